@@ -1,0 +1,62 @@
+/* What all commands share: how they are called, how they report, how they show progress.
+ *
+ * Results go to stdout, chatter and progress to stderr. Exit: 0 ok, 1 run-time failure, 2 usage, 78
+ * bad configuration.
+ */
+#ifndef EK_DAEMON_CLI_H
+#define EK_DAEMON_CLI_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    EK_EXIT_OK = 0,
+    EK_EXIT_FAILURE = 1,
+    EK_EXIT_USAGE = 2,
+    EK_EXIT_FINDING = 3,
+    EK_EXIT_CONFIG = 78
+};
+
+/* One sub-command. argv[0] is "evenkeel NAME", as argp shows it. Returns an exit status. */
+struct ek_command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+/* Prints `evenkeel: file:line:col: message` and returns the exit status that fits its code. */
+int ek_cli_fail(const struct ek_error *e);
+/* Prints `evenkeel NAME: message`, a hint at --help, and returns EK_EXIT_USAGE. */
+int ek_cli_usage(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A bar on a terminal, a line every few seconds otherwise; on stderr. `total` 0: unknown. */
+struct ek_progress {
+    const char *label;
+    bool terminal, shown;
+    int64_t started_ms, last_ms;
+};
+void ek_progress_start(struct ek_progress *p, const char *label);
+/* note: short text behind the bar ("validation NDCG@10 0.6152"), may be NULL. */
+void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, const char *note);
+void ek_progress_finish(struct ek_progress *p, const char *note);
+
+/* Monotonic and wall clocks of the daemon, in milliseconds. */
+int64_t ek_now_ms(void);
+int64_t ek_wall_ms(void);
+
+/* The sub-commands, each in its own cmd_NAME.c. */
+int ek_cmd_run(int argc, char **argv);
+int ek_cmd_profile(int argc, char **argv);
+int ek_cmd_train(int argc, char **argv);
+int ek_cmd_eval(int argc, char **argv);
+int ek_cmd_replay(int argc, char **argv);
+int ek_cmd_capture(int argc, char **argv);
+int ek_cmd_inspect(int argc, char **argv);
+int ek_cmd_check(int argc, char **argv);
+int ek_cmd_gen(int argc, char **argv);
+int ek_cmd_convert(int argc, char **argv);
+int ek_cmd_demo(int argc, char **argv);
+
+#endif

@@ -1,0 +1,69 @@
+/* evenkeel: dispatch to the sub-commands. */
+#include "daemon/cli.h"
+
+#include "base/parse.h"
+#include "evenkeel.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct ek_command COMMANDS[] = {
+    {"run", "watch a topic and keep its rankings on an even keel", ek_cmd_run},
+    {"demo", "the whole story in a minute, on an embedded broker", ek_cmd_demo},
+    {"profile", "training data to a profile", ek_cmd_profile},
+    {"train", "training data to a routable model", ek_cmd_train},
+    {"eval", "ranking quality of a model, with faults if wanted", ek_cmd_eval},
+    {"replay", "recorded messages through the same guard, offline", ek_cmd_replay},
+    {"capture", "a topic to a file", ek_cmd_capture},
+    {"inspect", "what is in a profile, model or capture", ek_cmd_inspect},
+    {"check", "is this manifest, rules, profile, model or configuration valid", ek_cmd_check},
+    {"gen", "synthetic traffic, with faults if wanted", ek_cmd_gen},
+    {"convert", "LETOR lists to messages", ek_cmd_convert},
+};
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
+
+static int help(FILE *to)
+{
+    fputs("evenkeel keeps rankings on an even keel when the scale of a feature shifts.\n\n"
+          "Usage: evenkeel COMMAND [OPTION...]\n\nCommands:\n",
+          to);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-10s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+    fputs("\n`evenkeel COMMAND --help` explains one; `evenkeel --version` tells the version.\n",
+          to);
+    return to == stdout ? EK_EXIT_OK : EK_EXIT_USAGE;
+}
+
+static int unknown(const char *word)
+{
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = COMMANDS[i].name;
+    const char *near = ek_nearest_word(word, names, COMMAND_COUNT);
+    if (near)
+        return ek_cli_usage(NULL, "unknown command '%s', did you mean '%s'?", word, near);
+    return ek_cli_usage(NULL, "unknown command '%s'", word);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2)
+        return help(stderr);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+        return help(stdout);
+    if (!strcmp(argv[1], "--version")) {
+        printf("evenkeel %s\n", ek_version());
+        return EK_EXIT_OK;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], COMMANDS[i].name) != 0)
+            continue;
+        char name[64];
+        snprintf(name, sizeof name, "evenkeel %s", COMMANDS[i].name);
+        argv[1] = name;
+        return COMMANDS[i].run(argc - 1, argv + 1);
+    }
+    return unknown(argv[1]);
+}

@@ -1,0 +1,50 @@
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+void *ek_calloc(size_t count, size_t size)
+{
+    return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *ek_realloc(void *p, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return realloc(p, bytes ? bytes : 1);
+}
+
+void *ek_calloc_aligned(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+        return NULL;
+    bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* at least one line */
+    void *p = aligned_alloc(ALIGNMENT, bytes);
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
+
+char *ek_strndup(const char *text, size_t length)
+{
+    char *copy = ek_calloc(length + 1, 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+char *ek_strdup(const char *text)
+{
+    return ek_strndup(text, strlen(text));
+}
+
+void ek_free(void *p)
+{
+    free(p);
+}

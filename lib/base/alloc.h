@@ -1,0 +1,30 @@
+/* Memory: the only place that calls malloc.
+ *
+ * Invariants: sizes that would overflow fail like an exhausted heap; a request of 0 bytes gives a
+ * valid pointer. Failure is NULL and never ends the process. Tests make allocation fail by wrapping
+ * malloc, calloc and realloc at link time, so nothing here keeps state.
+ * Owner: the caller, who gives everything back with ek_free.
+ */
+#ifndef EK_BASE_ALLOC_H
+#define EK_BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* count * size bytes, zeroed. NULL on failure. */
+void *ek_calloc(size_t count, size_t size);
+
+/* Resizes to count * size bytes; what is new is not initialised. NULL on failure, `p` then stays.
+ */
+void *ek_realloc(void *p, size_t count, size_t size);
+
+/* count * size bytes aligned to 64, zeroed; for vector kernels. NULL on failure. */
+void *ek_calloc_aligned(size_t count, size_t size);
+
+/* Copy of `length` bytes plus a terminating zero. NULL on failure. */
+char *ek_strndup(const char *text, size_t length);
+char *ek_strdup(const char *text);
+
+/* Gives memory back; NULL is allowed. */
+void ek_free(void *p);
+
+#endif

@@ -1,0 +1,135 @@
+#include "base/buf.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 256 };
+static const size_t DEFAULT_LIMIT = (size_t)1 << 30;
+
+void ek_buf_init(struct ek_buf *b, size_t limit)
+{
+    memset(b, 0, sizeof *b);
+    b->limit = limit ? limit : DEFAULT_LIMIT;
+}
+
+void ek_buf_release(struct ek_buf *b)
+{
+    ek_free(b->data);
+    b->data = NULL;
+    b->length = b->capacity = 0;
+}
+
+void ek_buf_clear(struct ek_buf *b)
+{
+    b->length = 0;
+}
+
+int ek_buf_reserve(struct ek_buf *b, size_t more)
+{
+    if (more <= b->capacity - b->length)
+        return EK_OK;
+    if (more > b->limit - b->length)
+        return EK_ELIMIT;
+    size_t want = b->length + more, size = b->capacity ? b->capacity : FIRST_CAPACITY;
+    while (size < want)
+        size = size > b->limit / 2 ? b->limit : size * 2;
+    if (size > b->limit)
+        size = b->limit;
+    uint8_t *data = ek_realloc(b->data, size, 1);
+    if (!data)
+        return EK_ENOMEM;
+    b->data = data;
+    b->capacity = size;
+    return EK_OK;
+}
+
+int ek_buf_add(struct ek_buf *b, const void *bytes, size_t length)
+{
+    int rc = ek_buf_reserve(b, length);
+    if (rc || !length)
+        return rc;
+    memcpy(b->data + b->length, bytes, length);
+    b->length += length;
+    return EK_OK;
+}
+
+int ek_buf_text(struct ek_buf *b, const char *text)
+{
+    return ek_buf_add(b, text, strlen(text));
+}
+
+int ek_buf_printf(struct ek_buf *b, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int size = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    int rc = size < 0 ? EK_EFORMAT : ek_buf_reserve(b, (size_t)size + 1);
+    if (!rc) {
+        vsnprintf((char *)b->data + b->length, (size_t)size + 1, format, again);
+        b->length += (size_t)size;
+    }
+    va_end(again);
+    return rc;
+}
+
+/* Length of the valid UTF-8 sequence at p (of at most n bytes), 0 when there is none. */
+static size_t utf8_length(const unsigned char *p, size_t n)
+{
+    size_t want = p[0] < 0x80   ? 1
+                  : p[0] < 0xc2 ? 0
+                  : p[0] < 0xe0 ? 2
+                  : p[0] < 0xf0 ? 3
+                  : p[0] < 0xf5 ? 4
+                                : 0;
+    if (!want || want > n)
+        return 0;
+    for (size_t i = 1; i < want; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0; /* overlong, surrogate or beyond U+10FFFF */
+    return want;
+}
+
+static int add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
+{
+    if (!size)
+        return ek_buf_text(b, "\xef\xbf\xbd");
+    if (size > 1 || (p[0] >= 0x20 && p[0] != '"' && p[0] != '\\' && p[0] != 0x7f))
+        return ek_buf_add(b, p, size);
+    if (p[0] == '"' || p[0] == '\\')
+        return ek_buf_printf(b, "\\%c", p[0]);
+    return ek_buf_printf(b, "\\u%04x", p[0]);
+}
+
+int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
+{
+    size_t start = b->length;
+    int rc = ek_buf_text(b, "\"");
+    for (size_t i = 0; !rc && i < length;) {
+        const unsigned char *p = (const unsigned char *)text + i;
+        size_t size = utf8_length(p, length - i);
+        rc = add_json_char(b, p, size);
+        i += size ? size : 1;
+    }
+    if (!rc)
+        rc = ek_buf_text(b, "\"");
+    if (rc)
+        b->length = start;
+    return rc;
+}
+
+const char *ek_buf_string(struct ek_buf *b)
+{
+    if (ek_buf_reserve(b, 1))
+        return NULL;
+    b->data[b->length] = 0;
+    return (const char *)b->data;
+}

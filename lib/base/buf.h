@@ -1,0 +1,36 @@
+/* A byte buffer that grows up to a limit.
+ *
+ * Invariants: length <= capacity <= limit; `data` is valid for `length` bytes, NULL only while
+ * capacity is 0. Failure sets nothing half: the buffer keeps what it had.
+ * Units: bytes. Owner: whoever called ek_buf_init; gives memory back with ek_buf_release.
+ */
+#ifndef EK_BASE_BUF_H
+#define EK_BASE_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ek_buf {
+    uint8_t *data;
+    size_t length, capacity, limit;
+};
+
+/* An empty buffer that may grow to `limit` bytes (0: 1 GiB). Takes no memory yet. */
+void ek_buf_init(struct ek_buf *b, size_t limit);
+void ek_buf_release(struct ek_buf *b);
+/* Length 0; the memory stays for reuse. */
+void ek_buf_clear(struct ek_buf *b);
+
+/* Makes room for `more` bytes behind `length`. EK_ENOMEM, or EK_ELIMIT beyond the limit. */
+int ek_buf_reserve(struct ek_buf *b, size_t more);
+int ek_buf_add(struct ek_buf *b, const void *bytes, size_t length);
+int ek_buf_text(struct ek_buf *b, const char *text);
+int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds text as a quoted JSON string: quotes, backslashes and control characters escaped, bytes that
+ * are no UTF-8 replaced by U+FFFD. */
+int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
+/* The content as a terminated string (the terminator is not part of `length`); NULL without memory.
+ */
+const char *ek_buf_string(struct ek_buf *b);
+
+#endif

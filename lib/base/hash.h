@@ -1,0 +1,10 @@
+/* xxh64 of bytes (libxxhash): manifest identity, repeated lists, canary buckets. */
+#ifndef EK_BASE_HASH_H
+#define EK_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t ek_hash(const void *bytes, size_t length, uint64_t seed);
+
+#endif

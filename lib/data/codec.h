@@ -1,0 +1,61 @@
+/* Messages: bytes <-> lists (docs/format/message.md). The only module that includes msgpack.
+ *
+ * Decoding checks every bound before it reads; a message that decodes gives a full list, one that
+ * does not leaves `q` in an undefined but releasable state and says why, with the path of the field
+ * ("items[3].features: 135 values, the manifest has 136"). Unknown fields are skipped.
+ * Patching never re-encodes: input bytes are copied and only the scores differ.
+ * Features come as an array of float32 / float64 / integers / nil, as `bin` of little-endian
+ * float32, or as a map name -> number; nil and NaN are missing, an absent map entry too. Threads: a
+ * codec is read-only after ek_codec_new and may be shared.
+ */
+#ifndef EK_DATA_CODEC_H
+#define EK_DATA_CODEC_H
+
+#include "base/buf.h"
+#include "data/manifest.h"
+#include "data/query.h"
+
+/* Field paths, dotted for depth ("search.id"). NULL members mean the default name. */
+struct ek_mapping {
+    const char *query, *time_ms, *segments, *query_features, *manifest; /* from the top */
+    const char *items;                                                  /* from the top */
+    const char *item_id, *score, *features, *label;                     /* from an item */
+};
+
+struct ek_codec_limits {
+    uint32_t message_bytes; /* default 4 MiB */
+    int items;              /* default EK_ITEMS_DEFAULT_MAX */
+    int depth;              /* default 32: nesting of skipped fields */
+};
+
+struct ek_codec;
+
+/* mapping and limits may be NULL for the defaults. The manifest must outlive the codec. */
+int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
+                 const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
+                 struct ek_error *e);
+void ek_codec_free(struct ek_codec *c);
+
+/* Decodes one message. Derived query features are filled in; missing time is -1; absent score NaN.
+ * EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest's hash), EK_ENOMEM. */
+int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
+                    struct ek_error *e);
+
+/* Writes the message that `q` was decoded from with other scores [n] to `out` (cleared first). A
+ * float32 score stays a float32 and a float64 one a float64; integers and nil become float64. Every
+ * item must have had a score field (EK_EFORMAT otherwise). */
+int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, const double *scores,
+                   struct ek_buf *out, struct ek_error *e);
+
+enum ek_feature_encoding { EK_FEATURES_ARRAY, EK_FEATURES_BIN, EK_FEATURES_MAP };
+
+/* Encodes a list as one message in the default field names, appended to `out`. NaN is written as
+ * nil (array), NaN (bin) or left out (map). Labels are written when has_label. */
+int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
+                    enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
+
+/* Length of the msgpack object at the start of `bytes`: 0 when it is cut short, EK_EFORMAT when it
+ * is no msgpack. For concatenated messages. */
+int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e);
+
+#endif

@@ -1,0 +1,57 @@
+/* The routable SIR model as stored: weights, training statistics, and what they mean
+ * (docs/format/model.md; safetensors with the JSON description under `routable_sir`).
+ *
+ * Shapes: F item features, M query features, K routable, L gate outputs, H_i hidden sizes.
+ *   weight[i] [H_i, H_(i-1)], bias[i] [H_i]; H_0 = deep inputs, last H = 1
+ *   gate_weight [L, M], gate_bias [L]; slope, zero [L + 1, K] (last row: constant gate value 1)
+ * Deep inputs in order: u [F], query [M], mask [K] if mask_input, then z [K] and zero [K] if
+ * log_input is always, m*z [K] if routed, nothing if none.
+ * Units: statistics of sgn(x) ln(1+|x|) (item_*, query_*), of ln|x| (log_*), raw (item_median).
+ * Owner: the caller, ek_model_free. Read-only after loading.
+ */
+#ifndef EK_DATA_MODEL_H
+#define EK_DATA_MODEL_H
+
+#include "base/error.h"
+#include "data/manifest.h"
+
+#include <stdbool.h>
+
+enum { EK_LAYERS_MAX = 8 };
+enum ek_log_input { EK_LOG_NONE, EK_LOG_ROUTED, EK_LOG_ALWAYS };
+
+struct ek_model {
+    int item_features, query_features, routable_count, gate_size; /* F, M, K, L */
+    char **item_names, **query_names;                             /* [F], [M] */
+    int *routable;                                                /* [K] item numbers */
+    int hidden_count, hidden[EK_LAYERS_MAX - 1];
+    bool mask_input, list_free;
+    enum ek_log_input log_input;
+    int deep_inputs;                                    /* H_0 */
+    float *weight[EK_LAYERS_MAX], *bias[EK_LAYERS_MAX]; /* hidden_count + 1 of them */
+    float *gate_weight, *gate_bias, *slope, *zero;
+    float *item_mean, *item_sd, *item_median; /* [F] */
+    float *query_mean, *query_sd;             /* [M] */
+    float *log_sd, *log_mean;                 /* [K] */
+    struct ek_tensors *storage;               /* what the pointers point into */
+};
+
+struct ek_model_shape {
+    int hidden_count, hidden[EK_LAYERS_MAX - 1], gate_size;
+    bool mask_input, list_free;
+    enum ek_log_input log_input;
+};
+
+/* A model of zeros for the features of a manifest. */
+int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
+                 const struct ek_model_shape *shape, struct ek_error *e);
+void ek_model_free(struct ek_model *m);
+int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
+int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e);
+/* EK_ESTATE, naming the first difference, unless the model was made for these features. */
+int ek_model_check(const struct ek_model *m, const struct ek_manifest *manifest,
+                   struct ek_error *e);
+/* Routable number of a feature name, -1 when it is not routable in this model. */
+int ek_model_routable(const struct ek_model *m, const char *name);
+
+#endif

@@ -1,0 +1,79 @@
+#include "data/query.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+void ek_query_init(struct ek_query *q)
+{
+    memset(q, 0, sizeof *q);
+}
+
+void ek_query_release(struct ek_query *q)
+{
+    ek_free(q->x);
+    ek_free(q->query);
+    ek_free(q->score);
+    ek_free(q->label);
+    ek_free(q->item_id);
+    ek_free(q->place);
+    ek_query_init(q);
+}
+
+static int grow(void **array, size_t count, size_t size)
+{
+    void *larger = ek_realloc(*array, count, size);
+    if (!larger)
+        return EK_ENOMEM;
+    *array = larger;
+    return EK_OK;
+}
+
+static int grow_items(struct ek_query *q, size_t n)
+{
+    if (n <= q->item_capacity)
+        return EK_OK;
+    size_t want = n + n / 2 + 16;
+    if (grow((void **)&q->score, want, sizeof *q->score) ||
+        grow((void **)&q->label, want, sizeof *q->label) ||
+        grow((void **)&q->item_id, want, sizeof *q->item_id) ||
+        grow((void **)&q->place, want, sizeof *q->place))
+        return EK_ENOMEM;
+    q->item_capacity = want;
+    return EK_OK;
+}
+
+static int grow_values(float **array, size_t *capacity, size_t n)
+{
+    if (n <= *capacity && *array)
+        return EK_OK;
+    size_t want = n + n / 2 + 16;
+    if (grow((void **)array, want, sizeof **array))
+        return EK_ENOMEM;
+    *capacity = want;
+    return EK_OK;
+}
+
+int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features)
+{
+    size_t values;
+    if (items < 0 || item_features < 0 || query_features < 0 ||
+        __builtin_mul_overflow((size_t)items, (size_t)item_features, &values))
+        return EK_ELIMIT;
+    if (grow_items(q, (size_t)items) || grow_values(&q->x, &q->value_capacity, values) ||
+        grow_values(&q->query, &q->query_capacity, (size_t)query_features))
+        return EK_ENOMEM;
+    q->items = items;
+    q->item_features = item_features;
+    q->query_features = query_features;
+    return EK_OK;
+}
+
+struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 0; i < q->segment_count; i++)
+        if (q->segments[i].name.length == length && !memcmp(q->segments[i].name.text, name, length))
+            return q->segments[i].value;
+    return (struct ek_text){NULL, 0};
+}

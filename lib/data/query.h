@@ -1,0 +1,57 @@
+/* One ranked list as numbers: what a LETOR reader or the message codec fills, and what statistics,
+ * detector and scorer read.
+ *
+ * Shapes: n items, F item features, M query features. `x` is row-major [n, F].
+ * NaN is a missing value. Zeros, negatives, infinities and denormals are kept as they came.
+ * Texts are views into the message that was decoded; they die with it.
+ * Owner: the caller; memory is reused from list to list and grows only.
+ */
+#ifndef EK_DATA_QUERY_H
+#define EK_DATA_QUERY_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000 };
+
+struct ek_text {
+    const char *text; /* not terminated; NULL when absent */
+    size_t length;
+};
+
+struct ek_segment {
+    struct ek_text name, value;
+};
+
+/* Where an item's score stands in the message, so that only it is replaced. */
+struct ek_place {
+    uint32_t offset; /* of the first byte of the value, its type tag included */
+    uint32_t length; /* of the value in the message */
+};
+
+struct ek_query {
+    struct ek_text id;
+    int64_t time_ms; /* -1 when the message does not say */
+    int segment_count;
+    struct ek_segment segments[EK_SEGMENTS_MAX];
+    int items, item_features, query_features; /* n, F, M */
+    float *x;                                 /* [n, F] */
+    float *query;                             /* [M], derived ones included */
+    double *score;                            /* [n] upstream, NaN when absent */
+    float *label;                             /* [n]; meaningful when has_label */
+    struct ek_text *item_id;                  /* [n] */
+    struct ek_place *place;                   /* [n] */
+    bool has_label;
+    size_t item_capacity, value_capacity, query_capacity; /* of the arrays above */
+};
+
+void ek_query_init(struct ek_query *q);
+void ek_query_release(struct ek_query *q);
+/* Room for n items of F features and M query features; contents of x are undefined afterwards. */
+int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features);
+/* Value of a segment dimension; text NULL when the list does not have it. */
+struct ek_text ek_query_segment(const struct ek_query *q, const char *name);
+
+#endif

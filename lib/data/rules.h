@@ -1,0 +1,62 @@
+/* The rules file: what is watched, and what is done about a finding.
+ *
+ * Values are the built-in defaults where the file says nothing. Most specific wins: feature over
+ * defaults (pins are held apart, they are applied by the plan).
+ * Owner: the caller, ek_rules_free. Read-only after loading. Errors have file, line, column.
+ */
+#ifndef EK_DATA_RULES_H
+#define EK_DATA_RULES_H
+
+#include "data/manifest.h"
+#include "data/words.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EK_DIMENSIONS_MAX = 8, EK_UNITS_MAX = 16 };
+enum ek_on_limit { EK_LIMIT_OBSERVE, EK_LIMIT_KEEP };
+
+struct ek_feature_rule { /* one per feature of the manifest, defaults filled in */
+    bool watch;
+    enum ek_mode mode;
+    double min_effect, act_effect; /* factors > 1 */
+    enum ek_action on[EK_CLASS_COUNT];
+    int unit_count;
+    char *unit[EK_UNITS_MAX]; /* ids a shift of this feature may be explained by */
+};
+
+struct ek_pin {
+    int feature;             /* number in the manifest's `features` */
+    char *dimension, *value; /* NULL: all traffic */
+    enum ek_action action;
+    int64_t until_ms; /* 0: for good */
+    char *reason;
+};
+
+struct ek_rules {
+    struct ek_feature_rule *feature; /* [manifest->feature_count] */
+    int feature_count;
+    uint64_t false_alarms; /* queries per false alarm, all features and cells together */
+    bool same_query;       /* a list seen again is no new evidence */
+    char *baseline;        /* segment dimension or query feature of the strata; NULL */
+    int confirm_queries;
+    int64_t hold_ms;
+    bool recover_auto;
+    int max_routed_features;
+    double max_routed_share;
+    enum ek_on_limit on_limit;
+    int segment_count;
+    char *segment[EK_DIMENSIONS_MAX]; /* dimensions by which a fault may be confined */
+    int pin_count;
+    struct ek_pin *pin;
+};
+
+/* The built-in rules for a manifest. */
+int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
+int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
+                  struct ek_error *e);
+int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
+                   const char *text, size_t length, struct ek_error *e);
+void ek_rules_free(struct ek_rules *r);
+
+#endif

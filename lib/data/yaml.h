@@ -1,0 +1,62 @@
+/* YAML as a tree that remembers where everything stood (libyaml; nobody else includes it).
+ *
+ * Invariants: no aliases, no anchors, no tags, one document; depth, nodes and bytes are limited, so
+ * that no file can grow when read. Duplicate keys of one mapping are an error with both places.
+ * Errors carry file, line and column. Owner: the caller, ek_yaml_free; nodes live as long as it.
+ */
+#ifndef EK_DATA_YAML_H
+#define EK_DATA_YAML_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EK_YAML_DEPTH_MAX = 32, EK_YAML_NODES_MAX = 200000, EK_YAML_BYTES_MAX = 8 << 20 };
+
+enum ek_node_kind { EK_NODE_SCALAR, EK_NODE_SEQUENCE, EK_NODE_MAPPING };
+
+struct ek_node {
+    enum ek_node_kind kind;
+    bool quoted;      /* a scalar in quotes: "1" is text */
+    const char *text; /* scalar: its value, terminated; else NULL */
+    long line, column;
+    size_t count;             /* sequence: elements; mapping: pairs */
+    struct ek_node *children; /* sequence: count; mapping: 2 count, key then value */
+};
+
+struct ek_yaml;
+
+int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e);
+/* `name` stands for the file in errors. */
+int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
+                  struct ek_error *e);
+void ek_yaml_free(struct ek_yaml *y);
+const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
+const char *ek_yaml_name(const struct ek_yaml *y);
+
+/* Value of a key, NULL when the mapping (or NULL) does not have it. */
+const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key);
+
+/* Typed readers: the error has the place, and `what` (the key) quoted. `out` untouched on failure.
+ */
+int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                 const char **out, struct ek_error *e);
+int ek_node_bool(const struct ek_yaml *y, const struct ek_node *n, const char *what, bool *out,
+                 struct ek_error *e);
+int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char *what, double low,
+                   double high, double *out, struct ek_error *e);
+int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
+                int64_t high, int64_t *out, struct ek_error *e);
+int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                     int64_t *out_ms, struct ek_error *e);
+int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *what, uint64_t *out,
+                  struct ek_error *e);
+/* EK_ECONFIG at the node's place. */
+int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Every key of the mapping must be among `known`; else `unknown key 'x', did you mean 'y'?`. */
+int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
+                 size_t count, struct ek_error *e);
+
+#endif

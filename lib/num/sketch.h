@@ -1,0 +1,76 @@
+/* Sketch: mergeable signed log-histogram of one feature in one cell.
+ *
+ * Key: the top 15 bits of the float32 pattern (bits >> 17): sign, exponent, 6 mantissa bits; 64
+ * linear sub-buckets per octave over the whole range. +0 -> 0, -0 -> 16384, +Inf 16320, -Inf 32704,
+ * quiet NaN 16352; a signalling NaN is made quiet first, a NaN's sign is dropped. |x| < 2^-132
+ * shares key 0. Merging is addition of counts: exact, commutative, associative. A `struct
+ * ek_sketch_set` holds the sketches of all features of one cell: 16-bit hot counters that are
+ * drained into wide cold ones before any can overflow, rows buffered and flushed in blocks. Units:
+ * counts are items. Owner: the caller. No call but _new and the first touch allocates.
+ */
+#ifndef EK_NUM_SKETCH_H
+#define EK_NUM_SKETCH_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+enum {
+    EK_SKETCH_KEYS = 32768,
+    EK_SKETCH_NAN = 16352,
+    EK_SKETCH_INF = 16320,
+    EK_SKETCH_NEG_INF = 32704,
+    EK_SKETCH_NEG_ZERO = 16384,
+};
+
+/* Largest relative error of a quantile for normal numbers: 1/128 of the value's octave (0.0079). */
+double ek_sketch_max_rel_error(void);
+uint16_t ek_sketch_key(float x);
+/* Middle of a key's range (0 for both zeros, +-inf, NaN). */
+double ek_sketch_value(uint16_t key);
+/* ln of the geometric middle of |range|; -inf for zeros. For alignment: a shift of keys is no log
+ * shift. */
+double ek_sketch_ln(uint16_t key);
+
+/* One histogram, wide counters only. */
+struct ek_sketch;
+int ek_sketch_new(struct ek_sketch **out);
+void ek_sketch_free(struct ek_sketch *s);
+void ek_sketch_clear(struct ek_sketch *s);
+void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
+void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from);
+uint64_t ek_sketch_count(const struct ek_sketch *s, uint16_t key);
+uint64_t ek_sketch_total(const struct ek_sketch *s); /* NaN included */
+
+struct ek_sketch_summary {
+    uint64_t total, missing, zero, negative, infinite;
+    double log_mean, log_sd;    /* of ln|x| over finite non-zero values; NaN without any */
+    double p01, p50, p99, p999; /* of x over finite values; NaN without any */
+    double low, high;           /* smallest and largest finite value, to the bucket */
+};
+void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out);
+/* Smallest value v with P(x <= v) >= share, over the non-missing values; NaN without any. */
+double ek_sketch_quantile(const struct ek_sketch *s, double share);
+/* Population stability index over the keys grouped to `bins` bins of equal share of `reference`. */
+double ek_sketch_psi(const struct ek_sketch *reference, const struct ek_sketch *s, int bins);
+
+/* Serialised as gap and count varints, keys rising (docs/format/sketch.md). Appends to `out`. */
+int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
+/* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read. */
+int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
+                   struct ek_error *e);
+
+/* All features of one cell; the hot path. */
+struct ek_sketch_set;
+int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error *e);
+void ek_sketch_set_free(struct ek_sketch_set *s);
+/* rows x features values, row-major. */
+int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows);
+/* Adds the content of one feature to `out` (flushes what is buffered). */
+void ek_sketch_set_get(struct ek_sketch_set *s, int feature, struct ek_sketch *out);
+void ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
+void ek_sketch_set_clear(struct ek_sketch_set *s);
+uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
+
+#endif

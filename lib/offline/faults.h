@@ -1,0 +1,58 @@
+/* Faults put into lists on purpose: for evaluation (--perturb), generated traffic and converted
+ * lists (--fault).
+ *
+ * Grammar   FEATURE[,FEATURE...]=OPERATION[@SHARE][,from=N][,to=N][,share=S][,DIM=VALUE]
+ *   x100       factor                 *NAME    times the query feature NAME
+ *   ^2         sgn(x)|x|^2            +50      plus 50
+ *   +1median   plus 1 x the median of the feature over the data at hand
+ *   neg        sign turned            zero     set to 0
+ *   nan        missing                =7       set to 7
+ * Example   price=x100,from=5000,to=9000,share=0.5,arm=B
+ * `@0.5` is short for share=0.5: the share of queries hit, chosen by a hash of seed and query
+ * number. With DIM=VALUE only queries of that segment value are hit (and share is of those).
+ * Missing values stay missing. Zeros stay zero under x, ^, *, neg.
+ * Owner: the caller, ek_fault_release.
+ */
+#ifndef EK_OFFLINE_FAULTS_H
+#define EK_OFFLINE_FAULTS_H
+
+#include "data/dataset.h"
+#include "data/manifest.h"
+#include "data/query.h"
+
+enum ek_fault_op {
+    EK_FAULT_SCALE,
+    EK_FAULT_POWER,
+    EK_FAULT_ADD,
+    EK_FAULT_ADD_MEDIANS,
+    EK_FAULT_NEGATE,
+    EK_FAULT_QUERY_FEATURE,
+    EK_FAULT_ZERO,
+    EK_FAULT_NAN,
+    EK_FAULT_SET
+};
+
+struct ek_fault {
+    int *item; /* item numbers */
+    int item_count;
+    enum ek_fault_op op;
+    double value;
+    int query_feature; /* for EK_FAULT_QUERY_FEATURE */
+    uint64_t from, to; /* query numbers [from, to); to = UINT64_MAX: for good */
+    double share;
+    char *dimension, *segment_value; /* NULL: any */
+    double *median; /* [item_count], for EK_FAULT_ADD_MEDIANS; filled by ek_fault_fit */
+};
+
+int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char *spec,
+                   struct ek_error *e);
+void ek_fault_release(struct ek_fault *f);
+/* Takes the medians of a data set; needed for EK_FAULT_ADD_MEDIANS only, harmless else. */
+int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error *e);
+/* Whether query number `number` is hit. */
+bool ek_fault_hits(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
+                   uint64_t seed);
+/* Changes q->x in place when hit; returns whether it was. */
+bool ek_fault_apply(const struct ek_fault *f, struct ek_query *q, uint64_t number, uint64_t seed);
+
+#endif

@@ -1,0 +1,48 @@
+/* Training of the routable SIR model (research recipe: docs/training.md).
+ *
+ * Deterministic by seed for a given machine type; uses up to `threads` threads' worth of work
+ * through a caller-supplied runner (the library starts no threads itself). Owner: options and data
+ * are the caller's; the model comes out as ek_model.
+ */
+#ifndef EK_OFFLINE_TRAIN_H
+#define EK_OFFLINE_TRAIN_H
+
+#include "data/dataset.h"
+#include "data/model.h"
+
+enum ek_loss { EK_LISTNET, EK_LISTMLE };
+enum ek_routing { EK_ROUTING_RANDOM, EK_ROUTING_NONE, EK_ROUTING_STATIC };
+
+struct ek_train_progress {
+    int epoch, epochs;  /* from 1 */
+    size_t step, steps; /* of the whole run */
+    double loss;        /* running mean of the epoch */
+    double vali_ndcg10; /* of the last finished epoch; NaN before */
+    double best_ndcg10;
+    int best_epoch;
+};
+
+struct ek_train_options {
+    enum ek_loss loss;
+    enum ek_routing routing;
+    const int *static_routed; /* routable numbers for EK_ROUTING_STATIC */
+    int static_count;
+    struct ek_model_shape shape;
+    double keep_clean; /* share of lists with nothing routed under random routing: 0.5 */
+    int epochs, batch_lists;
+    double learning_rate, weight_decay;
+    uint64_t seed;
+    /* Called now and then; non-zero stops training with what was best so far. May be NULL. */
+    int (*progress)(void *context, const struct ek_train_progress *p);
+    /* Runs task(arg, i) for i = 0 .. count-1, maybe at the same time, returns when all are done.
+     * NULL: one after the other. Results do not depend on it. */
+    void (*run)(void *context, void (*task)(void *arg, int i), void *arg, int count);
+    void *context;
+};
+
+void ek_train_defaults(struct ek_train_options *o);
+/* Trains on `train`, keeps the epoch with the best NDCG@10 on `vali`. */
+int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek_dataset *train,
+             const struct ek_dataset *vali, const struct ek_train_options *o, struct ek_error *e);
+
+#endif

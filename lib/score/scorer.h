@@ -1,0 +1,26 @@
+/* Scores of a list under a routing (design: routable SIR; docs/format/model.md has the formula).
+ *
+ * For a routed feature only z and the zero indicator enter; logs are taken in double, so that
+ * scores do not move under x -> c x. A missing value (NaN) has t = 0, z = 0, b = 0 and is left out
+ * of the list's mean, as are infinities. Zeros: z = 0, b = 1. Negatives: z has their sign. Threads:
+ * one scorer per thread (it owns scratch memory); the model may be shared.
+ */
+#ifndef EK_SCORE_SCORER_H
+#define EK_SCORE_SCORER_H
+
+#include "data/model.h"
+#include "data/query.h"
+#include "data/words.h"
+
+struct ek_scorer;
+
+/* The model must outlive the scorer. */
+int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_error *e);
+void ek_scorer_free(struct ek_scorer *s);
+
+/* scores [n]. treatment [K], by routable number; NULL routes nothing. Query shape must be the
+ * model's (EK_ESTATE). Allocates only while lists grow. */
+int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
+                    const struct ek_treatment *treatment, double *scores, struct ek_error *e);
+
+#endif
