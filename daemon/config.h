@@ -1,0 +1,91 @@
+/* The configuration of `evenkeel run`: a plain struct, filled from YAML, from defaults, or in code.
+ *
+ * One table (daemon/options.h) says which keys there are, their types, ranges, defaults and units;
+ * everything here goes through it. Durations are milliseconds, sizes bytes. Paths are absolute or
+ * relative to the working directory once they are in the struct: relative ones of a file were
+ * resolved against the folder of that file.
+ * Owner: the caller, ek_config_free. Read-only while a stage uses it. No value here is NaN; texts
+ * that are not set are NULL.
+ *
+ *     struct ek_config *c;
+ *     ek_config_new(&c, e);
+ *     ek_config_set(c, "input.brokers", "127.0.0.1:9092", e);
+ *     ek_config_set(c, "input.topics", "scored", e);
+ *     ek_config_set(c, "input.group", "demo", e);
+ *     ek_config_set(c, "output.topic", "ranked", e);
+ *     ek_config_set(c, "output.dead_letter", "ranked.dead", e);
+ *     ek_config_finish(c, e);
+ */
+#ifndef EK_DAEMON_CONFIG_H
+#define EK_DAEMON_CONFIG_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
+enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
+
+struct ek_text_list {
+    char **items;
+    size_t count;
+};
+
+struct ek_property {
+    char *name, *value;
+    long line, column; /* where it stood, 0 when set in code */
+};
+
+struct ek_property_list {
+    struct ek_property *items;
+    size_t count;
+};
+
+struct ek_config {
+    char *path; /* of the file, NULL when made in code */
+    char *service_name;
+    char *brokers;
+    struct ek_text_list topics;
+    char *group;
+    int64_t start;    /* enum ek_start */
+    int64_t delivery; /* at least once, so far */
+    struct ek_property_list librdkafka;
+    int64_t encoding, layout; /* msgpack lists, so far */
+    char *output_topic, *dead_letter;
+    struct ek_property_list output_librdkafka;
+    char *model, *profile, *manifest, *rules;
+    char *alert_topic; /* NULL: none */
+    char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
+    int64_t log_level; /* enum ek_log_level */
+    int64_t message_bytes, in_flight_messages, in_flight_bytes;
+    int64_t commit_every_ms, shutdown_ms;
+    int64_t events_kept;
+};
+
+/* The built-in values. EK_ENOMEM. */
+int ek_config_new(struct ek_config **out, struct ek_error *e);
+void ek_config_free(struct ek_config *c);
+
+/* Sets one key by its path ("input.brokers"); the text is what would stand in the file. A list key
+ * gets one more element, `input.librdkafka` takes "name=value". EK_ECONFIG for an unknown key, a
+ * wrong or unavailable value. */
+int ek_config_set(struct ek_config *c, const char *key, const char *text, struct ek_error *e);
+
+/* Holds the whole against itself: what is required is there, topics differ, limits fit. Call after
+ * the last ek_config_set; the loaders below do it themselves. */
+int ek_config_finish(const struct ek_config *c, struct ek_error *e);
+
+/* Reads a file (or text; `name` stands in errors and its folder is where relative paths start).
+ * Errors have the place. `${NAME}` in values is replaced from the environment; `$${` stands for
+ * `${`. *out untouched on failure. */
+int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e);
+int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
+                    struct ek_error *e);
+
+/* The whole configuration as YAML that ek_config_parse reads again, secrets as "***". */
+int ek_config_print(const struct ek_config *c, struct ek_buf *out);
+
+#endif

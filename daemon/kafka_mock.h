@@ -1,0 +1,22 @@
+/* librdkafka's mock cluster in this process: for the demonstration and for tests of errors.
+ *
+ * It keeps 5 MiB or 100,000 messages per partition and drops older ones without a word, so feed it
+ * at the pace of its consumer. Topics come into being when somebody asks for them; make those whose
+ * number of partitions matters beforehand. Never proof of anything about delivery.
+ * Owner: the caller. Threads: the cluster has its own; these calls may come from any.
+ */
+#ifndef EK_DAEMON_KAFKA_MOCK_H
+#define EK_DAEMON_KAFKA_MOCK_H
+
+#include "base/error.h"
+
+struct ek_mock;
+
+int ek_mock_start(struct ek_mock **out, struct ek_error *e);
+/* "127.0.0.1:PORT", for `input.brokers`. Lives as long as the mock. */
+const char *ek_mock_brokers(const struct ek_mock *m);
+int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct ek_error *e);
+/* After every client of it has closed. NULL is allowed. */
+void ek_mock_stop(struct ek_mock *m);
+
+#endif

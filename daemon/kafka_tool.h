@@ -1,0 +1,59 @@
+/* A plain producer, a plain consumer and topic creation: for `capture`, the demonstration and the
+ * tests. The stage has its own clients.
+ *
+ * Owner: the caller. Threads: one at a time per object. Times in milliseconds.
+ */
+#ifndef EK_DAEMON_KAFKA_TOOL_H
+#define EK_DAEMON_KAFKA_TOOL_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ek_sender;
+struct ek_tap;
+
+struct ek_header {
+    const char *name;
+    const void *value; /* NULL when there is none */
+    size_t length;
+};
+
+enum { EK_HEADERS_MAX = 64 };
+
+/* One message of a topic. Views are valid until the next call on the object they came from. */
+struct ek_kafka_record {
+    int partition;                /* when sending: -1 lets the key decide */
+    int64_t offset, timestamp_ms; /* -1: unknown; when sending: now */
+    const void *key, *bytes;
+    size_t key_length, length;
+    struct ek_header headers[EK_HEADERS_MAX];
+    size_t header_count;
+};
+
+/* Waits up to `wait_ms` for the brokers, then makes the topic; one that is there already is fine.
+ * EK_EIO. */
+int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions, int wait_ms,
+                          struct ek_error *e);
+
+int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic,
+                  struct ek_error *e);
+/* Queues a copy; waits while the queue is full. EK_EIO when it cannot be sent. */
+int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, struct ek_error *e);
+/* Waits until all is acknowledged; EK_EIO with the number of lost ones when something was not. */
+int ek_sender_flush(struct ek_sender *s, int wait_ms, struct ek_error *e);
+void ek_sender_free(struct ek_sender *s);
+
+/* Reads all partitions of a topic, outside of any group, from its beginning or its end. */
+int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, bool from_end,
+               int wait_ms, struct ek_error *e);
+/* The next message within wait_ms: *got = 0 when none came. EK_EIO. */
+int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, int *got,
+                struct ek_error *e);
+/* True when every partition was read up to where it ended when the tap was made. */
+bool ek_tap_at_end(const struct ek_tap *t);
+void ek_tap_free(struct ek_tap *t);
+
+#endif

@@ -1,0 +1,70 @@
+/* The stage: consume, observe, score, produce. What `evenkeel run` runs and `demo` shows.
+ *
+ * Every message of the input comes out once as an output or a dead letter, at least once over
+ * restarts: an offset is committed only when everything up to it was acknowledged by the broker.
+ * Messages of one partition leave in the order they came.
+ *
+ * Owner: the caller. `config`, `assets` and `log` must outlive the stage.
+ * Threads: ek_stage_run belongs to the thread that calls it and blocks until the stage ends. All
+ * other functions but _free may be called from any thread while it runs; ek_stage_stop from a
+ * signal handler too. How many threads a stage uses inside is its own affair.
+ * Nothing is sent or received before ek_stage_run.
+ */
+#ifndef EK_DAEMON_STAGE_H
+#define EK_DAEMON_STAGE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "daemon/config.h"
+#include "evenkeel.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ek_stage;
+struct ek_log;
+struct ek_metrics;
+struct ek_journal;
+
+/* Makes guard and clients; does not wait for a broker. `log` may be NULL (silence).
+ * EK_ECONFIG for a configuration the clients refuse, EK_ENOMEM. */
+int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
+                 const struct ek_assets *assets, struct ek_log *log, struct ek_error *e);
+
+/* Runs until ek_stage_stop, then drains what is in flight, commits and closes, within
+ * limits.shutdown. 0 after a clean stop (also when the limit cut it short: what was not
+ * acknowledged is not committed and comes again). Fails when the stage cannot go on: the error is
+ * fatal and says why. A broker that is away is waited for. Call once. */
+int ek_stage_run(struct ek_stage *s, struct ek_error *e);
+
+/* Asks ek_stage_run to end. Async-signal-safe, may be called any number of times and before it. */
+void ek_stage_stop(struct ek_stage *s);
+
+/* After ek_stage_run has returned, or was never called. */
+void ek_stage_free(struct ek_stage *s);
+
+struct ek_stage_stats {
+    bool ready;                  /* partitions are assigned */
+    int partitions;              /* assigned now */
+    uint64_t consumed;           /* messages taken from the input */
+    uint64_t passed, routed;     /* acknowledged outputs: as they came, with other scores */
+    uint64_t dead;               /* acknowledged dead letters */
+    uint64_t in_flight;          /* produced, not yet acknowledged */
+    uint64_t queries;            /* observed by the guard */
+    uint64_t plan_version;       /* in force; 0 before the first plan */
+    uint64_t detected, enforced; /* routes found, routes put in force */
+    int64_t lag;                 /* messages behind the end of the input, -1 while unknown */
+};
+void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
+
+/* Appends the events (one JSON object per line) that came after number *after, oldest first, and
+ * moves *after on. Start with 0. Events older than the newest `http.events` are gone. */
+int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
+
+/* What HTTP shows; live as long as the stage. */
+struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
+struct ek_journal *ek_stage_journal(struct ek_stage *s);
+/* Status as a JSON object: service, versions, plan, partitions, observed_queries, lag. */
+int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
+
+#endif
