@@ -5,9 +5,9 @@
  * `zero`: their logarithm is not worth the branch); tied when its bits equal those of the last
  * non-missing value of the feature in the list. Infinities are counted in `infinite` and are not
  * usable. Negative counts usable values below zero.
- * ln2 is about the pivot, against cancellation: sums of (ln|x| - pivot) and its square, |error| of
- * one ln below 2e-6. Every instruction set gives the same bits: features are lanes, rows are added
- * in order, nothing is fused.
+ * ln and ln2 are about the pivot, against cancellation: sums of (ln|x| - pivot) and its square; the
+ * error of one such difference d is below 1e-6 + 1e-7 |d|. Pivots must be finite. Every instruction
+ * set gives the same bits: features are lanes, rows are added in order, nothing is fused.
  */
 #ifndef EK_NUM_LIST_SUMS_H
 #define EK_NUM_LIST_SUMS_H
@@ -22,6 +22,7 @@ struct ek_list_sums {
     void *memory;
 };
 
+/* EK_ENOMEM, EK_ELIMIT for a senseless number of features. */
 int ek_list_sums_new(struct ek_list_sums **out, int features);
 void ek_list_sums_free(struct ek_list_sums *s);
 /* pivot [padded of s], usually the training mean of ln|x|. Overwrites the sums. */

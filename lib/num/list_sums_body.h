@@ -1,0 +1,90 @@
+/* One body for every vector width: the including file sets EK_LANES, a power of two, and EK_KERNEL,
+ * the name; features are lanes, the sums of a block of lanes stay in registers over all rows.
+ *
+ * Features beyond the last whole block are done by a block that overlaps it: the same bits are
+ * computed twice, and nothing is read or written outside the arrays. Fewer features than lanes are
+ * left to EK_NARROWER.
+ */
+#include "num/list_sums_isa.h"
+
+#include <string.h>
+
+typedef float lanes_f __attribute__((vector_size(EK_LANES * 4)));
+typedef int32_t lanes_i __attribute__((vector_size(EK_LANES * 4)));
+typedef float unaligned_f __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
+typedef int32_t unaligned_i __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
+
+struct block {
+    lanes_f ln, ln2;
+    lanes_i zero, missing, infinite, negative, tied, last;
+};
+
+static inline __attribute__((always_inline)) void add_row(struct block *s, const float *row,
+                                                          const unaligned_f *pivot)
+{
+    lanes_i bits = *(const unaligned_i *)row;
+    lanes_i magnitude = bits & EK_BITS_MAGNITUDE;
+    lanes_i x = magnitude - EK_BITS_SQRT_HALF;
+    lanes_i mantissa = (x & EK_BITS_MANTISSA) + EK_BITS_SQRT_HALF;
+    lanes_f exponent = __builtin_convertvector(x >> 23, lanes_f);
+    lanes_f t = (lanes_f)mantissa - 1.f;
+    lanes_f q = t * EK_LN_C7 + EK_LN_C6;
+    q = q * t + EK_LN_C5;
+    q = q * t + EK_LN_C4;
+    q = q * t + EK_LN_C3;
+    q = q * t + EK_LN_C2;
+    lanes_f small = (q * t) * t + (exponent * EK_LN2_LOW + t);
+    lanes_f ln = (exponent * EK_LN2_HIGH - *pivot) + small;
+
+    lanes_i zero = magnitude < EK_BITS_NORMAL;
+    lanes_i missing = magnitude > EK_BITS_INF;
+    lanes_i usable = ~zero & (magnitude < EK_BITS_INF);
+    ln = (lanes_f)((lanes_i)ln & usable);
+    s->ln += ln;
+    s->ln2 += ln * ln;
+    s->zero -= zero;
+    s->missing -= missing;
+    s->infinite -= magnitude == EK_BITS_INF;
+    s->negative -= usable & (bits < 0);
+    s->tied -= (bits == s->last) & ~missing;
+    s->last = (s->last & missing) | (bits & ~missing);
+}
+
+static inline __attribute__((always_inline)) void store(float *to, lanes_f v)
+{
+    *(unaligned_f *)to = v;
+}
+
+static void do_block(struct ek_list_sums *to, int first, const float *x, int rows,
+                     const float *pivot)
+{
+    struct block s;
+    memset(&s, 0, sizeof s);
+    s.last += EK_BITS_NAN;
+    for (int r = 0; r < rows; r++)
+        add_row(&s, x + (size_t)r * (size_t)to->features + first,
+                (const unaligned_f *)(pivot + first));
+    store(to->ln + first, s.ln);
+    store(to->ln2 + first, s.ln2);
+    store(to->zero + first, __builtin_convertvector(s.zero, lanes_f));
+    store(to->missing + first, __builtin_convertvector(s.missing, lanes_f));
+    store(to->infinite + first, __builtin_convertvector(s.infinite, lanes_f));
+    store(to->negative + first, __builtin_convertvector(s.negative, lanes_f));
+    store(to->tied + first, __builtin_convertvector(s.tied, lanes_f));
+    store(to->usable + first,
+          __builtin_convertvector(rows - s.zero - s.missing - s.infinite, lanes_f));
+    store(to->last + first, (lanes_f)s.last);
+}
+
+void EK_KERNEL(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
+{
+    if (s->features < EK_LANES) {
+        EK_NARROWER(s, x, rows, pivot);
+        return;
+    }
+    int first = 0;
+    for (; first + EK_LANES <= s->features; first += EK_LANES)
+        do_block(s, first, x, rows, pivot);
+    if (first < s->features)
+        do_block(s, s->features - EK_LANES, x, rows, pivot);
+}

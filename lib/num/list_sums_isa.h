@@ -1,0 +1,47 @@
+/* The instruction sets behind list_sums.h, for the choice at run time and for tests; internal.
+ *
+ * Every function does what ek_list_sums_of promises, with the bits of the portable one. It may be
+ * called only where ek_isa_has says so.
+ */
+#ifndef EK_NUM_LIST_SUMS_ISA_H
+#define EK_NUM_LIST_SUMS_ISA_H
+
+#include "num/isa.h"
+#include "num/list_sums.h"
+
+#include <stdint.h>
+
+typedef void ek_list_sums_fn(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
+
+ek_list_sums_fn ek_list_sums_portable;
+#if defined(__x86_64__)
+ek_list_sums_fn ek_list_sums_avx2, ek_list_sums_avx512;
+#elif defined(__aarch64__)
+ek_list_sums_fn ek_list_sums_neon;
+#endif
+
+/* The kernel for `isa`; the portable one where this program has none. */
+ek_list_sums_fn *ek_list_sums_fn_of(enum ek_isa isa);
+
+/* ln m for m in [sqrt(1/2), sqrt(2)) as t + t^2 Q(t), t = m - 1; |error| < 3e-7. Minimax. */
+#define EK_LN_C2 -0.500014842f
+#define EK_LN_C3 0.333155453f
+#define EK_LN_C4 -0.248977661f
+#define EK_LN_C5 0.204925686f
+#define EK_LN_C6 -0.187617198f
+#define EK_LN_C7 0.119864091f
+
+/* ln 2 in two parts: an exponent times the high one is exact. */
+#define EK_LN2_HIGH 0.693359375f
+#define EK_LN2_LOW  -2.12194440e-4f
+
+enum {
+    EK_BITS_MAGNITUDE = 0x7fffffff,
+    EK_BITS_MANTISSA = 0x007fffff,
+    EK_BITS_NORMAL = 0x00800000, /* smallest normal magnitude */
+    EK_BITS_INF = 0x7f800000,
+    EK_BITS_NAN = 0x7fc00000,
+    EK_BITS_SQRT_HALF = 0x3f3504f3, /* of sqrt(1/2) */
+};
+
+#endif
