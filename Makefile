@@ -97,6 +97,8 @@ check-unit: $(B)/tests/unit-tests ## unit tests
 check-prop: $(B)/tests/prop-tests ## property tests
 	$<
 
+-include tests/bench/bench.mk
+
 clean: ## remove what was built
 	rm -rf build
 help: ## this list
