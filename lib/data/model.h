@@ -6,6 +6,7 @@
  *   gate_weight [L, M], gate_bias [L]; slope, zero [L + 1, K] (last row: constant gate value 1)
  * Deep inputs in order: u [F], query [M], mask [K] if mask_input, then z [K] and zero [K] if
  * log_input is always, m*z [K] if routed, nothing if none.
+ * NaN and infinities are refused on loading, as are standard deviations that are not positive.
  * Units: statistics of sgn(x) ln(1+|x|) (item_*, query_*), of ln|x| (log_*), raw (item_median).
  * Owner: the caller, ek_model_free. Read-only after loading.
  */
@@ -17,7 +18,7 @@
 
 #include <stdbool.h>
 
-enum { EK_LAYERS_MAX = 8 };
+enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_GATE_MAX = 1024 };
 enum ek_log_input { EK_LOG_NONE, EK_LOG_ROUTED, EK_LOG_ALWAYS };
 
 struct ek_model {
@@ -42,11 +43,17 @@ struct ek_model_shape {
     enum ek_log_input log_input;
 };
 
-/* A model of zeros for the features of a manifest. */
+/* A model of zeros for the features of a manifest. EK_EUSAGE for a shape out of bounds, or
+ * list_free with logs among the deep inputs. */
 int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
                  const struct ek_model_shape *shape, struct ek_error *e);
 void ek_model_free(struct ek_model *m);
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
+/* Takes the tensors over in any case; `name` stands for the file in errors. */
+int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const char *name,
+                          struct ek_error *e);
+/* Brings the JSON description of `storage` up to date with the statistics. */
+int ek_model_describe(const struct ek_model *m, struct ek_error *e);
 int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e);
 /* EK_ESTATE, naming the first difference, unless the model was made for these features. */
 int ek_model_check(const struct ek_model *m, const struct ek_manifest *manifest,
