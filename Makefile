@@ -11,28 +11,33 @@ UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 PROP_SRC   := $(sort $(wildcard tests/prop/test_*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 
-# SANITIZE=address,undefined builds into a folder of its own.
+# SANITIZE=address,undefined (or thread) builds into a folder of its own.
 SANITIZE ?=
 comma := ,
 B := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 
-# pkg-config runs only for goals that compile, after `make deps` had its chance.
+# Asked once, when the first compiler call needs the answer: after `make deps` had its chance.
 PKG_CONFIG ?= pkg-config
-MSGPACK := $(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack)
-LIB_PKGS    := $(MSGPACK) yaml-0.1 jansson libzstd zlib libxxhash
-DAEMON_PKGS := rdkafka libmicrohttpd
+once = $(eval $(1) := $(2))$($(1))
+MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
+LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson libzstd zlib libxxhash
+DAEMON_PKGS = rdkafka libmicrohttpd
+PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check))
+LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lm)
+DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
+CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check))
+
 CC      ?= cc
-CFLAGS  ?= -O3 -g
+CXX     ?= c++
+PYTHON  ?= python3
+CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Werror
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Ilib -I. -DEK_VERSION='"$(VERSION)"' -fPIC \
                -fno-math-errno -ffp-contract=off $(WARN)
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS))
-LIB_LIBS    = $(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lm
-DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread
-CHECK_LIBS  = $(shell $(PKG_CONFIG) --libs check)
+ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o)
 DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o)
@@ -41,6 +46,20 @@ PROP_OBJ   := $(PROP_SRC:%.c=$(B)/%.o)
 
 .DEFAULT_GOAL := all
 all: $(B)/evenkeel $(B)/libevenkeel.a $(B)/libevenkeel.so ## build the program and the library
+
+# A recursive make that uses every processor, unless the caller said how many.
+PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+demo: deps ## the whole story in a minute; installs what is missing and builds first
+	@$(MAKE) --no-print-directory $(PARALLEL) $(B)/evenkeel
+	$(B)/evenkeel demo
+check: deps deps-broker ## all the tests; installs what is missing and builds first
+	@$(MAKE) --no-print-directory $(PARALLEL) all check-binaries
+	@$(MAKE) --no-print-directory check-parts
+deps: ## install what the build needs (Debian), if anything
+	@deploy/deps.sh
+deps-broker: ## install what the test broker needs (Java, Maven), if anything
+	@deploy/deps.sh broker
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
@@ -52,20 +71,27 @@ $(B)/%.o: %.c $(B)/flags.stamp
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 $(B)/tests/%.o: EXTRA := -Wno-missing-prototypes
 
-# Rebuild everything when the flags change.
+# A file that is written only when its content changes.
+keep = @mkdir -p $(@D); $(1) | cmp -s - $@ || $(1) > $@
+
+# Rebuild everything when the flags change; say what is missing before the compiler does.
+FLAGS = $(CC) $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS)
 $(B)/flags.stamp: FORCE
-	@mkdir -p $(B)
-	@echo '$(CC) $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS)' | cmp -s - $@ || \
-	  echo '$(CC) $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS)' > $@
+	@$(PKG_CONFIG) --exists $(LIB_PKGS) $(DAEMON_PKGS) check 2>/dev/null || deploy/deps.sh --check
+	$(call keep,echo '$(FLAGS)')
+# Link again when a file was added or taken away.
+$(B)/sources.stamp: FORCE
+	$(call keep,echo '$(LIB_SRC) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
 
-$(B)/libevenkeel.a: $(LIB_OBJ)
+$(B)/libevenkeel.a: $(LIB_OBJ) $(B)/sources.stamp
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(B)/libevenkeel.so: $(LIB_OBJ) deploy/evenkeel.map
+SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
+$(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map
 	$(call say,LD)
-	$(Q)$(CC) -shared -Wl,-soname,libevenkeel.so.0 -Wl,--version-script=deploy/evenkeel.map $(SAN_FLAGS) \
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=deploy/evenkeel.map $(SAN_FLAGS) \
 	  $(LDFLAGS) -o $@ $(LIB_OBJ) $(LIB_LIBS)
 
 $(B)/evenkeel: $(DAEMON_OBJ) $(B)/libevenkeel.a
@@ -74,9 +100,8 @@ $(B)/evenkeel: $(DAEMON_OBJ) $(B)/libevenkeel.a
 
 # Tests: suites are found by file name.
 define suite_list
-$(B)/tests/$(1)-suites.h: $(2) Makefile
-	@mkdir -p $$(@D)
-	@printf 'SUITE(%s)\n' $(patsubst tests/$(1)/test_%.c,%,$(2)) > $$@
+$(B)/tests/$(1)-suites.h: FORCE
+	$$(call keep,printf 'SUITE(%s)\n' $(patsubst tests/$(1)/test_%.c,%,$(2)))
 $(B)/tests/$(1)-runner.o: tests/runner.c $(B)/tests/$(1)-suites.h $(B)/flags.stamp
 	$$(Q)$(CC) $$(ALL_CFLAGS) $$(EXTRA) -DEK_SUITES='"$(B)/tests/$(1)-suites.h"' -c -o $$@ $$<
 endef
@@ -97,12 +122,28 @@ check-unit: $(B)/tests/unit-tests ## unit tests
 check-prop: $(B)/tests/prop-tests ## property tests
 	$<
 
--include tests/bench/bench.mk
+# Each folder of tests may bring a makefile part of its own with a target check-NAME.
+TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
+-include $(sort $(filter-out $(MAKEFILE_LIST),$(wildcard tests/*/*.mk)))
+check-binaries: $(TEST_BINARIES)
+
+# `make check` runs every target check-NAME there is: these first, in this order.
+FIRST_PARTS := gates unit prop alloc cli formats fuzz install docs page kafka
+FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
+NO_PARTS    := parts binaries
+PARTS := $(filter $(FOUND_PARTS),$(FIRST_PARTS)) $(filter-out $(FIRST_PARTS) $(NO_PARTS),$(FOUND_PARTS))
+check-parts:
+	@MAKE='$(MAKE)' LOGS=$(B)/check sh tests/run-parts.sh $(PARTS)
+
+compile-commands: ## compile_commands.json for editors and analysers
+	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(LIB_SRC) $(DAEMON_SRC) $(UNIT_SRC) \
+	  $(PROP_SRC) -- $(CC) $(ALL_CFLAGS)
 
 clean: ## remove what was built
-	rm -rf build
+	rm -rf build compile_commands.json
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
 -include $(LIB_OBJ:.o=.d) $(DAEMON_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(PROP_OBJ:.o=.d)
-.PHONY: all check-unit check-prop clean help FORCE
+.PHONY: all demo check deps deps-broker check-unit check-prop check-binaries check-parts \
+  compile-commands clean help FORCE

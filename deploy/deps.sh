@@ -1,0 +1,175 @@
+#!/bin/sh
+# Installs what is missing to build and test evenkeel on Debian 12.
+#
+#   deploy/deps.sh          what the program and its tests need
+#   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
+#   deploy/deps.sh --check  says what is missing, installs nothing
+#
+# What counts is what can be used, not what was once installed: each library is asked for its
+# version through pkg-config, each program is called. Nothing is done, and no root needed, when all
+# is there.
+set -eu
+
+# pkg-config name (alternatives after |), lowest version, Debian package
+BUILD_LIBRARIES='
+rdkafka 2.0 librdkafka-dev
+msgpack-c|msgpack 3.3 libmsgpack-dev
+yaml-0.1 0.2.2 libyaml-dev
+jansson 2.13 libjansson-dev
+libzstd 1.4.8 libzstd-dev
+zlib 1.2.11 zlib1g-dev
+libxxhash 0.8.0 libxxhash-dev
+libmicrohttpd 0.9.72 libmicrohttpd-dev
+check 0.15 check
+'
+# program, Debian package
+BUILD_PROGRAMS='
+pkg-config pkg-config
+gcc gcc
+g++ g++
+make make
+python3 python3
+'
+# A header stands for libc6-dev: gcc alone comes without it when recommendations are off.
+BUILD_HEADERS='
+stdio.h libc6-dev
+'
+JAVA_LOWEST=17
+
+missing= why=
+
+lacks() { # package, reason
+	case " $missing " in
+	*" $1 "*) ;;
+	*) missing="$missing $1" ;;
+	esac
+	why="$why
+  $2"
+}
+
+check_programs() {
+	while read -r program package; do
+		[ -n "$program" ] || continue
+		command -v "$program" >/dev/null 2>&1 || lacks "$package" "$program: not found"
+	done <<END
+$1
+END
+}
+
+check_headers() {
+	command -v gcc >/dev/null 2>&1 || {
+		lacks libc6-dev "C headers: no compiler to ask"
+		return 0
+	}
+	while read -r header package; do
+		[ -n "$header" ] || continue
+		echo "#include <$header>" | gcc -E -x c - >/dev/null 2>&1 ||
+			lacks "$package" "$header: not found"
+	done <<END
+$BUILD_HEADERS
+END
+}
+
+check_library() { # names, lowest version, package
+	found=
+	for name in $(echo "$1" | tr '|' ' '); do
+		found=$(pkg-config --modversion "$name" 2>/dev/null) || continue
+		pkg-config --atleast-version="$2" "$name" && return 0
+	done
+	if [ -n "$found" ]; then
+		lacks "$3" "$1: $found is older than $2"
+	else
+		lacks "$3" "$1: not found, wanted $2"
+	fi
+}
+
+check_libraries() {
+	while read -r names lowest package; do
+		[ -n "$names" ] || continue
+		if command -v pkg-config >/dev/null 2>&1; then
+			check_library "$names" "$lowest" "$package"
+		else
+			lacks "$package" "$names: no pkg-config to ask"
+		fi
+	done <<END
+$BUILD_LIBRARIES
+END
+}
+
+java_release() {
+	java -version 2>&1 | sed -nE '1s/.* version "([0-9]+).*/\1/p'
+}
+
+check_broker() {
+	release=$(command -v java >/dev/null 2>&1 && java_release || true)
+	[ "${release:-0}" -ge "$JAVA_LOWEST" ] ||
+		lacks "openjdk-$JAVA_LOWEST-jre-headless" "java: ${release:-not found}, wanted $JAVA_LOWEST"
+	check_programs 'mvn maven'
+}
+
+check_all() {
+	missing= why=
+	if [ "$1" = broker ]; then
+		check_broker
+	else
+		check_programs "$BUILD_PROGRAMS"
+		check_headers
+		check_libraries
+	fi
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null 2>&1; then
+		sudo env DEBIAN_FRONTEND=noninteractive "$@"
+	else
+		return 127
+	fi
+}
+
+give_up() {
+	echo "deps: $1" >&2
+	echo "deps: needed:$why" >&2
+	echo "deps: as root: apt-get install$missing" >&2
+	exit 1
+}
+
+install_missing() {
+	command -v apt-get >/dev/null 2>&1 ||
+		give_up "this is not Debian or a child of it; please install by hand"
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
+		give_up "not root, and there is no sudo"
+	fi
+	echo "deps: installing$missing" >&2
+	export DEBIAN_FRONTEND=noninteractive
+	# shellcheck disable=SC2086 # a list of words
+	as_root apt-get install -y -q --no-install-recommends $missing >/dev/null 2>&1 || {
+		as_root apt-get update -q >&2
+		as_root apt-get install -y -q --no-install-recommends $missing >&2
+	} || give_up "apt-get failed"
+}
+
+set_name=build only_check=
+for word in "$@"; do
+	case $word in
+	build | broker) set_name=$word ;;
+	--check) only_check=1 ;;
+	*)
+		echo "usage: deploy/deps.sh [build|broker] [--check]" >&2
+		exit 2
+		;;
+	esac
+done
+
+check_all "$set_name"
+[ -n "$missing" ] || exit 0
+if [ -n "$only_check" ]; then
+	echo "missing:$why" >&2
+	echo "remedy: make deps, or as root: apt-get install$missing" >&2
+	exit 1
+fi
+install_missing
+check_all "$set_name"
+[ -z "$missing" ] || give_up "still missing after the installation"
+echo "deps: all there" >&2

@@ -1,0 +1,31 @@
+"""Functions nobody calls, and memory that only lib/base/alloc.c may ask for."""
+import re
+
+from tree import line_of
+
+BANNED = ("strcpy strcat sprintf vsprintf atoi atol atoll atof strtok gets alloca "
+          "tmpnam mktemp strncpy strncat").split()
+MEMORY = "malloc calloc realloc free strdup strndup aligned_alloc posix_memalign asprintf vasprintf getline".split()
+ALLOCATOR = "lib/base/alloc.c"
+
+_BANNED = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
+_MEMORY = re.compile(r"(?<![\w.>])(" + "|".join(MEMORY) + r")\s*\(")
+
+
+def faults(tree):
+    for name in tree.files("*.c", "*.h", folders=("lib", "daemon", "tests")):
+        code = tree.code(name)
+        for match in _BANNED.finditer(code):
+            yield f"{name}:{line_of(code, match.start())}: {match.group(1)}() is banned"
+        if name == ALLOCATOR or name.startswith("tests/"):
+            continue
+        for match in _MEMORY.finditer(code):
+            yield f"{name}:{line_of(code, match.start())}: {match.group(1)}() outside {ALLOCATOR}"
+
+
+BODY = "void ek_seeded(char *a, const char *b);\nvoid ek_seeded(char *a, const char *b)\n{\n    %s;\n}\n"
+SEEDS = [
+    ("a banned function", "daemon/cli.c", BODY % "strcpy(a, b)", "strcpy() is banned"),
+    ("bare memory", "lib/base/buf.c", BODY % "a = malloc(7)", "malloc() outside"),
+    ("a bare free", "lib/base/buf.c", BODY % "free(a)", "free() outside"),
+]

@@ -1,0 +1,24 @@
+"""clang-format agrees, where the version that Debian 12 ships is installed; others format differently."""
+import re
+import shutil
+import subprocess
+
+MAJOR = "14"
+
+
+def faults(tree):
+    if not shutil.which("clang-format"):
+        tree.note = "skipped: no clang-format"
+        return
+    version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True, check=False).stdout
+    if not re.search(rf"version {MAJOR}\.", version):
+        tree.note = f"skipped: clang-format is not version {MAJOR}"
+        return
+    names = tree.files("*.c", "*.h", folders=("lib", "daemon", "tests"))
+    result = subprocess.run(["clang-format", "--dry-run", "-Werror", *names], cwd=tree.root,
+                            capture_output=True, text=True, check=False)
+    seen = dict.fromkeys(re.findall(r"^(\S+?:\d+):\d+: error", result.stderr, re.M))
+    yield from (f"{place}: not as clang-format would have it" for place in seen)
+
+
+SEEDS = [("crooked layout", "lib/base/hash.c", "static   int crooked;\n", "not as clang-format")]

@@ -1,0 +1,56 @@
+"""What the gates share: the files of a tree, and C source without its comments and texts."""
+import fnmatch
+import os
+import re
+
+FOLDERS = ("lib", "daemon", "tests", "deploy", "docs", "rules", ".ci")
+SKIPPED_FOLDERS = {"build", "__pycache__", "libs", "corpus", "golden"}
+
+_NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+class Tree:
+    """A source tree at `root`, with the compiler and build folder that belong to it."""
+
+    def __init__(self, root, build="build", cc="cc", cxx="c++", cflags=()):
+        self.root, self.build = root, build
+        self.cc, self.cxx, self.cflags = cc, cxx, list(cflags)
+        self._text = {}
+
+    def path(self, name):
+        return os.path.join(self.root, name)
+
+    def files(self, *patterns, folders=FOLDERS):
+        """Names relative to the root, sorted; those at the top of the tree too when asked for all folders."""
+        names = []
+        for folder in folders:
+            for base, inner, found in os.walk(self.path(folder)):
+                inner[:] = [d for d in inner if d not in SKIPPED_FOLDERS]
+                names += [os.path.relpath(os.path.join(base, f), self.root) for f in found]
+        if folders is FOLDERS:
+            names += [f for f in os.listdir(self.root) if os.path.isfile(self.path(f))]
+        return sorted(n for n in names if any(fnmatch.fnmatch(n, p) for p in patterns))
+
+    def text(self, name):
+        if name not in self._text:
+            with open(self.path(name), encoding="utf-8", errors="replace") as f:
+                self._text[name] = f.read()
+        return self._text[name]
+
+    def code(self, name):
+        """C source with comments and the insides of texts blanked; positions and lines stay."""
+        return _NOISE.sub(_blank, self.text(name))
+
+
+def _blank(match):
+    text = match.group(0)
+    inside = re.sub(r"[^\n]", " ", text)
+    return text[0] + inside[1:-1] + text[-1] if text[0] in "\"'" else inside
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def matches_any(name, patterns):
+    return any(fnmatch.fnmatch(name, p) for p in patterns)
