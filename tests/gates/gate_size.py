@@ -12,7 +12,7 @@ _BODY = re.compile(r"^(?P<head>[A-Za-z_][^;={}]*\))[^;={}]*\n\{\n(?P<body>.*?)^\
 def c_functions(tree, name):
     code = tree.code(name)
     for match in _BODY.finditer(code):
-        title = re.search(r"(\w+)\s*\(", match.group("head"))
+        title = re.search(r"\b(?!__attribute__)(\w+)\s*\(", match.group("head"))
         start, end = line_of(code, match.start()), line_of(code, match.end())
         yield end - start + 1, name, start, title.group(1) if title else "?"
 
