@@ -3,13 +3,14 @@
  *
  * Grammar   FEATURE[,FEATURE...]=OPERATION[@SHARE][,from=N][,to=N][,share=S][,DIM=VALUE]
  *   x100       factor                 *NAME    times the query feature NAME
- *   ^2         sgn(x)|x|^2            +50      plus 50
- *   +1median   plus 1 x the median of the feature over the data at hand
+ *   ^2         sgn(x)|x|^2            +50 -50  plus, minus 50
+ *   +1median   plus 1 x the median of the feature over the data at hand (-1median: minus)
  *   neg        sign turned            zero     set to 0
  *   nan        missing                =7       set to 7
  * Example   price=x100,from=5000,to=9000,share=0.5,arm=B
  * `@0.5` is short for share=0.5: the share of queries hit, chosen by a hash of seed and query
- * number. With DIM=VALUE only queries of that segment value are hit (and share is of those).
+ * number, so that faults of one share and seed hit the same queries. With DIM=VALUE only queries of
+ * that segment value are hit (and share is of those).
  * Missing values stay missing. Zeros stay zero under x, ^, *, neg.
  * Owner: the caller, ek_fault_release.
  */
@@ -44,10 +45,12 @@ struct ek_fault {
     double *median; /* [item_count], for EK_FAULT_ADD_MEDIANS; filled by ek_fault_fit */
 };
 
+/* EK_EUSAGE with a message that starts with the spec and names what is wrong with it; EK_ENOMEM. */
 int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char *spec,
                    struct ek_error *e);
 void ek_fault_release(struct ek_fault *f);
-/* Takes the medians of a data set; needed for EK_FAULT_ADD_MEDIANS only, harmless else. */
+/* Takes the medians of a data set; needed for EK_FAULT_ADD_MEDIANS only, harmless else. A feature
+ * without any finite value has the median 0. EK_ENOMEM. */
 int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error *e);
 /* Whether query number `number` is hit. */
 bool ek_fault_hits(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
