@@ -122,6 +122,8 @@ check-unit: $(B)/tests/unit-tests ## unit tests
 check-prop: $(B)/tests/prop-tests ## property tests
 	$<
 
+include deploy/install.mk
+
 # Each folder of tests may bring a makefile part of its own with a target check-NAME.
 TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
 -include $(sort $(filter-out $(MAKEFILE_LIST),$(wildcard tests/*/*.mk)))

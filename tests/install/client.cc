@@ -1,0 +1,16 @@
+// A C++ program outside the tree: the header and the names work there too.
+#include <evenkeel.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+int main()
+{
+    std::unique_ptr<ek_error, decltype(&ek_error_free)> error(ek_error_new(), ek_error_free);
+    ek_assets *assets = nullptr;
+    int code = ek_assets_load(&assets, "absent.yaml", "absent.ekp", nullptr, nullptr, error.get());
+    std::string message = ek_error_message(error.get());
+    std::cout << ek_version() << '\n' << message << '\n';
+    return code != 0 && assets == nullptr && message.find("absent") != std::string::npos ? 0 : 1;
+}
