@@ -2,19 +2,22 @@
  *
  * Orders: `features` as in the file. Item features are numbered 0 .. F-1 and query features
  * 0 .. M-1 by rising `index`; this is the order in messages, batches, models and profiles. Derived
- * query features follow those of the data, so M counts them too. Routable features are item
- * features, 0 .. K-1 in item order.
+ * query features follow those of the data, so M counts them too; in `features` they stand last and
+ * feature_count counts them. Routable features are item features, 0 .. K-1 in item order. The hash
+ * leaves the derived ones out: it says what the numbers of a message are.
+ * Names have no spaces, commas, equals or control signs and are unique over both roles.
  * Owner: the caller, ek_manifest_free. Read-only after loading, may be shared by threads.
  */
 #ifndef EK_DATA_MANIFEST_H
 #define EK_DATA_MANIFEST_H
 
 #include "base/error.h"
+#include "data/query.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EK_FEATURES_MAX = 4096 };
+enum { EK_FEATURES_MAX = 4096, EK_INDEX_MAX = 1 << 20, EK_NAME_BYTES_MAX = 200 };
 
 enum ek_role { EK_ROLE_ITEM, EK_ROLE_QUERY };
 enum ek_type { EK_TYPE_NUMBER, EK_TYPE_CATEGORY };
@@ -58,7 +61,13 @@ void ek_manifest_free(struct ek_manifest *m);
 /* Number of an item or query feature, -1 when there is none. */
 int ek_manifest_item(const struct ek_manifest *m, const char *name);
 int ek_manifest_query(const struct ek_manifest *m, const char *name);
-/* Names of all features of a role, for near-miss hints; count in *count. Owned by the manifest. */
+/* Number in `features` of a feature of either role, -1 when there is none. */
+int ek_manifest_feature(const struct ek_manifest *m, const char *name);
+/* The name of that role nearest to a mistyped word; NULL when none is near. Owned by the manifest.
+ */
 const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, const char *word);
+/* Fills the derived query features of `q` (the last derived_count): log_list_size = ln(items), 0
+ * for an empty list. `items` and the shape must stand. */
+void ek_query_derive(struct ek_query *q, const struct ek_manifest *m);
 
 #endif

@@ -1,0 +1,299 @@
+/* The writing half of base/file.h. */
+#include "base/file.h"
+
+#include "base/alloc.h"
+#include "base/file_error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { OUTPUT_BYTES = 128 << 10, SHORT_TEXT = 1024, NAME_TRIES = 1000, ZSTD_LEVEL = 3 };
+enum packing { PLAIN, GZIP, ZSTD };
+enum ending { GO_ON, FLUSH, END };
+
+struct ek_writer {
+    char *name;               /* as the caller gave it, for errors */
+    char *target, *temporary; /* NULL when written in place: stdout, pipes, devices */
+    int fd;
+    bool failed;           /* nothing more is written, close fails */
+    struct ek_error first; /* the failure that close repeats */
+    enum packing packing;
+    uint8_t *buffer; /* [OUTPUT_BYTES] on its way out */
+    size_t length;
+    z_stream gzip;
+    ZSTD_CStream *zstd;
+};
+
+static int fail_for_good(struct ek_writer *w, struct ek_error *e)
+{
+    w->failed = true;
+    if (e)
+        *e = w->first;
+    return (int)w->first.code;
+}
+
+static int write_out(struct ek_writer *w, struct ek_error *e)
+{
+    if (ek_file_write_all(w->fd, w->buffer, w->length)) {
+        ek_file_fail(&w->first, w->name, "cannot write");
+        return fail_for_good(w, e);
+    }
+    w->length = 0;
+    return EK_OK;
+}
+
+static int put_plain(struct ek_writer *w, const uint8_t *bytes, size_t length, struct ek_error *e)
+{
+    while (length) {
+        size_t room = OUTPUT_BYTES - w->length, n = length < room ? length : room;
+        memcpy(w->buffer + w->length, bytes, n);
+        w->length += n;
+        bytes += n;
+        length -= n;
+        if (w->length == OUTPUT_BYTES && write_out(w, e))
+            return (int)w->first.code;
+    }
+    return EK_OK;
+}
+
+static int put_gzip(struct ek_writer *w, const uint8_t *bytes, size_t length, enum ending how,
+                    struct ek_error *e)
+{
+    static const int modes[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
+    int status = Z_OK;
+    bool more = true;
+    while (more) {
+        size_t n = length < UINT32_MAX ? length : UINT32_MAX;
+        w->gzip.next_in = (Bytef *)(uintptr_t)bytes;
+        w->gzip.avail_in = (uInt)n;
+        w->gzip.next_out = w->buffer + w->length;
+        w->gzip.avail_out = (uInt)(OUTPUT_BYTES - w->length);
+        status = deflate(&w->gzip, modes[how]);
+        size_t taken = n - w->gzip.avail_in;
+        bytes += taken;
+        length -= taken;
+        w->length = OUTPUT_BYTES - w->gzip.avail_out;
+        bool full = w->gzip.avail_out == 0;
+        if (full && write_out(w, e))
+            return (int)w->first.code;
+        more = length || full || (how == END && status == Z_OK);
+    }
+    return EK_OK;
+}
+
+static int put_zstd(struct ek_writer *w, const uint8_t *bytes, size_t length, enum ending how,
+                    struct ek_error *e)
+{
+    static const ZSTD_EndDirective modes[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
+    ZSTD_inBuffer in = {bytes, length, 0};
+    size_t left = 1;
+    while (how == GO_ON ? in.pos < in.size : left != 0) {
+        ZSTD_outBuffer out = {w->buffer, OUTPUT_BYTES, w->length};
+        left = ZSTD_compressStream2(w->zstd, &out, &in, modes[how]);
+        if (ZSTD_isError(left)) {
+            ek_fail_at(&w->first, EK_ENOMEM, w->name, 0, 0, "cannot compress: %s",
+                       ZSTD_getErrorName(left));
+            return fail_for_good(w, e);
+        }
+        w->length = out.pos;
+        if (w->length == OUTPUT_BYTES && write_out(w, e))
+            return (int)w->first.code;
+    }
+    return EK_OK;
+}
+
+static int put(struct ek_writer *w, const void *bytes, size_t length, enum ending how,
+               struct ek_error *e)
+{
+    if (w->failed)
+        return fail_for_good(w, e);
+    switch (w->packing) {
+    case GZIP:
+        return put_gzip(w, bytes, length, how, e);
+    case ZSTD:
+        return put_zstd(w, bytes, length, how, e);
+    default:
+        return put_plain(w, bytes, length, e);
+    }
+}
+
+static bool ends_in(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n >= m && !strcmp(text + n - m, ending);
+}
+
+static int start_packing(struct ek_writer *w, const char *path, struct ek_error *e)
+{
+    w->buffer = ek_calloc(OUTPUT_BYTES, 1);
+    if (!w->buffer)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    if (ends_in(path, ".gz")) {
+        if (deflateInit2(&w->gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
+                         Z_DEFAULT_STRATEGY) != Z_OK)
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+        w->packing = GZIP;
+    } else if (ends_in(path, ".zst")) {
+        w->zstd = ZSTD_createCStream();
+        if (!w->zstd)
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+        ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+        ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+        w->packing = ZSTD;
+    }
+    return EK_OK;
+}
+
+/* A new file beside the target. The name has the process in it, so two writers do not meet. */
+static int open_temporary(struct ek_writer *w, struct ek_error *e)
+{
+    size_t size = strlen(w->target) + 48;
+    char *name = ek_calloc(size, 1);
+    if (!name)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    for (int i = 0; i < NAME_TRIES && w->fd < 0; i++) {
+        snprintf(name, size, "%s.%ld-%d.tmp", w->target, (long)getpid(), i);
+        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (w->fd < 0) {
+        ek_free(name);
+        return ek_file_fail(e, w->name, "cannot create");
+    }
+    w->temporary = name;
+    return EK_OK;
+}
+
+/* Where the file goes in the end: behind a symbolic link when there is one. */
+static int find_target(struct ek_writer *w, const char *path, bool exists, struct ek_error *e)
+{
+    char *real = exists ? realpath(path, NULL) : NULL;
+    w->target = ek_strdup(real ? real : path);
+    ek_free(real);
+    return w->target ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int open_output(struct ek_writer *w, const char *path, struct ek_error *e)
+{
+    if (!strcmp(path, "-")) {
+        w->fd = STDOUT_FILENO;
+        return EK_OK;
+    }
+    struct stat s;
+    bool exists = !stat(path, &s);
+    if (exists && !S_ISREG(s.st_mode)) {
+        w->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return w->fd < 0 ? ek_file_fail(e, w->name, "cannot open for writing") : EK_OK;
+    }
+    int rc = find_target(w, path, exists, e);
+    if (!rc)
+        rc = open_temporary(w, e);
+    if (!rc && exists && fchmod(w->fd, s.st_mode & 07777))
+        rc = ek_file_fail(e, w->name, "cannot set the permissions");
+    return rc;
+}
+
+int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
+{
+    struct ek_writer *w = ek_calloc(1, sizeof *w);
+    if (!w)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    w->fd = -1;
+    w->name = ek_strdup(strcmp(path, "-") != 0 ? path : "stdout");
+    int rc = w->name ? start_packing(w, path, e) : ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc)
+        rc = open_output(w, path, e);
+    if (rc) {
+        ek_writer_abandon(w);
+        return rc;
+    }
+    *out = w;
+    return EK_OK;
+}
+
+int ek_writer_write(struct ek_writer *w, const void *bytes, size_t length, struct ek_error *e)
+{
+    return put(w, bytes, length, GO_ON, e);
+}
+
+int ek_writer_printf(struct ek_writer *w, struct ek_error *e, const char *format, ...)
+{
+    char brief[SHORT_TEXT];
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int size = vsnprintf(brief, sizeof brief, format, args);
+    va_end(args);
+    char *text = brief;
+    if (size >= SHORT_TEXT) {
+        text = ek_calloc((size_t)size + 1, 1);
+        if (text)
+            vsnprintf(text, (size_t)size + 1, format, again);
+    }
+    va_end(again);
+    int rc = size < 0 || !text ? ek_fail(e, EK_ENOMEM, "out of memory")
+                               : ek_writer_write(w, text, (size_t)size, e);
+    if (text != brief)
+        ek_free(text);
+    return rc;
+}
+
+int ek_writer_flush(struct ek_writer *w, struct ek_error *e)
+{
+    int rc = put(w, NULL, 0, FLUSH, e);
+    return rc ? rc : write_out(w, e);
+}
+
+static int publish(struct ek_writer *w, struct ek_error *e)
+{
+    if (!w->temporary)
+        return EK_OK;
+    if (fsync(w->fd))
+        return ek_file_fail(e, w->name, "cannot write");
+    int status = close(w->fd);
+    w->fd = -1;
+    if (status || rename(w->temporary, w->target))
+        return ek_file_fail(e, w->name, "cannot write");
+    ek_free(w->temporary);
+    w->temporary = NULL; /* nothing left to remove */
+    return EK_OK;
+}
+
+int ek_writer_close(struct ek_writer *w, struct ek_error *e)
+{
+    int rc = put(w, NULL, 0, END, e);
+    if (!rc)
+        rc = write_out(w, e);
+    if (!rc)
+        rc = publish(w, e);
+    ek_writer_abandon(w);
+    return rc;
+}
+
+void ek_writer_abandon(struct ek_writer *w)
+{
+    if (!w)
+        return;
+    if (w->packing == GZIP)
+        deflateEnd(&w->gzip);
+    ZSTD_freeCStream(w->zstd);
+    if (w->fd > STDERR_FILENO)
+        close(w->fd);
+    if (w->temporary)
+        unlink(w->temporary);
+    ek_free(w->temporary);
+    ek_free(w->target);
+    ek_free(w->buffer);
+    ek_free(w->name);
+    ek_free(w);
+}

@@ -1,0 +1,412 @@
+/* YAML to a manifest, with every fault told at its place. */
+#include "data/manifest_read.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "data/yaml.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char DERIVED[] = "log_list_size";
+
+struct source {
+    const struct ek_yaml *y;
+    struct ek_manifest *m;
+    struct ek_error *e;
+};
+
+static int no_memory(const struct source *s)
+{
+    return ek_fail(s->e, EK_ENOMEM, "out of memory");
+}
+
+static int expect(const struct source *s, const struct ek_node *n, const char *what,
+                  enum ek_node_kind kind)
+{
+    if (n->kind == kind)
+        return EK_OK;
+    return ek_node_fail(s->y, n, s->e, "'%s' must be a %s", what,
+                        kind == EK_NODE_SEQUENCE ? "list" : "mapping (key: value)");
+}
+
+/* A copy of a text; absent keys leave *out as it is. */
+static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
+{
+    const struct ek_node *n = ek_node_get(map, key);
+    const char *text;
+    int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
+    if (!n || rc)
+        return rc;
+    *out = ek_strdup(text);
+    return *out ? EK_OK : no_memory(s);
+}
+
+static int read_bool(const struct source *s, const struct ek_node *map, const char *key, bool *out)
+{
+    const struct ek_node *n = ek_node_get(map, key);
+    return n ? ek_node_bool(s->y, n, key, out, s->e) : EK_OK;
+}
+
+/* One of two words: *out tells whether it is the second. */
+static int read_choice(const struct source *s, const struct ek_node *map, const char *key,
+                       const char *first, const char *second, bool *out)
+{
+    const struct ek_node *n = ek_node_get(map, key);
+    const char *text = NULL;
+    int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
+    if (!n || rc)
+        return rc;
+    if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
+        return ek_node_fail(s->y, n, s->e, "'%s' must be %s or %s, not '%.60s'", key, first, second,
+                            text);
+    *out = !strcmp(text, second);
+    return EK_OK;
+}
+
+static int check_name(const struct source *s, const struct ek_node *n, const char *name)
+{
+    size_t length = strlen(name);
+    if (!length || length > EK_NAME_BYTES_MAX)
+        return ek_node_fail(s->y, n, s->e, "a feature name must have 1 to %d bytes",
+                            EK_NAME_BYTES_MAX);
+    for (const char *c = name; *c; c++)
+        if (isspace((unsigned char)*c) || iscntrl((unsigned char)*c) || *c == ',' || *c == '=')
+            return ek_node_fail(s->y, n, s->e,
+                                "feature name '%s' must not have spaces, commas, equals or control "
+                                "signs",
+                                name);
+    return EK_OK;
+}
+
+static int read_identity(const struct source *s, const struct ek_node *map, struct ek_feature *f)
+{
+    static const char *const needed[] = {"name", "index", "role"};
+    for (size_t i = 0; i < COUNT(needed); i++)
+        if (!ek_node_get(map, needed[i]))
+            return ek_node_fail(s->y, map, s->e, "the feature has no '%s'", needed[i]);
+    int64_t index = 0;
+    bool query = false;
+    int rc = read_text(s, map, "name", &f->name);
+    if (!rc)
+        rc = check_name(s, ek_node_get(map, "name"), f->name);
+    if (!rc)
+        rc = ek_node_int(s->y, ek_node_get(map, "index"), "index", 1, EK_INDEX_MAX, &index, s->e);
+    if (!rc)
+        rc = read_choice(s, map, "role", "item", "query", &query);
+    f->index = (int)index;
+    f->role = query ? EK_ROLE_QUERY : EK_ROLE_ITEM;
+    return rc;
+}
+
+static int check_feature(const struct source *s, const struct ek_node *map,
+                         const struct ek_feature *f)
+{
+    const struct ek_node *at = ek_node_get(map, "routable");
+    if (f->routable && f->role == EK_ROLE_QUERY)
+        return ek_node_fail(s->y, at, s->e, "query feature '%s' cannot be routable", f->name);
+    if (f->routable && f->type == EK_TYPE_CATEGORY)
+        return ek_node_fail(s->y, at, s->e, "category '%s' cannot be routable, it has no scale",
+                            f->name);
+    return EK_OK;
+}
+
+static int read_feature(const struct source *s, const struct ek_node *map, struct ek_feature *f)
+{
+    static const char *const keys[] = {"name", "index", "role",    "routable", "positive",
+                                       "type", "unit",  "missing", "note"};
+    bool category = false;
+    int rc = ek_node_keys(s->y, map, keys, COUNT(keys), s->e);
+    if (!rc)
+        rc = read_identity(s, map, f);
+    if (!rc)
+        rc = read_bool(s, map, "routable", &f->routable);
+    if (!rc)
+        rc = read_bool(s, map, "positive", &f->positive);
+    if (!rc)
+        rc = read_choice(s, map, "type", "number", "category", &category);
+    if (!rc)
+        rc = read_choice(s, map, "missing", "never", "expected", &f->missing_expected);
+    if (!rc)
+        rc = read_text(s, map, "unit", &f->unit);
+    if (!rc)
+        rc = read_text(s, map, "note", &f->note);
+    f->type = category ? EK_TYPE_CATEGORY : EK_TYPE_NUMBER;
+    return rc ? rc : check_feature(s, map, f);
+}
+
+/* A feature and where it stands, for finding what is there twice. */
+struct spot {
+    const struct ek_feature *feature;
+    const struct ek_node *node;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct spot *x = a, *y = b;
+    int order = strcmp(x->feature->name, y->feature->name);
+    return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct spot *x = a, *y = b;
+    int order = (x->feature->index > y->feature->index) - (x->feature->index < y->feature->index);
+    return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+static int report_twice(const struct source *s, struct spot *spots, size_t count)
+{
+    qsort(spots, count, sizeof *spots, by_name);
+    for (size_t i = 1; i < count; i++)
+        if (!strcmp(spots[i - 1].feature->name, spots[i].feature->name))
+            return ek_node_fail(s->y, ek_node_get(spots[i].node, "name"), s->e,
+                                "feature '%s' is there twice, first in line %ld",
+                                spots[i].feature->name, spots[i - 1].node->line);
+    qsort(spots, count, sizeof *spots, by_index);
+    for (size_t i = 1; i < count; i++)
+        if (spots[i - 1].feature->index == spots[i].feature->index)
+            return ek_node_fail(s->y, ek_node_get(spots[i].node, "index"), s->e,
+                                "index %d of '%s' is that of '%s' already", spots[i].feature->index,
+                                spots[i].feature->name, spots[i - 1].feature->name);
+    return EK_OK;
+}
+
+static int check_twice(const struct source *s, const struct ek_node *list)
+{
+    struct spot *spots = ek_calloc(list->count, sizeof *spots);
+    if (!spots)
+        return no_memory(s);
+    for (size_t i = 0; i < list->count; i++)
+        spots[i] = (struct spot){&s->m->features[i], &list->children[i]};
+    int rc = report_twice(s, spots, list->count);
+    ek_free(spots);
+    return rc;
+}
+
+static int read_features(const struct source *s, const struct ek_node *list, size_t derived)
+{
+    int rc = expect(s, list, "features", EK_NODE_SEQUENCE);
+    if (rc)
+        return rc;
+    if (!list->count || list->count + derived > EK_FEATURES_MAX)
+        return ek_node_fail(s->y, list, s->e, "there must be 1 to %d features, not %zu",
+                            EK_FEATURES_MAX, list->count);
+    s->m->features = ek_calloc(list->count + derived, sizeof *s->m->features);
+    if (!s->m->features)
+        return no_memory(s);
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        s->m->feature_count++;
+        rc = read_feature(s, &list->children[i], &s->m->features[i]);
+    }
+    return rc ? rc : check_twice(s, list);
+}
+
+static int read_derived(const struct source *s, const struct ek_node *list)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && list && i < list->count; i++) {
+        const struct ek_node *n = &list->children[i];
+        const char *name = "";
+        rc = ek_node_text(s->y, n, "derived_query_features", &name, s->e);
+        if (!rc && strcmp(name, DERIVED) != 0)
+            rc = ek_node_fail(s->y, n, s->e,
+                              "unknown derived query feature '%.60s', there is only '%s'", name,
+                              DERIVED);
+        else if (!rc && ek_manifest_feature(s->m, name) >= 0)
+            rc = ek_node_fail(s->y, n, s->e, "feature '%s' is there twice", name);
+        if (rc)
+            return rc;
+        struct ek_feature *f = &s->m->features[s->m->feature_count++];
+        s->m->derived_count++;
+        *f = (struct ek_feature){.name = ek_strdup(name), .role = EK_ROLE_QUERY};
+        if (!f->name)
+            return no_memory(s);
+    }
+    return rc;
+}
+
+/* A key that names a feature of a role. */
+static int read_reference(const struct source *s, const struct ek_node *n, const char *key,
+                          enum ek_role role, char **out)
+{
+    const char *name = NULL;
+    int rc = n ? ek_node_text(s->y, n, key, &name, s->e) : EK_OK;
+    if (!n || rc)
+        return rc;
+    bool known = (role == EK_ROLE_ITEM ? ek_manifest_item : ek_manifest_query)(s->m, name) >= 0;
+    const char *near = known ? NULL : ek_manifest_suggest(s->m, role, name);
+    if (!known)
+        return ek_node_fail(s->y, n, s->e, "'%s': there is no %s feature '%.60s'%s%s%s", key,
+                            role == EK_ROLE_ITEM ? "item" : "query", name,
+                            near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (!out)
+        return EK_OK;
+    *out = ek_strdup(name);
+    return *out ? EK_OK : no_memory(s);
+}
+
+static int read_references(const struct source *s, const struct ek_node *root)
+{
+    static const char currency[] = "currency_features";
+    const struct ek_node *list = ek_node_get(root, currency);
+    int rc = read_reference(s, ek_node_get(root, "main_feature"), "main_feature", EK_ROLE_ITEM,
+                            &s->m->main_feature);
+    if (!rc)
+        rc = read_reference(s, ek_node_get(root, "nights_feature"), "nights_feature", EK_ROLE_QUERY,
+                            &s->m->nights_feature);
+    if (!rc && list)
+        rc = expect(s, list, currency, EK_NODE_SEQUENCE);
+    for (size_t i = 0; !rc && list && i < list->count; i++)
+        rc = read_reference(s, &list->children[i], currency, EK_ROLE_ITEM, NULL);
+    return rc;
+}
+
+static int read_hidden(const struct source *s, const struct ek_node *list)
+{
+    struct ek_training_hints *t = &s->m->training;
+    int rc = expect(s, list, "hidden", EK_NODE_SEQUENCE);
+    if (!rc && list->count > COUNT(t->hidden))
+        rc = ek_node_fail(s->y, list, s->e, "'hidden' has more than %zu layers", COUNT(t->hidden));
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        int64_t size = 0;
+        rc = ek_node_int(s->y, &list->children[i], "hidden", 1, 4096, &size, s->e);
+        t->hidden[i] = (int)size;
+    }
+    if (!rc)
+        t->hidden_count = (int)list->count;
+    return rc;
+}
+
+static int read_hint(const struct source *s, const struct ek_node *map, const char *key, double low,
+                     double high, double *out)
+{
+    const struct ek_node *n = ek_node_get(map, key);
+    return n ? ek_node_double(s->y, n, key, low, high, out, s->e) : EK_OK;
+}
+
+static int read_count(const struct source *s, const struct ek_node *map, const char *key, int *out)
+{
+    const struct ek_node *n = ek_node_get(map, key);
+    int64_t value = 0;
+    int rc = n ? ek_node_int(s->y, n, key, 1, 1000000, &value, s->e) : EK_OK;
+    if (n && !rc)
+        *out = (int)value;
+    return rc;
+}
+
+static int read_training(const struct source *s, const struct ek_node *map)
+{
+    static const char *const keys[] = {"hidden", "epochs", "batch_size", "learning_rate",
+                                       "weight_decay"};
+    struct ek_training_hints *t = &s->m->training;
+    *t = (struct ek_training_hints){
+        .epochs = -1, .batch_size = -1, .learning_rate = -1, .weight_decay = -1};
+    if (!map)
+        return EK_OK;
+    int rc = ek_node_keys(s->y, map, keys, COUNT(keys), s->e);
+    if (!rc && ek_node_get(map, "hidden"))
+        rc = read_hidden(s, ek_node_get(map, "hidden"));
+    if (!rc)
+        rc = read_count(s, map, "epochs", &t->epochs);
+    if (!rc)
+        rc = read_count(s, map, "batch_size", &t->batch_size);
+    if (!rc)
+        rc = read_hint(s, map, "learning_rate", 1e-12, 100, &t->learning_rate);
+    if (!rc)
+        rc = read_hint(s, map, "weight_decay", 0, 100, &t->weight_decay);
+    return rc;
+}
+
+/* Keys that other programs read: only their kind is checked. */
+static int check_foreign(const struct source *s, const struct ek_node *root)
+{
+    static const char *const mappings[] = {"labels", "splits", "folds", "lightgbm"};
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < COUNT(mappings); i++) {
+        const struct ek_node *n = ek_node_get(root, mappings[i]);
+        if (n)
+            rc = expect(s, n, mappings[i], EK_NODE_MAPPING);
+    }
+    return rc;
+}
+
+static int read_version(const struct source *s, const struct ek_node *root)
+{
+    const struct ek_node *n = ek_node_get(root, "version");
+    int64_t version;
+    return n ? ek_node_int(s->y, n, "version", 1, 1, &version, s->e) : EK_OK;
+}
+
+static int read_root(const struct source *s, const struct ek_node *root)
+{
+    static const char *const keys[] = {"version",      "features",       "set",
+                                       "labels",       "splits",         "folds",
+                                       "main_feature", "nights_feature", "currency_features",
+                                       "training",     "lightgbm",       "derived_query_features"};
+    int rc = ek_node_keys(s->y, root, keys, COUNT(keys), s->e);
+    const struct ek_node *list = ek_node_get(root, "features");
+    const struct ek_node *derived = ek_node_get(root, "derived_query_features");
+    if (!rc)
+        rc = read_version(s, root);
+    if (!rc && !list)
+        rc = ek_node_fail(s->y, root, s->e, "there is no 'features'");
+    if (!rc && derived)
+        rc = expect(s, derived, "derived_query_features", EK_NODE_SEQUENCE);
+    if (!rc)
+        rc = read_text(s, root, "set", &s->m->set);
+    if (!rc)
+        rc = read_features(s, list, derived ? derived->count : 0);
+    if (!rc)
+        rc = read_derived(s, derived);
+    if (!rc)
+        rc = read_training(s, ek_node_get(root, "training"));
+    return rc ? rc : check_foreign(s, root);
+}
+
+static int read_tree(struct ek_manifest **out, const struct ek_yaml *y, struct ek_error *e)
+{
+    struct source s = {y, ek_calloc(1, sizeof *s.m), e};
+    if (!s.m)
+        return no_memory(&s);
+    const struct ek_node *root = ek_yaml_root(y);
+    int rc = read_root(&s, root);
+    if (!rc && ek_manifest_arrange(s.m))
+        rc = no_memory(&s);
+    if (!rc)
+        rc = read_references(&s, root);
+    if (!rc && !s.m->item_count)
+        rc = ek_node_fail(y, ek_node_get(root, "features"), e, "there is no item feature");
+    if (rc)
+        ek_manifest_free(s.m);
+    else
+        *out = s.m;
+    return rc;
+}
+
+int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
+                      struct ek_error *e)
+{
+    struct ek_yaml *y;
+    int rc = ek_yaml_parse(&y, name, text, length, e);
+    if (rc)
+        return rc;
+    rc = read_tree(out, y, e);
+    ek_yaml_free(y);
+    return rc;
+}
+
+int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error *e)
+{
+    struct ek_yaml *y;
+    int rc = ek_yaml_load(&y, path, e);
+    if (rc)
+        return rc;
+    rc = read_tree(out, y, e);
+    ek_yaml_free(y);
+    return rc;
+}

@@ -1,0 +1,141 @@
+/* The typed readers of data/yaml.h. */
+#include "data/yaml.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 60 };
+
+const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key)
+{
+    if (!mapping || mapping->kind != EK_NODE_MAPPING)
+        return NULL;
+    for (size_t i = 0; i < mapping->count; i++)
+        if (!strcmp(mapping->children[2 * i].text, key))
+            return &mapping->children[2 * i + 1];
+    return NULL;
+}
+
+int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
+                 const char *format, ...)
+{
+    char message[sizeof e->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return ek_fail_at(e, EK_ECONFIG, ek_yaml_name(y), n->line, n->column, "%s", message);
+}
+
+/* `'what' must be WANTED, not what stands there`. */
+static int wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                 const char *wanted, struct ek_error *e)
+{
+    if (n->kind == EK_NODE_MAPPING)
+        return ek_node_fail(y, n, e, "'%s' must be %s, not a mapping", what, wanted);
+    if (n->kind == EK_NODE_SEQUENCE)
+        return ek_node_fail(y, n, e, "'%s' must be %s, not a list", what, wanted);
+    if (!*n->text && !n->quoted)
+        return ek_node_fail(y, n, e, "'%s' has no value, it must be %s", what, wanted);
+    return ek_node_fail(y, n, e, "'%s' must be %s, not %s'%.*s'", what, wanted,
+                        n->quoted ? "the text " : "", SHOWN_BYTES, n->text);
+}
+
+static bool is_plain(const struct ek_node *n)
+{
+    return n->kind == EK_NODE_SCALAR && !n->quoted;
+}
+
+int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                 const char **out, struct ek_error *e)
+{
+    if (n->kind != EK_NODE_SCALAR || (!n->quoted && !*n->text))
+        return wrong(y, n, what, "a text", e);
+    *out = n->text;
+    return EK_OK;
+}
+
+int ek_node_bool(const struct ek_yaml *y, const struct ek_node *n, const char *what, bool *out,
+                 struct ek_error *e)
+{
+    if (!is_plain(n) || (strcmp(n->text, "true") != 0 && strcmp(n->text, "false") != 0))
+        return wrong(y, n, what, "true or false", e);
+    *out = !strcmp(n->text, "true");
+    return EK_OK;
+}
+
+int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char *what, double low,
+                   double high, double *out, struct ek_error *e)
+{
+    double value;
+    if (!is_plain(n) || ek_parse_finite(n->text, EK_WHOLE, &value))
+        return wrong(y, n, what, "a number", e);
+    if (value >= low && value <= high) {
+        *out = value;
+        return EK_OK;
+    }
+    if (isfinite(low) && isfinite(high))
+        return ek_node_fail(y, n, e, "'%s' must be from %g to %g, not %s", what, low, high,
+                            n->text);
+    return ek_node_fail(y, n, e, "'%s' must be at %s %g, not %s", what,
+                        isfinite(low) ? "least" : "most", isfinite(low) ? low : high, n->text);
+}
+
+int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
+                int64_t high, int64_t *out, struct ek_error *e)
+{
+    int64_t value = 0;
+    int rc = is_plain(n) ? ek_parse_i64(n->text, EK_WHOLE, &value) : EK_EFORMAT;
+    if (rc == EK_EFORMAT)
+        return wrong(y, n, what, "a whole number", e);
+    if (!rc && value >= low && value <= high) {
+        *out = value;
+        return EK_OK;
+    }
+    if (high == INT64_MAX)
+        return ek_node_fail(y, n, e, "'%s' must be at least %lld, not %.*s", what, (long long)low,
+                            SHOWN_BYTES, n->text);
+    return ek_node_fail(y, n, e, "'%s' must be from %lld to %lld, not %.*s", what, (long long)low,
+                        (long long)high, SHOWN_BYTES, n->text);
+}
+
+int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                     int64_t *out_ms, struct ek_error *e)
+{
+    if (n->kind != EK_NODE_SCALAR || ek_parse_duration_ms(n->text, EK_WHOLE, out_ms))
+        return wrong(y, n, what, "a duration with its unit (250ms, 10s, 5m, 2h, 7d)", e);
+    return EK_OK;
+}
+
+int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *what, uint64_t *out,
+                  struct ek_error *e)
+{
+    if (n->kind != EK_NODE_SCALAR || ek_parse_bytes(n->text, EK_WHOLE, out))
+        return wrong(y, n, what, "a size in bytes (65536, 64KiB, 4MiB, 1GiB)", e);
+    return EK_OK;
+}
+
+int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
+                 size_t count, struct ek_error *e)
+{
+    if (mapping->kind != EK_NODE_MAPPING)
+        return ek_node_fail(y, mapping, e, "a mapping (key: value) is expected here");
+    for (size_t i = 0; i < mapping->count; i++) {
+        const struct ek_node *key = &mapping->children[2 * i];
+        size_t k = 0;
+        while (k < count && strcmp(known[k], key->text) != 0)
+            k++;
+        if (k < count)
+            continue;
+        const char *near = ek_nearest_word(key->text, known, count);
+        return near ? ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
+                                   key->text, near)
+                    : ek_node_fail(y, key, e, "unknown key '%.*s'", SHOWN_BYTES, key->text);
+    }
+    return EK_OK;
+}
