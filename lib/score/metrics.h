@@ -1,7 +1,8 @@
 /* Ranking metrics of one list. Sorted by score, descending; equal scores keep the input order.
- * Relevant is label >= 1. A list without a relevant item is empty: NaN, and the mean decides what
- * it counts. Formulas: Jaervelin and Kekaelaeinen 2002 (NDCG), Chapelle et al. 2009 (ERR). scores
- * with NaN sort last. Nothing allocates beyond `scratch`.
+ * Relevant is label >= 1. A list without a relevant item (NDCG: without a positive gain) is empty:
+ * NaN, and the mean decides what it counts. Formulas: Jaervelin and Kekaelaeinen 2002 (NDCG),
+ * Chapelle et al. 2009 (ERR). Scores with NaN sort last. Labels are finite and not negative.
+ * Threads: no state. Owner: all arrays are the caller's.
  */
 #ifndef EK_SCORE_METRICS_H
 #define EK_SCORE_METRICS_H
@@ -19,7 +20,7 @@ struct ek_metric {
     int cutoff; /* 0: none */
 };
 
-/* "ndcg@10", "ndcg", "map", "p@5", "err@10", "mrr" -> *out; EK_EUSAGE otherwise. */
+/* "ndcg@10", "ndcg", "map", "p@5", "err@10", "err", "mrr" -> *out; EK_EUSAGE otherwise. */
 int ek_metric_parse(const char *text, struct ek_metric *out, struct ek_error *e);
 
 /* order [n]: item numbers from best to worst. */
@@ -36,9 +37,11 @@ struct ek_metric_mean {
     size_t count, lists;
 };
 void ek_metric_add(struct ek_metric_mean *m, double value, enum ek_empty empty);
+/* NaN when nothing counted. */
 double ek_metric_result(const struct ek_metric_mean *m);
 
-/* Kendall's tau-b of two score vectors of one list; NaN for fewer than two items. */
+/* Kendall's tau-b of two score vectors of one list; NaN for fewer than two items or when all scores
+ * of a vector are equal. Takes n^2 / 2 steps. */
 double ek_kendall_tau(const double *a, const double *b, int n);
 
 #endif
