@@ -1,0 +1,189 @@
+/* Memory runs out while files are read and written: manifests, models, lists, packed text. */
+#include "tests/alloc/scratch.h"
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+
+#include "base/file.h"
+#include "data/dataset.h"
+#include "data/manifest.h"
+#include "data/model.h"
+#include "offline/faults.h"
+#include "offline/hotel.h"
+
+#include <string.h>
+
+static struct ek_manifest *hotel_manifest(void)
+{
+    struct ek_manifest *m;
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&m, "hotel", text, strlen(text), NULL), EK_OK);
+    return m;
+}
+
+static int parse_manifest(struct ek_error *e)
+{
+    struct ek_manifest *m;
+    const char *text = ek_hotel_manifest();
+    int rc = ek_manifest_parse(&m, "hotel", text, strlen(text), e);
+    if (!rc)
+        ek_manifest_free(m);
+    return rc;
+}
+
+START_TEST(a_manifest_without_memory_leaves_nothing)
+{
+    ek_sweep(parse_manifest);
+}
+END_TEST
+
+static struct ek_manifest *manifest;
+
+static int save_model(struct ek_error *e)
+{
+    static const struct ek_model_shape shape = {.hidden_count = 2,
+                                                .hidden = {8, 4},
+                                                .gate_size = 4,
+                                                .mask_input = true,
+                                                .log_input = EK_LOG_ALWAYS};
+    struct ek_model *model;
+    int rc = ek_model_new(&model, manifest, &shape, e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < model->item_features; i++)
+        model->item_sd[i] = 1;
+    for (int i = 0; i < model->query_features; i++)
+        model->query_sd[i] = 1;
+    for (int i = 0; i < model->routable_count; i++)
+        model->log_sd[i] = 1;
+    rc = ek_model_describe(model, e);
+    if (!rc)
+        rc = ek_model_save(model, ek_scratch("m.safetensors").path, e);
+    ek_model_free(model);
+    return rc;
+}
+
+static int load_model(struct ek_error *e)
+{
+    struct ek_model *model;
+    int rc = ek_model_load(&model, ek_scratch("m.safetensors").path, e);
+    if (!rc)
+        ek_model_free(model);
+    return rc;
+}
+
+START_TEST(a_model_without_memory_leaves_nothing)
+{
+    manifest = hotel_manifest();
+    ek_sweep(save_model);
+    ek_sweep(load_model);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+static int copy_lines(const char *from, const char *to, struct ek_error *e)
+{
+    struct ek_reader *r;
+    struct ek_writer *w;
+    char *line = NULL;
+    int rc = ek_reader_open(&r, from, e);
+    if (rc)
+        return rc;
+    rc = ek_writer_open(&w, to, e);
+    if (!rc) {
+        while (!(rc = ek_reader_line(r, &line, NULL, e)) && line &&
+               !(rc = ek_writer_printf(w, e, "%s\n", line)))
+            ;
+        if (rc)
+            ek_writer_abandon(w);
+        else
+            rc = ek_writer_close(w, e);
+    }
+    ek_reader_close(r);
+    return rc;
+}
+
+static int copy_zstd(struct ek_error *e)
+{
+    return copy_lines(ek_scratch("in").path, ek_scratch("out.zst").path, e);
+}
+
+static int copy_gzip(struct ek_error *e)
+{
+    return copy_lines(ek_scratch("out.zst").path, ek_scratch("out.gz").path, e);
+}
+
+static void write_lines(const char *path, const char *text, int times)
+{
+    struct ek_writer *w;
+    ck_assert_int_eq(ek_writer_open(&w, path, NULL), EK_OK);
+    for (int i = 0; i < times; i++)
+        ck_assert_int_eq(ek_writer_write(w, text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_writer_close(w, NULL), EK_OK);
+}
+
+START_TEST(a_packed_file_without_memory_leaves_nothing)
+{
+    write_lines(ek_scratch("in").path, "one line of text that is repeated\n", 500);
+    ek_sweep(copy_zstd);
+    ek_sweep(copy_gzip);
+}
+END_TEST
+
+static int read_lists(struct ek_error *e)
+{
+    struct ek_dataset d;
+    ek_dataset_init(&d, manifest->item_count, manifest->query_count);
+    int rc = ek_dataset_read_letor(&d, manifest, ek_scratch("lists").path, e);
+    ek_dataset_release(&d);
+    return rc;
+}
+
+START_TEST(lists_without_memory_leave_nothing)
+{
+    manifest = hotel_manifest();
+    write_lines(ek_scratch("lists").path,
+                "0 qid:1 1:90.5 2:9 14:2 # a\n1 qid:1 1:70 3:4 14:2 # b\n0 qid:2 1:7 14:1 # c\n",
+                1);
+    ek_sweep(read_lists);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+static int generate_lists(struct ek_error *e)
+{
+    struct ek_hotel *hotel;
+    struct ek_query q;
+    struct ek_fault fault;
+    int rc = ek_fault_parse(&fault, manifest, "price,taxes=x100,from=1,share=0.5,arm=B", e);
+    if (rc)
+        return rc;
+    rc = ek_hotel_new(&hotel, 1, e);
+    if (!rc) {
+        ek_query_init(&q);
+        for (uint64_t i = 0; i < 4 && !rc; i++) {
+            rc = ek_hotel_list(hotel, i, &q, e);
+            if (!rc)
+                ek_fault_apply(&fault, &q, i, 1);
+        }
+        ek_query_release(&q);
+        ek_hotel_free(hotel);
+    }
+    ek_fault_release(&fault);
+    return rc;
+}
+
+START_TEST(the_generator_without_memory_leaves_nothing)
+{
+    manifest = hotel_manifest();
+    ek_sweep(generate_lists);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+Suite *suite_files(void)
+{
+    return ek_suite("files without memory", a_manifest_without_memory_leaves_nothing,
+                    a_model_without_memory_leaves_nothing,
+                    a_packed_file_without_memory_leaves_nothing, lists_without_memory_leave_nothing,
+                    the_generator_without_memory_leaves_nothing);
+}
