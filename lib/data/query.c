@@ -17,6 +17,7 @@ void ek_query_release(struct ek_query *q)
     ek_free(q->label);
     ek_free(q->item_id);
     ek_free(q->place);
+    ek_free(q->item_text);
     ek_query_init(q);
 }
 
@@ -67,6 +68,16 @@ int ek_query_resize(struct ek_query *q, int items, int item_features, int query_
     q->item_features = item_features;
     q->query_features = query_features;
     return EK_OK;
+}
+
+char *ek_query_item_room(struct ek_query *q, int i)
+{
+    if (q->item_text_capacity < (size_t)q->items) {
+        if (grow((void **)&q->item_text, q->item_capacity, EK_NUMBER_TEXT))
+            return NULL;
+        q->item_text_capacity = q->item_capacity;
+    }
+    return q->item_text + (size_t)i * EK_NUMBER_TEXT;
 }
 
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name)

@@ -3,7 +3,8 @@
  *
  * Shapes: n items, F item features, M query features. `x` is row-major [n, F].
  * NaN is a missing value. Zeros, negatives, infinities and denormals are kept as they came.
- * Texts are views into the message that was decoded; they die with it.
+ * Texts are views into the message that was decoded, or into this list where the message has a
+ * number; they die with either.
  * Owner: the caller; memory is reused from list to list and grows only.
  */
 #ifndef EK_DATA_QUERY_H
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000 };
+enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000, EK_NUMBER_TEXT = 20 };
 
 struct ek_text {
     const char *text; /* not terminated; NULL when absent */
@@ -44,13 +45,19 @@ struct ek_query {
     struct ek_text *item_id;                  /* [n] */
     struct ek_place *place;                   /* [n] */
     bool has_label;
-    size_t item_capacity, value_capacity, query_capacity; /* of the arrays above */
+    size_t item_capacity, value_capacity, query_capacity;  /* of the arrays above */
+    char number_text[EK_SEGMENTS_MAX + 1][EK_NUMBER_TEXT]; /* segments and id that are integers */
+    char *item_text;                                       /* [n][EK_NUMBER_TEXT], or NULL */
+    size_t item_text_capacity;
 };
 
 void ek_query_init(struct ek_query *q);
 void ek_query_release(struct ek_query *q);
 /* Room for n items of F features and M query features; contents of x are undefined afterwards. */
 int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features);
+/* EK_NUMBER_TEXT bytes for the id of item i; NULL without memory. What was handed out since the
+ * last resize stays. */
+char *ek_query_item_room(struct ek_query *q, int i);
 /* Value of a segment dimension; text NULL when the list does not have it. */
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name);
 

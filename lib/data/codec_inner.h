@@ -1,0 +1,105 @@
+/* What the files of the codec share: the compiled mapping, the names of the features, and the state
+ * of one decoding. Internal to lib/data.
+ *
+ * A mapping is a forest: the fields of a message hang below `top`, those of an item below `item`,
+ * siblings and children linked by number (-1 ends a list). A dotted path makes a group for each of
+ * its leading parts. Read-only after ek_codec_new.
+ */
+#ifndef EK_DATA_CODEC_INNER_H
+#define EK_DATA_CODEC_INNER_H
+
+#include "data/codec.h"
+#include "data/codec_wire.h"
+
+enum { EK_FIELDS_MAX = 64, EK_FIELD_DEPTH_MAX = 5 };
+
+enum ek_field_id {
+    EK_FIELD_GROUP, /* a map on the way of a dotted path */
+    EK_FIELD_QUERY,
+    EK_FIELD_TIME,
+    EK_FIELD_SEGMENTS,
+    EK_FIELD_QUERY_FEATURES,
+    EK_FIELD_MANIFEST,
+    EK_FIELD_ITEMS,
+    EK_FIELD_ITEM_ID,
+    EK_FIELD_SCORE,
+    EK_FIELD_FEATURES,
+    EK_FIELD_LABEL
+};
+
+struct ek_field {
+    enum ek_field_id id;
+    char *path;       /* dotted, from the message or from the item; owned */
+    const char *name; /* the last part of path */
+    size_t length;    /* of name */
+    int next, child;
+};
+
+/* Number of a name, by hash with open addressing. */
+struct ek_names {
+    const struct ek_feature *const *features;
+    size_t *lengths; /* [count] */
+    int count;
+    uint16_t *slots; /* number + 1, 0 is free */
+    size_t mask;
+};
+
+struct ek_codec {
+    const struct ek_manifest *manifest;
+    struct ek_codec_limits limits;
+    struct ek_field fields[EK_FIELDS_MAX];
+    int field_count, top, item;
+    uint64_t item_fields; /* bit i: fields[i] belongs to items */
+    const struct ek_field *items, *features, *query_features; /* within fields */
+    struct ek_names item_names, query_names;
+};
+
+/* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
+ * ek_codec_free. */
+int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e);
+void ek_fields_release(struct ek_codec *c);
+
+int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count);
+void ek_names_release(struct ek_names *n);
+/* Number of a name, -1 when there is none; `guess` (any number) is tried first. */
+int ek_names_find(const struct ek_names *n, struct ek_text name, int guess);
+
+static inline uint64_t ek_field_bit(const struct ek_codec *c, const struct ek_field *f)
+{
+    return UINT64_C(1) << (f - c->fields);
+}
+
+/* One decoding, and where it stands, for the path in errors. */
+struct ek_decode {
+    const struct ek_codec *c;
+    struct ek_wire w;
+    struct ek_query *q;
+    struct ek_error *e;
+    uint64_t seen;                /* bit i: fields[i] was read */
+    int item;                     /* -1 outside of the items */
+    const struct ek_field *field; /* NULL: the message or the item itself */
+    struct ek_text key;           /* within the field: a segment, a feature, an unknown field */
+    int index;                    /* element of an array of values, or -1 */
+};
+
+/* Fails with the path of the field in front. */
+int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Fails for what a primitive reported. */
+int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);
+int ek_decode_head(struct ek_decode *d, struct ek_head *h);
+/* The key of a map, which must be text. */
+int ek_decode_key(struct ek_decode *d, struct ek_text *key);
+/* Passes over a value that nobody wants. */
+int ek_decode_skip(struct ek_decode *d);
+
+/* Reads an array, bin or map of `count` numbers into row[count]. */
+int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count);
+
+/* Reads float32 elements with their tags from p, at most `count`, until there is another tag, and
+ * returns how many. 5 count bytes must be readable and out[count] writable. */
+size_t ek_swap_float32(const uint8_t *p, float *out, size_t count);
+/* The same for float64, 9 count bytes. */
+size_t ek_swap_float64(const uint8_t *p, float *out, size_t count);
+
+#endif

@@ -1,0 +1,456 @@
+#include "data/codec_inner.h"
+
+#include <math.h>
+
+enum { HASH_DIGITS = 16 };
+
+int ek_decode_head(struct ek_decode *d, struct ek_head *h)
+{
+    enum ek_wire_result result = ek_wire_head(&d->w, h);
+    return result ? ek_decode_wire_fail(d, result) : EK_OK;
+}
+
+int ek_decode_skip(struct ek_decode *d)
+{
+    enum ek_wire_result result = ek_wire_skip(&d->w, d->c->limits.depth);
+    return result ? ek_decode_wire_fail(d, result) : EK_OK;
+}
+
+static int wrong_kind(struct ek_decode *d, const struct ek_head *h, const char *expected)
+{
+    return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_wire_kind_name(h->kind), expected);
+}
+
+static struct ek_text take_text(struct ek_decode *d, const struct ek_head *h)
+{
+    struct ek_text text = {(const char *)d->w.p, h->count};
+    d->w.p += h->count;
+    return text;
+}
+
+int ek_decode_key(struct ek_decode *d, struct ek_text *key)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (h.kind != EK_WIRE_TEXT)
+        return ek_decode_fail(d, EK_EFORMAT, "a key is %s, expected text",
+                              ek_wire_kind_name(h.kind));
+    *key = take_text(d, &h);
+    return EK_OK;
+}
+
+static bool is_whole(const struct ek_head *h)
+{
+    return h->kind == EK_WIRE_UINT || h->kind == EK_WIRE_INT;
+}
+
+/* Writes a whole number into `room` and gives a view of its digits. */
+static struct ek_text digits_of(const struct ek_head *h, char room[EK_NUMBER_TEXT])
+{
+    bool negative = h->kind == EK_WIRE_INT && (int64_t)h->bits < 0;
+    uint64_t rest = negative ? 0 - h->bits : h->bits;
+    char *p = room + EK_NUMBER_TEXT;
+    do {
+        *--p = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (negative)
+        *--p = '-';
+    return (struct ek_text){p, (size_t)(room + EK_NUMBER_TEXT - p)};
+}
+
+static int read_query_id(struct ek_decode *d)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN)
+        d->q->id = take_text(d, &h);
+    else if (is_whole(&h))
+        d->q->id = digits_of(&h, d->q->number_text[EK_SEGMENTS_MAX]);
+    else if (h.kind != EK_WIRE_NIL)
+        return wrong_kind(d, &h, "text, bin or an integer");
+    return EK_OK;
+}
+
+static int read_item_id(struct ek_decode *d)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    struct ek_text *id = &d->q->item_id[d->item];
+    if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN) {
+        *id = take_text(d, &h);
+    } else if (is_whole(&h)) {
+        char *room = ek_query_item_room(d->q, d->item);
+        if (!room)
+            return ek_decode_fail(d, EK_ENOMEM, "no memory for the ids of %d items", d->q->items);
+        *id = digits_of(&h, room);
+    } else if (h.kind != EK_WIRE_NIL) {
+        return wrong_kind(d, &h, "text, bin or an integer");
+    }
+    return EK_OK;
+}
+
+static int read_time(struct ek_decode *d)
+{
+    static const double LATEST = 9e15; /* whole as a double, and far away */
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (!ek_head_is_number(&h))
+        return wrong_kind(d, &h, "milliseconds as an integer");
+    double value = ek_head_number(&h);
+    if (!(value >= 0 && value <= LATEST) || value != floor(value))
+        return ek_decode_fail(d, EK_EFORMAT,
+                              "%.17g is not a whole number of milliseconds since 1970", value);
+    d->q->time_ms = (int64_t)value;
+    return EK_OK;
+}
+
+static bool parse_hash(struct ek_text text, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (text.length != HASH_DIGITS)
+        return false;
+    for (size_t i = 0; i < text.length; i++) {
+        const char *digits = "0123456789abcdef", *digit = strchr(digits, text.text[i] | 0x20);
+        if (!digit || !text.text[i])
+            return false;
+        value = value << 4 | (uint64_t)(digit - digits);
+    }
+    *out = value;
+    return true;
+}
+
+static int read_manifest(struct ek_decode *d)
+{
+    struct ek_head h;
+    uint64_t theirs = 0, ours = d->c->manifest->hash;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (is_whole(&h)) {
+        theirs = h.bits;
+    } else if (h.kind == EK_WIRE_TEXT) {
+        if (!parse_hash(take_text(d, &h), &theirs))
+            return ek_decode_fail(d, EK_EFORMAT, "not a hash of 16 hexadecimal digits");
+    } else {
+        return wrong_kind(d, &h, "an integer or 16 hexadecimal digits");
+    }
+    if (theirs != ours)
+        return ek_decode_fail(d, EK_ESTATE, "the message is for manifest %016llx, this is %016llx",
+                              (unsigned long long)theirs, (unsigned long long)ours);
+    return EK_OK;
+}
+
+static bool has_segment(const struct ek_query *q, struct ek_text name)
+{
+    for (int i = 0; i < q->segment_count; i++)
+        if (q->segments[i].name.length == name.length &&
+            !memcmp(q->segments[i].name.text, name.text, name.length))
+            return true;
+    return false;
+}
+
+static int read_segment(struct ek_decode *d)
+{
+    struct ek_query *q = d->q;
+    struct ek_text value = {NULL, 0};
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (has_segment(q, d->key))
+        return ek_decode_fail(d, EK_EFORMAT, "given twice");
+    if (q->segment_count == EK_SEGMENTS_MAX)
+        return ek_decode_fail(d, EK_ELIMIT, "more than %d segments", EK_SEGMENTS_MAX);
+    if (h.kind == EK_WIRE_TEXT)
+        value = take_text(d, &h);
+    else if (is_whole(&h))
+        value = digits_of(&h, q->number_text[q->segment_count]);
+    else if (h.kind == EK_WIRE_BOOL)
+        value = h.bits ? (struct ek_text){"true", 4} : (struct ek_text){"false", 5};
+    else
+        return wrong_kind(d, &h, "text, an integer or a boolean");
+    q->segments[q->segment_count++] = (struct ek_segment){d->key, value};
+    return EK_OK;
+}
+
+static int read_segments(struct ek_decode *d)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind != EK_WIRE_MAP)
+        return wrong_kind(d, &h, "a map");
+    for (uint32_t i = 0; i < h.count; i++) {
+        rc = ek_decode_key(d, &d->key);
+        if (!rc)
+            rc = read_segment(d);
+        if (rc)
+            return rc;
+        d->key.text = NULL;
+    }
+    return EK_OK;
+}
+
+static int read_score(struct ek_decode *d)
+{
+    struct ek_head h;
+    const uint8_t *start = d->w.p;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (ek_head_is_number(&h))
+        d->q->score[d->item] = ek_head_number(&h);
+    else if (h.kind != EK_WIRE_NIL)
+        return wrong_kind(d, &h, "a number or nil");
+    d->q->place[d->item] =
+        (struct ek_place){(uint32_t)(start - d->w.start), (uint32_t)(d->w.p - start)};
+    return EK_OK;
+}
+
+/* Labels are for training only: a schema that means something else by the word must not turn live
+ * messages into dead letters, so whatever is no finite number counts as none. */
+static int read_label(struct ek_decode *d)
+{
+    struct ek_wire before = d->w;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (ek_head_is_number(&h)) {
+        d->q->label[d->item] = (float)ek_head_number(&h);
+        return EK_OK;
+    }
+    d->w = before;
+    return ek_decode_skip(d);
+}
+
+/* A field that must be there when it has values to bring. */
+static int require(struct ek_decode *d, const struct ek_field *field, int values)
+{
+    if (!values || d->seen & ek_field_bit(d->c, field))
+        return EK_OK;
+    d->field = field;
+    return ek_decode_fail(d, EK_EFORMAT, "missing");
+}
+
+static int read_map(struct ek_decode *d, const struct ek_head *h, int first);
+
+static int read_item(struct ek_decode *d, int i)
+{
+    const struct ek_query *q = d->q;
+    struct ek_head h;
+    d->item = i;
+    d->field = NULL;
+    d->seen &= ~d->c->item_fields;
+    q->item_id[i] = (struct ek_text){NULL, 0};
+    q->score[i] = NAN;
+    q->label[i] = NAN;
+    q->place[i] = (struct ek_place){0, 0};
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (h.kind != EK_WIRE_MAP)
+        return wrong_kind(d, &h, "a map");
+    rc = read_map(d, &h, d->c->item);
+    return rc ? rc : require(d, d->c->features, q->item_features);
+}
+
+static bool all_labelled(const struct ek_query *q)
+{
+    for (int i = 0; i < q->items; i++)
+        if (!isfinite(q->label[i]))
+            return false;
+    return q->items > 0;
+}
+
+static int read_items(struct ek_decode *d)
+{
+    const struct ek_field *field = d->field;
+    const struct ek_codec *c = d->c;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (h.kind != EK_WIRE_ARRAY)
+        return wrong_kind(d, &h, "an array");
+    if (h.count > (uint32_t)c->limits.items)
+        return ek_decode_fail(d, EK_ELIMIT, "%u items, the limit is %d", h.count, c->limits.items);
+    if (ek_query_resize(d->q, (int)h.count, d->q->item_features, d->q->query_features))
+        return ek_decode_fail(d, EK_ENOMEM, "no memory for %u items", h.count);
+    for (uint32_t i = 0; !rc && i < h.count; i++)
+        rc = read_item(d, (int)i);
+    if (rc)
+        return rc;
+    d->item = -1;
+    d->field = field;
+    d->q->has_label = all_labelled(d->q);
+    return EK_OK;
+}
+
+static int read_features(struct ek_decode *d)
+{
+    struct ek_query *q = d->q;
+    return ek_decode_values(d, &d->c->item_names, q->x + (size_t)d->item * (size_t)q->item_features,
+                            q->item_features);
+}
+
+static int read_group(struct ek_decode *d, const struct ek_field *field)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind != EK_WIRE_MAP)
+        return wrong_kind(d, &h, "a map");
+    return read_map(d, &h, field->child);
+}
+
+static int read_field(struct ek_decode *d, const struct ek_field *field)
+{
+    uint64_t bit = ek_field_bit(d->c, field);
+    d->field = field;
+    if (d->seen & bit)
+        return ek_decode_fail(d, EK_EFORMAT, "given twice");
+    d->seen |= bit;
+    switch (field->id) {
+    case EK_FIELD_QUERY:
+        return read_query_id(d);
+    case EK_FIELD_TIME:
+        return read_time(d);
+    case EK_FIELD_SEGMENTS:
+        return read_segments(d);
+    case EK_FIELD_QUERY_FEATURES:
+        return ek_decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
+    case EK_FIELD_MANIFEST:
+        return read_manifest(d);
+    case EK_FIELD_ITEMS:
+        return read_items(d);
+    case EK_FIELD_ITEM_ID:
+        return read_item_id(d);
+    case EK_FIELD_SCORE:
+        return read_score(d);
+    case EK_FIELD_FEATURES:
+        return read_features(d);
+    case EK_FIELD_LABEL:
+        return read_label(d);
+    default:
+        return read_group(d, field);
+    }
+}
+
+/* The field of a key among the siblings from `first`; `*next` is tried first, as writers keep their
+ * order. */
+static const struct ek_field *match(const struct ek_codec *c, int first, int *next,
+                                    struct ek_text key)
+{
+    int start = *next >= 0 ? *next : first, i = start;
+    if (i < 0)
+        return NULL;
+    do {
+        const struct ek_field *f = &c->fields[i];
+        if (f->length == key.length && !memcmp(f->name, key.text, key.length)) {
+            *next = f->next;
+            return f;
+        }
+        i = f->next >= 0 ? f->next : first;
+    } while (i != start);
+    return NULL;
+}
+
+/* A key that is no text cannot be one of ours. */
+static int read_any_key(struct ek_decode *d, struct ek_text *key)
+{
+    struct ek_wire before = d->w;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    *key = (struct ek_text){NULL, 0};
+    if (h.kind == EK_WIRE_TEXT) {
+        *key = take_text(d, &h);
+        return EK_OK;
+    }
+    d->w = before;
+    return ek_decode_skip(d);
+}
+
+static int read_map(struct ek_decode *d, const struct ek_head *h, int first)
+{
+    const struct ek_field *parent = d->field;
+    int next = first, rc = EK_OK;
+    for (uint32_t i = 0; !rc && i < h->count; i++) {
+        struct ek_text key;
+        const struct ek_field *field = NULL;
+        d->field = parent;
+        rc = read_any_key(d, &key);
+        if (rc)
+            return rc;
+        if (key.text)
+            field = match(d->c, first, &next, key);
+        if (field) {
+            rc = read_field(d, field);
+        } else {
+            d->key = key;
+            rc = ek_decode_skip(d);
+            if (!rc)
+                d->key.text = NULL;
+        }
+    }
+    if (!rc)
+        d->field = parent;
+    return rc;
+}
+
+static void clear(struct ek_query *q)
+{
+    q->id = (struct ek_text){NULL, 0};
+    q->time_ms = -1;
+    q->segment_count = 0;
+    q->has_label = false;
+}
+
+static int check_complete(struct ek_decode *d)
+{
+    int rc = require(d, d->c->items, 1);
+    if (!rc)
+        rc = require(d, d->c->query_features, d->c->query_names.count);
+    if (!rc && d->w.p != d->w.end)
+        rc = ek_decode_fail(d, EK_EFORMAT, "%zu bytes follow its end", ek_wire_left(&d->w));
+    return rc;
+}
+
+int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
+                    struct ek_error *e)
+{
+    const struct ek_manifest *m = c->manifest;
+    struct ek_decode d = {.c = c, .q = q, .e = e, .item = -1, .index = -1};
+    struct ek_head h;
+    d.w = (struct ek_wire){.start = bytes, .p = bytes, .end = (const uint8_t *)bytes + length};
+    if (length > c->limits.message_bytes)
+        return ek_decode_fail(&d, EK_ELIMIT, "%zu bytes, the limit is %u", length,
+                              c->limits.message_bytes);
+    clear(q);
+    if (ek_query_resize(q, 0, m->item_count, m->query_count))
+        return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
+    int rc = ek_decode_head(&d, &h);
+    if (rc)
+        return rc;
+    if (h.kind != EK_WIRE_MAP)
+        return wrong_kind(&d, &h, "a map");
+    rc = read_map(&d, &h, c->top);
+    if (!rc)
+        rc = check_complete(&d);
+    if (!rc)
+        ek_query_derive(q, m);
+    return rc;
+}
