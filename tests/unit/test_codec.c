@@ -1,0 +1,536 @@
+/* Messages: what is read, what is refused with which words, what patching leaves alone. */
+#include "data/codec.h"
+
+#include "tests/check.h"
+#include "tests/pack.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char FEATURES[] = "features:\n"
+                               "  - {name: price, index: 1, role: item, routable: true}\n"
+                               "  - {name: rating, index: 2, role: item}\n"
+                               "  - {name: nights, index: 3, role: query}\n"
+                               "derived_query_features: [log_list_size]\n";
+
+struct bench {
+    struct ek_manifest *manifest;
+    struct ek_codec *codec;
+    struct ek_query q;
+    struct ek_buf message, out;
+    struct ek_error e;
+};
+
+static struct bench setup_with(const struct ek_mapping *mapping,
+                               const struct ek_codec_limits *limits)
+{
+    struct bench b = {0};
+    ck_assert_int_eq(
+        ek_manifest_parse(&b.manifest, "features.yaml", FEATURES, strlen(FEATURES), &b.e), EK_OK);
+    ck_assert_int_eq(ek_codec_new(&b.codec, b.manifest, mapping, limits, &b.e), EK_OK);
+    ek_query_init(&b.q);
+    ek_buf_init(&b.message, 0);
+    ek_buf_init(&b.out, 0);
+    return b;
+}
+
+static struct bench setup(void)
+{
+    return setup_with(NULL, NULL);
+}
+
+static void teardown(struct bench *b)
+{
+    ek_query_release(&b->q);
+    ek_buf_release(&b->message);
+    ek_buf_release(&b->out);
+    ek_codec_free(b->codec);
+    ek_manifest_free(b->manifest);
+}
+
+static int decode(struct bench *b, const char *text)
+{
+    ek_pack(&b->message, text);
+    return ek_codec_decode(b->codec, b->message.data, b->message.length, &b->q, &b->e);
+}
+
+static void accepts(struct bench *b, const char *text)
+{
+    int rc = decode(b, text);
+    ck_assert_msg(rc == EK_OK, "%s\n%s", text, b->e.message);
+}
+
+static void refuses(struct bench *b, const char *text, int code, const char *message)
+{
+    int rc = decode(b, text);
+    ck_assert_msg(rc == code, "%s\ngave %d, not %d: %s", text, rc, code, b->e.message);
+    ck_assert_str_eq(b->e.message, message);
+}
+
+static void is_text(struct ek_text view, const char *text)
+{
+    ck_assert_uint_eq(view.length, strlen(text));
+    ck_assert_mem_eq(view.text, text, view.length);
+}
+
+START_TEST(a_usual_message_is_read_whole)
+{
+    struct bench b = setup();
+    accepts(&b, "{query: 'q-1', time_ms: 1790000, segments: {arm: 'B', market: 's07'},"
+                " query_features: [3], items: [{id: h1, score: 1.25, features: [129.0, 4.5]},"
+                " {id: h2, score: -0.5d, features: [nil, 3.0], label: 1}]}");
+    is_text(b.q.id, "q-1");
+    ck_assert_int_eq(b.q.time_ms, 1790000);
+    is_text(ek_query_segment(&b.q, "arm"), "B");
+    is_text(ek_query_segment(&b.q, "market"), "s07");
+    ck_assert_ptr_null(ek_query_segment(&b.q, "app").text);
+    ck_assert_int_eq(b.q.items, 2);
+    ck_assert_int_eq(b.q.item_features, 2);
+    ck_assert_int_eq(b.q.query_features, 2);
+    ck_assert(b.q.query[0] == 3);
+    ck_assert(fabsf(b.q.query[1] - logf(2)) < 1e-6f);
+    ck_assert(b.q.x[0] == 129 && b.q.x[1] == 4.5f && isnan(b.q.x[2]) && b.q.x[3] == 3);
+    ck_assert(b.q.score[0] == 1.25 && b.q.score[1] == -0.5);
+    is_text(b.q.item_id[1], "h2");
+    ck_assert(!b.q.has_label);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(fields_may_come_in_any_order_among_unknown_ones)
+{
+    struct bench b = setup();
+    accepts(&b, "{items: [{features: [1, 2], colour: {r: [1, {g: 2}]}, score: 7, id: a}], 17: x,"
+                " extra: #d5010203, query_features: [4], [1]: nil, query: z}");
+    ck_assert(b.q.x[0] == 1 && b.q.x[1] == 2 && b.q.score[0] == 7 && b.q.query[0] == 4);
+    is_text(b.q.id, "z");
+    is_text(b.q.item_id[0], "a");
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(features_come_as_array_bin_or_map)
+{
+    struct bench b = setup();
+    accepts(&b, "{query_features: {nights: 2, moons: 1}, items: ["
+                "{features: (1.5, nan)}, {features: {rating: 4, stars: [5], price: 9.5d}},"
+                "{features: {rating: nil}}]}");
+    ck_assert(b.q.query[0] == 2);
+    ck_assert(b.q.x[0] == 1.5f && isnan(b.q.x[1]));
+    ck_assert(b.q.x[2] == 9.5f && b.q.x[3] == 4);
+    ck_assert(isnan(b.q.x[4]) && isnan(b.q.x[5]));
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(numbers_of_every_width_are_read)
+{
+    static const char *const same[] = {"5",
+                                       "5.0",
+                                       "5.0d",
+                                       "#cc05",
+                                       "#cd0005",
+                                       "#ce00000005",
+                                       "#cf0000000000000005",
+                                       "#d005",
+                                       "#d10005",
+                                       "#d200000005",
+                                       "#d30000000000000005"};
+    struct bench b = setup();
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "{query_features: [%s], items: [{score: %s, features: [-1, %s]}]}", same[i],
+                 same[i], same[i]);
+        accepts(&b, text);
+        ck_assert(b.q.query[0] == 5 && b.q.x[0] == -1 && b.q.x[1] == 5 && b.q.score[0] == 5);
+    }
+    accepts(&b, "{query_features: [#d0ff], items: [{features: [#d1fffe, #d3fffffffffffffffd]},"
+                "{features: [#cfffffffffffffffff, 1e300d]}]}");
+    ck_assert(b.q.query[0] == -1 && b.q.x[0] == -2 && b.q.x[1] == -3);
+    ck_assert(b.q.x[2] == 18446744073709551616.0f && isinf(b.q.x[3]));
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(what_a_message_leaves_out_is_marked_as_absent)
+{
+    struct bench b = setup();
+    accepts(&b, "{query_features: [1], items: [{features: [1, 2]}]}");
+    ck_assert_ptr_null(b.q.id.text);
+    ck_assert_int_eq(b.q.time_ms, -1);
+    ck_assert_int_eq(b.q.segment_count, 0);
+    ck_assert(isnan(b.q.score[0]));
+    ck_assert_uint_eq(b.q.place[0].length, 0);
+    ck_assert_ptr_null(b.q.item_id[0].text);
+    accepts(&b, "{query: nil, time_ms: nil, segments: nil, manifest: nil, query_features: [nil],"
+                " items: [{id: nil, score: nil, features: [1, 2]}]}");
+    ck_assert_int_eq(b.q.time_ms, -1);
+    ck_assert(isnan(b.q.query[0]) && isnan(b.q.score[0]));
+    ck_assert_uint_eq(b.q.place[0].length, 1);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(an_empty_list_is_a_list)
+{
+    struct bench b = setup();
+    accepts(&b, "{items: [], query_features: [1]}");
+    ck_assert_int_eq(b.q.items, 0);
+    ck_assert(b.q.query[1] == 0);
+    ck_assert(!b.q.has_label);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(whole_numbers_serve_as_ids_and_segments)
+{
+    struct bench b = setup();
+    accepts(&b,
+            "{query: #cfffffffffffffffff, segments: {site: -7, app: 71, new: true, old: false,"
+            " no: nil}, query_features: [1], items: [{id: 12, features: [1, 2]},"
+            " {id: #d38000000000000000, features: [1, 2]}, {id: #c403616263, features: [1, 2]}]}");
+    is_text(b.q.id, "18446744073709551615");
+    is_text(ek_query_segment(&b.q, "site"), "-7");
+    is_text(ek_query_segment(&b.q, "app"), "71");
+    is_text(ek_query_segment(&b.q, "new"), "true");
+    is_text(ek_query_segment(&b.q, "old"), "false");
+    ck_assert_ptr_null(ek_query_segment(&b.q, "no").text);
+    is_text(b.q.item_id[0], "12");
+    is_text(b.q.item_id[1], "-9223372036854775808");
+    is_text(b.q.item_id[2], "abc");
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(labels_count_when_every_item_has_one)
+{
+    struct bench b = setup();
+    accepts(&b, "{query_features: [1], items: [{label: 2, features: [1, 2]},"
+                " {label: 0, features: [1, 2]}]}");
+    ck_assert(b.q.has_label && b.q.label[0] == 2 && b.q.label[1] == 0);
+    accepts(&b, "{query_features: [1], items: [{label: 2, features: [1, 2]},"
+                " {label: 'Sea View', features: [1, 2]}]}");
+    ck_assert(!b.q.has_label);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_mapping_reaches_into_nested_maps)
+{
+    static const struct ek_mapping mapping = {.query = "search.id",
+                                              .segments = "search.context.seg",
+                                              .items = "result.hits",
+                                              .item_id = "hotel.id",
+                                              .score = "hotel.rank.score",
+                                              .features = "f"};
+    struct bench b = setup_with(&mapping, NULL);
+    accepts(&b, "{search: {id: q9, context: {seg: {arm: A}, seg2: 1}, items: [1]}, query: other,"
+                " query_features: [1], result: {hits: [{hotel: {rank: {score: 2.0}, id: h},"
+                " f: [1, 2], score: bad}]}}");
+    is_text(b.q.id, "q9");
+    is_text(ek_query_segment(&b.q, "arm"), "A");
+    is_text(b.q.item_id[0], "h");
+    ck_assert(b.q.score[0] == 2 && b.q.x[1] == 2);
+    refuses(&b, "{query_features: [1], result: {hits: [{f: [1]}]}}", EK_EFORMAT,
+            "result.hits[0].f: 1 values, the manifest has 2");
+    refuses(&b, "{query_features: [1], result: {hits: [{hotel: {rank: 5}, f: [1, 2]}]}}",
+            EK_EFORMAT, "result.hits[0].hotel.rank: an integer, expected a map");
+    refuses(&b, "{query_features: [1], result: {}}", EK_EFORMAT, "result.hits: missing");
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_mapping_that_contradicts_itself_is_refused)
+{
+    static const struct {
+        struct ek_mapping mapping;
+        const char *message;
+    } bad[] = {
+        {{.query = ""}, "field path '' has an empty part"},
+        {{.query = "a..b"}, "field path 'a..b' has an empty part"},
+        {{.query = "a."}, "field path 'a.' has an empty part"},
+        {{.query = "items"}, "field path 'items' meets another field at 'items'"},
+        {{.items = "query.items"}, "field path 'query.items' meets another field at 'query'"},
+        {{.query = "items.id"}, "field path 'items' meets another field at 'items'"},
+        {{.score = "a.b.c.d.e.f"}, "field path 'a.b.c.d.e.f' has more than 5 parts"},
+    };
+    struct bench b = setup();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ek_codec *codec = NULL;
+        ck_assert_int_eq(ek_codec_new(&codec, b.manifest, &bad[i].mapping, NULL, &b.e), EK_ECONFIG);
+        ck_assert_str_eq(b.e.message, bad[i].message);
+        ck_assert_ptr_null(codec);
+    }
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(every_fault_names_its_field)
+{
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"[1]", "message: an array, expected a map"},
+        {"", "message: the message of 0 bytes is cut short"},
+        {"{} nil", "items: missing"},
+        {"{query_features: [1], items: []} nil nil", "message: 2 bytes follow its end"},
+        {"{items: []}", "query_features: missing"},
+        {"{query_features: [1]}", "items: missing"},
+        {"{query_features: 1, items: []}",
+         "query_features: an integer, expected an array, bin or a map"},
+        {"{query_features: [1, 2], items: []}", "query_features: 2 values, the manifest has 1"},
+        {"{query_features: [x], items: []}", "query_features[0]: text, expected a number or nil"},
+        {"{query: [1]}", "query: an array, expected text, bin or an integer"},
+        {"{query: a, query: a}", "query: given twice"},
+        {"{time_ms: soon}", "time_ms: text, expected milliseconds as an integer"},
+        {"{time_ms: -5}", "time_ms: -5 is not a whole number of milliseconds since 1970"},
+        {"{time_ms: 0.5}", "time_ms: 0.5 is not a whole number of milliseconds since 1970"},
+        {"{segments: [1]}", "segments: an array, expected a map"},
+        {"{segments: {1: a}}", "segments: a key is an integer, expected text"},
+        {"{segments: {arm: 1.5}}",
+         "segments.arm: a number, expected text, an integer or a boolean"},
+        {"{segments: {arm: a, arm: b}}", "segments.arm: given twice"},
+        {"{segments: {'a\nb': []}}",
+         "segments.a?b: an array, expected text, an integer or a boolean"},
+        {"{manifest: 1.5}", "manifest: a number, expected an integer or 16 hexadecimal digits"},
+        {"{manifest: '0123'}", "manifest: not a hash of 16 hexadecimal digits"},
+        {"{manifest: '0123456789abcdeg'}", "manifest: not a hash of 16 hexadecimal digits"},
+        {"{items: nil}", "items: nil, expected an array"},
+        {"{items: [7]}", "items[0]: an integer, expected a map"},
+        {"{items: [{features: [1, 2]}, {score: 1}]}", "items[1].features: missing"},
+        {"{items: [{score: true}]}", "items[0].score: a boolean, expected a number or nil"},
+        {"{items: [{score: 1, score: 2}]}", "items[0].score: given twice"},
+        {"{items: [{id: {}}]}", "items[0].id: a map, expected text, bin or an integer"},
+        {"{items: [{features: [1, 2, 3]}]}", "items[0].features: 3 values, the manifest has 2"},
+        {"{items: [{features: [1, true]}]}",
+         "items[0].features[1]: a boolean, expected a number or nil"},
+        {"{items: [{features: (1)}]}",
+         "items[0].features: 4 bytes, the 2 features of the manifest are 8"},
+        {"{items: [{features: {price: x}}]}",
+         "items[0].features.price: text, expected a number or nil"},
+        {"{items: [{features: {price: 1, price: 2}}]}", "items[0].features.price: given twice"},
+        {"{items: [{features: {1: 1}}]}", "items[0].features: a key is an integer, expected text"},
+        {"{items: [{other: #c1}]}", "items[0].other: byte 15 is 0xc1, which no msgpack has"},
+        {"{items: [{features: #ca0000}]}",
+         "items[0].features: the message of 21 bytes is cut short"},
+        {"{other: #dfffffffff00}", "other: the message of 13 bytes is cut short"},
+    };
+    struct bench b = setup();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refuses(&b, bad[i].text, EK_EFORMAT, bad[i].message);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(another_manifest_is_told_from_ours)
+{
+    struct bench b = setup();
+    char text[200], message[200];
+    unsigned long long ours = (unsigned long long)b.manifest->hash;
+    snprintf(text, sizeof text, "{manifest: '%016llx', query_features: [1], items: []}", ours);
+    accepts(&b, text);
+    snprintf(text, sizeof text, "{manifest: '%016llX', query_features: [1], items: []}", ours);
+    accepts(&b, text);
+    snprintf(text, sizeof text, "{manifest: #cf%016llx, query_features: [1], items: []}", ours);
+    accepts(&b, text);
+    snprintf(message, sizeof message,
+             "manifest: the message is for manifest 0000000000000007, this is %016llx", ours);
+    refuses(&b, "{manifest: 7, items: []}", EK_ESTATE, message);
+    refuses(&b, "{manifest: '0000000000000007', items: []}", EK_ESTATE, message);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(limits_are_kept_and_named)
+{
+    struct bench b = setup_with(NULL, &(struct ek_codec_limits){64, 2, 3});
+    refuses(&b, "{items: [nil, nil, nil]}", EK_ELIMIT, "items: 3 items, the limit is 2");
+    refuses(&b, "{x: [[[1]]], y: [[[[1]]]]}", EK_ELIMIT, "y: nested deeper than 3 levels");
+    refuses(&b, "{x: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', y: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}",
+            EK_ELIMIT, "message: 67 bytes, the limit is 64");
+    teardown(&b);
+    b = setup();
+    refuses(
+        &b,
+        "#81 segments #de0011 a 1 b 1 c 1 d 1 e 1 f 1 g 1 h 1 i 1 j 1 k 1 l 1 m 1 n 1 o 1 p 1 q 1",
+        EK_ELIMIT, "segments.q: more than 16 segments");
+    teardown(&b);
+    struct ek_codec *codec = NULL;
+    b = setup();
+    ck_assert_int_eq(
+        ek_codec_new(&codec, b.manifest, NULL, &(struct ek_codec_limits){0, 0, 1025}, &b.e),
+        EK_ECONFIG);
+    ck_assert_str_eq(b.e.message, "limit 'depth' is 1025, it must lie in 1 .. 1024");
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(every_prefix_of_a_message_is_refused)
+{
+    struct bench b = setup();
+    accepts(&b,
+            "{query: 'q-1', time_ms: 1790000, segments: {arm: 'B', n: 5}, extra: [1, {a: 2.0}],"
+            " query_features: [3], items: [{id: h1, score: 1.25, features: [129.0, 4.5]},"
+            " {id: 5, score: -0.5d, features: (1, 2)}, {features: {price: 1.0, rating: nil}}]}");
+    for (size_t length = 0; length < b.message.length; length++) {
+        uint8_t *copy =
+            malloc(length + 1); /* so that a sanitizer sees the very first byte too far */
+        memcpy(copy, b.message.data, length);
+        uint8_t *exact = realloc(copy, length ? length : 1);
+        ck_assert_int_eq(ek_codec_decode(b.codec, exact, length, &b.q, &b.e), EK_EFORMAT);
+        ck_assert_msg(strstr(b.e.message, "cut short") != NULL, "%zu: %s", length, b.e.message);
+        free(exact);
+    }
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(patching_replaces_the_scores_in_their_width)
+{
+    struct bench b = setup();
+    double scores[] = {0.25, 1e-9, -3, 7};
+    accepts(&b, "{a: 1.0, query_features: [1], items: [{score: 1.5, features: [1, 2]},"
+                " {score: 2.5d, x: y, features: [1, 2]}, {features: [1, 2], score: 4, z: []},"
+                " {score: nil, features: [1, 2]}], tail: {score: 1.5}}");
+    ck_assert_int_eq(ek_codec_patch(&b.q, b.message.data, b.message.length, scores, &b.out, &b.e),
+                     EK_OK);
+    ek_pack(&b.message,
+            "{a: 1.0, query_features: [1], items: [{score: 0.25, features: [1, 2]},"
+            " {score: 1e-9d, x: y, features: [1, 2]}, {features: [1, 2], score: -3.0d, z: []},"
+            " {score: 7.0d, features: [1, 2]}], tail: {score: 1.5}}");
+    ck_assert_uint_eq(b.out.length, b.message.length);
+    ck_assert_mem_eq(b.out.data, b.message.data, b.out.length);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(an_item_without_a_score_cannot_be_patched)
+{
+    struct bench b = setup();
+    accepts(&b, "{query_features: [1], items: [{score: 1, features: [1, 2]}, {features: [1, 2]}]}");
+    ck_assert_int_eq(
+        ek_codec_patch(&b.q, b.message.data, b.message.length, (double[]){1, 2}, &b.out, &b.e),
+        EK_EFORMAT);
+    ck_assert_str_eq(b.e.message, "items[1]: no score to replace");
+    ck_assert_int_eq(ek_codec_patch(&b.q, b.message.data, 5, (double[]){1, 2}, &b.out, &b.e),
+                     EK_ESTATE);
+    teardown(&b);
+}
+END_TEST
+
+static void fill(struct bench *b, int items)
+{
+    ck_assert_int_eq(ek_query_resize(&b->q, items, 2, 2), EK_OK);
+    b->q.id = (struct ek_text){"q", 1};
+    b->q.time_ms = 1790000000000;
+    b->q.segment_count = 1;
+    b->q.segments[0] = (struct ek_segment){{"arm", 3}, {"B", 1}};
+    b->q.query[0] = 3;
+    b->q.has_label = true;
+    for (int i = 0; i < items; i++) {
+        b->q.x[2 * i] = i % 3 ? (float)i * 1.1f : NAN;
+        b->q.x[2 * i + 1] = -0.0f;
+        b->q.score[i] = i * 0.1;
+        b->q.label[i] = (float)(i % 5);
+        b->q.item_id[i] = (struct ek_text){"item", 4};
+    }
+}
+
+START_TEST(what_is_encoded_is_read_back_in_all_encodings)
+{
+    static const enum ek_feature_encoding all[] = {EK_FEATURES_ARRAY, EK_FEATURES_BIN,
+                                                   EK_FEATURES_MAP};
+    for (size_t k = 0; k < 3; k++) {
+        struct bench b = setup();
+        struct ek_query back;
+        size_t extent;
+        int items = 300;
+        ek_query_init(&back);
+        fill(&b, items);
+        ck_assert_int_eq(ek_codec_encode(b.manifest, &b.q, all[k], &b.message, &b.e), EK_OK);
+        ck_assert_int_eq(ek_codec_extent(b.message.data, b.message.length, &extent, &b.e), EK_OK);
+        ck_assert_uint_eq(extent, b.message.length);
+        ck_assert_int_eq(ek_codec_decode(b.codec, b.message.data, b.message.length, &back, &b.e),
+                         EK_OK);
+        is_text(back.id, "q");
+        ck_assert_int_eq(back.time_ms, 1790000000000);
+        is_text(ek_query_segment(&back, "arm"), "B");
+        ck_assert_int_eq(back.items, items);
+        ck_assert(back.has_label && back.query[0] == 3);
+        for (int i = 0; i < items; i++) {
+            ck_assert(back.score[i] == b.q.score[i] && back.label[i] == b.q.label[i]);
+            ck_assert(isnan(back.x[2 * i]) == (i % 3 == 0));
+            ck_assert(i % 3 == 0 || back.x[2 * i] == b.q.x[2 * i]);
+            ck_assert(back.x[2 * i + 1] == 0 && signbit(back.x[2 * i + 1]));
+        }
+        ek_query_release(&back);
+        teardown(&b);
+    }
+}
+END_TEST
+
+START_TEST(encoding_beyond_a_limit_leaves_the_buffer_as_it_was)
+{
+    struct bench b = setup();
+    struct ek_buf small;
+    ek_buf_init(&small, 100);
+    ck_assert_int_eq(ek_buf_add(&small, "abc", 3), EK_OK);
+    fill(&b, 20);
+    ck_assert_int_eq(ek_codec_encode(b.manifest, &b.q, EK_FEATURES_MAP, &small, &b.e), EK_ELIMIT);
+    ck_assert_uint_eq(small.length, 3);
+    ek_buf_release(&small);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(the_extent_of_an_object_is_found_or_said_to_be_cut)
+{
+    struct bench b = setup();
+    size_t extent = 99;
+    ek_pack(&b.message, "{a: [1, 2.0, #c70301616263], b: (1, 2)} 5");
+    ck_assert_int_eq(ek_codec_extent(b.message.data, b.message.length, &extent, &b.e), EK_OK);
+    ck_assert_uint_eq(extent, b.message.length - 1);
+    for (size_t length = 0; length < b.message.length - 1; length++) {
+        ck_assert_int_eq(ek_codec_extent(b.message.data, length, &extent, &b.e), EK_OK);
+        ck_assert_uint_eq(extent, 0);
+    }
+    ck_assert_int_eq(ek_codec_extent("\x92\x01\xc1", 3, &extent, &b.e), EK_EFORMAT);
+    ck_assert_str_eq(b.e.message, "byte 2 is 0xc1, which no msgpack has");
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_list_decoded_into_twice_keeps_nothing_of_the_first)
+{
+    struct bench b = setup();
+    accepts(&b, "{query: a, time_ms: 5, segments: {arm: B}, query_features: [1], items:"
+                " [{id: 5, score: 1, label: 1, features: [1, 2]}, {score: 2, label: 2, features: "
+                "[3, 4]}]}");
+    accepts(&b, "{query_features: [2], items: [{features: [5, 6]}]}");
+    ck_assert_ptr_null(b.q.id.text);
+    ck_assert_int_eq(b.q.time_ms, -1);
+    ck_assert_int_eq(b.q.segment_count, 0);
+    ck_assert_int_eq(b.q.items, 1);
+    ck_assert(isnan(b.q.score[0]) && !b.q.has_label);
+    ck_assert_ptr_null(b.q.item_id[0].text);
+    ck_assert_uint_eq(b.q.place[0].length, 0);
+    teardown(&b);
+}
+END_TEST
+
+Suite *suite_codec(void)
+{
+    return ek_suite(
+        "codec", a_usual_message_is_read_whole, fields_may_come_in_any_order_among_unknown_ones,
+        features_come_as_array_bin_or_map, numbers_of_every_width_are_read,
+        what_a_message_leaves_out_is_marked_as_absent, an_empty_list_is_a_list,
+        whole_numbers_serve_as_ids_and_segments, labels_count_when_every_item_has_one,
+        a_mapping_reaches_into_nested_maps, a_mapping_that_contradicts_itself_is_refused,
+        every_fault_names_its_field, another_manifest_is_told_from_ours, limits_are_kept_and_named,
+        every_prefix_of_a_message_is_refused, patching_replaces_the_scores_in_their_width,
+        an_item_without_a_score_cannot_be_patched, what_is_encoded_is_read_back_in_all_encodings,
+        encoding_beyond_a_limit_leaves_the_buffer_as_it_was,
+        the_extent_of_an_object_is_found_or_said_to_be_cut,
+        a_list_decoded_into_twice_keeps_nothing_of_the_first);
+}
