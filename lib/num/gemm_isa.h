@@ -1,0 +1,18 @@
+/* The instruction sets behind gemm.h, for the choice at run time and for tests; internal. */
+#ifndef EK_NUM_GEMM_ISA_H
+#define EK_NUM_GEMM_ISA_H
+
+#include "num/gemm.h"
+#include "num/isa.h"
+
+typedef void ek_gemm_fn(const struct ek_gemm *g);
+
+ek_gemm_fn ek_gemm_portable;
+#if defined(__x86_64__)
+ek_gemm_fn ek_gemm_avx2, ek_gemm_avx512;
+#endif
+
+/* The kernel for `isa`; the portable one where this program has none. */
+ek_gemm_fn *ek_gemm_fn_of(enum ek_isa isa);
+
+#endif

@@ -1,0 +1,36 @@
+/* The transforms of routable SIR: raw features of one list to what the network reads.
+ *
+ * Shapes as in data/model.h; rows are items, row-major.
+ *   deep  [n, F]  (sgn(x) ln(1+|x|) - item_mean) / item_sd
+ *   z     [n, K]  sgn(x) (ln|x| - mean over the list's usable values) / log_sd, in the list-free
+ * form with log_mean in place of the list's mean zero  [n, K]  1 where x = 0, else 0 query [M] as
+ * deep, with query_mean and query_sd A missing value (NaN) or an infinity gives 0 everywhere and is
+ * left out of the mean, as is zero. The arithmetic is double, the results are rounded once.
+ * Treatments: `rescale` divides x first; `route_spread` divides z; `silence` sets z and zero to 0.
+ * What is routed is not blanked in `deep` here: that is the network's mask. Owner: the caller;
+ * memory is reused from list to list and grows only. Threads: one encoder each.
+ */
+#ifndef EK_SCORE_ENCODE_H
+#define EK_SCORE_ENCODE_H
+
+#include "data/model.h"
+#include "data/words.h"
+
+struct ek_encoder {
+    const struct ek_model *model;
+    float *deep, *z, *zero, *query; /* of the last list */
+    size_t capacity;                /* items there is room for */
+    double *row, *line;             /* [F], scratch */
+    double *log;                    /* [n, K], scratch; NaN where not usable */
+    double *sum;                    /* [2 K]: of logs, of usable values */
+};
+
+/* The model must outlive the encoder. */
+int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m);
+void ek_encoder_release(struct ek_encoder *c);
+/* x [n, F], query [M]; treatment [K] or NULL, its values positive and finite. Fills the arrays.
+ * EK_ENOMEM. */
+int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
+              const struct ek_treatment *treatment);
+
+#endif
