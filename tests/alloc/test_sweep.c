@@ -20,11 +20,14 @@ static int careful(struct ek_error *e)
     return rc;
 }
 
+static void *forgotten; /* for the test to give back: leak checkers need not hear of it */
+
 static int leaking(struct ek_error *e)
 {
     void *a = ek_calloc(1, 8);
     if (!a)
         return no_memory(e);
+    forgotten = a;
     void *b = ek_calloc(1, 8);
     if (!b)
         return no_memory(e);
@@ -58,6 +61,7 @@ START_TEST(a_leak_and_an_ignored_failure_are_seen)
 {
     char fault[EK_SWEEP_TEXT];
     ck_assert_ptr_nonnull(strstr(ek_sweep_fault(leaking, fault), "allocation 2: memory is left"));
+    ek_free(forgotten);
     ck_assert_ptr_nonnull(strstr(ek_sweep_fault(careless, fault), "another code"));
     ck_assert_ptr_nonnull(strstr(ek_sweep_fault(mute, fault), "does not say so"));
 }
