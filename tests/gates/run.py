@@ -28,7 +28,10 @@ def gates(names):
 
 def run_gate(name, gate, tree):
     tree.note = ""
-    found = list(gate.faults(tree))
+    try:
+        found = list(gate.faults(tree))
+    except Exception as why:  # one gate that stumbles must not silence the others
+        found = [f"{type(why).__name__}: {why}"]
     for fault in found:
         print(f"  {fault}")
     print(f"{'FAILED' if found else 'ok':6} {name}{': ' + tree.note if tree.note else ''}", flush=True)
