@@ -6,7 +6,7 @@
  * A scenario does something whole and cleans up after itself. It is run with its first allocation
  * failing, then its second, ... until it gets by without reaching the failing one; and again with
  * all allocations from the n-th on failing. Each failed run must return EK_ENOMEM with a message
- * and leave nothing allocated. Not for threads.
+ * and leave nothing allocated. Not for threads. No ck_assert inside: Check allocates too.
  */
 #ifndef EK_TESTS_ALLOC_SWEEP_H
 #define EK_TESTS_ALLOC_SWEEP_H
