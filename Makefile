@@ -130,7 +130,7 @@ TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
 check-binaries: $(TEST_BINARIES)
 
 # `make check` runs every target check-NAME there is: these first, in this order.
-FIRST_PARTS := gates unit prop alloc cli formats fuzz install docs page kafka
+FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs page kafka
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 NO_PARTS    := parts binaries
 PARTS := $(filter $(FOUND_PARTS),$(FIRST_PARTS)) $(filter-out $(FIRST_PARTS) $(NO_PARTS),$(FOUND_PARTS))

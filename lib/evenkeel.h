@@ -4,12 +4,13 @@
  * names what happened, and gives back each list either byte for byte or with the scores of the
  * routable model in place of the upstream ones.
  *
- *     struct ek_assets *assets;
- *     struct ek_guard *guard;
- *     ek_assets_load(&assets, "features.yaml", "profile.ekp", "rules.yaml", "model.safetensors",
- * e); ek_guard_new(&guard, assets, e); for each message: if (ek_guard_observe(guard, bytes, length,
- * now_ms, e) == 0) forward(ek_guard_score(guard, &length, e), length); while
- * (ek_guard_next_event(guard, &json) > 0) tell(json);
+ *     ek_assets_load(&assets, "features.yaml", "profile.ekp", "rules.yaml", "m.safetensors", e);
+ *     ek_guard_new(&guard, assets, e);
+ *     for each message:
+ *         if (ek_guard_observe(guard, bytes, length, now_ms, e) == 0)
+ *             forward(ek_guard_score(guard, &length, e), length);
+ *         while (ek_guard_next_event(guard, &json) > 0)
+ *             tell(json);
  *
  * Units: times in milliseconds since 1970, factors as plain ratios, lengths in bytes.
  * Ownership: what a function gives through `out` is the caller's, to be given back by the matching

@@ -3,6 +3,7 @@ GATE_ENV = CC='$(CC)' CXX='$(CXX)' GATE_CFLAGS='$(ALL_CFLAGS)' MAKE='$(MAKE)'
 
 check-gates: all check-binaries ## rules about the source: layers, registered tests, headers, symbols, ...
 	@$(GATE_ENV) $(PYTHON) tests/gates/run.py --build $(B)
-gate-selftest: all check-binaries ## each gate catches a planted fault
+gate-selftest: all check-binaries ## plant a fault for each gate and see it caught
 	@$(GATE_ENV) $(PYTHON) tests/gates/run.py --build $(B) --selftest
-.PHONY: check-gates gate-selftest
+check-selftest: gate-selftest
+.PHONY: check-gates check-selftest gate-selftest

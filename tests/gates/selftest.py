@@ -73,11 +73,37 @@ def test_gate(name, gate, tree):
         yield report(any(expected in fault for fault in found), name, what + " is caught", found)
 
 
+# What a part prints and how it ends -> what tests/run-parts.sh must make of it.
+PARTS = [
+    ("both kinds of counts are added", "echo '100%: Checks: 9, Failures: 0, Errors: 0'; echo '2 passed, 0 failed'", 0,
+     "11 passed, 0 failed"),
+    ("errors of Check are failures", "echo '50%: Checks: 4, Failures: 1, Errors: 1'", 1, "2 passed, 2 failed"),
+    ("skipped ones are no failures", "echo '2 passed, 0 failed, 3 skipped'", 0, "2 passed, 0 failed"),
+    ("a part without a count fails", "echo 'all is well'", 1, "0 passed, 1 failed"),
+    ("a part that ends badly fails", "echo '2 passed, 0 failed'; exit 3", 1, "2 passed, 1 failed"),
+]
+
+
+def test_parts(tree, folder):
+    """The script that adds up the parts of `make check`."""
+    script = tree.path("tests/run-parts.sh")
+    for what, prints, status, last in PARTS:
+        make = os.path.join(folder, "make")
+        with open(make, "w", encoding="utf-8") as f:
+            f.write(f"#!/bin/sh\n{prints}\n")
+        os.chmod(make, 0o755)
+        result = subprocess.run(["sh", script, "any"], capture_output=True, text=True, check=False,
+                                env={**os.environ, "MAKE": make, "LOGS": os.path.join(folder, "logs")})
+        lines = result.stdout.splitlines()
+        yield report(result.returncode == status and lines[-1:] == [last], "run-parts", what, lines)
+
+
 def run(tree, gates):
     results = []
     with tempfile.TemporaryDirectory() as folder:
         copy = copy_of(tree, folder)
         for name, gate in gates.items():
             results += test_gate(name, gate, copy)
+        results += test_parts(tree, folder)
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
