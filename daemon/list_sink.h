@@ -1,0 +1,37 @@
+/* Lists on their way into a file: faults and upstream scores, then LETOR text or messages. What
+ * `gen` and `convert` share.
+ *
+ * Owner: the caller; ek_list_sink_close or ek_list_sink_abandon ends it. One thread.
+ */
+#ifndef EK_DAEMON_LIST_SINK_H
+#define EK_DAEMON_LIST_SINK_H
+
+#include "daemon/upstream.h"
+#include "data/codec.h"
+
+struct ek_list_sink;
+
+struct ek_list_sink_options {
+    struct ek_upstream_options upstream;
+    const char *command; /* name for warnings */
+    const char *path;    /* "-": standard output */
+    bool letor;          /* text instead of messages */
+    enum ek_feature_encoding encoding;
+};
+
+/* Errors of ek_upstream_new and of the file. Options and what they point at must outlive it. */
+int ek_list_sink_open(struct ek_list_sink **out, const struct ek_list_sink_options *o,
+                      struct ek_error *e);
+/* The stage before it, to be fitted. */
+struct ek_upstream *ek_list_sink_upstream(struct ek_list_sink *s);
+/* Applies faults and scores to `q`, which they change, and writes it. */
+int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number,
+                     struct ek_error *e);
+/* The file appears. Warns on stderr of faults that hit no query. Always frees. */
+int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e);
+void ek_list_sink_abandon(struct ek_list_sink *s);
+
+/* "array", "bin", "map" -> *out; EK_EUSAGE otherwise. */
+int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek_error *e);
+
+#endif

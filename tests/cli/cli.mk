@@ -1,0 +1,3 @@
+check-cli: $(B)/evenkeel ## the real program, driven by scripts
+	@EK=$(B)/evenkeel sh tests/cli/run.sh
+.PHONY: check-cli

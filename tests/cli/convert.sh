@@ -1,0 +1,65 @@
+# evenkeel convert: LETOR lists as messages, the same as those generated directly.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	exit 1
+}
+quiet() {
+	"$@" 2>chatter || {
+		cat chatter
+		fail "failed: $*"
+	}
+}
+refused() { # status, expected text, words...
+	want_status=$1 want=$2
+	shift 2
+	status=0
+	"$EK" convert "$@" >out 2>err || status=$?
+	[ $status = "$want_status" ] || fail "status $status instead of $want_status: $*"
+	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
+}
+
+quiet "$EK" gen hotel --queries 40 --seed 3 --manifest-out hotel.yaml -o a.txt
+quiet "$EK" gen hotel --queries 20 --seed 3 --from 40 -o b.txt.gz
+
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt b.txt.gz -o both.msg
+cat a.txt >both.txt
+gzip -dc b.txt.gz >>both.txt
+quiet "$EK" convert --manifest hotel.yaml --letor - -o - <both.txt >piped.msg
+cmp both.msg piped.msg
+
+# The query numbers run on over the files, and a window counts them.
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt b.txt.gz --fault price=x100,from=45 -o f.msg
+if cmp -s both.msg f.msg; then fail "the fault changed nothing"; fi
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x100,from=39 -o g.msg
+size=$(wc -c <g.msg)
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt -o h.msg
+[ "$(cmp -l g.msg h.msg | awk 'NR == 1 { print $1 }')" -gt $((size * 9 / 10)) ] ||
+	fail "a fault of the last list changed an early one"
+
+# Segments: both values, the same in every run, and a fault finds its arm.
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B -o s.msg
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B -o t.msg
+cmp s.msg t.msg
+if cmp -s s.msg h.msg; then fail "no segment was written"; fi
+"$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --fault price=x2,arm=C \
+	-o u.msg 2>err
+grep -qF "hit no query" err || fail "no warning: $(cat err)"
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --fault price=x2,arm=B \
+	-o v.msg
+if grep -qF "hit no query" chatter; then fail "arm B was not hit"; fi
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -o w.msg
+
+refused 2 "--manifest is needed" --letor a.txt
+refused 2 "--letor is needed" --manifest hotel.yaml
+refused 2 "segment 'arm': expected NAME=VALUE,VALUE..." --manifest hotel.yaml --segment arm
+refused 2 "segment 'arm=A,,B': an empty value" --manifest hotel.yaml --segment arm=A,,B
+refused 2 "did you mean 'taxes'?" --manifest hotel.yaml --letor a.txt --fault taxe=x2 -o x.msg
+refused 1 "missing.txt" --manifest hotel.yaml --letor missing.txt -o x.msg
+echo "1 qid:1 2:3 1:4" >falling.txt
+refused 1 "falling.txt:1" --manifest hotel.yaml --letor falling.txt -o x.msg
+[ ! -e x.msg ] || fail "a refused run left a file"

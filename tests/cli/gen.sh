@@ -1,0 +1,67 @@
+# evenkeel gen: the same numbers every time, parts that fit together, faults where they belong.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	exit 1
+}
+quiet() { # runs, and shows its chatter only when it fails
+	"$@" 2>chatter || {
+		cat chatter
+		fail "failed: $*"
+	}
+}
+refused() { # words... -- expected text of the error
+	want=$1
+	shift
+	status=0
+	"$EK" "$@" >out 2>err || status=$?
+	[ $status = 2 ] || fail "status $status instead of 2: $*"
+	[ ! -s out ] || fail "wrote something: $*"
+	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
+}
+
+quiet "$EK" gen hotel --queries 60 --seed 3 --manifest-out hotel.yaml -o all.txt
+quiet "$EK" gen hotel --queries 60 --seed 3 -o again.txt
+cmp all.txt again.txt
+quiet "$EK" gen hotel --queries 60 --seed 4 -o other.txt
+if cmp -s all.txt other.txt; then fail "two seeds, one text"; fi
+
+quiet "$EK" gen hotel --queries 25 --seed 3 -o first.txt
+quiet "$EK" gen hotel --queries 35 --seed 3 --from 25 -o rest.txt
+cat first.txt rest.txt | cmp - all.txt
+
+[ "$(cut -d' ' -f2 all.txt | sort -u | wc -l)" = 60 ] || fail "not 60 queries"
+[ "$(grep -c '^2 ' all.txt)" = 60 ] || fail "not one booking a query"
+
+quiet "$EK" gen hotel --queries 60 --seed 3 --fault price=x100,from=20,to=40 -o fault.txt
+diff all.txt fault.txt | grep '^>' | cut -d' ' -f3 | sort -u >hit
+seq 21 40 | sed 's/^/qid:/' | sort | cmp - hit
+awk '$2 == "qid:30" { split($3, a, ":"); print a[2] }' all.txt >before
+awk '$2 == "qid:30" { split($3, a, ":"); print a[2] }' fault.txt | paste before - |
+	awk '{ r = $2 / $1; if (r < 99.999 || r > 100.001) exit 1 }' || fail "not x100"
+
+quiet "$EK" gen hotel --queries 60 --seed 3 --format messages -o all.msg
+quiet "$EK" gen hotel --queries 60 --seed 3 --format messages -o - >out.msg
+cmp all.msg out.msg
+for encoding in array bin map; do
+	quiet "$EK" gen hotel --queries 5 --format messages --encoding $encoding -o $encoding.msg
+	[ -s $encoding.msg ] || fail "nothing as $encoding"
+done
+quiet "$EK" gen hotel --queries 60 --seed 3 -o all.txt.gz
+gzip -dc all.txt.gz | cmp - all.txt
+
+"$EK" gen hotel --queries 5 --fault price=x100,arm=Z -o idle.txt 2>err
+grep -qF "fault 'price=x100,arm=Z' hit no query" err || fail "no warning: $(cat err)"
+
+refused "did you mean 'price'?" gen hotel --fault prise=x100 -o bad.txt
+refused "no generator 'motel'" gen motel
+refused "'hotel' is what there is" gen
+refused "--queries needs a whole number" gen hotel --queries many
+refused "unknown format 'json'" gen hotel --format json
+refused "unknown encoding 'text'" gen hotel --encoding text
+refused "LETOR has no place for scores" gen hotel --score-model m.safetensors
+[ ! -e bad.txt ] || fail "a refused run left a file"
