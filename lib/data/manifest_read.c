@@ -25,15 +25,6 @@ static int no_memory(const struct source *s)
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
 
-static int expect(const struct source *s, const struct ek_node *n, const char *what,
-                  enum ek_node_kind kind)
-{
-    if (n->kind == kind)
-        return EK_OK;
-    return ek_node_fail(s->y, n, s->e, "'%s' must be a %s", what,
-                        kind == EK_NODE_SEQUENCE ? "list" : "mapping (key: value)");
-}
-
 /* A copy of a text; absent keys leave *out as it is. */
 static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
 {
@@ -56,16 +47,13 @@ static int read_bool(const struct source *s, const struct ek_node *map, const ch
 static int read_choice(const struct source *s, const struct ek_node *map, const char *key,
                        const char *first, const char *second, bool *out)
 {
+    const char *const words[] = {first, second};
     const struct ek_node *n = ek_node_get(map, key);
-    const char *text = NULL;
-    int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
-    if (!n || rc)
-        return rc;
-    if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
-        return ek_node_fail(s->y, n, s->e, "'%s' must be %s or %s, not '%.60s'", key, first, second,
-                            text);
-    *out = !strcmp(text, second);
-    return EK_OK;
+    int word = 0;
+    int rc = n ? ek_node_choice(s->y, n, key, words, COUNT(words), &word, s->e) : EK_OK;
+    if (n && !rc)
+        *out = word == 1;
+    return rc;
 }
 
 static int check_name(const struct source *s, const struct ek_node *n, const char *name)
@@ -190,7 +178,7 @@ static int check_twice(const struct source *s, const struct ek_node *list)
 
 static int read_features(const struct source *s, const struct ek_node *list, size_t derived)
 {
-    int rc = expect(s, list, "features", EK_NODE_SEQUENCE);
+    int rc = ek_node_expect(s->y, list, "features", EK_NODE_SEQUENCE, s->e);
     if (rc)
         return rc;
     if (!list->count || list->count + derived > EK_FEATURES_MAX)
@@ -260,7 +248,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
         rc = read_reference(s, ek_node_get(root, "nights_feature"), "nights_feature", EK_ROLE_QUERY,
                             &s->m->nights_feature);
     if (!rc && list)
-        rc = expect(s, list, currency, EK_NODE_SEQUENCE);
+        rc = ek_node_expect(s->y, list, currency, EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && list && i < list->count; i++)
         rc = read_reference(s, &list->children[i], currency, EK_ROLE_ITEM, NULL);
     return rc;
@@ -269,7 +257,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
 static int read_hidden(const struct source *s, const struct ek_node *list)
 {
     struct ek_training_hints *t = &s->m->training;
-    int rc = expect(s, list, "hidden", EK_NODE_SEQUENCE);
+    int rc = ek_node_expect(s->y, list, "hidden", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > COUNT(t->hidden))
         rc = ek_node_fail(s->y, list, s->e, "'hidden' has more than %zu layers", COUNT(t->hidden));
     for (size_t i = 0; !rc && i < list->count; i++) {
@@ -330,7 +318,7 @@ static int check_foreign(const struct source *s, const struct ek_node *root)
     for (size_t i = 0; !rc && i < COUNT(mappings); i++) {
         const struct ek_node *n = ek_node_get(root, mappings[i]);
         if (n)
-            rc = expect(s, n, mappings[i], EK_NODE_MAPPING);
+            rc = ek_node_expect(s->y, n, mappings[i], EK_NODE_MAPPING, s->e);
     }
     return rc;
 }
@@ -356,7 +344,7 @@ static int read_root(const struct source *s, const struct ek_node *root)
     if (!rc && !list)
         rc = ek_node_fail(s->y, root, s->e, "there is no 'features'");
     if (!rc && derived)
-        rc = expect(s, derived, "derived_query_features", EK_NODE_SEQUENCE);
+        rc = ek_node_expect(s->y, derived, "derived_query_features", EK_NODE_SEQUENCE, s->e);
     if (!rc)
         rc = read_text(s, root, "set", &s->m->set);
     if (!rc)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 60 };
+enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200 };
 
 const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key)
 {
@@ -118,6 +118,48 @@ int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *
     if (n->kind != EK_NODE_SCALAR || ek_parse_bytes(n->text, EK_WHOLE, out))
         return wrong(y, n, what, "a size in bytes (65536, 64KiB, 4MiB, 1GiB)", e);
     return EK_OK;
+}
+
+int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                   enum ek_node_kind kind, struct ek_error *e)
+{
+    static const char *const kinds[] = {"a text", "a list", "a mapping (key: value)"};
+    return n->kind == kind ? EK_OK : wrong(y, n, what, kinds[kind], e);
+}
+
+/* `a, b or c`, cut when it does not fit. */
+static void list_words(char *text, size_t size, const char *const *words, size_t count)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " or "
+                                                  : ", ",
+                                 words[i]);
+}
+
+int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                   const char *const *words, size_t count, int *out, struct ek_error *e)
+{
+    const char *text = NULL;
+    int rc = ek_node_text(y, n, what, &text, e);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], text) != 0)
+            continue;
+        *out = (int)i;
+        return EK_OK;
+    }
+    char all[CHOICES_BYTES];
+    list_words(all, sizeof all, words, count);
+    const char *near = ek_nearest_word(text, words, count);
+    return near
+               ? ek_node_fail(y, n, e, "unknown %s '%.*s', did you mean '%s'?", what, SHOWN_BYTES,
+                              text, near)
+               : ek_node_fail(y, n, e, "'%s' must be %s, not '%.*s'", what, all, SHOWN_BYTES, text);
 }
 
 int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,

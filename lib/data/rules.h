@@ -1,7 +1,9 @@
 /* The rules file: what is watched, and what is done about a finding.
  *
  * Values are the built-in defaults where the file says nothing. Most specific wins: feature over
- * defaults (pins are held apart, they are applied by the plan).
+ * defaults (pins are held apart, they are applied by the plan). Actions that need the wide path may
+ * stand in `defaults` for all features; whoever applies them leaves features alone that are not
+ * routable. Where a feature is named, they are an error unless it is routable.
  * Owner: the caller, ek_rules_free. Read-only after loading. Errors have file, line, column.
  */
 #ifndef EK_DATA_RULES_H
@@ -13,13 +15,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EK_DIMENSIONS_MAX = 8, EK_UNITS_MAX = 16 };
+enum { EK_DIMENSIONS_MAX = 8, EK_UNITS_MAX = 16, EK_PINS_MAX = 1000 };
 enum ek_on_limit { EK_LIMIT_OBSERVE, EK_LIMIT_KEEP };
+/* By what a list counts as seen before. */
+enum ek_same { EK_SAME_QUERY_FEATURES = 1, EK_SAME_ITEM_IDS = 2 };
+
+struct ek_canary {
+    double percent, step, max;    /* of the queries, 0 .. 100 */
+    int64_t every_ms;             /* between steps */
+    double abort_rank_change_p95; /* 0: never */
+};
 
 struct ek_feature_rule { /* one per feature of the manifest, defaults filled in */
     bool watch;
     enum ek_mode mode;
-    double min_effect, act_effect; /* factors > 1 */
+    struct ek_canary canary;
+    double min_effect, act_effect; /* factors > 1, act_effect the larger */
     enum ek_action on[EK_CLASS_COUNT];
     int unit_count;
     char *unit[EK_UNITS_MAX]; /* ids a shift of this feature may be explained by */
@@ -29,15 +40,16 @@ struct ek_pin {
     int feature;             /* number in the manifest's `features` */
     char *dimension, *value; /* NULL: all traffic */
     enum ek_action action;
-    int64_t until_ms; /* 0: for good */
+    int64_t until_ms; /* first moment it no longer holds; 0: for good */
     char *reason;
 };
 
 struct ek_rules {
+    struct ek_feature_rule defaults; /* what `defaults` says; no units */
     struct ek_feature_rule *feature; /* [manifest->feature_count] */
     int feature_count;
     uint64_t false_alarms; /* queries per false alarm, all features and cells together */
-    bool same_query;       /* a list seen again is no new evidence */
+    unsigned same_query;   /* of enum ek_same: such a list is no new evidence; 0: all are new */
     char *baseline;        /* segment dimension or query feature of the strata; NULL */
     int confirm_queries;
     int64_t hold_ms;
@@ -49,9 +61,12 @@ struct ek_rules {
     char *segment[EK_DIMENSIONS_MAX]; /* dimensions by which a fault may be confined */
     int pin_count;
     struct ek_pin *pin;
+    int test_count; /* tests the file has; they are checked, not kept */
 };
 
-/* The built-in rules for a manifest. */
+/* The built-in rules for a manifest. Without one (NULL, here and below) only the form of a file is
+ * checked: names of features are taken as they come, there are no feature rules, pins have feature
+ * -1. */
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
 int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);

@@ -52,6 +52,12 @@ int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const cha
                      int64_t *out_ms, struct ek_error *e);
 int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *what, uint64_t *out,
                   struct ek_error *e);
+/* One of `words`: its number in *out. The error names the nearest, or all of them. */
+int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                   const char *const *words, size_t count, int *out, struct ek_error *e);
+/* EK_ECONFIG unless the node is of that kind. */
+int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                   enum ek_node_kind kind, struct ek_error *e);
 /* EK_ECONFIG at the node's place. */
 int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -1,0 +1,69 @@
+#include "base/date.h"
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { DAY_MS = 86400000, FIRST_YEAR = 1970 };
+
+/* Whether `text` has the shape of `pattern`, in which 0 stands for any digit. */
+static bool has_shape(const char *text, const char *pattern)
+{
+    if (strlen(text) != strlen(pattern))
+        return false;
+    for (; *pattern; text++, pattern++)
+        if (*pattern == '0' ? *text < '0' || *text > '9' : *text != *pattern)
+            return false;
+    return true;
+}
+
+static int number(const char *digits, int count)
+{
+    int value = 0;
+    for (int i = 0; i < count; i++)
+        value = value * 10 + (digits[i] - '0');
+    return value;
+}
+
+static bool is_leap(int year)
+{
+    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+static int days_of_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return days[month - 1] + (month == 2 && is_leap(year));
+}
+
+static int64_t days_since_1970(int year, int month, int day)
+{
+    int64_t days = day - 1;
+    for (int y = FIRST_YEAR; y < year; y++)
+        days += 365 + is_leap(y);
+    for (int m = 1; m < month; m++)
+        days += days_of_month(year, m);
+    return days;
+}
+
+int ek_parse_until_ms(const char *text, int64_t *out_ms)
+{
+    bool whole_day = has_shape(text, "0000-00-00");
+    if (!whole_day && !has_shape(text, "0000-00-00T00:00:00Z"))
+        return EK_EFORMAT;
+    int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
+    if (year < FIRST_YEAR || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+        return EK_EFORMAT;
+    int64_t ms = days_since_1970(year, month, day) * DAY_MS;
+    if (whole_day) {
+        *out_ms = ms + DAY_MS;
+        return EK_OK;
+    }
+    int hours = number(text + 11, 2), minutes = number(text + 14, 2),
+        seconds = number(text + 17, 2);
+    if (hours > 23 || minutes > 59 || seconds > 59)
+        return EK_EFORMAT;
+    *out_ms = ms + ((hours * 60 + minutes) * 60 + seconds) * (int64_t)1000;
+    return EK_OK;
+}

@@ -1,0 +1,265 @@
+/* The rules file as a whole. Features are read in rules_feature.c, pins and tests in rules_pins.c.
+ */
+#include "data/rules_read.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+
+#include <string.h>
+
+enum { CONFIRM_QUERIES = 64, HOLD_MS = 600000, ROUTED_FEATURES = 10 };
+static const uint64_t QUERIES_PER_FALSE_ALARM = 10000000;
+
+static const struct ek_feature_rule BUILT_IN = {
+    .watch = true,
+    .mode = EK_MODE_OBSERVE,
+    .canary = {.percent = 5, .step = 5, .max = 100, .every_ms = 600000},
+    .min_effect = 1.10,
+    .act_effect = 1.25,
+    .on = {[EK_SCALE] = EK_ACT_ROUTE,
+           [EK_POWER] = EK_ACT_ROUTE_SPREAD,
+           [EK_OFFSET] = EK_ACT_ROUTE_SPREAD,
+           [EK_ITEMS] = EK_ACT_ALERT,
+           [EK_MISSING] = EK_ACT_ALERT,
+           [EK_ZERO] = EK_ACT_ALERT,
+           [EK_SIGN] = EK_ACT_SILENCE,
+           [EK_STUCK] = EK_ACT_ALERT,
+           [EK_CLIP] = EK_ACT_ALERT,
+           [EK_SHAPE] = EK_ACT_ALERT,
+           [EK_NEW_CATEGORY] = EK_ACT_ALERT},
+};
+
+void ek_rules_free(struct ek_rules *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; r->feature && i < r->feature_count; i++)
+        for (int k = 0; k < r->feature[i].unit_count; k++)
+            ek_free(r->feature[i].unit[k]);
+    for (int i = 0; r->pin && i < r->pin_count; i++) {
+        ek_free(r->pin[i].dimension);
+        ek_free(r->pin[i].value);
+        ek_free(r->pin[i].reason);
+    }
+    for (int i = 0; i < r->segment_count; i++)
+        ek_free(r->segment[i]);
+    ek_free(r->feature);
+    ek_free(r->pin);
+    ek_free(r->baseline);
+    ek_free(r);
+}
+
+static void set_defaults(struct ek_rules *r, const struct ek_feature_rule *rule)
+{
+    r->defaults = *rule;
+    for (int i = 0; i < r->feature_count; i++)
+        r->feature[i] = *rule;
+}
+
+int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e)
+{
+    struct ek_rules *r = ek_calloc(1, sizeof *r);
+    int features = m ? m->feature_count : 0;
+    if (r)
+        r->feature = ek_calloc((size_t)features, sizeof *r->feature);
+    if (!r || !r->feature) {
+        ek_rules_free(r);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    r->feature_count = features;
+    r->false_alarms = QUERIES_PER_FALSE_ALARM;
+    r->same_query = EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS;
+    r->confirm_queries = CONFIRM_QUERIES;
+    r->hold_ms = HOLD_MS;
+    r->recover_auto = true;
+    r->max_routed_features = ROUTED_FEATURES;
+    r->max_routed_share = 1;
+    r->on_limit = EK_LIMIT_OBSERVE;
+    set_defaults(r, &BUILT_IN);
+    *out = r;
+    return EK_OK;
+}
+
+/* `1 per N queries`. */
+static int read_false_alarms(const struct ek_rules_source *s, const struct ek_node *n)
+{
+    static const char before[] = "1 per ", after[] = " queries";
+    const char *text = NULL;
+    uint64_t queries = 0;
+    int rc = n ? ek_node_text(s->y, n, "false_alarms", &text, s->e) : EK_OK;
+    if (!n || rc)
+        return rc;
+    size_t length = strlen(text), around = strlen(before) + strlen(after);
+    if (length <= around || strncmp(text, before, strlen(before)) != 0 ||
+        strcmp(text + length - strlen(after), after) != 0 ||
+        ek_parse_u64(text + strlen(before), length - around, &queries) || !queries)
+        return ek_node_fail(s->y, n, s->e,
+                            "'false_alarms' must read '1 per N queries', not '%.60s'", text);
+    s->r->false_alarms = queries;
+    return EK_OK;
+}
+
+static int read_same_query(const struct ek_rules_source *s, const struct ek_node *list)
+{
+    static const char *const words[] = {"query_features", "items.id"};
+    if (!list)
+        return EK_OK;
+    unsigned same = 0;
+    int rc = ek_node_expect(s->y, list, "same_query", EK_NODE_SEQUENCE, s->e);
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        int word = 0;
+        rc = ek_node_choice(s->y, &list->children[i], "same_query", words, EK_COUNT(words), &word,
+                            s->e);
+        same |= 1u << word;
+    }
+    if (!rc)
+        s->r->same_query = same;
+    return rc;
+}
+
+static int read_baseline(const struct ek_rules_source *s, const struct ek_node *n)
+{
+    const char *name = NULL;
+    int rc = n ? ek_node_text(s->y, n, "baseline", &name, s->e) : EK_OK;
+    if (!n || rc || !strcmp(name, "none"))
+        return rc;
+    if (s->m && ek_manifest_item(s->m, name) >= 0)
+        return ek_node_fail(s->y, n, s->e,
+                            "'baseline' must be a segment or a query feature, '%s' is an item "
+                            "feature",
+                            name);
+    return ek_rules_text(s, n, "baseline", &s->r->baseline);
+}
+
+static int read_recover(const struct ek_rules_source *s, const struct ek_node *n)
+{
+    static const char *const words[] = {"auto", "manual"};
+    int word = 0;
+    int rc = n ? ek_node_choice(s->y, n, "recover", words, EK_COUNT(words), &word, s->e) : EK_OK;
+    if (n && !rc)
+        s->r->recover_auto = word == 0;
+    return rc;
+}
+
+static int read_defaults(const struct ek_rules_source *s, const struct ek_node *map)
+{
+    static const char *const keys[] = {"mode",         "min_effect", "act_effect",     "on",
+                                       "false_alarms", "same_query", "baseline",       "canary",
+                                       "hold",         "recover",    "confirm_queries"};
+    if (!map)
+        return EK_OK;
+    struct ek_feature_rule rule = BUILT_IN;
+    const struct ek_node *hold = ek_node_get(map, "hold");
+    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    if (!rc)
+        rc = ek_rules_read_common(s, map, -1, &rule);
+    if (!rc)
+        rc = read_false_alarms(s, ek_node_get(map, "false_alarms"));
+    if (!rc)
+        rc = read_same_query(s, ek_node_get(map, "same_query"));
+    if (!rc)
+        rc = read_baseline(s, ek_node_get(map, "baseline"));
+    if (!rc)
+        rc = ek_rules_int(s, map, "confirm_queries", 1, 1000000, &s->r->confirm_queries);
+    if (!rc && hold)
+        rc = ek_node_duration(s->y, hold, "hold", &s->r->hold_ms, s->e);
+    if (!rc)
+        rc = read_recover(s, ek_node_get(map, "recover"));
+    if (!rc)
+        set_defaults(s->r, &rule);
+    return rc;
+}
+
+static int read_limits(const struct ek_rules_source *s, const struct ek_node *map)
+{
+    static const char *const keys[] = {"max_routed_features", "max_routed_share", "on_limit"};
+    static const char *const words[] = {"observe", "keep"};
+    if (!map)
+        return EK_OK;
+    int word = (int)s->r->on_limit;
+    const struct ek_node *on_limit = ek_node_get(map, "on_limit");
+    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    if (!rc)
+        rc = ek_rules_int(s, map, "max_routed_features", 0, EK_FEATURES_MAX,
+                          &s->r->max_routed_features);
+    if (!rc)
+        rc = ek_rules_double(s, map, "max_routed_share", 0, 1, &s->r->max_routed_share);
+    if (!rc && on_limit)
+        rc = ek_node_choice(s->y, on_limit, "on_limit", words, EK_COUNT(words), &word, s->e);
+    if (!rc)
+        s->r->on_limit = (enum ek_on_limit)word;
+    return rc;
+}
+
+static int read_segments(const struct ek_rules_source *s, const struct ek_node *list)
+{
+    if (!list)
+        return EK_OK;
+    int rc = ek_node_expect(s->y, list, "segments", EK_NODE_SEQUENCE, s->e);
+    if (!rc && list->count > EK_DIMENSIONS_MAX)
+        rc = ek_node_fail(s->y, list, s->e, "more than %d segments", EK_DIMENSIONS_MAX);
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        const struct ek_node *n = &list->children[i];
+        rc = ek_rules_text(s, n, "segments", &s->r->segment[i]);
+        if (rc)
+            return rc;
+        s->r->segment_count++;
+        if (!*n->text)
+            return ek_node_fail(s->y, n, s->e, "a segment without a name");
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(s->r->segment[k], n->text))
+                return ek_node_fail(s->y, n, s->e, "segment '%s' is there twice", n->text);
+    }
+    return rc;
+}
+
+static int read_root(const struct ek_rules_source *s, const struct ek_node *root)
+{
+    static const char *const keys[] = {"version",  "defaults", "limits", "segments",
+                                       "features", "pins",     "tests"};
+    int version, rc = ek_node_keys(s->y, root, keys, EK_COUNT(keys), s->e);
+    if (!rc)
+        rc = ek_rules_int(s, root, "version", 1, 1, &version);
+    if (!rc)
+        rc = read_segments(s, ek_node_get(root, "segments"));
+    if (!rc)
+        rc = read_defaults(s, ek_node_get(root, "defaults"));
+    if (!rc)
+        rc = read_limits(s, ek_node_get(root, "limits"));
+    if (!rc)
+        rc = ek_rules_read_features(s, ek_node_get(root, "features"));
+    if (!rc)
+        rc = ek_rules_read_pins(s, ek_node_get(root, "pins"));
+    return rc ? rc : ek_rules_check_tests(s, ek_node_get(root, "tests"));
+}
+
+static int read_tree(struct ek_rules **out, const struct ek_manifest *m, struct ek_yaml *y,
+                     struct ek_error *e)
+{
+    struct ek_rules_source s = {y, m, NULL, e};
+    int rc = ek_rules_default(&s.r, m, e);
+    if (!rc)
+        rc = read_root(&s, ek_yaml_root(y));
+    ek_yaml_free(y);
+    if (rc)
+        ek_rules_free(s.r);
+    else
+        *out = s.r;
+    return rc;
+}
+
+int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
+                  struct ek_error *e)
+{
+    struct ek_yaml *y;
+    int rc = ek_yaml_load(&y, path, e);
+    return rc ? rc : read_tree(out, m, y, e);
+}
+
+int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
+                   const char *text, size_t length, struct ek_error *e)
+{
+    struct ek_yaml *y;
+    int rc = ek_yaml_parse(&y, name, text, length, e);
+    return rc ? rc : read_tree(out, m, y, e);
+}

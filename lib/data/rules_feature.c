@@ -1,0 +1,185 @@
+/* What is done about one feature, or about all: `defaults` and `features`. */
+#include "data/rules_read.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const double EFFECT_MIN = 1.001, EFFECT_MAX = 1e6;
+static const char BY_QUERY_FEATURE[] = "query_feature:";
+
+static int read_canary(const struct ek_rules_source *s, const struct ek_node *map,
+                       struct ek_canary *c)
+{
+    static const char *const keys[] = {"percent", "step", "every", "max", "abort_if"};
+    static const char *const reasons[] = {"rank_change_p95"};
+    if (!map)
+        return EK_OK;
+    const struct ek_node *every = ek_node_get(map, "every"),
+                         *abort_if = ek_node_get(map, "abort_if");
+    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    if (!rc)
+        rc = ek_rules_double(s, map, "percent", 0, 100, &c->percent);
+    if (!rc)
+        rc = ek_rules_double(s, map, "step", 0, 100, &c->step);
+    if (!rc)
+        rc = ek_rules_double(s, map, "max", 0, 100, &c->max);
+    if (!rc && every)
+        rc = ek_node_duration(s->y, every, "every", &c->every_ms, s->e);
+    if (!rc && abort_if)
+        rc = ek_node_keys(s->y, abort_if, reasons, EK_COUNT(reasons), s->e);
+    if (!rc && abort_if)
+        rc = ek_rules_double(s, abort_if, "rank_change_p95", 0, 1, &c->abort_rank_change_p95);
+    if (!rc && c->percent > c->max)
+        rc =
+            ek_node_fail(s->y, map, s->e, "'percent' (%g) is above 'max' (%g)", c->percent, c->max);
+    return rc;
+}
+
+static int read_on(const struct ek_rules_source *s, const struct ek_node *map, int feature,
+                   struct ek_feature_rule *rule)
+{
+    if (!map)
+        return EK_OK;
+    int rc = ek_node_expect(s->y, map, "on", EK_NODE_MAPPING, s->e);
+    for (size_t i = 0; !rc && i < map->count; i++) {
+        enum ek_class class = EK_CLASS_NONE;
+        enum ek_action action = EK_ACT_NONE;
+        rc = ek_rules_class(s, &map->children[2 * i], &class);
+        if (!rc)
+            rc = ek_rules_action(s, &map->children[2 * i + 1], feature, &action);
+        if (!rc && action == EK_ACT_RESCALE && class != EK_SCALE)
+            rc = ek_node_fail(s->y, &map->children[2 * i + 1], s->e,
+                              "only 'scale' has a factor to rescale by, '%s' has none",
+                              ek_class_name(class));
+        if (!rc)
+            rule->on[class] = action;
+    }
+    return rc;
+}
+
+static int read_effects(const struct ek_rules_source *s, const struct ek_node *map,
+                        struct ek_feature_rule *rule)
+{
+    const struct ek_node *act = ek_node_get(map, "act_effect");
+    int rc = ek_rules_double(s, map, "min_effect", EFFECT_MIN, EFFECT_MAX, &rule->min_effect);
+    if (!rc)
+        rc = ek_rules_double(s, map, "act_effect", EFFECT_MIN, EFFECT_MAX, &rule->act_effect);
+    if (!rc && act && rule->act_effect < rule->min_effect)
+        rc = ek_node_fail(s->y, act, s->e, "'act_effect' (%g) is below 'min_effect' (%g)",
+                          rule->act_effect, rule->min_effect);
+    if (!rc && rule->act_effect < rule->min_effect)
+        rule->act_effect = rule->min_effect;
+    return rc;
+}
+
+int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *map, int feature,
+                         struct ek_feature_rule *rule)
+{
+    const char *modes[EK_MODE_COUNT];
+    const struct ek_node *mode = ek_node_get(map, "mode");
+    int word = 0, rc = EK_OK;
+    for (int i = 0; i < EK_MODE_COUNT; i++)
+        modes[i] = ek_mode_name((enum ek_mode)i);
+    if (mode)
+        rc = ek_node_choice(s->y, mode, "mode", modes, EK_COUNT(modes), &word, s->e);
+    if (mode && !rc)
+        rule->mode = (enum ek_mode)word;
+    if (!rc)
+        rc = read_effects(s, map, rule);
+    if (!rc)
+        rc = read_canary(s, ek_node_get(map, "canary"), &rule->canary);
+    return rc ? rc : read_on(s, ek_node_get(map, "on"), feature, rule);
+}
+
+/* Ids of units are lower case words; currency pairs read EUR/USD. Which words there are is for the
+ * table of units to say. */
+static bool looks_like_unit(const char *id)
+{
+    size_t word = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    size_t first = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (word && !id[word])
+        return true;
+    return first == 3 && id[3] == '/' && strlen(id) == 7 &&
+           strspn(id + 4, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+}
+
+static int check_unit(const struct ek_rules_source *s, const struct ek_node *n, const char *id)
+{
+    if (strncmp(id, BY_QUERY_FEATURE, strlen(BY_QUERY_FEATURE)) != 0)
+        return looks_like_unit(id)
+                   ? EK_OK
+                   : ek_node_fail(s->y, n, s->e,
+                                  "unit '%.60s' must be an id like cents, a pair like EUR/USD, or "
+                                  "query_feature:NAME",
+                                  id);
+    const char *name = id + strlen(BY_QUERY_FEATURE);
+    if (!s->m || ek_manifest_query(s->m, name) >= 0)
+        return EK_OK;
+    const char *near = ek_manifest_suggest(s->m, EK_ROLE_QUERY, name);
+    return ek_node_fail(s->y, n, s->e, "there is no query feature '%.60s'%s%s%s", name,
+                        near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int read_units(const struct ek_rules_source *s, const struct ek_node *list,
+                      struct ek_feature_rule *rule)
+{
+    if (!list)
+        return EK_OK;
+    int rc = ek_node_expect(s->y, list, "units", EK_NODE_SEQUENCE, s->e);
+    if (!rc && list->count > EK_UNITS_MAX)
+        rc = ek_node_fail(s->y, list, s->e, "more than %d units for one feature", EK_UNITS_MAX);
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        const struct ek_node *n = &list->children[i];
+        const char *id = NULL;
+        rc = ek_node_text(s->y, n, "units", &id, s->e);
+        if (!rc)
+            rc = check_unit(s, n, id);
+        for (int k = 0; !rc && k < rule->unit_count; k++)
+            if (!strcmp(rule->unit[k], id))
+                rc = ek_node_fail(s->y, n, s->e, "unit '%s' is there twice", id);
+        if (!rc)
+            rc = ek_rules_text(s, n, "units", &rule->unit[rule->unit_count]);
+        rule->unit_count += !rc;
+    }
+    return rc;
+}
+
+static int read_rule(const struct ek_rules_source *s, const struct ek_node *map, int feature,
+                     struct ek_feature_rule *rule)
+{
+    static const char *const keys[] = {"watch", "mode",       "canary",    "units",
+                                       "on",    "min_effect", "act_effect"};
+    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    const struct ek_node *watch = ek_node_get(map, "watch");
+    if (!rc && watch)
+        rc = ek_node_bool(s->y, watch, "watch", &rule->watch, s->e);
+    if (!rc)
+        rc = ek_rules_read_common(s, map, feature, rule);
+    return rc ? rc : read_units(s, ek_node_get(map, "units"), rule);
+}
+
+static int read_feature(const struct ek_rules_source *s, const struct ek_node *key,
+                        const struct ek_node *map)
+{
+    struct ek_feature_rule unknown = s->r->defaults;
+    int feature = 0;
+    int rc = ek_rules_feature(s, key, &feature);
+    if (rc)
+        return rc;
+    rc = read_rule(s, map, feature, feature >= 0 ? &s->r->feature[feature] : &unknown);
+    for (int i = 0; i < unknown.unit_count; i++)
+        ek_free(unknown.unit[i]);
+    return rc;
+}
+
+int ek_rules_read_features(const struct ek_rules_source *s, const struct ek_node *map)
+{
+    if (!map)
+        return EK_OK;
+    int rc = ek_node_expect(s->y, map, "features", EK_NODE_MAPPING, s->e);
+    for (size_t i = 0; !rc && i < map->count; i++)
+        rc = read_feature(s, &map->children[2 * i], &map->children[2 * i + 1]);
+    return rc;
+}

@@ -1,0 +1,45 @@
+/* What the parts of the rules' reader share. Internal to lib/data. */
+#ifndef EK_DATA_RULES_READ_H
+#define EK_DATA_RULES_READ_H
+
+#include "data/rules.h"
+#include "data/yaml.h"
+
+#define EK_COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct ek_rules_source {
+    const struct ek_yaml *y;
+    const struct ek_manifest *m; /* NULL: only the form is checked */
+    struct ek_rules *r;
+    struct ek_error *e;
+};
+
+int ek_rules_no_memory(const struct ek_rules_source *s);
+/* A copy of the text; when `n` is NULL *out stays. */
+int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
+                  char **out);
+/* Optional numbers of a mapping: an absent key leaves *out. */
+int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
+                    double low, double high, double *out);
+int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
+                 int64_t low, int64_t high, int *out);
+/* Number in the manifest's `features` of the feature that `n` names; -1 without a manifest. */
+int ek_rules_feature(const struct ek_rules_source *s, const struct ek_node *n, int *out);
+/* `{dimension: value}` with a dimension of `segments`; both are copies. */
+int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, char **dimension,
+                     char **value);
+/* The action that `n` names; feature -1 for all features, else it must allow the action. */
+int ek_rules_action(const struct ek_rules_source *s, const struct ek_node *n, int feature,
+                    enum ek_action *out);
+/* The class that `n` names. */
+int ek_rules_class(const struct ek_rules_source *s, const struct ek_node *n, enum ek_class *out);
+
+/* What `defaults` may say about every feature, into `rule`. */
+int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *map, int feature,
+                         struct ek_feature_rule *rule);
+/* The `features` mapping over the defaults that stand in the rules already. */
+int ek_rules_read_features(const struct ek_rules_source *s, const struct ek_node *map);
+int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *list);
+int ek_rules_check_tests(const struct ek_rules_source *s, const struct ek_node *list);
+
+#endif

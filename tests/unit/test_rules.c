@@ -1,0 +1,200 @@
+/* What people rely on in a rules file. Bad ones are in tests/bad. */
+#include "base/date.h"
+#include "data/rules.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+static const char MANIFEST[] = "features:\n"
+                               "  - {name: price, index: 1, role: item, routable: true}\n"
+                               "  - {name: rating, index: 2, role: item, routable: true}\n"
+                               "  - {name: user_age, index: 3, role: item}\n"
+                               "  - {name: distance, index: 4, role: item, routable: true}\n"
+                               "  - {name: stay_nights, index: 5, role: query}\n";
+
+/* The example of the design, with every key it has. */
+static const char EXAMPLE[] =
+    "version: 1\n"
+    "defaults:\n"
+    "  mode: shadow\n"
+    "  min_effect: 1.20\n"
+    "  act_effect: 1.5\n"
+    "  false_alarms: 1 per 5000 queries\n"
+    "  same_query: [items.id]\n"
+    "  baseline: market\n"
+    "  on: {scale: rescale, missing: none}\n"
+    "  confirm_queries: 32\n"
+    "  hold: 90s\n"
+    "  recover: manual\n"
+    "limits: {max_routed_features: 3, max_routed_share: 0.5, on_limit: keep}\n"
+    "segments: [arm, currency, app]\n"
+    "features:\n"
+    "  price:  {mode: canary, canary: {percent: 5, step: 10, every: 10m, max: 50, abort_if: "
+    "{rank_change_p95: 0.5}}, units: [cents, \"query_feature:stay_nights\", EUR/USD]}\n"
+    "  rating: {mode: enforce, min_effect: 1.05, on: {scale: route}}\n"
+    "  user_age: {watch: false}\n"
+    "pins:\n"
+    "  - {feature: distance, segment: {app: \"7.1\"}, action: route, until: 2027-01-31, reason: "
+    "\"miles in 7.1\"}\n"
+    "  - {feature: price, action: none}\n"
+    "tests:\n"
+    "  - {name: \"cents\", inject: {feature: price, scale: 100, share: 1.0}, expect: {class: "
+    "scale, "
+    "factor: 100, within_percent: 3, action: route, after_queries: 200}}\n";
+
+static struct ek_manifest *manifest(void)
+{
+    struct ek_manifest *m = NULL;
+    ck_assert_int_eq(ek_manifest_parse(&m, "m", MANIFEST, strlen(MANIFEST), NULL), EK_OK);
+    return m;
+}
+
+static struct ek_rules *parse(const struct ek_manifest *m, const char *text)
+{
+    struct ek_rules *r = NULL;
+    struct ek_error e;
+    char told[700];
+    int rc = ek_rules_parse(&r, m, "rules.yaml", text, strlen(text), &e);
+    ck_assert_msg(!rc, "%s", rc ? ek_error_text(&e, told, sizeof told) : "");
+    return r;
+}
+
+static void check_built_in(const struct ek_rules *r)
+{
+    static const enum ek_action on[EK_CLASS_COUNT] = {
+        [EK_SCALE] = EK_ACT_ROUTE,         [EK_POWER] = EK_ACT_ROUTE_SPREAD,
+        [EK_OFFSET] = EK_ACT_ROUTE_SPREAD, [EK_ITEMS] = EK_ACT_ALERT,
+        [EK_MISSING] = EK_ACT_ALERT,       [EK_ZERO] = EK_ACT_ALERT,
+        [EK_SIGN] = EK_ACT_SILENCE,        [EK_STUCK] = EK_ACT_ALERT,
+        [EK_CLIP] = EK_ACT_ALERT,          [EK_SHAPE] = EK_ACT_ALERT,
+        [EK_NEW_CATEGORY] = EK_ACT_ALERT};
+    ck_assert_int_eq(r->feature_count, 5);
+    for (int i = 0; i < r->feature_count; i++) {
+        ck_assert(r->feature[i].watch && r->feature[i].mode == EK_MODE_OBSERVE);
+        ck_assert(r->feature[i].min_effect == 1.10 && r->feature[i].act_effect == 1.25);
+        ck_assert(!memcmp(r->feature[i].on, on, sizeof on));
+        ck_assert_int_eq(r->feature[i].unit_count, 0);
+    }
+    ck_assert_uint_eq(r->false_alarms, 10000000);
+    ck_assert_uint_eq(r->same_query, EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS);
+    ck_assert_ptr_null(r->baseline);
+    ck_assert_int_eq(r->confirm_queries, 64);
+    ck_assert_int_eq(r->hold_ms, 600000);
+    ck_assert(r->recover_auto && r->on_limit == EK_LIMIT_OBSERVE && r->max_routed_share == 1);
+    ck_assert_int_eq(r->max_routed_features, 10);
+    ck_assert_int_eq(r->segment_count, 0);
+    ck_assert_int_eq(r->pin_count, 0);
+}
+
+START_TEST(a_file_that_says_nothing_means_the_built_in_rules)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = NULL;
+    ck_assert_int_eq(ek_rules_default(&r, m, NULL), EK_OK);
+    check_built_in(r);
+    ek_rules_free(r);
+    r = parse(m, "version: 1");
+    check_built_in(r);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(every_key_of_the_example_is_taken)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = parse(m, EXAMPLE);
+    ck_assert_uint_eq(r->false_alarms, 5000);
+    ck_assert_uint_eq(r->same_query, EK_SAME_ITEM_IDS);
+    ck_assert_str_eq(r->baseline, "market");
+    ck_assert_int_eq(r->confirm_queries, 32);
+    ck_assert_int_eq(r->hold_ms, 90000);
+    ck_assert(!r->recover_auto && r->on_limit == EK_LIMIT_KEEP && r->max_routed_share == 0.5);
+    ck_assert_int_eq(r->max_routed_features, 3);
+    ck_assert_int_eq(r->segment_count, 3);
+    ck_assert_str_eq(r->segment[2], "app");
+    const struct ek_feature_rule *price = &r->feature[0];
+    ck_assert_int_eq(price->mode, EK_MODE_CANARY);
+    ck_assert(price->canary.step == 10 && price->canary.max == 50);
+    ck_assert(price->canary.abort_rank_change_p95 == 0.5 && price->canary.every_ms == 600000);
+    ck_assert_int_eq(price->unit_count, 3);
+    ck_assert_str_eq(price->unit[1], "query_feature:stay_nights");
+    ck_assert_int_eq(r->pin_count, 2);
+    ck_assert_int_eq(r->pin[0].feature, 3);
+    ck_assert_str_eq(r->pin[0].dimension, "app");
+    ck_assert_str_eq(r->pin[0].value, "7.1");
+    ck_assert_str_eq(r->pin[0].reason, "miles in 7.1");
+    ck_assert_int_eq(r->pin[0].until_ms, 1801440000000);
+    ck_assert_ptr_null(r->pin[1].dimension);
+    ck_assert_int_eq(r->pin[1].until_ms, 0);
+    ck_assert_int_eq(r->test_count, 1);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(a_feature_overrides_the_defaults_and_nothing_else)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = parse(m, EXAMPLE);
+    const struct ek_feature_rule *rating = &r->feature[1], *age = &r->feature[2];
+    ck_assert(rating->mode == EK_MODE_ENFORCE && age->mode == EK_MODE_SHADOW);
+    ck_assert(rating->min_effect == 1.05 && age->min_effect == 1.20);
+    ck_assert(rating->act_effect == 1.5);
+    ck_assert(rating->on[EK_SCALE] == EK_ACT_ROUTE && age->on[EK_SCALE] == EK_ACT_RESCALE);
+    ck_assert(rating->on[EK_MISSING] == EK_ACT_NONE && rating->on[EK_CLIP] == EK_ACT_ALERT);
+    ck_assert(!age->watch && rating->watch);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(nothing_is_acted_on_below_what_is_spoken_of)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = parse(m, "defaults: {min_effect: 2}\nfeatures: {price: {min_effect: 3}}");
+    ck_assert(r->feature[0].act_effect == 3 && r->feature[1].act_effect == 2);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(without_a_manifest_the_form_is_still_checked)
+{
+    struct ek_rules *r = parse(NULL, EXAMPLE);
+    ck_assert_int_eq(r->feature_count, 0);
+    ck_assert_int_eq(r->pin[0].feature, -1);
+    ck_assert_int_eq(r->defaults.mode, EK_MODE_SHADOW);
+    ek_rules_free(r);
+    static const char bad[] = "features: {anything: {mod: enforce}}";
+    struct ek_error e;
+    ck_assert_int_eq(ek_rules_parse(&r, NULL, "r", bad, strlen(bad), &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "unknown key 'mod', did you mean 'mode'?");
+}
+END_TEST
+
+START_TEST(dates_are_days_and_seconds_in_utc)
+{
+    static const char *const bad[] = {
+        "",         "2027-02-29",           "2027-13-01", "2027-00-01",
+        "27-01-01", "2027-01-01T24:00:00Z", "1969-12-31", "2027-01-01T00:00:00",
+        "2027-1-1"};
+    int64_t ms = 7;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(ek_parse_until_ms(bad[i], &ms) == EK_EFORMAT, "'%s' was taken", bad[i]);
+    ck_assert_int_eq(ms, 7);
+    ck_assert_int_eq(ek_parse_until_ms("1970-01-01", &ms), EK_OK);
+    ck_assert_int_eq(ms, 86400000);
+    ck_assert_int_eq(ek_parse_until_ms("2028-02-29T12:34:56Z", &ms), EK_OK);
+    ck_assert_int_eq(ms, 1835440496000);
+}
+END_TEST
+
+Suite *suite_rules(void)
+{
+    return ek_suite(
+        "rules", a_file_that_says_nothing_means_the_built_in_rules,
+        every_key_of_the_example_is_taken, a_feature_overrides_the_defaults_and_nothing_else,
+        nothing_is_acted_on_below_what_is_spoken_of, without_a_manifest_the_form_is_still_checked,
+        dates_are_days_and_seconds_in_utc);
+}
