@@ -1,8 +1,9 @@
 /* Capture files: messages of a topic, one after the other, each preceded by the msgpack array
  * [partition, offset, timestamp_ms, key, size] (docs/format/capture.md).
  *
- * Reading also takes a bare concatenation of messages (partition 0, offset counted, timestamp -1).
- * Plain, gzip or zstd, or "-". Errors carry file and record number. Owner: the caller.
+ * Reading also takes a bare concatenation of messages (partition 0, offset counted, timestamp -1);
+ * the first byte tells which it is. Plain, gzip or zstd, or "-". Errors carry file and record
+ * number (from 1); after one the reader can only be closed. Owner: the caller.
  */
 #ifndef EK_DATA_CAPTURE_H
 #define EK_DATA_CAPTURE_H
@@ -22,8 +23,12 @@ struct ek_record {
     size_t length;
 };
 
+/* message_bytes_max 0: EK_MESSAGE_BYTES_DEFAULT. Larger messages and keys are EK_ELIMIT. */
 int ek_capture_open(struct ek_capture_reader **out, const char *path, uint32_t message_bytes_max,
                     struct ek_error *e);
+/* Reads from memory instead, which must outlive the reader; `name` stands in errors. */
+int ek_capture_memory(struct ek_capture_reader **out, const char *name, const void *bytes,
+                      size_t length, uint32_t message_bytes_max, struct ek_error *e);
 /* *more = 0 at the end. A cut last record is EK_EFORMAT. */
 int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *more,
                     struct ek_error *e);
@@ -35,7 +40,9 @@ int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare
                       struct ek_error *e);
 int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record,
                      struct ek_error *e);
+/* The file stands under its name only after this succeeded. Always frees `w`. */
 int ek_capture_finish(struct ek_capture_writer *w, struct ek_error *e);
+/* Throws away what was written. */
 void ek_capture_abandon(struct ek_capture_writer *w);
 
 #endif

@@ -2,12 +2,12 @@
 
 #include "base/alloc.h"
 
-enum { MESSAGE_BYTES_DEFAULT = 4 << 20, DEPTH_DEFAULT = 32 };
+enum { DEPTH_DEFAULT = 32 };
 
 static int check_limits(struct ek_codec_limits *l, struct ek_error *e)
 {
     if (!l->message_bytes)
-        l->message_bytes = MESSAGE_BYTES_DEFAULT;
+        l->message_bytes = EK_MESSAGE_BYTES_DEFAULT;
     if (!l->items)
         l->items = EK_ITEMS_DEFAULT_MAX;
     if (!l->depth)

@@ -5,8 +5,10 @@
  * ("items[3].features: 135 values, the manifest has 136"). Unknown fields are skipped.
  * Patching never re-encodes: input bytes are copied and only the scores differ.
  * Features come as an array of float32 / float64 / integers / nil, as `bin` of little-endian
- * float32, or as a map name -> number; nil and NaN are missing, an absent map entry too. Threads: a
- * codec is read-only after ek_codec_new and may be shared.
+ * float32, or as a map name -> number; nil and NaN are missing, an absent map entry too. Values
+ * beyond the range of float32 become infinite. A field given twice is an error.
+ * Nothing allocates once the list has grown to the size of the messages.
+ * Threads: a codec is read-only after ek_codec_new and may be shared.
  */
 #ifndef EK_DATA_CODEC_H
 #define EK_DATA_CODEC_H
@@ -22,10 +24,13 @@ struct ek_mapping {
     const char *item_id, *score, *features, *label;                     /* from an item */
 };
 
+enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20 };
+
+/* 0 means the default. */
 struct ek_codec_limits {
-    uint32_t message_bytes; /* default 4 MiB */
+    uint32_t message_bytes; /* default EK_MESSAGE_BYTES_DEFAULT */
     int items;              /* default EK_ITEMS_DEFAULT_MAX */
-    int depth;              /* default 32: nesting of skipped fields */
+    int depth;              /* default 32, at most 1024: nesting of skipped fields */
 };
 
 struct ek_codec;
@@ -36,7 +41,8 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
                  struct ek_error *e);
 void ek_codec_free(struct ek_codec *c);
 
-/* Decodes one message. Derived query features are filled in; missing time is -1; absent score NaN.
+/* Decodes one message. Derived query features are filled in; missing time is -1; absent score NaN;
+ * has_label when every item has a finite one. Ids and segments may be integers, which become text.
  * EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest's hash), EK_ENOMEM. */
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
                     struct ek_error *e);

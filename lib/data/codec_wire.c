@@ -151,23 +151,27 @@ enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth)
     }
 }
 
+enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo)
+{
+    while (*todo) {
+        struct ek_head h;
+        enum ek_wire_result result = ek_wire_head(w, &h);
+        if (result)
+            return result;
+        *todo += enter(w, &h) - 1;
+    }
+    return EK_WIRE_OK;
+}
+
 int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e)
 {
     struct ek_wire w = {.start = bytes, .p = bytes, .end = (const uint8_t *)bytes + length};
     uint64_t todo = 1;
-    while (todo) {
-        struct ek_head h;
-        enum ek_wire_result result = ek_wire_head(&w, &h);
-        if (result == EK_WIRE_CUT) {
-            *extent = 0;
-            return EK_OK;
-        }
-        if (result)
-            return ek_fail(e, EK_EFORMAT, "byte %zu is 0xc1, which no msgpack has",
-                           (size_t)(w.p - w.start));
-        todo += enter(&w, &h) - 1;
-    }
-    *extent = (size_t)(w.p - w.start);
+    enum ek_wire_result result = ek_wire_walk(&w, &todo);
+    size_t passed = (size_t)(w.p - w.start);
+    if (result == EK_WIRE_BAD)
+        return ek_fail(e, EK_EFORMAT, "byte %zu is 0xc1, which no msgpack has", passed);
+    *extent = result == EK_WIRE_CUT ? 0 : passed;
     return EK_OK;
 }
 

@@ -119,6 +119,10 @@ enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h);
  * `p` is where it stopped. */
 enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth);
 
+/* Passes over *todo objects of any depth, counting down. Where the bytes are cut short, `p` and
+ * *todo say how far it came, and the walk may go on there once more bytes are known. */
+enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo);
+
 static inline bool ek_head_is_number(const struct ek_head *h)
 {
     return h->kind >= EK_WIRE_UINT && h->kind <= EK_WIRE_FLOAT64;
