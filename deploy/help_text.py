@@ -3,7 +3,8 @@ import re
 import subprocess
 
 _COMMAND = re.compile(r"^  ([a-z][a-z-]*)\s{2,}(\S.*)$")
-_OPTION = re.compile(r"^\s{2,8}(-.*?)(?:\s{2,}(\S.*))?$")
+# As argp lays options out: short ones two spaces in, long ones alone six. An example is neither.
+_OPTION = re.compile(r"^(?: {2}(?=-[^-])| {6}(?=--))(-.*?)(?:\s{2,}(\S.*))?$")
 
 
 def ask(program, *words):
