@@ -1,0 +1,68 @@
+/* The profile: training statistics a stream is compared with (docs/format/profile.md).
+ *
+ * Per item feature: levels per stratum, the variance of a list's level by its number of values, the
+ * ranks that turn a residual into a p-value, the residual's density, the usual spread and shares,
+ * and a sketch of all values. Stored as safetensors with a JSON description under
+ * `evenkeel_profile`.
+ * Units: levels, residuals, spreads in ln; shares in 0..1.
+ * Owner: the caller, ek_profile_free. Read-only after loading, may be shared by threads.
+ */
+#ifndef EK_DATA_PROFILE_H
+#define EK_DATA_PROFILE_H
+
+#include "base/error.h"
+#include "data/manifest.h"
+#include "num/sketch.h"
+
+#include <stdint.h>
+
+enum {
+    EK_SD_SIZES = 64,       /* sd of a level for 0 .. 63 values; more count as 63 */
+    EK_SIZE_CLASSES = 3,    /* lists of 3-5, 6-12, 13 and more values */
+    EK_SHARES = 4,          /* missing, zero, negative, tied */
+    EK_Z_BINS = 257,        /* z in [-17, 17]: steps of 1/16 inside +-5, 1/4 outside */
+    EK_SPREAD_BINS = 129,   /* ln spread in [-6, 3.2], steps of 1/14 */
+    EK_DENSITY_BINS = 1600, /* residual in [-16, 16], steps of 0.02 */
+    EK_STRATA_MAX = 4096,
+};
+
+/* Of one item feature. */
+struct ek_baseline {
+    uint64_t queries;                 /* training lists with a usable value */
+    float level;                      /* over all strata; where a stratum is unknown */
+    float sd;                         /* of the residual over all lists */
+    float inv_sd[EK_SD_SIZES];        /* 1 / sd of the residual of a list with k values */
+    float log_mean, log_sd;           /* of ln|x| over all items */
+    float spread_hi[EK_SIZE_CLASSES]; /* 99.5% quantile of the ln spread; 1e9 when unknown */
+    float spread_mean[EK_SIZE_CLASSES], spread_sd[EK_SIZE_CLASSES];
+    float share[EK_SHARES];
+    uint8_t z_rank[2][EK_Z_BINS]; /* direction (up, down), bin -> row of the bets' tables */
+    uint8_t spread_rank[EK_SIZE_CLASSES][2][EK_SPREAD_BINS];
+};
+
+struct ek_profile {
+    uint64_t manifest_hash;
+    int features; /* F */
+    int strata;   /* S >= 1; stratum 0 is "any other" */
+    uint64_t queries, items;
+    char *field;                  /* baseline field, NULL when there is one stratum */
+    char **stratum;               /* [S]; stratum[0] is "" */
+    char **name;                  /* [F] */
+    struct ek_baseline *baseline; /* [F] */
+    float *level;                 /* [F, S] */
+    float *density;               /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
+    struct ek_sketch **sketch;    /* [F] */
+};
+
+/* An empty profile of these shapes; names are copied from the manifest. */
+int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int strata,
+                   const char *field, struct ek_error *e);
+void ek_profile_free(struct ek_profile *p);
+int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
+int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
+/* EK_ESTATE unless the profile was made for these features. */
+int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);
+/* Number of a stratum, 0 ("any other") when it was not in training. */
+int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t length);
+
+#endif

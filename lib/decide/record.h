@@ -1,0 +1,33 @@
+/* Query statistics: what one list says about one feature, in 16 bytes.
+ *
+ * r is the ln of the geometric mean of the usable |values| (finite, not zero), NaN when there is
+ * none; spread the ln of the standard deviation of ln|x| within the list, NaN for fewer than three.
+ * Shares are in 64ths, rounded down, EK_SHARE_UNKNOWN when undefined: missing of all items, zero of
+ * the present, negative of the usable, tied (equal to the value before) of the present but one.
+ * Same bits on every instruction set: no fused operations, a logarithm of our own.
+ */
+#ifndef EK_DECIDE_RECORD_H
+#define EK_DECIDE_RECORD_H
+
+#include "num/list_sums.h"
+
+#include <stdint.h>
+
+enum { EK_SHARE_MISSING, EK_SHARE_ZERO, EK_SHARE_NEGATIVE, EK_SHARE_TIED };
+enum { EK_SHARE_UNKNOWN = 255, EK_SHARE_WHOLE = 64 };
+
+struct ek_record {
+    float r, spread;
+    uint8_t share[4];
+    uint16_t usable;
+};
+
+/* records [features of sums] from the sums of a list of `rows` items; pivot as given to the sums.
+ */
+void ek_records_of(const struct ek_list_sums *sums, int rows, const float *pivot,
+                   struct ek_record *records);
+
+/* 0 for fewer than 6 values, 1 for fewer than 13, else 2. */
+int ek_size_class(int usable);
+
+#endif

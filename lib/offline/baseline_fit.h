@@ -1,0 +1,23 @@
+/* The baseline of one feature from its records: levels, variances, ranks, density, shares. */
+#ifndef EK_OFFLINE_BASELINE_FIT_H
+#define EK_OFFLINE_BASELINE_FIT_H
+
+#include "data/profile.h"
+#include "decide/bets.h"
+#include "decide/record.h"
+
+/* What the fit of all features shares; scratch for one feature at a time. */
+struct ek_baseline_fit {
+    size_t queries;
+    const struct ek_record *record; /* [queries] of the feature */
+    const int *stratum;             /* [queries], 0 .. strata-1 */
+    int strata;
+    const struct ek_bet_tables *tables;
+    double *values; /* [queries] scratch */
+};
+
+/* Fills everything of `b` but the log_ fields, `level` [strata] and `density` [EK_DENSITY_BINS]. */
+void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
+                             float *density);
+
+#endif

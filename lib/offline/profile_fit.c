@@ -1,0 +1,212 @@
+#include "offline/profile_fit.h"
+
+#include "base/alloc.h"
+#include "decide/stratum.h"
+#include "offline/baseline_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ek_profile_fit {
+    const struct ek_manifest *manifest;
+    struct ek_stratum_field field;
+    int features;
+    size_t queries, capacity;
+    uint64_t items;
+    struct ek_record *record; /* [capacity, features] */
+    int *stratum;             /* [capacity] in order of appearance; 0 without the field */
+    char **name;              /* [names]; name[0] is "" */
+    int names;
+    float *pivot;
+    struct ek_list_sums *sums;
+    struct ek_sketch_set *sketches;
+};
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
+                       struct ek_error *e)
+{
+    struct ek_profile_fit *fit = ek_calloc(1, sizeof *fit);
+    if (!fit)
+        return out_of_memory(e);
+    fit->manifest = m;
+    fit->features = m->item_count;
+    fit->field = ek_stratum_field_of(m, field);
+    fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
+    if (!fit->name || !(fit->name[fit->names++] = ek_strdup("")) ||
+        ek_list_sums_new(&fit->sums, fit->features) ||
+        ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
+        !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot))) {
+        ek_profile_fit_free(fit);
+        return out_of_memory(e);
+    }
+    *out = fit;
+    return EK_OK;
+}
+
+void ek_profile_fit_free(struct ek_profile_fit *fit)
+{
+    if (!fit)
+        return;
+    for (int i = 0; fit->name && i < fit->names; i++)
+        ek_free(fit->name[i]);
+    ek_free(fit->name);
+    ek_free(fit->record);
+    ek_free(fit->stratum);
+    ek_free(fit->pivot);
+    ek_list_sums_free(fit->sums);
+    ek_sketch_set_free(fit->sketches);
+    ek_free(fit);
+}
+
+static int reserve(struct ek_profile_fit *fit)
+{
+    if (fit->queries < fit->capacity)
+        return EK_OK;
+    size_t capacity = fit->capacity ? fit->capacity * 2 : 1024;
+    struct ek_record *record =
+        ek_realloc(fit->record, capacity, (size_t)fit->features * sizeof *record);
+    if (!record)
+        return EK_ENOMEM;
+    fit->record = record;
+    int *stratum = ek_realloc(fit->stratum, capacity, sizeof *stratum);
+    if (!stratum)
+        return EK_ENOMEM;
+    fit->stratum = stratum;
+    fit->capacity = capacity;
+    return EK_OK;
+}
+
+static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int *stratum)
+{
+    char scratch[EK_STRATUM_TEXT];
+    struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
+    *stratum = 0;
+    if (!name.text)
+        return EK_OK;
+    for (int i = 1; i < fit->names; i++)
+        if (!strncmp(fit->name[i], name.text, name.length) && !fit->name[i][name.length]) {
+            *stratum = i;
+            return EK_OK;
+        }
+    if (fit->names == EK_STRATA_MAX)
+        return EK_ELIMIT;
+    if (!(fit->name[fit->names] = ek_strndup(name.text, name.length)))
+        return EK_ENOMEM;
+    *stratum = fit->names++;
+    return EK_OK;
+}
+
+int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, struct ek_error *e)
+{
+    if (q->item_features != fit->features)
+        return ek_fail(e, EK_ESTATE, "a list has %d item features, the manifest %d",
+                       q->item_features, fit->features);
+    if (!q->items)
+        return EK_OK;
+    if (reserve(fit) || ek_sketch_set_add(fit->sketches, q->x, q->items))
+        return out_of_memory(e);
+    int rc = stratum_of(fit, q, &fit->stratum[fit->queries]);
+    if (rc == EK_ELIMIT)
+        return ek_fail(e, EK_ELIMIT,
+                       "the baseline field '%s' has more than %d values; choose a coarser one",
+                       fit->field.name, EK_STRATA_MAX - 1);
+    if (rc)
+        return out_of_memory(e);
+    struct ek_record *row = fit->record + fit->queries * (size_t)fit->features;
+    ek_list_sums_of(fit->sums, q->x, q->items, fit->pivot);
+    ek_records_of(fit->sums, q->items, fit->pivot, row);
+    for (int f = 0; fit->queries == 0 && f < fit->features; f++)
+        fit->pivot[f] = row[f].usable ? row[f].r : 0; /* against cancellation from now on */
+    fit->queries++;
+    fit->items += (uint64_t)q->items;
+    return EK_OK;
+}
+
+struct named {
+    const char *name;
+    int number;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Strata in alphabetical order behind "any other"; the lists' numbers follow. */
+static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    struct named *order = ek_calloc((size_t)fit->names, sizeof *order);
+    int *moved = ek_calloc((size_t)fit->names, sizeof *moved);
+    int rc = order && moved ? EK_OK : EK_ENOMEM;
+    for (int i = 0; !rc && i < fit->names; i++)
+        order[i] = (struct named){fit->name[i], i};
+    if (!rc)
+        qsort(order + 1, (size_t)fit->names - 1, sizeof *order, by_name);
+    for (int i = 1; !rc && i < fit->names; i++) {
+        moved[order[i].number] = i;
+        if (!(p->stratum[i] = ek_strdup(order[i].name)))
+            rc = EK_ENOMEM;
+    }
+    for (size_t q = 0; !rc && q < fit->queries; q++)
+        fit->stratum[q] = moved[fit->stratum[q]];
+    ek_free(order);
+    ek_free(moved);
+    return rc;
+}
+
+static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    struct ek_record *column = ek_calloc(fit->queries, sizeof *column);
+    double *values = ek_calloc(fit->queries, sizeof *values);
+    struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
+    int rc = column && values && tables ? EK_OK : EK_ENOMEM;
+    if (!rc)
+        ek_bet_tables_fill(tables);
+    for (int f = 0; !rc && f < fit->features; f++) {
+        for (size_t q = 0; q < fit->queries; q++)
+            column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
+        struct ek_baseline_fit one = {.queries = fit->queries,
+                                      .record = column,
+                                      .stratum = fit->stratum,
+                                      .strata = p->strata,
+                                      .tables = tables,
+                                      .values = values};
+        struct ek_sketch_summary summary;
+        ek_baseline_fit_feature(&one, &p->baseline[f], p->level + (size_t)f * (size_t)p->strata,
+                                p->density + (size_t)f * EK_DENSITY_BINS);
+        ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
+        ek_sketch_summarize(p->sketch[f], &summary);
+        p->baseline[f].log_mean = isnan(summary.log_mean) ? 0 : (float)summary.log_mean;
+        p->baseline[f].log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
+    }
+    ek_free(column);
+    ek_free(values);
+    ek_free(tables);
+    return rc;
+}
+
+int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, struct ek_error *e)
+{
+    if (!fit->queries)
+        return ek_fail(e, EK_ESTATE, "no list with items to make a profile from");
+    if (fit->field.name && fit->names == 1)
+        return ek_fail(e, EK_ESTATE, "no list has the baseline field '%s'", fit->field.name);
+    struct ek_profile *p;
+    int rc = ek_profile_new(&p, fit->manifest, fit->names, fit->field.name, e);
+    if (rc)
+        return rc;
+    p->queries = fit->queries;
+    p->items = fit->items;
+    if (sort_strata(fit, p) || fit_features(fit, p)) {
+        ek_profile_free(p);
+        return out_of_memory(e);
+    }
+    *out = p;
+    return EK_OK;
+}
