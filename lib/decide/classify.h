@@ -1,0 +1,34 @@
+/* What happened: the class of a change, from the lists since it began (rules in order, first that
+ * fits; docs/detection.md).
+ */
+#ifndef EK_DECIDE_CLASSIFY_H
+#define EK_DECIDE_CLASSIFY_H
+
+#include "data/words.h"
+#include "decide/align.h"
+#include "decide/record.h"
+
+/* Lists of one feature in one cell since a change, oldest first. */
+struct ek_window {
+    const struct ek_record *record; /* [count]; r against the stratum's level */
+    int count;
+    float mu;       /* tracked level, taken off r */
+    float *scratch; /* [count] */
+};
+
+struct ek_diagnosis {
+    enum ek_class class;
+    struct ek_alignment level;
+    double mean_ln, mean_error_ln; /* of the residual */
+    double spread_ratio;     /* rho: spread of the lists over that in training; 1 if unknown */
+    double spread_test;      /* of its move, in standard errors */
+    double incoherent;       /* share of lists with a spread above training's 99.5% */
+    double share[EK_SHARES]; /* missing, zero, negative, tied */
+    double exponent;         /* for EK_POWER */
+    int lists;               /* with a spread */
+};
+
+void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                 struct ek_diagnosis *out);
+
+#endif

@@ -1,0 +1,243 @@
+#include "decide/detector.h"
+
+#include "base/alloc.h"
+#include "decide/detector_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CELLS_AT_FIRST = 8 };
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int grow_cells(struct ek_detector *d, int cells)
+{
+    int capacity = d->cell_capacity ? d->cell_capacity : CELLS_AT_FIRST;
+    size_t features = (size_t)d->features;
+    while (capacity < cells)
+        capacity *= 2;
+    if (capacity == d->cell_capacity)
+        return EK_OK;
+    size_t before = (size_t)d->cell_capacity * features, after = (size_t)capacity * features;
+    struct ek_evidence *evidence = ek_realloc(d->evidence, after, sizeof *evidence);
+    if (!evidence)
+        return EK_ENOMEM;
+    d->evidence = evidence;
+    uint16_t *episode_of = ek_realloc(d->episode_of, after, sizeof *episode_of);
+    if (!episode_of)
+        return EK_ENOMEM;
+    d->episode_of = episode_of;
+    memset(evidence + before, 0, (after - before) * sizeof *evidence);
+    memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
+    d->cell_capacity = capacity;
+    return EK_OK;
+}
+
+static int allocate(struct ek_detector *d)
+{
+    size_t features = (size_t)d->features;
+    if (ek_list_sums_new(&d->sums, d->features) ||
+        ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
+        ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, EK_CELLS_DEFAULT_MAX))
+        return EK_ENOMEM;
+    d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
+    d->shares = ek_calloc(features, sizeof *d->shares);
+    d->open = ek_calloc(features, sizeof *d->open);
+    d->repeats = ek_calloc(1, sizeof *d->repeats);
+    d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
+    d->finding = ek_calloc(EK_FINDINGS_MAX, sizeof *d->finding);
+    d->window = ek_calloc(EK_HISTORY, sizeof *d->window);
+    d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
+    d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
+    d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
+    if (!d->pivot || !d->shares || !d->open || !d->repeats || !d->episode || !d->finding ||
+        !d->window || !d->window_row || !d->residual || !d->offset)
+        return EK_ENOMEM;
+    return grow_cells(d, 1);
+}
+
+static int watched(const struct ek_detector *d, int feature)
+{
+    const struct ek_feature *f = d->manifest->item[feature];
+    return d->rules->feature[f - d->manifest->features].watch;
+}
+
+int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
+                    const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
+{
+    int rc = ek_profile_check(p, m, e);
+    if (rc)
+        return rc;
+    struct ek_detector *d = ek_calloc(1, sizeof *d);
+    if (!d)
+        return out_of_memory(e);
+    d->manifest = m;
+    d->profile = p;
+    d->rules = rules;
+    d->features = m->item_count;
+    d->query_features = m->query_count;
+    d->stratum = ek_stratum_field_of(m, p->field);
+    if (allocate(d)) {
+        ek_detector_free(d);
+        return out_of_memory(e);
+    }
+    int watching = 0;
+    ek_bet_tables_fill(&d->tables);
+    for (int f = 0; f < d->features; f++) {
+        d->pivot[f] = p->baseline[f].log_mean;
+        ek_share_bets_fill(&d->shares[f], &p->baseline[f]);
+        watching += watched(d, f);
+    }
+    d->level = ek_alarm_level_of((double)rules->false_alarms, watching, rules->segment_count);
+    *out = d;
+    return EK_OK;
+}
+
+void ek_detector_free(struct ek_detector *d)
+{
+    if (!d)
+        return;
+    ek_list_sums_free(d->sums);
+    ek_history_free(d->history);
+    ek_cells_free(d->cells);
+    ek_free(d->pivot);
+    ek_free(d->shares);
+    ek_free(d->open);
+    ek_free(d->repeats);
+    ek_free(d->episode);
+    ek_free(d->finding);
+    ek_free(d->window);
+    ek_free(d->window_row);
+    ek_free(d->residual);
+    ek_free(d->offset);
+    ek_free(d->evidence);
+    ek_free(d->episode_of);
+    ek_free(d);
+}
+
+/* Whether an episode on another of the list's cells explains what this list says of the feature. */
+static int explained(struct ek_detector *d, const int16_t *cells, int count, int feature, int cell)
+{
+    for (int i = 0; i < count; i++) {
+        if (cells[i] < 0 || cells[i] == cell)
+            continue;
+        struct ek_episode *e = ek_episode_at(d, cells[i], feature);
+        if (e && e->claimed)
+            return 1;
+    }
+    return 0;
+}
+
+int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
+                       struct ek_window *w)
+{
+    uint64_t first = ek_history_first(d->history), count = ek_history_count(d->history);
+    int n = 0, per_query = 1 + ek_cells_dimensions(d->cells);
+    for (uint64_t i = since > first ? since : first; i < count; i++) {
+        if (!ek_history_in(d->history, i, cell) ||
+            (d->open[feature] &&
+             explained(d, ek_history_row(d->history, i)->cell, per_query, feature, cell)))
+            continue;
+        d->window[n] = ek_history_records(d->history, i)[feature];
+        d->window_row[n++] = i;
+    }
+    struct ek_evidence *evidence =
+        &d->evidence[(size_t)cell * (size_t)d->features + (size_t)feature];
+    *w = (struct ek_window){d->window, n, evidence->mu, d->residual};
+    return n;
+}
+
+static void feature_in_cell(struct ek_detector *d, int feature, int cell,
+                            const struct ek_record *record, const float *query)
+{
+    size_t at = (size_t)cell * (size_t)d->features + (size_t)feature;
+    struct ek_episode *e = ek_episode_at(d, cell, feature);
+    if (e) {
+        ek_episode_list(d, e, record, record->r - d->evidence[at].mu, query);
+        return;
+    }
+    int bet = ek_evidence_add(&d->evidence[at], &d->tables, &d->profile->baseline[feature],
+                              &d->shares[feature], &d->level, record, record->r);
+    if (bet >= 0)
+        ek_episode_open(d, feature, cell, bet);
+}
+
+static void add_evidence(struct ek_detector *d, const struct ek_record *records, const float *query)
+{
+    int per_query = 1 + ek_cells_dimensions(d->cells);
+    for (int f = 0; f < d->features; f++) {
+        if (!watched(d, f))
+            continue;
+        for (int i = 0; i < per_query; i++) {
+            int cell = d->cell_of[i];
+            if (cell < 0 || (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
+                continue;
+            feature_in_cell(d, f, cell, &records[f], query);
+        }
+    }
+}
+
+static void remember(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
+                     struct ek_record **records, float **query)
+{
+    char scratch[EK_STRATUM_TEXT];
+    struct ek_text name = ek_stratum_name(&d->stratum, q, scratch);
+    int stratum = ek_profile_stratum(d->profile, name.text, name.length);
+    struct ek_history_row *row = ek_history_push(d->history, records, query);
+    row->query = d->queries;
+    row->time_ms = time_ms;
+    memcpy(row->cell, d->cell_of, sizeof row->cell);
+    memcpy(*query, q->query, (size_t)d->query_features * sizeof **query);
+    ek_list_sums_of(d->sums, q->x, q->items, d->pivot);
+    ek_records_of(d->sums, q->items, d->pivot, *records);
+    for (int f = 0; f < d->features; f++)
+        (*records)[f].r -=
+            d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)stratum];
+}
+
+int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
+                        struct ek_error *e)
+{
+    if (q->item_features != d->features || q->query_features != d->query_features)
+        return ek_fail(e, EK_ESTATE,
+                       "a list has %d item and %d query features, the manifest %d and %d",
+                       q->item_features, q->query_features, d->features, d->query_features);
+    if (ek_cells_of(d->cells, q, d->cell_of) || grow_cells(d, ek_cells_count(d->cells)))
+        return out_of_memory(e);
+    int fresh = !d->rules->same_query || !ek_repeat_seen(d->repeats, ek_repeat_key(q), d->queries);
+    if (fresh && q->items > 0) {
+        struct ek_record *records;
+        float *query;
+        remember(d, q, time_ms, &records, &query);
+        add_evidence(d, records, query);
+    }
+    d->queries++;
+    return EK_OK;
+}
+
+int ek_detector_next(struct ek_detector *d, struct ek_finding *out)
+{
+    if (d->fetched == d->findings)
+        return 0;
+    *out = d->finding[d->fetched++ % EK_FINDINGS_MAX];
+    return 1;
+}
+
+const int16_t *ek_detector_cells(const struct ek_detector *d, int *count)
+{
+    *count = 1 + ek_cells_dimensions(d->cells);
+    return d->cell_of;
+}
+
+const struct ek_cells *ek_detector_registry(const struct ek_detector *d)
+{
+    return d->cells;
+}
+
+uint64_t ek_detector_queries(const struct ek_detector *d)
+{
+    return d->queries;
+}

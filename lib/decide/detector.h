@@ -1,0 +1,36 @@
+/* The detector: lists in, findings out (docs/detection.md).
+ *
+ * Every list adds evidence to its cells, feature by feature. An alarm opens an episode: suspected;
+ * when `confirm_queries` more lists of the cell have come it is diagnosed, and confirmed, or
+ * dismissed when it was nothing or another cell explains it; a confirmed one is diagnosed again
+ * every 256 lists of the cell and recovers when lists look like training again. Lists that a
+ * confirmed finding explains are no evidence for other cells. Time and numbers of queries are those
+ * of the caller. Deterministic. Owner: the caller. One thread at a time. Manifest, profile and
+ * rules must outlive it.
+ */
+#ifndef EK_DECIDE_DETECTOR_H
+#define EK_DECIDE_DETECTOR_H
+
+#include "data/manifest.h"
+#include "data/profile.h"
+#include "data/query.h"
+#include "data/rules.h"
+#include "decide/cells.h"
+#include "decide/finding.h"
+
+struct ek_detector;
+
+int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
+                    const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
+void ek_detector_free(struct ek_detector *d);
+/* Takes one list into account. The number of the query is how many came before. */
+int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
+                        struct ek_error *e);
+/* The next finding, oldest first; 0 when there is none. */
+int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
+/* Cells of the list last observed. */
+const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
+const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
+uint64_t ek_detector_queries(const struct ek_detector *d);
+
+#endif

@@ -1,0 +1,87 @@
+/* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
+ * attribute.c (which cell explains it).
+ */
+#ifndef EK_DECIDE_DETECTOR_INTERNAL_H
+#define EK_DECIDE_DETECTOR_INTERNAL_H
+
+#include "decide/classify.h"
+#include "decide/detector.h"
+#include "decide/evidence.h"
+#include "decide/history.h"
+#include "decide/repeats.h"
+#include "decide/stratum.h"
+
+enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
+
+enum {
+    EK_UPDATE_LISTS = 256,  /* of the cell, between two diagnoses of a confirmed finding */
+    EK_RECOVERY_LISTS = 64, /* of the cell, looked at for classes without a level */
+    EK_EPISODES_MAX = 1024, /* open at once */
+    EK_FINDINGS_MAX = 4096, /* not fetched yet; then the oldest go */
+};
+
+struct ek_episode {
+    uint32_t number, cause;
+    enum ek_phase phase;
+    int feature, cell, bet;
+    int claimed; /* its lists are no evidence for other cells */
+    int attempts;
+    uint64_t since_row, since_query; /* first list of the change */
+    int64_t since_ms;
+    uint32_t lists, due; /* of the cell since the alarm; when the next diagnosis is due */
+    struct ek_diagnosis diagnosis;
+    int query_feature; /* -1: one number */
+    double recovery;   /* Shiryaev-Roberts statistic of being back to normal */
+};
+
+struct ek_detector {
+    const struct ek_manifest *manifest;
+    const struct ek_profile *profile;
+    const struct ek_rules *rules;
+    int features, query_features;
+    struct ek_bet_tables tables;
+    struct ek_share_bets *shares; /* [F] */
+    struct ek_alarm_level level;
+    struct ek_stratum_field stratum;
+    struct ek_list_sums *sums;
+    float *pivot; /* [padded] */
+    struct ek_repeats *repeats;
+    struct ek_history *history;
+    struct ek_cells *cells;
+    int cell_capacity;
+    struct ek_evidence *evidence; /* [cell_capacity, F] */
+    uint16_t *episode_of;         /* [cell_capacity, F], number in `episode` plus 1; 0: none */
+    int *open;                    /* [F] episodes that claim their lists, per feature */
+    struct ek_episode *episode;   /* [EK_EPISODES_MAX] */
+    int episodes;
+    uint32_t episodes_ever, causes_ever;
+    struct ek_finding *finding; /* ring [EK_FINDINGS_MAX] */
+    uint64_t findings, fetched;
+    uint64_t queries;
+    int16_t cell_of[EK_CELLS_PER_QUERY]; /* of the last list */
+    /* scratch for a diagnosis, [EK_HISTORY] each */
+    struct ek_record *window;
+    uint64_t *window_row;
+    float *residual, *offset;
+};
+
+/* Records of a cell's lists since row `since`, lists that other episodes explain left out. Returns
+ * how many; w->record and d->window_row are filled. */
+int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
+                       struct ek_window *w);
+
+struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature);
+/* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
+struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
+/* One more list of the episode's cell. */
+void ek_episode_list(struct ek_detector *d, struct ek_episode *e, const struct ek_record *record,
+                     float residual, const float *query);
+void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason);
+/* Marks the episode as the explanation of its lists. */
+void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
+
+/* Whether a segment dimension explains the episode better than its own cell does: the change is in
+ * some of its values and not in others. Opens and claims episodes on those values and returns 1. */
+int ek_attribute(struct ek_detector *d, struct ek_episode *e, const struct ek_window *w);
+
+#endif

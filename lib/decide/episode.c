@@ -1,0 +1,373 @@
+/* The life of an episode: alarm, diagnosis, confirmation, updates, recovery. */
+#include "decide/detector_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    ATTEMPTS = 4,     /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    CAUSE_LISTS = 64, /* changes of one cell that began within so many lists have one cause */
+    KNOWN_FACTOR_LISTS = 24 /* with a factor that is not 1, to name a query feature */
+};
+static const double NORMAL_95 = 1.959964;
+/* A query feature explains a change when it does so this much better, in ln likelihood. */
+static const double KNOWN_GAIN = 8;
+/* Back to normal: the evidence asked for, and how much one list may say. */
+static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
+static const double NOTHING_SHARE = .9; /* of the lists moved: the whole cell did */
+
+const char *ek_finding_state_name(enum ek_finding_state s)
+{
+    static const char *const names[] = {"suspected", "confirmed", "updated", "dismissed",
+                                        "recovered"};
+    return names[s];
+}
+
+static size_t slot(const struct ek_detector *d, int cell, int feature)
+{
+    return (size_t)cell * (size_t)d->features + (size_t)feature;
+}
+
+struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
+{
+    int number = d->episode_of[slot(d, cell, feature)];
+    return number ? &d->episode[number - 1] : NULL;
+}
+
+static const struct ek_feature_rule *rule_of(const struct ek_detector *d, int feature)
+{
+    return &d->rules->feature[d->manifest->item[feature] - d->manifest->features];
+}
+
+static int has_level(const struct ek_episode *e)
+{
+    return e->diagnosis.class == EK_SCALE;
+}
+
+static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
+{
+    const struct ek_diagnosis *g = &e->diagnosis;
+    f->class = g->class;
+    f->share = has_level(e) ? g->level.share : g->class == EK_ITEMS ? g->incoherent : 1;
+    f->spread_ratio = g->spread_ratio;
+    f->exponent = g->exponent;
+    if (!has_level(e))
+        return;
+    double reach = NORMAL_95 * g->level.error_ln;
+    f->error_ln = g->level.error_ln;
+    f->factor = exp(g->level.shift_ln);
+    f->factor_low = exp(g->level.shift_ln - reach);
+    f->factor_high = exp(fmin(g->level.shift_ln + reach, 50));
+    f->query_feature = e->query_feature;
+    if (e->query_feature < 0)
+        f->unit_count = ek_units_match(g->level.shift_ln, g->level.error_ln, f->unit);
+    (void)d;
+}
+
+static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,
+                 const char *reason)
+{
+    uint64_t last = ek_history_count(d->history) - 1;
+    struct ek_finding f;
+    memset(&f, 0, sizeof f);
+    f.state = state;
+    f.episode = e->number;
+    f.cause = e->cause;
+    f.query = ek_history_row(d->history, last)->query;
+    f.time_ms = ek_history_row(d->history, last)->time_ms;
+    f.since_query = e->since_query;
+    f.since_ms = e->since_ms;
+    f.feature = e->feature;
+    f.cell = e->cell;
+    f.dimension = ek_cells_dimension_name(d->cells, e->cell);
+    f.value = ek_cells_value(d->cells, e->cell);
+    f.signal = ek_bet_name(e->bet);
+    f.reason = reason;
+    f.factor = f.factor_low = f.factor_high = f.error_ln = NAN;
+    f.share = f.spread_ratio = 1;
+    f.query_feature = -1;
+    if (e->phase == EK_PHASE_CONFIRMED)
+        describe(d, e, &f);
+    if (d->findings - d->fetched == EK_FINDINGS_MAX)
+        d->fetched++;
+    d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
+}
+
+static struct ek_episode *free_slot(struct ek_detector *d)
+{
+    for (int i = 0; i < d->episodes; i++)
+        if (d->episode[i].phase == EK_WATCHING)
+            return &d->episode[i];
+    return d->episodes < EK_EPISODES_MAX ? &d->episode[d->episodes++] : NULL;
+}
+
+/* Where the winning bet's ln e last had its largest tail sum: the change began there. */
+static uint64_t change_point(struct ek_detector *d, int feature, int cell, int bet)
+{
+    struct ek_window w;
+    int n = ek_detector_window(d, feature, cell, 0, &w), best = n - 1;
+    double tail = 0, largest = -INFINITY;
+    for (int i = n - 1; i >= 0; i--) {
+        float bets[EK_BETS];
+        ek_bets_of(&d->tables, &d->profile->baseline[feature], &d->shares[feature], &w.record[i],
+                   w.record[i].r - w.mu, bets);
+        tail += log(bets[bet] > 1e-6f ? bets[bet] : 1e-6f);
+        if (tail > largest) {
+            largest = tail;
+            best = i;
+        }
+    }
+    return n ? d->window_row[best] : ek_history_count(d->history) - 1;
+}
+
+struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
+{
+    struct ek_episode *e = free_slot(d);
+    if (!e)
+        return NULL;
+    uint64_t since = change_point(d, feature, cell, bet);
+    memset(e, 0, sizeof *e);
+    e->number = ++d->episodes_ever;
+    e->phase = EK_PHASE_SUSPECTED;
+    e->feature = feature;
+    e->cell = cell;
+    e->bet = bet;
+    e->query_feature = -1;
+    e->since_row = since;
+    e->since_query = ek_history_row(d->history, since)->query;
+    e->since_ms = ek_history_row(d->history, since)->time_ms;
+    e->due = (uint32_t)d->rules->confirm_queries;
+    d->episode_of[slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
+    tell(d, e, EK_SUSPECTED, NULL);
+    return e;
+}
+
+void ek_episode_claim(struct ek_detector *d, struct ek_episode *e)
+{
+    d->open[e->feature] += !e->claimed;
+    e->claimed = 1;
+}
+
+static void close_episode(struct ek_detector *d, struct ek_episode *e)
+{
+    size_t at = slot(d, e->cell, e->feature);
+    d->open[e->feature] -= e->claimed;
+    d->episode_of[at] = 0;
+    e->phase = EK_WATCHING;
+    ek_evidence_restart(&d->evidence[at]);
+}
+
+void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason)
+{
+    tell(d, e, EK_DISMISSED, reason);
+    close_episode(d, e);
+}
+
+/* Residuals of the window that have a value of query feature m, and the ln of that value. */
+static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m, int *moving)
+{
+    int n = 0;
+    *moving = 0;
+    for (int i = 0; i < w->count; i++) {
+        float value = ek_history_query(d->history, d->window_row[i])[m];
+        if (!w->record[i].usable)
+            continue;
+        if (!(value > 0) || !isfinite(value))
+            return 0;
+        d->offset[n] = logf(value);
+        *moving += fabsf(d->offset[n]) > EK_DEAD_BAND_LEVEL_LN;
+        w->scratch[n++] = w->record[i].r - w->mu;
+    }
+    return n;
+}
+
+/* A factor that varies by list as a query feature does (the price of the stay: x nights). */
+static void find_query_feature(struct ek_detector *d, struct ek_episode *e,
+                               const struct ek_window *w)
+{
+    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
+    double best = e->diagnosis.level.gain_ln + KNOWN_GAIN;
+    e->query_feature = -1;
+    for (int m = 0; m < d->query_features; m++) {
+        int moving, n = with_offsets(d, w, m, &moving);
+        if (moving < KNOWN_FACTOR_LISTS)
+            continue;
+        double gain = ek_align_known(density, w->scratch, d->offset, n);
+        if (gain > best) {
+            best = gain;
+            e->query_feature = m;
+        }
+    }
+}
+
+/* 1: worth telling, 0: cannot be said yet, -1: nothing. */
+static int verdict(const struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_diagnosis *g = &e->diagnosis;
+    if (g->class == EK_CLASS_NONE)
+        return 0;
+    if (g->class != EK_SCALE || e->query_feature >= 0)
+        return 1;
+    double effect = log(rule_of(d, e->feature)->min_effect), size = fabs(g->level.shift_ln);
+    double reach = NORMAL_95 * g->level.error_ln;
+    return size - reach > effect ? 1 : size + reach < effect ? -1 : 0;
+}
+
+static int diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
+{
+    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
+        return -1;
+    ek_classify(b, d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, w, &e->diagnosis);
+    if (e->diagnosis.class == EK_SCALE)
+        find_query_feature(d, e, w);
+    return verdict(d, e);
+}
+
+static void name_cause(struct ek_detector *d, struct ek_episode *e)
+{
+    for (int i = 0; i < d->episodes && !e->cause; i++) {
+        const struct ek_episode *o = &d->episode[i];
+        uint64_t apart =
+            o->since_row > e->since_row ? o->since_row - e->since_row : e->since_row - o->since_row;
+        if (o != e && o->phase == EK_PHASE_CONFIRMED && o->cell == e->cell && apart <= CAUSE_LISTS)
+            e->cause = o->cause;
+    }
+    if (!e->cause)
+        e->cause = ++d->causes_ever;
+}
+
+/* What another cell only suspected of the same lists is explained now. */
+static void dismiss_others(struct ek_detector *d, const struct ek_episode *e)
+{
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *o = &d->episode[i];
+        int same_dimension =
+            ek_cells_dimension(d->cells, o->cell) == ek_cells_dimension(d->cells, e->cell);
+        if (o != e && o->phase == EK_PHASE_SUSPECTED && o->feature == e->feature &&
+            !same_dimension && !o->claimed)
+            ek_episode_dismiss(d, o, "explained by another cell");
+    }
+}
+
+static void confirm(struct ek_detector *d, struct ek_episode *e)
+{
+    e->phase = EK_PHASE_CONFIRMED;
+    e->recovery = 0;
+    e->due = e->lists + EK_UPDATE_LISTS;
+    name_cause(d, e);
+    ek_episode_claim(d, e);
+    tell(d, e, EK_CONFIRMED, NULL);
+    dismiss_others(d, e);
+}
+
+/* The alarm was about a level inside min_effect: follow it, or it comes again. */
+static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_diagnosis *g = &e->diagnosis;
+    if (e->bet < EK_LEVEL_BETS && g->level.share > NOTHING_SHARE)
+        ek_evidence_shift(&d->evidence[slot(d, e->cell, e->feature)], (float)g->level.shift_ln);
+}
+
+static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    int worth = diagnose(d, e, &w);
+    if (worth >= 0 && ek_attribute(d, e, &w)) {
+        ek_episode_dismiss(d, e, "explained by a segment");
+        return;
+    }
+    if (worth > 0) {
+        confirm(d, e);
+        return;
+    }
+    if (worth == 0 && ++e->attempts < ATTEMPTS) {
+        e->due = 2 * e->due;
+        return;
+    }
+    follow_small_shift(d, e);
+    ek_episode_dismiss(d, e, worth < 0 ? "smaller than min_effect" : "not borne out");
+}
+
+static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_episode before = *e;
+    struct ek_window w;
+    int worth = diagnose(d, e, &w);
+    if (worth <= 0) {
+        e->diagnosis = before.diagnosis;
+        e->query_feature = before.query_feature;
+    } else if (ek_attribute(d, e, &w)) {
+        ek_episode_dismiss(d, e, "explained by a segment");
+        return;
+    }
+    e->due = e->lists + EK_UPDATE_LISTS;
+    tell(d, e, EK_UPDATED, NULL);
+}
+
+static double density_at(const float *density, double r)
+{
+    return density[ek_residual_bin((float)r)];
+}
+
+/* Bet of one list that the level is back: training density over that of the finding. */
+static double back_to_level(const struct ek_detector *d, const struct ek_episode *e,
+                            const struct ek_record *record, float r, const float *query)
+{
+    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
+    double normal = density_at(density, r), moved;
+    if (!record->usable)
+        return 1;
+    if (e->query_feature >= 0) {
+        float value = query[e->query_feature];
+        moved = density_at(density, value > 0 ? r - logf(value) : r);
+    } else {
+        double q = e->diagnosis.level.share;
+        moved = (1 - q) * normal + q * density_at(density, r - e->diagnosis.level.shift_ln);
+    }
+    return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
+}
+
+/* Classes without a level: the last lists look like training in every respect. */
+static int looks_normal(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    struct ek_diagnosis now;
+    int n = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
+    if (n < EK_RECOVERY_LISTS)
+        return 0;
+    w.record += n - EK_RECOVERY_LISTS;
+    w.count = EK_RECOVERY_LISTS;
+    ek_classify(&d->profile->baseline[e->feature],
+                d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, &w, &now);
+    return now.class == EK_CLASS_NONE;
+}
+
+static int recovered(struct ek_detector *d, struct ek_episode *e, const struct ek_record *record,
+                     float r, const float *query)
+{
+    if (has_level(e)) {
+        e->recovery = (e->recovery + 1) * back_to_level(d, e, record, r, query);
+        return e->recovery > RECOVERY_LEVEL;
+    }
+    return e->lists % EK_RECOVERY_LISTS == 0 && looks_normal(d, e);
+}
+
+void ek_episode_list(struct ek_detector *d, struct ek_episode *e, const struct ek_record *record,
+                     float r, const float *query)
+{
+    e->lists++;
+    d->evidence[slot(d, e->cell, e->feature)].queries++;
+    if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto &&
+        recovered(d, e, record, r, query)) {
+        tell(d, e, EK_RECOVERED, NULL);
+        close_episode(d, e);
+        return;
+    }
+    if (e->lists < e->due)
+        return;
+    if (e->phase == EK_PHASE_SUSPECTED)
+        settle_suspected(d, e);
+    else
+        settle_confirmed(d, e);
+}

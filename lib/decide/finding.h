@@ -1,0 +1,35 @@
+/* A finding: what happened to one feature in one cell, at one moment of its episode.
+ *
+ * Value type; texts point into the detector and live as long as it. Factors are plain ratios, NaN
+ * where the class has none.
+ */
+#ifndef EK_DECIDE_FINDING_H
+#define EK_DECIDE_FINDING_H
+
+#include "data/words.h"
+#include "decide/units.h"
+
+#include <stdint.h>
+
+enum ek_finding_state { EK_SUSPECTED, EK_CONFIRMED, EK_UPDATED, EK_DISMISSED, EK_RECOVERED };
+
+struct ek_finding {
+    enum ek_finding_state state;
+    uint32_t episode, cause; /* cause 0: none yet */
+    uint64_t query, since_query;
+    int64_t time_ms, since_ms;
+    int feature, cell;             /* item feature number, cell number */
+    const char *dimension, *value; /* NULL for all traffic */
+    const char *signal;            /* the bet that raised the alarm */
+    enum ek_class class;           /* EK_CLASS_NONE while suspected */
+    double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
+    int unit_count;
+    const char *unit[EK_UNIT_MATCHES];
+    int query_feature;  /* the factor is this query feature's value, -1: it is one number */
+    const char *reason; /* for dismissed: why */
+};
+
+/* "suspected", "confirmed", ... */
+const char *ek_finding_state_name(enum ek_finding_state s);
+
+#endif

@@ -1,0 +1,83 @@
+#include "decide/history.h"
+
+#include "base/alloc.h"
+
+struct ek_history {
+    uint64_t count;
+    int features, query_features, cells;
+    struct ek_history_row *row; /* [EK_HISTORY] */
+    struct ek_record *record;   /* [EK_HISTORY, features] */
+    float *query;               /* [EK_HISTORY, query_features] */
+};
+
+int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query)
+{
+    struct ek_history *h = ek_calloc(1, sizeof *h);
+    if (!h)
+        return EK_ENOMEM;
+    h->features = features;
+    h->query_features = query_features;
+    h->cells = cells_per_query;
+    h->row = ek_calloc(EK_HISTORY, sizeof *h->row);
+    h->record = ek_calloc((size_t)EK_HISTORY * (size_t)features, sizeof *h->record);
+    h->query = ek_calloc((size_t)EK_HISTORY * (size_t)query_features, sizeof *h->query);
+    if (!h->row || !h->record || !h->query) {
+        ek_history_free(h);
+        return EK_ENOMEM;
+    }
+    *out = h;
+    return EK_OK;
+}
+
+void ek_history_free(struct ek_history *h)
+{
+    if (!h)
+        return;
+    ek_free(h->row);
+    ek_free(h->record);
+    ek_free(h->query);
+    ek_free(h);
+}
+
+struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_record **records,
+                                       float **query)
+{
+    size_t at = h->count++ % EK_HISTORY;
+    *records = h->record + at * (size_t)h->features;
+    *query = h->query + at * (size_t)h->query_features;
+    return &h->row[at];
+}
+
+uint64_t ek_history_count(const struct ek_history *h)
+{
+    return h->count;
+}
+
+uint64_t ek_history_first(const struct ek_history *h)
+{
+    return h->count > EK_HISTORY ? h->count - EK_HISTORY : 0;
+}
+
+const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i)
+{
+    return &h->row[i % EK_HISTORY];
+}
+
+const struct ek_record *ek_history_records(const struct ek_history *h, uint64_t i)
+{
+    return h->record + i % EK_HISTORY * (size_t)h->features;
+}
+
+const float *ek_history_query(const struct ek_history *h, uint64_t i)
+{
+    return h->query + i % EK_HISTORY * (size_t)h->query_features;
+}
+
+int ek_history_in(const struct ek_history *h, uint64_t i, int cell)
+{
+    const struct ek_history_row *row = ek_history_row(h, i);
+    for (int c = 0; c < h->cells; c++)
+        if (row->cell[c] == cell)
+            return 1;
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* The last lists of the stream, as far as a diagnosis needs them: records, cells, query features.
+ *
+ * A ring of EK_HISTORY rows, shared by all cells. Row numbers count up for ever; the oldest rows
+ * are overwritten. Record r is against the stratum's level. Memory: 16 bytes per row and item
+ * feature, 4 per query feature.
+ */
+#ifndef EK_DECIDE_HISTORY_H
+#define EK_DECIDE_HISTORY_H
+
+#include "decide/cells.h"
+#include "decide/record.h"
+
+enum { EK_HISTORY = 4096 };
+
+struct ek_history_row {
+    uint64_t query; /* number in the stream, repeats counted */
+    int64_t time_ms;
+    int16_t cell[EK_CELLS_PER_QUERY];
+};
+
+struct ek_history;
+
+int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
+void ek_history_free(struct ek_history *h);
+/* Opens the next row; records [features] and query [query_features] are to be filled by the caller.
+ */
+struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_record **records,
+                                       float **query);
+/* Rows ever pushed; row i may be read while count - EK_HISTORY <= i < count. */
+uint64_t ek_history_count(const struct ek_history *h);
+uint64_t ek_history_first(const struct ek_history *h);
+const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
+const struct ek_record *ek_history_records(const struct ek_history *h, uint64_t i);
+const float *ek_history_query(const struct ek_history *h, uint64_t i);
+/* Whether row i belongs to a cell. */
+int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
+
+#endif

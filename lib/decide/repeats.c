@@ -1,0 +1,28 @@
+#include "decide/repeats.h"
+
+#include "base/hash.h"
+
+uint64_t ek_repeat_key(const struct ek_query *q)
+{
+    uint64_t key = ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
+    int ids = q->item_id != NULL;
+    for (int i = 0; ids && i < q->items; i++) {
+        ids = q->item_id[i].text != NULL;
+        if (ids)
+            key = ek_hash(q->item_id[i].text, q->item_id[i].length, key);
+    }
+    if (!ids)
+        key = ek_hash(q->x, (size_t)q->items * (size_t)q->item_features * sizeof *q->x, key);
+    return key;
+}
+
+int ek_repeat_seen(struct ek_repeats *r, uint64_t key, uint64_t number)
+{
+    uint32_t slot = (uint32_t)key % EK_REPEAT_SLOTS, tag = (uint32_t)(key >> 32);
+    uint32_t now = (uint32_t)number + 1;
+    if (r->number[slot] && r->tag[slot] == tag && now - r->number[slot] <= EK_REPEAT_LISTS)
+        return 1;
+    r->tag[slot] = tag;
+    r->number[slot] = now;
+    return 0;
+}
