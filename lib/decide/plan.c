@@ -1,0 +1,93 @@
+#include "decide/plan.h"
+
+#include <string.h>
+
+struct ek_plan_entry *ek_plan_find(struct ek_plan *p, int feature, int cell)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
+            return &p->entry[i];
+    return NULL;
+}
+
+int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
+                int64_t now_ms)
+{
+    struct ek_plan_entry *found = ek_plan_find(p, feature, cell);
+    if (found) {
+        int changed = found->treatment.action != treatment.action;
+        found->treatment = treatment;
+        found->until_ms = -1;
+        p->version += (uint64_t)changed;
+        return changed;
+    }
+    if (p->count == EK_PLAN_MAX)
+        return 0;
+    p->entry[p->count++] = (struct ek_plan_entry){feature, cell, treatment, now_ms, -1};
+    p->version++;
+    return 1;
+}
+
+static void take_out(struct ek_plan *p, struct ek_plan_entry *entry)
+{
+    size_t behind = (size_t)(p->entry + p->count - (entry + 1));
+    memmove(entry, entry + 1, behind * sizeof *entry);
+    p->count--;
+    p->version++;
+}
+
+int ek_plan_remove(struct ek_plan *p, int feature, int cell)
+{
+    struct ek_plan_entry *found = ek_plan_find(p, feature, cell);
+    if (found)
+        take_out(p, found);
+    return found != NULL;
+}
+
+void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms)
+{
+    struct ek_plan_entry *found = ek_plan_find(p, feature, cell);
+    if (!found)
+        return;
+    int64_t held = found->since_ms + hold_ms;
+    found->until_ms = held > now_ms ? held : now_ms;
+}
+
+int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
+{
+    int changed = 0;
+    for (int i = p->count - 1; i >= 0; i--)
+        if (p->entry[i].until_ms >= 0 && p->entry[i].until_ms <= now_ms) {
+            take_out(p, &p->entry[i]);
+            changed = 1;
+        }
+    return changed;
+}
+
+int ek_plan_features(const struct ek_plan *p)
+{
+    int features = 0;
+    for (int i = 0; i < p->count; i++) {
+        int seen = 0;
+        for (int j = 0; j < i; j++)
+            seen |= p->entry[j].feature == p->entry[i].feature;
+        features += !seen;
+    }
+    return features;
+}
+
+int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count,
+                  const int *routable_of_item, struct ek_treatment *treatment, int routables)
+{
+    int treated = 0;
+    memset(treatment, 0, (size_t)routables * sizeof *treatment);
+    for (int c = 0; c < cell_count; c++) /* all traffic first: what follows is more specific */
+        for (int i = 0; cells[c] >= 0 && i < p->count; i++) {
+            int k = routable_of_item[p->entry[i].feature];
+            if (p->entry[i].cell != cells[c] || k < 0)
+                continue;
+            treated += treatment[k].action == EK_ACT_NONE;
+            treatment[k] = p->entry[i].treatment;
+        }
+    return treated;
+}

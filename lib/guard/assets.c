@@ -1,0 +1,79 @@
+#include "guard/assets.h"
+
+#include "base/alloc.h"
+
+/* Rules that this version reads but cannot carry out are refused, never ignored. */
+static int supported(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
+                     struct ek_error *e)
+{
+    for (int i = 0; i < rules->feature_count; i++) {
+        enum ek_mode mode = rules->feature[i].mode;
+        if (rules->feature[i].watch && (mode == EK_MODE_SHADOW || mode == EK_MODE_CANARY))
+            return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
+                              "mode '%s' of feature '%s' is not available in this version, use "
+                              "'observe' or 'enforce'",
+                              ek_mode_name(mode), m->features[i].name);
+    }
+    if (rules->pin_count)
+        return ek_fail_at(e, EK_ECONFIG, file, 0, 0, "pins are not available in this version");
+    if (rules->max_routed_share < 1)
+        return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
+                          "'max_routed_share' below 1 is not available in this version");
+    return EK_OK;
+}
+
+static int load(struct ek_assets *a, const char *manifest, const char *profile, const char *rules,
+                const char *model, struct ek_error *e)
+{
+    int rc = ek_manifest_load(&a->manifest, manifest, e);
+    if (!rc)
+        rc = ek_profile_load(&a->profile, profile, e);
+    if (!rc && (rc = ek_profile_check(a->profile, a->manifest, e)))
+        ek_error_place(e, profile, 0, 0);
+    if (!rc)
+        rc = rules ? ek_rules_load(&a->rules, a->manifest, rules, e)
+                   : ek_rules_default(&a->rules, a->manifest, e);
+    if (!rc)
+        rc = supported(a->rules, a->manifest, rules, e);
+    if (!rc && model)
+        rc = ek_model_load(&a->model, model, e);
+    if (!rc && a->model && (rc = ek_model_check(a->model, a->manifest, e)))
+        ek_error_place(e, model, 0, 0);
+    return rc;
+}
+
+int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
+                          const char *rules, const char *model, const struct ek_mapping *mapping,
+                          const struct ek_codec_limits *limits, struct ek_error *e)
+{
+    struct ek_assets *a = ek_calloc(1, sizeof *a);
+    if (!a)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = load(a, manifest, profile, rules, model, e);
+    if (!rc)
+        rc = ek_codec_new(&a->codec, a->manifest, mapping, limits, e);
+    if (rc) {
+        ek_assets_free(a);
+        return rc;
+    }
+    *out = a;
+    return EK_OK;
+}
+
+int ek_assets_load(struct ek_assets **out, const char *manifest, const char *profile,
+                   const char *rules, const char *model, struct ek_error *e)
+{
+    return ek_assets_load_mapped(out, manifest, profile, rules, model, NULL, NULL, e);
+}
+
+void ek_assets_free(struct ek_assets *a)
+{
+    if (!a)
+        return;
+    ek_codec_free(a->codec);
+    ek_model_free(a->model);
+    ek_rules_free(a->rules);
+    ek_profile_free(a->profile);
+    ek_manifest_free(a->manifest);
+    ek_free(a);
+}

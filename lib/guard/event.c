@@ -1,0 +1,121 @@
+#include "guard/event.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static int add_text(struct ek_buf *b, const char *text)
+{
+    return ek_buf_json(b, text, strlen(text));
+}
+
+static int add_number(struct ek_buf *b, const char *key, double value)
+{
+    if (!isfinite(value))
+        return ek_buf_printf(b, ",\"%s\":null", key);
+    return ek_buf_printf(b, ",\"%s\":%.6g", key, value);
+}
+
+static int add_segment(struct ek_buf *b, const char *dimension, const char *value)
+{
+    int rc = ek_buf_text(b, ",\"segment\":");
+    if (rc || !dimension)
+        return rc ? rc : ek_buf_text(b, "null");
+    if ((rc = ek_buf_text(b, "{")) || (rc = add_text(b, dimension)) || (rc = ek_buf_text(b, ":")) ||
+        (rc = add_text(b, value ? value : "(other)")))
+        return rc;
+    return ek_buf_text(b, "}");
+}
+
+static int add_units(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    int rc = ek_buf_text(b, ",\"units\":[");
+    if (!rc && f->query_feature >= 0)
+        rc = ek_buf_printf(b, "\"query_feature:%s\"", m->query[f->query_feature]->name);
+    for (int i = 0; !rc && i < f->unit_count; i++)
+        rc = ek_buf_printf(b, "%s\"%s\"", i ? "," : "", f->unit[i]);
+    return rc ? rc : ek_buf_text(b, "]");
+}
+
+static int add_identity(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    int rc = ek_buf_printf(b, "{\"event\":\"finding\",\"episode\":\"%s-%" PRIu32 "\"",
+                           m->item[f->feature]->name, f->episode);
+    if (!rc)
+        rc = ek_buf_printf(b, ",\"state\":\"%s\",\"query\":%" PRIu64 ",\"time_ms\":%" PRId64,
+                           ek_finding_state_name(f->state), f->query, f->time_ms);
+    if (!rc)
+        rc = ek_buf_text(b, ",\"feature\":");
+    if (!rc)
+        rc = add_text(b, m->item[f->feature]->name);
+    return rc ? rc : add_segment(b, f->dimension, f->value);
+}
+
+static int add_diagnosis(struct ek_buf *b, const struct ek_finding *f)
+{
+    int rc = f->class == EK_CLASS_NONE
+                 ? ek_buf_text(b, ",\"class\":null")
+                 : ek_buf_printf(b, ",\"class\":\"%s\"", ek_class_name(f->class));
+    if (!rc)
+        rc = add_number(b, "factor", f->factor);
+    if (!rc)
+        rc = add_number(b, "factor_low", f->factor_low);
+    if (!rc)
+        rc = add_number(b, "factor_high", f->factor_high);
+    if (!rc)
+        rc = add_number(b, "share", f->share);
+    if (!rc)
+        rc = add_number(b, "spread_ratio", f->spread_ratio);
+    if (!rc && f->class == EK_POWER)
+        rc = add_number(b, "exponent", f->exponent);
+    return rc;
+}
+
+int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
+                     const struct ek_decision *decision)
+{
+    ek_buf_clear(out);
+    int rc = add_identity(out, m, f);
+    if (!rc)
+        rc = add_diagnosis(out, f);
+    if (!rc)
+        rc = add_units(out, m, f);
+    if (!rc)
+        rc = ek_buf_printf(out,
+                           ",\"signal\":\"%s\",\"since_query\":%" PRIu64 ",\"since_ms\":%" PRId64,
+                           f->signal, f->since_query, f->since_ms);
+    if (!rc)
+        rc =
+            ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\"",
+                          ek_action_name(decision->treatment.action), ek_mode_name(decision->mode));
+    if (!rc && decision->limited)
+        rc = ek_buf_text(out, ",\"limited\":true");
+    if (!rc && f->reason)
+        rc = ek_buf_printf(out, ",\"reason\":\"%s\"", f->reason);
+    if (!rc)
+        rc = f->cause ? ek_buf_printf(out, ",\"cause\":\"c-%" PRIu32 "\"}", f->cause)
+                      : ek_buf_text(out, ",\"cause\":null}");
+    return rc;
+}
+
+int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,
+                  const struct ek_plan *plan, uint64_t query, int64_t time_ms)
+{
+    ek_buf_clear(out);
+    int rc = ek_buf_printf(out,
+                           "{\"event\":\"plan\",\"version\":%" PRIu64 ",\"query\":%" PRIu64
+                           ",\"time_ms\":%" PRId64 ",\"cells\":[",
+                           plan->version, query, time_ms);
+    for (int i = 0; !rc && i < plan->count; i++) {
+        const struct ek_plan_entry *entry = &plan->entry[i];
+        rc = ek_buf_text(out, i ? ",{\"feature\":" : "{\"feature\":");
+        if (!rc)
+            rc = add_text(out, m->item[entry->feature]->name);
+        if (!rc)
+            rc = add_segment(out, ek_cells_dimension_name(cells, entry->cell),
+                             ek_cells_value(cells, entry->cell));
+        if (!rc)
+            rc = ek_buf_printf(out, ",\"action\":\"%s\"}", ek_action_name(entry->treatment.action));
+    }
+    return rc ? rc : ek_buf_text(out, "]}");
+}

@@ -1,0 +1,227 @@
+#include "evenkeel.h"
+
+#include "base/alloc.h"
+#include "decide/detector.h"
+#include "guard/assets.h"
+#include "guard/event.h"
+#include "score/scorer.h"
+
+#include <string.h>
+
+enum { EVENTS_MAX = 4096, EVENT_BYTES_MAX = 1 << 20 };
+
+struct ek_guard {
+    const struct ek_assets *assets;
+    struct ek_detector *detector;
+    struct ek_scorer *scorer; /* NULL without a model */
+    struct ek_plan plan;
+    struct ek_query query;
+    const void *message; /* last observed, until scored */
+    size_t length;
+    int64_t time_ms, clock_ms;      /* of the last list: stream's time, caller's clock */
+    struct ek_treatment *treatment; /* [K] */
+    double *scores;
+    size_t score_capacity;
+    struct ek_buf output, event;
+    const char *action;
+    char *events[EVENTS_MAX]; /* ring */
+    uint64_t told, fetched;
+    char *handed_out; /* the event last fetched */
+};
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct ek_error *e)
+{
+    struct ek_guard *g = ek_calloc(1, sizeof *g);
+    if (!g)
+        return out_of_memory(e);
+    g->assets = assets;
+    g->action = "pass";
+    ek_query_init(&g->query);
+    ek_buf_init(&g->output, 0);
+    ek_buf_init(&g->event, EVENT_BYTES_MAX);
+    int rc = ek_detector_new(&g->detector, assets->manifest, assets->profile, assets->rules, e);
+    if (!rc && assets->model)
+        rc = ek_scorer_new(&g->scorer, assets->model, e);
+    size_t routables = (size_t)assets->manifest->routable_count;
+    if (!rc && !(g->treatment = ek_calloc(routables, sizeof *g->treatment)))
+        rc = out_of_memory(e);
+    if (rc) {
+        ek_guard_free(g);
+        return rc;
+    }
+    *out = g;
+    return EK_OK;
+}
+
+void ek_guard_free(struct ek_guard *g)
+{
+    if (!g)
+        return;
+    for (; g->fetched < g->told; g->fetched++)
+        ek_free(g->events[g->fetched % EVENTS_MAX]);
+    ek_free(g->handed_out);
+    ek_detector_free(g->detector);
+    ek_scorer_free(g->scorer);
+    ek_query_release(&g->query);
+    ek_buf_release(&g->output);
+    ek_buf_release(&g->event);
+    ek_free(g->treatment);
+    ek_free(g->scores);
+    ek_free(g);
+}
+
+/* Puts the text of g->event into the ring; the oldest goes when nobody fetches. */
+static int tell(struct ek_guard *g)
+{
+    char *text = ek_strndup((const char *)g->event.data, g->event.length);
+    if (!text)
+        return EK_ENOMEM;
+    if (g->told - g->fetched == EVENTS_MAX)
+        ek_free(g->events[g->fetched++ % EVENTS_MAX]);
+    g->events[g->told++ % EVENTS_MAX] = text;
+    return EK_OK;
+}
+
+static int tell_plan(struct ek_guard *g)
+{
+    int rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
+                           &g->plan, ek_detector_queries(g->detector), g->time_ms);
+    return rc ? rc : tell(g);
+}
+
+static int change_plan(struct ek_guard *g, const struct ek_finding *f,
+                       const struct ek_decision *decision)
+{
+    switch (f->state) {
+    case EK_CONFIRMED:
+    case EK_UPDATED:
+        return decision->enforced
+                   ? ek_plan_set(&g->plan, f->feature, f->cell, decision->treatment, g->time_ms)
+                   : ek_plan_remove(&g->plan, f->feature, f->cell);
+    case EK_DISMISSED:
+        return ek_plan_remove(&g->plan, f->feature, f->cell);
+    case EK_RECOVERED:
+        ek_plan_end(&g->plan, f->feature, f->cell, g->time_ms, g->assets->rules->hold_ms);
+        return 0;
+    case EK_SUSPECTED:
+        return 0;
+    }
+    return 0;
+}
+
+static int take_findings(struct ek_guard *g)
+{
+    struct ek_finding f;
+    int rc = EK_OK;
+    while (!rc && ek_detector_next(g->detector, &f)) {
+        struct ek_decision decision =
+            ek_decide(g->assets->rules, g->assets->manifest, &g->plan, g->scorer != NULL, &f);
+        int changed = change_plan(g, &f, &decision);
+        rc = ek_event_finding(&g->event, g->assets->manifest, &f, &decision);
+        if (!rc)
+            rc = tell(g);
+        if (!rc && changed)
+            rc = tell_plan(g);
+    }
+    if (!rc && ek_plan_expire(&g->plan, g->time_ms))
+        rc = tell_plan(g);
+    return rc;
+}
+
+int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
+                     struct ek_error *e)
+{
+    g->message = NULL;
+    g->action = "pass";
+    int rc = ek_codec_decode(g->assets->codec, message, length, &g->query, e);
+    if (rc)
+        return rc;
+    int64_t time_ms = g->query.time_ms >= 0 ? g->query.time_ms : now_ms;
+    rc = ek_detector_observe(g->detector, &g->query, time_ms, e);
+    if (rc)
+        return rc;
+    g->time_ms = time_ms;
+    g->clock_ms = now_ms;
+    g->message = message;
+    g->length = length;
+    return take_findings(g) ? out_of_memory(e) : EK_OK;
+}
+
+static int score(struct ek_guard *g, struct ek_error *e)
+{
+    size_t items = (size_t)g->query.items;
+    if (items > g->score_capacity) {
+        double *scores = ek_realloc(g->scores, items + items / 2, sizeof *scores);
+        if (!scores)
+            return out_of_memory(e);
+        g->scores = scores;
+        g->score_capacity = items + items / 2;
+    }
+    int rc = ek_scorer_score(g->scorer, &g->query, g->treatment, g->scores, e);
+    if (rc)
+        return rc;
+    return ek_codec_patch(&g->query, g->message, g->length, g->scores, &g->output, e);
+}
+
+const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e)
+{
+    int count, treated = 0;
+    if (!g->message) {
+        ek_fail(e, EK_ESTATE, "no message was observed");
+        return NULL;
+    }
+    const int16_t *cells = ek_detector_cells(g->detector, &count);
+    if (g->scorer && g->plan.count && g->query.items)
+        treated = ek_plan_apply(&g->plan, cells, count, g->assets->manifest->routable_of_item,
+                                g->treatment, g->assets->manifest->routable_count);
+    if (!treated) {
+        *length = g->length;
+        return g->message;
+    }
+    if (score(g, e))
+        return NULL;
+    g->action = "routed";
+    *length = g->output.length;
+    return g->output.data;
+}
+
+const char *ek_guard_action(const struct ek_guard *g)
+{
+    return g->action;
+}
+
+uint64_t ek_guard_plan_version(const struct ek_guard *g)
+{
+    return g->plan.version;
+}
+
+uint64_t ek_guard_queries(const struct ek_guard *g)
+{
+    return ek_detector_queries(g->detector);
+}
+
+int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
+{
+    if (now_ms > g->clock_ms) {
+        g->time_ms += now_ms - g->clock_ms;
+        g->clock_ms = now_ms;
+    }
+    if (ek_plan_expire(&g->plan, g->time_ms) && tell_plan(g))
+        return out_of_memory(e);
+    return EK_OK;
+}
+
+int ek_guard_next_event(struct ek_guard *g, const char **json)
+{
+    if (g->fetched == g->told)
+        return 0;
+    ek_free(g->handed_out);
+    g->handed_out = g->events[g->fetched++ % EVENTS_MAX];
+    *json = g->handed_out;
+    return 1;
+}
