@@ -1,9 +1,164 @@
-/* evenkeel profile. */
+/* evenkeel profile: training data to a profile. */
 #include "daemon/cli.h"
+
+#include "data/capture.h"
+#include "data/codec.h"
+#include "data/letor.h"
+#include "offline/profile_fit.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILES_MAX = 256 };
+
+struct arguments {
+    const char *manifest, *messages, *baseline, *output;
+    const char *letor[FILES_MAX];
+    int letor_count, letor_given;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "feature manifest (YAML)", 0},
+    {"letor", 'l', "FILE...", 0, "training lists as LETOR text; several files may follow", 0},
+    {"messages", 'M', "FILE", 0, "training lists as messages or a capture, '-' for standard input",
+     0},
+    {"baseline", 'b', "FIELD", 0,
+     "stratum whose values have different normal levels: a segment dimension or query feature", 0},
+    {"output", 'o', "FILE", 0, "profile to write (.ekp)", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'M':
+        a->messages = arg;
+        return 0;
+    case 'b':
+        a->baseline = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'l':
+        a->letor_given = 1;
+        break;
+    case ARGP_KEY_ARG:
+        if (!a->letor_given)
+            return ARGP_ERR_UNKNOWN;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (a->letor_count == FILES_MAX)
+        argp_error(state, "more than %d files", FILES_MAX);
+    a->letor[a->letor_count++] = arg;
+    return 0;
+}
+
+static const struct argp ARGP = {
+    OPTIONS,
+    parse,
+    NULL,
+    "Makes the profile a stream is compared with: levels, spreads, shares and a sketch of every "
+    "item feature, from training lists.",
+    NULL,
+    NULL,
+    NULL};
+
+static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
+                     struct ek_query *q, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_letor *letor;
+    bool more = true;
+    uint64_t done, total;
+    int rc = ek_letor_open(&letor, m, path, e);
+    if (rc)
+        return rc;
+    while (!rc && !(rc = ek_letor_next(letor, q, &more, e)) && more) {
+        rc = ek_profile_fit_add(fit, q, e);
+        ek_letor_position(letor, &done, &total);
+        ek_progress_update(progress, done, total, path);
+    }
+    ek_letor_close(letor);
+    return rc;
+}
+
+static int add_messages(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
+                        struct ek_query *q, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_capture_reader *capture;
+    struct ek_codec *codec;
+    int more = 1, rc = ek_codec_new(&codec, m, NULL, NULL, e);
+    if (rc)
+        return rc;
+    rc = ek_capture_open(&capture, path, 0, e);
+    if (rc) {
+        ek_codec_free(codec);
+        return rc;
+    }
+    for (uint64_t number = 0; !rc; number++) {
+        struct ek_record message;
+        rc = ek_capture_next(capture, &message, &more, e);
+        if (rc || !more)
+            break;
+        rc = ek_codec_decode(codec, message.bytes, message.length, q, e);
+        if (rc)
+            ek_error_place(e, path, (long)number + 1, 0);
+        else
+            rc = ek_profile_fit_add(fit, q, e);
+        ek_progress_update(progress, number, 0, "lists");
+    }
+    ek_capture_close(capture);
+    ek_codec_free(codec);
+    return rc;
+}
+
+static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
+{
+    struct ek_profile_fit *fit;
+    struct ek_profile *profile;
+    struct ek_progress progress;
+    struct ek_query q;
+    char note[100];
+    int rc = ek_profile_fit_new(&fit, m, a->baseline, e);
+    if (rc)
+        return rc;
+    ek_query_init(&q);
+    ek_progress_start(&progress, "profile");
+    for (int i = 0; !rc && i < a->letor_count; i++)
+        rc = add_letor(fit, m, a->letor[i], &q, &progress, e);
+    if (!rc && a->messages)
+        rc = add_messages(fit, m, a->messages, &q, &progress, e);
+    if (!rc && !(rc = ek_profile_fit_finish(fit, &profile, e))) {
+        rc = ek_profile_save(profile, a->output, e);
+        snprintf(note, sizeof note, "%llu lists, %llu items, %d strata",
+                 (unsigned long long)profile->queries, (unsigned long long)profile->items,
+                 profile->strata > 1 ? profile->strata - 1 : 1);
+        ek_profile_free(profile);
+    }
+    if (!rc)
+        ek_progress_finish(&progress, note);
+    ek_query_release(&q);
+    ek_profile_fit_free(fit);
+    return rc;
+}
 
 int ek_cmd_profile(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return ek_cli_usage("profile", "not built yet");
+    struct arguments a = {0};
+    struct ek_manifest *m;
+    struct ek_error e;
+    argp_parse(&ARGP, argc, argv, 0, NULL, &a);
+    if (!a.manifest || !a.output || (!a.letor_count && !a.messages))
+        return ek_cli_usage("profile", "--manifest, --letor or --messages, and -o are needed");
+    if (ek_manifest_load(&m, a.manifest, &e))
+        return ek_cli_fail(&e);
+    int rc = make(&a, m, &e);
+    ek_manifest_free(m);
+    return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
 }

@@ -1,9 +1,191 @@
-/* evenkeel replay. */
+/* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
 #include "daemon/cli.h"
+
+#include "base/file.h"
+#include "data/capture.h"
+#include "evenkeel.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_EXIT_CODE = 256, UNREADABLE_SHOWN = 5 };
+
+struct arguments {
+    const char *manifest, *profile, *rules, *model, *messages, *output, *events;
+    int exit_code;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "feature manifest (YAML)", 0},
+    {"profile", 'p', "FILE", 0, "profile (.ekp)", 0},
+    {"rules", 'r', "FILE", 0, "rules (YAML); the built-in ones when not given", 0},
+    {"model", 'M', "FILE", 0, "routable model; without one nothing is routed", 0},
+    {"messages", 'i', "FILE", 0, "messages or a capture; standard input by default", 0},
+    {"output", 'o', "FILE", 0, "capture of what would have been forwarded", 0},
+    {"events", 'e', "FILE", 0, "findings and plans, one JSON object a line; '-' for stdout", 0},
+    {"exit-code", KEY_EXIT_CODE, NULL, 0, "end with 3 when there was a finding", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'p':
+        a->profile = arg;
+        return 0;
+    case 'r':
+        a->rules = arg;
+        return 0;
+    case 'M':
+        a->model = arg;
+        return 0;
+    case 'i':
+        a->messages = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'e':
+        a->events = arg;
+        return 0;
+    case KEY_EXIT_CODE:
+        a->exit_code = 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp ARGP = {OPTIONS,
+                                 parse,
+                                 NULL,
+                                 "Sends recorded messages through the same guard as the daemon and "
+                                 "writes what it found and what it would have forwarded.",
+                                 NULL,
+                                 NULL,
+                                 NULL};
+
+struct replay {
+    struct ek_guard *guard;
+    struct ek_capture_reader *in;
+    struct ek_capture_writer *out; /* NULL: not wanted */
+    struct ek_writer *events;      /* NULL: not wanted */
+    uint64_t messages, routed, unreadable, findings;
+};
+
+static int write_events(struct replay *r, struct ek_error *e)
+{
+    const char *json;
+    int rc = EK_OK;
+    while (!rc && ek_guard_next_event(r->guard, &json)) {
+        r->findings += strstr(json, "\"state\":\"confirmed\"") != NULL;
+        if (r->events)
+            rc = ek_writer_printf(r->events, e, "%s\n", json);
+    }
+    return rc;
+}
+
+static void unreadable(struct replay *r, const struct ek_error *e)
+{
+    char text[700];
+    if (++r->unreadable <= UNREADABLE_SHOWN)
+        fprintf(stderr, "evenkeel: message %llu: %s\n", (unsigned long long)r->messages,
+                ek_error_text(e, text, sizeof text));
+}
+
+static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
+{
+    int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
+    int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
+    if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
+        unreadable(r, e);
+        return EK_OK;
+    }
+    if (rc || (rc = write_events(r, e)))
+        return rc;
+    size_t length;
+    const void *bytes = ek_guard_score(r->guard, &length, e);
+    if (!bytes)
+        return (int)e->code;
+    r->routed += bytes != record->bytes;
+    record->bytes = bytes;
+    record->length = length;
+    return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
+}
+
+static int run(struct replay *r, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_record record;
+    int more, rc;
+    while (!(rc = ek_capture_next(r->in, &record, &more, e)) && more) {
+        if ((rc = one_message(r, &record, e)))
+            return rc;
+        r->messages++;
+        uint64_t done, total;
+        ek_capture_position(r->in, &done, &total);
+        ek_progress_update(progress, done, total, NULL);
+    }
+    return rc;
+}
+
+static int finish(struct replay *r, int rc, struct ek_error *e)
+{
+    if (r->in)
+        ek_capture_close(r->in);
+    if (r->out && rc)
+        ek_capture_abandon(r->out);
+    else if (r->out)
+        rc = ek_capture_finish(r->out, e);
+    if (r->events && rc)
+        ek_writer_abandon(r->events);
+    else if (r->events)
+        rc = ek_writer_close(r->events, e);
+    ek_guard_free(r->guard);
+    return rc;
+}
+
+static int replay(const struct arguments *a, const struct ek_assets *assets, struct replay *r,
+                  struct ek_error *e)
+{
+    struct ek_progress progress;
+    char note[160];
+    int rc = ek_guard_new(&r->guard, assets, e);
+    if (!rc)
+        rc = ek_capture_open(&r->in, a->messages ? a->messages : "-", 0, e);
+    if (!rc && a->output)
+        rc = ek_capture_create(&r->out, a->output, 0, e);
+    if (!rc && a->events)
+        rc = ek_writer_open(&r->events, a->events, e);
+    ek_progress_start(&progress, "replay");
+    if (!rc)
+        rc = run(r, &progress, e);
+    rc = finish(r, rc, e);
+    snprintf(note, sizeof note, "%llu messages, %llu findings, %llu routed, %llu unreadable",
+             (unsigned long long)r->messages, (unsigned long long)r->findings,
+             (unsigned long long)r->routed, (unsigned long long)r->unreadable);
+    if (!rc)
+        ek_progress_finish(&progress, note);
+    return rc;
+}
 
 int ek_cmd_replay(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return ek_cli_usage("replay", "not built yet");
+    struct arguments a = {0};
+    struct replay r = {0};
+    struct ek_assets *assets;
+    struct ek_error e;
+    argp_parse(&ARGP, argc, argv, 0, NULL, &a);
+    if (!a.manifest || !a.profile)
+        return ek_cli_usage("replay", "--manifest and --profile are needed");
+    if (ek_assets_load(&assets, a.manifest, a.profile, a.rules, a.model, &e))
+        return ek_cli_fail(&e);
+    int rc = replay(&a, assets, &r, &e);
+    ek_assets_free(assets);
+    if (rc)
+        return ek_cli_fail(&e);
+    return a.exit_code && r.findings ? EK_EXIT_FINDING : EK_EXIT_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "evenkeel.h"
 
+#include <argp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static int unknown(const char *word)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    argp_err_exit_status = EK_EXIT_USAGE;
     if (argc < 2)
         return help(stderr);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))

@@ -20,7 +20,7 @@ struct movement {
 
 /* What a single list says about the change of the episode. NaN: nothing. */
 static double moved(const struct ek_detector *d, const struct ek_episode *e,
-                    const struct ek_record *o, float mu)
+                    const struct ek_list_stats *o, float mu)
 {
     const struct ek_baseline *b = &d->profile->baseline[e->feature];
     int which;

@@ -147,7 +147,7 @@ static float at_most_1(float e)
 }
 
 static void level_bets(const struct ek_bet_tables *t, const struct ek_baseline *b,
-                       const struct ek_record *record, float r, float *e)
+                       const struct ek_list_stats *record, float r, float *e)
 {
     enum { UP = EK_LEVEL_UP_BETS };
     static const int needs_company[] = {3, 4, UP + 3, UP + 4};
@@ -167,7 +167,7 @@ static void level_bets(const struct ek_bet_tables *t, const struct ek_baseline *
 }
 
 static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline *b,
-                        const struct ek_record *record, float *e)
+                        const struct ek_list_stats *record, float *e)
 {
     const uint8_t(*rank)[EK_SPREAD_BINS] = b->spread_rank[ek_size_class(record->usable)];
     int up = ek_spread_bin(record->spread - EK_DEAD_BAND_SPREAD_LN);
@@ -177,7 +177,8 @@ static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline 
 }
 
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_baseline *b,
-                const struct ek_share_bets *s, const struct ek_record *record, float r, float *e)
+                const struct ek_share_bets *s, const struct ek_list_stats *record, float r,
+                float *e)
 {
     for (int i = 0; i < EK_BETS; i++)
         e[i] = 1;

@@ -14,7 +14,7 @@
 #define EK_DECIDE_BETS_H
 
 #include "data/profile.h"
-#include "decide/record.h"
+#include "decide/list_stats.h"
 
 enum {
     EK_BETS = 16,
@@ -61,7 +61,7 @@ void ek_share_bets_fill(struct ek_share_bets *s, const struct ek_baseline *b);
 
 /* The 16 bets of one list. r: residual against stratum and tracked level. */
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_baseline *b,
-                const struct ek_share_bets *s, const struct ek_record *record, float r,
+                const struct ek_share_bets *s, const struct ek_list_stats *record, float r,
                 float *e /* [EK_BETS] */);
 
 /* What a bet is about: "level up", "spread down", "missing", ... */

@@ -47,7 +47,7 @@ static void spreads(const struct ek_baseline *b, const struct ek_window *w, stru
 {
     double move = 0, score = 0, incoherent = 0, whole = 0;
     for (int i = 0; i < w->count; i++) {
-        const struct ek_record *o = &w->record[i];
+        const struct ek_list_stats *o = &w->record[i];
         if (o->usable < 3)
             continue;
         int c = ek_size_class(o->usable);

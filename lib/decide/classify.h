@@ -6,11 +6,11 @@
 
 #include "data/words.h"
 #include "decide/align.h"
-#include "decide/record.h"
+#include "decide/list_stats.h"
 
 /* Lists of one feature in one cell since a change, oldest first. */
 struct ek_window {
-    const struct ek_record *record; /* [count]; r against the stratum's level */
+    const struct ek_list_stats *record; /* [count]; r against the stratum's level */
     int count;
     float mu;       /* tracked level, taken off r */
     float *scratch; /* [count] */

@@ -151,7 +151,7 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
 }
 
 static void feature_in_cell(struct ek_detector *d, int feature, int cell,
-                            const struct ek_record *record, const float *query)
+                            const struct ek_list_stats *record, const float *query)
 {
     size_t at = (size_t)cell * (size_t)d->features + (size_t)feature;
     struct ek_episode *e = ek_episode_at(d, cell, feature);
@@ -165,7 +165,8 @@ static void feature_in_cell(struct ek_detector *d, int feature, int cell,
         ek_episode_open(d, feature, cell, bet);
 }
 
-static void add_evidence(struct ek_detector *d, const struct ek_record *records, const float *query)
+static void add_evidence(struct ek_detector *d, const struct ek_list_stats *records,
+                         const float *query)
 {
     int per_query = 1 + ek_cells_dimensions(d->cells);
     for (int f = 0; f < d->features; f++) {
@@ -181,7 +182,7 @@ static void add_evidence(struct ek_detector *d, const struct ek_record *records,
 }
 
 static void remember(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
-                     struct ek_record **records, float **query)
+                     struct ek_list_stats **records, float **query)
 {
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&d->stratum, q, scratch);
@@ -192,7 +193,7 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     memcpy(row->cell, d->cell_of, sizeof row->cell);
     memcpy(*query, q->query, (size_t)d->query_features * sizeof **query);
     ek_list_sums_of(d->sums, q->x, q->items, d->pivot);
-    ek_records_of(d->sums, q->items, d->pivot, *records);
+    ek_list_stats_of(d->sums, q->items, d->pivot, *records);
     for (int f = 0; f < d->features; f++)
         (*records)[f].r -=
             d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)stratum];
@@ -209,7 +210,7 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
         return out_of_memory(e);
     int fresh = !d->rules->same_query || !ek_repeat_seen(d->repeats, ek_repeat_key(q), d->queries);
     if (fresh && q->items > 0) {
-        struct ek_record *records;
+        struct ek_list_stats *records;
         float *query;
         remember(d, q, time_ms, &records, &query);
         add_evidence(d, records, query);

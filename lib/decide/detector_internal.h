@@ -60,7 +60,7 @@ struct ek_detector {
     uint64_t queries;
     int16_t cell_of[EK_CELLS_PER_QUERY]; /* of the last list */
     /* scratch for a diagnosis, [EK_HISTORY] each */
-    struct ek_record *window;
+    struct ek_list_stats *window;
     uint64_t *window_row;
     float *residual, *offset;
 };
@@ -74,8 +74,8 @@ struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature);
 /* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
 /* One more list of the episode's cell. */
-void ek_episode_list(struct ek_detector *d, struct ek_episode *e, const struct ek_record *record,
-                     float residual, const float *query);
+void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
+                     const struct ek_list_stats *record, float residual, const float *query);
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);

@@ -312,7 +312,7 @@ static double density_at(const float *density, double r)
 
 /* Bet of one list that the level is back: training density over that of the finding. */
 static double back_to_level(const struct ek_detector *d, const struct ek_episode *e,
-                            const struct ek_record *record, float r, const float *query)
+                            const struct ek_list_stats *record, float r, const float *query)
 {
     const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
     double normal = density_at(density, r), moved;
@@ -343,8 +343,8 @@ static int looks_normal(struct ek_detector *d, struct ek_episode *e)
     return now.class == EK_CLASS_NONE;
 }
 
-static int recovered(struct ek_detector *d, struct ek_episode *e, const struct ek_record *record,
-                     float r, const float *query)
+static int recovered(struct ek_detector *d, struct ek_episode *e,
+                     const struct ek_list_stats *record, float r, const float *query)
 {
     if (has_level(e)) {
         e->recovery = (e->recovery + 1) * back_to_level(d, e, record, r, query);
@@ -353,8 +353,8 @@ static int recovered(struct ek_detector *d, struct ek_episode *e, const struct e
     return e->lists % EK_RECOVERY_LISTS == 0 && looks_normal(d, e);
 }
 
-void ek_episode_list(struct ek_detector *d, struct ek_episode *e, const struct ek_record *record,
-                     float r, const float *query)
+void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
+                     const struct ek_list_stats *record, float r, const float *query)
 {
     e->lists++;
     d->evidence[slot(d, e->cell, e->feature)].queries++;

@@ -30,7 +30,8 @@ struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimens
  * that weighs most when the alarm is reached, else -1. */
 int ek_evidence_add(struct ek_evidence *s, const struct ek_bet_tables *t,
                     const struct ek_baseline *b, const struct ek_share_bets *shares,
-                    const struct ek_alarm_level *level, const struct ek_record *record, float r0);
+                    const struct ek_alarm_level *level, const struct ek_list_stats *record,
+                    float r0);
 /* Starts again; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence *s);
 /* Moves the tracked level, inside its bounds. */

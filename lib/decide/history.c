@@ -5,9 +5,9 @@
 struct ek_history {
     uint64_t count;
     int features, query_features, cells;
-    struct ek_history_row *row; /* [EK_HISTORY] */
-    struct ek_record *record;   /* [EK_HISTORY, features] */
-    float *query;               /* [EK_HISTORY, query_features] */
+    struct ek_history_row *row;   /* [EK_HISTORY] */
+    struct ek_list_stats *record; /* [EK_HISTORY, features] */
+    float *query;                 /* [EK_HISTORY, query_features] */
 };
 
 int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query)
@@ -39,7 +39,7 @@ void ek_history_free(struct ek_history *h)
     ek_free(h);
 }
 
-struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_record **records,
+struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stats **records,
                                        float **query)
 {
     size_t at = h->count++ % EK_HISTORY;
@@ -63,7 +63,7 @@ const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t
     return &h->row[i % EK_HISTORY];
 }
 
-const struct ek_record *ek_history_records(const struct ek_history *h, uint64_t i)
+const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i)
 {
     return h->record + i % EK_HISTORY * (size_t)h->features;
 }

@@ -8,7 +8,7 @@
 #define EK_DECIDE_HISTORY_H
 
 #include "decide/cells.h"
-#include "decide/record.h"
+#include "decide/list_stats.h"
 
 enum { EK_HISTORY = 4096 };
 
@@ -24,13 +24,13 @@ int ek_history_new(struct ek_history **out, int features, int query_features, in
 void ek_history_free(struct ek_history *h);
 /* Opens the next row; records [features] and query [query_features] are to be filled by the caller.
  */
-struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_record **records,
+struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stats **records,
                                        float **query);
 /* Rows ever pushed; row i may be read while count - EK_HISTORY <= i < count. */
 uint64_t ek_history_count(const struct ek_history *h);
 uint64_t ek_history_first(const struct ek_history *h);
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
-const struct ek_record *ek_history_records(const struct ek_history *h, uint64_t i);
+const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
 /* Whether row i belongs to a cell. */
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell);

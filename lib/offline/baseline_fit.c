@@ -82,7 +82,7 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
 {
     double within = 0, spreads = 0, total = 0, inverse = 0, lists = 0;
     for (size_t q = 0; q < fit->queries; q++) {
-        const struct ek_record *o = &fit->record[q];
+        const struct ek_list_stats *o = &fit->record[q];
         if (!o->usable)
             continue;
         double r = residual(fit, level, q);

@@ -4,13 +4,13 @@
 
 #include "data/profile.h"
 #include "decide/bets.h"
-#include "decide/record.h"
+#include "decide/list_stats.h"
 
 /* What the fit of all features shares; scratch for one feature at a time. */
 struct ek_baseline_fit {
     size_t queries;
-    const struct ek_record *record; /* [queries] of the feature */
-    const int *stratum;             /* [queries], 0 .. strata-1 */
+    const struct ek_list_stats *record; /* [queries] of the feature */
+    const int *stratum;                 /* [queries], 0 .. strata-1 */
     int strata;
     const struct ek_bet_tables *tables;
     double *values; /* [queries] scratch */

@@ -14,9 +14,9 @@ struct ek_profile_fit {
     int features;
     size_t queries, capacity;
     uint64_t items;
-    struct ek_record *record; /* [capacity, features] */
-    int *stratum;             /* [capacity] in order of appearance; 0 without the field */
-    char **name;              /* [names]; name[0] is "" */
+    struct ek_list_stats *record; /* [capacity, features] */
+    int *stratum;                 /* [capacity] in order of appearance; 0 without the field */
+    char **name;                  /* [names]; name[0] is "" */
     int names;
     float *pivot;
     struct ek_list_sums *sums;
@@ -69,7 +69,7 @@ static int reserve(struct ek_profile_fit *fit)
     if (fit->queries < fit->capacity)
         return EK_OK;
     size_t capacity = fit->capacity ? fit->capacity * 2 : 1024;
-    struct ek_record *record =
+    struct ek_list_stats *record =
         ek_realloc(fit->record, capacity, (size_t)fit->features * sizeof *record);
     if (!record)
         return EK_ENOMEM;
@@ -118,9 +118,9 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, str
                        fit->field.name, EK_STRATA_MAX - 1);
     if (rc)
         return out_of_memory(e);
-    struct ek_record *row = fit->record + fit->queries * (size_t)fit->features;
+    struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
     ek_list_sums_of(fit->sums, q->x, q->items, fit->pivot);
-    ek_records_of(fit->sums, q->items, fit->pivot, row);
+    ek_list_stats_of(fit->sums, q->items, fit->pivot, row);
     for (int f = 0; fit->queries == 0 && f < fit->features; f++)
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* against cancellation from now on */
     fit->queries++;
@@ -162,7 +162,7 @@ static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
 
 static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
 {
-    struct ek_record *column = ek_calloc(fit->queries, sizeof *column);
+    struct ek_list_stats *column = ek_calloc(fit->queries, sizeof *column);
     double *values = ek_calloc(fit->queries, sizeof *values);
     struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
     int rc = column && values && tables ? EK_OK : EK_ENOMEM;

@@ -6,8 +6,8 @@
  * the present, negative of the usable, tied (equal to the value before) of the present but one.
  * Same bits on every instruction set: no fused operations, a logarithm of our own.
  */
-#ifndef EK_DECIDE_RECORD_H
-#define EK_DECIDE_RECORD_H
+#ifndef EK_DECIDE_LIST_STATS_H
+#define EK_DECIDE_LIST_STATS_H
 
 #include "num/list_sums.h"
 
@@ -16,7 +16,7 @@
 enum { EK_SHARE_MISSING, EK_SHARE_ZERO, EK_SHARE_NEGATIVE, EK_SHARE_TIED };
 enum { EK_SHARE_UNKNOWN = 255, EK_SHARE_WHOLE = 64 };
 
-struct ek_record {
+struct ek_list_stats {
     float r, spread;
     uint8_t share[4];
     uint16_t usable;
@@ -24,8 +24,8 @@ struct ek_record {
 
 /* records [features of sums] from the sums of a list of `rows` items; pivot as given to the sums.
  */
-void ek_records_of(const struct ek_list_sums *sums, int rows, const float *pivot,
-                   struct ek_record *records);
+void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pivot,
+                      struct ek_list_stats *records);
 
 /* 0 for fewer than 6 values, 1 for fewer than 13, else 2. */
 int ek_size_class(int usable);

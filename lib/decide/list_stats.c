@@ -1,4 +1,4 @@
-#include "decide/record.h"
+#include "decide/list_stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,12 +39,12 @@ static float spread_of(float sum, float squares, float k)
     return variance > VARIANCE_MIN ? 0.5f * ln_of(variance) : SPREAD_MIN;
 }
 
-void ek_records_of(const struct ek_list_sums *sums, int rows, const float *pivot,
-                   struct ek_record *records)
+void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pivot,
+                      struct ek_list_stats *records)
 {
     for (int f = 0; f < sums->features; f++) {
         float k = sums->usable[f], present = (float)rows - sums->missing[f];
-        records[f] = (struct ek_record){
+        records[f] = (struct ek_list_stats){
             .r = k > 0 ? sums->ln[f] / k + pivot[f] : NAN,
             .spread = spread_of(sums->ln[f], sums->ln2[f], k),
             .share = {share_of(sums->missing[f], (float)rows), share_of(sums->zero[f], present),
