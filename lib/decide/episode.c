@@ -44,7 +44,7 @@ static int has_level(const struct ek_episode *e)
     return e->diagnosis.class == EK_SCALE;
 }
 
-static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
+static void describe(const struct ek_episode *e, struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     f->class = g->class;
@@ -61,7 +61,6 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
     f->query_feature = e->query_feature;
     if (e->query_feature < 0)
         f->unit_count = ek_units_match(g->level.shift_ln, g->level.error_ln, f->unit);
-    (void)d;
 }
 
 static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,
@@ -87,7 +86,7 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     f.share = f.spread_ratio = 1;
     f.query_feature = -1;
     if (e->phase == EK_PHASE_CONFIRMED)
-        describe(d, e, &f);
+        describe(e, &f);
     if (d->findings - d->fetched == EK_FINDINGS_MAX)
         d->fetched++;
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;

@@ -60,15 +60,16 @@ static double median_level(const struct ek_baseline_fit *fit)
 
 static void fit_levels(const struct ek_baseline_fit *fit, double overall, float *level)
 {
-    for (int s = 0; s < fit->strata; s++) {
-        double sum = 0, count = 0;
-        for (size_t q = 0; q < fit->queries; q++)
-            if (fit->stratum[q] == s && fit->record[q].usable) {
-                sum += fit->record[q].r;
-                count++;
-            }
-        level[s] = (float)((sum + STRATUM_PRIOR * overall) / (count + STRATUM_PRIOR));
-    }
+    memset(fit->sum, 0, (size_t)fit->strata * sizeof *fit->sum);
+    memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
+    for (size_t q = 0; q < fit->queries; q++)
+        if (fit->record[q].usable) {
+            fit->sum[fit->stratum[q]] += fit->record[q].r;
+            fit->count[fit->stratum[q]]++;
+        }
+    for (int s = 0; s < fit->strata; s++)
+        level[s] =
+            (float)((fit->sum[s] + STRATUM_PRIOR * overall) / (fit->count[s] + STRATUM_PRIOR));
 }
 
 static double residual(const struct ek_baseline_fit *fit, const float *level, size_t q)

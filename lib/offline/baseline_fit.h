@@ -13,7 +13,8 @@ struct ek_baseline_fit {
     const int *stratum;                 /* [queries], 0 .. strata-1 */
     int strata;
     const struct ek_bet_tables *tables;
-    double *values; /* [queries] scratch */
+    double *values;      /* [queries] scratch */
+    double *sum, *count; /* [strata] scratch */
 };
 
 /* Fills everything of `b` but the log_ fields, `level` [strata] and `density` [EK_DENSITY_BINS]. */

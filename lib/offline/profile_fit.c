@@ -164,8 +164,9 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     struct ek_list_stats *column = ek_calloc(fit->queries, sizeof *column);
     double *values = ek_calloc(fit->queries, sizeof *values);
+    double *strata = ek_calloc(2 * (size_t)p->strata, sizeof *strata);
     struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
-    int rc = column && values && tables ? EK_OK : EK_ENOMEM;
+    int rc = column && values && strata && tables ? EK_OK : EK_ENOMEM;
     if (!rc)
         ek_bet_tables_fill(tables);
     for (int f = 0; !rc && f < fit->features; f++) {
@@ -176,7 +177,9 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
                                       .stratum = fit->stratum,
                                       .strata = p->strata,
                                       .tables = tables,
-                                      .values = values};
+                                      .values = values,
+                                      .sum = strata,
+                                      .count = strata + p->strata};
         struct ek_sketch_summary summary;
         ek_baseline_fit_feature(&one, &p->baseline[f], p->level + (size_t)f * (size_t)p->strata,
                                 p->density + (size_t)f * EK_DENSITY_BINS);
@@ -187,6 +190,7 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
     }
     ek_free(column);
     ek_free(values);
+    ek_free(strata);
     ek_free(tables);
     return rc;
 }
