@@ -1,14 +1,10 @@
-/* One body for every vector width: the including file sets EK_LANES, a power of two, and EK_KERNEL,
- * the name; features are lanes, the sums of a block of lanes stay in registers over all rows.
+/* List sums for every vector width: the including file sets EK_LANES, EK_KERNEL and EK_NARROWER.
+ * Features are lanes; the sums of a block of lanes stay in registers over all rows.
  *
  * Features beyond the last whole block are done by a block that overlaps it: the same bits are
  * computed twice, and nothing is read or written outside the arrays. Fewer features than lanes are
- * left to EK_NARROWER.
+ * left to the narrower kernel.
  */
-#include "num/list_sums_isa.h"
-
-#include <string.h>
-
 typedef float lanes_f __attribute__((vector_size(EK_LANES * 4)));
 typedef int32_t lanes_i __attribute__((vector_size(EK_LANES * 4)));
 typedef float unaligned_f __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
@@ -76,10 +72,10 @@ static void do_block(struct ek_list_sums *to, int first, const float *x, int row
     store(to->last + first, (lanes_f)s.last);
 }
 
-void EK_KERNEL(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
+void EK_KERNEL(ek_list_sums)(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
 {
     if (s->features < EK_LANES) {
-        EK_NARROWER(s, x, rows, pivot);
+        EK_NARROWER(ek_list_sums)(s, x, rows, pivot);
         return;
     }
     int first = 0;

@@ -6,7 +6,9 @@
  * shares key 0. Merging is addition of counts: exact, commutative, associative. A `struct
  * ek_sketch_set` holds the sketches of all features of one cell: 16-bit hot counters that are
  * drained into wide cold ones before any can overflow, rows buffered and flushed in blocks. Units:
- * counts are items. Owner: the caller. No call but _new and the first touch allocates.
+ * counts are items; 64 bits, not watched for overflow. Owner: the caller. Threads: one at a time
+ * per sketch or set. No call but _new allocates; a set's pages become resident when first touched,
+ * its virtual size is 320 KiB per feature.
  */
 #ifndef EK_NUM_SKETCH_H
 #define EK_NUM_SKETCH_H
@@ -22,12 +24,13 @@ enum {
     EK_SKETCH_INF = 16320,
     EK_SKETCH_NEG_INF = 32704,
     EK_SKETCH_NEG_ZERO = 16384,
+    EK_SKETCH_FEATURES_MAX = 16384, /* of a set */
 };
 
 /* Largest relative error of a quantile for normal numbers: 1/128 of the value's octave (0.0079). */
 double ek_sketch_max_rel_error(void);
 uint16_t ek_sketch_key(float x);
-/* Middle of a key's range (0 for both zeros, +-inf, NaN). */
+/* Middle of a key's range (0 for both zeros and what shares their keys, +-inf, NaN). */
 double ek_sketch_value(uint16_t key);
 /* ln of the geometric middle of |range|; -inf for zeros. For alignment: a shift of keys is no log
  * shift. */
@@ -52,23 +55,26 @@ struct ek_sketch_summary {
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out);
 /* Smallest value v with P(x <= v) >= share, over the non-missing values; NaN without any. */
 double ek_sketch_quantile(const struct ek_sketch *s, double share);
-/* Population stability index over the keys grouped to `bins` bins of equal share of `reference`. */
+/* Population stability index over the values grouped to `bins` bins of equal share of `reference`
+ * and one for the missing; half a count is added to each bin. NaN when either has no values. */
 double ek_sketch_psi(const struct ek_sketch *reference, const struct ek_sketch *s, int bins);
 
-/* Serialised as gap and count varints, keys rising (docs/format/sketch.md). Appends to `out`. */
+/* Serialised as gap and count varints, keys rising (docs/format/sketch.md). Appends to `out`; on
+ * failure it has what it had. */
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
-/* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read. */
+/* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read, may be NULL. */
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e);
 
-/* All features of one cell; the hot path. */
+/* All features of one cell; the hot path. EK_ELIMIT for a senseless number of features. */
 struct ek_sketch_set;
 int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error *e);
 void ek_sketch_set_free(struct ek_sketch_set *s);
-/* rows x features values, row-major. */
+/* rows x features values, row-major. EK_EUSAGE for negative rows. */
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows);
 /* Adds the content of one feature to `out` (flushes what is buffered). */
 void ek_sketch_set_get(struct ek_sketch_set *s, int feature, struct ek_sketch *out);
+/* Adds all of `from`, which keeps its content, to `into`, which has as many features. */
 void ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);

@@ -1,0 +1,25 @@
+/* The kernels of this folder for AVX2. */
+#include "num/list_sums_isa.h"
+#include "num/sketch_internal.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+
+#define EK_LANES          8
+#define EK_KERNEL(name)   name##_avx2
+#define EK_NARROWER(name) name##_portable
+#include "num/list_sums_body.h"
+#include "num/sketch_keys_body.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* The kernels of this folder for AVX-512. */
+#include "num/list_sums_isa.h"
+#include "num/sketch_internal.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+
+#ifdef __clang__
+#pragma clang attribute push(                                                                      \
+    __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")
+#endif
+
+#define EK_LANES          16
+#define EK_KERNEL(name)   name##_avx512
+#define EK_NARROWER(name) name##_avx2
+#include "num/list_sums_body.h"
+#include "num/sketch_keys_body.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
+
+#endif

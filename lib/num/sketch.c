@@ -1,0 +1,137 @@
+#include "num/sketch.h"
+
+#include "base/alloc.h"
+#include "base/lazy.h"
+#include "num/sketch_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COUNT_BYTES = EK_SKETCH_KEYS * sizeof(uint64_t) };
+
+double ek_sketch_max_rel_error(void)
+{
+    return 1.0 / 128;
+}
+
+uint16_t ek_sketch_key(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return EK_SKETCH_NAN;
+    return (uint16_t)(bits >> EK_SKETCH_SHIFT);
+}
+
+int ek_sketch_is_key(uint64_t key)
+{
+    return key <= EK_SKETCH_NEG_INF &&
+           (key <= EK_SKETCH_INF || key >= EK_SKETCH_NEG_ZERO || key == EK_SKETCH_NAN);
+}
+
+/* The lower end of a key's magnitudes, and its middle: within a key floats are equally spaced. */
+static double edge_of(uint16_t key, uint32_t half)
+{
+    uint32_t bits = (uint32_t)(key & (EK_SKETCH_NEG_ZERO - 1)) << EK_SKETCH_SHIFT | half;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return (double)x;
+}
+
+static double middle_of(uint16_t key)
+{
+    return edge_of(key, 1u << (EK_SKETCH_SHIFT - 1));
+}
+
+double ek_sketch_value(uint16_t key)
+{
+    uint16_t magnitude = key & (EK_SKETCH_NEG_ZERO - 1);
+    if (magnitude > EK_SKETCH_INF)
+        return (double)NAN;
+    double v = magnitude == 0               ? 0
+               : magnitude == EK_SKETCH_INF ? (double)INFINITY
+                                            : middle_of(magnitude);
+    return key & EK_SKETCH_NEG_ZERO && magnitude ? -v : v;
+}
+
+double ek_sketch_ln(uint16_t key)
+{
+    uint16_t magnitude = key & (EK_SKETCH_NEG_ZERO - 1);
+    if (magnitude > EK_SKETCH_INF)
+        return (double)NAN;
+    if (magnitude == 0)
+        return (double)-INFINITY;
+    if (magnitude == EK_SKETCH_INF)
+        return (double)INFINITY;
+    double low = edge_of(magnitude, 0), high = 2 * middle_of(magnitude) - low;
+    return 0.5 * (log(low) + log(high));
+}
+
+int ek_sketch_new(struct ek_sketch **out)
+{
+    struct ek_sketch *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return EK_ENOMEM;
+    s->count = ek_lazy_new(COUNT_BYTES);
+    if (!s->count) {
+        ek_free(s);
+        return EK_ENOMEM;
+    }
+    *out = s;
+    return EK_OK;
+}
+
+void ek_sketch_free(struct ek_sketch *s)
+{
+    if (s)
+        ek_lazy_free(s->count, COUNT_BYTES);
+    ek_free(s);
+}
+
+void ek_sketch_clear(struct ek_sketch *s)
+{
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
+        if (ek_sketch_touches(s, b))
+            memset(s->count + b * EK_SKETCH_BLOCK, 0, EK_SKETCH_BLOCK * sizeof *s->count);
+    memset(s->touched, 0, sizeof s->touched);
+    s->total = 0;
+}
+
+void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count)
+{
+    uint16_t key = ek_sketch_key(x);
+    if (!count)
+        return;
+    ek_sketch_touch(s, key / EK_SKETCH_BLOCK);
+    s->count[key] += count;
+    s->total += count;
+}
+
+void ek_sketch_add_block(struct ek_sketch *s, int block, const uint64_t *count)
+{
+    uint64_t *to = s->count + block * EK_SKETCH_BLOCK, sum = 0;
+    for (int i = 0; i < EK_SKETCH_BLOCK; i++) {
+        to[i] += count[i];
+        sum += count[i];
+    }
+    ek_sketch_touch(s, block);
+    s->total += sum;
+}
+
+void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from)
+{
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
+        if (ek_sketch_touches(from, b))
+            ek_sketch_add_block(into, b, from->count + b * EK_SKETCH_BLOCK);
+}
+
+uint64_t ek_sketch_count(const struct ek_sketch *s, uint16_t key)
+{
+    int block = key / EK_SKETCH_BLOCK;
+    return block < EK_SKETCH_BLOCKS && ek_sketch_touches(s, block) ? s->count[key] : 0;
+}
+
+uint64_t ek_sketch_total(const struct ek_sketch *s)
+{
+    return s->total;
+}
