@@ -57,7 +57,8 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
     const struct ek_feature *feature = m->item[f->feature];
     const struct ek_feature_rule *rule = &rules->feature[feature - m->features];
     enum ek_action action = rule->on[f->class];
-    if (acts(action) && (!have_model || !feature->routable || too_small(rule, m, f)))
+    int unable = rule->mode == EK_MODE_ENFORCE && !have_model;
+    if (acts(action) && (unable || !feature->routable || too_small(rule, m, f)))
         action = EK_ACT_ALERT;
     if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
         action = EK_ACT_ROUTE;

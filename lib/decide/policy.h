@@ -14,7 +14,8 @@ struct ek_decision {
     int limited;  /* would be enforced, but a limit of the rules says no */
 };
 
-/* have_model: whether there is a model to route with. */
+/* have_model: whether there is a model to route with; without one nothing is enforced, and what is
+ * told in observe mode is what a model would allow. */
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
                              const struct ek_plan *plan, int have_model,
                              const struct ek_finding *finding);
