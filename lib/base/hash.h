@@ -1,4 +1,5 @@
-/* xxh64 of bytes (libxxhash): manifest identity, repeated lists, canary buckets. */
+/* xxh64 of bytes (libxxhash): manifest identity, repeated lists, canary buckets. CRC-32 (zlib):
+ * checksums that any language can verify. */
 #ifndef EK_BASE_HASH_H
 #define EK_BASE_HASH_H
 
@@ -6,5 +7,7 @@
 #include <stdint.h>
 
 uint64_t ek_hash(const void *bytes, size_t length, uint64_t seed);
+/* As zlib and gzip have it. */
+uint32_t ek_crc32(const void *bytes, size_t length);
 
 #endif

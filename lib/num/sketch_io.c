@@ -1,8 +1,8 @@
 /* Bytes of a sketch, docs/format/sketch.md: magic, number of entries, entries, CRC-32. */
+#include "base/hash.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, VARINT_BYTES = 10 };
 static const uint8_t magic[MAGIC_BYTES] = {'E', 'K', 'S', '1'};
@@ -44,11 +44,6 @@ static void put_u32(uint8_t *to, uint32_t v)
         to[i] = (uint8_t)(v >> (8 * i));
 }
 
-static uint32_t crc_of(const void *bytes, size_t length)
-{
-    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, length);
-}
-
 static uint64_t entries_of(const struct ek_sketch *s)
 {
     uint64_t n = 0;
@@ -86,7 +81,7 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
     if (!rc)
         rc = put_entries(s, out);
     if (!rc) {
-        put_u32(crc, crc_of(out->data + start, out->length - start));
+        put_u32(crc, ek_crc32(out->data + start, out->length - start));
         rc = ek_buf_add(out, crc, CRC_BYTES);
     }
     if (rc)
@@ -113,7 +108,7 @@ static int validate(struct cursor *c, uint64_t entries, const uint8_t *start, st
         if (take_entry(c, &next, &key, &count) || __builtin_add_overflow(total, count, &total))
             return ek_fail(e, EK_EFORMAT, "sketch is damaged at entry %llu", (unsigned long long)i);
     uint8_t crc[CRC_BYTES];
-    put_u32(crc, crc_of(start, (size_t)(c->at - start)));
+    put_u32(crc, ek_crc32(start, (size_t)(c->at - start)));
     if (c->end - c->at < CRC_BYTES || memcmp(c->at, crc, CRC_BYTES) != 0)
         return ek_fail(e, EK_EFORMAT, "sketch is damaged: the checksum does not fit");
     c->at += CRC_BYTES;

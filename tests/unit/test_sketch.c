@@ -1,6 +1,7 @@
 /* One sketch: what every value is counted as, what quantiles and summaries promise, and its bytes.
  */
 #include "base/alloc.h"
+#include "base/file.h"
 #include "num/sketch.h"
 #include "tests/check.h"
 
@@ -186,6 +187,30 @@ START_TEST(bytes_are_as_the_document_says)
 }
 END_TEST
 
+START_TEST(the_golden_file_is_read_and_written_the_same)
+{
+    struct ek_buf file, again;
+    struct ek_sketch *s = empty();
+    size_t first = 0, second = 0;
+    ek_buf_init(&file, 0);
+    ek_buf_init(&again, 0);
+    ck_assert_int_eq(ek_file_read("tests/format/golden/sketch-1.bin", &file, NULL), EK_OK);
+    ck_assert_int_eq(ek_sketch_read(s, file.data, file.length, &first, NULL), EK_OK);
+    ck_assert_uint_eq(ek_sketch_total(s), 0);
+    ck_assert_int_eq(ek_sketch_write(s, &again), EK_OK);
+    ck_assert_int_eq(ek_sketch_read(s, file.data + first, file.length - first, &second, NULL),
+                     EK_OK);
+    ck_assert_uint_eq(ek_sketch_count(s, EK_SKETCH_NEG_INF), UINT64_C(1) << 40);
+    ck_assert_uint_eq(ek_sketch_count(s, EK_SKETCH_NAN), 70000);
+    ck_assert_int_eq(ek_sketch_write(s, &again), EK_OK);
+    ck_assert_uint_eq(again.length, file.length);
+    ck_assert_mem_eq(again.data, file.data, file.length);
+    ek_buf_release(&file);
+    ek_buf_release(&again);
+    ek_sketch_free(s);
+}
+END_TEST
+
 START_TEST(damaged_bytes_are_refused_and_change_nothing)
 {
     struct ek_buf b;
@@ -274,14 +299,14 @@ END_TEST
 
 Suite *suite_sketch(void)
 {
-    return ek_suite("sketch", special_values_have_keys_of_their_own, every_nan_is_the_same_nan,
-                    the_value_of_a_key_is_the_middle_of_its_range,
-                    the_logarithm_of_a_key_is_that_of_the_geometric_middle,
-                    an_empty_sketch_has_no_quantiles, a_summary_counts_each_kind_of_value,
-                    quantiles_are_in_the_order_of_the_values,
-                    the_index_of_stability_sees_a_shift_and_nothing_else,
-                    a_cleared_sketch_is_empty_and_can_be_used_again, bytes_are_as_the_document_says,
-                    damaged_bytes_are_refused_and_change_nothing,
-                    a_right_checksum_does_not_excuse_wrong_content,
-                    writing_beyond_a_limit_leaves_the_buffer_as_it_was);
+    return ek_suite(
+        "sketch", special_values_have_keys_of_their_own, every_nan_is_the_same_nan,
+        the_value_of_a_key_is_the_middle_of_its_range,
+        the_logarithm_of_a_key_is_that_of_the_geometric_middle, an_empty_sketch_has_no_quantiles,
+        a_summary_counts_each_kind_of_value, quantiles_are_in_the_order_of_the_values,
+        the_index_of_stability_sees_a_shift_and_nothing_else,
+        a_cleared_sketch_is_empty_and_can_be_used_again, bytes_are_as_the_document_says,
+        the_golden_file_is_read_and_written_the_same, damaged_bytes_are_refused_and_change_nothing,
+        a_right_checksum_does_not_excuse_wrong_content,
+        writing_beyond_a_limit_leaves_the_buffer_as_it_was);
 }

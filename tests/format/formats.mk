@@ -1,0 +1,3 @@
+check-formats: ## the formats' second readers against golden files and the documents
+	@$(PYTHON) tests/format/run.py
+.PHONY: check-formats
