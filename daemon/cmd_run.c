@@ -1,9 +1,164 @@
-/* evenkeel run. */
+/* evenkeel run: the daemon. */
 #include "daemon/cli.h"
+
+#include "base/buf.h"
+#include "daemon/config.h"
+#include "daemon/http.h"
+#include "daemon/kafka.h"
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "daemon/stage.h"
+#include "evenkeel.h"
+
+#include <argp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_PRINT = 1, KEY_DOCS };
+
+struct run_args {
+    const char *config;
+    bool print, docs;
+};
+
+/* What a run holds; released in one place. */
+struct run {
+    struct ek_config *config;
+    struct ek_assets *assets;
+    struct ek_log *log;
+    struct ek_stage *stage;
+    struct ek_http *http;
+};
+
+/* Signal handlers have no parameter, so the stage they stop stands here. */
+static struct ek_stage *_Atomic stage_to_stop;
+
+static void on_signal(int number)
+{
+    struct ek_stage *stage = atomic_exchange(&stage_to_stop, NULL);
+    if (!stage)
+        _exit(128 + number);
+    ek_stage_stop(stage);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_args *a = state->input;
+    switch (key) {
+    case 'c':
+        a->config = arg;
+        return 0;
+    case KEY_PRINT:
+        a->print = true;
+        return 0;
+    case KEY_DOCS:
+        a->docs = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->config && !a->docs)
+            argp_error(state, "--config is needed");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option OPTIONS[] = {
+    {"config", 'c', "FILE", 0, "configuration (docs/config.md)", 0},
+    {"print-config", KEY_PRINT, NULL, 0,
+     "print what is in force, defaults included, secrets hidden, and end", 0},
+    {"config-docs", KEY_DOCS, NULL, 0, "print docs/config.md and end", 0},
+    {0},
+};
+
+static void release(struct run *r)
+{
+    ek_http_stop(r->http);
+    ek_stage_free(r->stage);
+    ek_log_free(r->log);
+    ek_assets_free(r->assets);
+    ek_config_free(r->config);
+}
+
+static int print(const struct run *r, bool docs)
+{
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    int rc = docs ? ek_options_document(&text) : ek_config_print(r->config, &text);
+    if (!rc && fwrite(text.data, 1, text.length, stdout) != text.length)
+        rc = EK_EIO;
+    if (!rc && fflush(stdout))
+        rc = EK_EIO;
+    ek_buf_release(&text);
+    return rc ? EK_EXIT_FAILURE : EK_EXIT_OK;
+}
+
+static int prepare(struct run *r, struct ek_error *e)
+{
+    const struct ek_config *c = r->config;
+    r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
+    if (!r->log)
+        return ek_fail(e, EK_ENOMEM, "no memory for the log");
+    ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
+                 ek_kafka_version());
+    int rc = ek_assets_load(&r->assets, c->manifest, c->profile, c->rules, c->model, e);
+    if (!rc)
+        rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
+    if (!rc && strcmp(c->listen, "off") != 0)
+        rc = ek_http_start(&r->http, c->listen, r->stage, r->log, e);
+    return rc;
+}
+
+static void watch_signals(struct ek_stage *stage)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    atomic_store(&stage_to_stop, stage);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static int serve(struct run *r, struct ek_error *e)
+{
+    int rc = prepare(r, e);
+    if (rc)
+        return rc;
+    watch_signals(r->stage);
+    rc = ek_stage_run(r->stage, e);
+    atomic_store(&stage_to_stop, NULL);
+    return rc;
+}
 
 int ek_cmd_run(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return ek_cli_usage("run", "not built yet");
+    static const struct argp argp = {
+        OPTIONS,
+        parse,
+        "",
+        "Watches the input topics and keeps their rankings on an even keel. SIGTERM or SIGINT "
+        "drains, commits and ends; a second one ends at once.",
+        NULL,
+        NULL,
+        NULL};
+    struct run_args args = {0};
+    struct run run = {0};
+    struct ek_error e;
+    argp_err_exit_status = EK_EXIT_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    if (args.docs)
+        return print(&run, true);
+    int rc = ek_config_load(&run.config, args.config, &e);
+    if (rc)
+        return ek_cli_fail(&e);
+    if (args.print) {
+        int status = print(&run, false);
+        release(&run);
+        return status;
+    }
+    rc = serve(&run, &e);
+    int status = rc ? ek_cli_fail(&e) : EK_EXIT_OK;
+    release(&run);
+    return status;
 }

@@ -1,0 +1,302 @@
+#include "daemon/config.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "daemon/config_internal.h"
+#include "daemon/kafka.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_BYTES = 128, TOPIC_BYTES_MAX = 249 };
+
+void *ek_config_value(const struct ek_config *c, const struct ek_option *o)
+{
+    return (char *)(uintptr_t)c + o->offset;
+}
+
+static void clear_properties(struct ek_property_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        ek_free(list->items[i].name);
+        ek_free(list->items[i].value);
+    }
+    ek_free(list->items);
+    *list = (struct ek_property_list){NULL, 0};
+}
+
+static void clear_texts(struct ek_text_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        ek_free(list->items[i]);
+    ek_free(list->items);
+    *list = (struct ek_text_list){NULL, 0};
+}
+
+void ek_config_clear(struct ek_config *c, const struct ek_option *o)
+{
+    void *value = ek_config_value(c, o);
+    switch (o->type) {
+    case EK_OPTION_TEXT:
+    case EK_OPTION_PATH:
+        ek_free(*(char **)value);
+        *(char **)value = NULL;
+        break;
+    case EK_OPTION_TEXTS:
+        clear_texts(value);
+        break;
+    case EK_OPTION_PROPERTIES:
+        clear_properties(value);
+        break;
+    default:
+        break;
+    }
+}
+
+void ek_config_free(struct ek_config *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < ek_option_count(); i++)
+        ek_config_clear(c, ek_option_at(i));
+    ek_free(c->path);
+    ek_free(c);
+}
+
+int ek_config_new(struct ek_config **out, struct ek_error *e)
+{
+    struct ek_config *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return ek_fail(e, EK_ENOMEM, "no memory for the configuration");
+    for (size_t i = 0; i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        int rc = o->initial ? ek_config_store(c, o, o->initial, NULL, e) : EK_OK;
+        if (rc) {
+            ek_config_free(c);
+            return rc;
+        }
+    }
+    *out = c;
+    return EK_OK;
+}
+
+static int no_memory(const struct ek_option *o, struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for '%s'", o->key);
+}
+
+static int store_text(char **slot, const struct ek_option *o, const char *text, const char *folder,
+                      struct ek_error *e)
+{
+    bool join = o->type == EK_OPTION_PATH && folder && text[0] != '/';
+    if (!*text)
+        return ek_fail(e, EK_ECONFIG, "'%s' is empty", o->key);
+    size_t length = strlen(text) + (join ? strlen(folder) : 0);
+    char *copy = ek_calloc(length + 1, 1);
+    if (!copy)
+        return no_memory(o, e);
+    snprintf(copy, length + 1, "%s%s", join ? folder : "", text);
+    ek_free(*slot);
+    *slot = copy;
+    return EK_OK;
+}
+
+static int add_text(struct ek_text_list *list, const struct ek_option *o, const char *text,
+                    struct ek_error *e)
+{
+    char **items = ek_realloc(list->items, list->count + 1, sizeof *items);
+    if (!items)
+        return no_memory(o, e);
+    list->items = items;
+    items[list->count] = NULL;
+    int rc = store_text(&items[list->count], o, text, NULL, e);
+    if (!rc)
+        list->count++;
+    return rc;
+}
+
+/* "4MiB" and the like for an error about a range. */
+static const char *shown(const struct ek_option *o, int64_t value, char *out, size_t size)
+{
+    if (o->type == EK_OPTION_DURATION)
+        snprintf(out, size, "%" PRId64 "ms", value);
+    else if (o->type == EK_OPTION_BYTES && value % (1 << 10) == 0)
+        snprintf(out, size, "%" PRId64 "KiB", value >> 10);
+    else
+        snprintf(out, size, "%" PRId64, value);
+    return out;
+}
+
+static int store_number(int64_t *slot, const struct ek_option *o, const char *text,
+                        struct ek_error *e)
+{
+    char low[32], high[32];
+    int64_t value = 0;
+    uint64_t bytes = 0;
+    const char *form = "an integer";
+    int rc;
+    if (o->type == EK_OPTION_DURATION) {
+        form = "a duration such as 10s";
+        rc = ek_parse_duration_ms(text, EK_WHOLE, &value);
+    } else if (o->type == EK_OPTION_BYTES) {
+        form = "a size such as 4MiB";
+        rc = ek_parse_bytes(text, EK_WHOLE, &bytes);
+        value = (int64_t)bytes;
+    } else {
+        rc = ek_parse_i64(text, EK_WHOLE, &value);
+    }
+    if (rc == EK_EFORMAT)
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is not %s", o->key, text, form);
+    if (rc || value < o->low || value > o->high)
+        return ek_fail(e, EK_ECONFIG, "'%s': %s is not between %s and %s", o->key, text,
+                       shown(o, o->low, low, sizeof low), shown(o, o->high, high, sizeof high));
+    *slot = value;
+    return EK_OK;
+}
+
+static int store_choice(int64_t *slot, const struct ek_option *o, const char *text,
+                        struct ek_error *e)
+{
+    int number = ek_option_word(o->choices, text);
+    if (number < 0 && o->later && ek_option_word(o->later, text) >= 0)
+        return ek_fail(e, EK_ECONFIG, "'%s: %s' is not available in this version", o->key, text);
+    if (number < 0)
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is none of: %s", o->key, text, o->choices);
+    *slot = number;
+    return EK_OK;
+}
+
+int ek_config_store_property(struct ek_config *c, const struct ek_option *o, const char *name,
+                             const char *value, long line, long column, struct ek_error *e)
+{
+    struct ek_property_list *list = ek_config_value(c, o);
+    struct ek_property *items = ek_realloc(list->items, list->count + 1, sizeof *items);
+    if (!items)
+        return no_memory(o, e);
+    list->items = items;
+    struct ek_property *p = &items[list->count];
+    *p = (struct ek_property){ek_strdup(name), ek_strdup(value), line, column};
+    if (p->name && p->value) {
+        list->count++;
+        return EK_OK;
+    }
+    ek_free(p->name);
+    ek_free(p->value);
+    return no_memory(o, e);
+}
+
+static int store_pair(struct ek_config *c, const struct ek_option *o, const char *text,
+                      struct ek_error *e)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is not name=value", o->key, text);
+    char *name = ek_strndup(text, (size_t)(equals - text));
+    if (!name)
+        return no_memory(o, e);
+    int rc = ek_config_store_property(c, o, name, equals + 1, 0, 0, e);
+    ek_free(name);
+    return rc;
+}
+
+int ek_config_store(struct ek_config *c, const struct ek_option *o, const char *text,
+                    const char *folder, struct ek_error *e)
+{
+    void *value = ek_config_value(c, o);
+    switch (o->type) {
+    case EK_OPTION_TEXT:
+    case EK_OPTION_PATH:
+        return store_text(value, o, text, folder, e);
+    case EK_OPTION_TEXTS:
+        return add_text(value, o, text, e);
+    case EK_OPTION_INT:
+    case EK_OPTION_DURATION:
+    case EK_OPTION_BYTES:
+        return store_number(value, o, text, e);
+    case EK_OPTION_CHOICE:
+        return store_choice(value, o, text, e);
+    case EK_OPTION_PROPERTIES:
+        return store_pair(c, o, text, e);
+    case EK_OPTION_LATER:
+        break;
+    }
+    return ek_fail(e, EK_ECONFIG, "'%s' is not available in this version", o->key);
+}
+
+int ek_config_unknown(const char *section, const char *word, struct ek_error *e)
+{
+    char near[KEY_BYTES];
+    if (ek_option_suggest(section, word, near, sizeof near))
+        return ek_fail(e, EK_ECONFIG, "unknown key '%s', did you mean '%s'?", word, near);
+    return ek_fail(e, EK_ECONFIG, "unknown key '%s'", word);
+}
+
+int ek_config_set(struct ek_config *c, const char *key, const char *text, struct ek_error *e)
+{
+    char section[KEY_BYTES];
+    const struct ek_option *o = ek_option_find(key);
+    if (o)
+        return ek_config_store(c, o, text, NULL, e);
+    const char *dot = strrchr(key, '.');
+    snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - key) : 0, key);
+    return ek_config_unknown(section, dot ? dot + 1 : key, e);
+}
+
+static int check_topic(const char *key, const char *topic, struct ek_error *e)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strlen(topic);
+    if (length > TOPIC_BYTES_MAX || strspn(topic, allowed) != length || !strcmp(topic, ".") ||
+        !strcmp(topic, ".."))
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is no topic name", key, topic);
+    return EK_OK;
+}
+
+/* A topic that is written must not be read, else the stage would feed itself. */
+static int check_written(const struct ek_config *c, const char *key, const char *topic,
+                         struct ek_error *e)
+{
+    int rc = check_topic(key, topic, e);
+    for (size_t i = 0; !rc && i < c->topics.count; i++)
+        if (!strcmp(c->topics.items[i], topic))
+            rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too", key, topic);
+    return rc;
+}
+
+static int check_required(const struct ek_config *c, struct ek_error *e)
+{
+    for (size_t i = 0; i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        bool missing = o->type == EK_OPTION_TEXTS
+                           ? !((struct ek_text_list *)ek_config_value(c, o))->count
+                           : o->type == EK_OPTION_TEXT && !*(char **)ek_config_value(c, o);
+        if (o->required && missing)
+            return ek_fail(e, EK_ECONFIG, "'%s' is missing", o->key);
+    }
+    return EK_OK;
+}
+
+int ek_config_finish(const struct ek_config *c, struct ek_error *e)
+{
+    int rc = check_required(c, e);
+    for (size_t i = 0; !rc && i < c->topics.count; i++)
+        rc = check_topic("input.topics", c->topics.items[i], e);
+    if (!rc)
+        rc = check_written(c, "output.topic", c->output_topic, e);
+    if (!rc)
+        rc = check_written(c, "output.dead_letter", c->dead_letter, e);
+    if (!rc && c->alert_topic)
+        rc = check_written(c, "alerts.kafka.topic", c->alert_topic, e);
+    if (!rc && !strcmp(c->output_topic, c->dead_letter))
+        rc = ek_fail(e, EK_ECONFIG, "'output.dead_letter': topic '%s' is the output too",
+                     c->dead_letter);
+    if (!rc && c->alert_topic &&
+        (!strcmp(c->alert_topic, c->output_topic) || !strcmp(c->alert_topic, c->dead_letter)))
+        rc = ek_fail(e, EK_ECONFIG, "'alerts.kafka.topic': topic '%s' is an output too",
+                     c->alert_topic);
+    if (!rc && c->in_flight_bytes < c->message_bytes)
+        rc = ek_fail(e, EK_ECONFIG, "'limits.in_flight_bytes' is less than one message");
+    return rc ? rc : ek_kafka_check(c, e);
+}

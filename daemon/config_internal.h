@@ -1,0 +1,23 @@
+/* Between the files of the configuration: values by option. */
+#ifndef EK_DAEMON_CONFIG_INTERNAL_H
+#define EK_DAEMON_CONFIG_INTERNAL_H
+
+#include "daemon/config.h"
+#include "daemon/options.h"
+
+/* Stores `text` as the value of an option (for lists: one more element, for properties
+ * "name=value"). `folder` (with its slash) is where relative paths start, NULL: the working
+ * directory. The error has no place; `text` must outlive nothing. */
+int ek_config_store(struct ek_config *c, const struct ek_option *o, const char *text,
+                    const char *folder, struct ek_error *e);
+int ek_config_store_property(struct ek_config *c, const struct ek_option *o, const char *name,
+                             const char *value, long line, long column, struct ek_error *e);
+/* Says that a key is not known, with the nearest one of its section. */
+int ek_config_unknown(const char *section, const char *word, struct ek_error *e);
+/* Takes back all elements of a list or mapping option. */
+void ek_config_clear(struct ek_config *c, const struct ek_option *o);
+
+/* Where the value of an option is. */
+void *ek_config_value(const struct ek_config *c, const struct ek_option *o);
+
+#endif

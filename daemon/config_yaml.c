@@ -1,0 +1,226 @@
+/* The configuration file: a walk over its tree, guided by the option table. */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "daemon/config.h"
+#include "daemon/config_internal.h"
+#include "data/yaml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_BYTES = 256, OPTIONS_MAX = 128, VALUE_BYTES_MAX = 1 << 20 };
+
+struct walk {
+    struct ek_config *config;
+    const struct ek_yaml *yaml;
+    char *folder;           /* where relative paths start, with its last slash; may be empty */
+    bool seen[OPTIONS_MAX]; /* options the file has set, as in the table */
+    struct ek_error *e;
+};
+
+static int at(const struct walk *w, const struct ek_node *n, int rc)
+{
+    return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), n->line, n->column) : EK_OK;
+}
+
+/* Copies `text` with ${NAME} replaced; *after points behind the closing brace. */
+static int expand_one(struct walk *w, const char *name, const char **after, struct ek_buf *out)
+{
+    char variable[KEY_BYTES];
+    size_t length = strcspn(name, "}");
+    if (!name[length] || !length || length >= sizeof variable)
+        return ek_fail(w->e, EK_ECONFIG, "'${' without a name and a closing brace");
+    snprintf(variable, sizeof variable, "%.*s", (int)length, name);
+    const char *value = getenv(variable);
+    if (!value)
+        return ek_fail(w->e, EK_ECONFIG, "environment variable '%s' is not set", variable);
+    *after = name + length + 1;
+    return ek_buf_text(out, value) ? ek_fail(w->e, EK_ELIMIT, "'${%s}' is too long", variable)
+                                   : EK_OK;
+}
+
+static int expand(struct walk *w, const char *text, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    while (!rc && *text) {
+        const char *dollar = strchr(text, '$');
+        size_t plain = dollar ? (size_t)(dollar - text) : strlen(text);
+        rc = ek_buf_add(out, text, plain);
+        text += plain;
+        if (rc || !*text)
+            break;
+        if (!strncmp(text, "${", 2)) {
+            rc = expand_one(w, text + 2, &text, out);
+        } else if (!strncmp(text, "$${", 3)) {
+            rc = ek_buf_text(out, "${");
+            text += 3;
+        } else {
+            rc = ek_buf_add(out, text++, 1);
+        }
+    }
+    return rc;
+}
+
+typedef int store_fn(struct walk *w, const struct ek_option *o, const struct ek_node *key,
+                     const char *value);
+
+static int store_value(struct walk *w, const struct ek_option *o, const struct ek_node *key,
+                       const char *value)
+{
+    (void)key;
+    return ek_config_store(w->config, o, value, w->folder, w->e);
+}
+
+static int store_property(struct walk *w, const struct ek_option *o, const struct ek_node *key,
+                          const char *value)
+{
+    return ek_config_store_property(w->config, o, key->text, value, key->line, key->column, w->e);
+}
+
+static int read_scalar(struct walk *w, const struct ek_option *o, const struct ek_node *key,
+                       const struct ek_node *n, store_fn *store)
+{
+    struct ek_buf value;
+    if (n->kind != EK_NODE_SCALAR)
+        return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' must be a single value", o->key));
+    ek_buf_init(&value, VALUE_BYTES_MAX);
+    int rc = expand(w, n->text, &value);
+    const char *text = rc ? NULL : ek_buf_string(&value);
+    if (!rc)
+        rc = text ? store(w, o, key, text) : ek_fail(w->e, EK_ENOMEM, "no memory for '%s'", o->key);
+    ek_buf_release(&value);
+    return at(w, n, rc);
+}
+
+static int read_texts(struct walk *w, const struct ek_option *o, const struct ek_node *n)
+{
+    int rc = EK_OK;
+    if (n->kind != EK_NODE_SEQUENCE)
+        return read_scalar(w, o, NULL, n, store_value);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = read_scalar(w, o, NULL, &n->children[i], store_value);
+    return rc;
+}
+
+static int read_properties(struct walk *w, const struct ek_option *o, const struct ek_node *n)
+{
+    int rc = EK_OK;
+    if (n->kind != EK_NODE_MAPPING)
+        return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' must be a mapping", o->key));
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = read_scalar(w, o, &n->children[2 * i], &n->children[2 * i + 1], store_property);
+    return rc;
+}
+
+static int read_option(struct walk *w, const struct ek_option *o, const struct ek_node *n)
+{
+    size_t number = ek_option_number(o);
+    if (w->seen[number])
+        return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' is set twice", o->key));
+    w->seen[number] = true;
+    ek_config_clear(w->config, o);
+    switch (o->type) {
+    case EK_OPTION_LATER:
+        return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' is not available in this version", o->key));
+    case EK_OPTION_TEXTS:
+        return read_texts(w, o, n);
+    case EK_OPTION_PROPERTIES:
+        return read_properties(w, o, n);
+    default:
+        return read_scalar(w, o, NULL, n, store_value);
+    }
+}
+
+static int read_section(struct walk *w, const char *section, const struct ek_node *n);
+
+static int read_pair(struct walk *w, const char *section, const struct ek_node *key,
+                     const struct ek_node *value)
+{
+    char path[KEY_BYTES];
+    int length = snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "",
+                          key->text ? key->text : "");
+    const struct ek_option *o = length < KEY_BYTES ? ek_option_find(path) : NULL;
+    if (o)
+        return read_option(w, o, value);
+    if (length < KEY_BYTES && ek_option_section(path))
+        return read_section(w, path, value);
+    return at(w, key, ek_config_unknown(section, key->text ? key->text : "", w->e));
+}
+
+static int read_section(struct walk *w, const char *section, const struct ek_node *n)
+{
+    int rc = EK_OK;
+    if (n->kind == EK_NODE_SEQUENCE && !strcmp(section, "alerts")) {
+        for (size_t i = 0; !rc && i < n->count; i++)
+            rc = read_section(w, section, &n->children[i]);
+        return rc;
+    }
+    if (n->kind != EK_NODE_MAPPING)
+        return at(w, n,
+                  ek_fail(w->e, EK_ECONFIG, "'%s' must be a mapping",
+                          *section ? section : "the configuration"));
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = read_pair(w, section, &n->children[2 * i], &n->children[2 * i + 1]);
+    return rc;
+}
+
+/* A file must name its assets; a configuration made in code has them in memory. */
+static int check_assets(const struct ek_config *c, struct ek_error *e)
+{
+    if (!c->manifest)
+        return ek_fail(e, EK_ECONFIG, "'assets.manifest' is missing");
+    return c->profile ? EK_OK : ek_fail(e, EK_ECONFIG, "'assets.profile' is missing");
+}
+
+static int read_tree(struct walk *w)
+{
+    int rc = read_section(w, "", ek_yaml_root(w->yaml));
+    if (!rc)
+        rc = ek_config_finish(w->config, w->e);
+    if (!rc)
+        rc = check_assets(w->config, w->e);
+    return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
+}
+
+static int from_yaml(struct ek_config **out, const struct ek_yaml *yaml, struct ek_error *e)
+{
+    struct ek_error own;
+    struct walk w = {.yaml = yaml, .e = e ? e : &own};
+    const char *name = ek_yaml_name(yaml), *slash = strrchr(name, '/');
+    int rc = ek_config_new(&w.config, w.e);
+    if (rc)
+        return rc;
+    w.folder = ek_strndup(name, slash ? (size_t)(slash - name) + 1 : 0);
+    w.config->path = ek_strdup(name);
+    rc = w.folder && w.config->path ? read_tree(&w) : ek_fail(w.e, EK_ENOMEM, "no memory");
+    ek_free(w.folder);
+    if (rc)
+        ek_config_free(w.config);
+    else
+        *out = w.config;
+    return rc;
+}
+
+int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
+{
+    struct ek_yaml *yaml;
+    int rc = ek_yaml_load(&yaml, path, e);
+    if (rc)
+        return rc;
+    rc = from_yaml(out, yaml, e);
+    ek_yaml_free(yaml);
+    return rc;
+}
+
+int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
+                    struct ek_error *e)
+{
+    struct ek_yaml *yaml;
+    int rc = ek_yaml_parse(&yaml, name, text, length, e);
+    if (rc)
+        return rc;
+    rc = from_yaml(out, yaml, e);
+    ek_yaml_free(yaml);
+    return rc;
+}

@@ -1,0 +1,138 @@
+#include "daemon/http.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "daemon/http_pages.h"
+
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TIMEOUT_SECONDS = 10, CONNECTIONS_MAX = 64, CONNECTION_BYTES = 32 << 10, HOST_BYTES = 256 };
+
+struct ek_http {
+    struct MHD_Daemon *server;
+    struct ek_stage *stage;
+};
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              const struct ek_buf *body)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        body->length, body->length ? (void *)body->data : (void *)(uintptr_t) "",
+        MHD_RESPMEM_MUST_COPY);
+    if (!response)
+        return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **state)
+{
+    static const int seen = 1;
+    struct ek_http *h = context;
+    struct ek_buf body;
+    (void)version;
+    (void)upload;
+    if (!*state) { /* the first call has the headers only */
+        *state = (void *)(uintptr_t)&seen;
+        return MHD_YES;
+    }
+    *upload_size = 0;
+    ek_buf_init(&body, 0);
+    const char *type = "text/plain; charset=utf-8";
+    unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
+    if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
+        status = ek_http_page(h->stage, url,
+                              MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "n"),
+                              &type, &body);
+    enum MHD_Result result = answer(connection, status, type, &body);
+    ek_buf_release(&body);
+    return result;
+}
+
+/* Splits "host:port" or "[host]:port". */
+static int split(const char *listen, char *host, const char **port, struct ek_error *e)
+{
+    const char *colon = strrchr(listen, ':');
+    uint64_t number;
+    if (!colon || ek_parse_u64(colon + 1, EK_WHOLE, &number) || number > UINT16_MAX)
+        return ek_fail(e, EK_ECONFIG, "'http.listen': '%s' is not address:port", listen);
+    size_t length = (size_t)(colon - listen);
+    bool brackets = length >= 2 && listen[0] == '[' && colon[-1] == ']';
+    if (length - 2 * brackets >= HOST_BYTES)
+        return ek_fail(e, EK_ECONFIG, "'http.listen': the address is too long");
+    snprintf(host, HOST_BYTES, "%.*s", (int)(length - 2 * brackets), listen + brackets);
+    *port = colon + 1;
+    return EK_OK;
+}
+
+static int serve(struct ek_http *h, const struct sockaddr *address)
+{
+    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
+    if (address->sa_family == AF_INET6)
+        flags |= MHD_USE_IPv6;
+    h->server = MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, address,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+                                 MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+    return h->server ? EK_OK : EK_EIO;
+}
+
+static int start(struct ek_http *h, const char *listen, struct ek_error *e)
+{
+    char host[HOST_BYTES];
+    const char *port = NULL;
+    struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    int rc = split(listen, host, &port, e);
+    if (rc)
+        return rc;
+    int problem = getaddrinfo(*host ? host : NULL, port, &hints, &found);
+    if (problem)
+        return ek_fail(e, EK_ECONFIG, "'http.listen': '%s': %s", listen, gai_strerror(problem));
+    rc = serve(h, found->ai_addr);
+    freeaddrinfo(found);
+    return rc ? ek_fail(e, EK_EIO, "'http.listen': cannot listen on '%s'", listen) : EK_OK;
+}
+
+int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
+                  struct ek_log *log, struct ek_error *e)
+{
+    struct ek_http *h = ek_calloc(1, sizeof *h);
+    if (!h)
+        return ek_fail(e, EK_ENOMEM, "no memory for the http server");
+    h->stage = stage;
+    int rc = start(h, listen, e);
+    if (rc) {
+        ek_free(h);
+        return rc;
+    }
+    ek_log_write(log, EK_LOG_INFO, "http", "listen=%s port=%d", listen, ek_http_port(h));
+    *out = h;
+    return EK_OK;
+}
+
+int ek_http_port(const struct ek_http *h)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->server, MHD_DAEMON_INFO_BIND_PORT);
+    return info ? info->port : 0;
+}
+
+void ek_http_stop(struct ek_http *h)
+{
+    if (!h)
+        return;
+    MHD_stop_daemon(h->server);
+    ek_free(h);
+}

@@ -1,0 +1,112 @@
+#include "daemon/http_pages.h"
+
+#include "base/parse.h"
+#include "daemon/journal.h"
+#include "daemon/kafka.h"
+#include "daemon/metrics.h"
+
+#include <string.h>
+
+enum { OK = 200, BAD_REQUEST = 400, NOT_FOUND = 404, BROKEN = 500, UNAVAILABLE = 503 };
+enum { EVENTS_DEFAULT = 100 };
+
+static const char TEXT[] = "text/plain; charset=utf-8";
+static const char JSON[] = "application/json";
+static const char PROMETHEUS[] = "text/plain; version=0.0.4; charset=utf-8";
+
+static unsigned done(int rc)
+{
+    return rc ? BROKEN : OK;
+}
+
+static unsigned ping(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)s;
+    (void)n;
+    return done(ek_buf_text(body, "pong\n"));
+}
+
+static unsigned ready(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    struct ek_stage_stats stats;
+    (void)n;
+    ek_stage_stats(s, &stats);
+    if (!stats.ready)
+        return ek_buf_text(body, "not ready: no partitions are assigned\n") ? BROKEN : UNAVAILABLE;
+    return done(ek_buf_text(body, "ready\n"));
+}
+
+static unsigned version(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)s;
+    (void)n;
+    return done(ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n", ek_version(),
+                              ek_kafka_version()));
+}
+
+static unsigned metrics(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)n;
+    return done(ek_metrics_write(ek_stage_metrics(s), body));
+}
+
+static unsigned status(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)n;
+    return done(ek_stage_status(s, body));
+}
+
+static unsigned findings(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)n;
+    return done(ek_journal_findings(ek_stage_journal(s), body));
+}
+
+static unsigned plan(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)n;
+    return done(ek_journal_plan(ek_stage_journal(s), body));
+}
+
+static unsigned events(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    uint64_t count = EVENTS_DEFAULT;
+    if (n && (ek_parse_u64(n, EK_WHOLE, &count) || !count))
+        return ek_buf_text(body, "{\"error\":\"'n' is no positive number\"}\n") ? BROKEN
+                                                                                : BAD_REQUEST;
+    return done(ek_journal_last(ek_stage_journal(s), count, body));
+}
+
+struct page {
+    const char *path, *type;
+    unsigned (*write)(struct ek_stage *s, const char *n, struct ek_buf *body);
+};
+static const struct page PAGES[] = {
+    {"/ping", TEXT, ping},
+    {"/ready", TEXT, ready},
+    {"/version", JSON, version},
+    {"/metrics", PROMETHEUS, metrics},
+    {"/api/v1/status", JSON, status},
+    {"/api/v1/findings", JSON, findings},
+    {"/api/v1/plan", JSON, plan},
+    {"/api/v1/events", JSON, events},
+};
+
+unsigned ek_http_page(struct ek_stage *stage, const char *path, const char *n, const char **type,
+                      struct ek_buf *body)
+{
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
+        if (strcmp(PAGES[i].path, path) != 0)
+            continue;
+        unsigned code = PAGES[i].write(stage, n, body);
+        *type = code == BROKEN ? TEXT : PAGES[i].type;
+        if (code == BROKEN)
+            ek_buf_clear(body);
+        return code;
+    }
+    *type = TEXT;
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
+        if (ek_buf_printf(body, "%s%s", i ? " " : "not found; there are: ", PAGES[i].path))
+            return BROKEN;
+    return ek_buf_text(body, "\n") ? BROKEN : NOT_FOUND;
+}

@@ -1,0 +1,214 @@
+#include "daemon/journal.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <pthread.h>
+#include <string.h>
+
+struct ek_journal {
+    pthread_mutex_t lock;
+    char **events; /* ring; event number k stands at (k - 1) % keep */
+    size_t keep;
+    uint64_t count;   /* events ever */
+    json_t *findings; /* array of the newest event of every open episode */
+    json_t *plan;     /* NULL before the first */
+};
+
+struct ek_journal *ek_journal_new(size_t keep)
+{
+    struct ek_journal *j = ek_calloc(1, sizeof *j);
+    if (!j)
+        return NULL;
+    j->keep = keep ? keep : 1;
+    j->events = ek_calloc(j->keep, sizeof *j->events);
+    j->findings = json_array();
+    pthread_mutex_init(&j->lock, NULL);
+    if (j->events && j->findings)
+        return j;
+    ek_journal_free(j);
+    return NULL;
+}
+
+void ek_journal_free(struct ek_journal *j)
+{
+    if (!j)
+        return;
+    for (size_t i = 0; j->events && i < j->keep; i++)
+        ek_free(j->events[i]);
+    ek_free(j->events);
+    json_decref(j->findings);
+    json_decref(j->plan);
+    pthread_mutex_destroy(&j->lock);
+    ek_free(j);
+}
+
+static bool says(const json_t *event, const char *key, const char *word)
+{
+    const char *text = json_string_value(json_object_get(event, key));
+    return text && !strcmp(text, word);
+}
+
+static bool routes(const json_t *event)
+{
+    return says(event, "action", "route") || says(event, "action", "route_spread");
+}
+
+static size_t place_of(const json_t *findings, const json_t *event)
+{
+    size_t i;
+    json_t *f;
+    json_array_foreach(findings, i, f)
+    {
+        if (json_equal(json_object_get(f, "episode"), json_object_get(event, "episode")))
+            return i;
+    }
+    return json_array_size(findings);
+}
+
+static int take_finding(struct ek_journal *j, json_t *event, struct ek_journal_change *change)
+{
+    size_t i = place_of(j->findings, event), n = json_array_size(j->findings);
+    change->detected = says(event, "state", "confirmed") && routes(event);
+    int rc = 0;
+    if (says(event, "state", "dismissed") || says(event, "state", "recovered")) {
+        if (i < n)
+            rc = json_array_remove(j->findings, i);
+    } else if (i < n) {
+        rc = json_array_set(j->findings, i, event);
+    } else {
+        if (n == EK_JOURNAL_FINDINGS_MAX)
+            json_array_remove(j->findings, 0);
+        rc = json_array_append(j->findings, event);
+    }
+    return rc ? EK_ENOMEM : EK_OK;
+}
+
+static bool same_route(const json_t *a, const json_t *b)
+{
+    return routes(a) && routes(b) &&
+           json_equal(json_object_get(a, "feature"), json_object_get(b, "feature")) &&
+           json_equal(json_object_get(a, "segment"), json_object_get(b, "segment"));
+}
+
+static bool routed_before(const json_t *plan, const json_t *cell)
+{
+    size_t i;
+    json_t *old;
+    json_array_foreach(json_object_get(plan, "cells"), i, old)
+    {
+        if (same_route(old, cell))
+            return true;
+    }
+    return false;
+}
+
+static void take_plan(struct ek_journal *j, json_t *event, struct ek_journal_change *change)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(json_object_get(event, "cells"), i, cell)
+    {
+        change->enforced += routes(cell) && !routed_before(j->plan, cell);
+    }
+    json_decref(j->plan);
+    j->plan = json_incref(event);
+}
+
+static int interpret(struct ek_journal *j, const char *json, struct ek_journal_change *change)
+{
+    json_t *event = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    int rc = EK_OK;
+    if (says(event, "event", "finding"))
+        rc = take_finding(j, event, change);
+    else if (says(event, "event", "plan"))
+        take_plan(j, event, change);
+    json_decref(event);
+    return rc;
+}
+
+int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change)
+{
+    char *copy = ek_strdup(json);
+    *change = (struct ek_journal_change){0, 0};
+    if (!copy)
+        return EK_ENOMEM;
+    pthread_mutex_lock(&j->lock);
+    char **slot = &j->events[j->count % j->keep];
+    ek_free(*slot);
+    *slot = copy;
+    j->count++;
+    int rc = interpret(j, json, change);
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+/* Number of the oldest event that is still kept, minus one. */
+static uint64_t oldest(const struct ek_journal *j)
+{
+    return j->count > j->keep ? j->count - j->keep : 0;
+}
+
+int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    pthread_mutex_lock(&j->lock);
+    uint64_t k = *after > oldest(j) ? *after : oldest(j);
+    for (; !rc && k < j->count; k++)
+        rc = ek_buf_printf(out, "%s\n", j->events[k % j->keep]);
+    if (!rc)
+        *after = k;
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out)
+{
+    pthread_mutex_lock(&j->lock);
+    uint64_t k = j->count > n ? j->count - n : 0;
+    if (k < oldest(j))
+        k = oldest(j);
+    int rc = ek_buf_text(out, "[");
+    for (uint64_t first = k; !rc && k < j->count; k++)
+        rc = ek_buf_printf(out, "%s%s", k > first ? ",\n" : "", j->events[k % j->keep]);
+    pthread_mutex_unlock(&j->lock);
+    return rc ? rc : ek_buf_text(out, "]\n");
+}
+
+static int add_text(const char *text, size_t length, void *out)
+{
+    return ek_buf_add(out, text, length);
+}
+
+static int dump(const json_t *value, struct ek_buf *out)
+{
+    return json_dump_callback(value, add_text, out, JSON_COMPACT) ? EK_ENOMEM
+                                                                  : ek_buf_text(out, "\n");
+}
+
+int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
+{
+    pthread_mutex_lock(&j->lock);
+    int rc = dump(j->findings, out);
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
+{
+    pthread_mutex_lock(&j->lock);
+    int rc = j->plan ? dump(j->plan, out)
+                     : ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"cells\":[]}\n");
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+size_t ek_journal_open(struct ek_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    size_t n = json_array_size(j->findings);
+    pthread_mutex_unlock(&j->lock);
+    return n;
+}

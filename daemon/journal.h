@@ -1,0 +1,43 @@
+/* What the guard reported, kept for those who ask: the last events, the findings that are open, the
+ * plan in force.
+ *
+ * Invariants: at most `keep` events and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
+ * finding is open from `suspected` until `dismissed` or `recovered`. Events that are no JSON
+ * objects are kept but change nothing.
+ * Owner: the caller. Threads: any.
+ */
+#ifndef EK_DAEMON_JOURNAL_H
+#define EK_DAEMON_JOURNAL_H
+
+#include "base/buf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EK_JOURNAL_FINDINGS_MAX = 1024 };
+
+struct ek_journal;
+
+/* What an event changed, for counters. */
+struct ek_journal_change {
+    int detected; /* 1: a finding was confirmed whose action is to route */
+    int enforced; /* cells routed by this plan and not by the one before */
+};
+
+struct ek_journal *ek_journal_new(size_t keep);
+void ek_journal_free(struct ek_journal *j);
+
+/* Takes one event. EK_ENOMEM: it is lost, the rest stays. */
+int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change);
+
+/* Appends events after number *after as lines and moves it on; the first event is number 1. */
+int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out);
+/* Appends the last n events as a JSON array, oldest first. */
+int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out);
+/* Appends the open findings as a JSON array, oldest first. */
+int ek_journal_findings(struct ek_journal *j, struct ek_buf *out);
+/* Appends the plan in force as a JSON object; version 0 without cells before the first. */
+int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
+size_t ek_journal_open(struct ek_journal *j);
+
+#endif

@@ -1,0 +1,194 @@
+#include "daemon/kafka_conf.h"
+
+#include "daemon/kafka.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    MESSAGE_SLACK_BYTES = 64 << 10, /* key and headers beside the value */
+    RECEIVE_BYTES_MIN = 100000000,
+    FETCH_BYTES_MIN = 50 << 20,
+    PARTITION_FETCH_BYTES_MIN = 1 << 20,
+    PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
+};
+
+/* Properties that are ours to decide, and what to use instead. */
+struct reserved {
+    const char *name, *instead;
+};
+static const struct reserved RESERVED[] = {
+    {"bootstrap.servers", "input.brokers"},
+    {"metadata.broker.list", "input.brokers"},
+    {"group.id", "input.group"},
+    {"auto.offset.reset", "input.start"},
+    {"enable.auto.commit", "limits.commit_every"},
+    {"auto.commit.enable", "limits.commit_every"},
+    {"auto.commit.interval.ms", "limits.commit_every"},
+    {"enable.auto.offset.store", "limits.commit_every"},
+    {"enable.partition.eof", NULL},
+    {"transactional.id", "input.delivery"},
+    {"queue.buffering.max.messages", "limits.in_flight_messages"},
+    {"queue.buffering.max.kbytes", "limits.in_flight_bytes"},
+    {"message.max.bytes", "limits.message_bytes"},
+};
+
+int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
+                      struct ek_error *e)
+{
+    char why[200];
+    if (rd_kafka_conf_set(conf, name, value, why, sizeof why) == RD_KAFKA_CONF_OK)
+        return EK_OK;
+    return ek_fail(e, EK_ECONFIG, "librdkafka property '%s': %s", name, why);
+}
+
+static int set_number(rd_kafka_conf_t *conf, const char *name, int64_t value, struct ek_error *e)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return ek_kafka_conf_set(conf, name, text, e);
+}
+
+static int refuse(const struct ek_property *p, struct ek_error *e)
+{
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
+        if (strcmp(RESERVED[i].name, p->name) != 0)
+            continue;
+        if (!RESERVED[i].instead)
+            return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is set by evenkeel", p->name);
+        return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is set by evenkeel: use '%s'",
+                       p->name, RESERVED[i].instead);
+    }
+    return EK_OK;
+}
+
+static int pass_through(rd_kafka_conf_t *conf, const struct ek_config *c,
+                        const struct ek_property_list *list, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        const struct ek_property *p = &list->items[i];
+        rc = refuse(p, e);
+        if (!rc)
+            rc = ek_kafka_conf_set(conf, p->name, p->value, e);
+        if (rc && p->line)
+            ek_error_place(e, c->path, p->line, p->column);
+    }
+    return rc;
+}
+
+static int64_t at_least(int64_t value, int64_t low)
+{
+    return value < low ? low : value;
+}
+
+static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c,
+                      struct ek_kafka_watch *watch, struct ek_error *e)
+{
+    rd_kafka_conf_set_opaque(conf, watch);
+    rd_kafka_conf_set_error_cb(conf, ek_kafka_on_error);
+    rd_kafka_conf_set_log_cb(conf, ek_kafka_on_log);
+    int rc = c->brokers ? ek_kafka_conf_set(conf, "bootstrap.servers", c->brokers, e) : EK_OK;
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "client.id", c->service_name, e);
+    return rc ? rc : ek_kafka_conf_set(conf, "reconnect.backoff.max.ms", "2000", e);
+}
+
+static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int64_t message = c->message_bytes + MESSAGE_SLACK_BYTES;
+    int64_t fetch = at_least(message, FETCH_BYTES_MIN);
+    int rc = c->group ? ek_kafka_conf_set(conf, "group.id", c->group, e) : EK_OK;
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "auto.offset.reset",
+                               c->start == EK_START_LATEST ? "latest" : "earliest", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "enable.auto.commit", "false", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "enable.auto.offset.store", "false", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "partition.assignment.strategy", "range", e);
+    if (!rc)
+        rc = set_number(conf, "max.partition.fetch.bytes",
+                        at_least(message, PARTITION_FETCH_BYTES_MIN), e);
+    if (!rc)
+        rc = set_number(conf, "fetch.max.bytes", fetch, e);
+    if (!rc)
+        rc = set_number(conf, "message.max.bytes", at_least(message, 1000000), e);
+    return rc ? rc
+              : set_number(conf, "receive.message.max.bytes",
+                           at_least(2 * fetch, RECEIVE_BYTES_MIN), e);
+}
+
+/* Deliveries never time out by themselves: the broker may be away for as long as it likes, the
+ * bounded number in flight holds the input back meanwhile. The client's own bound on a message is
+ * lifted, because a message that is too large must still reach the dead letters. */
+static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "linger.ms", "50", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "partitioner", "murmur2_random", e);
+    if (!rc)
+        rc = set_number(conf, "message.max.bytes", PRODUCE_BYTES_MAX, e);
+    if (!rc)
+        rc = set_number(conf, "queue.buffering.max.messages", 2 * c->in_flight_messages + 10000, e);
+    return rc ? rc
+              : set_number(conf, "queue.buffering.max.kbytes",
+                           (2 * c->in_flight_bytes + 2 * c->message_bytes) >> 10, e);
+}
+
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
+                           struct ek_kafka_watch *watch, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = set_common(conf, c, watch, e);
+    if (!rc)
+        rc = set_consumer(conf, c, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->librdkafka, e);
+    if (rc)
+        rd_kafka_conf_destroy(conf);
+    else
+        *out = conf;
+    return rc;
+}
+
+int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
+                           struct ek_kafka_watch *watch, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = set_common(conf, c, watch, e);
+    if (!rc)
+        rc = set_producer(conf, c, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->librdkafka, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->output_librdkafka, e);
+    if (rc)
+        rd_kafka_conf_destroy(conf);
+    else
+        *out = conf;
+    return rc;
+}
+
+int ek_kafka_check(const struct ek_config *c, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_consumer(&conf, c, NULL, e);
+    if (rc)
+        return rc;
+    rd_kafka_conf_destroy(conf);
+    rc = ek_kafka_conf_producer(&conf, c, NULL, e);
+    if (!rc)
+        rd_kafka_conf_destroy(conf);
+    return rc;
+}
+
+const char *ek_kafka_version(void)
+{
+    return rd_kafka_version_str();
+}

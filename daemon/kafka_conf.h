@@ -1,0 +1,20 @@
+/* librdkafka configurations out of ours. */
+#ifndef EK_DAEMON_KAFKA_CONF_H
+#define EK_DAEMON_KAFKA_CONF_H
+
+#include "daemon/config.h"
+#include "daemon/kafka_error.h"
+
+#include <librdkafka/rdkafka.h>
+
+/* Defaults of ours, then the properties of the configuration. `watch` becomes the opaque of the
+ * client and may be NULL. EK_ECONFIG at the place of the property that is refused. */
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
+                           struct ek_kafka_watch *watch, struct ek_error *e);
+int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
+                           struct ek_kafka_watch *watch, struct ek_error *e);
+/* Sets one property. EK_ECONFIG. */
+int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
+                      struct ek_error *e);
+
+#endif

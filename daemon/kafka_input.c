@@ -1,0 +1,351 @@
+#include "daemon/kafka_input.h"
+
+#include "base/alloc.h"
+#include "daemon/cli.h"
+#include "daemon/kafka_conf.h"
+
+#include <string.h>
+
+enum { COMMITTED_WAIT_MS = 5000, COMMIT_WAIT_MS = 5000, CLOSE_SLICE_MS = 50 };
+
+struct ek_input {
+    rd_kafka_t *client;
+    const struct ek_config *config;
+    struct ek_lanes *lanes;
+    struct ek_input_hooks hooks;
+    struct ek_kafka_watch watch;
+    int64_t drain_ms;
+    bool closed, paused, hung;
+};
+
+/* Where reading goes on: what the group committed, or where the configuration says to begin. */
+static int64_t start_of(struct ek_input *in, const rd_kafka_topic_partition_t *p)
+{
+    int64_t low = -1, high = -1;
+    if (p->offset >= 0)
+        return p->offset;
+    if (rd_kafka_query_watermark_offsets(in->client, p->topic, p->partition, &low, &high,
+                                         COMMITTED_WAIT_MS))
+        return -1;
+    return in->config->start == EK_START_LATEST ? high : low;
+}
+
+static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+    rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
+    for (int i = 0; i < known->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &known->elems[i];
+        int64_t next = start_of(in, p);
+        if (!ek_lanes_open(in->lanes, p->topic, p->partition, next)) {
+            ek_fail(&in->watch.failure, EK_ENOMEM, "no memory for partition %d", p->partition);
+            break;
+        }
+        ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
+                     p->topic, p->partition, (long long)next);
+    }
+    rd_kafka_topic_partition_list_destroy(known);
+}
+
+static int open_count(struct ek_input *in)
+{
+    int count = 0;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));)
+        count += lane->open;
+    return count;
+}
+
+/* Offsets that moved since the last commit; NULL when none did. */
+static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = NULL;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        if (!lane->open || lane->next < 0 || lane->next == lane->committed)
+            continue;
+        if (!list)
+            list = rd_kafka_topic_partition_list_new(8);
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = lane->next;
+    }
+    return list;
+}
+
+static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &list->elems[i];
+        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        if (lane && !p->err)
+            lane->committed = p->offset;
+    }
+}
+
+static void on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                      rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+    struct ek_kafka_watch *w = opaque;
+    struct ek_input *in = w->owner;
+    (void)rk;
+    if (err == RD_KAFKA_RESP_ERR__NO_OFFSET)
+        return;
+    if (err) {
+        ek_kafka_report(w, err, EK_KAFKA_COMMIT, NULL);
+        return;
+    }
+    ek_metrics_count(w->metrics, EK_COUNT_COMMITS, 1);
+    if (offsets)
+        remember(in, offsets);
+}
+
+void ek_input_commit(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = moved(in);
+    if (!list)
+        return;
+    rd_kafka_resp_err_t err = rd_kafka_commit(in->client, list, 1);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* A commit that is waited for, but never longer than wait_ms. */
+static void commit_now(struct ek_input *in, int64_t wait_ms)
+{
+    rd_kafka_topic_partition_list_t *list = moved(in);
+    if (!list)
+        return;
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
+    rd_kafka_resp_err_t err =
+        rd_kafka_commit_queue(in->client, list, answers, on_commit, &in->watch);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+    else if (!rd_kafka_queue_poll_callback(answers, (int)wait_ms))
+        ek_log_text(in->watch.log, EK_LOG_WARN, "commit_unanswered",
+                    "the last offsets may come again");
+    rd_kafka_queue_destroy(answers);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &parts->elems[i];
+        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        if (lane)
+            ek_lanes_close(in->lanes, lane);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
+                     p->partition);
+    }
+}
+
+static void apply_assignment(struct ek_input *in, bool assign,
+                             const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_error_t *problem = NULL;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (!strcmp(rd_kafka_rebalance_protocol(in->client), "COOPERATIVE"))
+        problem = assign ? rd_kafka_incremental_assign(in->client, parts)
+                         : rd_kafka_incremental_unassign(in->client, parts);
+    else
+        err = rd_kafka_assign(in->client, assign ? parts : NULL);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME,
+                        problem ? rd_kafka_error_string(problem) : NULL);
+    rd_kafka_error_destroy(problem);
+}
+
+static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    bool lost = rd_kafka_assignment_lost(in->client);
+    if (lost) {
+        ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
+                    "another member may have them already: nothing is committed");
+    } else {
+        in->hooks.drain(in->hooks.context, in->drain_ms);
+        commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
+    }
+    close_lanes(in, parts);
+}
+
+static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                         rd_kafka_topic_partition_list_t *parts, void *opaque)
+{
+    struct ek_input *in = ((struct ek_kafka_watch *)opaque)->owner;
+    bool assign = err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    (void)rk;
+    ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
+    if (assign) {
+        open_lanes(in, parts);
+    } else {
+        if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+            ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
+        give_up(in, parts);
+    }
+    apply_assignment(in, assign, parts);
+    in->paused = false;
+    in->hooks.assigned(in->hooks.context, assign, open_count(in));
+}
+
+static int make_client(struct ek_input *in, struct ek_error *e)
+{
+    char why[300];
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_consumer(&conf, in->config, &in->watch, e);
+    if (rc)
+        return rc;
+    rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+    rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+    in->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+    if (!in->client) {
+        rd_kafka_conf_destroy(conf);
+        return ek_fail(e, EK_ECONFIG, "kafka consumer: %s", why);
+    }
+    rd_kafka_poll_set_consumer(in->client);
+    return EK_OK;
+}
+
+int ek_input_new(struct ek_input **out, const struct ek_config *c, struct ek_lanes *lanes,
+                 const struct ek_input_hooks *hooks, struct ek_metrics *metrics, struct ek_log *log,
+                 struct ek_error *e)
+{
+    struct ek_input *in = ek_calloc(1, sizeof *in);
+    if (!in)
+        return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
+    in->config = c;
+    in->lanes = lanes;
+    in->hooks = *hooks;
+    in->drain_ms = c->shutdown_ms;
+    in->watch =
+        (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "consumer", .owner = in};
+    int rc = make_client(in, e);
+    if (rc)
+        ek_free(in);
+    else
+        *out = in;
+    return rc;
+}
+
+int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
+{
+    const struct ek_text_list *topics = &in->config->topics;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)topics->count);
+    for (size_t i = 0; i < topics->count; i++)
+        rd_kafka_topic_partition_list_add(list, topics->items[i], RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t err = rd_kafka_subscribe(in->client, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err ? ek_fail(e, EK_EIO, "cannot subscribe: %s", rd_kafka_err2str(err)) : EK_OK;
+}
+
+/* Fills `m` and takes its ticket. A message of a partition that was taken away meanwhile is
+ * dropped: its next owner reads it again. */
+static int take(struct ek_input *in, rd_kafka_message_t *raw, struct ek_message *m, bool *got,
+                struct ek_error *e)
+{
+    rd_kafka_timestamp_type_t type;
+    const char *topic = rd_kafka_topic_name(raw->rkt);
+    struct ek_lane *lane = ek_lanes_find(in->lanes, topic, raw->partition);
+    if (!lane) {
+        rd_kafka_message_destroy(raw);
+        return EK_OK;
+    }
+    struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
+    if (!t) {
+        rd_kafka_message_destroy(raw);
+        return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
+    }
+    t->message = raw;
+    int64_t timestamp = rd_kafka_message_timestamp(raw, &type);
+    *m = (struct ek_message){raw->payload,
+                             raw->len,
+                             type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp,
+                             topic,
+                             raw->partition,
+                             raw->offset,
+                             t};
+    *got = true;
+    return EK_OK;
+}
+
+int ek_input_poll(struct ek_input *in, int wait_ms, struct ek_message *m, bool *got,
+                  struct ek_error *e)
+{
+    int rc = EK_OK;
+    *got = false;
+    rd_kafka_message_t *raw = rd_kafka_consumer_poll(in->client, wait_ms);
+    if (raw && !raw->err) {
+        rc = take(in, raw, m, got, e);
+    } else if (raw) {
+        ek_kafka_report(&in->watch, raw->err, EK_KAFKA_CONSUME, rd_kafka_message_errstr(raw));
+        rd_kafka_message_destroy(raw);
+    }
+    if (!rc && in->watch.failure.code) {
+        rc = in->watch.failure.code;
+        if (*got)
+            return EK_OK; /* told at the next call, so that the ticket is not forgotten */
+        if (e)
+            *e = in->watch.failure;
+    }
+    return rc;
+}
+
+void ek_input_pause(struct ek_input *in, bool pause)
+{
+    rd_kafka_topic_partition_list_t *parts = NULL;
+    if (pause == in->paused || rd_kafka_assignment(in->client, &parts) || !parts)
+        return;
+    if (pause)
+        rd_kafka_pause_partitions(in->client, parts);
+    else
+        rd_kafka_resume_partitions(in->client, parts);
+    in->paused = pause;
+    rd_kafka_topic_partition_list_destroy(parts);
+}
+
+void ek_input_lags(struct ek_input *in)
+{
+    size_t count = 0, capacity = (size_t)open_count(in);
+    struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);
+    if (!lags)
+        return;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        int64_t low = -1, high = -1;
+        if (!lane->open || count == capacity)
+            continue;
+        struct ek_lag *lag = &lags[count++];
+        snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
+        lag->partition = lane->partition;
+        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
+        bool known = high >= 0 && lane->next >= 0;
+        lag->messages = !known ? -1 : high > lane->next ? high - lane->next : 0;
+    }
+    ek_metrics_lags(in->watch.metrics, lags, count);
+    ek_free(lags);
+}
+
+void ek_input_close(struct ek_input *in, int64_t wait_ms)
+{
+    if (in->closed)
+        return;
+    in->closed = true;
+    in->drain_ms = wait_ms;
+    int64_t until = ek_now_ms() + wait_ms;
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(in->client);
+    rd_kafka_error_t *problem = rd_kafka_consumer_close_queue(in->client, queue);
+    while (!problem && !rd_kafka_consumer_closed(in->client) && ek_now_ms() < until)
+        rd_kafka_queue_poll_callback(queue, CLOSE_SLICE_MS);
+    in->hung = !rd_kafka_consumer_closed(in->client);
+    if (in->hung)
+        ek_log_text(in->watch.log, EK_LOG_WARN, "close_unanswered",
+                    "the group was not left in time: it will notice by its session time-out");
+    rd_kafka_error_destroy(problem);
+    rd_kafka_queue_destroy(queue);
+}
+
+void ek_input_free(struct ek_input *in)
+{
+    if (!in)
+        return;
+    rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    ek_free(in);
+}

@@ -1,0 +1,63 @@
+#include "daemon/kafka_mock.h"
+
+#include "base/alloc.h"
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+struct ek_mock {
+    rd_kafka_t *client; /* carries the cluster, talks to nobody */
+    rd_kafka_mock_cluster_t *cluster;
+};
+
+static void swallow_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+{
+    (void)rk;
+    (void)level;
+    (void)facility;
+    (void)text;
+}
+
+int ek_mock_start(struct ek_mock **out, struct ek_error *e)
+{
+    char why[200];
+    struct ek_mock *m = ek_calloc(1, sizeof *m);
+    if (!m)
+        return ek_fail(e, EK_ENOMEM, "no memory for the mock cluster");
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set_log_cb(conf, swallow_log);
+    m->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+    if (!m->client) {
+        rd_kafka_conf_destroy(conf);
+        ek_free(m);
+        return ek_fail(e, EK_EIO, "mock cluster: %s", why);
+    }
+    m->cluster = rd_kafka_mock_cluster_new(m->client, 1);
+    if (!m->cluster) {
+        ek_mock_stop(m);
+        return ek_fail(e, EK_EIO, "mock cluster: no socket to listen on");
+    }
+    *out = m;
+    return EK_OK;
+}
+
+const char *ek_mock_brokers(const struct ek_mock *m)
+{
+    return rd_kafka_mock_cluster_bootstraps(m->cluster);
+}
+
+int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct ek_error *e)
+{
+    rd_kafka_resp_err_t err = rd_kafka_mock_topic_create(m->cluster, topic, partitions, 1);
+    return err ? ek_fail(e, EK_EIO, "mock topic '%s': %s", topic, rd_kafka_err2str(err)) : EK_OK;
+}
+
+void ek_mock_stop(struct ek_mock *m)
+{
+    if (!m)
+        return;
+    if (m->cluster)
+        rd_kafka_mock_cluster_destroy(m->cluster);
+    rd_kafka_destroy(m->client);
+    ek_free(m);
+}

@@ -1,0 +1,376 @@
+#include "daemon/kafka_output.h"
+
+#include "base/alloc.h"
+#include "daemon/cli.h"
+#include "daemon/kafka_conf.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TOPIC_WAIT_MS = 15000, QUEUE_FULL_WAIT_MS = 100, PURGE_WAIT_MS = 1000 };
+enum outcome { PASSED, ROUTED, DEAD };
+
+struct ek_output {
+    rd_kafka_t *client;
+    rd_kafka_topic_t *ranked, *dead, *alerts; /* alerts may be NULL */
+    const struct ek_config *config;
+    struct ek_lanes *lanes;
+    struct ek_kafka_watch watch;
+    int64_t missing_since_ms; /* a topic was found missing; 0: not */
+    bool closing;
+    char counted_topic[250]; /* the input topic whose partitions were counted last */
+    bool same_partitions;    /* it has as many as the output */
+};
+
+/* What a dead letter remembers in its ticket's outcome, above the outcome itself. */
+static int dead_outcome(enum ek_code code)
+{
+    return DEAD | (int)code << 4;
+}
+
+static enum ek_counter reason_counter(int outcome)
+{
+    switch (outcome >> 4) {
+    case EK_EFORMAT:
+        return EK_COUNT_DEAD_FORMAT;
+    case EK_ELIMIT:
+        return EK_COUNT_DEAD_LIMIT;
+    case EK_ESTATE:
+        return EK_COUNT_DEAD_STATE;
+    case EK_EIO:
+        return EK_COUNT_DEAD_DELIVERY;
+    default:
+        return EK_COUNT_DEAD_OTHER;
+    }
+}
+
+static const char *reason_name(enum ek_code code)
+{
+    return code == EK_EIO ? "delivery" : ek_code_name(code);
+}
+
+static void count_done(struct ek_output *o, const struct ek_ticket *t)
+{
+    struct ek_metrics *m = o->watch.metrics;
+    enum outcome outcome = t->outcome & 3;
+    ek_metrics_count(m,
+                     outcome == PASSED   ? EK_COUNT_PASSED
+                     : outcome == ROUTED ? EK_COUNT_ROUTED
+                                         : EK_COUNT_DEAD,
+                     1);
+    if (outcome == DEAD)
+        ek_metrics_count(m, reason_counter(t->outcome), 1);
+    ek_metrics_count(m, EK_COUNT_BYTES_OUT, t->bytes);
+}
+
+/* Gives the message back and the ticket away. */
+static void finish(struct ek_output *o, struct ek_ticket *t)
+{
+    rd_kafka_message_destroy(t->message);
+    t->message = NULL;
+    ek_lanes_done(o->lanes, t);
+}
+
+void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
+{
+    if (t->lane)
+        ek_lanes_close(o->lanes, t->lane);
+    finish(o, t);
+}
+
+static void on_refused(struct ek_output *o, struct ek_ticket *t, rd_kafka_resp_err_t err)
+{
+    struct ek_error failure;
+    enum ek_kafka_class class = ek_kafka_report(&o->watch, err, EK_KAFKA_DELIVER, NULL);
+    if (class == EK_KAFKA_MESSAGE && (t->outcome & 3) != DEAD && t->lane) {
+        if (ek_output_dead_letter(o, t, EK_EIO, rd_kafka_err2str(err), &failure))
+            o->watch.failure = failure;
+        return;
+    }
+    if (class == EK_KAFKA_MESSAGE && !o->watch.failure.code) {
+        ek_fail(&o->watch.failure, EK_EIO, "topic '%s' refuses a dead letter: %s",
+                o->config->dead_letter, rd_kafka_err2str(err));
+        o->watch.failure.flags = EK_ERR_FATAL;
+    }
+    ek_output_abandon(o, t);
+}
+
+static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)
+{
+    struct ek_output *o = ((struct ek_kafka_watch *)opaque)->owner;
+    struct ek_ticket *t = report->_private;
+    (void)rk;
+    if (!t) {
+        if (report->err && !o->closing)
+            ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(report->err));
+    } else if (report->err && o->closing) {
+        ek_output_abandon(o, t);
+    } else if (report->err) {
+        on_refused(o, t, report->err);
+    } else {
+        count_done(o, t);
+        finish(o, t);
+    }
+}
+
+static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct ek_error *e)
+{
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
+    if (!topic)
+        ek_fail(e, EK_EIO, "topic '%s': %s", name, rd_kafka_err2str(rd_kafka_last_error()));
+    return topic;
+}
+
+static int make_client(struct ek_output *o, struct ek_error *e)
+{
+    char why[300];
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_producer(&conf, o->config, &o->watch, e);
+    if (rc)
+        return rc;
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    o->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+    if (!o->client) {
+        rd_kafka_conf_destroy(conf);
+        return ek_fail(e, EK_ECONFIG, "kafka producer: %s", why);
+    }
+    o->ranked = topic_of(o, o->config->output_topic, e);
+    o->dead = topic_of(o, o->config->dead_letter, e);
+    if (o->config->alert_topic)
+        o->alerts = topic_of(o, o->config->alert_topic, e);
+    bool all = o->ranked && o->dead && (o->alerts || !o->config->alert_topic);
+    return all ? EK_OK : EK_EIO;
+}
+
+int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
+                  struct ek_metrics *metrics, struct ek_log *log, struct ek_error *e)
+{
+    struct ek_output *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return ek_fail(e, EK_ENOMEM, "no memory for the producer");
+    o->config = c;
+    o->lanes = lanes;
+    o->watch =
+        (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
+    int rc = make_client(o, e);
+    if (rc)
+        ek_output_free(o);
+    else
+        *out = o;
+    return rc;
+}
+
+/* Number of partitions as the broker tells; 0 when it does not know the topic, -1 without an
+ * answer. */
+static int partitions_of(struct ek_output *o, rd_kafka_topic_t *topic, int wait_ms)
+{
+    const struct rd_kafka_metadata *answer;
+    if (rd_kafka_metadata(o->client, 0, topic, &answer, wait_ms))
+        return -1;
+    int count = answer->topic_cnt == 1 ? answer->topics[0].partition_cnt : 0;
+    if (answer->topic_cnt == 1 && answer->topics[0].err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
+        count = -1;
+    rd_kafka_metadata_destroy(answer);
+    return count;
+}
+
+static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
+{
+    int64_t now = ek_now_ms();
+    if (!o->missing_since_ms) {
+        o->missing_since_ms = now;
+        ek_log_write(o->watch.log, EK_LOG_WARN, "topic_missing", "topic=%s", name);
+    }
+    if (now - o->missing_since_ms < TOPIC_WAIT_MS)
+        return EK_OK;
+    int rc = ek_fail(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name", name);
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
+{
+    rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts};
+    *ready = false;
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        if (!topics[i])
+            continue;
+        int count = partitions_of(o, topics[i], wait_ms);
+        if (count < 0)
+            return ek_output_poll(o, 0, e);
+        if (!count)
+            return topic_missing(o, rd_kafka_topic_name(topics[i]), e);
+    }
+    *ready = true;
+    return ek_output_poll(o, 0, e);
+}
+
+void ek_output_forget_partitions(struct ek_output *o)
+{
+    o->counted_topic[0] = 0;
+}
+
+static bool keeps_partition(struct ek_output *o, const rd_kafka_message_t *source)
+{
+    const char *name = rd_kafka_topic_name(source->rkt);
+    if (strcmp(o->counted_topic, name) != 0) {
+        rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
+        int in = topic ? partitions_of(o, topic, TOPIC_WAIT_MS / 3) : -1;
+        int out = partitions_of(o, o->ranked, TOPIC_WAIT_MS / 3);
+        o->same_partitions = in > 0 && in == out;
+        snprintf(o->counted_topic, sizeof o->counted_topic, "%s", name);
+        if (topic)
+            rd_kafka_topic_destroy(topic);
+    }
+    return o->same_partitions;
+}
+
+/* A copy of the message's headers, to which more are added; NULL without memory. */
+static rd_kafka_headers_t *headers_of(const rd_kafka_message_t *source)
+{
+    rd_kafka_headers_t *old;
+    if (rd_kafka_message_headers(source, &old))
+        return rd_kafka_headers_new(8);
+    return rd_kafka_headers_copy(old);
+}
+
+static void add_header(rd_kafka_headers_t *headers, const char *name, const char *value)
+{
+    rd_kafka_header_add(headers, name, -1, value, -1);
+}
+
+/* Hands over to the client; takes the headers in any case. A full queue is waited for. */
+static int hand_over(struct ek_output *o, rd_kafka_topic_t *topic, int partition,
+                     struct ek_ticket *t, const void *bytes, size_t length,
+                     rd_kafka_headers_t *headers, struct ek_error *e)
+{
+    const rd_kafka_message_t *source = t->message;
+    rd_kafka_timestamp_type_t type;
+    int64_t stamp = rd_kafka_message_timestamp(source, &type);
+    rd_kafka_resp_err_t err;
+    ek_lanes_load(o->lanes, t, length);
+    if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || stamp < 0)
+        stamp = 0;
+    for (;;) {
+        err = rd_kafka_producev(o->client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
+                                RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                RD_KAFKA_V_VALUE((void *)(uintptr_t)bytes, length),
+                                RD_KAFKA_V_KEY(source->key, source->key_len),
+                                RD_KAFKA_V_TIMESTAMP(stamp), RD_KAFKA_V_HEADERS(headers),
+                                RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
+        if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL || o->watch.failure.code)
+            break;
+        rd_kafka_poll(o->client, QUEUE_FULL_WAIT_MS);
+    }
+    if (!err)
+        return EK_OK;
+    rd_kafka_headers_destroy(headers);
+    return ek_fail(e, EK_EIO, "%s", rd_kafka_err2str(err));
+}
+
+static int no_headers(struct ek_output *o, struct ek_ticket *t, struct ek_error *e)
+{
+    ek_output_abandon(o, t);
+    return ek_fail(e, EK_ENOMEM, "no memory for headers");
+}
+
+static int give_up(struct ek_output *o, struct ek_ticket *t, struct ek_error *e)
+{
+    char why[200];
+    snprintf(why, sizeof why, "%.199s", e ? e->message : "");
+    ek_output_abandon(o, t);
+    int rc = ek_fail(e, EK_EIO, "topic '%s' takes no dead letter: %s", o->config->dead_letter, why);
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+int ek_output_forward(struct ek_output *o, struct ek_ticket *t, const void *bytes, size_t length,
+                      uint64_t plan, const char *action, struct ek_error *e)
+{
+    char version[24];
+    const rd_kafka_message_t *source = t->message;
+    rd_kafka_headers_t *headers = headers_of(source);
+    if (!headers)
+        return no_headers(o, t, e);
+    snprintf(version, sizeof version, "%" PRIu64, plan);
+    add_header(headers, "ek-plan", version);
+    add_header(headers, "ek-action", action);
+    t->outcome = strcmp(action, "routed") == 0 ? ROUTED : PASSED;
+    int partition = keeps_partition(o, source) ? source->partition : RD_KAFKA_PARTITION_UA;
+    struct ek_error refused;
+    if (!hand_over(o, o->ranked, partition, t, bytes, length, headers, &refused))
+        return EK_OK;
+    return ek_output_dead_letter(o, t, EK_EIO, refused.message, e);
+}
+
+int ek_output_dead_letter(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
+                          const char *reason, struct ek_error *e)
+{
+    char number[24];
+    const rd_kafka_message_t *source = t->message;
+    rd_kafka_headers_t *headers = headers_of(source);
+    if (!headers)
+        return no_headers(o, t, e);
+    add_header(headers, "ek-source-topic", rd_kafka_topic_name(source->rkt));
+    snprintf(number, sizeof number, "%d", source->partition);
+    add_header(headers, "ek-source-partition", number);
+    snprintf(number, sizeof number, "%" PRId64, source->offset);
+    add_header(headers, "ek-source-offset", number);
+    add_header(headers, "ek-error-class", reason_name(code));
+    add_header(headers, "ek-error", reason);
+    t->outcome = dead_outcome(code);
+    ek_log_write(o->watch.log, EK_LOG_WARN, "dead_letter", "partition=%d offset=%lld class=%s",
+                 (int)source->partition, (long long)source->offset, reason_name(code));
+    int rc =
+        hand_over(o, o->dead, RD_KAFKA_PARTITION_UA, t, source->payload, source->len, headers, e);
+    return rc ? give_up(o, t, e) : EK_OK;
+}
+
+void ek_output_tell(struct ek_output *o, const char *json)
+{
+    if (!o->alerts)
+        return;
+    rd_kafka_resp_err_t err = rd_kafka_producev(
+        o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_KEY(o->config->service_name, strlen(o->config->service_name)),
+        RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)), RD_KAFKA_V_END);
+    if (err)
+        ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(err));
+}
+
+int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
+{
+    rd_kafka_poll(o->client, wait_ms);
+    if (!o->watch.failure.code)
+        return EK_OK;
+    if (e)
+        *e = o->watch.failure;
+    return o->watch.failure.code;
+}
+
+void ek_output_flush(struct ek_output *o, int wait_ms)
+{
+    rd_kafka_flush(o->client, wait_ms);
+}
+
+void ek_output_free(struct ek_output *o)
+{
+    if (!o)
+        return;
+    o->closing = true;
+    if (o->client) {
+        rd_kafka_purge(o->client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+        rd_kafka_flush(o->client, PURGE_WAIT_MS);
+    }
+    if (o->ranked)
+        rd_kafka_topic_destroy(o->ranked);
+    if (o->dead)
+        rd_kafka_topic_destroy(o->dead);
+    if (o->alerts)
+        rd_kafka_topic_destroy(o->alerts);
+    if (o->client)
+        rd_kafka_destroy(o->client);
+    ek_free(o);
+}

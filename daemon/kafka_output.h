@@ -1,0 +1,49 @@
+/* The producer: outputs, dead letters and alerts out, tickets done when the broker has them.
+ *
+ * Key, timestamp and headers of the consumed message are kept. The partition is kept too where the
+ * output has as many partitions as the message's topic; else the key decides (as Java's default
+ * does). A message that the broker refuses for good, such as one too large, becomes a dead letter;
+ * a dead letter that is refused is fatal. A broker that is away is waited for without end: the
+ * number in flight is the caller's bound.
+ * Owner: the caller. Threads: one.
+ */
+#ifndef EK_DAEMON_KAFKA_OUTPUT_H
+#define EK_DAEMON_KAFKA_OUTPUT_H
+
+#include "daemon/config.h"
+#include "daemon/lanes.h"
+#include "daemon/log.h"
+#include "daemon/metrics.h"
+
+struct ek_output;
+
+int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
+                  struct ek_metrics *metrics, struct ek_log *log, struct ek_error *e);
+
+/* Looks for the brokers and the topics that are written, for at most wait_ms; *ready tells whether
+ * all are there. Fails for good when a topic has not been there for long enough. */
+int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e);
+/* Learns the numbers of partitions anew, after an assignment. */
+void ek_output_forget_partitions(struct ek_output *o);
+
+/* The two below give the ticket up when they fail, which ends the stage: its partition commits
+ * nothing more.
+ * Sends `bytes` in place of the ticket's message; action is "pass" or "routed". */
+int ek_output_forward(struct ek_output *o, struct ek_ticket *t, const void *bytes, size_t length,
+                      uint64_t plan, const char *action, struct ek_error *e);
+/* Sends the ticket's message as it came, with the reason in headers. */
+int ek_output_dead_letter(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
+                          const char *reason, struct ek_error *e);
+/* Gives a ticket up without sending anything: its partition commits nothing more. */
+void ek_output_abandon(struct ek_output *o, struct ek_ticket *t);
+/* Sends one event to the alert topic, if there is one. Losing it is logged, not fatal. */
+void ek_output_tell(struct ek_output *o, const char *json);
+
+/* Serves acknowledgements, waiting up to wait_ms for the first. Fails only for good. */
+int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e);
+/* Sends what is queued now and serves acknowledgements, for at most wait_ms. */
+void ek_output_flush(struct ek_output *o, int wait_ms);
+/* Throws away what is still queued: their tickets are finished without moving any offset. */
+void ek_output_free(struct ek_output *o);
+
+#endif

@@ -1,0 +1,188 @@
+#include "daemon/lanes.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum { BLOCK_TICKETS = 256 };
+
+struct block {
+    struct block *next;
+    struct ek_ticket tickets[BLOCK_TICKETS];
+};
+
+struct ek_lanes {
+    struct ek_lane *first;
+    struct block *blocks;
+    struct ek_ticket *spare;
+    size_t in_flight, bytes;
+};
+
+struct ek_lanes *ek_lanes_new(void)
+{
+    return ek_calloc(1, sizeof(struct ek_lanes));
+}
+
+void ek_lanes_free(struct ek_lanes *l)
+{
+    if (!l)
+        return;
+    for (struct block *b = l->blocks, *next; b; b = next) {
+        next = b->next;
+        ek_free(b);
+    }
+    for (struct ek_lane *lane = l->first, *next; lane; lane = next) {
+        next = lane->sibling;
+        ek_free(lane->topic);
+        ek_free(lane);
+    }
+    ek_free(l);
+}
+
+static struct ek_lane *lane_of(struct ek_lanes *l, const char *topic, int partition)
+{
+    struct ek_lane *lane = l->first;
+    while (lane && (lane->partition != partition || strcmp(lane->topic, topic) != 0))
+        lane = lane->sibling;
+    return lane;
+}
+
+static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int partition)
+{
+    struct ek_lane *lane = ek_calloc(1, sizeof *lane);
+    if (!lane)
+        return NULL;
+    lane->topic = ek_strdup(topic);
+    if (!lane->topic) {
+        ek_free(lane);
+        return NULL;
+    }
+    lane->partition = partition;
+    lane->sibling = l->first;
+    l->first = lane;
+    return lane;
+}
+
+static void give_back(struct ek_lanes *l, struct ek_ticket *t)
+{
+    t->next = l->spare;
+    l->spare = t;
+}
+
+void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane)
+{
+    for (struct ek_ticket *t = lane->head, *next; t; t = next) {
+        next = t->next;
+        t->lane = NULL;
+        if (t->done)
+            give_back(l, t);
+    }
+    lane->head = lane->tail = NULL;
+    lane->open = false;
+}
+
+struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partition, int64_t next)
+{
+    struct ek_lane *lane = lane_of(l, topic, partition);
+    if (!lane)
+        lane = new_lane(l, topic, partition);
+    if (!lane)
+        return NULL;
+    ek_lanes_close(l, lane);
+    lane->open = true;
+    lane->next = next;
+    lane->committed = next;
+    return lane;
+}
+
+struct ek_lane *ek_lanes_find(struct ek_lanes *l, const char *topic, int partition)
+{
+    struct ek_lane *lane = lane_of(l, topic, partition);
+    return lane && lane->open ? lane : NULL;
+}
+
+/* Takes finished tickets off the head; the position follows. */
+static void advance(struct ek_lanes *l, struct ek_lane *lane)
+{
+    struct ek_ticket *t;
+    while ((t = lane->head) && t->done) {
+        lane->next = t->offset + 1;
+        lane->head = t->next;
+        give_back(l, t);
+    }
+    if (!lane->head)
+        lane->tail = NULL;
+}
+
+struct ek_lane *ek_lanes_each(struct ek_lanes *l, struct ek_lane *after)
+{
+    return after ? after->sibling : l->first;
+}
+
+static bool add_block(struct ek_lanes *l)
+{
+    struct block *b = ek_calloc(1, sizeof *b);
+    if (!b)
+        return false;
+    b->next = l->blocks;
+    l->blocks = b;
+    for (int i = 0; i < BLOCK_TICKETS; i++) {
+        b->tickets[i].next = l->spare;
+        l->spare = &b->tickets[i];
+    }
+    return true;
+}
+
+struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_t offset)
+{
+    if (!l->spare && !add_block(l))
+        return NULL;
+    struct ek_ticket *t = l->spare;
+    l->spare = t->next;
+    *t = (struct ek_ticket){.lane = lane, .offset = offset};
+    if (lane->tail)
+        lane->tail->next = t;
+    else
+        lane->head = t;
+    lane->tail = t;
+    l->in_flight++;
+    return t;
+}
+
+void ek_lanes_load(struct ek_lanes *l, struct ek_ticket *t, size_t bytes)
+{
+    l->bytes += bytes - t->bytes;
+    t->bytes = bytes;
+}
+
+void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t)
+{
+    struct ek_lane *lane = t->lane;
+    l->in_flight--;
+    l->bytes -= t->bytes;
+    t->done = true;
+    if (lane)
+        advance(l, lane);
+    else
+        give_back(l, t);
+}
+
+size_t ek_lanes_in_flight(const struct ek_lanes *l)
+{
+    return l->in_flight;
+}
+
+size_t ek_lanes_bytes(const struct ek_lanes *l)
+{
+    return l->bytes;
+}
+
+bool ek_lanes_idle(struct ek_lanes *l, const struct ek_lane *lane)
+{
+    if (lane)
+        return !lane->head;
+    for (struct ek_lane *each = l->first; each; each = each->sibling)
+        if (each->head)
+            return false;
+    return true;
+}

@@ -1,0 +1,65 @@
+/* Which offsets may be committed: one lane per assigned partition, one ticket per message in
+ * flight.
+ *
+ * Invariants: tickets of a lane are taken in the order of their offsets, which may have gaps. The
+ * position of a lane is the offset behind the last ticket before which all are done; it never moves
+ * past one that is not. A ticket outlives its lane: when the partition is taken away its tickets
+ * are cut loose, and finishing them moves nothing.
+ * Units: offsets, bytes of output. Owner: the table owns lanes and tickets. Threads: one.
+ */
+#ifndef EK_DAEMON_LANES_H
+#define EK_DAEMON_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ek_lanes;
+
+struct ek_lane {
+    char *topic;
+    int partition;
+    bool open;         /* assigned to us now */
+    int64_t next;      /* position: what a commit would say; -1 unknown */
+    int64_t committed; /* what the last commit said; -1 none */
+    struct ek_ticket *head, *tail;
+    struct ek_lane *sibling;
+};
+
+struct ek_ticket {
+    struct ek_lane *lane; /* NULL once cut loose */
+    struct ek_ticket *next;
+    int64_t offset;
+    size_t bytes;
+    bool done;
+    int outcome;   /* whatever the sender wants to remember */
+    void *message; /* the consumed message; whoever finishes the ticket gives it back first */
+};
+
+struct ek_lanes *ek_lanes_new(void);
+/* Tickets that are still out die with it; their messages must have been given back. */
+void ek_lanes_free(struct ek_lanes *l);
+
+/* The lane of a partition, opened (again) at `next`. NULL without memory. */
+struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partition, int64_t next);
+/* NULL when there is none or it is closed. */
+struct ek_lane *ek_lanes_find(struct ek_lanes *l, const char *topic, int partition);
+/* Cuts the tickets loose. */
+void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane);
+/* Walks all lanes, closed ones included: start with NULL. */
+struct ek_lane *ek_lanes_each(struct ek_lanes *l, struct ek_lane *after);
+
+/* A ticket for the message at `offset`, behind all others of the lane. NULL without memory. */
+struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_t offset);
+/* Counts `bytes` of the ticket's output as being in flight. */
+void ek_lanes_load(struct ek_lanes *l, struct ek_ticket *t, size_t bytes);
+/* The output of this ticket was acknowledged; the ticket is gone for the caller. */
+void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t);
+
+/* Tickets taken and not done, loose ones included, and their bytes. */
+size_t ek_lanes_in_flight(const struct ek_lanes *l);
+size_t ek_lanes_bytes(const struct ek_lanes *l);
+/* Those of one lane, or of all open lanes when NULL. */
+bool ek_lanes_idle(struct ek_lanes *l, const struct ek_lane *lane);
+
+#endif

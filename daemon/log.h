@@ -1,0 +1,29 @@
+/* Log lines on a stream: `time=... level=warn event=kafka_error broker=1 message="..."`.
+ *
+ * One line per call, key=value, values with spaces in quotes. The same event within a second is
+ * written at most ten times; then one line says how many were left out.
+ * Owner: the caller. Threads: any. A NULL log swallows everything.
+ */
+#ifndef EK_DAEMON_LOG_H
+#define EK_DAEMON_LOG_H
+
+#include "daemon/config.h"
+
+#include <stdio.h>
+
+struct ek_log;
+
+/* Writes to `to`, which stays the caller's. NULL without memory. */
+struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
+void ek_log_free(struct ek_log *l);
+
+/* `event` is a constant word; `format` makes the other pairs ("topic=%s offset=%lld"), whose values
+ * need no quotes, or may be "". */
+void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+/* The same with a free text, written quoted as message="...". */
+void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text);
+/* A JSON object as it is: json={...}. Never left out. */
+void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json);
+
+#endif

@@ -1,0 +1,225 @@
+#include "daemon/metrics.h"
+
+#include "base/alloc.h"
+#include "evenkeel.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Upper bounds in nanoseconds; the last bucket is +Inf. */
+static const uint64_t BOUNDS_NS[] = {5000,     10000,     25000,     50000,     100000,   250000,
+                                     500000,   1000000,   2500000,   5000000,   10000000, 25000000,
+                                     50000000, 100000000, 250000000, 1000000000};
+enum { BUCKETS = sizeof BOUNDS_NS / sizeof *BOUNDS_NS + 1 };
+
+struct ek_metrics {
+    _Atomic uint64_t counters[EK_COUNTERS], gauges[EK_GAUGES];
+    _Atomic uint64_t buckets[BUCKETS], sum_ns;
+    pthread_mutex_t lock; /* of the lags */
+    struct ek_lag *lags;
+    size_t lag_count;
+};
+
+struct series {
+    const char *name, *labels;
+    int which;
+};
+struct family {
+    const char *name, *type, *help;
+};
+
+static const struct series COUNTERS[] = {
+    {"evenkeel_messages_consumed_total", "", EK_COUNT_CONSUMED},
+    {"evenkeel_messages_total", "{result=\"pass\"}", EK_COUNT_PASSED},
+    {"evenkeel_messages_total", "{result=\"routed\"}", EK_COUNT_ROUTED},
+    {"evenkeel_messages_total", "{result=\"dead\"}", EK_COUNT_DEAD},
+    {"evenkeel_dead_letters_total", "{reason=\"format\"}", EK_COUNT_DEAD_FORMAT},
+    {"evenkeel_dead_letters_total", "{reason=\"limit\"}", EK_COUNT_DEAD_LIMIT},
+    {"evenkeel_dead_letters_total", "{reason=\"state\"}", EK_COUNT_DEAD_STATE},
+    {"evenkeel_dead_letters_total", "{reason=\"delivery\"}", EK_COUNT_DEAD_DELIVERY},
+    {"evenkeel_dead_letters_total", "{reason=\"other\"}", EK_COUNT_DEAD_OTHER},
+    {"evenkeel_score_failures_total", "", EK_COUNT_SCORE_FAILED},
+    {"evenkeel_events_total", "", EK_COUNT_EVENTS},
+    {"evenkeel_routes_detected_total", "", EK_COUNT_DETECTED},
+    {"evenkeel_routes_enforced_total", "", EK_COUNT_ENFORCED},
+    {"evenkeel_kafka_errors_total", "{class=\"retriable\"}", EK_COUNT_KAFKA_RETRIABLE},
+    {"evenkeel_kafka_errors_total", "{class=\"message\"}", EK_COUNT_KAFKA_MESSAGE},
+    {"evenkeel_kafka_errors_total", "{class=\"abort\"}", EK_COUNT_KAFKA_ABORT},
+    {"evenkeel_kafka_errors_total", "{class=\"fatal\"}", EK_COUNT_KAFKA_FATAL},
+    {"evenkeel_rebalances_total", "", EK_COUNT_REBALANCES},
+    {"evenkeel_commits_total", "", EK_COUNT_COMMITS},
+    {"evenkeel_consumed_bytes_total", "", EK_COUNT_BYTES_IN},
+    {"evenkeel_produced_bytes_total", "", EK_COUNT_BYTES_OUT},
+};
+
+static const struct series GAUGES[] = {
+    {"evenkeel_observed_queries_total", "", EK_GAUGE_QUERIES},
+    {"evenkeel_plan_version", "", EK_GAUGE_PLAN_VERSION},
+    {"evenkeel_in_flight_messages", "", EK_GAUGE_IN_FLIGHT},
+    {"evenkeel_ready", "", EK_GAUGE_READY},
+    {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
+};
+
+static const struct family FAMILIES[] = {
+    {"evenkeel_messages_consumed_total", "counter", "Messages taken from the input."},
+    {"evenkeel_messages_total", "counter", "Messages whose outcome the broker acknowledged."},
+    {"evenkeel_dead_letters_total", "counter", "Dead letters the broker acknowledged."},
+    {"evenkeel_score_failures_total", "counter",
+     "Messages forwarded as they came because they could not be scored."},
+    {"evenkeel_events_total", "counter", "Findings and plans reported by the guard."},
+    {"evenkeel_routes_detected_total", "counter", "Findings whose action is to route."},
+    {"evenkeel_routes_enforced_total", "counter", "Routes put in force by a plan."},
+    {"evenkeel_kafka_errors_total", "counter", "Errors of the Kafka clients."},
+    {"evenkeel_rebalances_total", "counter", "Assignments and revocations of partitions."},
+    {"evenkeel_commits_total", "counter", "Offset commits the group accepted."},
+    {"evenkeel_consumed_bytes_total", "counter", "Bytes of message values taken."},
+    {"evenkeel_produced_bytes_total", "counter", "Bytes of message values acknowledged."},
+    {"evenkeel_observed_queries_total", "counter", "Queries the guard has observed."},
+    {"evenkeel_plan_version", "gauge", "Version of the plan in force, 0 before the first."},
+    {"evenkeel_in_flight_messages", "gauge", "Outputs not yet acknowledged."},
+    {"evenkeel_ready", "gauge", "1 when partitions are assigned."},
+    {"evenkeel_assigned_partitions", "gauge", "Partitions assigned to this instance."},
+};
+
+struct ek_metrics *ek_metrics_new(void)
+{
+    struct ek_metrics *m = ek_calloc(1, sizeof *m);
+    if (m)
+        pthread_mutex_init(&m->lock, NULL);
+    return m;
+}
+
+void ek_metrics_free(struct ek_metrics *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_destroy(&m->lock);
+    ek_free(m->lags);
+    ek_free(m);
+}
+
+void ek_metrics_count(struct ek_metrics *m, enum ek_counter which, uint64_t more)
+{
+    atomic_fetch_add_explicit(&m->counters[which], more, memory_order_relaxed);
+}
+
+uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which)
+{
+    return atomic_load_explicit(&m->counters[which], memory_order_relaxed);
+}
+
+void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value)
+{
+    atomic_store_explicit(&m->gauges[which], value, memory_order_relaxed);
+}
+
+uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which)
+{
+    return atomic_load_explicit(&m->gauges[which], memory_order_relaxed);
+}
+
+void ek_metrics_stage_ns(struct ek_metrics *m, uint64_t ns)
+{
+    int i = 0;
+    while (i < BUCKETS - 1 && ns > BOUNDS_NS[i])
+        i++;
+    atomic_fetch_add_explicit(&m->buckets[i], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->sum_ns, ns, memory_order_relaxed);
+}
+
+int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count)
+{
+    struct ek_lag *copy = ek_calloc(count, sizeof *copy);
+    if (!copy)
+        return EK_ENOMEM;
+    if (count)
+        memcpy(copy, lags, count * sizeof *copy);
+    pthread_mutex_lock(&m->lock);
+    struct ek_lag *old = m->lags;
+    m->lags = copy;
+    m->lag_count = count;
+    pthread_mutex_unlock(&m->lock);
+    ek_free(old);
+    return EK_OK;
+}
+
+int64_t ek_metrics_lag_sum(struct ek_metrics *m)
+{
+    int64_t sum = -1;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->lag_count; i++)
+        if (m->lags[i].messages >= 0)
+            sum = (sum < 0 ? 0 : sum) + m->lags[i].messages;
+    pthread_mutex_unlock(&m->lock);
+    return sum;
+}
+
+static int write_series(const struct series *s, size_t count, const char *family,
+                        const _Atomic uint64_t *values, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < count; i++)
+        if (!strcmp(s[i].name, family))
+            rc = ek_buf_printf(out, "%s%s %" PRIu64 "\n", s[i].name, s[i].labels,
+                               atomic_load_explicit(&values[s[i].which], memory_order_relaxed));
+    return rc;
+}
+
+static int write_head(const char *name, const char *type, const char *help, struct ek_buf *out)
+{
+    return ek_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static int write_histogram(const struct ek_metrics *m, struct ek_buf *out)
+{
+    static const char name[] = "evenkeel_stage_seconds";
+    uint64_t total = 0;
+    int rc = write_head(name, "histogram", "Time of one message in the stage.", out);
+    for (int i = 0; !rc && i < BUCKETS - 1; i++) {
+        total += atomic_load_explicit(&m->buckets[i], memory_order_relaxed);
+        rc = ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
+                           (double)BOUNDS_NS[i] / 1e9, total);
+    }
+    total += atomic_load_explicit(&m->buckets[BUCKETS - 1], memory_order_relaxed);
+    if (rc)
+        return rc;
+    return ek_buf_printf(
+        out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9f\n%s_count %" PRIu64 "\n", name, total,
+        name, (double)atomic_load_explicit(&m->sum_ns, memory_order_relaxed) / 1e9, name, total);
+}
+
+static int write_lags(struct ek_metrics *m, struct ek_buf *out)
+{
+    static const char name[] = "evenkeel_consumer_lag";
+    int rc = write_head(name, "gauge", "Messages between the commit position and the end.", out);
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; !rc && i < m->lag_count; i++)
+        if (m->lags[i].messages >= 0)
+            rc = ek_buf_printf(out, "%s{topic=\"%s\",partition=\"%d\"} %" PRId64 "\n", name,
+                               m->lags[i].topic, m->lags[i].partition, m->lags[i].messages);
+    pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
+int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
+{
+    int rc = write_head("evenkeel_build_info", "gauge", "Version, as a label.", out);
+    if (!rc)
+        rc = ek_buf_printf(out, "evenkeel_build_info{version=\"%s\"} 1\n", ek_version());
+    for (size_t i = 0; !rc && i < sizeof FAMILIES / sizeof *FAMILIES; i++) {
+        const struct family *f = &FAMILIES[i];
+        rc = write_head(f->name, f->type, f->help, out);
+        if (!rc)
+            rc = write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, f->name, m->counters,
+                              out);
+        if (!rc)
+            rc = write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, f->name, m->gauges, out);
+    }
+    if (!rc)
+        rc = write_histogram(m, out);
+    if (!rc)
+        rc = write_lags(m, out);
+    return rc;
+}

@@ -1,0 +1,78 @@
+/* Counters of the stage and their Prometheus text.
+ *
+ * Invariants: counters only rise; labels come from fixed lists, so the number of series is bounded
+ * (but for the partitions assigned). Seconds and bytes are base units. Threads: any; each value is
+ * atomic on its own, a page is no snapshot of one moment.
+ * Owner: the caller.
+ */
+#ifndef EK_DAEMON_METRICS_H
+#define EK_DAEMON_METRICS_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct ek_metrics;
+
+enum ek_counter {
+    EK_COUNT_CONSUMED, /* messages taken from the input */
+    EK_COUNT_PASSED,   /* outputs acknowledged: as they came */
+    EK_COUNT_ROUTED,   /* outputs acknowledged: with other scores */
+    EK_COUNT_DEAD,     /* dead letters acknowledged */
+    EK_COUNT_DEAD_FORMAT,
+    EK_COUNT_DEAD_LIMIT,
+    EK_COUNT_DEAD_STATE,
+    EK_COUNT_DEAD_DELIVERY,
+    EK_COUNT_DEAD_OTHER,
+    EK_COUNT_SCORE_FAILED, /* forwarded as it came, because it could not be scored */
+    EK_COUNT_EVENTS,
+    EK_COUNT_DETECTED,
+    EK_COUNT_ENFORCED,
+    EK_COUNT_KAFKA_RETRIABLE,
+    EK_COUNT_KAFKA_MESSAGE,
+    EK_COUNT_KAFKA_ABORT,
+    EK_COUNT_KAFKA_FATAL,
+    EK_COUNT_REBALANCES,
+    EK_COUNT_COMMITS,
+    EK_COUNT_BYTES_IN,
+    EK_COUNT_BYTES_OUT,
+    EK_COUNTERS
+};
+
+enum ek_gauge {
+    EK_GAUGE_QUERIES, /* life-long counter of the guard */
+    EK_GAUGE_PLAN_VERSION,
+    EK_GAUGE_IN_FLIGHT,
+    EK_GAUGE_READY,
+    EK_GAUGE_PARTITIONS,
+    EK_GAUGES
+};
+
+struct ek_lag {
+    char topic[250];
+    int partition;
+    int64_t messages; /* behind the end; -1 unknown, then not shown */
+};
+
+struct ek_metrics *ek_metrics_new(void);
+void ek_metrics_free(struct ek_metrics *m);
+
+void ek_metrics_count(struct ek_metrics *m, enum ek_counter which, uint64_t more);
+uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which);
+void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value);
+uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which);
+
+/* Adds one message's time in the stage, from hand-over by the consumer to hand-over to the
+ * producer. */
+void ek_metrics_stage_ns(struct ek_metrics *m, uint64_t ns);
+
+/* Replaces the lags shown; EK_ENOMEM keeps the old ones. */
+int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count);
+/* Sum of the known lags; -1 while none is known. */
+int64_t ek_metrics_lag_sum(struct ek_metrics *m);
+
+/* Appends everything in Prometheus' text format. */
+int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out);
+
+#endif

@@ -1,0 +1,276 @@
+/* ektool: topics as files of frames, so that the tests need no other Kafka client.
+ *
+ *     ektool wait   BROKERS SECONDS              until the broker makes topics
+ *     ektool create BROKERS TOPIC PARTITIONS
+ *     ektool send   BROKERS TOPIC FILE [PER_SECOND]
+ *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
+ *     ektool count  BROKERS TOPIC
+ *
+ * A frame, all numbers little-endian: i32 partition (sending: -1 by key), i64 offset, i64 timestamp
+ * in milliseconds, bytes key, bytes value, u32 headers, and per header bytes name, bytes value;
+ * `bytes` is i32 length (-1: null) and that many bytes.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "daemon/cli.h"
+#include "daemon/kafka_tool.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT_MS = 30000, POLL_MS = 100, FRAME_BYTES_MAX = 64 << 20 };
+
+static int fail(const struct ek_error *e)
+{
+    char text[700];
+    fprintf(stderr, "ektool: %s\n", ek_error_text(e, text, sizeof text));
+    return 1;
+}
+
+static int number(const char *text)
+{
+    int64_t value = 0;
+    if (ek_parse_i64(text, EK_WHOLE, &value))
+        fprintf(stderr, "ektool: '%s' is no number\n", text);
+    return (int)value;
+}
+
+static int put_bytes(struct ek_buf *out, const void *bytes, size_t length)
+{
+    int32_t size = bytes ? (int32_t)length : -1;
+    int rc = ek_buf_add(out, &size, sizeof size);
+    return rc || !bytes ? rc : ek_buf_add(out, bytes, length);
+}
+
+static int put_frame(struct ek_buf *out, const struct ek_kafka_record *r)
+{
+    int32_t partition = r->partition;
+    uint32_t count = (uint32_t)r->header_count;
+    int rc = ek_buf_add(out, &partition, sizeof partition);
+    rc = rc ? rc : ek_buf_add(out, &r->offset, sizeof r->offset);
+    rc = rc ? rc : ek_buf_add(out, &r->timestamp_ms, sizeof r->timestamp_ms);
+    rc = rc ? rc : put_bytes(out, r->key, r->key_length);
+    rc = rc ? rc : put_bytes(out, r->bytes, r->length);
+    rc = rc ? rc : ek_buf_add(out, &count, sizeof count);
+    for (size_t i = 0; !rc && i < r->header_count; i++) {
+        const struct ek_header *h = &r->headers[i];
+        rc = put_bytes(out, h->name, strlen(h->name));
+        rc = rc ? rc : put_bytes(out, h->value, h->length);
+    }
+    return rc;
+}
+
+/* Reads `size` bytes behind what `b` has; false at the end of the file. */
+static bool get(struct ek_reader *in, struct ek_buf *b, size_t size, struct ek_error *e)
+{
+    size_t got = 0;
+    e->code = ek_buf_reserve(b, size + 1);
+    if (e->code || (size && (ek_reader_exact(in, b->data + b->length, size, &got, e) || !got)))
+        return false;
+    b->length += size;
+    return true;
+}
+
+/* Appends the bytes and a zero to `b`; *at is where they start, *length -1 for null. */
+static bool get_bytes(struct ek_reader *in, struct ek_buf *b, size_t *at, int32_t *length,
+                      struct ek_error *e)
+{
+    size_t start = b->length;
+    if (!get(in, b, sizeof *length, e))
+        return false;
+    memcpy(length, b->data + start, sizeof *length);
+    b->length = *at = start;
+    if (*length > 0 && !get(in, b, (size_t)*length, e))
+        return false;
+    return !ek_buf_add(b, "", 1);
+}
+
+struct span {
+    size_t at;
+    int32_t length;
+};
+
+static const void *view(const struct ek_buf *b, struct span s, size_t *length)
+{
+    *length = s.length > 0 ? (size_t)s.length : 0;
+    return s.length < 0 ? NULL : b->data + s.at;
+}
+
+struct fixed {
+    int32_t partition;
+    int64_t offset, timestamp_ms;
+};
+
+static bool get_fixed(struct ek_reader *in, struct ek_buf *b, struct fixed *f, struct ek_error *e)
+{
+    if (!get(in, b, 20, e))
+        return false;
+    memcpy(&f->partition, b->data, 4);
+    memcpy(&f->offset, b->data + 4, 8);
+    memcpy(&f->timestamp_ms, b->data + 12, 8);
+    return true;
+}
+
+static bool get_frame(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_record *r,
+                      struct ek_error *e)
+{
+    struct span key, value, names[EK_HEADERS_MAX], values[EK_HEADERS_MAX];
+    struct fixed f;
+    uint32_t count = 0;
+    size_t ignored;
+    ek_buf_clear(b);
+    e->code = 0;
+    if (!get_fixed(in, b, &f, e) || !get_bytes(in, b, &key.at, &key.length, e) ||
+        !get_bytes(in, b, &value.at, &value.length, e) || !get(in, b, sizeof count, e))
+        return false;
+    memcpy(&count, b->data + b->length - sizeof count, sizeof count);
+    for (uint32_t i = 0; i < count; i++)
+        if (i >= EK_HEADERS_MAX || !get_bytes(in, b, &names[i].at, &names[i].length, e) ||
+            !get_bytes(in, b, &values[i].at, &values[i].length, e))
+            return false;
+    *r = (struct ek_kafka_record){.partition = f.partition,
+                                  .offset = f.offset,
+                                  .timestamp_ms = f.timestamp_ms,
+                                  .header_count = count};
+    r->key = view(b, key, &r->key_length);
+    r->bytes = view(b, value, &r->length);
+    for (uint32_t i = 0; i < count; i++) {
+        r->headers[i].name = view(b, names[i], &ignored);
+        r->headers[i].value = view(b, values[i], &r->headers[i].length);
+    }
+    return true;
+}
+
+static void pace(int64_t began_ms, uint64_t sent, int per_second)
+{
+    int64_t ahead =
+        per_second ? (int64_t)(sent * 1000 / (uint64_t)per_second) - (ek_now_ms() - began_ms) : 0;
+    if (ahead > 0)
+        nanosleep(&(struct timespec){ahead / 1000, ahead % 1000 * 1000000}, NULL);
+}
+
+static int send_frames(struct ek_sender *s, struct ek_reader *in, int per_second, uint64_t *sent,
+                       struct ek_error *e)
+{
+    struct ek_buf frame;
+    struct ek_kafka_record r;
+    int64_t began = ek_now_ms();
+    int rc = EK_OK;
+    ek_buf_init(&frame, FRAME_BYTES_MAX);
+    while (!rc && get_frame(in, &frame, &r, e)) {
+        rc = ek_sender_send(s, &r, e);
+        *sent += !rc;
+        pace(began, *sent, per_second);
+    }
+    rc = rc ? rc : (int)e->code;
+    ek_buf_release(&frame);
+    return rc ? rc : ek_sender_flush(s, WAIT_MS, e);
+}
+
+static int do_send(char **argv, int per_second)
+{
+    struct ek_error e = {0};
+    struct ek_sender *s;
+    struct ek_reader *in;
+    uint64_t sent = 0;
+    int rc = ek_reader_open(&in, argv[2], &e);
+    if (rc)
+        return fail(&e);
+    rc = ek_sender_new(&s, argv[0], argv[1], &e);
+    if (!rc) {
+        rc = send_frames(s, in, per_second, &sent, &e);
+        ek_sender_free(s);
+    }
+    ek_reader_close(in);
+    if (rc)
+        return fail(&e);
+    printf("%llu\n", (unsigned long long)sent);
+    return 0;
+}
+
+static int read_frames(struct ek_tap *t, struct ek_writer *out, int count, int64_t until_ms,
+                       int *got, struct ek_error *e)
+{
+    struct ek_buf frame;
+    struct ek_kafka_record r;
+    int rc = EK_OK, one = 0;
+    ek_buf_init(&frame, FRAME_BYTES_MAX);
+    while (!rc && (count ? *got < count && ek_now_ms() < until_ms : !ek_tap_at_end(t))) {
+        rc = ek_tap_next(t, &r, POLL_MS, &one, e);
+        if (rc || !one)
+            continue;
+        ++*got;
+        ek_buf_clear(&frame);
+        rc = put_frame(&frame, &r);
+        rc = rc ? rc : ek_writer_write(out, frame.data, frame.length, e);
+    }
+    ek_buf_release(&frame);
+    return rc;
+}
+
+static int do_read(char **argv, int count, int seconds)
+{
+    struct ek_error e = {0};
+    struct ek_tap *t;
+    struct ek_writer *out;
+    int got = 0, rc = ek_tap_new(&t, argv[0], argv[1], false, WAIT_MS, &e);
+    if (rc)
+        return fail(&e);
+    rc = ek_writer_open(&out, argv[2], &e);
+    if (!rc) {
+        rc = read_frames(t, out, count, ek_now_ms() + seconds * 1000, &got, &e);
+        int closed = ek_writer_close(out, rc ? NULL : &e);
+        rc = rc ? rc : closed;
+    }
+    ek_tap_free(t);
+    if (rc)
+        return fail(&e);
+    printf("%d\n", got);
+    return got < count;
+}
+
+static int do_count(char **argv)
+{
+    struct ek_error e = {0};
+    struct ek_tap *t;
+    struct ek_kafka_record r;
+    int got = 0, one = 0, rc = ek_tap_new(&t, argv[0], argv[1], false, WAIT_MS, &e);
+    if (rc)
+        return fail(&e);
+    while (!rc && !ek_tap_at_end(t)) {
+        rc = ek_tap_next(t, &r, POLL_MS, &one, &e);
+        got += one;
+    }
+    ek_tap_free(t);
+    if (rc)
+        return fail(&e);
+    printf("%d\n", got);
+    return 0;
+}
+
+static int do_create(const char *brokers, const char *topic, int partitions, int wait_ms)
+{
+    struct ek_error e = {0};
+    return ek_kafka_create_topic(brokers, topic, partitions, wait_ms, &e) ? fail(&e) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb = argc > 1 ? argv[1] : "";
+    char **rest = argv + 2;
+    if (!strcmp(verb, "wait") && argc == 4)
+        return do_create(rest[0], "ektool-ready", 1, number(rest[1]) * 1000);
+    if (!strcmp(verb, "create") && argc == 5)
+        return do_create(rest[0], rest[1], number(rest[2]), WAIT_MS);
+    if (!strcmp(verb, "send") && (argc == 5 || argc == 6))
+        return do_send(rest, argc == 6 ? number(rest[3]) : 0);
+    if (!strcmp(verb, "read") && (argc == 5 || argc == 7))
+        return do_read(rest, argc == 7 ? number(rest[3]) : 0, argc == 7 ? number(rest[4]) : 0);
+    if (!strcmp(verb, "count") && argc == 4)
+        return do_count(rest);
+    fputs("usage: ektool wait|create|send|read|count BROKERS ...\n", stderr);
+    return 2;
+}

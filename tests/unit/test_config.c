@@ -1,0 +1,255 @@
+/* The configuration: what people write, what they get told when it is wrong. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "daemon/config.h"
+#include "daemon/options.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char MINIMAL[] = "input: {brokers: \"b:9092\", topics: [scored], group: g}\n"
+                              "output: {topic: ranked, dead_letter: ranked.dead}\n"
+                              "assets: {manifest: features.yaml, profile: /p/profile.ekp}\n";
+
+static struct ek_config *parsed(const char *more)
+{
+    char text[4000];
+    struct ek_error e;
+    struct ek_config *c = NULL;
+    snprintf(text, sizeof text, "%s%s", MINIMAL, more);
+    int rc = ek_config_parse(&c, "conf/run.yaml", text, strlen(text), &e);
+    ck_assert_msg(!rc, "%s", rc ? e.message : "");
+    return c;
+}
+
+static void refused(const char *more, const char *expected)
+{
+    char text[4000], said[700];
+    struct ek_error e;
+    struct ek_config *c = NULL;
+    snprintf(text, sizeof text, "%s%s", MINIMAL, more);
+    ck_assert_int_eq(ek_config_parse(&c, "conf/run.yaml", text, strlen(text), &e), EK_ECONFIG);
+    ck_assert_ptr_null(c);
+    ck_assert_str_eq(ek_error_text(&e, said, sizeof said), expected);
+}
+
+START_TEST(a_short_file_gets_the_built_in_values)
+{
+    struct ek_config *c = parsed("");
+    ck_assert_str_eq(c->brokers, "b:9092");
+    ck_assert_uint_eq(c->topics.count, 1);
+    ck_assert_str_eq(c->topics.items[0], "scored");
+    ck_assert_str_eq(c->listen, "127.0.0.1:9464");
+    ck_assert_int_eq(c->message_bytes, 4 << 20);
+    ck_assert_int_eq(c->commit_every_ms, 1000);
+    ck_assert_int_eq(c->start, EK_START_EARLIEST);
+    ck_assert_ptr_null(c->model);
+    ck_assert_ptr_null(c->alert_topic);
+    ek_config_free(c);
+}
+END_TEST
+
+START_TEST(relative_assets_are_beside_the_file)
+{
+    struct ek_config *c = parsed("");
+    ck_assert_str_eq(c->manifest, "conf/features.yaml");
+    ck_assert_str_eq(c->profile, "/p/profile.ekp");
+    ek_config_free(c);
+}
+END_TEST
+
+START_TEST(values_come_from_the_environment)
+{
+    setenv("EK_TEST_NAME", "hotels: [1", 1);
+    unsetenv("EK_TEST_NONE");
+    struct ek_config *c = parsed("service: {name: \"a-${EK_TEST_NAME}-$${X}-$5\"}\n");
+    ck_assert_str_eq(c->service_name, "a-hotels: [1-${X}-$5");
+    ek_config_free(c);
+    refused("service: {name: \"${EK_TEST_NONE}\"}\n",
+            "conf/run.yaml:4:17: environment variable 'EK_TEST_NONE' is not set");
+    refused("service: {name: \"${EK\"}\n",
+            "conf/run.yaml:4:17: '${' without a name and a closing brace");
+}
+END_TEST
+
+START_TEST(unknown_keys_are_errors_with_the_nearest_one)
+{
+    refused("servce: {name: x}\n",
+            "conf/run.yaml:4:1: unknown key 'servce', did you mean 'service'?");
+    refused("http: {lisen: x}\n", "conf/run.yaml:4:8: unknown key 'lisen', did you mean 'listen'?");
+    refused("http: {banana: x}\n", "conf/run.yaml:4:8: unknown key 'banana'");
+}
+END_TEST
+
+START_TEST(what_comes_later_is_said_and_not_ignored)
+{
+    refused("state: {topic: s, every: 10s}\n",
+            "conf/run.yaml:4:8: 'state' is not available in this version");
+    refused("alerts:\n  - {webhook: {url: x}}\n",
+            "conf/run.yaml:5:15: 'alerts.webhook' is not available in this version");
+    refused("message: {encoding: json}\n",
+            "conf/run.yaml:4:21: 'message.encoding: json' is not available in this version");
+    struct ek_config *c;
+    struct ek_error e;
+    ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
+    ck_assert_int_eq(ek_config_set(c, "input.delivery", "exactly_once", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'input.delivery: exactly_once' is not available in this version");
+    ek_config_free(c);
+}
+END_TEST
+
+START_TEST(values_out_of_range_or_of_another_kind_are_refused)
+{
+    refused("limits: {commit_every: 10}\n",
+            "conf/run.yaml:4:24: 'limits.commit_every': '10' is not a duration such as 10s");
+    refused("limits: {message_bytes: 3}\n",
+            "conf/run.yaml:4:25: 'limits.message_bytes': 3 is not between 1KiB and 524288KiB");
+    refused("http: {events: many}\n",
+            "conf/run.yaml:4:16: 'http.events': 'many' is not an integer");
+    refused("log: {level: loud}\n",
+            "conf/run.yaml:4:14: 'log.level': 'loud' is none of: debug info warn error");
+    refused("http: [listen]\n", "conf/run.yaml:4:7: 'http' must be a mapping");
+    refused("service: {name: [a]}\n", "conf/run.yaml:4:17: 'service.name' must be a single value");
+    refused("service: {name: \"\"}\n", "conf/run.yaml:4:17: 'service.name' is empty");
+    refused("alerts:\n  - {kafka: {topic: a}}\n  - {kafka: {topic: b}}\n",
+            "conf/run.yaml:6:21: 'alerts.kafka.topic' is set twice");
+}
+END_TEST
+
+START_TEST(a_stage_may_not_feed_itself)
+{
+    refused("alerts:\n  - {kafka: {topic: scored}}\n",
+            "conf/run.yaml: 'alerts.kafka.topic': topic 'scored' is an input too");
+    refused("alerts:\n  - {kafka: {topic: ranked}}\n",
+            "conf/run.yaml: 'alerts.kafka.topic': topic 'ranked' is an output too");
+    refused("alerts:\n  - {kafka: {topic: \"a b\"}}\n",
+            "conf/run.yaml: 'alerts.kafka.topic': 'a b' is no topic name");
+}
+END_TEST
+
+START_TEST(librdkafka_properties_are_checked_where_they_stand)
+{
+    static const char text[] = "input:\n  brokers: b\n  topics: scored\n  group: g\n  librdkafka:\n"
+                               "    %s\n"
+                               "output: {topic: r, dead_letter: d}\n"
+                               "assets: {manifest: m, profile: p}\n";
+    static const char *const cases[][2] = {
+        {"sesion.timeout.ms: 6000",
+         "run.yaml:6:5: librdkafka property 'sesion.timeout.ms': No such "
+         "configuration property: \"sesion.timeout.ms\""},
+        {"group.id: other",
+         "run.yaml:6:5: librdkafka property 'group.id' is set by evenkeel: use 'input.group'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[600], said[700];
+        struct ek_error e;
+        struct ek_config *c = NULL;
+        snprintf(file, sizeof file, text, cases[i][0]);
+        ck_assert_int_eq(ek_config_parse(&c, "run.yaml", file, strlen(file), &e), EK_ECONFIG);
+        ck_assert_str_eq(ek_error_text(&e, said, sizeof said), cases[i][1]);
+    }
+}
+END_TEST
+
+START_TEST(what_is_required_is_asked_for)
+{
+    struct ek_config *c = NULL;
+    struct ek_error e;
+    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", "{}", 2, &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'input.brokers' is missing");
+    static const char no_assets[] = "input: {brokers: b, topics: [scored], group: g}\n"
+                                    "output: {topic: r, dead_letter: d}\n";
+    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", no_assets, sizeof no_assets - 1, &e),
+                     EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'assets.manifest' is missing");
+}
+END_TEST
+
+static void assert_same(const struct ek_buf *a, const struct ek_buf *b)
+{
+    ck_assert_uint_eq(a->length, b->length);
+    ck_assert_mem_eq(a->data, b->data, a->length);
+}
+
+START_TEST(what_is_printed_reads_back_the_same_with_secrets_hidden)
+{
+    struct ek_config *c = parsed("service: {name: \"q\\\"${HOME}\"}\n"
+                                 "alerts: [{kafka: {topic: alerts}}]\n");
+    struct ek_buf first, second;
+    struct ek_error e;
+    ek_buf_init(&first, 0);
+    ek_buf_init(&second, 0);
+    ck_assert_int_eq(ek_config_set(c, "input.librdkafka", "sasl.password=hunter2", &e), EK_OK);
+    ck_assert_int_eq(ek_config_print(c, &first), EK_OK);
+    ck_assert_ptr_null(strstr(ek_buf_string(&first), "hunter2"));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&first), "\"sasl.password\": \"***\""));
+    ek_config_free(c);
+    ck_assert_msg(!ek_config_parse(&c, "/printed", ek_buf_string(&first), first.length, &e), "%s",
+                  e.message);
+    ck_assert_int_eq(ek_config_print(c, &second), EK_OK);
+    ck_assert_str_eq(c->alert_topic, "alerts");
+    /* relative paths became relative to another folder, the rest is equal */
+    ck_assert_str_eq(c->manifest, "/conf/features.yaml");
+    ck_assert_int_eq(ek_config_set(c, "assets.manifest", "conf/features.yaml", &e), EK_OK);
+    ek_buf_clear(&second);
+    ck_assert_int_eq(ek_config_print(c, &second), EK_OK);
+    assert_same(&first, &second);
+    ek_buf_release(&first);
+    ek_buf_release(&second);
+    ek_config_free(c);
+}
+END_TEST
+
+START_TEST(a_configuration_can_be_made_in_code)
+{
+    struct ek_config *c;
+    struct ek_error e;
+    static const char *const values[][2] = {
+        {"input.brokers", "127.0.0.1:1"},
+        {"input.topics", "a"},
+        {"input.topics", "b"},
+        {"input.group", "g"},
+        {"output.topic", "c"},
+        {"output.dead_letter", "d"},
+        {"limits.shutdown", "2s"},
+    };
+    ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        ck_assert_int_eq(ek_config_set(c, values[i][0], values[i][1], &e), EK_OK);
+    ck_assert_int_eq(ek_config_finish(c, &e), EK_OK);
+    ck_assert_uint_eq(c->topics.count, 2);
+    ck_assert_int_eq(c->shutdown_ms, 2000);
+    ck_assert_int_eq(ek_config_set(c, "limits.shutdwn", "2s", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "unknown key 'shutdwn', did you mean 'shutdown'?");
+    ek_config_free(c);
+}
+END_TEST
+
+START_TEST(the_page_of_the_options_is_up_to_date)
+{
+    struct ek_buf made, kept;
+    struct ek_error e;
+    ek_buf_init(&made, 0);
+    ek_buf_init(&kept, 0);
+    ck_assert_int_eq(ek_options_document(&made), EK_OK);
+    ck_assert_msg(!ek_file_read("docs/config.md", &kept, &e), "%s", e.message);
+    ck_assert_msg(made.length == kept.length && !memcmp(made.data, kept.data, made.length),
+                  "docs/config.md is stale: evenkeel run --config-docs > docs/config.md");
+    ek_buf_release(&made);
+    ek_buf_release(&kept);
+}
+END_TEST
+
+Suite *suite_config(void)
+{
+    return ek_suite(
+        "config", a_short_file_gets_the_built_in_values, relative_assets_are_beside_the_file,
+        values_come_from_the_environment, unknown_keys_are_errors_with_the_nearest_one,
+        what_comes_later_is_said_and_not_ignored,
+        values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
+        librdkafka_properties_are_checked_where_they_stand, what_is_required_is_asked_for,
+        what_is_printed_reads_back_the_same_with_secrets_hidden,
+        a_configuration_can_be_made_in_code, the_page_of_the_options_is_up_to_date);
+}

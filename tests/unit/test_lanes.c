@@ -1,0 +1,85 @@
+/* The commit table: never past what is not acknowledged. */
+#include "daemon/lanes.h"
+#include "tests/check.h"
+
+enum { MANY = 2000 };
+
+START_TEST(the_position_moves_over_contiguous_acknowledgements_only)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 10);
+    struct ek_ticket *a = ek_lanes_take(l, lane, 10), *b = ek_lanes_take(l, lane, 11),
+                     *c = ek_lanes_take(l, lane, 15);
+    ck_assert_int_eq(lane->next, 10);
+    ek_lanes_done(l, b);
+    ck_assert_int_eq(lane->next, 10);
+    ek_lanes_done(l, a);
+    ck_assert_int_eq(lane->next, 12);
+    ck_assert(!ek_lanes_idle(l, lane));
+    ek_lanes_done(l, c);
+    ck_assert_int_eq(lane->next, 16);
+    ck_assert(ek_lanes_idle(l, NULL));
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(partitions_move_on_their_own)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *one = ek_lanes_open(l, "t", 0, 0), *two = ek_lanes_open(l, "t", 1, 0);
+    struct ek_ticket *a = ek_lanes_take(l, one, 0), *b = ek_lanes_take(l, two, 0);
+    ck_assert_ptr_eq(ek_lanes_find(l, "t", 1), two);
+    ck_assert_ptr_null(ek_lanes_find(l, "u", 1));
+    ek_lanes_done(l, b);
+    ck_assert_int_eq(one->next, 0);
+    ck_assert_int_eq(two->next, 1);
+    ck_assert(!ek_lanes_idle(l, NULL));
+    ek_lanes_done(l, a);
+    ck_assert_int_eq(one->next, 1);
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(acknowledgements_after_a_loss_move_nothing)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 0);
+    struct ek_ticket *a = ek_lanes_take(l, lane, 0), *b = ek_lanes_take(l, lane, 1);
+    ek_lanes_done(l, b);
+    ek_lanes_close(l, lane);
+    ck_assert_ptr_null(ek_lanes_find(l, "t", 0));
+    ck_assert_ptr_eq(ek_lanes_open(l, "t", 0, 0), lane);
+    ek_lanes_done(l, a);
+    ck_assert_int_eq(lane->next, 0);
+    ck_assert_uint_eq(ek_lanes_in_flight(l), 0);
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(what_is_in_flight_is_counted_in_messages_and_bytes)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 0);
+    struct ek_ticket *tickets[MANY];
+    for (int i = 0; i < MANY; i++) {
+        tickets[i] = ek_lanes_take(l, lane, i);
+        ek_lanes_load(l, tickets[i], 10);
+        ek_lanes_load(l, tickets[i], 3);
+    }
+    ck_assert_uint_eq(ek_lanes_in_flight(l), MANY);
+    ck_assert_uint_eq(ek_lanes_bytes(l), 3 * MANY);
+    for (int i = MANY; i-- > 0;)
+        ek_lanes_done(l, tickets[i]);
+    ck_assert_uint_eq(ek_lanes_in_flight(l), 0);
+    ck_assert_uint_eq(ek_lanes_bytes(l), 0);
+    ck_assert_int_eq(lane->next, MANY);
+    ek_lanes_free(l);
+}
+END_TEST
+
+Suite *suite_lanes(void)
+{
+    return ek_suite("lanes", the_position_moves_over_contiguous_acknowledgements_only,
+                    partitions_move_on_their_own, acknowledgements_after_a_loss_move_nothing,
+                    what_is_in_flight_is_counted_in_messages_and_bytes);
+}
