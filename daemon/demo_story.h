@@ -1,0 +1,73 @@
+/* The demonstration as a story: what was reported, what was measured, and whether it went as told.
+ *
+ * Everything shown comes from here, and everything here from the run itself: events of the guard,
+ * messages that came back. Counts are searches, query numbers count from 0 in the order sent.
+ * NDCG@10 has exponential gain; its means are over searches of the faulty arm that were sent faulty
+ * and came back under a plan for them.
+ * Owner: the caller; starts with ek_demo_story_init, holds no memory of its own. One thread.
+ */
+#ifndef EK_DAEMON_DEMO_STORY_H
+#define EK_DAEMON_DEMO_STORY_H
+
+#include "base/error.h"
+#include "score/metrics.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EK_DEMO_FINDINGS_MAX = 8, EK_DEMO_WORD = 64 };
+
+/* What the demonstration breaks, and what it must see named. */
+#define EK_DEMO_FEATURE "price"
+#define EK_DEMO_SEGMENT "arm=B"
+#define EK_DEMO_FAULT   "price=*stay_nights,arm=B"
+
+enum ek_demo_phase { EK_DEMO_HEALTHY, EK_DEMO_FAULTY, EK_DEMO_OVER };
+
+struct ek_demo_finding {
+    char episode[EK_DEMO_WORD], state[EK_DEMO_WORD], feature[EK_DEMO_WORD];
+    char segment[EK_DEMO_WORD];    /* "arm=B", or "all traffic" */
+    char kind[EK_DEMO_WORD];       /* its class */
+    char unit[EK_DEMO_WORD];       /* the nearest one, empty without */
+    char reason[EK_DEMO_WORD];     /* of a dismissal, empty without */
+    double factor, low, high;      /* NaN without a factor */
+    double share;                  /* of the cell's searches */
+    uint64_t suspected, confirmed; /* query numbers; UINT64_MAX: not yet */
+};
+
+/* One search that came back. */
+struct ek_demo_result {
+    uint64_t number;
+    bool concerned;                  /* of the arm that breaks */
+    bool broken;                     /* sent with the fault in it */
+    bool untouched;                  /* byte for byte as sent */
+    bool routed;                     /* says so itself */
+    double upstream, guarded, clean; /* NDCG@10: as sent, as it came back, with the right price */
+};
+
+struct ek_demo_story {
+    enum ek_demo_phase phase;
+    uint64_t sent, back, dead, untouched, routed;
+    uint64_t early, others;        /* changed before the fault began; changed outside of the arm */
+    uint64_t fault_from, fault_to; /* first search with the fault, first without it again */
+    struct ek_demo_finding finding[EK_DEMO_FINDINGS_MAX];
+    int findings;
+    uint64_t plan_version;
+    char plan[4 * EK_DEMO_WORD];   /* "price, arm=B: route", empty when nothing is routed */
+    bool route_in_force;           /* of the feature and the segment above */
+    uint64_t route_from, route_to; /* query numbers of the plans; UINT64_MAX: not yet */
+    struct ek_metric_mean upstream, guarded, clean;
+    double seconds, per_second; /* filled in by who draws */
+};
+
+void ek_demo_story_init(struct ek_demo_story *s);
+/* Takes one event of the guard. EK_EFORMAT for what is no event of known shape. */
+int ek_demo_story_event(struct ek_demo_story *s, const char *json, size_t length,
+                        struct ek_error *e);
+void ek_demo_story_result(struct ek_demo_story *s, const struct ek_demo_result *r);
+/* The finding about what was broken, the latest of them; NULL when there is none. */
+const struct ek_demo_finding *ek_demo_story_finding(const struct ek_demo_story *s);
+/* NULL when the story really happened, else what did not. */
+const char *ek_demo_story_fault(const struct ek_demo_story *s);
+
+#endif
