@@ -1,9 +1,164 @@
-/* evenkeel check. */
+/* evenkeel check: is this file valid, and if not, where. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
+
+#include "base/alloc.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+struct check {
+    const char *manifest_path;
+    struct ek_manifest *manifest;
+    char **paths;
+    int count;
+    bool json;
+};
+
+enum { OPT_JSON = 256 };
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0,
+     "Hold rules, models and profiles against this manifest; else against the first one among the "
+     "files",
+     0},
+    {"json", OPT_JSON, 0, 0, "One JSON object per file", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct check *c = state->input;
+    switch (key) {
+    case 'm':
+        c->manifest_path = arg;
+        break;
+    case OPT_JSON:
+        c->json = true;
+        break;
+    case ARGP_KEY_ARGS:
+        c->paths = state->argv + state->next;
+        c->count = state->argc - state->next;
+        break;
+    case ARGP_KEY_NO_ARGS:
+        if (!c->manifest_path)
+            argp_error(state, "which file shall be checked?");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static void print_text(const struct ek_checked *f)
+{
+    char text[700];
+    if (!f->valid)
+        printf("%s\n", ek_error_text(&f->e, text, sizeof text));
+    else if (f->note[0])
+        printf("%s: %s, ok (%s)\n", f->path, ek_kind_name(f->kind), f->note);
+    else
+        printf("%s: %s, ok\n", f->path, ek_kind_name(f->kind));
+}
+
+static int format_json(const struct ek_checked *f, struct ek_buf *out)
+{
+    int rc = ek_buf_text(out, "{\"file\":");
+    if (!rc)
+        rc = ek_buf_json(out, f->path, strlen(f->path));
+    if (!rc)
+        rc = ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s", ek_kind_name(f->kind),
+                           f->valid ? "true" : "false");
+    if (!rc && !f->valid && f->e.line)
+        rc = ek_buf_printf(out, ",\"line\":%ld,\"column\":%ld", f->e.line, f->e.column);
+    const char *message = f->valid ? f->note : f->e.message;
+    if (!rc && *message)
+        rc = ek_buf_text(out, f->valid ? ",\"note\":" : ",\"message\":");
+    if (!rc && *message)
+        rc = ek_buf_json(out, message, strlen(message));
+    return rc ? rc : ek_buf_text(out, "}\n");
+}
+
+static void print(const struct check *c, const struct ek_checked *f)
+{
+    if (!c->json) {
+        print_text(f);
+        return;
+    }
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    if (!format_json(f, &out))
+        fwrite(out.data, 1, out.length, stdout);
+    ek_buf_release(&out);
+}
+
+/* The manifest that was named; false when it is not valid. */
+static bool load_named(struct check *c)
+{
+    struct ek_checked f;
+    ek_checked_open(&f, c->manifest_path);
+    if (f.valid && f.kind != EK_KIND_MANIFEST) {
+        ek_fail_at(&f.e, EK_ECONFIG, f.path, 0, 0, "this is no manifest, but a %s file",
+                   ek_kind_name(f.kind));
+        f.valid = false;
+    }
+    if (f.valid)
+        f.valid = !ek_manifest_parse(&c->manifest, f.path, (const char *)f.text.data, f.text.length,
+                                     &f.e);
+    if (!f.valid || !c->count)
+        print(c, &f);
+    ek_checked_release(&f);
+    return f.valid;
+}
+
+/* Else the first one among the files that is valid. */
+static void find_manifest(struct check *c, const struct ek_checked *files)
+{
+    for (int i = 0; i < c->count && !c->manifest; i++)
+        if (files[i].kind == EK_KIND_MANIFEST)
+            ek_manifest_parse(&c->manifest, files[i].path, (const char *)files[i].text.data,
+                              files[i].text.length, NULL);
+}
+
+static int run(struct check *c)
+{
+    struct ek_checked *files = ek_calloc((size_t)c->count, sizeof *files);
+    struct ek_error e;
+    if (!files) {
+        ek_fail(&e, EK_ENOMEM, "out of memory");
+        return ek_cli_fail(&e);
+    }
+    for (int i = 0; i < c->count; i++)
+        ek_checked_open(&files[i], c->paths[i]);
+    bool valid = !c->manifest_path || load_named(c);
+    if (!c->manifest_path)
+        find_manifest(c, files);
+    for (int i = 0; i < c->count; i++) {
+        ek_checked_run(&files[i], c->manifest);
+        print(c, &files[i]);
+        valid = valid && files[i].valid;
+        ek_checked_release(&files[i]);
+    }
+    ek_free(files);
+    ek_manifest_free(c->manifest);
+    return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
+}
 
 int ek_cmd_check(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return ek_cli_usage("check", "not built yet");
+    static const struct argp argp = {
+        OPTIONS,
+        parse,
+        "FILE...",
+        "Checks manifests, rules, models, profiles and configurations; what a file is, its content "
+        "tells.\v"
+        "Prints 'FILE:LINE:COLUMN: message' for the first fault of each file, and ends with status "
+        "78 when there was any.",
+        NULL,
+        NULL,
+        NULL};
+    struct check c = {0};
+    argp_err_exit_status = EK_EXIT_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    return run(&c);
 }

@@ -69,6 +69,8 @@ int ek_letor_head(struct ek_letor_line *line, struct ek_error *e)
         return ek_letor_fail(line, start, e, "the label must be a number of at least 0, not '%.*s'",
                              word_length(start), start);
     p = skip_space(p);
+    if (ends_word(*p))
+        return ek_letor_fail(line, p, e, "'qid:N' must follow the label, but the line ends");
     if (strncmp(p, "qid:", 4) != 0 || ends_word(p[4]))
         return ek_letor_fail(line, p, e, "'qid:N' must follow the label, not '%.*s'",
                              word_length(p), p);
@@ -107,13 +109,24 @@ static const char *read_index(const struct ek_letor_line *line, const char *p, i
     return NULL;
 }
 
-static int unknown_index(const struct ek_letor_line *line, const char *at, int index, int width,
+static int unknown_index(const struct ek_letor_line *line, const char *at, int width, int index,
                          struct ek_error *e)
 {
+    int digits = (int)strspn(at, "0123456789");
+    digits = digits < SHOWN_BYTES ? digits : SHOWN_BYTES;
     if (index > width)
-        return ek_letor_fail(line, at, e, "index %d is not in the manifest, whose highest is %d",
-                             index, width);
+        return ek_letor_fail(line, at, e, "index %.*s is not in the manifest, whose highest is %d",
+                             digits, at, width);
     return ek_letor_fail(line, at, e, "index %d is not in the manifest", index);
+}
+
+static int wrong_value(const struct ek_letor_line *line, const char *at, int index,
+                       struct ek_error *e)
+{
+    if (ends_word(*at))
+        return ek_letor_fail(line, at, e, "index %d has no value", index);
+    return ek_letor_fail(line, at, e, "the value of index %d must be a number, not '%.*s'", index,
+                         word_length(at), at);
 }
 
 /* The text behind '#', of `docid = X ...` the X. */
@@ -144,13 +157,11 @@ int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *
         if (!p)
             return EK_EFORMAT;
         if (index > m->width || slots[index] == EK_SLOT_UNKNOWN)
-            return unknown_index(line, start, index, m->width, e);
+            return unknown_index(line, start, m->width, index, e);
         const char *digits = p + 1;
         p = ek_decimal(digits, &value);
         if (!p || !ends_word(*p))
-            return ek_letor_fail(line, digits, e,
-                                 "the value of index %d must be a number, not '%.*s'", index,
-                                 word_length(digits), digits);
+            return wrong_value(line, digits, index, e);
         *(slots[index] >= 0 ? &item[slots[index]] : &query[-1 - slots[index]]) = (float)value;
         last = index;
         p = skip_space(p);

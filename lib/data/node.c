@@ -97,6 +97,9 @@ int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *wh
         *out = value;
         return EK_OK;
     }
+    if (low == high)
+        return ek_node_fail(y, n, e, "'%s' must be %lld, not %.*s", what, (long long)low,
+                            SHOWN_BYTES, n->text);
     if (high == INT64_MAX)
         return ek_node_fail(y, n, e, "'%s' must be at least %lld, not %.*s", what, (long long)low,
                             SHOWN_BYTES, n->text);

@@ -15,6 +15,7 @@ struct ek_yaml {
 
 struct builder {
     struct ek_yaml *y;
+    const char *text;
     yaml_parser_t parser;
     size_t nodes;
     struct ek_error *e;
@@ -26,17 +27,32 @@ static int fail_at_mark(struct builder *b, enum ek_code code, yaml_mark_t mark, 
                       message);
 }
 
+/* libyaml tells the byte only; people want line and column. */
+static int fail_at_byte(struct builder *b, size_t offset, const char *message)
+{
+    long line = 1, column = 1;
+    for (size_t i = 0; i < offset; i++) {
+        bool newline = b->text[i] == '\n';
+        line += newline;
+        column = newline ? 1 : column + 1;
+    }
+    return ek_fail_at(b->e, EK_ECONFIG, b->y->name, line, column, "no valid UTF-8 text: %s",
+                      message);
+}
+
 static int next_event(struct builder *b, yaml_event_t *event)
 {
+    static const char bad_start[] = "found character that cannot start any token";
     if (yaml_parser_parse(&b->parser, event))
         return EK_OK;
+    const char *problem = b->parser.problem ? b->parser.problem : "no valid YAML";
     if (b->parser.error == YAML_MEMORY_ERROR)
         return ek_fail(b->e, EK_ENOMEM, "out of memory");
     if (b->parser.error == YAML_READER_ERROR)
-        return ek_fail_at(b->e, EK_ECONFIG, b->y->name, 0, 0, "no valid text: %s (byte %zu)",
-                          b->parser.problem, b->parser.problem_offset);
-    return fail_at_mark(b, EK_ECONFIG, b->parser.problem_mark,
-                        b->parser.problem ? b->parser.problem : "no valid YAML");
+        return fail_at_byte(b, b->parser.problem_offset, problem);
+    if (!strcmp(problem, bad_start))
+        problem = "no value can begin like this: put it in quotes, and indent by spaces, not tabs";
+    return fail_at_mark(b, EK_ECONFIG, b->parser.problem_mark, problem);
 }
 
 static int build_node(struct builder *b, const yaml_event_t *event, int depth, struct ek_node *n);
@@ -255,7 +271,7 @@ int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size
     if (length > EK_YAML_BYTES_MAX)
         return ek_fail_at(e, EK_ECONFIG, name, 0, 0, "the file has more than %d bytes",
                           EK_YAML_BYTES_MAX);
-    struct builder b = {.y = ek_calloc(1, sizeof(struct ek_yaml)), .e = e};
+    struct builder b = {.y = ek_calloc(1, sizeof(struct ek_yaml)), .text = text, .e = e};
     if (b.y)
         b.y->name = ek_strdup(name);
     if (!b.y || !b.y->name || !yaml_parser_initialize(&b.parser)) {

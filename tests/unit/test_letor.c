@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char MANIFEST[] = "derived_query_features: [log_list_size]\n"
@@ -86,6 +87,33 @@ START_TEST(an_empty_file_has_no_lists)
     ek_dataset_release(&d);
     ek_manifest_free(m);
     unlink(path);
+}
+END_TEST
+
+START_TEST(a_packed_file_that_is_cut_is_an_error_although_its_lists_are_whole)
+{
+    static const char *const endings[] = {"gz", "zst"};
+    struct ek_manifest *m = manifest(MANIFEST);
+    for (int k = 0; k < 2; k++) {
+        char path[80];
+        struct ek_writer *w;
+        struct ek_dataset d;
+        struct ek_error e;
+        snprintf(path, sizeof path, "/tmp/ek-cut-%ld.%s", (long)getpid(), endings[k]);
+        ck_assert_int_eq(ek_writer_open(&w, path, NULL), EK_OK);
+        ck_assert_int_eq(ek_writer_printf(w, NULL, "1 qid:1 1:2\n0 qid:2 1:3\n"), EK_OK);
+        ck_assert_int_eq(ek_writer_close(w, NULL), EK_OK);
+        struct stat s;
+        ck_assert_int_eq(stat(path, &s), 0);
+        ck_assert_int_eq(truncate(path, s.st_size - 2), 0);
+        ek_dataset_init(&d, m->item_count, m->query_count);
+        ck_assert_int_eq(ek_dataset_read_letor(&d, m, path, &e), EK_EFORMAT);
+        ck_assert_str_eq(e.message, "the compressed file is cut short");
+        ck_assert_str_eq(e.file, path);
+        ek_dataset_release(&d);
+        unlink(path);
+    }
+    ek_manifest_free(m);
 }
 END_TEST
 
@@ -224,6 +252,7 @@ END_TEST
 Suite *suite_letor(void)
 {
     return ek_suite("letor", lists_come_out_as_they_were_written, an_empty_file_has_no_lists,
+                    a_packed_file_that_is_cut_is_an_error_although_its_lists_are_whole,
                     a_dataset_gives_back_the_lists_it_was_given, decimals_are_those_of_strtod,
                     what_is_no_decimal_is_refused, the_published_sets_have_the_lists_they_say);
 }

@@ -1,0 +1,192 @@
+#include "daemon/check.h"
+
+#include "base/file.h"
+#include "base/parse.h"
+#include "data/model.h"
+#include "data/rules.h"
+#include "data/tensors.h"
+#include "data/yaml.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HEAD_BYTES = 9 };
+
+const char *ek_kind_name(enum ek_kind kind)
+{
+    static const char *const names[EK_KIND_COUNT] = {"unknown",       "manifest", "rules",
+                                                     "configuration", "model",    "profile"};
+    return names[kind];
+}
+
+/* A length of eight bytes that is no text, then JSON. */
+static bool looks_like_tensors(const struct ek_buf *text)
+{
+    return text->length >= HEAD_BYTES && text->data[8] == '{' && !text->data[7] && !text->data[6];
+}
+
+static enum ek_kind kind_of_tensors(const char *path, struct ek_error *e)
+{
+    struct ek_tensors *t;
+    enum ek_kind kind = EK_KIND_UNKNOWN;
+    if (ek_tensors_read(&t, path, e))
+        return kind;
+    if (ek_tensors_text(t, "routable_sir"))
+        kind = EK_KIND_MODEL;
+    else if (ek_tensors_text(t, "evenkeel_profile"))
+        kind = EK_KIND_PROFILE;
+    else
+        ek_fail_at(e, EK_ECONFIG, path, 0, 0,
+                   "neither a model ('routable_sir' is missing) nor a profile");
+    ek_tensors_free(t);
+    return kind;
+}
+
+/* Keys that only one kind has. `features` is of two kinds, by its shape. */
+static const char *const MANIFEST_KEYS[] = {"set", "labels", "splits", "folds", "main_feature"};
+static const char *const RULES_KEYS[] = {"defaults", "limits", "segments", "pins", "tests"};
+static const char *const CONFIG_KEYS[] = {"input", "output", "assets", "service", "message"};
+enum { KEYS = 5 };
+
+static const struct {
+    enum ek_kind kind;
+    const char *const *keys;
+} SIGNS[] = {
+    {EK_KIND_CONFIG, CONFIG_KEYS}, {EK_KIND_RULES, RULES_KEYS}, {EK_KIND_MANIFEST, MANIFEST_KEYS}};
+
+/* Whether a key of the mapping is one of `keys`, or nearly one. */
+static bool has_any(const struct ek_node *root, const char *const *keys, bool nearly)
+{
+    for (size_t i = 0; root->kind == EK_NODE_MAPPING && i < root->count; i++) {
+        const char *key = root->children[2 * i].text, *near = ek_nearest_word(key, keys, KEYS);
+        if (near && (nearly || !strcmp(near, key)))
+            return true;
+    }
+    return false;
+}
+
+static enum ek_kind kind_of_tree(const struct ek_node *root)
+{
+    const struct ek_node *features = ek_node_get(root, "features");
+    if (features && features->kind == EK_NODE_SEQUENCE)
+        return EK_KIND_MANIFEST;
+    for (int nearly = 0; nearly < 2; nearly++)
+        for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
+            if (has_any(root, SIGNS[i].keys, nearly))
+                return SIGNS[i].kind;
+    bool bare = root->kind == EK_NODE_MAPPING && root->count == 1 && ek_node_get(root, "version");
+    return features || bare ? EK_KIND_RULES : EK_KIND_UNKNOWN;
+}
+
+static enum ek_kind kind_of_text(const char *name, const struct ek_buf *text, struct ek_error *e)
+{
+    struct ek_yaml *y;
+    if (ek_yaml_parse(&y, name, (const char *)text->data, text->length, e))
+        return EK_KIND_UNKNOWN;
+    enum ek_kind kind = kind_of_tree(ek_yaml_root(y));
+    if (kind == EK_KIND_UNKNOWN)
+        ek_fail_at(e, EK_ECONFIG, name, 1, 1,
+                   "no manifest (features: as a list), rules (features: by name, defaults, ...) or "
+                   "configuration (input, output, ...)");
+    ek_yaml_free(y);
+    return kind;
+}
+
+static const char *name_of(const struct ek_checked *c)
+{
+    return strcmp(c->path, "-") != 0 ? c->path : "stdin";
+}
+
+static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r)
+{
+    if (ek_buf_reserve(&c->text, HEAD_BYTES)) {
+        ek_fail(&c->e, EK_ENOMEM, "out of memory");
+        return EK_KIND_UNKNOWN;
+    }
+    size_t got = 1;
+    while (got && c->text.length < HEAD_BYTES) {
+        if (ek_reader_read(r, c->text.data + c->text.length, HEAD_BYTES - c->text.length, &got,
+                           &c->e))
+            return EK_KIND_UNKNOWN;
+        c->text.length += got;
+    }
+    if (looks_like_tensors(&c->text))
+        return kind_of_tensors(c->path, &c->e);
+    if (ek_reader_rest(r, &c->text, &c->e))
+        return EK_KIND_UNKNOWN;
+    return kind_of_text(name_of(c), &c->text, &c->e);
+}
+
+void ek_checked_open(struct ek_checked *c, const char *path)
+{
+    struct ek_reader *r;
+    memset(c, 0, sizeof *c);
+    ek_buf_init(&c->text, EK_YAML_BYTES_MAX);
+    c->path = path;
+    if (ek_reader_open(&r, path, &c->e))
+        return;
+    c->kind = tell_kind(c, r);
+    c->valid = c->kind != EK_KIND_UNKNOWN;
+    ek_reader_close(r);
+}
+
+void ek_checked_release(struct ek_checked *c)
+{
+    ek_buf_release(&c->text);
+}
+
+static int check_manifest(struct ek_checked *c)
+{
+    struct ek_manifest *m = NULL;
+    int rc = ek_manifest_parse(&m, name_of(c), (const char *)c->text.data, c->text.length, &c->e);
+    ek_manifest_free(m);
+    return rc;
+}
+
+static int check_rules(struct ek_checked *c, const struct ek_manifest *m)
+{
+    struct ek_rules *r = NULL;
+    int rc = ek_rules_parse(&r, m, name_of(c), (const char *)c->text.data, c->text.length, &c->e);
+    if (!rc && !m)
+        snprintf(c->note, sizeof c->note, "names of features not checked, there is no manifest");
+    else if (!rc && r->test_count)
+        snprintf(c->note, sizeof c->note, "%d test%s well formed, not run", r->test_count,
+                 r->test_count > 1 ? "s" : "");
+    ek_rules_free(r);
+    return rc;
+}
+
+static int check_model(struct ek_checked *c, const struct ek_manifest *m)
+{
+    struct ek_model *model = NULL;
+    int rc = ek_model_load(&model, c->path, &c->e);
+    if (!rc && m)
+        rc = ek_model_check(model, m, &c->e);
+    else if (!rc)
+        snprintf(c->note, sizeof c->note, "not held against a manifest, there is none");
+    ek_model_free(model);
+    return rc;
+}
+
+void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
+{
+    int rc = EK_OK;
+    if (!c->valid)
+        return;
+    switch (c->kind) {
+    case EK_KIND_MANIFEST:
+        rc = check_manifest(c);
+        break;
+    case EK_KIND_RULES:
+        rc = check_rules(c, m);
+        break;
+    case EK_KIND_MODEL:
+        rc = check_model(c, m);
+        break;
+    default:
+        break;
+    }
+    c->valid = rc == EK_OK;
+    if (rc)
+        ek_error_place(&c->e, name_of(c), 0, 0);
+}

@@ -1,0 +1,41 @@
+/* What kind of file something is, and whether it is valid: the work of `evenkeel check`.
+ *
+ * Kinds are told by content, never by name. Owner: the caller, ek_checked_release.
+ */
+#ifndef EK_DAEMON_CHECK_H
+#define EK_DAEMON_CHECK_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "data/manifest.h"
+
+#include <stdbool.h>
+
+enum ek_kind {
+    EK_KIND_UNKNOWN, /* could not be read, or is none of the others */
+    EK_KIND_MANIFEST,
+    EK_KIND_RULES,
+    EK_KIND_CONFIG,
+    EK_KIND_MODEL,
+    EK_KIND_PROFILE,
+    EK_KIND_COUNT
+};
+
+struct ek_checked {
+    const char *path; /* "-" is standard input, for YAML files */
+    enum ek_kind kind;
+    struct ek_buf text; /* of a YAML file */
+    bool valid;
+    struct ek_error e; /* when not valid */
+    char note[120];    /* what a reader should know although it is valid; may be empty */
+};
+
+const char *ek_kind_name(enum ek_kind kind);
+/* Reads what is needed to tell the kind; `valid` is false when that failed. */
+void ek_checked_open(struct ek_checked *c, const char *path);
+void ek_checked_release(struct ek_checked *c);
+/* Reads all of it as its kind and holds it against the manifest, when there is one (NULL
+ * otherwise). Leaves what is not valid as it is. */
+void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m);
+
+#endif
