@@ -1,10 +1,12 @@
 /* The kernels of this folder for AVX2. */
+#include "num/dense_isa.h"
 #include "num/list_sums_isa.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>
 
 #if defined(__x86_64__)
+#include <immintrin.h>
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
@@ -15,6 +17,10 @@
 #define EK_LANES          8
 #define EK_KERNEL(name)   name##_avx2
 #define EK_NARROWER(name) name##_portable
+#define EK_FMA(a, b, c)   _mm256_fmadd_ps(a, b, c)
+#define EK_DENSE_ROWS     6
+#define EK_DENSE_PANELS   1
+#include "num/dense_body.h"
 #include "num/list_sums_body.h"
 #include "num/sketch_keys_body.h"
 

@@ -1,10 +1,12 @@
 /* The kernels of this folder for AVX-512. */
+#include "num/dense_isa.h"
 #include "num/list_sums_isa.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>
 
 #if defined(__x86_64__)
+#include <immintrin.h>
 
 #ifdef __clang__
 #pragma clang attribute push(                                                                      \
@@ -16,6 +18,10 @@
 #define EK_LANES          16
 #define EK_KERNEL(name)   name##_avx512
 #define EK_NARROWER(name) name##_avx2
+#define EK_FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
+#define EK_DENSE_ROWS     6
+#define EK_DENSE_PANELS   4
+#include "num/dense_body.h"
 #include "num/list_sums_body.h"
 #include "num/sketch_keys_body.h"
 

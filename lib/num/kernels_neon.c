@@ -1,14 +1,20 @@
 /* The kernels of this folder for NEON. */
+#include "num/dense_isa.h"
 #include "num/list_sums_isa.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>
 
 #if defined(__aarch64__)
+#include <arm_neon.h>
 
 #define EK_LANES          4
 #define EK_KERNEL(name)   name##_neon
 #define EK_NARROWER(name) name##_portable
+#define EK_FMA(a, b, c)   vfmaq_f32(c, a, b)
+#define EK_DENSE_ROWS     6
+#define EK_DENSE_PANELS   1
+#include "num/dense_body.h"
 #include "num/list_sums_body.h"
 #include "num/sketch_keys_body.h"
 

@@ -1,0 +1,103 @@
+/* Dense layers for every vector width: the including file sets EK_LANES, EK_KERNEL, EK_FMA,
+ * EK_DENSE_ROWS and EK_DENSE_PANELS.
+ *
+ * A tile of up to EK_DENSE_ROWS rows and EK_DENSE_PANELS panels of outputs stays in registers over
+ * all inputs: a weight is loaded once for all rows of the tile, an input once for all its outputs.
+ */
+typedef float dense_v __attribute__((vector_size(EK_LANES * 4)));
+typedef int32_t dense_i __attribute__((vector_size(EK_LANES * 4)));
+typedef float dense_u __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
+
+enum { DENSE_VECTORS = EK_DENSE_PANEL / EK_LANES }; /* of one panel */
+
+#define DENSE_INLINE static inline __attribute__((always_inline))
+
+DENSE_INLINE void dense_store(const struct ek_dense *d, float *y, int output, const dense_v *sum,
+                              int relu)
+{
+    float lanes[EK_DENSE_PANEL];
+    int whole = output + EK_DENSE_PANEL <= d->outputs;
+    float *to = whole ? y + output : lanes;
+    for (int v = 0; v < DENSE_VECTORS; v++) {
+        dense_i negative = relu ? sum[v] < 0.f : (dense_i){0};
+        *(dense_u *)(to + v * EK_LANES) = (dense_v)((dense_i)sum[v] & ~negative);
+    }
+    for (int i = 0; !whole && output + i < d->outputs; i++)
+        y[output + i] = lanes[i];
+}
+
+/* rows and panels are constants where this is called, so the loops unroll. */
+DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_rows *all, int row,
+                             int panel, int rows, int panels)
+{
+    dense_v sum[EK_DENSE_ROWS][EK_DENSE_PANELS * DENSE_VECTORS];
+    int vectors = panels * DENSE_VECTORS;
+    size_t step = (size_t)d->inputs * EK_DENSE_PANEL;
+    const float *bias = d->bias + panel * EK_DENSE_PANEL;
+    const float *weight = d->weight + (size_t)panel * step;
+    const float *x = all->x + (size_t)row * all->x_stride;
+    for (int v = 0; v < vectors; v++)
+        for (int r = 0; r < rows; r++)
+            sum[r][v] = *(const dense_u *)(bias + v * EK_LANES);
+    for (int i = 0; i < d->inputs; i++, weight += EK_DENSE_PANEL) {
+        dense_v w[EK_DENSE_PANELS * DENSE_VECTORS];
+        for (int v = 0; v < vectors; v++)
+            w[v] = *(const dense_u *)(weight + (size_t)(v / DENSE_VECTORS) * step +
+                                      v % DENSE_VECTORS * EK_LANES);
+        for (int r = 0; r < rows; r++) {
+            dense_v value = (dense_v){0} + x[(size_t)r * all->x_stride + (size_t)i];
+            for (int v = 0; v < vectors; v++)
+                sum[r][v] = EK_FMA(value, w[v], sum[r][v]);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int p = 0; p < panels; p++)
+            dense_store(d, all->y + (size_t)(row + r) * all->y_stride, (panel + p) * EK_DENSE_PANEL,
+                        sum[r] + p * DENSE_VECTORS, all->relu);
+}
+
+/* All rows for some panels, in tiles of nearly equal height. */
+DENSE_INLINE void dense_panels(const struct ek_dense *d, const struct ek_dense_rows *all, int panel,
+                               int panels)
+{
+    int tiles = (all->rows + EK_DENSE_ROWS - 1) / EK_DENSE_ROWS;
+    for (int t = 0, row = 0; t < tiles; t++) {
+        int rows = (all->rows - row + tiles - t - 1) / (tiles - t);
+        switch (rows) {
+        case 1:
+            dense_tile(d, all, row, panel, 1, panels);
+            break;
+        case 2:
+            dense_tile(d, all, row, panel, 2, panels);
+            break;
+        case 3:
+            dense_tile(d, all, row, panel, 3, panels);
+            break;
+#if EK_DENSE_ROWS > 3
+        case 4:
+            dense_tile(d, all, row, panel, 4, panels);
+            break;
+        case 5:
+            dense_tile(d, all, row, panel, 5, panels);
+            break;
+        default:
+            dense_tile(d, all, row, panel, 6, panels);
+            break;
+#endif
+        }
+        row += rows;
+    }
+}
+
+void EK_KERNEL(ek_dense)(const struct ek_dense *d, const struct ek_dense_rows *all)
+{
+    int panel = 0;
+    for (; panel + EK_DENSE_PANELS <= d->panels; panel += EK_DENSE_PANELS)
+        dense_panels(d, all, panel, EK_DENSE_PANELS);
+#if EK_DENSE_PANELS > 2
+    for (; panel + 2 <= d->panels; panel += 2)
+        dense_panels(d, all, panel, 2);
+#endif
+    for (; panel < d->panels; panel++)
+        dense_panels(d, all, panel, 1);
+}

@@ -1,0 +1,38 @@
+/* The packed layer and the instruction sets behind dense.h, for the choice at run time and for
+ * tests; internal. */
+#ifndef EK_NUM_DENSE_ISA_H
+#define EK_NUM_DENSE_ISA_H
+
+#include "num/dense.h"
+#include "num/isa.h"
+
+#include <stdint.h>
+
+enum { EK_DENSE_PANEL = 16 }; /* outputs that are packed together */
+
+struct ek_dense {
+    int inputs, outputs, panels;
+    float *weight; /* [panels][inputs][EK_DENSE_PANEL], zeros beyond the outputs */
+    float *bias;   /* [panels][EK_DENSE_PANEL] */
+};
+
+struct ek_dense_rows {
+    const float *x;
+    float *y;
+    size_t x_stride, y_stride;
+    int rows, relu;
+};
+
+typedef void ek_dense_fn(const struct ek_dense *d, const struct ek_dense_rows *rows);
+
+ek_dense_fn ek_dense_portable;
+#if defined(__x86_64__)
+ek_dense_fn ek_dense_avx2, ek_dense_avx512;
+#elif defined(__aarch64__)
+ek_dense_fn ek_dense_neon;
+#endif
+
+/* The kernel for `isa`; the portable one where this program has none. */
+ek_dense_fn *ek_dense_fn_of(enum ek_isa isa);
+
+#endif
