@@ -1,0 +1,348 @@
+/* The guard: untouched bytes where the plan has nothing, routed scores where it has something, and
+ * a word about everything that happened.
+ */
+#include "evenkeel.h"
+
+#include "base/buf.h"
+#include "data/codec.h"
+#include "guard/assets.h"
+#include "score/scorer.h"
+#include "tests/check.h"
+#include "tests/stream.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+enum { TRAINING = 4000, BEFORE = 200 };
+
+static const char ENFORCE[] = "version: 1\n"
+                              "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+                              "segments: [arm]\n";
+static const char OBSERVE[] = "version: 1\nsegments: [arm]\n";
+
+struct bench {
+    struct ek_assets assets;
+    struct ek_guard *guard;
+    struct stream stream;
+    struct ek_buf message;
+    const void *out;
+    size_t length;
+    int routed, plans, confirmed;
+    char *plan;    /* text of the last plan event */
+    char *finding; /* of the last confirmed finding */
+};
+
+static struct ek_model *random_model(const struct ek_manifest *m)
+{
+    static const struct ek_model_shape shape = {.hidden_count = 1,
+                                                .hidden = {8},
+                                                .gate_size = 2,
+                                                .mask_input = true,
+                                                .log_input = EK_LOG_ALWAYS};
+    struct ek_model *model;
+    struct ek_rng r;
+    ek_rng_seed(&r, 3);
+    ck_assert_int_eq(ek_model_new(&model, m, &shape, NULL), EK_OK);
+    for (int i = 0; i < 8 * model->deep_inputs; i++)
+        model->weight[0][i] = (float)(.3 * ek_rng_normal(&r));
+    for (int i = 0; i < 8; i++)
+        model->weight[1][i] = (float)ek_rng_normal(&r);
+    for (int i = 0; i < 3 * model->routable_count; i++)
+        model->slope[i] = (float)ek_rng_normal(&r);
+    for (int f = 0; f < model->item_features; f++)
+        model->item_sd[f] = 1;
+    model->query_sd[0] = 1;
+    for (int k = 0; k < model->routable_count; k++)
+        model->log_sd[k] = .5f;
+    return model;
+}
+
+static void setup(struct bench *b, const char *rules, int with_model)
+{
+    memset(b, 0, sizeof *b);
+    struct ek_assets *a = &b->assets;
+    a->manifest = stream_manifest();
+    a->profile = stream_profile(a->manifest, TRAINING);
+    a->model = with_model ? random_model(a->manifest) : NULL;
+    ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL),
+                     0);
+    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_new(&b->guard, a, NULL), EK_OK);
+    stream_start(&b->stream, 21);
+    ek_buf_init(&b->message, 0);
+}
+
+static void teardown(struct bench *b)
+{
+    free(b->plan);
+    free(b->finding);
+    ek_buf_release(&b->message);
+    stream_end(&b->stream);
+    ek_guard_free(b->guard);
+    ek_codec_free(b->assets.codec);
+    ek_model_free(b->assets.model);
+    ek_rules_free(b->assets.rules);
+    ek_profile_free(b->assets.profile);
+    ek_manifest_free(b->assets.manifest);
+}
+
+static void keep(char **held, const char *text)
+{
+    free(*held);
+    *held = strdup(text);
+}
+
+static void read_events(struct bench *b)
+{
+    const char *text;
+    while (ek_guard_next_event(b->guard, &text)) {
+        json_t *event = json_loads(text, 0, NULL);
+        ck_assert_ptr_nonnull(event);
+        const char *kind = json_string_value(json_object_get(event, "event"));
+        const char *state = json_string_value(json_object_get(event, "state"));
+        if (!strcmp(kind, "plan")) {
+            b->plans++;
+            keep(&b->plan, text);
+        } else if (!strcmp(state, "confirmed")) {
+            b->confirmed++;
+            keep(&b->finding, text);
+        }
+        json_decref(event);
+    }
+}
+
+/* One message through the guard. */
+static void pass(struct bench *b, struct ek_query *q)
+{
+    ek_buf_clear(&b->message);
+    ck_assert_int_eq(ek_codec_encode(b->assets.manifest, q, EK_FEATURES_ARRAY, &b->message, NULL),
+                     EK_OK);
+    ck_assert_int_eq(
+        ek_guard_observe(b->guard, b->message.data, b->message.length, q->time_ms, NULL), EK_OK);
+    b->out = ek_guard_score(b->guard, &b->length, NULL);
+    ck_assert_ptr_nonnull(b->out);
+    b->routed += !strcmp(ek_guard_action(b->guard), "routed");
+    read_events(b);
+}
+
+/* Lists of which arm B's prices are in cents. */
+static void run(struct bench *b, int lists, int faulty)
+{
+    for (int i = 0; i < lists; i++) {
+        struct ek_query *q = stream_next(&b->stream);
+        if (faulty && b->stream.arm_b)
+            stream_scale(q, 0, 100);
+        pass(b, q);
+    }
+}
+
+START_TEST(without_a_plan_the_very_same_bytes_come_out)
+{
+    struct bench b;
+    setup(&b, ENFORCE, 1);
+    for (int i = 0; i < 100; i++) {
+        pass(&b, stream_next(&b.stream));
+        ck_assert_ptr_eq(b.out, b.message.data);
+        ck_assert_uint_eq(b.length, b.message.length);
+        ck_assert_str_eq(ek_guard_action(b.guard), "pass");
+    }
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 0);
+    ck_assert_uint_eq(ek_guard_queries(b.guard), 100);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_fault_of_arm_b_routes_arm_b_and_nobody_else)
+{
+    struct bench b;
+    setup(&b, ENFORCE, 1);
+    run(&b, BEFORE, 0);
+    ck_assert_int_eq(b.routed, 0);
+    run(&b, 400, 1);
+    ck_assert_int_eq(b.confirmed, 1);
+    ck_assert_int_eq(b.plans, 1);
+    ck_assert_ptr_nonnull(strstr(b.plan, "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
+                                         "\"action\":\"route\"}"));
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"units\":[\"cents\"]"));
+    for (int i = 0; i < 100; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        if (b.stream.arm_b)
+            stream_scale(q, 0, 100);
+        pass(&b, q);
+        ck_assert_str_eq(ek_guard_action(b.guard), b.stream.arm_b ? "routed" : "pass");
+        ck_assert_int_eq(b.out != b.message.data, b.stream.arm_b);
+    }
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(routed_scores_are_those_of_the_scorer_and_nothing_else_changes)
+{
+    struct bench b;
+    struct ek_query out;
+    struct ek_scorer *scorer;
+    double expected[64];
+    struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
+    setup(&b, ENFORCE, 1);
+    run(&b, BEFORE, 0);
+    run(&b, 400, 1);
+    ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
+    ek_query_init(&out);
+    do
+        run(&b, 1, 1);
+    while (!b.stream.arm_b);
+    ck_assert_int_eq(ek_scorer_score(scorer, &b.stream.query, route, expected, NULL), EK_OK);
+    ck_assert_int_eq(ek_codec_decode(b.assets.codec, b.out, b.length, &out, NULL), EK_OK);
+    ck_assert_int_eq(out.items, b.stream.query.items);
+    for (int i = 0; i < out.items; i++) {
+        ck_assert_double_eq_tol(out.score[i], expected[i], 1e-5 * (1 + fabs(expected[i])));
+        for (int f = 0; f < 3; f++)
+            ck_assert(out.x[3 * i + f] == b.stream.query.x[3 * i + f]);
+    }
+    ck_assert_uint_eq(b.length, b.message.length);
+    ek_query_release(&out);
+    ek_scorer_free(scorer);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
+{
+    struct bench b;
+    setup(&b, ENFORCE, 1);
+    run(&b, BEFORE, 0);
+    run(&b, 400, 1);
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
+    run(&b, 200, 0); /* a second per list: the hold of 30 s is over as well */
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
+    ck_assert_ptr_nonnull(strstr(b.plan, "\"cells\":[]"));
+    int before = b.routed;
+    run(&b, 100, 0);
+    ck_assert_int_eq(b.routed, before);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
+{
+    struct bench b;
+    setup(&b, OBSERVE, 1);
+    run(&b, BEFORE, 0);
+    run(&b, 400, 1);
+    ck_assert_int_eq(b.confirmed, 1);
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"action\":\"route\",\"mode\":\"observe\""));
+    ck_assert_int_eq(b.plans, 0);
+    ck_assert_int_eq(b.routed, 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(without_a_model_an_enforced_route_is_an_alert)
+{
+    struct bench b;
+    setup(&b, ENFORCE, 0);
+    run(&b, BEFORE, 0);
+    run(&b, 400, 1);
+    ck_assert_int_eq(b.confirmed, 1);
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"action\":\"alert\",\"mode\":\"enforce\""));
+    ck_assert_int_eq(b.routed, 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_limit_of_routed_features_observes_and_says_so)
+{
+    struct bench b;
+    setup(&b,
+          "version: 1\ndefaults: {mode: enforce}\nlimits: {max_routed_features: 0}\n"
+          "segments: [arm]\n",
+          1);
+    run(&b, BEFORE, 0);
+    run(&b, 400, 1);
+    ck_assert_int_eq(b.routed, 0);
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"limited\":true"));
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_message_that_cannot_be_read_counts_for_nothing)
+{
+    struct bench b;
+    struct ek_error *e = ek_error_new();
+    size_t length = 77;
+    setup(&b, ENFORCE, 1);
+    ck_assert_int_ne(ek_guard_observe(b.guard, "\xc1garbage", 8, 0, e), 0);
+    ck_assert_int_gt((int)strlen(ek_error_message(e)), 0);
+    ck_assert_uint_eq(ek_guard_queries(b.guard), 0);
+    ck_assert_ptr_null(ek_guard_score(b.guard, &length, e));
+    ck_assert_uint_eq(length, 77);
+    ek_error_free(e);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(an_empty_list_passes)
+{
+    struct bench b;
+    setup(&b, ENFORCE, 1);
+    struct ek_query *q = stream_next(&b.stream);
+    q->items = 0;
+    pass(&b, q);
+    ck_assert_ptr_eq(b.out, b.message.data);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(holds_run_out_without_messages)
+{
+    struct bench b;
+    setup(&b, "version: 1\ndefaults: {mode: enforce, hold: 1h}\nsegments: [arm]\n", 1);
+    run(&b, BEFORE, 0);
+    run(&b, 400, 1);
+    run(&b, 50, 0);
+    int64_t now_ms = b.stream.query.time_ms;
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
+    ck_assert_int_eq(ek_guard_tick(b.guard, now_ms + 60 * 1000, NULL), EK_OK);
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
+    ck_assert_int_eq(ek_guard_tick(b.guard, now_ms + 3600 * 1000, NULL), EK_OK);
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
+    ck_assert_int_eq(ek_guard_tick(b.guard, now_ms, NULL), EK_OK); /* clocks may step back */
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(events_nobody_fetches_do_not_pile_up)
+{
+    struct bench b;
+    const char *text;
+    int kept = 0;
+    setup(&b, OBSERVE, 0);
+    for (int i = 0; i < 3000; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        stream_scale(q, 0, i / 400 % 2 ? 100 : 1);
+        ek_buf_clear(&b.message);
+        ek_codec_encode(b.assets.manifest, q, EK_FEATURES_BIN, &b.message, NULL);
+        ck_assert_int_eq(
+            ek_guard_observe(b.guard, b.message.data, b.message.length, q->time_ms, NULL), EK_OK);
+    }
+    while (ek_guard_next_event(b.guard, &text))
+        kept++;
+    ck_assert_int_gt(kept, 3);
+    ck_assert_int_le(kept, 4096);
+    teardown(&b);
+}
+END_TEST
+
+Suite *suite_guard(void)
+{
+    return ek_suite("guard", without_a_plan_the_very_same_bytes_come_out,
+                    a_fault_of_arm_b_routes_arm_b_and_nobody_else,
+                    routed_scores_are_those_of_the_scorer_and_nothing_else_changes,
+                    the_route_is_withdrawn_after_recovery_and_hold,
+                    in_observe_mode_findings_are_told_and_bytes_stay,
+                    without_a_model_an_enforced_route_is_an_alert,
+                    a_limit_of_routed_features_observes_and_says_so,
+                    a_message_that_cannot_be_read_counts_for_nothing, an_empty_list_passes,
+                    holds_run_out_without_messages, events_nobody_fetches_do_not_pile_up);
+}
