@@ -1,6 +1,7 @@
 #include "data/profile.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "data/tensors.h"
 
 #include <inttypes.h>
@@ -180,6 +181,11 @@ static json_t *texts_to_json(char *const *texts, int count)
     return array;
 }
 
+static int add_text(const char *bytes, size_t length, void *text)
+{
+    return ek_buf_add(text, bytes, length);
+}
+
 static int add_description(struct ek_tensors *t, const struct ek_profile *p)
 {
     char hash[17];
@@ -192,9 +198,13 @@ static int add_description(struct ek_tensors *t, const struct ek_profile *p)
     json_object_set_new(root, "baseline", p->field ? json_string(p->field) : json_null());
     json_object_set_new(root, "features", texts_to_json(p->name, p->features));
     json_object_set_new(root, "strata", texts_to_json(p->stratum, p->strata));
-    char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
-    int rc = text ? ek_tensors_set_text(t, DESCRIPTION, text) : EK_ENOMEM;
-    free(text); /* jansson's allocator is malloc's */
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    const char *string = NULL;
+    if (!json_dump_callback(root, add_text, &text, JSON_COMPACT | JSON_SORT_KEYS))
+        string = ek_buf_string(&text);
+    int rc = string ? ek_tensors_set_text(t, DESCRIPTION, string) : EK_ENOMEM;
+    ek_buf_release(&text);
     json_decref(root);
     return rc;
 }

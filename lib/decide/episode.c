@@ -7,8 +7,10 @@
 enum {
     ATTEMPTS = 4,     /* diagnoses, each after twice as many lists, before an alarm is dropped */
     CAUSE_LISTS = 64, /* changes of one cell that began within so many lists have one cause */
-    KNOWN_FACTOR_LISTS = 24 /* with a factor that is not 1, to name a query feature */
+    KNOWN_FACTOR_LISTS = 24, /* with a factor that is not 1, to name a query feature */
+    SINCE_REACH = 64         /* rows before the first guess that a change point is looked for in */
 };
+static const double SINCE_SHARE = .99; /* a single list may be an exception */
 static const double NORMAL_95 = 1.959964;
 /* A query feature explains a change when it does so this much better, in ln likelihood. */
 static const double KNOWN_GAIN = 8;
@@ -92,6 +94,18 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
 }
 
+static double density_at(const float *density, double r)
+{
+    return density[ek_residual_bin((float)r)];
+}
+
+static void begin_at(struct ek_detector *d, struct ek_episode *e, uint64_t row)
+{
+    e->since_row = row;
+    e->since_query = ek_history_row(d->history, row)->query;
+    e->since_ms = ek_history_row(d->history, row)->time_ms;
+}
+
 static struct ek_episode *free_slot(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++)
@@ -132,9 +146,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->cell = cell;
     e->bet = bet;
     e->query_feature = -1;
-    e->since_row = since;
-    e->since_query = ek_history_row(d->history, since)->query;
-    e->since_ms = ek_history_row(d->history, since)->time_ms;
+    begin_at(d, e, since);
     e->due = (uint32_t)d->rules->confirm_queries;
     d->episode_of[slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
     tell(d, e, EK_SUSPECTED, NULL);
@@ -249,8 +261,38 @@ static void dismiss_others(struct ek_detector *d, const struct ek_episode *e)
     }
 }
 
+/* The change point again, now that the shift is known: a list is told from one before the change by
+ * far more than the alarm's bet can. */
+static void refine_since(struct ek_detector *d, struct ek_episode *e)
+{
+    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
+    uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
+    double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
+    struct ek_window w;
+    int best = -1;
+    for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
+        double r = w.record[i].r - w.mu, normal = density_at(density, r);
+        if (!w.record[i].usable)
+            continue;
+        tail += log(1 - q + q * density_at(density, r - e->diagnosis.level.shift_ln) / normal);
+        if (tail > largest) {
+            largest = tail;
+            best = i;
+        }
+    }
+    if (best >= 0)
+        begin_at(d, e, d->window_row[best]);
+}
+
 static void confirm(struct ek_detector *d, struct ek_episode *e)
 {
+    if (has_level(e) && e->query_feature < 0) {
+        struct ek_diagnosis first = e->diagnosis;
+        struct ek_window w;
+        refine_since(d, e);
+        if (diagnose(d, e, &w) <= 0)
+            e->diagnosis = first;
+    }
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
     e->due = e->lists + EK_UPDATE_LISTS;
@@ -302,11 +344,6 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
     }
     e->due = e->lists + EK_UPDATE_LISTS;
     tell(d, e, EK_UPDATED, NULL);
-}
-
-static double density_at(const float *density, double r)
-{
-    return density[ek_residual_bin((float)r)];
 }
 
 /* Bet of one list that the level is back: training density over that of the finding. */

@@ -134,3 +134,10 @@ void ek_sweep(ek_scenario *scenario)
     const char *fault = ek_sweep_fault(scenario, text);
     ck_assert_msg(!fault, "%s", fault);
 }
+
+void ek_sweep_fail(long n)
+{
+    state.calls = 0;
+    state.sticky = false;
+    state.fail_at = n;
+}

@@ -22,5 +22,7 @@ enum { EK_SWEEP_TEXT = 1000 };
 const char *ek_sweep_fault(ek_scenario *scenario, char fault[EK_SWEEP_TEXT]);
 /* Asserts with Check that nothing is wrong. */
 void ek_sweep(ek_scenario *scenario);
+/* From now on the n-th allocation fails, once; 0: none. For tests that go on after a failure. */
+void ek_sweep_fail(long n);
 
 #endif

@@ -1,0 +1,21 @@
+/* What is in a file, for people (tables, a drawn histogram) and for programs (JSON). */
+#ifndef EK_DAEMON_INSPECT_H
+#define EK_DAEMON_INSPECT_H
+
+#include "base/error.h"
+#include "data/model.h"
+#include "data/profile.h"
+
+#include <stdio.h>
+
+enum ek_inspect_form { EK_INSPECT_TABLE, EK_INSPECT_JSON };
+
+int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to);
+/* Draws the distribution of one feature's |values| on a log scale. EK_EUSAGE for an unknown name.
+ */
+int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
+int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
+/* Counts the messages of a capture. */
+int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
+
+#endif

@@ -1,0 +1,73 @@
+#include "daemon/inspect.h"
+
+#include <math.h>
+
+static const char *log_input_name(enum ek_log_input l)
+{
+    return l == EK_LOG_ALWAYS ? "always" : l == EK_LOG_ROUTED ? "routed" : "none";
+}
+
+static size_t parameters(const struct ek_model *m)
+{
+    size_t count = 0, inputs = (size_t)m->deep_inputs;
+    for (int i = 0; i <= m->hidden_count; i++) {
+        size_t outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
+        count += outputs * (inputs + 1);
+        inputs = outputs;
+    }
+    size_t gates = (size_t)m->gate_size;
+    count += gates * ((size_t)m->query_features + 1);
+    return count + 2 * (gates + 1) * (size_t)m->routable_count;
+}
+
+static void hidden_sizes(const struct ek_model *m, FILE *to, const char *between)
+{
+    for (int i = 0; i < m->hidden_count; i++)
+        fprintf(to, "%s%d", i ? between : "", m->hidden[i]);
+}
+
+static void model_json(const struct ek_model *m, FILE *to)
+{
+    fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
+            m->item_features, m->query_features);
+    hidden_sizes(m, to, ",");
+    fprintf(to,
+            "],\"gate_size\":%d,\"mask_input\":%s,\"list_free\":%s,\"log_input\":\"%s\","
+            "\"parameters\":%zu,\"routable\":[",
+            m->gate_size, m->mask_input ? "true" : "false", m->list_free ? "true" : "false",
+            log_input_name(m->log_input), parameters(m));
+    for (int k = 0; k < m->routable_count; k++)
+        fprintf(to, "%s\"%s\"", k ? "," : "", m->item_names[m->routable[k]]);
+    fputs("]}\n", to);
+}
+
+static void model_table(const struct ek_model *m, FILE *to)
+{
+    fputs("routable SIR model\n", to);
+    fprintf(to, "  item features   %d, of them routable %d\n", m->item_features, m->routable_count);
+    fprintf(to, "  query features  %d\n", m->query_features);
+    fprintf(to, "  deep part       %d -> ", m->deep_inputs);
+    hidden_sizes(m, to, " -> ");
+    fprintf(to, " -> 1, gate of %d\n", m->gate_size);
+    fprintf(to, "  inputs          mask %s, logs %s%s\n", m->mask_input ? "yes" : "no",
+            log_input_name(m->log_input), m->list_free ? ", list-free" : "");
+    fprintf(to, "  parameters      %zu\n\n", parameters(m));
+    fprintf(to, "%-24s %9s %12s %12s\n", "feature", "routable", "geom. mean", "list sd ln");
+    for (int f = 0; f < m->item_features; f++) {
+        int k = ek_model_routable(m, m->item_names[f]);
+        if (k < 0)
+            fprintf(to, "%-24s %9s\n", m->item_names[f], "no");
+        else
+            fprintf(to, "%-24s %9s %12.4g %12.3f\n", m->item_names[f], "yes", exp(m->log_mean[k]),
+                    (double)m->log_sd[k]);
+    }
+}
+
+int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
+{
+    if (form == EK_INSPECT_JSON)
+        model_json(m, to);
+    else
+        model_table(m, to);
+    return EK_OK;
+}

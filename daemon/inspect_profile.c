@@ -1,0 +1,131 @@
+#include "daemon/inspect.h"
+
+#include "base/parse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { PLOT_ROWS = 24, PLOT_WIDTH = 50 };
+
+static void json_number(FILE *to, const char *key, double value)
+{
+    if (isfinite(value))
+        fprintf(to, ",\"%s\":%.7g", key, value);
+    else
+        fprintf(to, ",\"%s\":null", key);
+}
+
+static void feature_json(const struct ek_profile *p, int f, FILE *to)
+{
+    const struct ek_baseline *b = &p->baseline[f];
+    struct ek_sketch_summary s;
+    ek_sketch_summarize(p->sketch[f], &s);
+    fprintf(to, "%s{\"name\":\"%s\",\"lists\":%" PRIu64, f ? "," : "", p->name[f], b->queries);
+    json_number(to, "level_ln", b->level);
+    json_number(to, "sd_ln", b->sd);
+    json_number(to, "log_mean", b->log_mean);
+    json_number(to, "log_sd", b->log_sd);
+    json_number(to, "missing", b->share[0]);
+    json_number(to, "zero", b->share[1]);
+    json_number(to, "negative", b->share[2]);
+    json_number(to, "tied", b->share[3]);
+    json_number(to, "p1", s.p01);
+    json_number(to, "p50", s.p50);
+    json_number(to, "p99", s.p99);
+    fputs("}", to);
+}
+
+static void profile_json(const struct ek_profile *p, FILE *to)
+{
+    fprintf(to,
+            "{\"kind\":\"profile\",\"manifest\":\"%016" PRIx64 "\",\"queries\":%" PRIu64
+            ",\"items\":%" PRIu64 ",\"baseline\":",
+            p->manifest_hash, p->queries, p->items);
+    if (p->field)
+        fprintf(to, "\"%s\"", p->field);
+    else
+        fputs("null", to);
+    fprintf(to, ",\"strata\":%d,\"max_rel_error\":%.4g,\"features\":[",
+            p->strata > 1 ? p->strata - 1 : 1, ek_sketch_max_rel_error());
+    for (int f = 0; f < p->features; f++)
+        feature_json(p, f, to);
+    fputs("]}\n", to);
+}
+
+static void profile_table(const struct ek_profile *p, FILE *to)
+{
+    fprintf(to, "profile of %" PRIu64 " lists, %" PRIu64 " items, %d item features\n", p->queries,
+            p->items, p->features);
+    fprintf(to, "manifest %016" PRIx64 ", ", p->manifest_hash);
+    if (p->field)
+        fprintf(to, "levels by '%s' (%d values)\n", p->field, p->strata - 1);
+    else
+        fputs("one stratum\n", to);
+    fprintf(to, "quantiles are right to %.2f%%\n\n", 100 * ek_sketch_max_rel_error());
+    fprintf(to, "%-24s %9s %10s %8s %8s %8s %6s %10s %10s %10s\n", "feature", "lists", "level",
+            "sd ln", "missing", "zero", "neg.", "p1", "p50", "p99");
+    for (int f = 0; f < p->features; f++) {
+        const struct ek_baseline *b = &p->baseline[f];
+        struct ek_sketch_summary s;
+        ek_sketch_summarize(p->sketch[f], &s);
+        fprintf(to,
+                "%-24s %9" PRIu64 " %10.4g %8.3f %7.1f%% %7.1f%% %5.1f%% %10.4g %10.4g %10.4g\n",
+                p->name[f], b->queries, exp(b->level), b->sd, 100 * b->share[0], 100 * b->share[1],
+                100 * b->share[2], s.p01, s.p50, s.p99);
+    }
+    fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
+}
+
+int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to)
+{
+    if (form == EK_INSPECT_JSON)
+        profile_json(p, to);
+    else
+        profile_table(p, to);
+    return EK_OK;
+}
+
+static int find(const struct ek_profile *p, const char *name, struct ek_error *e)
+{
+    for (int f = 0; f < p->features; f++)
+        if (!strcmp(p->name[f], name))
+            return f;
+    const char *near = ek_nearest_word(name, (const char *const *)p->name, (size_t)p->features);
+    if (near)
+        ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile, did you mean '%s'?", name, near);
+    else
+        ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile", name);
+    return -1;
+}
+
+int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e)
+{
+    int f = find(p, feature, e);
+    if (f < 0)
+        return EK_EUSAGE;
+    double count[PLOT_ROWS] = {0}, most = 0;
+    const struct ek_baseline *b = &p->baseline[f];
+    double low = b->log_mean - 4 * b->log_sd, step = 8 * b->log_sd / PLOT_ROWS;
+    for (int key = 0; step > 0 && key < EK_SKETCH_KEYS; key++) {
+        double ln = ek_sketch_ln((uint16_t)key);
+        if (!isfinite(ln))
+            continue;
+        int row = (int)floor((ln - low) / step);
+        row = row < 0 ? 0 : row >= PLOT_ROWS ? PLOT_ROWS - 1 : row;
+        count[row] += (double)ek_sketch_count(p->sketch[f], (uint16_t)key);
+    }
+    for (int i = 0; i < PLOT_ROWS; i++)
+        most = fmax(most, count[i]);
+    fprintf(to, "%s: |values| of training, log scale (%" PRIu64 " values)\n", feature,
+            ek_sketch_total(p->sketch[f]));
+    for (int i = 0; i < PLOT_ROWS && most > 0; i++) {
+        int width = (int)lround(count[i] / most * PLOT_WIDTH);
+        fprintf(to, "%12.4g |%.*s%s\n", exp(low + i * step), width,
+                "##################################################",
+                count[i] > 0 && !width ? "." : "");
+    }
+    fprintf(to, "zero %.1f%%, missing %.1f%%, negative %.1f%%\n", 100 * b->share[1],
+            100 * b->share[0], 100 * b->share[2]);
+    return EK_OK;
+}

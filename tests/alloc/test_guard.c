@@ -1,0 +1,204 @@
+/* Memory runs out while a guard is set up, finds a fault, and scores under its plan. */
+#include "tests/alloc/scratch.h"
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "data/codec.h"
+#include "data/model.h"
+#include "evenkeel.h"
+#include "offline/faults.h"
+#include "offline/hotel.h"
+#include "offline/profile_fit.h"
+
+#include <string.h>
+
+enum { TRAINING_LISTS = 600, LISTS = 260, FAULT_FROM = 20 };
+
+static const char RULES[] = "version: 1\n"
+                            "segments: [arm]\n"
+                            "features: {price: {mode: enforce, units: [cents]}}\n";
+
+static struct ek_manifest *manifest;
+static struct ek_assets *assets;
+static struct ek_buf message[LISTS];
+
+static void write_text(const char *name, const char *text)
+{
+    struct ek_writer *w;
+    ck_assert_int_eq(ek_writer_open(&w, ek_scratch(name).path, NULL), EK_OK);
+    ck_assert_int_eq(ek_writer_write(w, text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_writer_close(w, NULL), EK_OK);
+}
+
+static void write_model(void)
+{
+    static const struct ek_model_shape shape = {
+        .hidden_count = 1, .hidden = {8}, .gate_size = 4, .log_input = EK_LOG_ALWAYS};
+    struct ek_model *model;
+    ck_assert_int_eq(ek_model_new(&model, manifest, &shape, NULL), EK_OK);
+    for (int i = 0; i < model->item_features; i++)
+        model->item_sd[i] = 1;
+    for (int i = 0; i < model->query_features; i++)
+        model->query_sd[i] = 1;
+    for (int i = 0; i < model->routable_count; i++)
+        model->log_sd[i] = 1;
+    ck_assert_int_eq(ek_model_save(model, ek_scratch("m.safetensors").path, NULL), EK_OK);
+    ek_model_free(model);
+}
+
+static void write_profile(struct ek_hotel *hotel, struct ek_query *q)
+{
+    struct ek_profile_fit *fit;
+    struct ek_profile *profile;
+    ck_assert_int_eq(ek_profile_fit_new(&fit, manifest, NULL, NULL), EK_OK);
+    for (uint64_t i = 0; i < TRAINING_LISTS; i++) {
+        ck_assert_int_eq(ek_hotel_list(hotel, i, q, NULL), EK_OK);
+        ck_assert_int_eq(ek_profile_fit_add(fit, q, NULL), EK_OK);
+    }
+    ck_assert_int_eq(ek_profile_fit_finish(fit, &profile, NULL), EK_OK);
+    ck_assert_int_eq(ek_profile_save(profile, ek_scratch("p.ekp").path, NULL), EK_OK);
+    ek_profile_free(profile);
+    ek_profile_fit_free(fit);
+}
+
+static void make_messages(struct ek_hotel *hotel, struct ek_query *q)
+{
+    struct ek_fault fault;
+    ck_assert_int_eq(ek_fault_parse(&fault, manifest, "price=x100", NULL), EK_OK);
+    for (uint64_t i = 0; i < LISTS; i++) {
+        ck_assert_int_eq(ek_hotel_list(hotel, TRAINING_LISTS + i, q, NULL), EK_OK);
+        for (int k = 0; k < q->items; k++)
+            q->score[k] = k;
+        if (i >= FAULT_FROM)
+            ek_fault_apply(&fault, q, i, 1);
+        ek_buf_init(&message[i], 0);
+        ck_assert_int_eq(ek_codec_encode(manifest, q, EK_FEATURES_ARRAY, &message[i], NULL), EK_OK);
+    }
+    ek_fault_release(&fault);
+}
+
+static void set_up(void)
+{
+    struct ek_hotel *hotel;
+    struct ek_query q;
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_hotel_new(&hotel, 5, NULL), EK_OK);
+    ek_query_init(&q);
+    write_text("features.yaml", text);
+    write_text("rules.yaml", RULES);
+    write_model();
+    write_profile(hotel, &q);
+    make_messages(hotel, &q);
+    ek_query_release(&q);
+    ek_hotel_free(hotel);
+}
+
+static void tear_down(void)
+{
+    for (int i = 0; i < LISTS; i++)
+        ek_buf_release(&message[i]);
+    ek_manifest_free(manifest);
+}
+
+static int load_assets(struct ek_error *e)
+{
+    struct ek_scratch m = ek_scratch("features.yaml"), p = ek_scratch("p.ekp"),
+                      r = ek_scratch("rules.yaml"), s = ek_scratch("m.safetensors");
+    struct ek_assets *a;
+    int rc = ek_assets_load(&a, m.path, p.path, r.path, s.path, e);
+    if (!rc)
+        ek_assets_free(a);
+    return rc;
+}
+
+START_TEST(assets_without_memory_leave_nothing)
+{
+    set_up();
+    ek_sweep(load_assets);
+    tear_down();
+}
+END_TEST
+
+static int guard_one(struct ek_guard *g, const struct ek_buf *bytes, int *routed,
+                     struct ek_error *e)
+{
+    const char *json;
+    size_t length;
+    int rc = ek_guard_observe(g, bytes->data, bytes->length, 1000, e);
+    if (rc)
+        return rc;
+    if (!ek_guard_score(g, &length, e))
+        return (int)e->code;
+    *routed += !strcmp(ek_guard_action(g), "routed");
+    while (ek_guard_next_event(g, &json) > 0)
+        ;
+    return ek_guard_tick(g, 1000, e);
+}
+
+static int guard_stream(struct ek_error *e)
+{
+    struct ek_guard *g;
+    int routed = 0;
+    int rc = ek_guard_new(&g, assets, e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < LISTS && !rc; i++)
+        rc = guard_one(g, &message[i], &routed, e);
+    ek_guard_free(g);
+    if (!rc && !routed)
+        return ek_fail(e, EK_ESTATE, "nothing was routed, so routing was not tried");
+    return rc;
+}
+
+START_TEST(a_guard_without_memory_leaves_nothing)
+{
+    set_up();
+    ck_assert_int_eq(ek_assets_load(&assets, ek_scratch("features.yaml").path,
+                                    ek_scratch("p.ekp").path, ek_scratch("rules.yaml").path,
+                                    ek_scratch("m.safetensors").path, NULL),
+                     EK_OK);
+    ek_sweep(guard_stream);
+    ek_assets_free(assets);
+    tear_down();
+}
+END_TEST
+
+/* A message that could not be taken in for want of memory can be given again. */
+START_TEST(a_guard_goes_on_when_memory_is_back)
+{
+    set_up();
+    struct ek_error e;
+    ck_assert_int_eq(ek_assets_load(&assets, ek_scratch("features.yaml").path,
+                                    ek_scratch("p.ekp").path, ek_scratch("rules.yaml").path,
+                                    ek_scratch("m.safetensors").path, &e),
+                     EK_OK);
+    for (long n = 1; n < 60; n++) {
+        struct ek_guard *g;
+        int routed = 0, again = 0;
+        ck_assert_int_eq(ek_guard_new(&g, assets, &e), EK_OK);
+        ek_sweep_fail(n);
+        for (int i = 0; i < LISTS; i++) {
+            int rc = guard_one(g, &message[i], &routed, &e);
+            if (rc == EK_ENOMEM && again++ == 0)
+                rc = guard_one(g, &message[i], &routed, &e);
+            if (rc)
+                break;
+        }
+        ek_sweep_fail(0);
+        ck_assert_int_le(again, 1);
+        ck_assert_int_gt(routed, 0);
+        ek_guard_free(g);
+    }
+    ek_assets_free(assets);
+    tear_down();
+}
+END_TEST
+
+Suite *suite_guard(void)
+{
+    return ek_suite("guard without memory", assets_without_memory_leave_nothing,
+                    a_guard_without_memory_leaves_nothing, a_guard_goes_on_when_memory_is_back);
+}

@@ -1,0 +1,336 @@
+/* The detector: what is found, how it is called, where it is put, and what is left in peace. */
+#include "decide/detector.h"
+#include "tests/check.h"
+#include "tests/stream.h"
+
+enum { TRAINING = 6000, BEFORE = 600 };
+
+static const char RULES[] =
+    "version: 1\n"
+    "defaults: {false_alarms: 1 per 10000000 queries, confirm_queries: 64}\n"
+    "segments: [arm]\n";
+
+struct bench {
+    struct ek_manifest *manifest;
+    struct ek_profile *profile;
+    struct ek_rules *rules;
+    struct ek_detector *detector;
+    struct stream stream;
+    /* of the last finding in each state, and how many there were */
+    struct ek_finding last[5];
+    int count[5];
+};
+
+static void setup(struct bench *b, uint64_t seed)
+{
+    memset(b, 0, sizeof *b);
+    b->manifest = stream_manifest();
+    b->profile = stream_profile(b->manifest, TRAINING);
+    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", RULES, sizeof RULES - 1, NULL),
+                     EK_OK);
+    ck_assert_int_eq(ek_detector_new(&b->detector, b->manifest, b->profile, b->rules, NULL), EK_OK);
+    stream_start(&b->stream, seed);
+}
+
+static void teardown(struct bench *b)
+{
+    stream_end(&b->stream);
+    ek_detector_free(b->detector);
+    ek_rules_free(b->rules);
+    ek_profile_free(b->profile);
+    ek_manifest_free(b->manifest);
+}
+
+static void observe(struct bench *b, const struct ek_query *q)
+{
+    struct ek_finding f;
+    ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
+    while (ek_detector_next(b->detector, &f)) {
+        b->last[f.state] = f;
+        b->count[f.state]++;
+    }
+}
+
+/* What is done to a list of the faulty part of a stream. */
+typedef void fault(struct bench *b, struct ek_query *q);
+
+static void run(struct bench *b, int lists, fault *harm)
+{
+    for (int i = 0; i < lists; i++) {
+        struct ek_query *q = stream_next(&b->stream);
+        if (harm)
+            harm(b, q);
+        observe(b, q);
+    }
+}
+
+static void cents(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 100);
+}
+
+static void cents_in_arm_b(struct bench *b, struct ek_query *q)
+{
+    if (b->stream.arm_b)
+        stream_scale(q, 0, 100);
+}
+
+static void full_stay(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, q->query[0]);
+}
+
+static void three_percent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 1.03);
+}
+
+static void turned(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, -1);
+}
+
+static void zeroed(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, 0);
+}
+
+static void absent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, NAN);
+}
+
+static void stuck(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    for (int i = 0; i < q->items; i++)
+        q->x[3 * i + 1] = 20;
+}
+
+static void squared(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    for (int i = 0; i < q->items; i++)
+        q->x[3 * i] *= q->x[3 * i];
+}
+
+START_TEST(calm_traffic_raises_nothing)
+{
+    struct bench b;
+    setup(&b, 1);
+    run(&b, 20000, NULL);
+    ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(cents_are_found_within_ten_lists_and_named)
+{
+    struct bench b;
+    setup(&b, 2);
+    run(&b, BEFORE, NULL);
+    run(&b, 400, cents);
+    const struct ek_finding *f = &b.last[EK_CONFIRMED];
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert(b.last[EK_SUSPECTED].query < BEFORE + 30);
+    ck_assert_int_eq(f->class, EK_SCALE);
+    ck_assert_int_eq(f->feature, 0);
+    ck_assert_int_eq(f->cell, 0);
+    ck_assert(f->factor > 85 && f->factor < 117);
+    ck_assert(f->factor_low < f->factor && f->factor < f->factor_high);
+    ck_assert_str_eq(f->unit[0], "cents");
+    ck_assert(f->since_query >= BEFORE - 2 && f->since_query <= BEFORE + 5);
+    ck_assert(f->share > .95);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_fault_of_one_arm_is_put_on_the_arm)
+{
+    struct bench b;
+    setup(&b, 3);
+    run(&b, BEFORE, NULL);
+    run(&b, 400, cents_in_arm_b);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_str_eq(b.last[EK_CONFIRMED].dimension, "arm");
+    ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
+    ck_assert(b.count[EK_DISMISSED] >= 1);
+    ck_assert_ptr_null(b.last[EK_DISMISSED].dimension);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_factor_that_follows_the_nights_is_named_so)
+{
+    struct bench b;
+    setup(&b, 4);
+    run(&b, BEFORE, NULL);
+    run(&b, 400, full_stay);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].query_feature, 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(what_is_below_min_effect_is_not_told)
+{
+    struct bench b;
+    setup(&b, 5);
+    run(&b, BEFORE, NULL);
+    run(&b, 8000, three_percent);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 0);
+    teardown(&b);
+}
+END_TEST
+
+static void is_called(fault *harm, enum ek_class class)
+{
+    struct bench b;
+    setup(&b, 6);
+    run(&b, BEFORE, NULL);
+    run(&b, 200, harm);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, class);
+    teardown(&b);
+}
+
+START_TEST(other_faults_have_their_own_names)
+{
+    is_called(turned, EK_SIGN);
+    is_called(zeroed, EK_ZERO);
+    is_called(absent, EK_MISSING);
+    is_called(stuck, EK_STUCK);
+    is_called(squared, EK_POWER);
+}
+END_TEST
+
+static void recovers(fault *harm, int within)
+{
+    struct bench b;
+    setup(&b, 7);
+    run(&b, BEFORE, NULL);
+    run(&b, 400, harm);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 0);
+    run(&b, within, NULL);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    run(&b, 4000, NULL);
+    ck_assert_int_eq(b.count[EK_SUSPECTED] - b.count[EK_DISMISSED] - b.count[EK_RECOVERED], 0);
+    teardown(&b);
+}
+
+START_TEST(a_fault_that_ends_recovers)
+{
+    recovers(cents, 20);
+    recovers(cents_in_arm_b, 40);
+    recovers(full_stay, 60);
+    recovers(absent, 200);
+}
+END_TEST
+
+START_TEST(a_list_repeated_is_no_new_evidence)
+{
+    struct bench b;
+    setup(&b, 8);
+    run(&b, BEFORE, NULL);
+    struct ek_query *q = stream_next(&b.stream);
+    stream_scale(q, 0, 100);
+    for (int i = 0; i < 300; i++)
+        observe(&b, q);
+    ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
+    ck_assert_uint_eq(ek_detector_queries(b.detector), BEFORE + 300);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(empty_lists_and_strange_values_are_no_evidence_and_no_harm)
+{
+    struct bench b;
+    setup(&b, 9);
+    for (int i = 0; i < 500; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        if (i % 5 == 0)
+            q->items = 0;
+        else if (i % 50 == 1)
+            q->x[0] = INFINITY;
+        else if (i % 50 == 2)
+            q->x[0] = 1e-42f;
+        observe(&b, q);
+    }
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_list_of_another_shape_is_refused_and_not_counted)
+{
+    struct bench b;
+    struct ek_error e;
+    setup(&b, 10);
+    struct ek_query *q = stream_next(&b.stream);
+    q->item_features = 2;
+    ck_assert_int_eq(ek_detector_observe(b.detector, q, 0, &e), EK_ESTATE);
+    ck_assert_uint_eq(ek_detector_queries(b.detector), 0);
+    q->item_features = 3;
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(the_same_stream_gives_the_same_findings)
+{
+    struct bench a, b;
+    setup(&a, 11);
+    setup(&b, 11);
+    run(&a, BEFORE, NULL);
+    run(&b, BEFORE, NULL);
+    run(&a, 700, cents_in_arm_b);
+    run(&b, 700, cents_in_arm_b);
+    ck_assert_int_eq(a.count[EK_UPDATED], b.count[EK_UPDATED]);
+    ck_assert(a.last[EK_UPDATED].factor == b.last[EK_UPDATED].factor);
+    ck_assert_uint_eq(a.last[EK_CONFIRMED].query, b.last[EK_CONFIRMED].query);
+    teardown(&a);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(values_beyond_the_limit_share_a_cell)
+{
+    char arm[] = "arm", *dimensions[] = {arm};
+    struct ek_cells *cells;
+    struct ek_query q;
+    int16_t ids[EK_CELLS_PER_QUERY];
+    char value[16];
+    ek_query_init(&q);
+    ck_assert_int_eq(ek_cells_new(&cells, dimensions, 1, 4), EK_OK);
+    q.segment_count = 1;
+    for (int i = 0; i < 20; i++) {
+        snprintf(value, sizeof value, "v%d", i);
+        q.segments[0] = (struct ek_segment){stream_text("arm"), stream_text(value)};
+        ck_assert_int_eq(ek_cells_of(cells, &q, ids), EK_OK);
+        ck_assert_int_eq(ids[1], i < 3 ? i + 1 : 4);
+    }
+    ck_assert_ptr_null(ek_cells_value(cells, 4));
+    ck_assert_int_eq(ek_cells_count(cells), 5);
+    q.segment_count = 0;
+    ek_cells_of(cells, &q, ids);
+    ck_assert_int_eq(ids[1], -1);
+    ek_cells_free(cells);
+}
+END_TEST
+
+Suite *suite_detector(void)
+{
+    return ek_suite(
+        "detector", calm_traffic_raises_nothing, cents_are_found_within_ten_lists_and_named,
+        a_fault_of_one_arm_is_put_on_the_arm, a_factor_that_follows_the_nights_is_named_so,
+        what_is_below_min_effect_is_not_told, other_faults_have_their_own_names,
+        a_fault_that_ends_recovers, a_list_repeated_is_no_new_evidence,
+        empty_lists_and_strange_values_are_no_evidence_and_no_harm,
+        a_list_of_another_shape_is_refused_and_not_counted, the_same_stream_gives_the_same_findings,
+        values_beyond_the_limit_share_a_cell);
+}
