@@ -1,16 +1,18 @@
-/* Training of the routable SIR model (research recipe: docs/training.md).
+/* Training of the routable SIR model (the recipe: docs/training.md).
  *
- * Deterministic by seed for a given machine type; uses up to `threads` threads' worth of work
- * through a caller-supplied runner (the library starts no threads itself). Owner: options and data
- * are the caller's; the model comes out as ek_model.
+ * Deterministic by seed: neither the number of threads nor the instruction set changes a bit, as a
+ * batch is cut into EK_TRAIN_SHARDS parts in any case and all sums have a fixed order. The library
+ * starts no threads; a caller-supplied runner may run the parts at the same time. Missing values in
+ * the data are allowed. Owner: options and data are the caller's; the model comes out as ek_model.
  */
 #ifndef EK_OFFLINE_TRAIN_H
 #define EK_OFFLINE_TRAIN_H
 
 #include "data/dataset.h"
 #include "data/model.h"
+#include "offline/loss.h"
 
-enum ek_loss { EK_LISTNET, EK_LISTMLE };
+enum { EK_TRAIN_SHARDS = 8 };
 enum ek_routing { EK_ROUTING_RANDOM, EK_ROUTING_NONE, EK_ROUTING_STATIC };
 
 struct ek_train_progress {
@@ -40,9 +42,13 @@ struct ek_train_options {
     void *context;
 };
 
+/* The recipe: ListMLE, random routing, 64-32, 15 epochs of batches of 64 lists, rate 3e-3. */
 void ek_train_defaults(struct ek_train_options *o);
-/* Trains on `train`, keeps the epoch with the best NDCG@10 on `vali`. */
+/* Trains on `train`, keeps the epoch with the best NDCG@10 on `vali` (of equals the earlier).
+ * `last` (may be NULL) gets the state at the end. EK_EUSAGE for options or data that cannot be
+ * trained on, EK_ESTATE when the loss stops being a number. */
 int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek_dataset *train,
-             const struct ek_dataset *vali, const struct ek_train_options *o, struct ek_error *e);
+             const struct ek_dataset *vali, const struct ek_train_options *o,
+             struct ek_train_progress *last, struct ek_error *e);
 
 #endif

@@ -1,0 +1,74 @@
+#include "daemon/ranking_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e)
+{
+    if (f->count == EK_FILES_MAX)
+        return ek_fail(e, EK_EUSAGE, "more than %d files", EK_FILES_MAX);
+    f->path[f->count++] = path;
+    return EK_OK;
+}
+
+int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
+                  struct ek_error *e)
+{
+    ek_dataset_init(d, m->item_count, m->query_count);
+    for (int i = 0; i < f->count; i++) {
+        int code = ek_dataset_read_letor(d, m, f->path[i], e);
+        if (code)
+            return code;
+    }
+    return EK_OK;
+}
+
+bool ek_next_piece(const char **at, const char **piece, size_t *length)
+{
+    if (!*at)
+        return false;
+    const char *comma = strchr(*at, ',');
+    *piece = *at;
+    *length = comma ? (size_t)(comma - *at) : strlen(*at);
+    *at = comma ? comma + 1 : NULL;
+    return true;
+}
+
+static int routable_number(const struct ek_manifest *m, const char *name, int *out,
+                           struct ek_error *e)
+{
+    int item = ek_manifest_item(m, name);
+    if (item < 0) {
+        const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
+        return ek_fail(e, EK_EUSAGE,
+                       near ? "unknown item feature '%s', did you mean '%s'?"
+                            : "unknown item feature '%s'",
+                       name, near);
+    }
+    if (m->routable_of_item[item] < 0)
+        return ek_fail(e, EK_EUSAGE, "feature '%s' is not routable", name);
+    *out = m->routable_of_item[item];
+    return EK_OK;
+}
+
+int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
+                     struct ek_error *e)
+{
+    const char *piece;
+    size_t length;
+    int n = 0;
+    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+        char name[256];
+        int k = 0;
+        snprintf(name, sizeof name, "%.*s", (int)length, piece);
+        int code = routable_number(m, name, &k, e);
+        if (code)
+            return code;
+        for (int i = 0; i < n; i++)
+            if (out[i] == k)
+                return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
+        out[n++] = k;
+    }
+    *count = n;
+    return EK_OK;
+}

@@ -1,0 +1,34 @@
+/* What `train` and `eval` have in common: lists of files, of features, of numbers.
+ *
+ * Owner: the caller; texts are views of the arguments.
+ */
+#ifndef EK_DAEMON_RANKING_ARGS_H
+#define EK_DAEMON_RANKING_ARGS_H
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "data/manifest.h"
+
+enum { EK_FILES_MAX = 256 };
+
+struct ek_files {
+    const char *path[EK_FILES_MAX];
+    int count;
+};
+
+/* EK_EUSAGE when there are too many. */
+int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
+/* Reads all files into `d`, which is initialised here; the caller releases it even on failure. */
+int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
+                  struct ek_error *e);
+
+/* "price,taxes" -> routable numbers. EK_EUSAGE names a feature that is unknown (with the nearest
+ * one), not routable, or named twice. `out` has room for the K of the manifest. */
+int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
+                     struct ek_error *e);
+
+/* Cuts `text` at commas: the next piece in *piece, *length; false at the end. Start with
+ * *at = text. */
+bool ek_next_piece(const char **at, const char **piece, size_t *length);
+
+#endif

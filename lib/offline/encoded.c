@@ -1,0 +1,72 @@
+#include "offline/encoded.h"
+
+#include "base/alloc.h"
+#include "score/encode.h"
+
+#include <string.h>
+
+static int allocate(struct ek_encoded *c)
+{
+    const struct ek_dataset *d = c->data;
+    c->deep = ek_calloc(d->items, c->features * sizeof *c->deep);
+    c->z = ek_calloc(d->items, c->routable * sizeof *c->z);
+    c->zero = ek_calloc(d->items, c->routable * sizeof *c->zero);
+    c->query = ek_calloc(d->lists, c->queries * sizeof *c->query);
+    return c->deep && c->z && c->zero && c->query ? EK_OK : EK_ENOMEM;
+}
+
+static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t q)
+{
+    const struct ek_dataset *d = c->data;
+    size_t first = d->offset[q], n = d->offset[q + 1] - first;
+    if (ek_encode(encoder, d->x + first * c->features, (int)n, d->query + q * c->queries, NULL))
+        return EK_ENOMEM;
+    memcpy(c->deep + first * c->features, encoder->deep, n * c->features * sizeof *c->deep);
+    memcpy(c->z + first * c->routable, encoder->z, n * c->routable * sizeof *c->z);
+    memcpy(c->zero + first * c->routable, encoder->zero, n * c->routable * sizeof *c->zero);
+    memcpy(c->query + q * c->queries, encoder->query, c->queries * sizeof *c->query);
+    if (n > c->longest)
+        c->longest = n;
+    return EK_OK;
+}
+
+int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,
+                    struct ek_error *e)
+{
+    struct ek_encoder encoder;
+    memset(c, 0, sizeof *c);
+    c->data = d;
+    c->features = (size_t)m->item_features;
+    c->queries = (size_t)m->query_features;
+    c->routable = (size_t)m->routable_count;
+    int code = ek_encoder_init(&encoder, m);
+    if (!code)
+        code = allocate(c);
+    for (size_t q = 0; q < d->lists && !code; q++)
+        code = encode_list(c, &encoder, q);
+    ek_encoder_release(&encoder);
+    if (!code)
+        return EK_OK;
+    ek_encoded_release(c);
+    return ek_fail(e, EK_ENOMEM, "no memory to encode %zu items", d->items);
+}
+
+void ek_encoded_release(struct ek_encoded *c)
+{
+    ek_free(c->deep);
+    ek_free(c->z);
+    ek_free(c->zero);
+    ek_free(c->query);
+    memset(c, 0, sizeof *c);
+}
+
+struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, const float *mask)
+{
+    size_t first = c->data->offset[q];
+    return (struct ek_network_list){.items = c->data->offset[q + 1] - first,
+                                    .deep = c->deep + first * c->features,
+                                    .z = c->z + first * c->routable,
+                                    .zero = c->zero + first * c->routable,
+                                    .query = c->query + q * c->queries,
+                                    .mask = mask};
+}

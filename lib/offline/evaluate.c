@@ -1,0 +1,78 @@
+#include "offline/evaluate.h"
+
+#include "base/alloc.h"
+#include "offline/statistics.h"
+#include "score/scorer.h"
+
+#include <string.h>
+
+struct work {
+    struct ek_scorer *scorer;
+    double *scores, *scratch; /* [longest] */
+    int *order;               /* [longest] */
+    double max_label;
+};
+
+static int prepare(struct work *w, const struct ek_model *m, const struct ek_dataset *d,
+                   struct ek_error *e)
+{
+    size_t longest = 0;
+    memset(w, 0, sizeof *w);
+    for (size_t q = 0; q < d->lists; q++)
+        if (d->offset[q + 1] - d->offset[q] > longest)
+            longest = d->offset[q + 1] - d->offset[q];
+    for (size_t i = 0; i < d->items; i++)
+        if ((double)d->label[i] > w->max_label)
+            w->max_label = (double)d->label[i];
+    w->scores = ek_calloc(longest, sizeof *w->scores);
+    w->scratch = ek_calloc(longest, sizeof *w->scratch);
+    w->order = ek_calloc(longest, sizeof *w->order);
+    if (!w->scores || !w->scratch || !w->order)
+        return ek_fail(e, EK_ENOMEM, "no memory for lists of %zu items", longest);
+    return ek_scorer_new(&w->scorer, m, e);
+}
+
+static void release(struct work *w)
+{
+    ek_scorer_free(w->scorer);
+    ek_free(w->scores);
+    ek_free(w->scratch);
+    ek_free(w->order);
+}
+
+static int add_list(struct work *w, struct ek_query *q, struct ek_evaluation *v, struct ek_error *e)
+{
+    int code = ek_scorer_score(w->scorer, q, v->treatment, w->scores, e);
+    if (code)
+        return code;
+    ek_rank(w->scores, q->items, w->order);
+    for (int i = 0; i < v->metric_count; i++)
+        ek_metric_add(&v->mean[i],
+                      ek_metric_of_list(v->metric[i], v->gain, w->order, q->label, q->items,
+                                        w->max_label, w->scratch),
+                      v->empty);
+    return EK_OK;
+}
+
+int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_evaluation *v,
+                struct ek_error *e)
+{
+    struct work w;
+    int code = prepare(&w, m, d, e);
+    memset(v->mean, 0, sizeof v->mean);
+    for (size_t i = 0; i < d->lists && !code; i++) {
+        struct ek_query q;
+        ek_dataset_view(d, i, &q);
+        code = add_list(&w, &q, v, e);
+    }
+    release(&w);
+    return code;
+}
+
+double ek_spread_ratio(const struct ek_model *m, const struct ek_dataset *d, int k)
+{
+    double mean, sd;
+    if (!ek_log_statistics(d, (size_t)m->routable[k], &mean, &sd))
+        return 1;
+    return sd / (double)m->log_sd[k];
+}

@@ -1,0 +1,37 @@
+/* Losses of one ranked list and their gradients.
+ *
+ * With gains g = 2^y - 1 and scores s, items i of a list:
+ *   ListNet     - sum_i p_i ln softmax(s)_i, p = g / sum g
+ *   ListMLE     items ordered by y + noise, falling; sum over the ranks r with y > 0 of
+ *               ln(sum_{t >= r} exp s_t) - s_r. noise in [0, 0.5) draws an order among equal
+ * labels. ApproxNDCG  1 - sum_i g_i / log2(1 + rank_i) / IDCG, rank_i = 1 + sum_{j != i}
+ * sigmoid((s_j - s_i) / 0.1), no cut-off A list without a positive label has loss and gradient 0.
+ * Scores are finite, labels finite and not negative. Threads: no state. Owner: all arrays are the
+ * caller's.
+ */
+#ifndef EK_OFFLINE_LOSS_H
+#define EK_OFFLINE_LOSS_H
+
+#include <stdbool.h>
+
+enum ek_loss { EK_LISTNET, EK_LISTMLE, EK_APPROX_NDCG };
+
+/* One list of n items. gradient [n] is written: d loss / d s. */
+struct ek_list_loss {
+    int n;
+    const double *score;
+    const float *label;
+    const double *noise; /* ListMLE only */
+    double *gradient;
+    double *scratch; /* [n] */
+    int *order;      /* [n], scratch, ListMLE only */
+};
+
+double ek_loss_of_list(enum ek_loss loss, const struct ek_list_loss *list);
+
+/* Whether the loss of a batch is divided by the number of all its lists (ListMLE), or by that of
+ * the lists with a positive label. */
+bool ek_loss_counts_empty(enum ek_loss loss);
+bool ek_has_positive(const float *label, int n);
+
+#endif

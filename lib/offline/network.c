@@ -1,0 +1,238 @@
+#include "offline/network.h"
+
+#include "base/alloc.h"
+#include "num/gemm.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t padded(size_t n)
+{
+    return (n + EK_GEMM_COLUMNS - 1) / EK_GEMM_COLUMNS * EK_GEMM_COLUMNS;
+}
+
+static size_t take(size_t *total, size_t count)
+{
+    size_t at = *total;
+    *total += padded(count);
+    return at;
+}
+
+void ek_network_init(struct ek_network *n, const struct ek_model *m)
+{
+    memset(n, 0, sizeof *n);
+    n->items = (size_t)m->item_features;
+    n->queries = (size_t)m->query_features;
+    n->routable = (size_t)m->routable_count;
+    n->gate = (size_t)m->gate_size;
+    n->mask_input = m->mask_input;
+    n->log_input = m->log_input;
+    n->position = m->routable;
+    n->layers = m->hidden_count + 1;
+    size_t inputs = (size_t)m->deep_inputs;
+    for (int i = 0; i < n->layers; i++) {
+        struct ek_network_layer *l = &n->layer[i];
+        l->inputs = inputs;
+        l->outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
+        l->stride = padded(l->inputs);
+        l->width = padded(l->outputs);
+        l->weight = take(&n->parameters, l->outputs * l->stride);
+        l->bias = take(&n->parameters, l->width);
+        l->turned = take(&n->turned, l->inputs * l->width);
+        inputs = l->outputs;
+    }
+    n->gate_weight = take(&n->parameters, n->gate * n->queries);
+    n->gate_bias = take(&n->parameters, n->gate);
+    n->slope = take(&n->parameters, (n->gate + 1) * n->routable);
+    n->zero = take(&n->parameters, (n->gate + 1) * n->routable);
+}
+
+static void draw(float *x, size_t count, size_t inputs, struct ek_rng *r)
+{
+    double bound = inputs ? 1 / sqrt((double)inputs) : 0;
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)(bound * (2 * ek_rng_uniform(r) - 1));
+}
+
+void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r)
+{
+    memset(parameter, 0, n->parameters * sizeof *parameter);
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        for (size_t o = 0; o < l->outputs; o++)
+            draw(parameter + l->weight + o * l->stride, l->inputs, l->inputs, r);
+        draw(parameter + l->bias, l->outputs, l->inputs, r);
+    }
+    draw(parameter + n->gate_weight, n->gate * n->queries, n->queries, r);
+    draw(parameter + n->gate_bias, n->gate, n->queries, r);
+}
+
+void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned)
+{
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        const float *from = parameter + l->weight;
+        float *to = turned + l->turned;
+        for (size_t in = 0; in < l->inputs; in++)
+            for (size_t o = 0; o < l->outputs; o++)
+                to[in * l->width + o] = from[o * l->stride + in];
+    }
+}
+
+void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m)
+{
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        for (size_t o = 0; o < l->outputs; o++)
+            memcpy(m->weight[i] + o * l->inputs, parameter + l->weight + o * l->stride,
+                   l->inputs * sizeof *parameter);
+        memcpy(m->bias[i], parameter + l->bias, l->outputs * sizeof *parameter);
+    }
+    memcpy(m->gate_weight, parameter + n->gate_weight, n->gate * n->queries * sizeof *parameter);
+    memcpy(m->gate_bias, parameter + n->gate_bias, n->gate * sizeof *parameter);
+    memcpy(m->slope, parameter + n->slope, (n->gate + 1) * n->routable * sizeof *parameter);
+    memcpy(m->zero, parameter + n->zero, (n->gate + 1) * n->routable * sizeof *parameter);
+}
+
+int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
+{
+    memset(p, 0, sizeof *p);
+    p->rows = rows;
+    p->input = ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->input);
+    p->gate = ek_calloc(n->gate + 1, sizeof *p->gate);
+    p->slope = ek_calloc(n->routable, sizeof *p->slope);
+    p->zero = ek_calloc(n->routable, sizeof *p->zero);
+    bool whole = p->input && p->gate && p->slope && p->zero;
+    for (int i = 0; i < n->layers && whole; i++) {
+        p->active[i] = ek_calloc_aligned(rows * n->layer[i].width, sizeof **p->active);
+        p->delta[i] = ek_calloc_aligned(rows * n->layer[i].width, sizeof **p->delta);
+        whole = p->active[i] && p->delta[i];
+    }
+    if (whole)
+        return EK_OK;
+    ek_pass_release(p);
+    return EK_ENOMEM;
+}
+
+void ek_pass_release(struct ek_pass *p)
+{
+    ek_free(p->input);
+    ek_free(p->gate);
+    ek_free(p->slope);
+    ek_free(p->zero);
+    for (int i = 0; i < EK_LAYERS_MAX; i++) {
+        ek_free(p->active[i]);
+        ek_free(p->delta[i]);
+    }
+    memset(p, 0, sizeof *p);
+}
+
+static float *put(float *to, const float *from, size_t count)
+{
+    memcpy(to, from, count * sizeof *to);
+    return to + count;
+}
+
+static void load_item(const struct ek_network *n, float *to, const struct ek_network_list *l,
+                      size_t item)
+{
+    const float *z = l->z + item * n->routable;
+    float *u = to;
+    to = put(to, l->deep + item * n->items, n->items);
+    for (size_t k = 0; k < n->routable; k++)
+        u[n->position[k]] *= 1 - l->mask[k];
+    to = put(to, l->query, n->queries);
+    if (n->mask_input)
+        to = put(to, l->mask, n->routable);
+    if (n->log_input == EK_LOG_NONE)
+        return;
+    for (size_t k = 0; k < n->routable; k++)
+        to[k] = n->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * l->mask[k];
+    if (n->log_input == EK_LOG_ALWAYS)
+        put(to + n->routable, l->zero + item * n->routable, n->routable);
+}
+
+void ek_network_load(const struct ek_network *n, struct ek_pass *p, size_t row,
+                     const struct ek_network_list *l)
+{
+    for (size_t i = 0; i < l->items; i++)
+        load_item(n, p->input + (row + i) * n->layer[0].stride, l, i);
+}
+
+static void rectify(float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = x[i] > 0 ? x[i] : 0;
+}
+
+void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
+                        struct ek_pass *p, size_t rows)
+{
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        ek_gemm(&(struct ek_gemm){.a = i ? p->active[i - 1] : p->input,
+                                  .b = turned + l->turned,
+                                  .c = p->active[i],
+                                  .a_row = l->stride,
+                                  .a_step = 1,
+                                  .b_row = l->width,
+                                  .c_row = l->width,
+                                  .rows = rows,
+                                  .columns = l->width,
+                                  .depth = l->inputs,
+                                  .start = parameter + l->bias});
+        if (i + 1 < n->layers)
+            rectify(p->active[i], rows * l->width);
+    }
+}
+
+/* delta of the layer below: delta W, where that layer was active. */
+static void pass_down(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      size_t rows, int i)
+{
+    const struct ek_network_layer *l = &n->layer[i];
+    float *below = p->delta[i - 1];
+    const float *active = p->active[i - 1];
+    ek_gemm(&(struct ek_gemm){.a = p->delta[i],
+                              .b = parameter + l->weight,
+                              .c = below,
+                              .a_row = l->width,
+                              .a_step = 1,
+                              .b_row = l->stride,
+                              .c_row = l->stride,
+                              .rows = rows,
+                              .columns = l->stride,
+                              .depth = l->outputs});
+    for (size_t j = 0; j < rows * l->stride; j++)
+        below[j] = active[j] > 0 ? below[j] : 0;
+}
+
+void ek_network_backward(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                         size_t rows, float *gradient)
+{
+    static const float one = 1;
+    for (int i = n->layers - 1; i >= 0; i--) {
+        const struct ek_network_layer *l = &n->layer[i];
+        ek_gemm(&(struct ek_gemm){.a = p->delta[i],
+                                  .b = i ? p->active[i - 1] : p->input,
+                                  .c = gradient + l->weight,
+                                  .a_row = 1,
+                                  .a_step = l->width,
+                                  .b_row = l->stride,
+                                  .c_row = l->stride,
+                                  .rows = l->outputs,
+                                  .columns = l->stride,
+                                  .depth = rows,
+                                  .add = true});
+        ek_gemm(&(struct ek_gemm){.a = &one,
+                                  .b = p->delta[i],
+                                  .c = gradient + l->bias,
+                                  .b_row = l->width,
+                                  .rows = 1,
+                                  .columns = l->width,
+                                  .depth = rows,
+                                  .add = true});
+        if (i)
+            pass_down(n, parameter, p, rows, i);
+    }
+}

@@ -1,0 +1,76 @@
+/* The routable SIR network for training: parameters in one flat array, forward and backward.
+ *
+ * Shapes as in data/model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats;
+ * padding is 0 and has gradient 0. Arithmetic is float32 with sums in a fixed order, the wide part
+ * double: the same inputs give the same bits on every machine type of one compiler.
+ * Owner: the caller. Threads: a network is read-only; every thread has a pass of its own.
+ */
+#ifndef EK_OFFLINE_NETWORK_H
+#define EK_OFFLINE_NETWORK_H
+
+#include "base/rng.h"
+#include "data/model.h"
+
+struct ek_network_layer {
+    size_t inputs, outputs, stride, width; /* stride: inputs padded, width: outputs padded */
+    size_t weight, bias; /* places in the parameters: [outputs, stride], [width] */
+    size_t turned;       /* place in the turned weights: [inputs, width] */
+};
+
+struct ek_network {
+    size_t items, queries, routable, gate; /* F, M, K, L */
+    bool mask_input;
+    enum ek_log_input log_input;
+    const int *position; /* [K] item numbers of the routable features; the model's */
+    int layers;
+    struct ek_network_layer layer[EK_LAYERS_MAX];
+    size_t gate_weight, gate_bias, slope, zero; /* [L, M], [L], [L + 1, K] twice */
+    size_t parameters, turned;                  /* floats of either array */
+};
+
+/* Layout for a model, which must outlive it. */
+void ek_network_init(struct ek_network *n, const struct ek_model *m);
+/* PyTorch's default for linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
+ * and zero 0. */
+void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
+/* The weights transposed, for the forward direction. */
+void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned);
+void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
+
+/* One list's inputs: deep [n, F], z and zero [n, K], query [M], mask [K] of 0 and 1. */
+struct ek_network_list {
+    size_t items;
+    const float *deep, *z, *zero, *query, *mask;
+};
+
+/* Working memory for up to `rows` items at a time. */
+struct ek_pass {
+    size_t rows;
+    float *input;                 /* [rows, stride of the first layer] */
+    float *active[EK_LAYERS_MAX]; /* [rows, width]: what a layer gives */
+    float *delta[EK_LAYERS_MAX];  /* [rows, width]: d loss / d what it gives before the ReLU */
+    double *gate;                 /* [L + 1], scratch */
+    double *slope, *zero;         /* [K], scratch */
+};
+
+int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows);
+void ek_pass_release(struct ek_pass *p);
+
+/* Puts a list's items to the rows from `row`. */
+void ek_network_load(const struct ek_network *n, struct ek_pass *p, size_t row,
+                     const struct ek_network_list *l);
+/* Runs `rows` loaded rows through the deep part. */
+void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
+                        struct ek_pass *p, size_t rows);
+/* Scores of a list whose rows start at `row`: deep part and wide part. */
+void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      size_t row, const struct ek_network_list *l, double *score);
+/* Takes d loss / d score of a list: adds the wide part's gradient, notes the deep part's. */
+void ek_network_blame(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      size_t row, const struct ek_network_list *l, const double *slope_of_score,
+                      float *gradient);
+/* Adds the deep part's gradient of `rows` rows, all of which have been blamed. */
+void ek_network_backward(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                         size_t rows, float *gradient);
+
+#endif

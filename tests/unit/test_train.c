@@ -1,0 +1,413 @@
+/* Training: statistics, gradients of the whole network, and what a trained model can do. */
+#include "base/alloc.h"
+#include "data/tensors.h"
+#include "daemon/pool.h"
+#include "offline/adamw.h"
+#include "offline/evaluate.h"
+#include "offline/network.h"
+#include "offline/statistics.h"
+#include "offline/train.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char MANIFEST[] = "features:\n"
+                               "  - {name: price, index: 1, role: item, routable: true}\n"
+                               "  - {name: rating, index: 2, role: item, routable: true}\n"
+                               "  - {name: chain, index: 3, role: item}\n"
+                               "  - {name: nights, index: 4, role: query}\n";
+enum { F = 3, M = 1, LISTS = 240 };
+
+static struct ek_manifest *manifest(void)
+{
+    struct ek_manifest *m;
+    struct ek_error e;
+    ck_assert_int_eq(ek_manifest_parse(&m, "m", MANIFEST, strlen(MANIFEST), &e), EK_OK);
+    return m;
+}
+
+/* The cheapest item for its rating is the best; some values are missing or 0. */
+static void fill_list(struct ek_query *q, struct ek_rng *r)
+{
+    int n = 3 + (int)ek_rng_below(r, 6), best = 0;
+    double high = -INFINITY;
+    ck_assert_int_eq(ek_query_resize(q, n, F, M), EK_OK);
+    q->has_label = true;
+    q->query[0] = (float)(1 + ek_rng_below(r, 14));
+    for (int i = 0; i < n; i++) {
+        double price = exp(4 + ek_rng_normal(r)), rating = exp(0.3 * ek_rng_normal(r));
+        double value = 2 * log(rating) - log(price) + 0.2 * ek_rng_gumbel(r);
+        float *x = q->x + i * F;
+        x[0] = (float)price;
+        x[1] = ek_rng_below(r, 20) ? (float)rating : 0;
+        x[2] = ek_rng_below(r, 20) ? (float)ek_rng_below(r, 2) : NAN;
+        q->label[i] = 0;
+        if (value > high) {
+            high = value;
+            best = i;
+        }
+    }
+    q->label[best] = 2;
+}
+
+static void fill_data(struct ek_dataset *d, uint64_t seed, int lists)
+{
+    struct ek_rng r;
+    struct ek_query q;
+    struct ek_error e;
+    ek_rng_seed(&r, seed);
+    ek_query_init(&q);
+    q.id = (struct ek_text){"q", 1};
+    ek_dataset_init(d, F, M);
+    for (int i = 0; i < lists; i++) {
+        fill_list(&q, &r);
+        ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
+    }
+    ek_query_release(&q);
+}
+
+static void run_on_pool(void *context, void (*task)(void *arg, int i), void *arg, int count)
+{
+    ek_pool_run(context, task, arg, count);
+}
+
+/* Trains on sets made from seeds 1 and 2. */
+static struct ek_model *trained(const struct ek_train_options *o, struct ek_train_progress *last)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_dataset train, vali;
+    struct ek_model *model;
+    struct ek_error e = {0};
+    fill_data(&train, 1, LISTS);
+    fill_data(&vali, 2, 80);
+    int code = ek_train(&model, m, &train, &vali, o, last, &e);
+    ck_assert_msg(code == EK_OK, "%s", e.message);
+    ek_dataset_release(&train);
+    ek_dataset_release(&vali);
+    ek_manifest_free(m);
+    return model;
+}
+
+static struct ek_train_options quick(void)
+{
+    struct ek_train_options o;
+    ek_train_defaults(&o);
+    o.epochs = 4;
+    o.batch_lists = 20;
+    o.learning_rate = 1e-2;
+    o.shape.hidden[0] = 12;
+    o.shape.hidden[1] = 5;
+    return o;
+}
+
+static double quality(const struct ek_model *m, const struct ek_dataset *d,
+                      const struct ek_treatment *t)
+{
+    struct ek_evaluation v = {.metric = {{EK_NDCG, 10}}, .metric_count = 1, .treatment = t};
+    struct ek_error e;
+    ck_assert_int_eq(ek_evaluate(m, d, &v, &e), EK_OK);
+    return ek_metric_result(&v.mean[0]);
+}
+
+START_TEST(statistics_are_those_of_the_data)
+{
+    struct ek_manifest *f = manifest();
+    struct ek_model_shape shape = {1, {4}, 4, true, false, EK_LOG_ALWAYS};
+    struct ek_model *m;
+    struct ek_dataset d;
+    struct ek_query q;
+    struct ek_error e;
+    static const float lists[2][2][F] = {{{1, 0, 5}, {-3, 0, NAN}}, {{8, 0, 5}, {0, 0, 5}}};
+    ck_assert_int_eq(ek_model_new(&m, f, &shape, &e), EK_OK);
+    ek_dataset_init(&d, F, M);
+    ek_query_init(&q);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(ek_query_resize(&q, 2, F, M), EK_OK);
+        memcpy(q.x, lists[i], sizeof lists[i]);
+        q.query[0] = (float)i;
+        ck_assert_int_eq(ek_dataset_add(&d, &q, &e), EK_OK);
+    }
+    ck_assert_int_eq(ek_statistics_fit(m, &d, &e), EK_OK);
+    double l2 = log(2), l3 = log(3), mean = (log(2) - log(4) + log(9)) / 4;
+    ck_assert_float_eq_tol(m->item_mean[0], (float)mean, 1e-6f);
+    ck_assert_float_eq_tol(m->item_median[0], 0.5f, 1e-7f);
+    ck_assert_float_eq_tol(m->item_mean[2], (float)log(6), 1e-6f);
+    ck_assert_float_eq_tol(m->item_sd[2], 1e-6f, 1e-9f);
+    ck_assert_float_eq_tol(m->query_mean[0], (float)(l2 / 2), 1e-6f);
+    ck_assert_float_eq_tol(m->query_sd[0], (float)(l2 / 2) + 1e-6f, 1e-6f);
+    ck_assert_float_eq_tol(m->log_mean[0], (float)((l3 + log(8)) / 3), 1e-6f);
+    ck_assert_float_eq_tol(m->log_sd[0], (float)(l3 / 2 * sqrt(2.0 / 3)), 1e-6f);
+    ck_assert(m->log_mean[1] == 0 && m->log_sd[1] == 1);
+    ek_query_release(&q);
+    ek_dataset_release(&d);
+    ek_model_free(m);
+    ek_manifest_free(f);
+}
+END_TEST
+
+/* A network, one list, and weights of a fixed seed. */
+struct bench {
+    struct ek_manifest *features;
+    struct ek_model *model;
+    struct ek_network n;
+    struct ek_pass pass;
+    struct ek_network_list list;
+    float *parameter, *turned, *gradient;
+    float deep[5 * F], z[5 * 2], zero[5 * 2], query[M], mask[2];
+};
+
+static void bench_init(struct bench *b, enum ek_log_input logs)
+{
+    struct ek_model_shape shape = {2, {7, 5}, 3, true, false, logs};
+    struct ek_rng r;
+    struct ek_error e;
+    ek_rng_seed(&r, 11);
+    b->features = manifest();
+    ck_assert_int_eq(ek_model_new(&b->model, b->features, &shape, &e), EK_OK);
+    ek_network_init(&b->n, b->model);
+    ck_assert_int_eq(ek_pass_init(&b->pass, &b->n, 8), EK_OK);
+    b->parameter = ek_calloc_aligned(b->n.parameters, sizeof(float));
+    b->gradient = ek_calloc_aligned(b->n.parameters, sizeof(float));
+    b->turned = ek_calloc_aligned(b->n.turned, sizeof(float));
+    ek_network_start(&b->n, b->parameter, &r);
+    for (size_t i = 0; i < (b->n.gate + 1) * b->n.routable; i++) {
+        b->parameter[b->n.slope + i] = (float)ek_rng_normal(&r);
+        b->parameter[b->n.zero + i] = (float)ek_rng_normal(&r);
+    }
+    for (size_t i = 0; i < sizeof b->deep / sizeof *b->deep; i++)
+        b->deep[i] = (float)ek_rng_normal(&r);
+    for (size_t i = 0; i < sizeof b->z / sizeof *b->z; i++) {
+        b->z[i] = (float)ek_rng_normal(&r);
+        b->zero[i] = i % 3 == 0;
+    }
+    b->query[0] = 0.7f;
+    b->mask[0] = 1;
+    b->mask[1] = 0;
+    b->list = (struct ek_network_list){5, b->deep, b->z, b->zero, b->query, b->mask};
+}
+
+static void bench_release(struct bench *b)
+{
+    ek_free(b->parameter);
+    ek_free(b->gradient);
+    ek_free(b->turned);
+    ek_pass_release(&b->pass);
+    ek_model_free(b->model);
+    ek_manifest_free(b->features);
+}
+
+/* Sum of weights times scores, in place of a loss: its gradient is the weights. */
+static const double BLAME[5] = {0.5, -1, 0.25, 2, -0.75};
+
+static double objective(struct bench *b)
+{
+    double score[5], sum = 0;
+    ek_network_turn(&b->n, b->parameter, b->turned);
+    ek_network_load(&b->n, &b->pass, 2, &b->list);
+    ek_network_forward(&b->n, b->parameter, b->turned, &b->pass, 7);
+    ek_network_score(&b->n, b->parameter, &b->pass, 2, &b->list, score);
+    for (int i = 0; i < 5; i++)
+        sum += BLAME[i] * score[i];
+    return sum;
+}
+
+static void check_gradient(enum ek_log_input logs)
+{
+    struct bench b;
+    double off = 0, size = 0;
+    bench_init(&b, logs);
+    objective(&b);
+    ek_network_blame(&b.n, b.parameter, &b.pass, 2, &b.list, BLAME, b.gradient);
+    ek_network_backward(&b.n, b.parameter, &b.pass, 7, b.gradient);
+    for (size_t i = 0; i < b.n.parameters; i++) {
+        float held = b.parameter[i];
+        b.parameter[i] = held + 1e-2f;
+        double up = objective(&b);
+        b.parameter[i] = held - 1e-2f;
+        double slope = (up - objective(&b)) / 2e-2;
+        b.parameter[i] = held;
+        off += (slope - (double)b.gradient[i]) * (slope - (double)b.gradient[i]);
+        size += slope * slope;
+    }
+    ck_assert_msg(off < 1e-4 * size, "logs %d: %g of %g", (int)logs, off, size);
+    ck_assert(size > 1);
+    bench_release(&b);
+}
+
+START_TEST(gradients_of_the_network_are_its_slopes)
+{
+    check_gradient(EK_LOG_ALWAYS);
+    check_gradient(EK_LOG_ROUTED);
+    check_gradient(EK_LOG_NONE);
+}
+END_TEST
+
+START_TEST(first_weights_lie_within_their_bounds)
+{
+    struct bench b;
+    bench_init(&b, EK_LOG_ALWAYS);
+    struct ek_rng r;
+    double largest = 0;
+    ek_rng_seed(&r, 3);
+    ek_network_start(&b.n, b.parameter, &r);
+    const struct ek_network_layer *l = &b.n.layer[0];
+    for (size_t o = 0; o < l->outputs; o++)
+        for (size_t i = 0; i < l->stride; i++) {
+            double w = fabs((double)b.parameter[l->weight + o * l->stride + i]);
+            if (i >= l->inputs)
+                ck_assert(w == 0);
+            largest = fmax(largest, w);
+        }
+    ck_assert(largest <= 1 / sqrt((double)l->inputs) && largest > 0.9 / sqrt((double)l->inputs));
+    bench_release(&b);
+}
+END_TEST
+
+START_TEST(the_optimiser_by_hand)
+{
+    struct ek_adamw a;
+    float p = 1, g = 0.5f;
+    ck_assert_int_eq(ek_adamw_init(&a, 1), EK_OK);
+    ek_adamw_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
+    ck_assert_float_eq_tol(p, 1 * (1 - 0.001f) - 0.1f, 1e-6f);
+    g = -0.5f;
+    ek_adamw_step(&a, &p, &g, 0.1, 0);
+    double m = 0.9 * 0.05 - 0.05, corrected = m / (1 - 0.81);
+    ck_assert_float_eq_tol(p, (float)(0.899 - 0.1 * corrected / 0.5), 1e-5f);
+    ek_adamw_release(&a);
+}
+END_TEST
+
+START_TEST(a_seed_gives_the_same_model_whatever_runs_it)
+{
+    struct ek_train_options o = quick();
+    struct ek_model *alone = trained(&o, NULL);
+    for (int threads = 2; threads <= 5; threads += 3) {
+        o.context = ek_pool_new(threads);
+        o.run = run_on_pool;
+        struct ek_model *m = trained(&o, NULL);
+        for (size_t i = 0; i < ek_tensors_count(alone->storage); i++) {
+            const struct ek_tensor *a = ek_tensors_at(alone->storage, i);
+            const struct ek_tensor *b = ek_tensors_find(m->storage, a->name);
+            ck_assert_mem_eq(a->data, b->data, a->count * sizeof(float));
+        }
+        ek_model_free(m);
+        ek_pool_free(o.context);
+    }
+    o.run = NULL;
+    o.seed = 1;
+    struct ek_model *other = trained(&o, NULL);
+    ck_assert(memcmp(alone->weight[0], other->weight[0], 12 * sizeof(float)) != 0);
+    ek_model_free(alone);
+    ek_model_free(other);
+}
+END_TEST
+
+START_TEST(every_form_learns_the_ranking)
+{
+    struct ek_dataset test;
+    int routed[] = {0};
+    fill_data(&test, 3, 200);
+    for (int form = 0; form < 8; form++) {
+        struct ek_train_options o = quick();
+        struct ek_treatment t[2] = {{EK_ACT_NONE, 0}};
+        o.loss = form < 3 ? (enum ek_loss)form : EK_LISTMLE;
+        o.shape.log_input = form == 3 ? EK_LOG_ROUTED : form > 3 ? EK_LOG_NONE : EK_LOG_ALWAYS;
+        o.shape.list_free = form == 4;
+        if (form == 5) {
+            o.routing = EK_ROUTING_STATIC;
+            o.shape.mask_input = false;
+            o.static_routed = routed;
+            o.static_count = 1;
+            t[0].action = EK_ACT_ROUTE;
+        }
+        if (form == 6)
+            o.routing = EK_ROUTING_NONE;
+        if (form == 7) { /* linear: fewer weights, larger steps */
+            o.shape.hidden_count = 0;
+            o.learning_rate = 0.1;
+        }
+        struct ek_train_progress last;
+        struct ek_model *m = trained(&o, &last);
+        double ndcg = quality(m, &test, t);
+        ck_assert_msg(ndcg > 0.85, "form %d: %g", form, ndcg);
+        ck_assert(last.best_epoch >= 1 && last.best_epoch <= 4 && last.best_ndcg10 > 0.85);
+        ek_model_free(m);
+    }
+    ek_dataset_release(&test);
+}
+END_TEST
+
+START_TEST(a_routed_fault_costs_nothing)
+{
+    struct ek_train_options o = quick();
+    struct ek_model *m = trained(&o, NULL);
+    struct ek_dataset test;
+    struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
+    fill_data(&test, 3, 200);
+    double clean = quality(m, &test, route);
+    for (size_t q = 0; q < test.lists; q++)
+        for (size_t i = test.offset[q]; i < test.offset[q + 1]; i++)
+            test.x[i * F] *= q % 2 ? 128 : 0.25f;
+    ck_assert_double_eq_tol(quality(m, &test, route), clean, 1e-9);
+    ck_assert_double_eq_tol(ek_spread_ratio(m, &test, 0), 1, 0.1);
+    ek_dataset_release(&test);
+    ek_model_free(m);
+}
+END_TEST
+
+static int stop_at_once(void *context, const struct ek_train_progress *p)
+{
+    (void)context;
+    return p->step >= 3;
+}
+
+START_TEST(training_can_be_stopped)
+{
+    struct ek_train_options o = quick();
+    struct ek_train_progress last;
+    o.progress = stop_at_once;
+    struct ek_model *m = trained(&o, &last);
+    ck_assert_uint_eq(last.step, 3);
+    ck_assert_int_eq(last.best_epoch, 0);
+    ck_assert_int_eq(last.epoch, 1);
+    ek_model_free(m);
+}
+END_TEST
+
+START_TEST(what_cannot_be_trained_is_refused)
+{
+    struct ek_manifest *f = manifest();
+    struct ek_dataset d, flat;
+    struct ek_model *m = NULL;
+    struct ek_error e;
+    fill_data(&d, 1, 10);
+    fill_data(&flat, 1, 10);
+    memset(flat.label, 0, flat.items * sizeof *flat.label);
+    struct ek_train_options o = quick();
+    ck_assert_int_eq(ek_train(&m, f, &flat, &d, &o, NULL, &e), EK_EUSAGE);
+    ck_assert_str_eq(e.message, "the training data has no list with a positive label");
+    ck_assert_int_eq(ek_train(&m, f, &d, &flat, &o, NULL, &e), EK_EUSAGE);
+    o.shape.list_free = true;
+    ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_EUSAGE);
+    o = quick();
+    o.learning_rate = 1e30;
+    ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_ESTATE);
+    o.learning_rate = NAN;
+    ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_EUSAGE);
+    ck_assert_ptr_null(m);
+    ek_dataset_release(&d);
+    ek_dataset_release(&flat);
+    ek_manifest_free(f);
+}
+END_TEST
+
+Suite *suite_train(void)
+{
+    return ek_suite("train", statistics_are_those_of_the_data,
+                    gradients_of_the_network_are_its_slopes, first_weights_lie_within_their_bounds,
+                    the_optimiser_by_hand, a_seed_gives_the_same_model_whatever_runs_it,
+                    every_form_learns_the_ranking, a_routed_fault_costs_nothing,
+                    training_can_be_stopped, what_cannot_be_trained_is_refused);
+}
