@@ -1,0 +1,19 @@
+#!/bin/sh
+# Builds the numeric kernels for 64-bit ARM and compares them with the portable ones in an emulator.
+# Needs gcc-aarch64-linux-gnu and qemu-user; says so and counts as skipped without them.
+set -eu
+cd "$(dirname "$0")/.."
+: "${ARM_CC:=aarch64-linux-gnu-gcc}" "${ARM_RUN:=qemu-aarch64}" "${B:=build}"
+if ! command -v "$ARM_CC" >/dev/null || ! command -v "$ARM_RUN" >/dev/null; then
+	echo "skipped: no $ARM_CC or no $ARM_RUN"
+	echo "0 passed, 0 failed, 1 skipped"
+	exit 0
+fi
+mkdir -p "$B"
+# Without what needs libraries of the other processor: hashes, and the bytes of a sketch.
+base="lib/base/alloc.c lib/base/buf.c lib/base/error.c lib/base/lazy.c lib/base/rng.c"
+num=$(ls lib/num/*.c | grep -v sketch_io)
+# shellcheck disable=SC2086 # lists of files
+"$ARM_CC" -std=c11 -D_GNU_SOURCE -O3 -Ilib -I. -fno-math-errno -ffp-contract=off -Wall -Wextra -Wpedantic \
+	-Werror -Wno-psabi -static -o "$B/arm-compare" tests/arm/compare.c $base $num -lm
+"$ARM_RUN" "$B/arm-compare"

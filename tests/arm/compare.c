@@ -1,0 +1,145 @@
+/* The kernels of lib/num against the portable ones, without a test library, so that it can be built
+ * for another processor and run in an emulator (tests/arm.sh). Ends with 1 when anything differs.
+ */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "num/dense_isa.h"
+#include "num/list_sums_isa.h"
+#include "num/sketch_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEATURES = 137, ROWS = 50, ROUNDS = 40, OUTPUTS = 130, SUMS_ARRAYS = 9 };
+
+static int passed, failed;
+
+static void expect(int ok, const char *what, enum ek_isa isa)
+{
+    printf("%-7s %s, %s\n", ok ? "ok" : "FAILED", what, ek_isa_name(isa));
+    passed += ok;
+    failed += !ok;
+}
+
+static void *memory(size_t count, size_t size)
+{
+    void *p = ek_calloc(count, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* Half of them any pattern of bits at all, often infinite or NaN. */
+static void fill(struct ek_rng *r, float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = (uint32_t)ek_rng_u64(r) | (ek_rng_below(r, 8) ? 0 : 0x7f800000);
+        memcpy(x + i, &bits, sizeof bits);
+        if (ek_rng_below(r, 2))
+            x[i] = (float)exp(3 + 1.5 * ek_rng_normal(r));
+    }
+}
+
+static int same_sums(struct ek_rng *r, enum ek_isa isa, int features)
+{
+    struct ek_list_sums *a, *b;
+    float *x = memory((size_t)features * ROWS, sizeof *x), pivot[FEATURES];
+    int same = 1;
+    if (ek_list_sums_new(&a, features) || ek_list_sums_new(&b, features))
+        abort();
+    for (int i = 0; i < ROUNDS; i++) {
+        fill(r, x, (size_t)features * ROWS);
+        for (int f = 0; f < features; f++)
+            pivot[f] = (float)(3 * ek_rng_normal(r));
+        ek_list_sums_portable(a, x, ROWS, pivot);
+        ek_list_sums_fn_of(isa)(b, x, ROWS, pivot);
+        same &= !memcmp(a->memory, b->memory, (size_t)a->padded * SUMS_ARRAYS * sizeof(float));
+    }
+    ek_list_sums_free(a);
+    ek_list_sums_free(b);
+    ek_free(x);
+    return same;
+}
+
+static int same_keys(struct ek_rng *r, enum ek_isa isa)
+{
+    static float x[ROWS * FEATURES];
+    static uint16_t a[ROWS * EK_KEY_LANES], b[ROWS * EK_KEY_LANES];
+    int same = 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t chunks_a[EK_KEY_LANES] = {0}, chunks_b[EK_KEY_LANES] = {0};
+        fill(r, x, ROWS * FEATURES);
+        ek_sketch_keys_portable(x + 1, FEATURES, ROWS, a, chunks_a);
+        ek_sketch_keys_of(isa)(x + 1, FEATURES, ROWS, b, chunks_b);
+        same &= !memcmp(a, b, sizeof a) && !memcmp(chunks_a, chunks_b, sizeof chunks_a);
+    }
+    return same;
+}
+
+static int near_layers(struct ek_rng *r, enum ek_isa isa)
+{
+    static float weight[OUTPUTS * FEATURES], x[ROWS * FEATURES], a[ROWS * OUTPUTS],
+        b[ROWS * OUTPUTS];
+    struct ek_dense *d;
+    int near = 1;
+    for (size_t i = 0; i < sizeof weight / sizeof *weight; i++)
+        weight[i] = (float)ek_rng_normal(r);
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = (float)ek_rng_normal(r);
+    if (ek_dense_new(&d, FEATURES, OUTPUTS, weight, NULL))
+        abort();
+    const struct ek_dense_rows to_a = {x, a, FEATURES, OUTPUTS, ROWS, 1};
+    const struct ek_dense_rows to_b = {x, b, FEATURES, OUTPUTS, ROWS, 1};
+    ek_dense_portable(d, &to_a);
+    ek_dense_fn_of(isa)(d, &to_b);
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        near &= fabsf(a[i] - b[i]) <= 1e-5f * FEATURES;
+    ek_dense_free(d);
+    return near;
+}
+
+/* A set, fed in messages over several drains, against single sketches. */
+static int same_set(struct ek_rng *r)
+{
+    static float x[ROWS * FEATURES];
+    struct ek_sketch_set *set;
+    struct ek_sketch *want, *got;
+    int same = 1;
+    if (ek_sketch_set_new(&set, FEATURES, NULL) || ek_sketch_new(&want) || ek_sketch_new(&got))
+        abort();
+    fill(r, x, ROWS * FEATURES);
+    for (int i = 0; i < 3000; i++)
+        ek_sketch_set_add(set, x, ROWS);
+    for (int f = 0; f < FEATURES; f++) {
+        ek_sketch_clear(want);
+        ek_sketch_clear(got);
+        for (int i = 0; i < ROWS; i++)
+            ek_sketch_add(want, x[i * FEATURES + f], 3000);
+        ek_sketch_set_get(set, f, got);
+        for (int key = 0; key < EK_SKETCH_KEYS; key++)
+            same &= ek_sketch_count(want, (uint16_t)key) == ek_sketch_count(got, (uint16_t)key);
+    }
+    ek_sketch_set_free(set);
+    ek_sketch_free(want);
+    ek_sketch_free(got);
+    return same;
+}
+
+int main(void)
+{
+    struct ek_rng r;
+    ek_rng_seed(&r, 1);
+    for (enum ek_isa isa = EK_ISA_PORTABLE + 1; isa < EK_ISAS; isa++) {
+        if (!ek_isa_has(isa))
+            continue;
+        expect(same_sums(&r, isa, FEATURES), "the same sums over lists", isa);
+        expect(same_sums(&r, isa, 3), "the same sums over narrow lists", isa);
+        expect(same_keys(&r, isa), "the same keys", isa);
+        expect(near_layers(&r, isa), "layers to rounding", isa);
+    }
+    expect(same_set(&r), "a set is the sum of single sketches", ek_isa_best());
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed || ek_isa_best() == EK_ISA_PORTABLE;
+}
