@@ -2,7 +2,9 @@
 
 #include "base/file.h"
 #include "base/parse.h"
+#include "daemon/config.h"
 #include "data/model.h"
+#include "data/profile.h"
 #include "data/rules.h"
 #include "data/tensors.h"
 #include "data/yaml.h"
@@ -11,6 +13,7 @@
 #include <string.h>
 
 enum { HEAD_BYTES = 9 };
+static const char NOT_HELD[] = "not held against a manifest, there is none";
 
 const char *ek_kind_name(enum ek_kind kind)
 {
@@ -163,8 +166,29 @@ static int check_model(struct ek_checked *c, const struct ek_manifest *m)
     if (!rc && m)
         rc = ek_model_check(model, m, &c->e);
     else if (!rc)
-        snprintf(c->note, sizeof c->note, "not held against a manifest, there is none");
+        snprintf(c->note, sizeof c->note, "%s", NOT_HELD);
     ek_model_free(model);
+    return rc;
+}
+
+static int check_profile(struct ek_checked *c, const struct ek_manifest *m)
+{
+    struct ek_profile *profile = NULL;
+    int rc = ek_profile_load(&profile, c->path, &c->e);
+    if (!rc && m)
+        rc = ek_profile_check(profile, m, &c->e);
+    else if (!rc)
+        snprintf(c->note, sizeof c->note, "%s", NOT_HELD);
+    ek_profile_free(profile);
+    return rc;
+}
+
+static int check_config(struct ek_checked *c)
+{
+    struct ek_config *config = NULL;
+    int rc =
+        ek_config_parse(&config, name_of(c), (const char *)c->text.data, c->text.length, &c->e);
+    ek_config_free(config);
     return rc;
 }
 
@@ -182,6 +206,12 @@ void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
         break;
     case EK_KIND_MODEL:
         rc = check_model(c, m);
+        break;
+    case EK_KIND_PROFILE:
+        rc = check_profile(c, m);
+        break;
+    case EK_KIND_CONFIG:
+        rc = check_config(c);
         break;
     default:
         break;

@@ -2,10 +2,12 @@
 #include "data/rules_read.h"
 
 #include "base/alloc.h"
+#include "base/parse.h"
+#include "data/unit_table.h"
 
-#include <ctype.h>
 #include <string.h>
 
+enum { UNIT_WORDS = 64 };
 static const double EFFECT_MIN = 1.001, EFFECT_MAX = 1e6;
 static const char BY_QUERY_FEATURE[] = "query_feature:";
 
@@ -93,27 +95,39 @@ int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *
     return rc ? rc : read_on(s, ek_node_get(map, "on"), feature, rule);
 }
 
-/* Ids of units are lower case words; currency pairs read EUR/USD. Which words there are is for the
- * table of units to say. */
-static bool looks_like_unit(const char *id)
+static bool is_currency_pair(const char *id)
 {
-    size_t word = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    size_t first = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    if (word && !id[word])
-        return true;
-    return first == 3 && id[3] == '/' && strlen(id) == 7 &&
-           strspn(id + 4, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+    static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return strlen(id) == 7 && strspn(id, capitals) == 3 && id[3] == '/' &&
+           strspn(id + 4, capitals) == 3;
+}
+
+static int check_unit_id(const struct ek_rules_source *s, const struct ek_node *n, const char *id)
+{
+    const char *words[UNIT_WORDS];
+    size_t count;
+    const struct ek_unit *units = ek_unit_table(&count);
+    if (is_currency_pair(id))
+        return EK_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(units[i].id, id))
+            return EK_OK;
+        if (i < UNIT_WORDS)
+            words[i] = units[i].id;
+    }
+    const char *near = ek_nearest_word(id, words, count < UNIT_WORDS ? count : UNIT_WORDS);
+    if (near)
+        return ek_node_fail(s->y, n, s->e, "unknown unit '%.60s', did you mean '%s'?", id, near);
+    return ek_node_fail(s->y, n, s->e,
+                        "unknown unit '%.60s': it must be a known one like cents, a pair like "
+                        "EUR/USD, or query_feature:NAME",
+                        id);
 }
 
 static int check_unit(const struct ek_rules_source *s, const struct ek_node *n, const char *id)
 {
     if (strncmp(id, BY_QUERY_FEATURE, strlen(BY_QUERY_FEATURE)) != 0)
-        return looks_like_unit(id)
-                   ? EK_OK
-                   : ek_node_fail(s->y, n, s->e,
-                                  "unit '%.60s' must be an id like cents, a pair like EUR/USD, or "
-                                  "query_feature:NAME",
-                                  id);
+        return check_unit_id(s, n, id);
     const char *name = id + strlen(BY_QUERY_FEATURE);
     if (!s->m || ek_manifest_query(s->m, name) >= 0)
         return EK_OK;
