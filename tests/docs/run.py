@@ -3,8 +3,9 @@
 
   ```sh                runs with bash; must end with 0
   ```sh status=78      must end with 78
-  ```sh broker         needs a Kafka broker (EK_BROKERS=host:port stands in for localhost:9092);
-                       skipped visibly without one; what serves for ever is sent SIGTERM
+  ```sh broker=a,b     needs a Kafka broker with these topics, which stands in for localhost:9092;
+                       skipped visibly without one. What serves on 127.0.0.1:9464 must become
+                       ready, is then sent SIGTERM, and must end with 0
   ```yaml rules.yaml   is written to that file and must pass `evenkeel check`
   ```c client.c        any other language with a file name: is written
 
@@ -19,6 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
+
+sys.dont_write_bytecode = True
+from broker import Broker, free_port  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _FENCE = re.compile(r"^```([^\n`]+)\n(.*?)^```$", re.M | re.S)
@@ -53,19 +59,44 @@ def run_shell(script, folder, env, expected=0):
                       result.stdout.decode(errors="replace")[-3000:])
 
 
-def serve_shell(script, folder, env):
-    """For blocks that may run for ever: lets them run a while, then asks them to end."""
-    with subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, start_new_session=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+def is_ready(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=5) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def put_addresses(folder, broker, port):
+    for name in os.listdir(folder):
+        if name.endswith(".yaml"):
+            with open(os.path.join(folder, name), "r+", encoding="utf-8") as f:
+                text = f.read().replace("localhost:9092", broker).replace("127.0.0.1:9464", f"127.0.0.1:{port}")
+                f.seek(0)
+                f.truncate()
+                f.write(text)
+
+
+def serve_shell(script, folder, env, broker):
+    """A block that ends by itself must end with 0; one that serves must become ready and end when asked."""
+    port, ready = free_port(), False
+    put_addresses(folder, broker.address, port)
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script.replace("localhost:9092", broker.address)],
+                                   cwd=folder, env=env, start_new_session=True, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + SERVE_SECONDS
-        while process.poll() is None and time.monotonic() < deadline:
+        while process.poll() is None and not ready and time.monotonic() < deadline:
             time.sleep(0.2)
-        served = process.poll() is None
-        if served:
+            ready = is_ready(port)
+        ended = process.poll() is not None
+        if not ended:
             os.killpg(process.pid, signal.SIGTERM)
-        output = process.communicate(timeout=60)[0].decode(errors="replace")
-        if process.returncode not in ((0, -signal.SIGTERM, 143) if served else (0,)):
-            raise Outcome(f"status {process.returncode}:\n{output[-3000:]}")
+        status = process.wait(timeout=60)
+        output.seek(0)
+        told = output.read().decode(errors="replace")[-3000:]
+    if status or not (ready or ended):
+        raise Outcome(f"status {status}, {'ready' if ready else 'never ready'}:\n{told}")
 
 
 def ask_make(script):
@@ -76,28 +107,31 @@ def ask_make(script):
             raise Outcome(f"make help does not list '{target}'")
 
 
-def run_block(language, words, text, folder, env):
-    """Returns False when skipped; raises Outcome when wrong."""
-    if language == "sh":
-        if all(re.match(r"(make\b|git clone\b|cd \w+$|#|$)", line) for line in text.splitlines()):
-            ask_make("\n".join(l for l in text.splitlines() if l.startswith("make")))
-        elif "broker" in words:
-            brokers = env.get("EK_BROKERS")
-            if not brokers:
-                return False
-            serve_shell(text.replace("localhost:9092", brokers), folder, env)
-        else:
-            status = [int(w.split("=")[1]) for w in words if w.startswith("status=")]
-            run_shell(text, folder, env, *status)
-        return True
-    name = words[0]
-    if env.get("EK_BROKERS"):
-        text = text.replace("localhost:9092", env["EK_BROKERS"])
+def topics_of(words):
+    return [w.split("=")[1].split(",") for w in words if w.startswith("broker=")]
+
+
+def run_sh(words, text, folder, env, broker):
+    """Returns False when skipped."""
+    topics = topics_of(words)
+    if all(re.match(r"(make\b|git clone\b|cd \w+$|#|$)", line) for line in text.splitlines()):
+        ask_make("\n".join(line for line in text.splitlines() if line.startswith("make")))
+    elif topics and not broker.available():
+        return False
+    elif topics:
+        broker.start()
+        broker.make_topics(topics[0])
+        serve_shell(text, folder, env, broker)
+    else:
+        run_shell(text, folder, env, *[int(w.split("=")[1]) for w in words if w.startswith("status=")])
+    return True
+
+
+def write_file(language, name, text, folder, env):
     with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
         f.write(text)
     if language == "yaml":
         run_shell(f"evenkeel check {name}", folder, env)
-    return True
 
 
 def broken_links(name):
@@ -116,7 +150,7 @@ def check_links(name, counts):
         print(f"FAILED {name}: leads nowhere: {', '.join(broken)}", flush=True)
 
 
-def run_document(name, env):
+def run_document(name, env, broker):
     """Passed, failed, skipped. After a failure the rest of the document is not tried."""
     counts = [0, 0, 0]
     check_links(name, counts)
@@ -127,8 +161,10 @@ def run_document(name, env):
                 continue
             started = time.monotonic()
             try:
-                done = run_block(language, words, text, folder, env)
-            except (Outcome, subprocess.TimeoutExpired) as fault:
+                done = language != "sh" or run_sh(words, text, folder, env, broker)
+                if language != "sh":
+                    write_file(language, words[0], text, folder, env)
+            except (Outcome, subprocess.SubprocessError) as fault:
                 print(f"FAILED {name}:{line}: {fault}", flush=True)
                 counts[1] += 1
                 break
@@ -145,7 +181,12 @@ def main():
     env = {**os.environ, "PATH": os.path.join(TOP, args.build) + os.pathsep + os.environ["PATH"], "TOP": TOP}
     for name in [n for n in env if n.startswith(("MAKE", "MFLAGS"))]:
         del env[name]
-    totals = [sum(column) for column in zip(*(run_document(n, env) for n in args.documents or documents()))]
+    broker = Broker()
+    try:
+        counts = [run_document(name, env, broker) for name in args.documents or documents()]
+    finally:
+        broker.stop()
+    totals = [sum(column) for column in zip(*counts)]
     print("{} passed, {} failed, {} skipped".format(*totals))
     return 1 if totals[1] else 0
 

@@ -1,0 +1,39 @@
+"""A broker for the documents that need one: tests/kafka/broker.sh on free ports, started when first asked for."""
+import os
+import socket
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPT = os.path.join(os.path.dirname(HERE), "kafka", "broker.sh")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Broker:
+    def __init__(self):
+        self.address, self.folder = os.environ.get("EK_BROKERS"), None
+        self.tool = os.environ.get("EKTOOL", "")
+
+    def available(self):
+        return bool(self.address) or (os.path.isdir(os.environ.get("KAFKA_LIBS", "")) and os.path.exists(self.tool))
+
+    def start(self):
+        if self.address:
+            return
+        self.folder = tempfile.mkdtemp()
+        port = free_port()
+        subprocess.run(["bash", SCRIPT, "up", self.folder, str(port)], check=True, stdout=subprocess.DEVNULL)
+        self.address = f"127.0.0.1:{port}"
+
+    def make_topics(self, names):
+        for name in names:
+            subprocess.run([self.tool, "create", self.address, name, "2"], check=True, stdout=subprocess.DEVNULL)
+
+    def stop(self):
+        if self.folder:
+            subprocess.run(["bash", SCRIPT, "wipe", self.folder], check=False, stdout=subprocess.DEVNULL)
