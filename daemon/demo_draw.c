@@ -4,9 +4,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, BAR = 30, TEXT = 200 };
+enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW = 80 };
 
 enum style { PLAIN, BOLD, GOOD, BAD };
 
@@ -27,6 +28,15 @@ static const char *paint(const struct ek_demo_screen *d, enum style style)
     return d->colour ? codes[style] : "";
 }
 
+/* Columns of the terminal; a line that wrapped could not be drawn over. */
+static int width_of(const struct ek_demo_screen *d)
+{
+    struct winsize size;
+    if (ioctl(fileno(d->to), TIOCGWINSZ, &size) || size.ws_col <= HEAD)
+        return NARROW;
+    return size.ws_col < TEXT ? size.ws_col : TEXT;
+}
+
 /* One line of the live table. */
 static void row(struct ek_demo_screen *d, const char *head, enum style style, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
@@ -34,13 +44,14 @@ static void row(struct ek_demo_screen *d, const char *head, enum style style, co
 static void row(struct ek_demo_screen *d, const char *head, enum style style, const char *format,
                 ...)
 {
+    char text[TEXT];
     va_list args;
     va_start(args, format);
-    fprintf(d->to, "  %s%-9s%s ", paint(d, BOLD), head, paint(d, PLAIN));
-    fputs(paint(d, style), d->to);
-    vfprintf(d->to, format, args);
-    fprintf(d->to, "%s%s\n", paint(d, PLAIN), d->live ? "\033[K" : "");
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fprintf(d->to, "  %s%-9s%s ", paint(d, BOLD), head, paint(d, PLAIN));
+    fprintf(d->to, "%s%.*s%s\033[K\n", paint(d, style), width_of(d) - HEAD - 1, text,
+            paint(d, PLAIN));
     d->lines++;
 }
 
@@ -57,21 +68,24 @@ static const char *phase_text(const struct ek_demo_story *s)
     return "";
 }
 
-/* "price, arm=B: scale x4.13 (3.59 to 4.75) on 52%, query_feature:stay_nights, confirmed" */
+/* "price, arm=B: scale x4.13, confirmed" */
 static const char *finding_text(const struct ek_demo_finding *f, char text[TEXT])
 {
     int n = snprintf(text, TEXT, "%.30s, %.30s: ", f->feature, f->segment);
     if (f->kind[0])
-        n += snprintf(text + n, (size_t)(TEXT - n), "%.20s ", f->kind);
+        n += snprintf(text + n, (size_t)(TEXT - n), "%.20s", f->kind);
     if (isfinite(f->factor))
-        n += snprintf(text + n, (size_t)(TEXT - n), "x%.3g (%.3g to %.3g)%s", f->factor, f->low,
-                      f->high, f->share < 0.995 ? "" : ", ");
-    if (isfinite(f->factor) && f->share < 0.995)
-        n += snprintf(text + n, (size_t)(TEXT - n), " on %.0f%%, ", 100 * f->share);
-    if (f->unit[0])
-        n += snprintf(text + n, (size_t)(TEXT - n), "%.40s, ", f->unit);
-    snprintf(text + n, (size_t)(TEXT - n), "%.20s%s%.40s", f->state, f->reason[0] ? ", " : "",
-             f->reason);
+        n += snprintf(text + n, (size_t)(TEXT - n), " x%.3g", f->factor);
+    snprintf(text + n, (size_t)(TEXT - n), "%s%.20s%s%.40s", f->kind[0] ? ", " : "", f->state,
+             f->reason[0] ? ", " : "", f->reason);
+    return text;
+}
+
+/* "between 3.59 and 4.75 on 52% of its searches, query_feature:stay_nights" */
+static const char *factor_text(const struct ek_demo_finding *f, char text[TEXT])
+{
+    snprintf(text, TEXT, "x%.3g to x%.3g on %.0f%% of its searches%s%.40s", f->low, f->high,
+             100 * f->share, f->unit[0] ? ", " : "", f->unit);
     return text;
 }
 
@@ -88,31 +102,34 @@ static void finding_rows(struct ek_demo_screen *d, const struct ek_demo_story *s
         if (dismissed(&s->finding[i]))
             continue;
         row(d, any ? "" : "finding", PLAIN, "%s", finding_text(&s->finding[i], text));
+        if (isfinite(s->finding[i].factor))
+            row(d, "", PLAIN, "%s", factor_text(&s->finding[i], text));
         any = true;
     }
     if (!any)
         row(d, "finding", PLAIN, "none");
 }
 
-static void ndcg_row(struct ek_demo_screen *d, const char *what, enum style style, double value)
+static void ndcg_row(struct ek_demo_screen *d, const char *what, enum style style, double value,
+                     double without)
 {
-    int full = isfinite(value) ? (int)lround(value * BAR) : 0;
-    char bar[BAR + 1];
-    memset(bar, '#', sizeof bar);
-    bar[full < 0 ? 0 : full > BAR ? BAR : full] = 0;
-    if (isfinite(value))
-        row(d, "", style, "%-34s %.4f  %s", what, value, bar);
-    else
+    if (!isfinite(value))
         row(d, "", style, "%-34s      -", what);
+    else if (value == without)
+        row(d, "", style, "%-34s %.4f", what, value);
+    else
+        row(d, "", style, "%-34s %.4f  %+.4f", what, value, value - without);
 }
 
 static void quality_rows(struct ek_demo_screen *d, const struct ek_demo_story *s)
 {
     double without = ek_metric_result(&s->upstream), with = ek_metric_result(&s->guarded);
-    row(d, "NDCG@10", PLAIN, "over %zu searches of arm B since the route", s->upstream.count);
-    ndcg_row(d, "what an unguarded pipeline serves", without < with ? BAD : PLAIN, without);
-    ndcg_row(d, "what evenkeel serves", without < with ? GOOD : PLAIN, with);
-    ndcg_row(d, "had nothing been broken", PLAIN, ek_metric_result(&s->clean));
+    row(d, "NDCG@10", PLAIN, "over %zu searches of arm B with the wrong price and a route",
+        s->upstream.count);
+    ndcg_row(d, "what an unguarded pipeline serves", without < with ? BAD : PLAIN, without,
+             without);
+    ndcg_row(d, "what evenkeel serves", without < with ? GOOD : PLAIN, with, without);
+    ndcg_row(d, "had nothing been broken", PLAIN, ek_metric_result(&s->clean), without);
 }
 
 static void draw_live(struct ek_demo_screen *d, const struct ek_demo_story *s)
@@ -143,16 +160,23 @@ static void draw_line(struct ek_demo_screen *d, const struct ek_demo_story *s)
 {
     char text[TEXT];
     const struct ek_demo_finding *f = ek_demo_story_finding(s);
-    fprintf(d->to, "%3.0f s  %-7s  %5llu sent, %5llu back", s->seconds, phase_word(s),
+    fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu back", s->seconds, phase_word(s),
             (unsigned long long)s->sent, (unsigned long long)s->back);
     if (f)
-        fprintf(d->to, "  found %s", finding_text(f, text));
-    if (s->plan[0])
-        fprintf(d->to, "  plan %llu: %s", (unsigned long long)s->plan_version, s->plan);
+        fprintf(d->to, "  %s%s", finding_text(f, text), s->route_in_force ? ", routed" : "");
     if (s->upstream.count)
-        fprintf(d->to, "  NDCG@10 without %.4f, with %.4f (%zu searches)",
-                ek_metric_result(&s->upstream), ek_metric_result(&s->guarded), s->upstream.count);
+        fprintf(d->to, "  NDCG@10 unguarded %.4f evenkeel %.4f", ek_metric_result(&s->upstream),
+                ek_metric_result(&s->guarded));
     fputc('\n', d->to);
+}
+
+void ek_demo_draw_start(struct ek_demo_screen *d)
+{
+    fprintf(d->to,
+            "\nHotel searches flow from topic 'scored' through evenkeel to topic 'ranked'. In "
+            "the\nmiddle, arm B of a test starts to see the price of the full stay instead "
+            "of a night.\n\n");
+    fflush(d->to);
 }
 
 void ek_demo_draw(struct ek_demo_screen *d, const struct ek_demo_story *s, int64_t now_ms,
@@ -211,9 +235,11 @@ static void finding_facts(const struct ek_demo_screen *d, const struct ek_demo_s
     fact(d, "found", "%s%s%s", f ? f->feature : "nothing", f ? ", " : "", f ? f->segment : "");
     if (f) {
         fact(d, "  class, unit", "%s, %s", f->kind, f->unit[0] ? f->unit : "none that is known");
-        if (isfinite(f->factor))
-            fact(d, "  factor, where it is not 1", "%.3g (%.3g to %.3g), on %.0f%% of the searches",
-                 f->factor, f->low, f->high, 100 * f->share);
+        if (isfinite(f->factor)) {
+            fact(d, "  factor where it is not 1", "%.3g (%.3g to %.3g)", f->factor, f->low,
+                 f->high);
+            fact(d, "  share of its searches", "%.0f%%", 100 * f->share);
+        }
         moment(d, "  suspected", f->suspected, s->fault_from, "the fault began");
         moment(d, "  confirmed", f->confirmed, s->fault_from, "the fault began");
     }
@@ -236,8 +262,10 @@ void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s)
             "\n%sNDCG@10 over the %zu searches of arm B with the wrong price and a route%s\n",
             paint(d, BOLD), s->upstream.count, paint(d, PLAIN));
     fact(d, "an unguarded pipeline", "%.4f", ek_metric_result(&s->upstream));
-    fact(d, "evenkeel", "%.4f", ek_metric_result(&s->guarded));
-    fact(d, "the same pipeline, had nothing been broken", "%.4f", ek_metric_result(&s->clean));
+    fact(d, "evenkeel", "%.4f  %+.4f", ek_metric_result(&s->guarded),
+         ek_metric_result(&s->guarded) - ek_metric_result(&s->upstream));
+    fact(d, "the same pipeline, had nothing been broken", "%.4f  %+.4f",
+         ek_metric_result(&s->clean), ek_metric_result(&s->clean) - ek_metric_result(&s->upstream));
     fprintf(d->to, "\n%s%s%s%s\n", paint(d, fault ? BAD : GOOD),
             fault ? "This did not go as it should: "
                   : "Found, routed, better than unguarded, withdrawn.",

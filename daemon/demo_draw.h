@@ -20,6 +20,8 @@ struct ek_demo_screen {
 
 /* live and colour follow from `to` and the environment. */
 void ek_demo_screen_init(struct ek_demo_screen *d, FILE *to);
+/* Says what will be seen. */
+void ek_demo_draw_start(struct ek_demo_screen *d);
 /* Draws when it is time to; `force` draws in any case. */
 void ek_demo_draw(struct ek_demo_screen *d, const struct ek_demo_story *s, int64_t now_ms,
                   bool force);

@@ -1,0 +1,40 @@
+# evenkeel demo: the story happens, a log can be read without colour, and nothing is left behind.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir tmp
+TMPDIR=$work/tmp
+export TMPDIR
+
+fail() {
+	echo "$1"
+	cat out err
+	exit 1
+}
+shown() {
+	grep -qF -- "$1" out || fail "'$1' is not shown"
+}
+
+"$EK" demo >out 2>err || fail "status $?"
+shown "price, arm=B"
+shown "scale, query_feature:stay_nights"
+shown "scored anew before the fault / in arm A  0 / 0"
+shown "an unguarded pipeline"
+shown "Found, routed, better than unguarded, withdrawn."
+if grep -q "$(printf '\033')" out; then fail "colour in a log"; fi
+[ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
+
+"$EK" demo >out 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+[ $status = 1 ] || fail "status $status after SIGTERM"
+grep -qF interrupted err || fail "an interrupted run does not say so"
+[ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
+
+status=0
+"$EK" demo now >out 2>err || status=$?
+[ $status = 2 ] || fail "status $status for a word too many"
