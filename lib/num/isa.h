@@ -1,7 +1,8 @@
 /* Instruction sets the kernels are written for, and which of them this machine has.
  *
  * No state: the answer comes from the processor at every call, at the cost of a few loads. Every
- * kernel has a portable version, the reference; tests call each available one by its function.
+ * kernel has a portable version, for vectors of 16 bytes as the compiler makes them; tests call
+ * each available one by its function and compare it with a scalar reference.
  */
 #ifndef EK_NUM_ISA_H
 #define EK_NUM_ISA_H

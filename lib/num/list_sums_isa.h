@@ -1,6 +1,6 @@
 /* The instruction sets behind list_sums.h, for the choice at run time and for tests; internal.
  *
- * Every function does what ek_list_sums_of promises, with the bits of the portable one. It may be
+ * Every function does what ek_list_sums_of promises, with the bits of the scalar one. It may be
  * called only where ek_isa_has says so.
  */
 #ifndef EK_NUM_LIST_SUMS_ISA_H
@@ -13,6 +13,8 @@
 
 typedef void ek_list_sums_fn(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
 
+/* The reference, and what does fewer features than lanes. */
+ek_list_sums_fn ek_list_sums_scalar;
 ek_list_sums_fn ek_list_sums_portable;
 #if defined(__x86_64__)
 ek_list_sums_fn ek_list_sums_avx2, ek_list_sums_avx512;

@@ -45,6 +45,7 @@ enum { EK_KEY_LANES = 16, EK_HOT_TURN = 768, EK_HOT_CHUNK_SHIFT = 11 };
  */
 typedef void ek_sketch_keys_fn(const float *x, size_t stride, int rows, uint16_t *keys,
                                uint32_t *chunks);
+ek_sketch_keys_fn ek_sketch_keys_scalar; /* the reference */
 ek_sketch_keys_fn ek_sketch_keys_portable;
 #if defined(__x86_64__)
 ek_sketch_keys_fn ek_sketch_keys_avx2, ek_sketch_keys_avx512;
@@ -53,7 +54,7 @@ ek_sketch_keys_fn ek_sketch_keys_neon;
 #endif
 ek_sketch_keys_fn *ek_sketch_keys_of(enum ek_isa isa);
 
-/* The hot index of one value; the reference of the kernels. */
+/* The hot index of one value. */
 uint16_t ek_sketch_hot_index(float x);
 
 #endif

@@ -5,7 +5,7 @@ uint16_t ek_sketch_hot_index(float x)
     return (uint16_t)((ek_sketch_key(x) + EK_HOT_TURN) % EK_SKETCH_KEYS);
 }
 
-void ek_sketch_keys_portable(const float *x, size_t stride, int rows, uint16_t *keys,
+void ek_sketch_keys_scalar(const float *x, size_t stride, int rows, uint16_t *keys,
                              uint32_t *chunks)
 {
     for (int r = 0; r < rows; r++, x += stride, keys += EK_KEY_LANES)

@@ -1,5 +1,5 @@
 /* Updating the sketches of all features of a row: against the physical limits of the machine, and
- * against the usual ways of doing it, written as their authors would with the same counters. */
+ * against the usual ways of doing it, written after their definitions. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/sketch_internal.h"
@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FEATURES = 136, ROWS = 40000, MESSAGE_ROWS = 20, SEGMENTS_MAX = 64 };
+
+struct hdr;
 
 struct work {
     const float *x;
@@ -18,7 +21,8 @@ struct work {
     struct ek_sketch_set *sets[SEGMENTS_MAX];
     int32_t *buckets; /* [segments][FEATURES][peer's buckets] */
     uint16_t *keys;   /* of one message, then of all rows */
-    size_t features;
+    struct hdr *hdr;  /* [segments][FEATURES] */
+    int64_t *hdr_counts;
 };
 
 static int segment_of(const struct work *w, int row)
@@ -67,20 +71,56 @@ static void increment_only(void *context)
     ek_bench_use(count);
 }
 
-/* HdrHistogram's integer buckets: 2 significant digits of the value in thousandths. */
+/* HdrHistogram with 2 significant digits of the value in thousandths: the buckets alone ... */
 enum { HDR_SUB_BITS = 8, HDR_BUCKETS = (64 - HDR_SUB_BITS + 2) << (HDR_SUB_BITS - 1) };
+
+static size_t hdr_bucket(uint64_t v)
+{
+    int shift = 64 - HDR_SUB_BITS - __builtin_clzll(v | ((1u << HDR_SUB_BITS) - 1));
+    return ((size_t)shift << (HDR_SUB_BITS - 1)) + (v >> shift);
+}
+
+static void hdr_buckets(void *context)
+{
+    struct work *w = context;
+    for (int r = 0; r < ROWS; r++) {
+        const float *row = w->x + (size_t)r * FEATURES;
+        int32_t *counts = w->buckets + (size_t)segment_of(w, r) * FEATURES * HDR_BUCKETS;
+        for (int f = 0; f < FEATURES; f++, counts += HDR_BUCKETS)
+            counts[hdr_bucket((uint64_t)(row[f] * 1000.f))]++;
+    }
+}
+
+/* ... and as its recording function is defined: range checks, 64-bit counts, total, extremes, a
+ * call into a library per value. */
+struct hdr {
+    int64_t lowest, highest, total, minimum, maximum;
+    int64_t *counts;
+    size_t length;
+};
+
+static __attribute__((noinline)) int hdr_record(struct hdr *h, int64_t value, int64_t count)
+{
+    if (value < h->lowest || value > h->highest)
+        return 0;
+    size_t bucket = hdr_bucket((uint64_t)value);
+    if (bucket >= h->length)
+        return 0;
+    h->counts[bucket] += count;
+    h->total += count;
+    h->minimum = value && value < h->minimum ? value : h->minimum;
+    h->maximum = value > h->maximum ? value : h->maximum;
+    return 1;
+}
 
 static void hdr_histogram(void *context)
 {
     struct work *w = context;
     for (int r = 0; r < ROWS; r++) {
         const float *row = w->x + (size_t)r * FEATURES;
-        int32_t *counts = w->buckets + (size_t)segment_of(w, r) * FEATURES * HDR_BUCKETS;
-        for (int f = 0; f < FEATURES; f++, counts += HDR_BUCKETS) {
-            uint64_t v = (uint64_t)(row[f] * 1000.f);
-            int shift = 64 - HDR_SUB_BITS - __builtin_clzll(v | ((1u << HDR_SUB_BITS) - 1));
-            counts[((size_t)shift << (HDR_SUB_BITS - 1)) + (v >> shift)]++;
-        }
+        struct hdr *h = w->hdr + (size_t)segment_of(w, r) * FEATURES;
+        for (int f = 0; f < FEATURES; f++)
+            hdr_record(h + f, (int64_t)(row[f] * 1000.f), 1);
     }
 }
 
@@ -113,7 +153,8 @@ static void case_of(struct ek_bench *b, struct work *w, int segments)
             abort();
     const struct ek_contender all[] = {
         {NULL, ours, w},
-        {"HdrHistogram buckets, 2 digits", hdr_histogram, w},
+        {"HdrHistogram, 2 digits", hdr_histogram, w},
+        {"HdrHistogram, 2 digits, its buckets alone", hdr_buckets, w},
         {"DDSketch, log2, 1%", ddsketch, w},
         {"limit: read all", read_all, w},
         {"limit: index only", index_only, w},
@@ -162,27 +203,70 @@ static void single_sketch(struct ek_bench *b, struct work *w)
     ek_sketch_set_free(w->sets[0]);
 }
 
+/* calloc, as the peers do: what is not counted in is not resident. */
+static void peers_new(struct work *w)
+{
+    w->buckets = ek_calloc((size_t)SEGMENTS_MAX * FEATURES * DD_BUCKETS, sizeof *w->buckets);
+    w->hdr = ek_bench_memory((size_t)SEGMENTS_MAX * FEATURES, sizeof *w->hdr);
+    w->hdr_counts = ek_calloc((size_t)SEGMENTS_MAX * FEATURES * HDR_BUCKETS, sizeof *w->hdr_counts);
+    if (!w->buckets || !w->hdr_counts)
+        abort();
+    for (size_t i = 0; i < (size_t)SEGMENTS_MAX * FEATURES; i++)
+        w->hdr[i] = (struct hdr){.highest = INT64_MAX / 2,
+                                 .minimum = INT64_MAX,
+                                 .counts = w->hdr_counts + i * HDR_BUCKETS,
+                                 .length = HDR_BUCKETS};
+}
+
+static double resident_kib(void)
+{
+    long total = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &total, &resident) != 2)
+        resident = 0;
+    if (f)
+        fclose(f);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* A cell after more rows than the hot counters hold, so with hot, cold and buffered pages; a tenth
+ * of the values is zero. */
+static void memory_of_a_cell(struct ek_bench *b, float *x)
+{
+    struct ek_sketch_set *set;
+    for (size_t i = 0; i < (size_t)ROWS * FEATURES; i += 10)
+        x[i] = 0;
+    double before = resident_kib();
+    if (ek_sketch_set_new(&set, FEATURES, NULL))
+        abort();
+    for (int i = 0; i < 4; i++)
+        ek_sketch_set_add(set, x, ROWS);
+    ek_bench_record(b, "136 features, resident memory of a cell", "KiB", resident_kib() - before,
+                    NULL, 0);
+    ek_sketch_set_free(set);
+}
+
 void bench_sketch(struct ek_bench *b)
 {
     struct ek_rng r;
-    struct work w = {.features = FEATURES};
+    struct work w = {.segments = 1};
     float *x = ek_bench_memory((size_t)ROWS * FEATURES, sizeof *x);
     ek_rng_seed(&r, 1);
     for (size_t i = 0; i < (size_t)ROWS * FEATURES; i++)
         x[i] = (float)exp(3 + 1.5 * ek_rng_normal(&r));
     w.x = x;
     w.keys = ek_bench_memory((size_t)MESSAGE_ROWS * (FEATURES + EK_KEY_LANES), sizeof *w.keys);
-    /* calloc, as the peers do: pages that are not counted in are not resident */
-    w.buckets = ek_calloc((size_t)SEGMENTS_MAX * FEATURES * DD_BUCKETS, sizeof *w.buckets);
-    if (!w.buckets)
-        abort();
+    peers_new(&w);
     for (int i = 0; i < MESSAGE_ROWS * FEATURES; i++)
         w.keys[i] = (uint16_t)(ek_sketch_key(x[i]));
     case_of(b, &w, 1);
     case_of(b, &w, 8);
     case_of(b, &w, 64);
     single_sketch(b, &w);
+    memory_of_a_cell(b, x);
     ek_free(w.buckets);
+    ek_free(w.hdr);
+    ek_free(w.hdr_counts);
     ek_free(w.keys);
     ek_free(x);
 }

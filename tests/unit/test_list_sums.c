@@ -46,7 +46,7 @@ static void compare(enum ek_isa isa, int features, int rows, struct ek_rng *r)
         x[i] = any_float(r);
     for (int f = 0; f < features; f++)
         pivot[f] = (float)(5 * ek_rng_normal(r));
-    ek_list_sums_portable(want, x, rows, pivot);
+    ek_list_sums_scalar(want, x, rows, pivot);
     ek_list_sums_fn_of(isa)(got, x, rows, pivot);
     same_bits(want, got);
     ek_list_sums_of(got, x, rows, pivot);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The reference: one feature at a time, in plain C; the vector kernels must give these bits. */
+/* The reference: one feature at a time, in plain C; every other kernel must give these bits. */
 
 struct sums {
     float ln, ln2;
@@ -52,7 +52,7 @@ static void add_value(struct sums *s, int32_t bits, float pivot)
     }
 }
 
-void ek_list_sums_portable(struct ek_list_sums *to, const float *x, int rows, const float *pivot)
+void ek_list_sums_scalar(struct ek_list_sums *to, const float *x, int rows, const float *pivot)
 {
     for (int f = 0; f < to->features; f++) {
         struct sums s = {.last = EK_BITS_NAN};

@@ -1,0 +1,16 @@
+/* The kernels of this folder for vectors of 16 bytes, which every 64-bit processor has. */
+#include "num/dense_isa.h"
+#include "num/list_sums_isa.h"
+#include "num/sketch_internal.h"
+
+#include <string.h>
+
+#define EK_LANES          4
+#define EK_KERNEL(name)   name##_portable
+#define EK_NARROWER(name) name##_scalar
+#define EK_FMA(a, b, c)   ((a) * (b) + (c))
+#define EK_DENSE_ROWS     3
+#define EK_DENSE_PANELS   1
+#include "num/dense_body.h"
+#include "num/list_sums_body.h"
+#include "num/sketch_keys_body.h"

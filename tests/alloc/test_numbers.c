@@ -1,0 +1,63 @@
+/* Memory runs out while sketches, sums and layers are made. Their large tables are mapped, not
+ * allocated, and so are not part of the sweep. */
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+
+#include "num/dense.h"
+#include "num/list_sums.h"
+#include "num/sketch.h"
+
+static int use_sketches(struct ek_error *e)
+{
+    static const float row[20] = {1, 2, 3};
+    struct ek_sketch_set *set = NULL;
+    struct ek_sketch *one = NULL;
+    struct ek_buf bytes;
+    ek_buf_init(&bytes, 0);
+    int rc = ek_sketch_set_new(&set, 20, e);
+    if (!rc && ek_sketch_new(&one))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for a sketch");
+    if (!rc) {
+        ek_sketch_set_add(set, row, 1);
+        ek_sketch_set_get(set, 1, one);
+        if (ek_sketch_write(one, &bytes))
+            rc = ek_fail(e, EK_ENOMEM, "no memory for bytes");
+    }
+    if (!rc)
+        rc = ek_sketch_read(one, bytes.data, bytes.length, NULL, e);
+    ek_buf_release(&bytes);
+    ek_sketch_free(one);
+    ek_sketch_set_free(set);
+    return rc;
+}
+
+START_TEST(sketches_without_memory_leave_nothing)
+{
+    ek_sweep(use_sketches);
+}
+END_TEST
+
+static int use_kernels(struct ek_error *e)
+{
+    static const float weight[6] = {1, 2, 3, 4, 5, 6};
+    struct ek_list_sums *sums = NULL;
+    struct ek_dense *layer = NULL;
+    int rc = ek_list_sums_new(&sums, 136);
+    if (!rc)
+        rc = ek_dense_new(&layer, 3, 2, weight, NULL);
+    ek_list_sums_free(sums);
+    ek_dense_free(layer);
+    return rc ? ek_fail(e, (enum ek_code)rc, "no memory for kernels") : EK_OK;
+}
+
+START_TEST(sums_and_layers_without_memory_leave_nothing)
+{
+    ek_sweep(use_kernels);
+}
+END_TEST
+
+Suite *suite_numbers(void)
+{
+    return ek_suite("numbers", sketches_without_memory_leave_nothing,
+                    sums_and_layers_without_memory_leave_nothing);
+}
