@@ -40,6 +40,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
     if (!c)
         return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
     c->manifest = m;
+    c->swap = ek_swap_best();
     if (limits)
         c->limits = *limits;
     int rc = build(c, mapping, e);

@@ -2,6 +2,20 @@
 #include "base/hash.h"
 #include "data/codec_inner.h"
 
+void ek_key_set(struct ek_key *k, const char *name, size_t length)
+{
+    uint8_t bytes[EK_KEY_BYTES] = {0}, mask[EK_KEY_BYTES] = {0};
+    memset(k, 0, sizeof *k);
+    if (length >= EK_KEY_BYTES)
+        return;
+    bytes[0] = (uint8_t)(EK_TAG_SHORT_TEXT | length);
+    memcpy(bytes + 1, name, length);
+    memset(mask, 0xff, length + 1);
+    memcpy(k->word, bytes, sizeof bytes);
+    memcpy(k->mask, mask, sizeof mask);
+    k->length = length + 1;
+}
+
 static int find_sibling(const struct ek_codec *c, int first, const char *name, size_t length)
 {
     for (int i = first; i >= 0; i = c->fields[i].next)
@@ -27,6 +41,7 @@ static int append(struct ek_codec *c, int *first, enum ek_field_id id, const cha
                                           .length = length,
                                           .next = -1,
                                           .child = -1};
+    ek_key_set(&c->fields[number].key, name, length);
     while (*first >= 0)
         first = &c->fields[*first].next;
     *first = number;
@@ -121,13 +136,15 @@ int ek_names_build(struct ek_names *n, const struct ek_feature *const *features,
         size *= 2;
     n->slots = ek_calloc(size, sizeof *n->slots);
     n->lengths = ek_calloc((size_t)count, sizeof *n->lengths);
-    if (!n->slots || !n->lengths)
+    n->keys = ek_calloc((size_t)count, sizeof *n->keys);
+    if (!n->slots || !n->lengths || !n->keys)
         return EK_ENOMEM;
     n->features = features;
     n->count = count;
     n->mask = size - 1;
     for (int i = 0; i < count; i++) {
         n->lengths[i] = strlen(features[i]->name);
+        ek_key_set(&n->keys[i], features[i]->name, n->lengths[i]);
         size_t at = ek_hash(features[i]->name, n->lengths[i], 0) & n->mask;
         while (n->slots[at])
             at = (at + 1) & n->mask;
@@ -140,6 +157,7 @@ void ek_names_release(struct ek_names *n)
 {
     ek_free(n->slots);
     ek_free(n->lengths);
+    ek_free(n->keys);
 }
 
 static bool is_name(const struct ek_names *n, int i, struct ek_text name)
@@ -147,10 +165,8 @@ static bool is_name(const struct ek_names *n, int i, struct ek_text name)
     return n->lengths[i] == name.length && !memcmp(n->features[i]->name, name.text, name.length);
 }
 
-int ek_names_find(const struct ek_names *n, struct ek_text name, int guess)
+int ek_names_find(const struct ek_names *n, struct ek_text name)
 {
-    if (guess >= 0 && guess < n->count && is_name(n, guess, name))
-        return guess;
     size_t at = ek_hash(name.text, name.length, 0) & n->mask;
     for (; n->slots[at]; at = (at + 1) & n->mask)
         if (is_name(n, n->slots[at] - 1, name))

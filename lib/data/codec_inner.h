@@ -27,8 +27,36 @@ enum ek_field_id {
     EK_FIELD_LABEL
 };
 
+/* A name of at most 31 bytes as it stands in a message, tag and all, so that one comparison of
+ * fixed length finds it; `length` is 0 for longer names, which go the long way. */
+struct ek_key {
+    uint64_t word[4], mask[4];
+    size_t length; /* tag included */
+};
+
+enum { EK_KEY_BYTES = 32 };
+
+void ek_key_set(struct ek_key *k, const char *name, size_t length);
+
+/* Passes over the key if it stands next in the message. False near the end of the message too. */
+static inline bool ek_key_take(const struct ek_key *k, struct ek_wire *w)
+{
+    const uint8_t *p = w->p;
+    if (w->end - p < EK_KEY_BYTES || !k->length)
+        return false;
+    uint64_t differ = ((ek_load_word(p) ^ k->word[0]) & k->mask[0]) |
+                      ((ek_load_word(p + 8) ^ k->word[1]) & k->mask[1]) |
+                      ((ek_load_word(p + 16) ^ k->word[2]) & k->mask[2]) |
+                      ((ek_load_word(p + 24) ^ k->word[3]) & k->mask[3]);
+    if (differ)
+        return false;
+    w->p += k->length;
+    return true;
+}
+
 struct ek_field {
     enum ek_field_id id;
+    struct ek_key key;
     char *path;       /* dotted, from the message or from the item; owned */
     const char *name; /* the last part of path */
     size_t length;    /* of name */
@@ -38,11 +66,22 @@ struct ek_field {
 /* Number of a name, by hash with open addressing. */
 struct ek_names {
     const struct ek_feature *const *features;
-    size_t *lengths; /* [count] */
+    struct ek_key *keys; /* [count] */
+    size_t *lengths;     /* [count] */
     int count;
     uint16_t *slots; /* number + 1, 0 is free */
     size_t mask;
 };
+
+/* Reads float32 elements with their tags from p, at most `count`, until there is another tag, and
+ * returns how many. 5 count bytes must be readable and out[count] writable; what stands in `out`
+ * behind the elements read is undefined. All versions give the same. */
+typedef size_t ek_swap_fn(const uint8_t *p, float *out, size_t count);
+ek_swap_fn ek_swap_portable, ek_swap_avx2;
+/* The fastest of this machine. */
+ek_swap_fn *ek_swap_best(void);
+/* The same for float64, 9 count bytes. */
+size_t ek_swap_float64(const uint8_t *p, float *out, size_t count);
 
 struct ek_codec {
     const struct ek_manifest *manifest;
@@ -52,6 +91,7 @@ struct ek_codec {
     uint64_t item_fields; /* bit i: fields[i] belongs to items */
     const struct ek_field *items, *features, *query_features; /* within fields */
     struct ek_names item_names, query_names;
+    ek_swap_fn *swap;
 };
 
 /* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
@@ -61,8 +101,8 @@ void ek_fields_release(struct ek_codec *c);
 
 int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count);
 void ek_names_release(struct ek_names *n);
-/* Number of a name, -1 when there is none; `guess` (any number) is tried first. */
-int ek_names_find(const struct ek_names *n, struct ek_text name, int guess);
+/* Number of a name, -1 when there is none. */
+int ek_names_find(const struct ek_names *n, struct ek_text name);
 
 static inline uint64_t ek_field_bit(const struct ek_codec *c, const struct ek_field *f)
 {
@@ -95,11 +135,5 @@ int ek_decode_skip(struct ek_decode *d);
 
 /* Reads an array, bin or map of `count` numbers into row[count]. */
 int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count);
-
-/* Reads float32 elements with their tags from p, at most `count`, until there is another tag, and
- * returns how many. 5 count bytes must be readable and out[count] writable. */
-size_t ek_swap_float32(const uint8_t *p, float *out, size_t count);
-/* The same for float64, 9 count bytes. */
-size_t ek_swap_float64(const uint8_t *p, float *out, size_t count);
 
 #endif

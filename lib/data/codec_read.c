@@ -78,11 +78,13 @@ static int read_query_id(struct ek_decode *d)
 
 static int read_item_id(struct ek_decode *d)
 {
+    struct ek_text *id = &d->q->item_id[d->item];
     struct ek_head h;
+    if (ek_wire_short_text(&d->w, id))
+        return EK_OK;
     int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
-    struct ek_text *id = &d->q->item_id[d->item];
     if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN) {
         *id = take_text(d, &h);
     } else if (is_whole(&h)) {
@@ -203,15 +205,20 @@ static int read_segments(struct ek_decode *d)
 
 static int read_score(struct ek_decode *d)
 {
-    struct ek_head h;
     const uint8_t *start = d->w.p;
-    int rc = ek_decode_head(d, &h);
-    if (rc)
-        return rc;
-    if (ek_head_is_number(&h))
-        d->q->score[d->item] = ek_head_number(&h);
-    else if (h.kind != EK_WIRE_NIL)
-        return wrong_kind(d, &h, "a number or nil");
+    float narrow;
+    if (ek_wire_float32(&d->w, &narrow)) {
+        d->q->score[d->item] = (double)narrow;
+    } else {
+        struct ek_head h;
+        int rc = ek_decode_head(d, &h);
+        if (rc)
+            return rc;
+        if (ek_head_is_number(&h))
+            d->q->score[d->item] = ek_head_number(&h);
+        else if (h.kind != EK_WIRE_NIL)
+            return wrong_kind(d, &h, "a number or nil");
+    }
     d->q->place[d->item] =
         (struct ek_place){(uint32_t)(start - d->w.start), (uint32_t)(d->w.p - start)};
     return EK_OK;
@@ -221,7 +228,7 @@ static int read_score(struct ek_decode *d)
  * messages into dead letters, so whatever is no finite number counts as none. */
 static int read_label(struct ek_decode *d)
 {
-    struct ek_wire before = d->w;
+    const uint8_t *start = d->w.p;
     struct ek_head h;
     int rc = ek_decode_head(d, &h);
     if (rc)
@@ -230,7 +237,7 @@ static int read_label(struct ek_decode *d)
         d->q->label[d->item] = (float)ek_head_number(&h);
         return EK_OK;
     }
-    d->w = before;
+    d->w.p = start;
     return ek_decode_skip(d);
 }
 
@@ -348,66 +355,57 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
     }
 }
 
-/* The field of a key among the siblings from `first`; `*next` is tried first, as writers keep their
- * order. */
-static const struct ek_field *match(const struct ek_codec *c, int first, int *next,
-                                    struct ek_text key)
+/* The field of a key among the siblings from `first`. */
+static const struct ek_field *match(const struct ek_codec *c, int first, struct ek_text key)
 {
-    int start = *next >= 0 ? *next : first, i = start;
-    if (i < 0)
-        return NULL;
-    do {
-        const struct ek_field *f = &c->fields[i];
-        if (f->length == key.length && !memcmp(f->name, key.text, key.length)) {
-            *next = f->next;
-            return f;
-        }
-        i = f->next >= 0 ? f->next : first;
-    } while (i != start);
+    for (int i = first; i >= 0; i = c->fields[i].next)
+        if (c->fields[i].length == key.length && !memcmp(c->fields[i].name, key.text, key.length))
+            return &c->fields[i];
     return NULL;
 }
 
-/* A key that is no text cannot be one of ours. */
-static int read_any_key(struct ek_decode *d, struct ek_text *key)
+/* Reads a key. *field is NULL for one that is not ours, d->key then has its text; a key that is no
+ * text cannot be ours. Writers keep their order: `guess` is tried first. */
+static int read_key(struct ek_decode *d, int first, int guess, const struct ek_field **field)
 {
-    struct ek_wire before = d->w;
+    const uint8_t *start = d->w.p;
     struct ek_head h;
+    *field = guess >= 0 ? &d->c->fields[guess] : NULL;
+    if (*field && ek_key_take(&(*field)->key, &d->w))
+        return EK_OK;
+    *field = NULL;
     int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
-    *key = (struct ek_text){NULL, 0};
-    if (h.kind == EK_WIRE_TEXT) {
-        *key = take_text(d, &h);
-        return EK_OK;
+    if (h.kind != EK_WIRE_TEXT) {
+        d->w.p = start;
+        return ek_decode_skip(d);
     }
-    d->w = before;
-    return ek_decode_skip(d);
+    struct ek_text key = take_text(d, &h);
+    *field = match(d->c, first, key);
+    if (!*field)
+        d->key = key;
+    return EK_OK;
 }
 
 static int read_map(struct ek_decode *d, const struct ek_head *h, int first)
 {
     const struct ek_field *parent = d->field;
-    int next = first, rc = EK_OK;
+    int guess = first, rc = EK_OK;
     for (uint32_t i = 0; !rc && i < h->count; i++) {
-        struct ek_text key;
-        const struct ek_field *field = NULL;
-        d->field = parent;
-        rc = read_any_key(d, &key);
+        const struct ek_field *field;
+        rc = read_key(d, first, guess, &field);
         if (rc)
             return rc;
-        if (key.text)
-            field = match(d->c, first, &next, key);
         if (field) {
             rc = read_field(d, field);
+            guess = field->next;
+            d->field = parent;
         } else {
-            d->key = key;
             rc = ek_decode_skip(d);
-            if (!rc)
-                d->key.text = NULL;
+            d->key.text = NULL;
         }
     }
-    if (!rc)
-        d->field = parent;
     return rc;
 }
 

@@ -9,6 +9,8 @@ static const uint32_t UNSEEN = 0x7fe5e11eu;
 static int read_number(struct ek_decode *d, float *out)
 {
     struct ek_head h;
+    if (ek_wire_float32(&d->w, out))
+        return EK_OK;
     int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
@@ -30,16 +32,24 @@ static size_t lesser(size_t a, size_t b)
 /* Floats come in runs; whatever else stands between them goes one by one. */
 static int read_array(struct ek_decode *d, float *row, size_t count)
 {
+    ek_swap_fn *swap = d->c->swap;
+    struct ek_wire *w = &d->w;
     size_t i = 0;
-    while (i < count) {
-        size_t got = ek_swap_float32(d->w.p, row + i, lesser(count - i, ek_wire_left(&d->w) / 5));
+    for (;;) {
+        size_t got = swap(w->p, row + i, lesser(count - i, ek_wire_left(w) / 5));
         i += got;
-        d->w.p += 5 * got;
-        got = ek_swap_float64(d->w.p, row + i, lesser(count - i, ek_wire_left(&d->w) / 9));
-        i += got;
-        d->w.p += 9 * got;
+        w->p += 5 * got;
         if (i == count)
-            break;
+            return EK_OK;
+        if (ek_wire_nil(w)) {
+            row[i++] = NAN;
+            continue;
+        }
+        got = ek_swap_float64(w->p, row + i, lesser(count - i, ek_wire_left(w) / 9));
+        i += got;
+        w->p += 9 * got;
+        if (got)
+            continue;
         d->index = (int)i;
         int rc = read_number(d, row + i);
         if (rc)
@@ -47,39 +57,56 @@ static int read_array(struct ek_decode *d, float *row, size_t count)
         d->index = -1;
         i++;
     }
-    return EK_OK;
 }
 
-static void read_bin(struct ek_decode *d, float *row, size_t count)
+static void read_bin(struct ek_wire *w, float *row, size_t count)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (count)
-        memcpy(row, d->w.p, 4 * count);
+        memcpy(row, w->p, 4 * count);
 #else
     for (size_t i = 0; i < count; i++)
-        row[i] = ek_float_of_bits(__builtin_bswap32(ek_load_be32(d->w.p + 4 * i)));
+        row[i] = ek_float_of_bits(__builtin_bswap32(ek_load_be32(w->p + 4 * i)));
 #endif
-    d->w.p += 4 * count;
+    w->p += 4 * count;
 }
 
-/* Writers keep their order from item to item, mostly that of the manifest: *next is tried first.
+/* The next key as a feature's number, -1 for a name nobody knows, which then stands in d->key.
+ * Writers keep their order from item to item, mostly that of the manifest: `guess` is tried first.
  */
-static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
+static int read_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
 {
-    struct ek_text key;
-    int rc = ek_decode_key(d, &key);
+    if (guess < names->count && ek_key_take(&names->keys[guess], &d->w)) {
+        *number = guess;
+        return EK_OK;
+    }
+    int rc = ek_decode_key(d, &d->key);
     if (rc)
         return rc;
-    int number = ek_names_find(names, key, *next);
-    d->key = key;
+    *number = ek_names_find(names, d->key);
+    if (*number >= 0)
+        d->key.text = NULL;
+    return EK_OK;
+}
+
+static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
+{
+    int number;
+    int rc = read_name(d, names, *next, &number);
+    if (rc)
+        return rc;
     if (number < 0) {
         rc = ek_decode_skip(d);
-    } else {
-        if (ek_bits_of_float(row[number]) != UNSEEN)
-            return ek_decode_fail(d, EK_EFORMAT, "given twice");
-        rc = read_number(d, row + number);
-        *next = number + 1;
+        if (!rc)
+            d->key.text = NULL;
+        return rc;
     }
+    *next = number + 1;
+    bool twice = ek_bits_of_float(row[number]) != UNSEEN;
+    if (!twice && ek_wire_float32(&d->w, row + number))
+        return EK_OK;
+    d->key = (struct ek_text){names->features[number]->name, names->lengths[number]};
+    rc = twice ? ek_decode_fail(d, EK_EFORMAT, "given twice") : read_number(d, row + number);
     if (!rc)
         d->key.text = NULL;
     return rc;
@@ -98,9 +125,23 @@ static int read_map(struct ek_decode *d, const struct ek_names *names, float *ro
     return rc;
 }
 
+/* The usual bin of a row of 64 values and more. */
+static bool take_bin16(struct ek_wire *w, float *row, size_t count)
+{
+    size_t size = 4 * count, left = ek_wire_left(w);
+    if (left < 3 || left - 3 < size || w->p[0] != EK_TAG_BIN16 ||
+        ((size_t)w->p[1] << 8 | w->p[2]) != size)
+        return false;
+    w->p += 3;
+    read_bin(w, row, count);
+    return true;
+}
+
 int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
 {
     struct ek_head h;
+    if (take_bin16(&d->w, row, (size_t)count))
+        return EK_OK;
     int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
@@ -113,7 +154,7 @@ int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *r
         if (h.count != 4 * (uint32_t)count)
             return ek_decode_fail(d, EK_EFORMAT, "%u bytes, the %d features of the manifest are %u",
                                   h.count, count, 4 * (uint32_t)count);
-        read_bin(d, row, (size_t)count);
+        read_bin(&d->w, row, (size_t)count);
         return EK_OK;
     case EK_WIRE_MAP:
         return read_map(d, names, row, h.count);

@@ -9,6 +9,8 @@
 #ifndef EK_DATA_CODEC_WIRE_H
 #define EK_DATA_CODEC_WIRE_H
 
+#include "data/query.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +41,7 @@ enum ek_wire_kind {
 };
 
 enum ek_wire_tag {
+    EK_TAG_SHORT_TEXT = 0xa0, /* .. 0xbf, the length in the low bits */
     EK_TAG_NIL = 0xc0,
     EK_TAG_BIN8 = 0xc4,
     EK_TAG_BIN16 = 0xc5,
@@ -65,6 +68,14 @@ static inline uint32_t ek_load_be32(const uint8_t *p)
 static inline uint64_t ek_load_be64(const uint8_t *p)
 {
     return (uint64_t)ek_load_be32(p) << 32 | ek_load_be32(p + 4);
+}
+
+/* Eight bytes in the order of the machine, for comparing. */
+static inline uint64_t ek_load_word(const uint8_t *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
 }
 
 static inline void ek_store_be32(uint8_t *p, uint32_t bits)
@@ -114,6 +125,35 @@ static inline size_t ek_wire_left(const struct ek_wire *w)
 
 /* Reads the next tag with its value or length. `p` stays on failure. */
 enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h);
+
+/* Reads a text of at most 31 bytes, the usual form of names and ids; false for anything else. */
+static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
+{
+    size_t left = ek_wire_left(w);
+    unsigned length = left ? *w->p ^ (unsigned)EK_TAG_SHORT_TEXT : 32;
+    if (length >= 32 || length >= left)
+        return false;
+    *text = (struct ek_text){(const char *)w->p + 1, length};
+    w->p += 1 + length;
+    return true;
+}
+
+/* Reads a number of fixed width, its tag included; false for anything else. */
+static inline bool ek_wire_float32(struct ek_wire *w, float *out)
+{
+    if (ek_wire_left(w) < 5 || *w->p != EK_TAG_FLOAT32)
+        return false;
+    *out = ek_float_of_bits(ek_load_be32(w->p + 1));
+    w->p += 5;
+    return true;
+}
+
+static inline bool ek_wire_nil(struct ek_wire *w)
+{
+    bool nil = ek_wire_left(w) && *w->p == EK_TAG_NIL;
+    w->p += nil;
+    return nil;
+}
 
 /* Passes over one whole object that may nest `depth` levels (at most EK_WIRE_DEPTH_MAX). On failure
  * `p` is where it stopped. */
