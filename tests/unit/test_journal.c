@@ -78,7 +78,7 @@ START_TEST(old_events_go_and_readers_go_on_where_they_were)
     add(j, "1");
     ck_assert_int_eq(ek_journal_since(j, &after, &out), 0);
     for (int i = 2; i <= 6; i++) {
-        char json[8];
+        char json[12];
         snprintf(json, sizeof json, "%d", i);
         add(j, json);
     }
