@@ -6,7 +6,7 @@ uint16_t ek_sketch_hot_index(float x)
 }
 
 void ek_sketch_keys_scalar(const float *x, size_t stride, int rows, uint16_t *keys,
-                             uint32_t *chunks)
+                           uint32_t *chunks)
 {
     for (int r = 0; r < rows; r++, x += stride, keys += EK_KEY_LANES)
         for (int i = 0; i < EK_KEY_LANES; i++) {
