@@ -46,6 +46,7 @@ int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int str
     p->features = m->item_count;
     p->strata = strata;
     p->manifest_hash = m->hash;
+    p->related_lists = 1;
     if (allocate(p) || copy_names(p, m) || !(p->stratum[0] = ek_strdup("")) ||
         (field && !(p->field = ek_strdup(field)))) {
         ek_profile_free(p);
@@ -98,6 +99,7 @@ static const struct column COLUMNS[] = {
     {"spread_mean", EK_F32, 2, {0, EK_SIZE_CLASSES}, MEMBER(spread_mean)},
     {"spread_sd", EK_F32, 2, {0, EK_SIZE_CLASSES}, MEMBER(spread_sd)},
     {"share", EK_F32, 2, {0, EK_SHARES}, MEMBER(share)},
+    {"related", EK_F32, 1, {0}, MEMBER(related)},
     {"z_rank", EK_U8, 3, {0, 2, EK_Z_BINS}, MEMBER(z_rank)},
     {"spread_rank", EK_U8, 4, {0, EK_SIZE_CLASSES, 2, EK_SPREAD_BINS}, MEMBER(spread_rank)},
 };
@@ -195,6 +197,7 @@ static int add_description(struct ek_tensors *t, const struct ek_profile *p)
     json_object_set_new(root, "manifest", json_string(hash));
     json_object_set_new(root, "queries", json_integer((json_int_t)p->queries));
     json_object_set_new(root, "items", json_integer((json_int_t)p->items));
+    json_object_set_new(root, "related_lists", json_integer(p->related_lists));
     json_object_set_new(root, "baseline", p->field ? json_string(p->field) : json_null());
     json_object_set_new(root, "features", texts_to_json(p->name, p->features));
     json_object_set_new(root, "strata", texts_to_json(p->stratum, p->strata));
@@ -271,6 +274,9 @@ static int read_description(struct ek_profile *p, const json_t *root, const char
     p->strata = (int)json_array_size(strata);
     p->queries = (uint64_t)json_integer_value(json_object_get(root, "queries"));
     p->items = (uint64_t)json_integer_value(json_object_get(root, "items"));
+    p->related_lists = (int)json_integer_value(json_object_get(root, "related_lists"));
+    if (p->related_lists < 1)
+        return bad(path, e, "'related_lists'");
     int rc = allocate(p);
     if (!rc && field && !(p->field = ek_strdup(field)))
         rc = EK_ENOMEM;

@@ -36,6 +36,8 @@ struct ek_baseline {
     float spread_hi[EK_SIZE_CLASSES]; /* 99.5% quantile of the ln spread; 1e9 when unknown */
     float spread_mean[EK_SIZE_CLASSES], spread_sd[EK_SIZE_CLASSES];
     float share[EK_SHARES];
+    float related; /* correlation of lists with the same query features, in the respect where it is
+                    * largest: residual, spread, a share */
     uint8_t z_rank[2][EK_Z_BINS]; /* direction (up, down), bin -> row of the bets' tables */
     uint8_t spread_rank[EK_SIZE_CLASSES][2][EK_SPREAD_BINS];
 };
@@ -45,9 +47,10 @@ struct ek_profile {
     int features; /* F */
     int strata;   /* S >= 1; stratum 0 is "any other" */
     uint64_t queries, items;
-    char *field;                  /* baseline field, NULL when there is one stratum */
-    char **stratum;               /* [S]; stratum[0] is "" */
-    char **name;                  /* [F] */
+    int related_lists; /* lists that share their query features, on average; at least 1 */
+    char *field;       /* baseline field, NULL when there is one stratum */
+    char **stratum;    /* [S]; stratum[0] is "" */
+    char **name;       /* [F] */
     struct ek_baseline *baseline; /* [F] */
     float *level;                 /* [F, S] */
     float *density;               /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */

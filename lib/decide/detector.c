@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { CELLS_AT_FIRST = 8 };
+/* Correlation of related lists above which only one of them is evidence. */
+static const float RESEMBLANCE = .15f;
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -47,14 +49,15 @@ static int allocate(struct ek_detector *d)
     d->shares = ek_calloc(features, sizeof *d->shares);
     d->open = ek_calloc(features, sizeof *d->open);
     d->repeats = ek_calloc(1, sizeof *d->repeats);
+    d->relatives = ek_calloc(1, sizeof *d->relatives);
     d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
     d->finding = ek_calloc(EK_FINDINGS_MAX, sizeof *d->finding);
     d->window = ek_calloc(EK_HISTORY, sizeof *d->window);
     d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
-    if (!d->pivot || !d->shares || !d->open || !d->repeats || !d->episode || !d->finding ||
-        !d->window || !d->window_row || !d->residual || !d->offset)
+    if (!d->pivot || !d->shares || !d->open || !d->repeats || !d->relatives || !d->episode ||
+        !d->finding || !d->window || !d->window_row || !d->residual || !d->offset)
         return EK_ENOMEM;
     return grow_cells(d, 1);
 }
@@ -107,6 +110,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->shares);
     ek_free(d->open);
     ek_free(d->repeats);
+    ek_free(d->relatives);
     ek_free(d->episode);
     ek_free(d->finding);
     ek_free(d->window);
@@ -150,8 +154,13 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
     return n;
 }
 
+int ek_detector_resembles(const struct ek_detector *d, int feature)
+{
+    return d->profile->baseline[feature].related > RESEMBLANCE;
+}
+
 static void feature_in_cell(struct ek_detector *d, int feature, int cell,
-                            const struct ek_list_stats *record, const float *query)
+                            const struct ek_list_stats *record, const float *query, int relative)
 {
     size_t at = (size_t)cell * (size_t)d->features + (size_t)feature;
     struct ek_episode *e = ek_episode_at(d, cell, feature);
@@ -159,6 +168,8 @@ static void feature_in_cell(struct ek_detector *d, int feature, int cell,
         ek_episode_list(d, e, record, record->r - d->evidence[at].mu, query);
         return;
     }
+    if (relative && ek_detector_resembles(d, feature))
+        return;
     int bet = ek_evidence_add(&d->evidence[at], &d->tables, &d->profile->baseline[feature],
                               &d->shares[feature], &d->level, record, record->r);
     if (bet >= 0)
@@ -166,7 +177,7 @@ static void feature_in_cell(struct ek_detector *d, int feature, int cell,
 }
 
 static void add_evidence(struct ek_detector *d, const struct ek_list_stats *records,
-                         const float *query)
+                         const float *query, int relative)
 {
     int per_query = 1 + ek_cells_dimensions(d->cells);
     for (int f = 0; f < d->features; f++) {
@@ -176,7 +187,7 @@ static void add_evidence(struct ek_detector *d, const struct ek_list_stats *reco
             int cell = d->cell_of[i];
             if (cell < 0 || (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
                 continue;
-            feature_in_cell(d, f, cell, &records[f], query);
+            feature_in_cell(d, f, cell, &records[f], query, relative);
         }
     }
 }
@@ -199,6 +210,11 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
             d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)stratum];
 }
 
+static int is_repeat(struct ek_detector *d, const struct ek_query *q)
+{
+    return d->rules->same_query && ek_repeat_count(d->repeats, ek_repeat_key(q), d->queries) > 0;
+}
+
 int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
                         struct ek_error *e)
 {
@@ -208,12 +224,13 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
                        q->item_features, q->query_features, d->features, d->query_features);
     if (ek_cells_of(d->cells, q, d->cell_of) || grow_cells(d, ek_cells_count(d->cells)))
         return out_of_memory(e);
-    int fresh = !d->rules->same_query || !ek_repeat_seen(d->repeats, ek_repeat_key(q), d->queries);
-    if (fresh && q->items > 0) {
+    if (!is_repeat(d, q) && q->items > 0) {
         struct ek_list_stats *records;
         float *query;
+        uint32_t relatives = ek_repeat_count(d->relatives, ek_relative_key(q), d->queries);
         remember(d, q, time_ms, &records, &query);
-        add_evidence(d, records, query);
+        /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
+        add_evidence(d, records, query, relatives % (uint32_t)d->profile->related_lists != 0);
     }
     d->queries++;
     return EK_OK;

@@ -45,7 +45,7 @@ struct ek_detector {
     struct ek_stratum_field stratum;
     struct ek_list_sums *sums;
     float *pivot; /* [padded] */
-    struct ek_repeats *repeats;
+    struct ek_repeats *repeats, *relatives;
     struct ek_history *history;
     struct ek_cells *cells;
     int cell_capacity;
@@ -64,6 +64,10 @@ struct ek_detector {
     uint64_t *window_row;
     float *residual, *offset;
 };
+
+/* Whether the residuals of related lists of this feature resemble each other: only the first of
+ * them is evidence then. */
+int ek_detector_resembles(const struct ek_detector *d, int feature);
 
 /* Records of a cell's lists since row `since`, lists that other episodes explain left out. Returns
  * how many; w->record and d->window_row are filled. */

@@ -224,12 +224,16 @@ static int verdict(const struct ek_detector *d, const struct ek_episode *e)
     return size - reach > effect ? 1 : size + reach < effect ? -1 : 0;
 }
 
+/* Related lists say the same again: the error is that of as many lists as there are families (the
+ * design effect of cluster sampling; Kish 1965). */
 static int diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
     const struct ek_baseline *b = &d->profile->baseline[e->feature];
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;
     ek_classify(b, d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, w, &e->diagnosis);
+    if (ek_detector_resembles(d, e->feature))
+        e->diagnosis.level.error_ln *= sqrt(1 + (d->profile->related_lists - 1) * b->related);
     if (e->diagnosis.class == EK_SCALE)
         find_query_feature(d, e, w);
     return verdict(d, e);

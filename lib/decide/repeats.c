@@ -2,9 +2,14 @@
 
 #include "base/hash.h"
 
+uint64_t ek_relative_key(const struct ek_query *q)
+{
+    return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
+}
+
 uint64_t ek_repeat_key(const struct ek_query *q)
 {
-    uint64_t key = ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
+    uint64_t key = ek_relative_key(q);
     int ids = q->item_id != NULL;
     for (int i = 0; ids && i < q->items; i++) {
         ids = q->item_id[i].text != NULL;
@@ -16,13 +21,14 @@ uint64_t ek_repeat_key(const struct ek_query *q)
     return key;
 }
 
-int ek_repeat_seen(struct ek_repeats *r, uint64_t key, uint64_t number)
+uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number)
 {
     uint32_t slot = (uint32_t)key % EK_REPEAT_SLOTS, tag = (uint32_t)(key >> 32);
     uint32_t now = (uint32_t)number + 1;
     if (r->number[slot] && r->tag[slot] == tag && now - r->number[slot] <= EK_REPEAT_LISTS)
-        return 1;
+        return ++r->seen[slot];
     r->tag[slot] = tag;
     r->number[slot] = now;
+    r->seen[slot] = 0;
     return 0;
 }

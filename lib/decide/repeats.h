@@ -1,6 +1,8 @@
-/* Lists that were seen lately: a repeat (a retry, a bot, a page reloaded) is no new evidence.
+/* Lists that were seen lately: a repeat (a retry, a bot, a page reloaded) is no new evidence, and a
+ * relative (the same query features, other items) is little where training says that relatives
+ * resemble each other.
  *
- * Remembers keys in 4,096 slots of 8 bytes; a key counts as seen within the last EK_REPEAT_LISTS.
+ * Remembers keys in 4,096 slots of 12 bytes; a key counts as seen within the last EK_REPEAT_LISTS.
  * A slot that was overwritten is forgotten: a repeat may be missed; a fresh list is taken for one
  * with probability below 1e-6 per list.
  */
@@ -13,12 +15,16 @@ enum { EK_REPEAT_SLOTS = 4096, EK_REPEAT_LISTS = 1000 };
 
 struct ek_repeats {
     uint32_t tag[EK_REPEAT_SLOTS];
-    uint32_t number[EK_REPEAT_SLOTS]; /* of the list, plus 1; 0: empty */
+    uint32_t number[EK_REPEAT_SLOTS]; /* of the list that was fresh, plus 1; 0: empty */
+    uint32_t seen[EK_REPEAT_SLOTS];
 };
 
+/* Key of a list's query features alone. */
+uint64_t ek_relative_key(const struct ek_query *q);
 /* Key of a list: its query features and item ids, or the items' values where there are no ids. */
 uint64_t ek_repeat_key(const struct ek_query *q);
-/* Whether list `number` repeats one seen lately; remembers it. */
-int ek_repeat_seen(struct ek_repeats *r, uint64_t key, uint64_t number);
+/* How often the key was seen within the last EK_REPEAT_LISTS before list `number`, 0 for a fresh
+ * one; remembers it. */
+uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number);
 
 #endif

@@ -10,6 +10,7 @@ enum {
     STRATUM_PRIOR = 20,    /* lists' worth of pull of a stratum towards the overall level */
     LISTS_FOR_LEVEL = 200, /* fewer training lists: too little is known for level bets */
     LISTS_FOR_SPREAD = 500,
+    PAIRS_FOR_RELATED = 200,
     SMOOTH_HALF = 15, /* bins */
 };
 static const double SMOOTH_SD = 5; /* bins */
@@ -214,6 +215,47 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
     }
 }
 
+/* What a list says in one respect: its residual, its spread, a share; NaN for nothing. */
+static double respect(const struct ek_baseline_fit *fit, const float *level, int which, size_t q)
+{
+    const struct ek_list_stats *o = &fit->record[q];
+    if (which < EK_SHARES)
+        return o->share[which] == EK_SHARE_UNKNOWN ? NAN : (double)o->share[which] / EK_SHARE_WHOLE;
+    if (which == EK_SHARES)
+        return o->usable >= 3 ? o->spread : NAN;
+    return o->usable ? clip(residual(fit, level, q), -5, 5) : NAN;
+}
+
+/* Correlation, in one respect, of a list with a relative before it. */
+static double resemblance(const struct ek_baseline_fit *fit, const float *level, int which)
+{
+    double sum = 0, products = 0, squares = 0, pairs = 0;
+    for (size_t q = 0; q < fit->queries; q++) {
+        int relative = fit->before[q];
+        double a = respect(fit, level, which, q);
+        double b = relative < 0 ? NAN : respect(fit, level, which, (size_t)relative);
+        if (isnan(a) || isnan(b))
+            continue;
+        sum += .5 * (a + b);
+        products += a * b;
+        squares += .5 * (a * a + b * b);
+        pairs++;
+    }
+    double mean = pairs ? sum / pairs : 0, variance = squares - pairs * mean * mean;
+    if (pairs < PAIRS_FOR_RELATED || variance < 1e-6 * pairs)
+        return 0;
+    return (products - pairs * mean * mean) / variance;
+}
+
+static void fit_related(const struct ek_baseline_fit *fit, const float *level,
+                        struct ek_baseline *b)
+{
+    double most = 0;
+    for (int which = 0; which <= EK_SHARES + 1; which++)
+        most = fmax(most, resemblance(fit, level, which));
+    b->related = (float)most;
+}
+
 static void fit_shares(const struct ek_baseline_fit *fit, struct ek_baseline *b)
 {
     for (int i = 0; i < EK_SHARES; i++) {
@@ -259,6 +301,7 @@ void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseli
     fit_variance(fit, level, b);
     fit_level_ranks(fit, level, b);
     fit_spreads(fit, b);
+    fit_related(fit, level, b);
     fit_shares(fit, b);
     fit_density(fit, level, density);
 }

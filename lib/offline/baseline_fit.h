@@ -15,6 +15,7 @@ struct ek_baseline_fit {
     const struct ek_bet_tables *tables;
     double *values;      /* [queries] scratch */
     double *sum, *count; /* [strata] scratch */
+    const int *before;   /* [queries] an earlier list with the same query features, or -1 */
 };
 
 /* Fills everything of `b` but the log_ fields, `level` [strata] and `density` [EK_DENSITY_BINS]. */

@@ -1,6 +1,7 @@
 #include "offline/profile_fit.h"
 
 #include "base/alloc.h"
+#include "decide/repeats.h"
 #include "decide/stratum.h"
 #include "offline/baseline_fit.h"
 
@@ -15,6 +16,7 @@ struct ek_profile_fit {
     size_t queries, capacity;
     uint64_t items;
     struct ek_list_stats *record; /* [capacity, features] */
+    uint64_t *key;                /* [capacity] of the query features */
     int *stratum;                 /* [capacity] in order of appearance; 0 without the field */
     char **name;                  /* [names]; name[0] is "" */
     int names;
@@ -58,6 +60,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit->name);
     ek_free(fit->record);
     ek_free(fit->stratum);
+    ek_free(fit->key);
     ek_free(fit->pivot);
     ek_list_sums_free(fit->sums);
     ek_sketch_set_free(fit->sketches);
@@ -78,6 +81,10 @@ static int reserve(struct ek_profile_fit *fit)
     if (!stratum)
         return EK_ENOMEM;
     fit->stratum = stratum;
+    uint64_t *key = ek_realloc(fit->key, capacity, sizeof *key);
+    if (!key)
+        return EK_ENOMEM;
+    fit->key = key;
     fit->capacity = capacity;
     return EK_OK;
 }
@@ -123,6 +130,7 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, str
     ek_list_stats_of(fit->sums, q->items, fit->pivot, row);
     for (int f = 0; fit->queries == 0 && f < fit->features; f++)
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* against cancellation from now on */
+    fit->key[fit->queries] = ek_relative_key(q);
     fit->queries++;
     fit->items += (uint64_t)q->items;
     return EK_OK;
@@ -160,13 +168,37 @@ static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
     return rc;
 }
 
+/* The list before each one that shares its query features, -1 for none lately; and how many lists
+ * share them on average. */
+static int find_relatives(const struct ek_profile_fit *fit, struct ek_profile *p, int *before)
+{
+    struct ek_repeats *seen = ek_calloc(1, sizeof *seen);
+    int *last = ek_calloc(EK_REPEAT_SLOTS, sizeof *last);
+    size_t fresh = 0;
+    int rc = seen && last ? EK_OK : EK_ENOMEM;
+    for (size_t q = 0; !rc && q < fit->queries; q++) {
+        size_t slot = fit->key[q] % EK_REPEAT_SLOTS;
+        before[q] = ek_repeat_count(seen, fit->key[q], q) ? last[slot] : -1;
+        fresh += before[q] < 0;
+        last[slot] = (int)q;
+    }
+    if (!rc)
+        p->related_lists = (int)((fit->queries + fresh - 1) / fresh);
+    ek_free(seen);
+    ek_free(last);
+    return rc;
+}
+
 static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     struct ek_list_stats *column = ek_calloc(fit->queries, sizeof *column);
     double *values = ek_calloc(fit->queries, sizeof *values);
     double *strata = ek_calloc(2 * (size_t)p->strata, sizeof *strata);
     struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
-    int rc = column && values && strata && tables ? EK_OK : EK_ENOMEM;
+    int *before = ek_calloc(fit->queries, sizeof *before);
+    int rc = column && values && strata && tables && before ? EK_OK : EK_ENOMEM;
+    if (!rc)
+        rc = find_relatives(fit, p, before);
     if (!rc)
         ek_bet_tables_fill(tables);
     for (int f = 0; !rc && f < fit->features; f++) {
@@ -179,7 +211,8 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
                                       .tables = tables,
                                       .values = values,
                                       .sum = strata,
-                                      .count = strata + p->strata};
+                                      .count = strata + p->strata,
+                                      .before = before};
         struct ek_sketch_summary summary;
         ek_baseline_fit_feature(&one, &p->baseline[f], p->level + (size_t)f * (size_t)p->strata,
                                 p->density + (size_t)f * EK_DENSITY_BINS);
@@ -191,6 +224,7 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
     ek_free(column);
     ek_free(values);
     ek_free(strata);
+    ek_free(before);
     ek_free(tables);
     return rc;
 }
