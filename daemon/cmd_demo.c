@@ -24,7 +24,7 @@ enum {
     WINDOW = 1000,          /* sent and not yet back: the broker keeps only 5 MiB */
     STEP_MS = 20,           /* longest wait for a message */
     DRAIN_MS = 5000,        /* for the last ones */
-    TRAFFIC_MS_MAX = 40000, /* the story is told by then, or it failed */
+    TRAFFIC_MS_MAX = 30000, /* the story is told by then, or it failed */
     TRAFFIC_SEED_OFFSET = 1000
 };
 

@@ -17,7 +17,8 @@ enum {
     TRAIN_LISTS = 12000,
     VALI_LISTS = 1500,
     PROFILE_LISTS = 20000, /* rare values need many lists before they can say anything */
-    EPOCHS = 12
+    EPOCHS = 12,
+    TRAIN_MS_MAX = 20000 /* a slow machine takes the best model so far */
 };
 
 static const char RULES[] = "version: 1\n"
@@ -150,8 +151,9 @@ static int show(void *context, const struct ek_train_progress *p)
     char note[60];
     snprintf(note, sizeof note, "validation NDCG@10 %.4f", p->vali_ndcg10);
     if (!t->plain)
-        ek_progress_update(&t->progress, p->step, p->steps, note);
-    return t->stop.asked(t->stop.context);
+        ek_progress_update(&t->progress, p->step, p->steps, p->epoch > 1 ? note : NULL);
+    bool late = p->epoch > 1 && ek_now_ms() - t->progress.started_ms > TRAIN_MS_MAX;
+    return late || t->stop.asked(t->stop.context);
 }
 
 static void *train(void *arg)
@@ -186,12 +188,15 @@ static int train_both(const struct ek_demo_assets *a, const struct lists *l,
     pthread_t thread;
     char note[100];
     ek_progress_start(&routable.progress, "training two models");
+    plain.progress = routable.progress;
     bool apart = pthread_create(&thread, NULL, train, &plain) == 0;
     train(&routable);
     if (apart)
         pthread_join(thread, NULL);
     else
         train(&plain);
+    if (stop.asked(stop.context))
+        return ek_fail(e, EK_ESTATE, "interrupted");
     struct training *failed = plain.rc ? &plain : routable.rc ? &routable : NULL;
     if (failed) {
         *e = failed->e;
@@ -200,7 +205,7 @@ static int train_both(const struct ek_demo_assets *a, const struct lists *l,
     snprintf(note, sizeof note, "validation NDCG@10 %.4f plain, %.4f routable", plain.ndcg,
              routable.ndcg);
     ek_progress_finish(&routable.progress, note);
-    return stop.asked(stop.context) ? ek_fail(e, EK_ESTATE, "interrupted") : EK_OK;
+    return EK_OK;
 }
 
 static int fill_folder(struct ek_demo_assets *a, uint64_t seed, struct ek_demo_stop stop,
