@@ -8,6 +8,7 @@
 #include "data/rules.h"
 #include "data/tensors.h"
 #include "data/yaml.h"
+#include "guard/assets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,123 +101,149 @@ static const char *name_of(const struct ek_checked *c)
     return strcmp(c->path, "-") != 0 ? c->path : "stdin";
 }
 
-static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r)
+static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct ek_error *e)
 {
     if (ek_buf_reserve(&c->text, HEAD_BYTES)) {
-        ek_fail(&c->e, EK_ENOMEM, "out of memory");
+        ek_fail(e, EK_ENOMEM, "out of memory");
         return EK_KIND_UNKNOWN;
     }
     size_t got = 1;
     while (got && c->text.length < HEAD_BYTES) {
-        if (ek_reader_read(r, c->text.data + c->text.length, HEAD_BYTES - c->text.length, &got,
-                           &c->e))
+        if (ek_reader_read(r, c->text.data + c->text.length, HEAD_BYTES - c->text.length, &got, e))
             return EK_KIND_UNKNOWN;
         c->text.length += got;
     }
     if (looks_like_tensors(&c->text))
-        return kind_of_tensors(c->path, &c->e);
-    if (ek_reader_rest(r, &c->text, &c->e))
+        return kind_of_tensors(c->path, e);
+    if (ek_reader_rest(r, &c->text, e))
         return EK_KIND_UNKNOWN;
-    return kind_of_text(name_of(c), &c->text, &c->e);
+    return kind_of_text(name_of(c), &c->text, e);
+}
+
+void ek_checked_fail(struct ek_checked *c, struct ek_error *e)
+{
+    c->valid = false;
+    ek_error_place(e, name_of(c), 0, 0);
+    ek_error_list_add(&c->faults, e);
 }
 
 void ek_checked_open(struct ek_checked *c, const char *path)
 {
-    struct ek_reader *r;
+    struct ek_reader *r = NULL;
+    struct ek_error e = {0};
     memset(c, 0, sizeof *c);
     ek_buf_init(&c->text, EK_YAML_BYTES_MAX);
+    ek_error_list_init(&c->faults);
     c->path = path;
-    if (ek_reader_open(&r, path, &c->e))
-        return;
-    c->kind = tell_kind(c, r);
-    c->valid = c->kind != EK_KIND_UNKNOWN;
+    c->valid = true;
+    if (!ek_reader_open(&r, path, &e))
+        c->kind = tell_kind(c, r, &e);
+    if (c->kind == EK_KIND_UNKNOWN)
+        ek_checked_fail(c, &e);
     ek_reader_close(r);
 }
 
 void ek_checked_release(struct ek_checked *c)
 {
     ek_buf_release(&c->text);
+    ek_error_list_release(&c->faults);
 }
 
-static int check_manifest(struct ek_checked *c)
+int ek_checked_manifest(struct ek_checked *c, struct ek_manifest **out, struct ek_error *e)
+{
+    return ek_manifest_parse_all(out, name_of(c), (const char *)c->text.data, c->text.length,
+                                 &c->faults, e);
+}
+
+static int check_manifest(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_manifest *m = NULL;
-    int rc = ek_manifest_parse(&m, name_of(c), (const char *)c->text.data, c->text.length, &c->e);
+    int rc = ek_checked_manifest(c, &m, e);
     ek_manifest_free(m);
     return rc;
 }
 
-static int check_rules(struct ek_checked *c, const struct ek_manifest *m)
+/* What is well formed but does not work yet. */
+static void note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m)
 {
-    struct ek_rules *r = NULL;
-    int rc = ek_rules_parse(&r, m, name_of(c), (const char *)c->text.data, c->text.length, &c->e);
-    if (!rc && !m)
+    struct ek_error e;
+    if (!m)
         snprintf(c->note, sizeof c->note, "names of features not checked, there is no manifest");
-    else if (!rc && r->test_count)
+    else if (ek_rules_supported(r, m, NULL, &e))
+        snprintf(c->note, sizeof c->note, "but %s", e.message);
+    else if (r->test_count)
         snprintf(c->note, sizeof c->note, "%d test%s well formed, not run", r->test_count,
                  r->test_count > 1 ? "s" : "");
+}
+
+static int check_rules(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
+{
+    struct ek_rules *r = NULL;
+    int rc = ek_rules_parse_all(&r, m, name_of(c), (const char *)c->text.data, c->text.length,
+                                &c->faults, e);
+    if (!rc)
+        note_rules(c, r, m);
     ek_rules_free(r);
     return rc;
 }
 
-static int check_model(struct ek_checked *c, const struct ek_manifest *m)
+static int check_model(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_model *model = NULL;
-    int rc = ek_model_load(&model, c->path, &c->e);
+    int rc = ek_model_load(&model, c->path, e);
     if (!rc && m)
-        rc = ek_model_check(model, m, &c->e);
+        rc = ek_model_check(model, m, e);
     else if (!rc)
         snprintf(c->note, sizeof c->note, "%s", NOT_HELD);
     ek_model_free(model);
     return rc;
 }
 
-static int check_profile(struct ek_checked *c, const struct ek_manifest *m)
+static int check_profile(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_profile *profile = NULL;
-    int rc = ek_profile_load(&profile, c->path, &c->e);
+    int rc = ek_profile_load(&profile, c->path, e);
     if (!rc && m)
-        rc = ek_profile_check(profile, m, &c->e);
+        rc = ek_profile_check(profile, m, e);
     else if (!rc)
         snprintf(c->note, sizeof c->note, "%s", NOT_HELD);
     ek_profile_free(profile);
     return rc;
 }
 
-static int check_config(struct ek_checked *c)
+static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
-    int rc =
-        ek_config_parse(&config, name_of(c), (const char *)c->text.data, c->text.length, &c->e);
+    int rc = ek_config_parse(&config, name_of(c), (const char *)c->text.data, c->text.length, e);
     ek_config_free(config);
     return rc;
 }
 
-void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
+static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
-    int rc = EK_OK;
-    if (!c->valid)
-        return;
     switch (c->kind) {
     case EK_KIND_MANIFEST:
-        rc = check_manifest(c);
-        break;
+        return check_manifest(c, e);
     case EK_KIND_RULES:
-        rc = check_rules(c, m);
-        break;
-    case EK_KIND_MODEL:
-        rc = check_model(c, m);
-        break;
-    case EK_KIND_PROFILE:
-        rc = check_profile(c, m);
-        break;
+        return check_rules(c, m, e);
     case EK_KIND_CONFIG:
-        rc = check_config(c);
-        break;
+        return check_config(c, e);
+    case EK_KIND_MODEL:
+        return check_model(c, m, e);
+    case EK_KIND_PROFILE:
+        return check_profile(c, m, e);
     default:
-        break;
+        return EK_OK;
     }
-    c->valid = rc == EK_OK;
-    if (rc)
-        ek_error_place(&c->e, name_of(c), 0, 0);
+}
+
+void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
+{
+    struct ek_error e;
+    if (!c->valid || !check_kind(c, m, &e))
+        return;
+    if (c->faults.count)
+        c->valid = false;
+    else
+        ek_checked_fail(c, &e);
 }

@@ -6,7 +6,7 @@
 #define EK_DAEMON_CHECK_H
 
 #include "base/buf.h"
-#include "base/error.h"
+#include "base/error_list.h"
 #include "data/manifest.h"
 
 #include <stdbool.h>
@@ -26,13 +26,17 @@ struct ek_checked {
     enum ek_kind kind;
     struct ek_buf text; /* of a YAML file */
     bool valid;
-    struct ek_error e; /* when not valid */
-    char note[120];    /* what a reader should know although it is valid; may be empty */
+    struct ek_error_list faults; /* at least one when not valid; by place */
+    char note[440];              /* what a reader should know although it is valid; may be empty */
 };
 
 const char *ek_kind_name(enum ek_kind kind);
 /* Reads what is needed to tell the kind; `valid` is false when that failed. */
 void ek_checked_open(struct ek_checked *c, const char *path);
+/* Makes a file invalid by one more fault, which gets the file's name where it has no place. */
+void ek_checked_fail(struct ek_checked *c, struct ek_error *e);
+/* The manifest in a file of that kind. Its faults are in `faults`, unless it is no YAML. */
+int ek_checked_manifest(struct ek_checked *c, struct ek_manifest **out, struct ek_error *e);
 void ek_checked_release(struct ek_checked *c);
 /* Reads all of it as its kind and holds it against the manifest, when there is one (NULL
  * otherwise). Leaves what is not valid as it is. */

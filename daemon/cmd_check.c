@@ -53,12 +53,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void print_text(const struct ek_checked *f)
 {
     char text[700];
-    if (!f->valid)
-        printf("%s\n", ek_error_text(&f->e, text, sizeof text));
-    else if (f->note[0])
+    for (size_t i = 0; i < f->faults.count; i++)
+        printf("%s\n", ek_error_text(&f->faults.errors[i], text, sizeof text));
+    if (f->faults.left_out)
+        printf("%s: %zu more faults\n", f->path, f->faults.left_out);
+    if (f->valid && f->note[0])
         printf("%s: %s, ok (%s)\n", f->path, ek_kind_name(f->kind), f->note);
-    else
+    else if (f->valid)
         printf("%s: %s, ok\n", f->path, ek_kind_name(f->kind));
+}
+
+static int format_fault(const struct ek_error *e, struct ek_buf *out)
+{
+    int rc = ek_buf_printf(out, "{\"line\":%ld,\"column\":%ld,\"message\":", e->line, e->column);
+    if (!rc)
+        rc = ek_buf_json(out, e->message, strlen(e->message));
+    return rc ? rc : ek_buf_text(out, "}");
 }
 
 static int format_json(const struct ek_checked *f, struct ek_buf *out)
@@ -67,16 +77,18 @@ static int format_json(const struct ek_checked *f, struct ek_buf *out)
     if (!rc)
         rc = ek_buf_json(out, f->path, strlen(f->path));
     if (!rc)
-        rc = ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s", ek_kind_name(f->kind),
+        rc = ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s,\"note\":", ek_kind_name(f->kind),
                            f->valid ? "true" : "false");
-    if (!rc && !f->valid && f->e.line)
-        rc = ek_buf_printf(out, ",\"line\":%ld,\"column\":%ld", f->e.line, f->e.column);
-    const char *message = f->valid ? f->note : f->e.message;
-    if (!rc && *message)
-        rc = ek_buf_text(out, f->valid ? ",\"note\":" : ",\"message\":");
-    if (!rc && *message)
-        rc = ek_buf_json(out, message, strlen(message));
-    return rc ? rc : ek_buf_text(out, "}\n");
+    if (!rc)
+        rc = ek_buf_json(out, f->note, strlen(f->note));
+    if (!rc)
+        rc = ek_buf_text(out, ",\"faults\":[");
+    for (size_t i = 0; !rc && i < f->faults.count; i++) {
+        rc = ek_buf_text(out, i ? "," : "");
+        if (!rc)
+            rc = format_fault(&f->faults.errors[i], out);
+    }
+    return rc ? rc : ek_buf_text(out, "]}\n");
 }
 
 static void print(const struct check *c, const struct ek_checked *f)
@@ -96,15 +108,15 @@ static void print(const struct check *c, const struct ek_checked *f)
 static bool load_named(struct check *c)
 {
     struct ek_checked f;
+    struct ek_error e;
     ek_checked_open(&f, c->manifest_path);
     if (f.valid && f.kind != EK_KIND_MANIFEST) {
-        ek_fail_at(&f.e, EK_ECONFIG, f.path, 0, 0, "this is no manifest, but a %s file",
-                   ek_kind_name(f.kind));
-        f.valid = false;
+        ek_fail(&e, EK_ECONFIG, "this is no manifest, but a %s file", ek_kind_name(f.kind));
+        ek_checked_fail(&f, &e);
     }
-    if (f.valid)
-        f.valid = !ek_manifest_parse(&c->manifest, f.path, (const char *)f.text.data, f.text.length,
-                                     &f.e);
+    ek_checked_run(&f, NULL);
+    if (f.valid && ek_checked_manifest(&f, &c->manifest, &e))
+        ek_checked_fail(&f, &e);
     if (!f.valid || !c->count)
         print(c, &f);
     ek_checked_release(&f);
@@ -152,8 +164,8 @@ int ek_cmd_check(int argc, char **argv)
         "FILE...",
         "Checks manifests, rules, models, profiles and configurations; what a file is, its content "
         "tells.\v"
-        "Prints 'FILE:LINE:COLUMN: message' for the first fault of each file, and ends with status "
-        "78 when there was any.",
+        "Prints 'FILE:LINE:COLUMN: message' for each fault, and ends with status 78 when there "
+        "was any.",
         NULL,
         NULL,
         NULL};

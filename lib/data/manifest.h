@@ -12,6 +12,7 @@
 #define EK_DATA_MANIFEST_H
 
 #include "base/error.h"
+#include "base/error_list.h"
 #include "data/query.h"
 
 #include <stdbool.h>
@@ -57,6 +58,10 @@ struct ek_manifest {
 int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error *e);
 int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
+/* The same, going on after a fault where it can: all of them are in `faults` then (initialised, may
+ * be NULL), by place, and the first is the error. A file that is no YAML has one. */
+int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char *text,
+                          size_t length, struct ek_error_list *faults, struct ek_error *e);
 void ek_manifest_free(struct ek_manifest *m);
 /* Number of an item or query feature, -1 when there is none. */
 int ek_manifest_item(const struct ek_manifest *m, const char *name);

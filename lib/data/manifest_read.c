@@ -17,8 +17,21 @@ static const char DERIVED[] = "log_list_size";
 struct source {
     const struct ek_yaml *y;
     struct ek_manifest *m;
-    struct ek_error *e;
+    struct ek_error *e;           /* never NULL */
+    struct ek_error_list *faults; /* NULL: the first fault ends the reading */
 };
+
+/* The error of a part that others do not depend on: kept, and 0, when reading shall go on. */
+static int go_on(const struct source *s, int code)
+{
+    return ek_error_list_go_on(s->faults, code, s->e);
+}
+
+/* Whether nothing was kept so far, so that one part may rely on another. */
+static bool is_sound(const struct source *s)
+{
+    return !s->faults || !s->faults->count;
+}
 
 static int no_memory(const struct source *s)
 {
@@ -108,7 +121,7 @@ static int read_feature(const struct source *s, const struct ek_node *map, struc
     static const char *const keys[] = {"name", "index", "role",    "routable", "positive",
                                        "type", "unit",  "missing", "note"};
     bool category = false;
-    int rc = ek_node_keys(s->y, map, keys, COUNT(keys), s->e);
+    int rc = ek_node_all_keys(s->y, map, keys, COUNT(keys), s->faults, s->e);
     if (!rc)
         rc = read_identity(s, map, f);
     if (!rc)
@@ -189,9 +202,9 @@ static int read_features(const struct source *s, const struct ek_node *list, siz
         return no_memory(s);
     for (size_t i = 0; !rc && i < list->count; i++) {
         s->m->feature_count++;
-        rc = read_feature(s, &list->children[i], &s->m->features[i]);
+        rc = go_on(s, read_feature(s, &list->children[i], &s->m->features[i]));
     }
-    return rc ? rc : check_twice(s, list);
+    return rc || !is_sound(s) ? rc : go_on(s, check_twice(s, list));
 }
 
 static int read_derived(const struct source *s, const struct ek_node *list)
@@ -250,7 +263,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
     if (!rc && list)
         rc = ek_node_expect(s->y, list, currency, EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && list && i < list->count; i++)
-        rc = read_reference(s, &list->children[i], currency, EK_ROLE_ITEM, NULL);
+        rc = go_on(s, read_reference(s, &list->children[i], currency, EK_ROLE_ITEM, NULL));
     return rc;
 }
 
@@ -274,7 +287,7 @@ static int read_hint(const struct source *s, const struct ek_node *map, const ch
                      double high, double *out)
 {
     const struct ek_node *n = ek_node_get(map, key);
-    return n ? ek_node_double(s->y, n, key, low, high, out, s->e) : EK_OK;
+    return n ? go_on(s, ek_node_double(s->y, n, key, low, high, out, s->e)) : EK_OK;
 }
 
 static int read_count(const struct source *s, const struct ek_node *map, const char *key, int *out)
@@ -284,7 +297,7 @@ static int read_count(const struct source *s, const struct ek_node *map, const c
     int rc = n ? ek_node_int(s->y, n, key, 1, 1000000, &value, s->e) : EK_OK;
     if (n && !rc)
         *out = (int)value;
-    return rc;
+    return go_on(s, rc);
 }
 
 static int read_training(const struct source *s, const struct ek_node *map)
@@ -296,9 +309,9 @@ static int read_training(const struct source *s, const struct ek_node *map)
         .epochs = -1, .batch_size = -1, .learning_rate = -1, .weight_decay = -1};
     if (!map)
         return EK_OK;
-    int rc = ek_node_keys(s->y, map, keys, COUNT(keys), s->e);
+    int rc = ek_node_all_keys(s->y, map, keys, COUNT(keys), s->faults, s->e);
     if (!rc && ek_node_get(map, "hidden"))
-        rc = read_hidden(s, ek_node_get(map, "hidden"));
+        rc = go_on(s, read_hidden(s, ek_node_get(map, "hidden")));
     if (!rc)
         rc = read_count(s, map, "epochs", &t->epochs);
     if (!rc)
@@ -336,39 +349,51 @@ static int read_root(const struct source *s, const struct ek_node *root)
                                        "labels",       "splits",         "folds",
                                        "main_feature", "nights_feature", "currency_features",
                                        "training",     "lightgbm",       "derived_query_features"};
-    int rc = ek_node_keys(s->y, root, keys, COUNT(keys), s->e);
+    int rc = ek_node_all_keys(s->y, root, keys, COUNT(keys), s->faults, s->e);
     const struct ek_node *list = ek_node_get(root, "features");
     const struct ek_node *derived = ek_node_get(root, "derived_query_features");
     if (!rc)
-        rc = read_version(s, root);
+        rc = go_on(s, read_version(s, root));
     if (!rc && !list)
         rc = ek_node_fail(s->y, root, s->e, "there is no 'features'");
     if (!rc && derived)
         rc = ek_node_expect(s->y, derived, "derived_query_features", EK_NODE_SEQUENCE, s->e);
     if (!rc)
-        rc = read_text(s, root, "set", &s->m->set);
+        rc = go_on(s, read_text(s, root, "set", &s->m->set));
     if (!rc)
         rc = read_features(s, list, derived ? derived->count : 0);
+    if (!rc && is_sound(s))
+        rc = go_on(s, read_derived(s, derived));
     if (!rc)
-        rc = read_derived(s, derived);
-    if (!rc)
-        rc = read_training(s, ek_node_get(root, "training"));
-    return rc ? rc : check_foreign(s, root);
+        rc = go_on(s, read_training(s, ek_node_get(root, "training")));
+    return rc ? rc : go_on(s, check_foreign(s, root));
 }
 
-static int read_tree(struct ek_manifest **out, const struct ek_yaml *y, struct ek_error *e)
+/* What needs all features in their orders. */
+static int read_rest(const struct source *s, const struct ek_node *root)
 {
-    struct source s = {y, ek_calloc(1, sizeof *s.m), e};
+    if (ek_manifest_arrange(s->m))
+        return no_memory(s);
+    int rc = go_on(s, read_references(s, root));
+    if (!rc && !s->m->item_count)
+        rc = go_on(
+            s, ek_node_fail(s->y, ek_node_get(root, "features"), s->e, "there is no item feature"));
+    return rc;
+}
+
+static int read_tree(struct ek_manifest **out, const struct ek_yaml *y,
+                     struct ek_error_list *faults, struct ek_error *e)
+{
+    struct ek_error unwanted;
+    struct source s = {y, ek_calloc(1, sizeof *s.m), e ? e : &unwanted, faults};
     if (!s.m)
         return no_memory(&s);
     const struct ek_node *root = ek_yaml_root(y);
-    int rc = read_root(&s, root);
-    if (!rc && ek_manifest_arrange(s.m))
-        rc = no_memory(&s);
+    int rc = go_on(&s, read_root(&s, root));
+    if (!rc && is_sound(&s))
+        rc = read_rest(&s, root);
     if (!rc)
-        rc = read_references(&s, root);
-    if (!rc && !s.m->item_count)
-        rc = ek_node_fail(y, ek_node_get(root, "features"), e, "there is no item feature");
+        rc = ek_error_list_first(faults, s.e);
     if (rc)
         ek_manifest_free(s.m);
     else
@@ -379,11 +404,17 @@ static int read_tree(struct ek_manifest **out, const struct ek_yaml *y, struct e
 int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e)
 {
+    return ek_manifest_parse_all(out, name, text, length, NULL, e);
+}
+
+int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char *text,
+                          size_t length, struct ek_error_list *faults, struct ek_error *e)
+{
     struct ek_yaml *y;
     int rc = ek_yaml_parse(&y, name, text, length, e);
     if (rc)
         return rc;
-    rc = read_tree(out, y, e);
+    rc = read_tree(out, y, faults, e);
     ek_yaml_free(y);
     return rc;
 }
@@ -394,7 +425,7 @@ int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error
     int rc = ek_yaml_load(&y, path, e);
     if (rc)
         return rc;
-    rc = read_tree(out, y, e);
+    rc = read_tree(out, y, NULL, e);
     ek_yaml_free(y);
     return rc;
 }

@@ -165,22 +165,33 @@ int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char 
                : ek_node_fail(y, n, e, "'%s' must be %s, not '%.*s'", what, all, SHOWN_BYTES, text);
 }
 
-int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
-                 size_t count, struct ek_error *e)
+static int check_key(const struct ek_yaml *y, const struct ek_node *key, const char *const *known,
+                     size_t count, struct ek_error *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(known[i], key->text))
+            return EK_OK;
+    const char *near = ek_nearest_word(key->text, known, count);
+    return near ? ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
+                               key->text, near)
+                : ek_node_fail(y, key, e, "unknown key '%.*s'", SHOWN_BYTES, key->text);
+}
+
+int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
+                     const char *const *known, size_t count, struct ek_error_list *faults,
+                     struct ek_error *e)
 {
     if (mapping->kind != EK_NODE_MAPPING)
         return ek_node_fail(y, mapping, e, "a mapping (key: value) is expected here");
-    for (size_t i = 0; i < mapping->count; i++) {
-        const struct ek_node *key = &mapping->children[2 * i];
-        size_t k = 0;
-        while (k < count && strcmp(known[k], key->text) != 0)
-            k++;
-        if (k < count)
-            continue;
-        const char *near = ek_nearest_word(key->text, known, count);
-        return near ? ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
-                                   key->text, near)
-                    : ek_node_fail(y, key, e, "unknown key '%.*s'", SHOWN_BYTES, key->text);
-    }
-    return EK_OK;
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < mapping->count; i++)
+        rc = ek_error_list_go_on(faults, check_key(y, &mapping->children[2 * i], known, count, e),
+                                 e);
+    return rc;
+}
+
+int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
+                 size_t count, struct ek_error *e)
+{
+    return ek_node_all_keys(y, mapping, known, count, NULL, e);
 }

@@ -150,21 +150,21 @@ static int read_defaults(const struct ek_rules_source *s, const struct ek_node *
         return EK_OK;
     struct ek_feature_rule rule = BUILT_IN;
     const struct ek_node *hold = ek_node_get(map, "hold");
-    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
-        rc = ek_rules_read_common(s, map, -1, &rule);
+        rc = ek_rules_go_on(s, ek_rules_read_common(s, map, -1, &rule));
     if (!rc)
-        rc = read_false_alarms(s, ek_node_get(map, "false_alarms"));
+        rc = ek_rules_go_on(s, read_false_alarms(s, ek_node_get(map, "false_alarms")));
     if (!rc)
-        rc = read_same_query(s, ek_node_get(map, "same_query"));
+        rc = ek_rules_go_on(s, read_same_query(s, ek_node_get(map, "same_query")));
     if (!rc)
-        rc = read_baseline(s, ek_node_get(map, "baseline"));
+        rc = ek_rules_go_on(s, read_baseline(s, ek_node_get(map, "baseline")));
     if (!rc)
         rc = ek_rules_int(s, map, "confirm_queries", 1, 1000000, &s->r->confirm_queries);
     if (!rc && hold)
-        rc = ek_node_duration(s->y, hold, "hold", &s->r->hold_ms, s->e);
+        rc = ek_rules_go_on(s, ek_node_duration(s->y, hold, "hold", &s->r->hold_ms, s->e));
     if (!rc)
-        rc = read_recover(s, ek_node_get(map, "recover"));
+        rc = ek_rules_go_on(s, read_recover(s, ek_node_get(map, "recover")));
     if (!rc)
         set_defaults(s->r, &rule);
     return rc;
@@ -178,7 +178,7 @@ static int read_limits(const struct ek_rules_source *s, const struct ek_node *ma
         return EK_OK;
     int word = (int)s->r->on_limit;
     const struct ek_node *on_limit = ek_node_get(map, "on_limit");
-    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
         rc = ek_rules_int(s, map, "max_routed_features", 0, EK_FEATURES_MAX,
                           &s->r->max_routed_features);
@@ -217,29 +217,32 @@ static int read_root(const struct ek_rules_source *s, const struct ek_node *root
 {
     static const char *const keys[] = {"version",  "defaults", "limits", "segments",
                                        "features", "pins",     "tests"};
-    int version, rc = ek_node_keys(s->y, root, keys, EK_COUNT(keys), s->e);
+    int version, rc = ek_rules_keys(s, root, keys, EK_COUNT(keys));
     if (!rc)
         rc = ek_rules_int(s, root, "version", 1, 1, &version);
     if (!rc)
-        rc = read_segments(s, ek_node_get(root, "segments"));
+        rc = ek_rules_go_on(s, read_segments(s, ek_node_get(root, "segments")));
     if (!rc)
-        rc = read_defaults(s, ek_node_get(root, "defaults"));
+        rc = ek_rules_go_on(s, read_defaults(s, ek_node_get(root, "defaults")));
     if (!rc)
-        rc = read_limits(s, ek_node_get(root, "limits"));
+        rc = ek_rules_go_on(s, read_limits(s, ek_node_get(root, "limits")));
     if (!rc)
-        rc = ek_rules_read_features(s, ek_node_get(root, "features"));
+        rc = ek_rules_go_on(s, ek_rules_read_features(s, ek_node_get(root, "features")));
     if (!rc)
-        rc = ek_rules_read_pins(s, ek_node_get(root, "pins"));
+        rc = ek_rules_go_on(s, ek_rules_read_pins(s, ek_node_get(root, "pins")));
     return rc ? rc : ek_rules_check_tests(s, ek_node_get(root, "tests"));
 }
 
 static int read_tree(struct ek_rules **out, const struct ek_manifest *m, struct ek_yaml *y,
-                     struct ek_error *e)
+                     struct ek_error_list *faults, struct ek_error *e)
 {
-    struct ek_rules_source s = {y, m, NULL, e};
-    int rc = ek_rules_default(&s.r, m, e);
+    struct ek_error unwanted;
+    struct ek_rules_source s = {y, m, NULL, e ? e : &unwanted, faults};
+    int rc = ek_rules_default(&s.r, m, s.e);
     if (!rc)
-        rc = read_root(&s, ek_yaml_root(y));
+        rc = ek_rules_go_on(&s, read_root(&s, ek_yaml_root(y)));
+    if (!rc)
+        rc = ek_error_list_first(faults, s.e);
     ek_yaml_free(y);
     if (rc)
         ek_rules_free(s.r);
@@ -253,13 +256,20 @@ int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char
 {
     struct ek_yaml *y;
     int rc = ek_yaml_load(&y, path, e);
-    return rc ? rc : read_tree(out, m, y, e);
+    return rc ? rc : read_tree(out, m, y, NULL, e);
 }
 
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                    const char *text, size_t length, struct ek_error *e)
 {
+    return ek_rules_parse_all(out, m, name, text, length, NULL, e);
+}
+
+int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
+                       const char *text, size_t length, struct ek_error_list *faults,
+                       struct ek_error *e)
+{
     struct ek_yaml *y;
     int rc = ek_yaml_parse(&y, name, text, length, e);
-    return rc ? rc : read_tree(out, m, y, e);
+    return rc ? rc : read_tree(out, m, y, faults, e);
 }

@@ -9,6 +9,7 @@
 #ifndef EK_DATA_RULES_H
 #define EK_DATA_RULES_H
 
+#include "base/error_list.h"
 #include "data/manifest.h"
 #include "data/words.h"
 
@@ -72,6 +73,11 @@ int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char
                   struct ek_error *e);
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                    const char *text, size_t length, struct ek_error *e);
+/* The same, going on after a fault where it can: all of them are in `faults` then (initialised, may
+ * be NULL), by place, and the first is the error. A file that is no YAML has one. */
+int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
+                       const char *text, size_t length, struct ek_error_list *faults,
+                       struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);
 
 #endif

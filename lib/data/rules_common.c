@@ -5,6 +5,17 @@
 
 #include <string.h>
 
+int ek_rules_go_on(const struct ek_rules_source *s, int code)
+{
+    return ek_error_list_go_on(s->faults, code, s->e);
+}
+
+int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map,
+                  const char *const *known, size_t count)
+{
+    return ek_node_all_keys(s->y, map, known, count, s->faults, s->e);
+}
+
 int ek_rules_no_memory(const struct ek_rules_source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
@@ -28,7 +39,7 @@ int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, 
                     double low, double high, double *out)
 {
     const struct ek_node *n = ek_node_get(map, key);
-    return n ? ek_node_double(s->y, n, key, low, high, out, s->e) : EK_OK;
+    return n ? ek_rules_go_on(s, ek_node_double(s->y, n, key, low, high, out, s->e)) : EK_OK;
 }
 
 int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
@@ -39,7 +50,7 @@ int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, con
     int rc = n ? ek_node_int(s->y, n, key, low, high, &value, s->e) : EK_OK;
     if (n && !rc)
         *out = (int)value;
-    return rc;
+    return ek_rules_go_on(s, rc);
 }
 
 int ek_rules_feature(const struct ek_rules_source *s, const struct ek_node *n, int *out)

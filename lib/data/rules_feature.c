@@ -20,7 +20,7 @@ static int read_canary(const struct ek_rules_source *s, const struct ek_node *ma
         return EK_OK;
     const struct ek_node *every = ek_node_get(map, "every"),
                          *abort_if = ek_node_get(map, "abort_if");
-    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
         rc = ek_rules_double(s, map, "percent", 0, 100, &c->percent);
     if (!rc)
@@ -28,14 +28,31 @@ static int read_canary(const struct ek_rules_source *s, const struct ek_node *ma
     if (!rc)
         rc = ek_rules_double(s, map, "max", 0, 100, &c->max);
     if (!rc && every)
-        rc = ek_node_duration(s->y, every, "every", &c->every_ms, s->e);
+        rc = ek_rules_go_on(s, ek_node_duration(s->y, every, "every", &c->every_ms, s->e));
     if (!rc && abort_if)
-        rc = ek_node_keys(s->y, abort_if, reasons, EK_COUNT(reasons), s->e);
+        rc = ek_rules_keys(s, abort_if, reasons, EK_COUNT(reasons));
     if (!rc && abort_if)
         rc = ek_rules_double(s, abort_if, "rank_change_p95", 0, 1, &c->abort_rank_change_p95);
     if (!rc && c->percent > c->max)
         rc =
             ek_node_fail(s->y, map, s->e, "'percent' (%g) is above 'max' (%g)", c->percent, c->max);
+    return rc;
+}
+
+static int read_reaction(const struct ek_rules_source *s, const struct ek_node *key,
+                         const struct ek_node *value, int feature, struct ek_feature_rule *rule)
+{
+    enum ek_class class = EK_CLASS_NONE;
+    enum ek_action action = EK_ACT_NONE;
+    int rc = ek_rules_class(s, key, &class);
+    if (!rc)
+        rc = ek_rules_action(s, value, feature, &action);
+    if (!rc && action == EK_ACT_RESCALE && class != EK_SCALE)
+        rc = ek_node_fail(s->y, value, s->e,
+                          "only 'scale' has a factor to rescale by, '%s' has none",
+                          ek_class_name(class));
+    if (!rc)
+        rule->on[class] = action;
     return rc;
 }
 
@@ -45,19 +62,9 @@ static int read_on(const struct ek_rules_source *s, const struct ek_node *map, i
     if (!map)
         return EK_OK;
     int rc = ek_node_expect(s->y, map, "on", EK_NODE_MAPPING, s->e);
-    for (size_t i = 0; !rc && i < map->count; i++) {
-        enum ek_class class = EK_CLASS_NONE;
-        enum ek_action action = EK_ACT_NONE;
-        rc = ek_rules_class(s, &map->children[2 * i], &class);
-        if (!rc)
-            rc = ek_rules_action(s, &map->children[2 * i + 1], feature, &action);
-        if (!rc && action == EK_ACT_RESCALE && class != EK_SCALE)
-            rc = ek_node_fail(s->y, &map->children[2 * i + 1], s->e,
-                              "only 'scale' has a factor to rescale by, '%s' has none",
-                              ek_class_name(class));
-        if (!rc)
-            rule->on[class] = action;
-    }
+    for (size_t i = 0; !rc && i < map->count; i++)
+        rc = ek_rules_go_on(
+            s, read_reaction(s, &map->children[2 * i], &map->children[2 * i + 1], feature, rule));
     return rc;
 }
 
@@ -85,13 +92,14 @@ int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *
     for (int i = 0; i < EK_MODE_COUNT; i++)
         modes[i] = ek_mode_name((enum ek_mode)i);
     if (mode)
-        rc = ek_node_choice(s->y, mode, "mode", modes, EK_COUNT(modes), &word, s->e);
+        rc = ek_rules_go_on(
+            s, ek_node_choice(s->y, mode, "mode", modes, EK_COUNT(modes), &word, s->e));
     if (mode && !rc)
         rule->mode = (enum ek_mode)word;
     if (!rc)
-        rc = read_effects(s, map, rule);
+        rc = ek_rules_go_on(s, read_effects(s, map, rule));
     if (!rc)
-        rc = read_canary(s, ek_node_get(map, "canary"), &rule->canary);
+        rc = ek_rules_go_on(s, read_canary(s, ek_node_get(map, "canary"), &rule->canary));
     return rc ? rc : read_on(s, ek_node_get(map, "on"), feature, rule);
 }
 
@@ -136,6 +144,22 @@ static int check_unit(const struct ek_rules_source *s, const struct ek_node *n, 
                         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static int read_unit(const struct ek_rules_source *s, const struct ek_node *n,
+                     struct ek_feature_rule *rule)
+{
+    const char *id = NULL;
+    int rc = ek_node_text(s->y, n, "units", &id, s->e);
+    if (!rc)
+        rc = check_unit(s, n, id);
+    for (int k = 0; !rc && k < rule->unit_count; k++)
+        if (!strcmp(rule->unit[k], id))
+            rc = ek_node_fail(s->y, n, s->e, "unit '%s' is there twice", id);
+    if (!rc)
+        rc = ek_rules_text(s, n, "units", &rule->unit[rule->unit_count]);
+    rule->unit_count += !rc;
+    return rc;
+}
+
 static int read_units(const struct ek_rules_source *s, const struct ek_node *list,
                       struct ek_feature_rule *rule)
 {
@@ -144,19 +168,8 @@ static int read_units(const struct ek_rules_source *s, const struct ek_node *lis
     int rc = ek_node_expect(s->y, list, "units", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > EK_UNITS_MAX)
         rc = ek_node_fail(s->y, list, s->e, "more than %d units for one feature", EK_UNITS_MAX);
-    for (size_t i = 0; !rc && i < list->count; i++) {
-        const struct ek_node *n = &list->children[i];
-        const char *id = NULL;
-        rc = ek_node_text(s->y, n, "units", &id, s->e);
-        if (!rc)
-            rc = check_unit(s, n, id);
-        for (int k = 0; !rc && k < rule->unit_count; k++)
-            if (!strcmp(rule->unit[k], id))
-                rc = ek_node_fail(s->y, n, s->e, "unit '%s' is there twice", id);
-        if (!rc)
-            rc = ek_rules_text(s, n, "units", &rule->unit[rule->unit_count]);
-        rule->unit_count += !rc;
-    }
+    for (size_t i = 0; !rc && i < list->count; i++)
+        rc = ek_rules_go_on(s, read_unit(s, &list->children[i], rule));
     return rc;
 }
 
@@ -165,12 +178,12 @@ static int read_rule(const struct ek_rules_source *s, const struct ek_node *map,
 {
     static const char *const keys[] = {"watch", "mode",       "canary",    "units",
                                        "on",    "min_effect", "act_effect"};
-    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     const struct ek_node *watch = ek_node_get(map, "watch");
     if (!rc && watch)
-        rc = ek_node_bool(s->y, watch, "watch", &rule->watch, s->e);
+        rc = ek_rules_go_on(s, ek_node_bool(s->y, watch, "watch", &rule->watch, s->e));
     if (!rc)
-        rc = ek_rules_read_common(s, map, feature, rule);
+        rc = ek_rules_go_on(s, ek_rules_read_common(s, map, feature, rule));
     return rc ? rc : read_units(s, ek_node_get(map, "units"), rule);
 }
 
@@ -194,6 +207,6 @@ int ek_rules_read_features(const struct ek_rules_source *s, const struct ek_node
         return EK_OK;
     int rc = ek_node_expect(s->y, map, "features", EK_NODE_MAPPING, s->e);
     for (size_t i = 0; !rc && i < map->count; i++)
-        rc = read_feature(s, &map->children[2 * i], &map->children[2 * i + 1]);
+        rc = ek_rules_go_on(s, read_feature(s, &map->children[2 * i], &map->children[2 * i + 1]));
     return rc;
 }

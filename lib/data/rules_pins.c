@@ -35,7 +35,7 @@ static int read_pin(const struct ek_rules_source *s, const struct ek_node *map, 
     static const char *const keys[] = {"feature", "action", "segment", "until", "reason"};
     const struct ek_node *action = ek_node_get(map, "action"),
                          *segment = ek_node_get(map, "segment");
-    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
         rc = need(s, map, keys, 2, "pin");
     if (!rc)
@@ -85,6 +85,7 @@ int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *li
         rc = read_pin(s, &list->children[i], &s->r->pin[i]);
         if (!rc)
             rc = check_pin_twice(s, &list->children[i]);
+        rc = ek_rules_go_on(s, rc);
     }
     return rc;
 }
@@ -108,7 +109,7 @@ static int check_cell(const struct ek_rules_source *s, const struct ek_node *seg
 static int check_inject(const struct ek_rules_source *s, const struct ek_node *map)
 {
     static const char *const keys[] = {"feature", "share", "segment", "scale", "power", "offset"};
-    int feature = 0, rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int feature = 0, rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
         rc = need(s, map, keys, 1, "injection");
     if (!rc)
@@ -131,7 +132,7 @@ static int check_expect(const struct ek_rules_source *s, const struct ek_node *m
     const struct ek_node *class = ek_node_get(map, "class"), *action = ek_node_get(map, "action");
     enum ek_class c;
     enum ek_action a;
-    int queries, rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int queries, rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc && class)
         rc = ek_rules_class(s, class, &c);
     if (!rc && action)
@@ -151,13 +152,13 @@ static int check_test(const struct ek_rules_source *s, const struct ek_node *map
 {
     static const char *const keys[] = {"name", "inject", "expect"};
     const char *name;
-    int rc = ek_node_keys(s->y, map, keys, EK_COUNT(keys), s->e);
+    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
         rc = need(s, map, keys, EK_COUNT(keys), "test");
     if (!rc)
         rc = ek_node_text(s->y, ek_node_get(map, "name"), "name", &name, s->e);
     if (!rc)
-        rc = check_inject(s, ek_node_get(map, "inject"));
+        rc = ek_rules_go_on(s, check_inject(s, ek_node_get(map, "inject")));
     return rc ? rc : check_expect(s, ek_node_get(map, "expect"));
 }
 
@@ -167,7 +168,7 @@ int ek_rules_check_tests(const struct ek_rules_source *s, const struct ek_node *
         return EK_OK;
     int rc = ek_node_expect(s->y, list, "tests", EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < list->count; i++)
-        rc = check_test(s, &list->children[i]);
+        rc = ek_rules_go_on(s, check_test(s, &list->children[i]));
     if (!rc)
         s->r->test_count = (int)list->count;
     return rc;

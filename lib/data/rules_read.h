@@ -11,14 +11,22 @@ struct ek_rules_source {
     const struct ek_yaml *y;
     const struct ek_manifest *m; /* NULL: only the form is checked */
     struct ek_rules *r;
-    struct ek_error *e;
+    struct ek_error *e;           /* never NULL */
+    struct ek_error_list *faults; /* NULL: the first fault ends the reading */
 };
+
+/* The error of a part that others do not depend on: kept, and 0, when reading shall go on. */
+int ek_rules_go_on(const struct ek_rules_source *s, int code);
+int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map,
+                  const char *const *known, size_t count);
 
 int ek_rules_no_memory(const struct ek_rules_source *s);
 /* A copy of the text; when `n` is NULL *out stays. */
 int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
                   char **out);
-/* Optional numbers of a mapping: an absent key leaves *out. */
+/* Optional numbers of a mapping: an absent key leaves *out, and so does a fault when reading goes
+ * on.
+ */
 int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
                     double low, double high, double *out);
 int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *key,

@@ -8,6 +8,7 @@
 #define EK_DATA_YAML_H
 
 #include "base/error.h"
+#include "base/error_list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +65,10 @@ int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_err
 /* Every key of the mapping must be among `known`; else `unknown key 'x', did you mean 'y'?`. */
 int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
                  size_t count, struct ek_error *e);
+/* The same for all its keys: those that are unknown go to `faults`. With NULL it is ek_node_keys.
+ */
+int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
+                     const char *const *known, size_t count, struct ek_error_list *faults,
+                     struct ek_error *e);
 
 #endif

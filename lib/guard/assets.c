@@ -2,9 +2,8 @@
 
 #include "base/alloc.h"
 
-/* Rules that this version reads but cannot carry out are refused, never ignored. */
-static int supported(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
-                     struct ek_error *e)
+int ek_rules_supported(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
+                       struct ek_error *e)
 {
     for (int i = 0; i < rules->feature_count; i++) {
         enum ek_mode mode = rules->feature[i].mode;
@@ -34,7 +33,7 @@ static int load(struct ek_assets *a, const char *manifest, const char *profile, 
         rc = rules ? ek_rules_load(&a->rules, a->manifest, rules, e)
                    : ek_rules_default(&a->rules, a->manifest, e);
     if (!rc)
-        rc = supported(a->rules, a->manifest, rules, e);
+        rc = ek_rules_supported(a->rules, a->manifest, rules, e);
     if (!rc && model)
         rc = ek_model_load(&a->model, model, e);
     if (!rc && a->model && (rc = ek_model_check(a->model, a->manifest, e)))

@@ -38,8 +38,71 @@ a: rules, ok' gone.yaml a -m manifest.yaml
 says 78 'a: this is no manifest, but a rules file' -m a
 says 78 "$bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
 	-m manifest.yaml "$bad/rules/feature-unknown.yaml"
-says 78 '{"file":"b.yaml","kind":"rules","ok":false,"line":3,"column":3,"message":"unknown key '"'same_qery', did you mean 'same_query'?"'"}' \
+says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"line":3,"column":3,"message":"unknown key '"'same_qery', did you mean 'same_query'?"'"}]}' \
 	--json b.yaml
+
+# All faults of a file, in their order, whatever order they were found in.
+cat >many.yaml <<'END'
+version: 2
+features:
+  prise: {mode: enforce}
+  price: {mode: enforcd, units: [cent, cents], watch: maybe, on: {scale: root, missing: rescale}}
+limits: {max_routed_features: -1, max_routed_shares: 1}
+defaults:
+  hold: 10
+  min_effect: 1
+  false_alarms: never
+pins:
+  - {feature: price}
+  - {feature: rating, action: nothing}
+END
+status=0
+"$EK" check -m manifest.yaml many.yaml >out || status=$?
+[ $status = 78 ] || fail "status $status for many faults"
+cut -d: -f2,3 out | tr '\n' ' ' >places
+[ "$(cat places)" = '1:10 3:3 4:17 4:34 4:55 4:74 4:89 5:31 5:35 7:9 8:15 9:17 11:5 12:31 ' ] ||
+	fail "faults are missed or out of order: $(cat out)"
+cat >two.yaml <<'END'
+version: 3
+features:
+  - {name: price, index: 0, role: item}
+  - {name: price, rank: 2, index: 1, role: item, type: text}
+training: {epochs: none, hidden: 3}
+END
+status=0
+"$EK" check two.yaml >out || status=$?
+cut -d: -f2,3 out | tr '\n' ' ' >places
+[ "$(cat places)" = '1:10 3:26 4:19 4:56 5:20 5:34 ' ] ||
+	fail "faults of a manifest are missed: $(cat out)"
+
+# Models, profiles and configurations.
+quiet() {
+	"$@" 2>chatter || fail "failed: $* $(cat chatter)"
+}
+quiet "$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt
+quiet "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp
+says 0 'profile.ekp: profile, ok
+hotel.yaml: manifest, ok' profile.ekp hotel.yaml
+says 0 'profile.ekp: profile, ok (not held against a manifest, there is none)' profile.ekp
+status=0
+"$EK" check -m manifest.yaml profile.ekp >out || status=$?
+[ $status = 78 ] || fail "status $status for a profile of another manifest"
+grep -q '^profile.ekp: .*manifest' out || fail "not told why: $(cat out)"
+head -c 2000 profile.ekp >cut.ekp
+status=0
+"$EK" check cut.ekp >out || status=$?
+[ $status = 78 ] || fail "status $status for a profile that is cut short: $(cat out)"
+cat >run.yaml <<'END'
+input:  {brokers: "localhost:9092", topics: [scored], group: g}
+output: {topic: ranked, dead_letter: ranked.dead}
+assets: {manifest: hotel.yaml, profile: profile.ekp}
+END
+says 0 'run.yaml: configuration, ok' run.yaml
+sed -i 's/dead_letter/dead_leter/' run.yaml
+status=0
+"$EK" check run.yaml >out || status=$?
+[ $status = 78 ] || fail "status $status for a wrong configuration"
+grep -q '^run.yaml:2:.*dead_letter' out || fail "no hint: $(cat out)"
 
 status=0
 "$EK" check c.yaml >out || status=$?

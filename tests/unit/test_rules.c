@@ -1,4 +1,5 @@
 /* What people rely on in a rules file. Bad ones are in tests/bad. */
+#include "base/buf.h"
 #include "base/date.h"
 #include "data/rules.h"
 #include "tests/check.h"
@@ -173,6 +174,46 @@ START_TEST(without_a_manifest_the_form_is_still_checked)
 }
 END_TEST
 
+START_TEST(a_check_tells_all_faults_by_their_place_and_gives_no_rules)
+{
+    static const char bad[] = "limits: {max_routed_share: 2}\n"
+                              "defaults: {hold: 1, mode: x}\n";
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = NULL;
+    struct ek_error_list faults;
+    struct ek_error e;
+    ek_error_list_init(&faults);
+    ck_assert_int_eq(ek_rules_parse_all(&r, m, "r", bad, strlen(bad), &faults, &e), EK_ECONFIG);
+    ck_assert_ptr_null(r);
+    ck_assert_uint_eq(faults.count, 3);
+    ck_assert_int_eq(faults.errors[0].line, 1);
+    ck_assert_int_eq(faults.errors[1].column, 18);
+    ck_assert_int_eq(faults.errors[2].column, 27);
+    ck_assert_str_eq(e.message, faults.errors[0].message);
+    ek_error_list_release(&faults);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(a_thousand_faults_are_counted_but_not_all_kept)
+{
+    struct ek_buf text;
+    struct ek_rules *r = NULL;
+    struct ek_error_list faults;
+    ek_buf_init(&text, 0);
+    ek_error_list_init(&faults);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(ek_buf_printf(&text, "wrong%d: 1\n", i), EK_OK);
+    ck_assert_int_eq(
+        ek_rules_parse_all(&r, NULL, "r", (const char *)text.data, text.length, &faults, NULL),
+        EK_ECONFIG);
+    ck_assert_uint_eq(faults.count, EK_ERRORS_MAX);
+    ck_assert_uint_eq(faults.left_out, 1000 - EK_ERRORS_MAX);
+    ek_error_list_release(&faults);
+    ek_buf_release(&text);
+}
+END_TEST
+
 START_TEST(dates_are_days_and_seconds_in_utc)
 {
     static const char *const bad[] = {
@@ -196,5 +237,6 @@ Suite *suite_rules(void)
         "rules", a_file_that_says_nothing_means_the_built_in_rules,
         every_key_of_the_example_is_taken, a_feature_overrides_the_defaults_and_nothing_else,
         nothing_is_acted_on_below_what_is_spoken_of, without_a_manifest_the_form_is_still_checked,
-        dates_are_days_and_seconds_in_utc);
+        a_check_tells_all_faults_by_their_place_and_gives_no_rules,
+        a_thousand_faults_are_counted_but_not_all_kept, dates_are_days_and_seconds_in_utc);
 }

@@ -1,0 +1,59 @@
+#include "base/error_list.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 4 };
+
+void ek_error_list_init(struct ek_error_list *l)
+{
+    memset(l, 0, sizeof *l);
+}
+
+void ek_error_list_release(struct ek_error_list *l)
+{
+    ek_free(l->errors);
+    ek_error_list_init(l);
+}
+
+int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e)
+{
+    if (l->count == EK_ERRORS_MAX) {
+        l->left_out++;
+        return EK_OK;
+    }
+    if (l->count == l->capacity) {
+        size_t want = l->capacity ? 2 * l->capacity : FIRST_CAPACITY;
+        struct ek_error *errors = ek_realloc(l->errors, want, sizeof *errors);
+        if (!errors)
+            return EK_ENOMEM;
+        l->errors = errors;
+        l->capacity = want;
+    }
+    l->errors[l->count++] = *e;
+    return EK_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ek_error *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+int ek_error_list_first(struct ek_error_list *l, struct ek_error *e)
+{
+    if (!l || !l->count)
+        return EK_OK;
+    qsort(l->errors, l->count, sizeof *l->errors, by_place);
+    *e = l->errors[0];
+    return (int)e->code;
+}
+
+int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e)
+{
+    return l && code == EK_ECONFIG ? ek_error_list_add(l, e) : code;
+}

@@ -1,0 +1,28 @@
+/* Several faults of one file, for checks that do not end at the first.
+ *
+ * Invariants: at most EK_ERRORS_MAX are kept, the rest is only counted. Owner: whoever called
+ * ek_error_list_init; memory goes back with ek_error_list_release.
+ */
+#ifndef EK_BASE_ERROR_LIST_H
+#define EK_BASE_ERROR_LIST_H
+
+#include "base/error.h"
+
+enum { EK_ERRORS_MAX = 100 };
+
+struct ek_error_list {
+    struct ek_error *errors; /* [count] */
+    size_t count, capacity, left_out;
+};
+
+void ek_error_list_init(struct ek_error_list *l);
+void ek_error_list_release(struct ek_error_list *l);
+/* EK_ENOMEM leaves the list as it was. */
+int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e);
+/* Sorts, and gives the first as the error of all: its code, 0 when there is none or `l` is NULL. */
+int ek_error_list_first(struct ek_error_list *l, struct ek_error *e);
+/* For readers that may go on: keeps the error of a call that returned EK_ECONFIG and gives 0. Any
+ * other code, and every code when `l` is NULL, comes back as it is. */
+int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e);
+
+#endif
