@@ -1,3 +1,3 @@
-check-formats: ## the formats' second readers against golden files and the documents
-	@$(PYTHON) tests/format/run.py
+check-formats: $(B)/evenkeel ## the formats' second readers against golden files and the documents
+	@EK=$(B)/evenkeel $(PYTHON) tests/format/run.py
 .PHONY: check-formats

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Reads a profile (docs/format/profile.md) and prints its features as one JSON object.
+
+usage: read_profile.py FILE
+
+An independent reader: it shares nothing with the library but the document. Ends with 1 and a
+message when the bytes are no profile.
+"""
+import json
+import struct
+import sys
+
+import read_sketch
+
+CODES = {"F32": ("f", 4), "U8": ("B", 1), "U64": ("Q", 8)}
+SHAPES = {"level": ("F32", "F", "S"), "feature_level": ("F32", "F"), "sd": ("F32", "F"),
+          "inv_sd": ("F32", "F", 64), "queries": ("U64", "F"), "log_mean": ("F32", "F"),
+          "log_sd": ("F32", "F"), "spread_mean": ("F32", "F", 3), "spread_sd": ("F32", "F", 3),
+          "spread_hi": ("F32", "F", 3), "share": ("F32", "F", 4), "related": ("F32", "F"),
+          "z_rank": ("U8", "F", 2, 257), "spread_rank": ("U8", "F", 3, 2, 129),
+          "density": ("F32", "F", 1600)}
+
+
+class Damaged(Exception):
+    pass
+
+
+def arrays(data):
+    """-> ({name: (dtype, shape, flat values)}, the description)."""
+    if len(data) < 8:
+        raise Damaged("shorter than its length field")
+    (size,) = struct.unpack("<Q", data[:8])
+    if size > len(data) - 8:
+        raise Damaged("the header is longer than the file")
+    header = json.loads(data[8:8 + size])
+    description = json.loads(header.pop("__metadata__")["evenkeel_profile"])
+    found = {}
+    for name, entry in header.items():
+        code, width = CODES[entry["dtype"]]
+        low, high = entry["data_offsets"]
+        raw = data[8 + size + low:8 + size + high]
+        if len(raw) != high - low:
+            raise Damaged(f"array '{name}' ends behind the file")
+        found[name] = (entry["dtype"], entry["shape"], struct.unpack(f"<{len(raw) // width}{code}", raw))
+    return found, description
+
+
+def check_shapes(found, features, strata):
+    sizes = {"F": features, "S": strata}
+    for name, (dtype, *shape) in SHAPES.items():
+        wanted = [sizes.get(side, side) for side in shape]
+        if name not in found or list(found[name][:2]) != [dtype, wanted]:
+            raise Damaged(f"array '{name}' is not {dtype} {wanted}")
+
+
+def read(data):
+    """-> dict: version, manifest, queries, features by name with level, share, density sum, counts."""
+    found, description = arrays(data)
+    if description["version"] != 1:
+        raise Damaged(f"version {description['version']}")
+    names, strata = description["features"], description["strata"]
+    check_shapes(found, len(names), len(strata))
+    offset, sketches = found["sketch_offset"][2], bytes(found["sketch"][2])
+    features = {}
+    for f, name in enumerate(names):
+        counts, end = read_sketch.read(sketches, offset[f])
+        if end != offset[f + 1]:
+            raise Damaged(f"the sketch of '{name}' is not as long as it says")
+        features[name] = {
+            "levels": dict(zip(strata, found["level"][2][f * len(strata):(f + 1) * len(strata)])),
+            "share": found["share"][2][4 * f:4 * f + 4],
+            "density": .02 * sum(found["density"][2][1600 * f:1600 * (f + 1)]),
+            "values": sum(counts.values()),
+            "queries": found["queries"][2][f],
+        }
+    return {**description, "features": features}
+
+
+def main():
+    try:
+        with open(sys.argv[1], "rb") as file:
+            json.dump(read(file.read()), sys.stdout)
+        print()
+    except (OSError, ValueError, KeyError, IndexError, struct.error, Damaged,
+            read_sketch.Damaged) as error:
+        sys.exit(f"read_profile.py: {error}")
+
+
+if __name__ == "__main__":
+    main()

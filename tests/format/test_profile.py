@@ -1,0 +1,48 @@
+"""The second reader of profiles against the program's own file."""
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import read_profile
+
+PROGRAM = os.environ.get("EK", os.path.join(os.path.dirname(__file__), "..", "..", "build", "evenkeel"))
+
+
+def run(*words):
+    subprocess.run([PROGRAM, *words], check=True, stderr=subprocess.DEVNULL)
+
+
+class Profile(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        base = cls.folder.name
+        run("gen", "hotel", "--queries", "400", "--seed", "1", "--format", "messages",
+            "--manifest-out", f"{base}/features.yaml", "-o", f"{base}/train.ekc")
+        run("profile", "--manifest", f"{base}/features.yaml", "--messages", f"{base}/train.ekc",
+            "--baseline", "market", "-o", f"{base}/p.ekp")
+        with open(f"{base}/p.ekp", "rb") as file:
+            cls.data = file.read()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_it_says_what_went_in(self):
+        profile = read_profile.read(self.data)
+        self.assertEqual((profile["queries"], profile["baseline"]), (400, "market"))
+        self.assertEqual(profile["strata"][0], "")
+        self.assertEqual(profile["strata"][1:], sorted(profile["strata"][1:]))
+        price = profile["features"]["price"]
+        self.assertEqual(price["values"], profile["items"])
+        self.assertEqual(price["queries"], 400)
+        self.assertAlmostEqual(price["density"], 1, delta=.01)
+        self.assertTrue(all(3 < level < 7 for level in price["levels"].values()))
+        self.assertEqual(price["share"][:3], (0, 0, 0))
+
+    def test_a_cut_file_is_noticed(self):
+        for cut in (0, 7, 100, len(self.data) // 2, len(self.data) - 1):
+            with self.assertRaises((read_profile.Damaged, ValueError, KeyError, struct.error)):
+                read_profile.read(self.data[:cut])
