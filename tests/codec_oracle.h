@@ -1,0 +1,336 @@
+/* A second reader of messages, built on msgpack-c, to hold the codec against: it takes the whole
+ * tree first and then looks fields up in it. Default field names; for property tests and fuzzing.
+ */
+#ifndef EK_TESTS_CODEC_ORACLE_H
+#define EK_TESTS_CODEC_ORACLE_H
+
+#include "base/alloc.h"
+#include "data/codec.h"
+#include "data/codec_wire.h"
+
+#include <math.h>
+#include <msgpack.h>
+#include <stdio.h>
+#include <string.h>
+
+/* msgpack-c gives up beyond 32 levels; ours must give up before. */
+enum { EK_ORACLE_DEPTH = 16 };
+
+static const char EK_ORACLE_FEATURES[] =
+    "features:\n"
+    "  - {name: price, index: 1, role: item, routable: true}\n"
+    "  - {name: rating, index: 2, role: item}\n"
+    "  - {name: a_feature_with_a_name_too_long_for_a_short_text, index: 3, role: item}\n"
+    "  - {name: stars, index: 4, role: item}\n"
+    "  - {name: nights, index: 5, role: query}\n"
+    "  - {name: guests, index: 6, role: query}\n"
+    "derived_query_features: [log_list_size]\n";
+
+static inline bool ek_oracle_is(const msgpack_object *o, const char *text)
+{
+    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == strlen(text) &&
+           !memcmp(o->via.str.ptr, text, o->via.str.size);
+}
+
+/* How often a map has a key; the last value in *value. */
+static inline int ek_oracle_find(const msgpack_object *map, const char *key,
+                                 const msgpack_object **value)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < map->via.map.size; i++)
+        if (ek_oracle_is(&map->via.map.ptr[i].key, key)) {
+            *value = &map->via.map.ptr[i].val;
+            found++;
+        }
+    return found;
+}
+
+static inline bool ek_oracle_number(const msgpack_object *o, double *out)
+{
+    if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+        *out = (double)o->via.u64;
+    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+        *out = (double)o->via.i64;
+    else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
+        *out = o->via.f64;
+    else
+        return false;
+    return true;
+}
+
+static inline bool ek_oracle_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* Whether `o` is a number (or nil: missing), and in `got` if that is known. */
+static inline bool ek_oracle_value(const msgpack_object *o, const float *got)
+{
+    double value = NAN;
+    if (o->type != MSGPACK_OBJECT_NIL && !ek_oracle_number(o, &value))
+        return false;
+    return !got || ek_oracle_same((double)(float)value, (double)*got);
+}
+
+static inline bool ek_oracle_map(const msgpack_object *o, const struct ek_feature *const *features,
+                                 int count, const float *row)
+{
+    for (uint32_t i = 0; i < o->via.map.size; i++)
+        if (o->via.map.ptr[i].key.type != MSGPACK_OBJECT_STR)
+            return false;
+    for (int i = 0; i < count; i++) {
+        const msgpack_object nil = {.type = MSGPACK_OBJECT_NIL}, *value = &nil;
+        int found = ek_oracle_find(o, features[i]->name, &value);
+        if (found > 1 || !ek_oracle_value(value, row ? row + i : NULL))
+            return false;
+    }
+    return true;
+}
+
+static inline bool ek_oracle_row(const msgpack_object *o, const struct ek_feature *const *features,
+                                 int count, const float *row)
+{
+    if (o->type == MSGPACK_OBJECT_MAP)
+        return ek_oracle_map(o, features, count, row);
+    if (o->type == MSGPACK_OBJECT_BIN)
+        return o->via.bin.size == 4 * (uint32_t)count &&
+               (!row || !memcmp(row, o->via.bin.ptr, o->via.bin.size));
+    if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != (uint32_t)count)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!ek_oracle_value(&o->via.array.ptr[i], row ? row + i : NULL))
+            return false;
+    return true;
+}
+
+/* A text or bin as it stands, an integer as its digits, true and false where `booleans`. */
+static inline bool ek_oracle_text(const msgpack_object *o, bool segment, const struct ek_text *got)
+{
+    char digits[32];
+    struct ek_text want = {digits, 0};
+    if (o->type == MSGPACK_OBJECT_STR)
+        want = (struct ek_text){o->via.str.ptr, o->via.str.size};
+    else if (o->type == MSGPACK_OBJECT_BIN && !segment)
+        want = (struct ek_text){o->via.bin.ptr, o->via.bin.size};
+    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+        want.length =
+            (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)o->via.u64);
+    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+        want.length = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)o->via.i64);
+    else if (o->type == MSGPACK_OBJECT_BOOLEAN && segment)
+        want.length =
+            (size_t)snprintf(digits, sizeof digits, "%s", o->via.boolean ? "true" : "false");
+    else if (o->type == MSGPACK_OBJECT_NIL)
+        want.text = NULL;
+    else
+        return false;
+    if (!got || !want.text)
+        return !got || !got->text;
+    return got->text && got->length == want.length && !memcmp(got->text, want.text, want.length);
+}
+
+static inline bool ek_oracle_time(const msgpack_object *o, const int64_t *got)
+{
+    double value = -1;
+    if (o->type != MSGPACK_OBJECT_NIL &&
+        (!ek_oracle_number(o, &value) || !(value >= 0 && value <= 9e15) || value != floor(value)))
+        return false;
+    return !got || (double)*got == value;
+}
+
+static inline bool ek_oracle_hash(const msgpack_object *o, uint64_t hash)
+{
+    char digits[20], text[17] = "";
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash);
+    if (o->type == MSGPACK_OBJECT_STR && o->via.str.size == 16) {
+        memcpy(text, o->via.str.ptr, 16);
+        for (int i = 0; i < 16; i++)
+            if (text[i] >= 'A' && text[i] <= 'F')
+                text[i] = (char)(text[i] + 'a' - 'A');
+        return !strcmp(text, digits);
+    }
+    return o->type == MSGPACK_OBJECT_NIL ||
+           (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER && o->via.u64 == hash) ||
+           (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER && (uint64_t)o->via.i64 == hash);
+}
+
+static inline bool ek_oracle_segments(const msgpack_object *o, const struct ek_query *q)
+{
+    int count = 0;
+    if (o->type == MSGPACK_OBJECT_NIL)
+        return !q || !q->segment_count;
+    if (o->type != MSGPACK_OBJECT_MAP)
+        return false;
+    for (uint32_t i = 0; i < o->via.map.size; i++) {
+        const msgpack_object_kv *kv = &o->via.map.ptr[i];
+        if (kv->key.type != MSGPACK_OBJECT_STR || !ek_oracle_text(&kv->val, true, NULL))
+            return false;
+        if (kv->val.type == MSGPACK_OBJECT_NIL)
+            continue;
+        for (uint32_t j = 0; j < i; j++) {
+            const msgpack_object_kv *other = &o->via.map.ptr[j];
+            if (other->val.type != MSGPACK_OBJECT_NIL && msgpack_object_equal(kv->key, other->key))
+                return false;
+        }
+        if (q && (count >= q->segment_count ||
+                  !ek_oracle_text(&kv->key, true, &q->segments[count].name) ||
+                  !ek_oracle_text(&kv->val, true, &q->segments[count].value)))
+            return false;
+        count++;
+    }
+    return count <= EK_SEGMENTS_MAX && (!q || count == q->segment_count);
+}
+
+static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_query *q, int i)
+{
+    double value = NAN;
+    if (o && o->type != MSGPACK_OBJECT_NIL && !ek_oracle_number(o, &value))
+        return false;
+    return !q || (ek_oracle_same(value, q->score[i]) && (o != NULL) == (q->place[i].length > 0));
+}
+
+static inline bool ek_oracle_item(const msgpack_object *o, const struct ek_manifest *m,
+                                  const struct ek_query *q, int i, bool *labelled)
+{
+    const msgpack_object *id = NULL, *score = NULL, *features = NULL, *label = NULL;
+    double value;
+    if (o->type != MSGPACK_OBJECT_MAP || ek_oracle_find(o, "id", &id) > 1 ||
+        ek_oracle_find(o, "score", &score) > 1 || ek_oracle_find(o, "label", &label) > 1 ||
+        ek_oracle_find(o, "features", &features) != 1)
+        return false;
+    *labelled = label && ek_oracle_number(label, &value) && isfinite((float)value);
+    if (q && *labelled && !ek_oracle_same((double)(float)value, (double)q->label[i]))
+        return false;
+    if (id ? !ek_oracle_text(id, false, q ? &q->item_id[i] : NULL) : q && q->item_id[i].text)
+        return false;
+    return ek_oracle_score(score, q, i) &&
+           ek_oracle_row(features, m->item, m->item_count,
+                         q ? q->x + (size_t)i * (size_t)m->item_count : NULL);
+}
+
+static inline bool ek_oracle_items(const msgpack_object *o, const struct ek_manifest *m,
+                                   const struct ek_query *q)
+{
+    if (o->type != MSGPACK_OBJECT_ARRAY || (q && (int)o->via.array.size != q->items))
+        return false;
+    bool all = o->via.array.size > 0;
+    for (uint32_t i = 0; i < o->via.array.size; i++) {
+        bool labelled;
+        if (!ek_oracle_item(&o->via.array.ptr[i], m, q, (int)i, &labelled))
+            return false;
+        all = all && labelled;
+    }
+    return !q || q->has_label == all;
+}
+
+/* Whether the tree is a message, and the one that `q` holds (NULL: not asked). */
+static inline bool ek_oracle_message(const msgpack_object *root, const struct ek_manifest *m,
+                                     const struct ek_query *q)
+{
+    const msgpack_object *id = NULL, *time = NULL, *segments = NULL, *hash = NULL, *query = NULL,
+                         *items = NULL;
+    if (root->type != MSGPACK_OBJECT_MAP || ek_oracle_find(root, "query", &id) > 1 ||
+        ek_oracle_find(root, "time_ms", &time) > 1 ||
+        ek_oracle_find(root, "segments", &segments) > 1 ||
+        ek_oracle_find(root, "manifest", &hash) > 1 ||
+        ek_oracle_find(root, "query_features", &query) != 1 ||
+        ek_oracle_find(root, "items", &items) != 1)
+        return false;
+    if (id ? !ek_oracle_text(id, false, q ? &q->id : NULL) : q && q->id.text)
+        return false;
+    if (time ? !ek_oracle_time(time, q ? &q->time_ms : NULL) : q && q->time_ms != -1)
+        return false;
+    if (segments ? !ek_oracle_segments(segments, q) : q && q->segment_count)
+        return false;
+    return (!hash || ek_oracle_hash(hash, m->hash)) &&
+           ek_oracle_row(query, m->query, m->query_count - m->derived_count, q ? q->query : NULL) &&
+           ek_oracle_items(items, m, q);
+}
+
+/* Whether bytes outside of the scores are the same in the message and its patched form. */
+static inline bool ek_oracle_untouched(const struct ek_query *before, const uint8_t *in,
+                                       const struct ek_query *after, const struct ek_buf *out,
+                                       size_t length)
+{
+    size_t from = 0, to = 0;
+    for (int i = 0; i <= before->items; i++) {
+        bool last = i == before->items;
+        size_t a = last ? length : before->place[i].offset;
+        size_t b = last ? out->length : after->place[i].offset;
+        if (a - from != b - to || memcmp(in + from, out->data + to, a - from) != 0)
+            return false;
+        from = last ? a : a + before->place[i].length;
+        to = last ? b : b + after->place[i].length;
+    }
+    return true;
+}
+
+/* NULL, or what a patched message got wrong. `q` is the decoded one. */
+static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct ek_query *q,
+                                          const uint8_t *bytes, size_t length)
+{
+    struct ek_buf out;
+    struct ek_query again;
+    const char *fault = NULL;
+    bool placed = true;
+    double *scores = ek_calloc((size_t)q->items, sizeof *scores);
+    ek_buf_init(&out, 0);
+    ek_query_init(&again);
+    for (int i = 0; i < q->items; i++) {
+        scores[i] = 1.0 / (3 + i);
+        placed = placed && q->place[i].length;
+    }
+    int rc = ek_codec_patch(q, bytes, length, scores, &out, NULL);
+    if (rc)
+        fault = placed || rc != EK_EFORMAT ? "patching failed" : NULL;
+    else if (!placed)
+        fault = "patched an item without a score";
+    else if (ek_codec_decode(c, out.data, out.length, &again, NULL))
+        fault = "the patched message cannot be read";
+    else if (!ek_oracle_untouched(q, bytes, &again, &out, length))
+        fault = "patching touched more than scores";
+    for (int i = 0; !rc && !fault && i < q->items; i++) {
+        bool narrow = bytes[q->place[i].offset] == EK_TAG_FLOAT32;
+        if (again.score[i] != (narrow ? (double)(float)scores[i] : scores[i]))
+            fault = "a patched score is not the one asked for";
+    }
+    ek_query_release(&again);
+    ek_buf_release(&out);
+    ek_free(scores);
+    return fault;
+}
+
+/* Decodes and patches, asks msgpack-c for its opinion, and returns NULL or in what they differ.
+ * *accepted: whether it was a message. The codec must have EK_ORACLE_DEPTH. */
+static inline const char *ek_oracle_fault(const struct ek_codec *c, const struct ek_manifest *m,
+                                          const uint8_t *bytes, size_t length, bool *accepted)
+{
+    struct ek_query q;
+    struct ek_error e = {0};
+    msgpack_unpacked u;
+    size_t extent = 0, at = 0;
+    const char *fault = NULL;
+    ek_query_init(&q);
+    msgpack_unpacked_init(&u);
+    int rc = ek_codec_decode(c, bytes, length, &q, &e);
+    *accepted = !rc;
+    if (rc && !e.message[0])
+        fault = "refused without a word";
+    else if (ek_codec_extent(bytes, length, &extent, NULL) || extent != length)
+        fault = rc ? NULL : "accepted what is not one whole object";
+    else if (msgpack_unpack_next(&u, (const char *)bytes, length, &at) != MSGPACK_UNPACK_SUCCESS)
+        fault = rc ? NULL : "accepted what msgpack-c refuses";
+    else if (at != length)
+        fault = "the extent is another for msgpack-c";
+    else if (!rc && !ek_oracle_message(&u.data, m, &q))
+        fault = "read something else than msgpack-c";
+    else if (rc && rc != EK_ELIMIT && ek_oracle_message(&u.data, m, NULL))
+        fault = "refused a good message";
+    if (!rc && !fault)
+        fault = ek_oracle_patch(c, &q, bytes, length);
+    msgpack_unpacked_destroy(&u);
+    ek_query_release(&q);
+    return fault;
+}
+
+#endif
