@@ -1,0 +1,42 @@
+/* What fuzz targets share. A target is one file fuzz_NAME.c with libFuzzer's entry; it aborts, with
+ * a word, when something is wrong. `make fuzz TARGET=NAME` drives it by libFuzzer, `make
+ * check-fuzz` by tests/fuzz/main.c: every file of tests/fuzz/corpus/NAME and mutations of it.
+ */
+#ifndef EK_TESTS_FUZZ_H
+#define EK_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void ek_fuzz_require(int good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "fuzz: %s\n", what);
+    abort();
+}
+
+enum { EK_FUZZ_PATH_BYTES = 64 };
+
+/* A file in memory for readers that want a path; close what is returned. */
+static inline int ek_fuzz_file(const uint8_t *data, size_t size, char path[EK_FUZZ_PATH_BYTES])
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    ek_fuzz_require(fd >= 0, "no file in memory");
+    while (size) {
+        ssize_t put = write(fd, data, size);
+        ek_fuzz_require(put > 0, "no file in memory");
+        data += put;
+        size -= (size_t)put;
+    }
+    snprintf(path, EK_FUZZ_PATH_BYTES, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* YAML and the two formats that people write in it: manifests and rules. */
+#include "data/manifest.h"
+#include "data/rules.h"
+#include "data/yaml.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <string.h>
+
+static const char FEATURES[] = "features:\n"
+                               "  - {name: price, index: 1, role: item, routable: true}\n"
+                               "  - {name: nights, index: 2, role: query}\n"
+                               "  - {name: rating, index: 3, role: item}\n";
+
+static size_t walk(const struct ek_node *n, int depth)
+{
+    size_t nodes = 1, children = n->kind == EK_NODE_MAPPING ? 2 * n->count : n->count;
+    ek_fuzz_require(depth <= EK_YAML_DEPTH_MAX + 1, "nested deeper than the limit");
+    ek_fuzz_require(n->line > 0 && n->column > 0, "a node without a place");
+    if (n->kind == EK_NODE_SCALAR)
+        return nodes + (strlen(n->text) > EK_YAML_BYTES_MAX);
+    for (size_t i = 0; i < children; i++)
+        nodes += walk(&n->children[i], depth + 1);
+    return nodes;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct ek_manifest *known;
+    struct ek_yaml *yaml;
+    struct ek_manifest *manifest;
+    struct ek_rules *rules;
+    struct ek_error e = {0};
+    const char *text = (const char *)data;
+    if (!known)
+        ek_fuzz_require(!ek_manifest_parse(&known, "m", FEATURES, strlen(FEATURES), NULL),
+                        "the manifest cannot be read");
+    if (ek_yaml_parse(&yaml, "input", text, size, &e)) {
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    } else {
+        if (ek_yaml_root(yaml))
+            ek_fuzz_require(walk(ek_yaml_root(yaml), 1) <= EK_YAML_NODES_MAX, "too many nodes");
+        ek_yaml_free(yaml);
+    }
+    if (!ek_manifest_parse(&manifest, "input", text, size, NULL))
+        ek_manifest_free(manifest);
+    if (!ek_rules_parse(&rules, known, "input", text, size, NULL))
+        ek_rules_free(rules);
+    return 0;
+}
