@@ -317,9 +317,8 @@ static int find_line_end(struct ek_reader *r, size_t *end, struct ek_error *e)
 {
     size_t seen = 0;
     for (;;) {
-        char *from = r->text + r->text_at + seen;
         size_t left = r->text_length - r->text_at - seen;
-        char *newline = left ? memchr(from, '\n', left) : NULL;
+        char *newline = left ? memchr(r->text + r->text_at + seen, '\n', left) : NULL;
         seen = newline ? (size_t)(newline - r->text) - r->text_at : seen + left;
         if (seen > EK_LINE_BYTES_MAX)
             return ek_fail_at(e, EK_ELIMIT, r->name, r->line + 1, 0,

@@ -433,6 +433,8 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     const struct ek_manifest *m = c->manifest;
     struct ek_decode d = {.c = c, .q = q, .e = e, .item = -1, .index = -1};
     struct ek_head h;
+    if (!length) /* a tombstone: `bytes` may be NULL */
+        return ek_decode_fail(&d, EK_EFORMAT, "it is empty");
     d.w = (struct ek_wire){.start = bytes, .p = bytes, .end = (const uint8_t *)bytes + length};
     if (length > c->limits.message_bytes)
         return ek_decode_fail(&d, EK_ELIMIT, "%zu bytes, the limit is %u", length,

@@ -165,6 +165,10 @@ enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo)
 
 int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e)
 {
+    if (!length) {
+        *extent = 0;
+        return EK_OK;
+    }
     struct ek_wire w = {.start = bytes, .p = bytes, .end = (const uint8_t *)bytes + length};
     uint64_t todo = 1;
     enum ek_wire_result result = ek_wire_walk(&w, &todo);

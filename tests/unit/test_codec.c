@@ -272,7 +272,7 @@ START_TEST(every_fault_names_its_field)
         const char *text, *message;
     } bad[] = {
         {"[1]", "message: an array, expected a map"},
-        {"", "message: the message of 0 bytes is cut short"},
+        {"", "message: it is empty"},
         {"{} nil", "items: missing"},
         {"{query_features: [1], items: []} nil nil", "message: 2 bytes follow its end"},
         {"{items: []}", "query_features: missing"},
@@ -366,6 +366,18 @@ START_TEST(limits_are_kept_and_named)
 }
 END_TEST
 
+START_TEST(a_tombstone_is_refused)
+{
+    struct bench b = setup();
+    size_t extent = 5;
+    ck_assert_int_eq(ek_codec_decode(b.codec, NULL, 0, &b.q, &b.e), EK_EFORMAT);
+    ck_assert_str_eq(b.e.message, "message: it is empty");
+    ck_assert_int_eq(ek_codec_extent(NULL, 0, &extent, &b.e), EK_OK);
+    ck_assert_uint_eq(extent, 0);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(every_prefix_of_a_message_is_refused)
 {
     struct bench b = setup();
@@ -373,7 +385,7 @@ START_TEST(every_prefix_of_a_message_is_refused)
             "{query: 'q-1', time_ms: 1790000, segments: {arm: 'B', n: 5}, extra: [1, {a: 2.0}],"
             " query_features: [3], items: [{id: h1, score: 1.25, features: [129.0, 4.5]},"
             " {id: 5, score: -0.5d, features: (1, 2)}, {features: {price: 1.0, rating: nil}}]}");
-    for (size_t length = 0; length < b.message.length; length++) {
+    for (size_t length = 1; length < b.message.length; length++) {
         uint8_t *copy =
             malloc(length + 1); /* so that a sanitizer sees the very first byte too far */
         memcpy(copy, b.message.data, length);
@@ -528,8 +540,9 @@ Suite *suite_codec(void)
         whole_numbers_serve_as_ids_and_segments, labels_count_when_every_item_has_one,
         a_mapping_reaches_into_nested_maps, a_mapping_that_contradicts_itself_is_refused,
         every_fault_names_its_field, another_manifest_is_told_from_ours, limits_are_kept_and_named,
-        every_prefix_of_a_message_is_refused, patching_replaces_the_scores_in_their_width,
-        an_item_without_a_score_cannot_be_patched, what_is_encoded_is_read_back_in_all_encodings,
+        a_tombstone_is_refused, every_prefix_of_a_message_is_refused,
+        patching_replaces_the_scores_in_their_width, an_item_without_a_score_cannot_be_patched,
+        what_is_encoded_is_read_back_in_all_encodings,
         encoding_beyond_a_limit_leaves_the_buffer_as_it_was,
         the_extent_of_an_object_is_found_or_said_to_be_cut,
         a_list_decoded_into_twice_keeps_nothing_of_the_first);
