@@ -54,6 +54,18 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --faul
 if grep -qF "hit no query" chatter; then fail "arm B was not hit"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -o w.msg
 
+# The upstream model scores what it sees: a fault moves the scores too, beyond the features.
+quiet "$EK" gen hotel --queries 200 --seed 5 -o train.txt
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali a.txt --epochs 1 --routing none \
+	--log-input none -o m.safetensors >/dev/null
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --score-model m.safetensors -o clean.msg
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2 -o unscored.msg
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --score-model m.safetensors \
+	--fault price=x2 -o scored.msg
+zeros=$(cmp -l h.msg unscored.msg | wc -l)
+both=$(cmp -l clean.msg scored.msg | wc -l)
+[ "$zeros" -gt 0 ] && [ "$both" -gt $((2 * zeros)) ] || fail "scores did not move: $zeros $both"
+
 refused 2 "--manifest is needed" --letor a.txt
 refused 2 "--letor is needed" --manifest hotel.yaml
 refused 2 "segment 'arm': expected NAME=VALUE,VALUE..." --manifest hotel.yaml --segment arm
