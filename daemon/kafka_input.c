@@ -15,7 +15,7 @@ struct ek_input {
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
     int64_t drain_ms;
-    bool closed, paused, hung;
+    bool closed, paused;
 };
 
 /* Where reading goes on: what the group committed, or where the configuration says to begin. */
@@ -323,6 +323,14 @@ void ek_input_lags(struct ek_input *in)
     ek_free(lags);
 }
 
+/* One look at what arrives while closing: callbacks are served, messages are for the next owner. */
+static void serve_close(rd_kafka_queue_t *queue)
+{
+    rd_kafka_message_t *late = rd_kafka_consume_queue(queue, CLOSE_SLICE_MS);
+    if (late)
+        rd_kafka_message_destroy(late);
+}
+
 void ek_input_close(struct ek_input *in, int64_t wait_ms)
 {
     if (in->closed)
@@ -333,9 +341,8 @@ void ek_input_close(struct ek_input *in, int64_t wait_ms)
     rd_kafka_queue_t *queue = rd_kafka_queue_new(in->client);
     rd_kafka_error_t *problem = rd_kafka_consumer_close_queue(in->client, queue);
     while (!problem && !rd_kafka_consumer_closed(in->client) && ek_now_ms() < until)
-        rd_kafka_queue_poll_callback(queue, CLOSE_SLICE_MS);
-    in->hung = !rd_kafka_consumer_closed(in->client);
-    if (in->hung)
+        serve_close(queue);
+    if (!rd_kafka_consumer_closed(in->client))
         ek_log_text(in->watch.log, EK_LOG_WARN, "close_unanswered",
                     "the group was not left in time: it will notice by its session time-out");
     rd_kafka_error_destroy(problem);

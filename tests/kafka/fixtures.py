@@ -1,0 +1,71 @@
+"""What all tests of a run share: one folder, one broker, generated hotel lists and their profile."""
+import os
+import shutil
+import tempfile
+
+from harness import Broker, Frame, evenkeel, messages_of, read_frames, tool, write_frames
+
+START_MS = 1700000000000
+
+
+class World:
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="evenkeel-kafka-")
+        self.broker = Broker(os.path.join(self.folder, "broker"))
+        self.count = 0
+        self.lists = {}
+
+    def close(self):
+        self.broker.wipe()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def prepare(self):
+        """Training lists and their profile."""
+        evenkeel("gen", "hotel", "-n", 2000, "--seed", 1, "-f", "letor", "-o", self.path("train.txt"),
+                 f"--manifest-out={self.path('features.yaml')}")
+        evenkeel("profile", "--manifest", self.path("features.yaml"), "--letor",
+                 self.path("train.txt"), "-o", self.path("profile.ekp"))
+
+    def hotel(self, count, encoding="array"):
+        """Bytes of hotel lists as messages."""
+        key = (count, encoding)
+        if key not in self.lists:
+            path = self.path(f"hotel-{encoding}-{count}.mp")
+            evenkeel("gen", "hotel", "-n", count, "--seed", 2, "-f", "messages",
+                     f"--encoding={encoding}", "-o", path)
+            self.lists[key] = [raw for raw, _ in messages_of(path)]
+        return self.lists[key]
+
+    def topics(self, partitions=1):
+        """A fresh input and output with their dead letters; (input, output)."""
+        self.count += 1
+        source, target = f"scored-{self.count}", f"ranked-{self.count}"
+        self.broker.create(source, partitions)
+        self.broker.create(target, partitions)
+        self.broker.create(target + ".dead")
+        return source, target
+
+    def send(self, topic, frames, rate=0):
+        path = self.path(f"send-{topic}.frames")
+        write_frames(path, frames)
+        sent = tool("send", self.broker.address, topic, path, *([rate] if rate else []))
+        assert int(sent) == len(frames), f"{sent} of {len(frames)} were sent"
+        return path
+
+    def read(self, topic):
+        path = self.path(f"read-{topic}.frames")
+        tool("read", self.broker.address, topic, path)
+        return read_frames(path)
+
+
+def numbered(values, partitions=1):
+    """Messages with a number in a header, spread over partitions, each with its own time."""
+    return [Frame(value, f"k{i}".encode(), START_MS + i, [("n", str(i).encode())], i % partitions)
+            for i, value in enumerate(values)]
+
+
+def numbers(frames):
+    return [int(f.header("n")) for f in frames]

@@ -1,0 +1,271 @@
+"""What the tests against a real broker share: broker, topics, daemon, messages.
+
+Only the standard library. Messages are read by a msgpack reader of its own, so that the program
+under test is held against something it did not write.
+"""
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EVENKEEL = os.path.abspath(os.environ.get("EVENKEEL", "build/evenkeel"))
+EKTOOL = os.path.abspath(os.environ.get("EKTOOL", "build/tests/kafka/ektool"))
+WAIT = 30  # seconds that anything may take
+
+
+def free_port():
+    """Two neighbouring free ports; the first is returned."""
+    while True:
+        with socket.socket() as one, socket.socket() as two:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+            try:
+                two.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+def tool(*words, check=True):
+    done = subprocess.run([EKTOOL, *map(str, words)], capture_output=True, text=True, timeout=120)
+    if check and done.returncode:
+        raise AssertionError(f"ektool {words}: {done.stderr}")
+    return done.stdout.strip()
+
+
+def evenkeel(*words, status=0):
+    """Runs a command of the program to its end."""
+    done = subprocess.run([EVENKEEL, *map(str, words)], capture_output=True, timeout=150)
+    if done.returncode != status:
+        raise AssertionError(f"evenkeel {words}: {done.returncode} {done.stderr.decode()}")
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def eventually(what, condition, seconds=WAIT):
+    """Waits until the condition gives something true, and gives it back."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
+class Broker:
+    def __init__(self, folder):
+        self.folder = folder
+        self.port = free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self.topics = 0
+
+    def _run(self, *words):
+        subprocess.run([os.path.join(HERE, "broker.sh"), *map(str, words)], check=True, timeout=120)
+
+    def up(self):
+        self._run("up", self.folder, self.port)
+
+    def down(self, crash=False):
+        self._run("down", self.folder, *(["-9"] if crash else []))
+
+    def wipe(self):
+        self._run("wipe", self.folder)
+
+    def create(self, topic, partitions=1):
+        tool("create", self.address, topic, partitions)
+        return topic
+
+
+class Frame:
+    """One message; `partition` -1 lets the key decide when it is sent."""
+
+    def __init__(self, value, key=None, timestamp=0, headers=(), partition=-1, offset=-1):
+        self.value, self.key, self.timestamp = value, key, timestamp
+        self.headers, self.partition, self.offset = list(headers), partition, offset
+
+    def header(self, name):
+        values = [v for n, v in self.headers if n == name]
+        return values[-1].decode() if values else None
+
+
+def _pack(value):
+    return struct.pack("<i", -1) if value is None else struct.pack("<i", len(value)) + value
+
+
+def write_frames(path, frames):
+    with open(path, "wb") as out:
+        for f in frames:
+            out.write(struct.pack("<iqq", f.partition, f.offset, f.timestamp))
+            out.write(_pack(f.key) + _pack(f.value) + struct.pack("<I", len(f.headers)))
+            for name, value in f.headers:
+                out.write(_pack(name.encode()) + _pack(value))
+
+
+def read_frames(path):
+    frames, at = [], 0
+    with open(path, "rb") as file:
+        data = file.read()
+
+    def number(form):
+        nonlocal at
+        values = struct.unpack_from(form, data, at)
+        at += struct.calcsize(form)
+        return values
+
+    def octets():
+        nonlocal at
+        (size,) = number("<i")
+        if size < 0:
+            return None
+        at += size
+        return data[at - size:at]
+
+    while at < len(data):
+        partition, offset, timestamp = number("<iqq")
+        key, value = octets(), octets()
+        (count,) = number("<I")
+        headers = [(octets().decode(), octets()) for _ in range(count)]
+        frames.append(Frame(value, key, timestamp, headers, partition, offset))
+    return frames
+
+
+class Messages:
+    """A reader of msgpack: `messages` gives (bytes, object) of a concatenation."""
+
+    FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
+             0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+    SIZED = {0xC4: ("bin", ">B"), 0xC5: ("bin", ">H"), 0xC6: ("bin", ">I"),
+             0xD9: ("str", ">B"), 0xDA: ("str", ">H"), 0xDB: ("str", ">I"),
+             0xDC: ("array", ">H"), 0xDD: ("array", ">I"), 0xDE: ("map", ">H"), 0xDF: ("map", ">I")}
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def _take(self, form):
+        (value,) = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return value
+
+    def _sized(self, kind, size):
+        if kind == "array":
+            return [self.one() for _ in range(size)]
+        if kind == "map":
+            return {self.one(): self.one() for _ in range(size)}
+        raw = self.data[self.at:self.at + size]
+        self.at += size
+        return raw.decode() if kind == "str" else raw
+
+    def one(self):
+        tag = self._take(">B")
+        if tag < 0x80:
+            return tag
+        if tag >= 0xE0:
+            return tag - 256
+        if tag < 0xC0:
+            kind = "map" if tag < 0x90 else "array" if tag < 0xA0 else "str"
+            return self._sized(kind, tag & (0x1F if kind == "str" else 0x0F))
+        if tag in (0xC0, 0xC2, 0xC3):
+            return {0xC0: None, 0xC2: False, 0xC3: True}[tag]
+        if tag in self.FIXED:
+            return self._take(self.FIXED[tag])
+        kind, form = self.SIZED[tag]
+        return self._sized(kind, self._take(form))
+
+    def messages(self):
+        found = []
+        while self.at < len(self.data):
+            start = self.at
+            value = self.one()
+            found.append((self.data[start:self.at], value))
+        return found
+
+
+def messages_of(path):
+    with open(path, "rb") as file:
+        return Messages(file.read()).messages()
+
+
+class Daemon:
+    """`evenkeel run` with its configuration; use as a context."""
+
+    def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
+                 alerts=None, group=None, limits=""):
+        self.http = f"127.0.0.1:{free_port()}"
+        self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
+        self.log_path = self.config + ".log"
+        self.process = None
+        extra = f", model: {model}" if model else ""
+        extra += f", rules: {rules}" if rules else ""
+        alert = f"alerts:\n  - {{kafka: {{topic: {alerts}}}}}\n" if alerts else ""
+        with open(self.config, "w") as out:
+            out.write(f"service: {{name: kafka-test}}\n"
+                      f"input: {{brokers: \"{broker.address}\", topics: [{source}], "
+                      f"group: {group or 'group-' + source}, "
+                      f"librdkafka: {{session.timeout.ms: 6000, {more}}}}}\n"
+                      f"output: {{topic: {target}, dead_letter: {target}.dead}}\n"
+                      f"assets: {{manifest: {assets}/features.yaml, "
+                      f"profile: {assets}/profile.ekp{extra}}}\n"
+                      f"{alert}http: {{listen: \"{self.http}\"}}\n"
+                      f"limits: {{{limits}}}\n")
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen([EVENKEEL, "run", "-c", self.config], stderr=log)
+        return self
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def log(self):
+        with open(self.log_path, errors="replace") as file:
+            return file.read()
+
+    def get(self, path):
+        """(status, body)"""
+        try:
+            with urllib.request.urlopen(f"http://{self.http}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return 0, ""
+
+    def json(self, path):
+        return json.loads(self.get(path)[1])
+
+    def ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the daemon ended with {self.process.returncode}:\n{self.log()}")
+        return self.get("/ready")[0] == 200
+
+    def wait_ready(self):
+        eventually("the daemon is ready", self.ready)
+        return self
+
+    def wait_handled(self, count):
+        """Until so many messages came out or became dead letters."""
+        def handled():
+            if self.process.poll() is not None:
+                raise AssertionError(f"the daemon ended:\n{self.log()}")
+            status = self.json("/api/v1/status")
+            return status["passed"] + status["routed"] + status["dead_letters"] >= count
+        eventually(f"{count} messages are handled", handled, 60)
+        return self
+
+    def stop(self, number=signal.SIGTERM, seconds=10):
+        """Ends it; the exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=seconds)

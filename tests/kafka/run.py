@@ -1,0 +1,64 @@
+"""Runs the tests against a real broker; the last line is `N passed, N failed`.
+
+    EVENKEEL=build/evenkeel EKTOOL=build/tests/kafka/ektool KAFKA_LIBS=build/kafka/libs \\
+      python3 tests/kafka/run.py [CLASS[.TEST]...]
+"""
+import os
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import fixtures
+import test_delivery
+import test_story
+
+MODULES = (test_delivery, test_story)
+
+
+class Result(unittest.TextTestResult):
+    """Says how long each test took."""
+
+    def startTest(self, test):
+        self.began = time.monotonic()
+        super().startTest(test)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
+
+
+def suite(names):
+    loader = unittest.TestLoader()
+    if not names:
+        return unittest.TestSuite(loader.loadTestsFromModule(m) for m in MODULES)
+    found = []
+    for name in names:
+        module = next(m for m in MODULES if hasattr(m, name.split(".")[0]))
+        found.append(loader.loadTestsFromName(name, module))
+    return unittest.TestSuite(found)
+
+
+def main(names):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    world = fixtures.World()
+    for module in MODULES:
+        module.WORLD = world
+    try:
+        if names:
+            world.prepare()
+            world.broker.up()
+        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2,
+                                         resultclass=Result).run(suite(names))
+    finally:
+        world.close()
+    failed = len(result.failures) + len(result.errors)
+    skipped = f", {len(result.skipped)} skipped" if result.skipped else ""
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed{skipped}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,307 @@
+"""What goes in comes out: byte for byte, in order, or as a dead letter with its reason."""
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from fixtures import START_MS, numbered, numbers
+from harness import EVENKEEL, Daemon, Frame, evenkeel, eventually
+
+WORLD = None  # set by run.py
+OWN_HEADERS = {"ek-plan", "ek-action"}
+
+
+def daemon(source, target, **more):
+    return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, **more)
+
+
+def in_order(test, frames):
+    """The numbers of each partition only rise."""
+    for partition in {f.partition for f in frames}:
+        mine = [int(f.header("n")) for f in frames if f.partition == partition]
+        test.assertEqual(mine, sorted(mine))
+
+
+class A_BrokerThatIsAwayAtStart(unittest.TestCase):
+    def test_is_waited_for(self):
+        """Runs first: it is this test that starts the broker."""
+        WORLD.prepare()
+        with daemon("scored-1", "ranked-1") as d:
+            eventually("/ping answers", lambda: d.get("/ping") == (200, "pong\n"))
+            self.assertEqual(d.get("/ready")[0], 503)
+            WORLD.broker.up()
+            source, target = WORLD.topics()
+            WORLD.send(source, numbered(WORLD.hotel(10)))
+            d.wait_ready().wait_handled(10)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assertEqual(len(WORLD.read(target)), 10)
+
+
+class PassThrough(unittest.TestCase):
+    def test_is_byte_for_byte_the_input(self):
+        """Without a plan: value, key, time, headers, partition and order; arrays, bin and maps."""
+        source, target = WORLD.topics(3)
+        values = sum((WORLD.hotel(500, kind) for kind in ("array", "bin", "map")), [])
+        frames = numbered(values, 3)
+        for i, f in enumerate(frames):
+            f.headers += [("trace", b"\x00\xff" * (i % 5)), ("none", None), ("trace", b"again")]
+            if i % 7 == 0:
+                f.key = None
+            if i % 11 == 0:
+                f.key = b""
+        WORLD.send(source, frames)
+        with daemon(source, target) as d:
+            d.wait_ready().wait_handled(len(frames))
+            self.assertIn(f'evenkeel_messages_total{{result="pass"}} {len(frames)}\n',
+                          d.get("/metrics")[1])
+            self.assertEqual(d.stop(), 0, d.log())
+        out = WORLD.read(target)
+        self.assertEqual(len(out), len(frames))
+        in_order(self, out)
+        for f in out:
+            sent = frames[int(f.header("n"))]
+            self.assertEqual((f.value, f.key, f.timestamp, f.partition),
+                             (sent.value, sent.key, sent.timestamp, sent.partition))
+            self.assertEqual([h for h in f.headers if h[0] not in OWN_HEADERS], sent.headers)
+            self.assertEqual((f.header("ek-plan"), f.header("ek-action")), ("0", "pass"))
+        self.assertEqual(WORLD.read(target + ".dead"), [])
+
+    def test_keys_decide_where_the_partitions_differ(self):
+        source, target = WORLD.topics(2)
+        wide = WORLD.broker.create(target + "-wide", 5)
+        WORLD.broker.create(wide + ".dead")
+        frames = numbered(WORLD.hotel(300), 2)
+        for i, f in enumerate(frames):
+            f.key = f"k{i % 20}".encode()
+        WORLD.send(source, frames)
+        with daemon(source, wide) as d:
+            d.wait_ready().wait_handled(300)
+            self.assertEqual(d.stop(), 0, d.log())
+        place = {}
+        out = WORLD.read(wide)
+        self.assertEqual(len(out), 300)
+        for f in out:
+            self.assertEqual(place.setdefault(f.key, f.partition), f.partition)
+        self.assertGreater(len(set(place.values())), 2)
+
+
+class WhatCannotBeRead(unittest.TestCase):
+    LIMIT = 64 << 10
+
+    def bad(self):
+        good = WORLD.hotel(400)[0]
+        return [(b"", "format"), (None, "format"), (b"not msgpack at all", "format"),
+                (good[:-1], "format"), (good + b"\x00", "format"), (b"\xc1" * 40, "format"),
+                (b"\x80", "format"), (b"\xdf\xff\xff\xff\xff", "format"),
+                (os.urandom(1) + b"\xff" * 300, "format"),
+                (good + bytes(self.LIMIT), "limit")]
+
+    def test_goes_to_the_dead_letters_and_the_rest_flows_on(self):
+        source, target = WORLD.topics()
+        bad, good = self.bad(), WORLD.hotel(400)
+        values, reasons = [], {}
+        for i, value in enumerate(good):
+            if i % 8 == 0:
+                raw, reason = bad[i // 8 % len(bad)]
+                reasons[len(values)] = reason
+                values.append(raw)
+            values.append(value)
+        frames = numbered(values)
+        WORLD.send(source, frames)
+        with daemon(source, target, limits="message_bytes: 64KiB") as d:
+            d.wait_ready().wait_handled(len(frames))
+            metrics = d.get("/metrics")[1]
+            self.assertEqual(d.stop(), 0, d.log())
+        out, dead = WORLD.read(target), WORLD.read(target + ".dead")
+        self.assertEqual(len(out) + len(dead), len(frames))
+        self.assertEqual(numbers(out), [n for n in range(len(frames)) if n not in reasons])
+        self.assertEqual(numbers(dead), sorted(reasons))
+        for f in dead:
+            n = int(f.header("n"))
+            sent = frames[n]
+            self.assertEqual((f.value, f.key, f.timestamp), (sent.value, sent.key, sent.timestamp))
+            self.assertEqual(f.header("ek-source-topic"), source)
+            self.assertEqual(f.header("ek-source-partition"), "0")
+            self.assertEqual(f.header("ek-source-offset"), str(n))
+            self.assertEqual(f.header("ek-error-class"), reasons[n], f.header("ek-error"))
+            self.assertTrue(f.header("ek-error"))
+        for reason in set(reasons.values()):
+            count = sum(r == reason for r in reasons.values())
+            self.assertIn(f'evenkeel_dead_letters_total{{reason="{reason}"}} {count}\n', metrics)
+
+
+class Restarts(unittest.TestCase):
+    COUNT = 6000
+
+    def run_through(self, number, twice=False):
+        """Sends at a pace, ends the daemon in the middle, starts it again; what came out."""
+        source, target = WORLD.topics(2)
+        values = WORLD.hotel(500)
+        frames = numbered([values[i % 500] for i in range(self.COUNT)], 2)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
+        with daemon(source, target) as d:
+            d.wait_ready()
+            sender.start()
+            d.wait_handled(self.COUNT // 4)
+            status = d.stop(number)
+            self.assertEqual(status, 0 if number == signal.SIGTERM else -number, d.log())
+        with daemon(source, target, group="group-" + source) as d:
+            sender.join()
+            eventually("all of it came out",
+                       lambda: d.ready() and d.json("/api/v1/status")["lag"] == 0 and
+                       d.json("/api/v1/status")["in_flight"] == 0, 60)
+            self.assertEqual(d.stop(), 0, d.log())
+        out = WORLD.read(target)
+        self.assertEqual(set(numbers(out)), set(range(self.COUNT)))
+        return out
+
+    def test_a_clean_stop_in_the_stream_loses_and_repeats_nothing(self):
+        out = self.run_through(signal.SIGTERM)
+        self.assertEqual(len(out), self.COUNT)
+        in_order(self, out)
+
+    def test_a_kill_in_the_stream_loses_nothing(self):
+        out = self.run_through(signal.SIGKILL)
+        self.assertGreaterEqual(len(out), self.COUNT)
+        first = {}
+        for f in out:
+            first.setdefault(int(f.header("n")), f)
+        in_order(self, list(first.values()))
+
+    def test_a_second_instance_comes_and_goes_without_loss(self):
+        source, target = WORLD.topics(4)
+        values = WORLD.hotel(500)
+        frames = numbered([values[i % 500] for i in range(self.COUNT)], 4)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 1200))
+        with daemon(source, target) as one, daemon(source, target, group="group-" + source) as two:
+            one.wait_ready()
+            two.wait_ready()
+            sender.start()
+            eventually("both work", lambda: one.json("/api/v1/status")["passed"] > 100 and
+                       two.json("/api/v1/status")["passed"] > 100)
+            self.assertEqual(two.stop(), 0, two.log())
+            sender.join()
+            eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
+            eventually("all came out", lambda: one.json("/api/v1/status")["lag"] == 0)
+            self.assertEqual(one.stop(), 0, one.log())
+        out = WORLD.read(target)
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        in_order(self, out)
+
+
+class BrokerAwayInTheMiddle(unittest.TestCase):
+    def test_nothing_is_lost_and_the_input_is_held_back(self):
+        source, target = WORLD.topics()
+        values = WORLD.hotel(500)
+        frames = numbered([values[i % 500] for i in range(3000)])
+        WORLD.send(source, frames[:1500])
+        with daemon(source, target, limits="in_flight_messages: 200") as d:
+            d.wait_ready().wait_handled(300)
+            WORLD.broker.down(crash=True)
+            time.sleep(1)
+            self.assertIsNone(d.process.poll())
+            self.assertLessEqual(d.json("/api/v1/status")["in_flight"], 400)
+            WORLD.broker.up()
+            WORLD.send(source, frames[1500:])
+            eventually("all came out", lambda: d.json("/api/v1/status")["lag"] == 0, 60)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(set(numbers(WORLD.read(target))), set(range(3000)))
+
+    def test_stopping_without_a_broker_is_bounded(self):
+        source, target = WORLD.topics()
+        WORLD.send(source, numbered(WORLD.hotel(50)))
+        with daemon(source, target, limits="shutdown: 2s") as d:
+            d.wait_ready().wait_handled(50)
+            WORLD.broker.down()
+            began = time.monotonic()
+            self.assertEqual(d.stop(seconds=20), 0, d.log())
+            self.assertLess(time.monotonic() - began, 10)
+            WORLD.broker.up()
+
+
+class Http(unittest.TestCase):
+    def test_the_endpoints_answer(self):
+        source, target = WORLD.topics()
+        WORLD.send(source, numbered(WORLD.hotel(100)))
+        with daemon(source, target) as d:
+            d.wait_ready().wait_handled(100)
+            self.assertEqual(d.get("/ready"), (200, "ready\n"))
+            self.assertRegex(d.json("/version")["version"], r"^\d+\.\d+\.\d+$")
+            status = d.json("/api/v1/status")
+            self.assertEqual(status["service"], "kafka-test")
+            self.assertEqual((status["observed_queries"], status["passed"]), (100, 100))
+            self.assertEqual(d.json("/api/v1/findings"), [])
+            self.assertEqual(d.json("/api/v1/plan")["version"], 0)
+            self.assertEqual(d.json("/api/v1/events?n=5"), [])
+            self.assertEqual(d.get("/api/v1/events?n=x")[0], 400)
+            self.assertEqual(d.get("/nothing")[0], 404)
+            metrics = d.get("/metrics")[1]
+            for name in ("evenkeel_build_info{", "evenkeel_observed_queries_total 100",
+                         "evenkeel_plan_version 0", "evenkeel_stage_seconds_count 100",
+                         "evenkeel_routes_detected_total 0", "evenkeel_routes_enforced_total 0"):
+                self.assertIn("\n" + name, metrics)
+            eventually("the lag is shown", lambda: f'evenkeel_consumer_lag{{topic="{source}",'
+                       'partition="0"} 0\n' in d.get("/metrics")[1])
+            self.assert_read_only(d)
+            self.assert_unfinished_requests_do_not_block(d)
+            self.assertEqual(d.stop(), 0, d.log())
+
+    def raw(self, d, text):
+        host, port = d.http.split(":")
+        link = socket.create_connection((host, int(port)), timeout=5)
+        link.sendall(text)
+        return link
+
+    def assert_read_only(self, d):
+        with self.raw(d, b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") as link:
+            self.assertIn(b" 405 ", link.recv(1000))
+
+    def assert_unfinished_requests_do_not_block(self, d):
+        links = [self.raw(d, b"GET /metrics HTTP/1.1\r\nHos") for _ in range(10)]
+        self.assertEqual(d.get("/ping")[0], 200)
+        for link in links:
+            link.close()
+
+
+class WhatCannotWork(unittest.TestCase):
+    def test_a_missing_output_topic_ends_the_daemon_with_its_name(self):
+        source, _ = WORLD.topics()
+        with daemon(source, "nowhere") as d:
+            self.assertEqual(d.process.wait(timeout=40), 1)
+            self.assertIn("topic 'nowhere' is not there", d.log())
+
+    def test_a_wrong_configuration_ends_with_78_and_its_place(self):
+        path = WORLD.path("wrong.yaml")
+        with open(path, "w") as out:
+            out.write("input: {brokers: b, topic: x}\n")
+        _, said = evenkeel("run", "-c", path, status=78)
+        self.assertIn("wrong.yaml:1:21: unknown key 'topic', did you mean 'topics'?", said)
+
+    def test_a_second_signal_ends_at_once(self):
+        source, target = WORLD.topics()
+        WORLD.send(source, numbered(WORLD.hotel(10)))
+        with daemon(source, target) as d:
+            d.wait_ready().wait_handled(10)
+            WORLD.broker.down()
+            d.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            began = time.monotonic()
+            d.process.send_signal(signal.SIGINT)
+            self.assertIn(d.process.wait(timeout=5), (0, 128 + signal.SIGINT))
+            self.assertLess(time.monotonic() - began, 2)
+            WORLD.broker.up()
+
+
+class Capture(unittest.TestCase):
+    def test_a_captured_topic_replays_what_was_sent(self):
+        source, _ = WORLD.topics(2)
+        frames = numbered(WORLD.hotel(100), 2)
+        WORLD.send(source, frames)
+        path = WORLD.path("capture.zst")
+        evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", source, "--until-end",
+                 "-o", path)
+        listed, _ = evenkeel("inspect", path, "--json")
+        self.assertIn("100", listed)

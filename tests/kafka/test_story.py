@@ -1,0 +1,2 @@
+"""The whole story."""
+WORLD = None
