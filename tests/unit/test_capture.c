@@ -190,6 +190,40 @@ START_TEST(a_message_of_megabytes_is_read_whole)
 }
 END_TEST
 
+START_TEST(the_golden_capture_is_written_byte_for_byte)
+{
+    static const char MESSAGE[] =
+        "{query: 'q-1', time_ms: #cf000001a0c4506c00, segments: {arm: B}, query_features: [3.0],"
+        " items: [{id: h1, score: 1.25, features: [129.0, nil]},"
+        " {id: 2, score: -0.5d, features: (1.5, nan)}, {score: nil, features: {rating: 4}}]}";
+    struct ek_buf message, golden, written;
+    struct ek_capture_writer *w;
+    char path[80];
+    snprintf(path, sizeof path, "/tmp/ek-capture-%d", (int)getpid());
+    ek_buf_init(&message, 0);
+    ek_buf_init(&golden, 0);
+    ek_buf_init(&written, 0);
+    ek_pack(&message, MESSAGE);
+    const struct ek_record records[] = {
+        {3, INT64_C(1) << 40, 1790000000000, "k-1", 3, message.data, message.length},
+        {0, -1, -1, NULL, 0, "", 0},
+        {INT32_MAX, INT64_MAX, 0, "", 0, "\xc0", 1},
+    };
+    ck_assert_int_eq(ek_capture_create(&w, path, 0, NULL), EK_OK);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(ek_capture_write(w, &records[i], NULL), EK_OK);
+    ck_assert_int_eq(ek_capture_finish(w, NULL), EK_OK);
+    ck_assert_int_eq(ek_file_read(path, &written, NULL), EK_OK);
+    ck_assert_int_eq(ek_file_read("tests/format/golden/capture-1.ekc", &golden, NULL), EK_OK);
+    ck_assert_uint_eq(written.length, golden.length);
+    ck_assert_mem_eq(written.data, golden.data, golden.length);
+    ck_assert_int_eq(unlink(path), 0);
+    ek_buf_release(&message);
+    ek_buf_release(&golden);
+    ek_buf_release(&written);
+}
+END_TEST
+
 START_TEST(an_abandoned_capture_leaves_no_file)
 {
     char path[80];
@@ -203,10 +237,11 @@ END_TEST
 
 Suite *suite_capture(void)
 {
-    return ek_suite("capture", records_come_back_from_every_packing,
-                    an_empty_capture_has_no_records,
-                    heads_may_use_any_integer_form_and_empty_messages,
-                    what_is_broken_is_named_by_file_and_record,
-                    a_capture_cut_anywhere_gives_whole_records_and_then_an_error,
-                    a_message_of_megabytes_is_read_whole, an_abandoned_capture_leaves_no_file);
+    return ek_suite(
+        "capture", records_come_back_from_every_packing, an_empty_capture_has_no_records,
+        heads_may_use_any_integer_form_and_empty_messages,
+        what_is_broken_is_named_by_file_and_record,
+        a_capture_cut_anywhere_gives_whole_records_and_then_an_error,
+        a_message_of_megabytes_is_read_whole, the_golden_capture_is_written_byte_for_byte,
+        an_abandoned_capture_leaves_no_file);
 }
