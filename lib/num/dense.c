@@ -77,9 +77,20 @@ ek_dense_fn *ek_dense_fn_of(enum ek_isa isa)
     }
 }
 
+int ek_dense_start(const struct ek_dense *d)
+{
+    return d->panels * EK_DENSE_PANEL;
+}
+
+void ek_dense_apply_from(const struct ek_dense *d, const float *start, const float *x, int rows,
+                         size_t x_stride, float *y, size_t y_stride, int relu)
+{
+    const struct ek_dense_rows all = {x, y, x_stride, y_stride, rows, relu, start};
+    ek_dense_fn_of(ek_isa_best())(d, &all);
+}
+
 void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x_stride, float *y,
                     size_t y_stride, int relu)
 {
-    const struct ek_dense_rows all = {x, y, x_stride, y_stride, rows, relu};
-    ek_dense_fn_of(ek_isa_best())(d, &all);
+    ek_dense_apply_from(d, NULL, x, rows, x_stride, y, y_stride, relu);
 }

@@ -28,4 +28,12 @@ int ek_dense_outputs(const struct ek_dense *d);
 void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x_stride, float *y,
                     size_t y_stride, int relu);
 
+/* Floats of a `start`: the outputs, rounded up. */
+int ek_dense_start(const struct ek_dense *d);
+/* As ek_dense_apply, but outputs begin with `start` in place of the bias, as when the first inputs
+ * of a layer are the same for all rows and have been seen to. start [ek_dense_start]; what lies
+ * beyond the outputs is read and has no effect. */
+void ek_dense_apply_from(const struct ek_dense *d, const float *start, const float *x, int rows,
+                         size_t x_stride, float *y, size_t y_stride, int relu);
+
 #endif

@@ -33,7 +33,7 @@ DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_row
     dense_v sum[EK_DENSE_ROWS][EK_DENSE_PANELS * DENSE_VECTORS];
     int vectors = panels * DENSE_VECTORS;
     size_t step = (size_t)d->inputs * EK_DENSE_PANEL;
-    const float *bias = d->bias + panel * EK_DENSE_PANEL;
+    const float *bias = (all->start ? all->start : d->bias) + panel * EK_DENSE_PANEL;
     const float *weight = d->weight + (size_t)panel * step;
     const float *x = all->x + (size_t)row * all->x_stride;
     for (int v = 0; v < vectors; v++)

@@ -21,6 +21,7 @@ struct ek_dense_rows {
     float *y;
     size_t x_stride, y_stride;
     int rows, relu;
+    const float *start; /* [panels][EK_DENSE_PANEL]; NULL: the layer's bias */
 };
 
 typedef void ek_dense_fn(const struct ek_dense *d, const struct ek_dense_rows *rows);

@@ -10,6 +10,9 @@ ek_gemm_fn *ek_gemm_fn_of(enum ek_isa isa)
         return ek_gemm_avx512;
     case EK_ISA_AVX2:
         return ek_gemm_avx2;
+#elif defined(__aarch64__)
+    case EK_ISA_NEON:
+        return ek_gemm_neon;
 #endif
     default:
         return ek_gemm_portable;

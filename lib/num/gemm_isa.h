@@ -10,6 +10,8 @@ typedef void ek_gemm_fn(const struct ek_gemm *g);
 ek_gemm_fn ek_gemm_portable;
 #if defined(__x86_64__)
 ek_gemm_fn ek_gemm_avx2, ek_gemm_avx512;
+#elif defined(__aarch64__)
+ek_gemm_fn ek_gemm_neon;
 #endif
 
 /* The kernel for `isa`; the portable one where this program has none. */

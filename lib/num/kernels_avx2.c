@@ -1,6 +1,8 @@
 /* The kernels of this folder for AVX2. */
 #include "num/dense_isa.h"
+#include "num/gemm_isa.h"
 #include "num/list_sums_isa.h"
+#include "num/ln_isa.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>
@@ -21,7 +23,9 @@
 #define EK_DENSE_ROWS     6
 #define EK_DENSE_PANELS   1
 #include "num/dense_body.h"
+#include "num/gemm_body.h"
 #include "num/list_sums_body.h"
+#include "num/ln_body.h"
 #include "num/sketch_keys_body.h"
 
 #ifdef __clang__

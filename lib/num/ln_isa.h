@@ -3,17 +3,28 @@
 #define EK_NUM_LN_ISA_H
 
 #include "num/isa.h"
+#include "num/ln.h"
 
-#include <stddef.h>
+#include <stdint.h>
 
-typedef void ek_ln_fn(const double *x, double *y, size_t count);
+/* The functions of ln.h for one instruction set. */
+struct ek_ln_kernels {
+    void (*of)(const double *x, double *y, size_t count);
+    void (*signed_ln)(const double *x, const double *mean, const double *scale, float *y,
+                      size_t count);
+    void (*take)(const double *x, const struct ek_ln_row *row, size_t count);
+    void (*centre)(const double *ln, const double *mean, const double *scale, float *z,
+                   size_t count);
+};
 
-ek_ln_fn ek_ln_portable;
+extern const struct ek_ln_kernels ek_ln_portable;
 #if defined(__x86_64__)
-ek_ln_fn ek_ln_avx2, ek_ln_avx512;
+extern const struct ek_ln_kernels ek_ln_avx2, ek_ln_avx512;
+#elif defined(__aarch64__)
+extern const struct ek_ln_kernels ek_ln_neon;
 #endif
 
-/* The kernel for `isa`; the portable one where this program has none. */
-ek_ln_fn *ek_ln_fn_of(enum ek_isa isa);
+/* Those for `isa`; the portable ones where this program has none. */
+const struct ek_ln_kernels *ek_ln_kernels_of(enum ek_isa isa);
 
 #endif

@@ -8,11 +8,9 @@
 static int allocate(struct ek_encoded *c)
 {
     const struct ek_dataset *d = c->data;
-    c->deep = ek_calloc(d->items, c->features * sizeof *c->deep);
-    c->z = ek_calloc(d->items, c->routable * sizeof *c->z);
-    c->zero = ek_calloc(d->items, c->routable * sizeof *c->zero);
+    c->item = ek_calloc(d->items, c->stride * sizeof *c->item);
     c->query = ek_calloc(d->lists, c->queries * sizeof *c->query);
-    return c->deep && c->z && c->zero && c->query ? EK_OK : EK_ENOMEM;
+    return c->item && c->query ? EK_OK : EK_ENOMEM;
 }
 
 static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t q)
@@ -21,9 +19,7 @@ static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t 
     size_t first = d->offset[q], n = d->offset[q + 1] - first;
     if (ek_encode(encoder, d->x + first * c->features, (int)n, d->query + q * c->queries, NULL))
         return EK_ENOMEM;
-    memcpy(c->deep + first * c->features, encoder->deep, n * c->features * sizeof *c->deep);
-    memcpy(c->z + first * c->routable, encoder->z, n * c->routable * sizeof *c->z);
-    memcpy(c->zero + first * c->routable, encoder->zero, n * c->routable * sizeof *c->zero);
+    memcpy(c->item + first * c->stride, encoder->item, n * c->stride * sizeof *c->item);
     memcpy(c->query + q * c->queries, encoder->query, c->queries * sizeof *c->query);
     if (n > c->longest)
         c->longest = n;
@@ -38,7 +34,7 @@ int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct
     c->data = d;
     c->features = (size_t)m->item_features;
     c->queries = (size_t)m->query_features;
-    c->routable = (size_t)m->routable_count;
+    c->stride = c->features + 2 * (size_t)m->routable_count;
     int code = ek_encoder_init(&encoder, m);
     if (!code)
         code = allocate(c);
@@ -53,9 +49,7 @@ int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct
 
 void ek_encoded_release(struct ek_encoded *c)
 {
-    ek_free(c->deep);
-    ek_free(c->z);
-    ek_free(c->zero);
+    ek_free(c->item);
     ek_free(c->query);
     memset(c, 0, sizeof *c);
 }
@@ -64,9 +58,7 @@ struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, con
 {
     size_t first = c->data->offset[q];
     return (struct ek_network_list){.items = c->data->offset[q + 1] - first,
-                                    .deep = c->deep + first * c->features,
-                                    .z = c->z + first * c->routable,
-                                    .zero = c->zero + first * c->routable,
+                                    .item = c->item + first * c->stride,
                                     .query = c->query + q * c->queries,
                                     .mask = mask};
 }

@@ -12,10 +12,10 @@
 
 struct ek_encoded {
     const struct ek_dataset *data;
-    size_t features, queries, routable; /* F, M, K */
-    size_t longest;                     /* items of the longest list */
-    float *deep, *z, *zero;             /* [N, F], [N, K] twice */
-    float *query;                       /* [Q, M] */
+    size_t features, queries, stride; /* F, M, F + 2 K */
+    size_t longest;                   /* items of the longest list */
+    float *item;                      /* [N, stride], as score/encode.h has it */
+    float *query;                     /* [Q, M] */
 };
 
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,

@@ -136,9 +136,9 @@ static float *put(float *to, const float *from, size_t count)
 static void load_item(const struct ek_network *n, float *to, const struct ek_network_list *l,
                       size_t item)
 {
-    const float *z = l->z + item * n->routable;
+    const float *deep = l->item + item * (n->items + 2 * n->routable), *z = deep + n->items;
     float *u = to;
-    to = put(to, l->deep + item * n->items, n->items);
+    to = put(to, deep, n->items);
     for (size_t k = 0; k < n->routable; k++)
         u[n->position[k]] *= 1 - l->mask[k];
     to = put(to, l->query, n->queries);
@@ -149,7 +149,7 @@ static void load_item(const struct ek_network *n, float *to, const struct ek_net
     for (size_t k = 0; k < n->routable; k++)
         to[k] = n->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * l->mask[k];
     if (n->log_input == EK_LOG_ALWAYS)
-        put(to + n->routable, l->zero + item * n->routable, n->routable);
+        put(to + n->routable, z + n->routable, n->routable);
 }
 
 void ek_network_load(const struct ek_network *n, struct ek_pass *p, size_t row,

@@ -37,10 +37,10 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
 void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned);
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
-/* One list's inputs: deep [n, F], z and zero [n, K], query [M], mask [K] of 0 and 1. */
+/* One list's inputs: item [n, F + 2 K] as score/encode.h has it, query [M], mask [K] of 0 and 1. */
 struct ek_network_list {
     size_t items;
-    const float *deep, *z, *zero, *query, *mask;
+    const float *item, *query, *mask;
 };
 
 /* Working memory for up to `rows` items at a time. */

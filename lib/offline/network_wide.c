@@ -23,6 +23,11 @@ static void open_gate(const struct ek_network *n, const float *parameter, struct
     }
 }
 
+static const float *z_of(const struct ek_network *n, const struct ek_network_list *l, size_t item)
+{
+    return l->item + item * (n->items + 2 * n->routable) + n->items;
+}
+
 void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, double *score)
 {
@@ -30,7 +35,7 @@ void ek_network_score(const struct ek_network *n, const float *parameter, struct
     size_t width = n->layer[n->layers - 1].width;
     open_gate(n, parameter, p, l);
     for (size_t i = 0; i < l->items; i++) {
-        const float *z = l->z + i * n->routable, *zero = l->zero + i * n->routable;
+        const float *z = z_of(n, l, i), *zero = z + n->routable;
         double sum = (double)deep[(row + i) * width];
         for (size_t k = 0; k < n->routable; k++)
             sum += (double)z[k] * p->slope[k] + (double)zero[k] * p->zero[k];
@@ -46,7 +51,7 @@ static void blame_slopes(const struct ek_network *n, struct ek_pass *p,
     memset(p->slope, 0, n->routable * sizeof *p->slope);
     memset(p->zero, 0, n->routable * sizeof *p->zero);
     for (size_t i = 0; i < l->items; i++) {
-        const float *z = l->z + i * n->routable, *zero = l->zero + i * n->routable;
+        const float *z = z_of(n, l, i), *zero = z + n->routable;
         for (size_t k = 0; k < n->routable; k++) {
             double share = slope_of_score[i] * (double)l->mask[k];
             p->slope[k] += share * (double)z[k];

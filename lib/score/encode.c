@@ -3,21 +3,42 @@
 #include "base/alloc.h"
 #include "num/ln.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
+
+static double *widen(const float *x, size_t count)
+{
+    double *wide = ek_calloc_aligned(count, sizeof *wide);
+    for (size_t i = 0; wide && i < count; i++)
+        wide[i] = (double)x[i];
+    return wide;
+}
+
+static double *widen_inverse(const float *x, size_t count)
+{
+    double *wide = widen(x, count);
+    for (size_t i = 0; wide && i < count; i++)
+        wide[i] = 1 / wide[i];
+    return wide;
+}
 
 int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
 {
-    size_t widest =
-        (size_t)(m->item_features > m->query_features ? m->item_features : m->query_features);
+    size_t f = (size_t)m->item_features, q = (size_t)m->query_features;
+    size_t k = (size_t)m->routable_count;
     memset(c, 0, sizeof *c);
     c->model = m;
-    c->row = ek_calloc_aligned(widest, sizeof *c->row);
-    c->line = ek_calloc_aligned(widest, sizeof *c->line);
-    c->sum = ek_calloc_aligned(2 * (size_t)m->routable_count, sizeof *c->sum);
-    c->query = ek_calloc_aligned((size_t)m->query_features, sizeof *c->query);
-    if (c->row && c->line && c->sum && c->query)
+    c->stride = f + 2 * k;
+    c->row = ek_calloc_aligned(f > q ? f : q, sizeof *c->row);
+    c->routable = ek_calloc_aligned(k, sizeof *c->routable);
+    c->sum = ek_calloc_aligned(k, sizeof *c->sum);
+    c->usable = ek_calloc_aligned(k, sizeof *c->usable);
+    c->query = ek_calloc_aligned(q, sizeof *c->query);
+    c->item_mean = widen(m->item_mean, f);
+    c->item_scale = widen_inverse(m->item_sd, f);
+    c->query_mean = widen(m->query_mean, q);
+    c->query_scale = widen_inverse(m->query_sd, q);
+    if (c->row && c->routable && c->sum && c->usable && c->query && c->item_mean && c->item_scale &&
+        c->query_mean && c->query_scale)
         return EK_OK;
     ek_encoder_release(c);
     return EK_ENOMEM;
@@ -25,114 +46,37 @@ int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
 
 static void release_items(struct ek_encoder *c)
 {
-    ek_free(c->deep);
-    ek_free(c->z);
-    ek_free(c->zero);
+    ek_free(c->item);
     ek_free(c->log);
-    c->deep = c->z = c->zero = NULL;
+    c->item = NULL;
     c->log = NULL;
     c->capacity = 0;
 }
 
 void ek_encoder_release(struct ek_encoder *c)
 {
+    void *const arrays[] = {c->row,       c->routable,   c->sum,        c->usable,     c->query,
+                            c->item_mean, c->item_scale, c->query_mean, c->query_scale};
     release_items(c);
-    ek_free(c->row);
-    ek_free(c->line);
-    ek_free(c->sum);
-    ek_free(c->query);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        ek_free(arrays[i]);
     memset(c, 0, sizeof *c);
 }
 
 static int room_for(struct ek_encoder *c, size_t n)
 {
-    if (n <= c->capacity && c->deep)
+    if (n <= c->capacity && c->item)
         return EK_OK;
     size_t want = n + n / 2 + 16, k = (size_t)c->model->routable_count;
     release_items(c);
-    c->deep = ek_calloc_aligned(want, (size_t)c->model->item_features * sizeof *c->deep);
-    c->z = ek_calloc_aligned(want, k * sizeof *c->z);
-    c->zero = ek_calloc_aligned(want, k * sizeof *c->zero);
+    c->item = ek_calloc_aligned(want, c->stride * sizeof *c->item);
     c->log = ek_calloc_aligned(want, k * sizeof *c->log);
-    if (!c->deep || !c->z || !c->zero || !c->log) {
+    if (!c->item || !c->log) {
         release_items(c);
         return EK_ENOMEM;
     }
     c->capacity = want;
     return EK_OK;
-}
-
-/* out = (sgn(x) ln(1+|x|) - mean) / sd, 0 where x is not finite. `line` is scratch. */
-static void standardise(const double *x, int count, const float *mean, const float *sd,
-                        double *line, float *out)
-{
-    for (int f = 0; f < count; f++) {
-        double a = fabs(x[f]);
-        line[f] = a <= DBL_MAX ? 1 + a : 1;
-    }
-    ek_ln_of(line, line, (size_t)count);
-    for (int f = 0; f < count; f++) {
-        double t = (copysign(line[f], x[f]) - (double)mean[f]) / (double)sd[f];
-        out[f] = fabs(x[f]) <= DBL_MAX ? (float)t : 0;
-    }
-}
-
-/* Logs and zero indicators of one item; adds to the sums. */
-static void take_logs(struct ek_encoder *c, double *log, float *zero)
-{
-    int count = c->model->routable_count;
-    const int *routable = c->model->routable;
-    double *sum = c->sum, *usable = c->sum + count;
-    for (int k = 0; k < count; k++) {
-        double a = fabs(c->row[routable[k]]);
-        c->line[k] = a >= DBL_MIN && a <= DBL_MAX ? a : 1;
-        zero[k] = a == 0;
-    }
-    ek_ln_of(c->line, log, (size_t)count);
-    for (int k = 0; k < count; k++) {
-        double a = fabs(c->row[routable[k]]);
-        int use = a >= DBL_MIN && a <= DBL_MAX;
-        sum[k] += log[k]; /* ln 1 = 0 where not usable */
-        usable[k] += use;
-        log[k] = use ? log[k] : NAN;
-    }
-}
-
-/* The factor that z of a feature is multiplied with: 0 silences it. */
-static double z_factor(const struct ek_model *m, const struct ek_treatment *t, int k)
-{
-    double factor = 1 / (double)m->log_sd[k];
-    if (t && t[k].action == EK_ACT_SILENCE)
-        return 0;
-    if (t && t[k].action == EK_ACT_ROUTE_SPREAD)
-        return factor / t[k].value;
-    return factor;
-}
-
-/* Turns the sums into means and factors, in place. */
-static void settle(struct ek_encoder *c, const struct ek_treatment *t)
-{
-    const struct ek_model *m = c->model;
-    double *mean = c->sum, *factor = c->sum + m->routable_count;
-    for (int k = 0; k < m->routable_count; k++) {
-        mean[k] = factor[k] > 0 ? mean[k] / factor[k] : 0;
-        if (m->list_free)
-            mean[k] = (double)m->log_mean[k];
-        factor[k] = z_factor(m, t, k);
-    }
-}
-
-static void centre(struct ek_encoder *c, const float *x, size_t item)
-{
-    const struct ek_model *m = c->model;
-    int count = m->routable_count;
-    const double *mean = c->sum, *factor = c->sum + count, *log = c->log + item * (size_t)count;
-    float *z = c->z + item * (size_t)count, *zero = c->zero + item * (size_t)count;
-    for (int k = 0; k < count; k++) {
-        double v = copysign(1, (double)x[m->routable[k]]) * (log[k] - mean[k]) * factor[k];
-        z[k] = isnan(v) ? 0 : (float)v;
-        zero[k] = factor[k] > 0 ? zero[k] : 0;
-    }
 }
 
 static void load_row(struct ek_encoder *c, const float *x, const struct ek_treatment *t)
@@ -145,6 +89,61 @@ static void load_row(struct ek_encoder *c, const float *x, const struct ek_treat
             c->row[m->routable[k]] /= t[k].value;
 }
 
+/* The routable values of the row in hand; a copy only where they do not stand together. */
+static const double *routable_row(struct ek_encoder *c)
+{
+    const struct ek_model *m = c->model;
+    int k = m->routable_count;
+    if (k && m->routable[k - 1] - m->routable[0] == k - 1)
+        return c->row + m->routable[0];
+    for (int i = 0; i < k; i++)
+        c->routable[i] = c->row[m->routable[i]];
+    return c->routable;
+}
+
+static void encode_item(struct ek_encoder *c, size_t number)
+{
+    size_t f = (size_t)c->model->item_features, k = (size_t)c->model->routable_count;
+    float *item = c->item + number * c->stride;
+    ek_signed_ln(c->row, c->item_mean, c->item_scale, item, f);
+    ek_ln_take(routable_row(c),
+               &(struct ek_ln_row){.ln = c->log + number * k,
+                                   .sign = item + f,
+                                   .zero = item + f + k,
+                                   .sum = c->sum,
+                                   .usable = c->usable},
+               k);
+}
+
+static bool silenced(const struct ek_treatment *t, int k)
+{
+    return t && t[k].action == EK_ACT_SILENCE;
+}
+
+/* Turns the sums into means, and the counts into the factors that z is multiplied with. */
+static void settle(struct ek_encoder *c, const struct ek_treatment *t)
+{
+    const struct ek_model *m = c->model;
+    for (int k = 0; k < m->routable_count; k++) {
+        double factor = silenced(t, k) ? 0 : 1 / (double)m->log_sd[k];
+        if (t && t[k].action == EK_ACT_ROUTE_SPREAD)
+            factor /= t[k].value;
+        c->sum[k] = c->usable[k] > 0 ? c->sum[k] / c->usable[k] : 0;
+        if (m->list_free)
+            c->sum[k] = (double)m->log_mean[k];
+        c->usable[k] = factor;
+    }
+}
+
+static void silence_zeros(struct ek_encoder *c, size_t n, const struct ek_treatment *t)
+{
+    int count = c->model->routable_count;
+    float *zero = c->item + c->model->item_features + count;
+    for (int k = 0; k < count; k++)
+        for (size_t i = 0; i < n && silenced(t, k); i++)
+            zero[i * c->stride + (size_t)k] = 0;
+}
+
 int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
               const struct ek_treatment *treatment)
 {
@@ -154,16 +153,17 @@ int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
         return EK_ENOMEM;
     for (int j = 0; j < m->query_features; j++)
         c->row[j] = (double)query[j];
-    standardise(c->row, m->query_features, m->query_mean, m->query_sd, c->line, c->query);
-    memset(c->sum, 0, 2 * routable * sizeof *c->sum);
+    ek_signed_ln(c->row, c->query_mean, c->query_scale, c->query, (size_t)m->query_features);
+    memset(c->sum, 0, routable * sizeof *c->sum);
+    memset(c->usable, 0, routable * sizeof *c->usable);
     for (size_t i = 0; i < (size_t)n; i++) {
         load_row(c, x + i * features, treatment);
-        standardise(c->row, m->item_features, m->item_mean, m->item_sd, c->line,
-                    c->deep + i * features);
-        take_logs(c, c->log + i * routable, c->zero + i * routable);
+        encode_item(c, i);
     }
     settle(c, treatment);
     for (size_t i = 0; i < (size_t)n; i++)
-        centre(c, x + i * features, i);
+        ek_ln_centre(c->log + i * routable, c->sum, c->usable, c->item + i * c->stride + features,
+                     routable);
+    silence_zeros(c, (size_t)n, treatment);
     return EK_OK;
 }

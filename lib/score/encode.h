@@ -1,6 +1,6 @@
 /* The transforms of routable SIR: raw features of one list to what the network reads.
  *
- * Shapes as in data/model.h; rows are items, row-major.
+ * Shapes as in data/model.h. An item is a row of F + 2 K floats: deep, z, zero.
  *   deep  [n, F]  (sgn(x) ln(1+|x|) - item_mean) / item_sd
  *   z     [n, K]  sgn(x) (ln|x| - mean over the list's usable values) / log_sd, in the list-free
  * form with log_mean in place of the list's mean zero  [n, K]  1 where x = 0, else 0 query [M] as
@@ -18,18 +18,20 @@
 
 struct ek_encoder {
     const struct ek_model *model;
-    float *deep, *z, *zero, *query; /* of the last list */
-    size_t capacity;                /* items there is room for */
-    double *row, *line;             /* [F], scratch */
-    double *log;                    /* [n, K], scratch; NaN where not usable */
-    double *sum;                    /* [2 K]: of logs, of usable values */
+    size_t stride;          /* F + 2 K */
+    float *item, *query;    /* of the last list: [n, stride], [M]; may be changed until the next */
+    size_t capacity;        /* items there is room for */
+    double *row, *routable; /* [F or M, K]: one item's values, scratch */
+    double *log;            /* [n, K], scratch */
+    double *sum, *usable;   /* [K]: of logs, of usable values; then mean and factor */
+    double *item_mean, *item_scale, *query_mean, *query_scale; /* the model's, scale = 1 / sd */
 };
 
 /* The model must outlive the encoder. */
 int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m);
 void ek_encoder_release(struct ek_encoder *c);
-/* x [n, F], query [M]; treatment [K] or NULL, its values positive and finite. Fills the arrays.
- * EK_ENOMEM. */
+/* x [n, F], query [M]; treatment [K] or NULL, its values positive and finite. Fills `item`
+ * and `query`. EK_ENOMEM. */
 int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
               const struct ek_treatment *treatment);
 

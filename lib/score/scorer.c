@@ -1,7 +1,7 @@
 #include "score/scorer.h"
 
 #include "base/alloc.h"
-#include "num/gemm.h"
+#include "num/dense.h"
 #include "score/encode.h"
 
 #include <math.h>
@@ -9,83 +9,79 @@
 
 enum { BLOCK = 64 }; /* items that go through the network together */
 
-/* One layer, transposed and padded: weight [inputs, width]. */
-struct layer {
-    size_t inputs, outputs, width;
-    float *weight, *bias;
-};
-
 struct ek_scorer {
     const struct ek_model *model;
     struct ek_encoder encoder;
-    size_t shared, own; /* deep inputs that are the same for all items of a list, and the others */
+    /* The first layer is cut in two: inputs that are the same for all items of a list (query, mask)
+     * and those of the item (deep, z, zero). `shared` is NULL when there are none of the first. */
+    struct ek_dense *shared, *layer[EK_LAYERS_MAX];
+    float *list_input, *start; /* [shared inputs], [ek_dense_start of the first layer] */
+    float *hidden[2];          /* [BLOCK, widest layer] */
     size_t widest;
-    /* The first layer has the shared inputs (query, mask) before the own ones (u, z, zero). */
-    struct layer layer[EK_LAYERS_MAX];
-    float *list_input, *start; /* [shared], [width of the first layer] */
-    float *input;              /* [BLOCK, own] */
-    float *hidden[2];          /* [BLOCK, widest] */
-    float *mask;               /* [K] */
-    double *slope, *zero;      /* [K], 0 where not routed */
+    float *mask;          /* [K] */
+    int *routed, routes;  /* the routable numbers that are routed: [K], how many */
+    double *slope, *zero; /* [K], in the order of `routed` */
 };
 
-static size_t padded(size_t n)
+/* Columns [from, from + count) of a matrix [rows, columns], put behind `at` columns of one with
+ * `width`. */
+static void copy_columns(const float *matrix, size_t rows, size_t columns, size_t from,
+                         size_t count, float *to, size_t width, size_t at)
 {
-    return (n + EK_GEMM_COLUMNS - 1) / EK_GEMM_COLUMNS * EK_GEMM_COLUMNS;
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * width + at, matrix + i * columns + from, count * sizeof *to);
 }
 
-/* Column of the model's first weight that input number `to` of ours is: query and mask move to the
- * front. */
-static size_t column_of(const struct ek_model *m, size_t shared, size_t to)
-{
-    size_t features = (size_t)m->item_features;
-    if (to < shared)
-        return features + to;
-    return to - shared < features ? to - shared : to;
-}
-
-static int fill_layer(struct ek_scorer *s, int i, size_t inputs)
+/* Cuts the first layer. `scratch` has room for its weights. */
+static int make_first(struct ek_scorer *s, float *scratch)
 {
     const struct ek_model *m = s->model;
-    struct layer *l = &s->layer[i];
-    l->inputs = inputs;
-    l->outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
-    l->width = padded(l->outputs);
-    l->weight = ek_calloc_aligned(l->inputs * l->width, sizeof *l->weight);
-    l->bias = ek_calloc_aligned(l->width, sizeof *l->bias);
-    if (!l->weight || !l->bias)
-        return EK_ENOMEM;
-    memcpy(l->bias, m->bias[i], l->outputs * sizeof *l->bias);
-    for (size_t from = 0; from < inputs; from++) {
-        size_t column = i ? from : column_of(m, s->shared, from);
-        for (size_t o = 0; o < l->outputs; o++)
-            l->weight[from * l->width + o] = m->weight[i][o * inputs + column];
+    size_t columns = (size_t)m->deep_inputs, features = (size_t)m->item_features;
+    size_t common = (size_t)m->query_features + (m->mask_input ? (size_t)m->routable_count : 0);
+    size_t own = columns - common, rows = (size_t)(m->hidden_count ? m->hidden[0] : 1);
+    if (common) {
+        copy_columns(m->weight[0], rows, columns, features, common, scratch, common, 0);
+        if (ek_dense_new(&s->shared, (int)common, (int)rows, scratch, m->bias[0]))
+            return EK_ENOMEM;
     }
-    if (l->width > s->widest)
-        s->widest = l->width;
-    return EK_OK;
+    copy_columns(m->weight[0], rows, columns, 0, features, scratch, own, 0);
+    copy_columns(m->weight[0], rows, columns, features + common, own - features, scratch, own,
+                 features);
+    return ek_dense_new(&s->layer[0], (int)own, (int)rows, scratch, m->bias[0]);
+}
+
+static int make_layers(struct ek_scorer *s)
+{
+    const struct ek_model *m = s->model;
+    size_t rows = (size_t)(m->hidden_count ? m->hidden[0] : 1);
+    float *scratch = ek_calloc(rows * (size_t)m->deep_inputs, sizeof *scratch);
+    int code = scratch ? make_first(s, scratch) : EK_ENOMEM;
+    ek_free(scratch);
+    for (int i = 0; i <= m->hidden_count && !code; i++) {
+        int outputs = i < m->hidden_count ? m->hidden[i] : 1;
+        if (i)
+            code = ek_dense_new(&s->layer[i], m->hidden[i - 1], outputs, m->weight[i], m->bias[i]);
+        if ((size_t)outputs > s->widest)
+            s->widest = (size_t)outputs;
+    }
+    return code;
 }
 
 static int fill(struct ek_scorer *s)
 {
     const struct ek_model *m = s->model;
-    size_t k = (size_t)m->routable_count, inputs = (size_t)m->deep_inputs;
-    s->shared = (size_t)m->query_features + (m->mask_input ? k : 0);
-    s->own = inputs - s->shared;
-    for (int i = 0; i <= m->hidden_count; i++) {
-        if (fill_layer(s, i, inputs))
-            return EK_ENOMEM;
-        inputs = s->layer[i].outputs;
-    }
-    s->list_input = ek_calloc_aligned(s->shared, sizeof *s->list_input);
-    s->start = ek_calloc_aligned(s->layer[0].width, sizeof *s->start);
-    s->input = ek_calloc_aligned(BLOCK * s->own, sizeof *s->input);
+    size_t k = (size_t)m->routable_count;
+    if (make_layers(s))
+        return EK_ENOMEM;
+    s->list_input = ek_calloc_aligned((size_t)m->query_features + k, sizeof *s->list_input);
+    s->start = ek_calloc_aligned((size_t)ek_dense_start(s->layer[0]), sizeof *s->start);
     s->hidden[0] = ek_calloc_aligned(BLOCK * s->widest, sizeof *s->hidden[0]);
     s->hidden[1] = ek_calloc_aligned(BLOCK * s->widest, sizeof *s->hidden[1]);
     s->mask = ek_calloc_aligned(k, sizeof *s->mask);
-    s->slope = ek_calloc_aligned(k, sizeof *s->slope);
-    s->zero = ek_calloc_aligned(k, sizeof *s->zero);
-    if (!s->list_input || !s->start || !s->input || !s->hidden[0] || !s->hidden[1] || !s->mask ||
+    s->routed = ek_calloc(k, sizeof *s->routed);
+    s->slope = ek_calloc(k, sizeof *s->slope);
+    s->zero = ek_calloc(k, sizeof *s->zero);
+    if (!s->list_input || !s->start || !s->hidden[0] || !s->hidden[1] || !s->mask || !s->routed ||
         !s->slope || !s->zero)
         return EK_ENOMEM;
     return ek_encoder_init(&s->encoder, m);
@@ -110,12 +106,11 @@ void ek_scorer_free(struct ek_scorer *s)
     if (!s)
         return;
     ek_encoder_release(&s->encoder);
-    for (int i = 0; i < EK_LAYERS_MAX; i++) {
-        ek_free(s->layer[i].weight);
-        ek_free(s->layer[i].bias);
-    }
-    void *const arrays[] = {s->list_input, s->start, s->input, s->hidden[0],
-                            s->hidden[1],  s->mask,  s->slope, s->zero};
+    ek_dense_free(s->shared);
+    for (int i = 0; i < EK_LAYERS_MAX; i++)
+        ek_dense_free(s->layer[i]);
+    void *const arrays[] = {s->list_input, s->start,  s->hidden[0], s->hidden[1],
+                            s->mask,       s->routed, s->slope,     s->zero};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ek_free(arrays[i]);
     ek_free(s);
@@ -129,6 +124,7 @@ static bool routes(enum ek_action a)
 static int take_treatment(struct ek_scorer *s, const struct ek_treatment *t, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
+    s->routes = 0;
     for (int k = 0; k < m->routable_count; k++) {
         enum ek_action a = t ? t[k].action : EK_ACT_NONE;
         bool valued = a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_RESCALE;
@@ -136,128 +132,104 @@ static int take_treatment(struct ek_scorer *s, const struct ek_treatment *t, str
             return ek_fail(e, EK_ESTATE, "'%s' of feature '%s' needs a positive value",
                            ek_action_name(a), m->item_names[m->routable[k]]);
         s->mask[k] = routes(a);
+        if (routes(a))
+            s->routed[s->routes++] = k;
     }
     return EK_OK;
+}
+
+static double gate_value(const struct ek_scorer *s, size_t gate)
+{
+    const struct ek_model *m = s->model;
+    size_t inputs = (size_t)m->query_features;
+    if (gate == (size_t)m->gate_size)
+        return 1;
+    double sum = (double)m->gate_bias[gate];
+    for (size_t j = 0; j < inputs; j++)
+        sum += (double)m->gate_weight[gate * inputs + j] * (double)s->encoder.query[j];
+    return sum;
 }
 
 /* Gate values and from them the slopes of z and zero. */
 static void open_gate(struct ek_scorer *s)
 {
     const struct ek_model *m = s->model;
-    size_t count = (size_t)m->routable_count, inputs = (size_t)m->query_features;
-    memset(s->slope, 0, count * sizeof *s->slope);
-    memset(s->zero, 0, count * sizeof *s->zero);
-    for (size_t l = 0; l <= (size_t)m->gate_size; l++) {
-        double g = 1;
-        if (l < (size_t)m->gate_size) {
-            g = (double)m->gate_bias[l];
-            for (size_t j = 0; j < inputs; j++)
-                g += (double)m->gate_weight[l * inputs + j] * (double)s->encoder.query[j];
-        }
-        for (size_t k = 0; k < count; k++) {
-            double open = (double)s->mask[k] * g;
-            s->slope[k] += open * (double)m->slope[l * count + k];
-            s->zero[k] += open * (double)m->zero[l * count + k];
+    size_t count = (size_t)m->routable_count, routed = (size_t)s->routes;
+    memset(s->slope, 0, routed * sizeof *s->slope);
+    memset(s->zero, 0, routed * sizeof *s->zero);
+    for (size_t l = 0; routed && l <= (size_t)m->gate_size; l++) {
+        double g = gate_value(s, l);
+        for (size_t r = 0; r < routed; r++) {
+            size_t at = l * count + (size_t)s->routed[r];
+            s->slope[r] += g * (double)m->slope[at];
+            s->zero[r] += g * (double)m->zero[at];
         }
     }
 }
 
-/* What the inputs that all items share give to the first layer. */
-static void start_list(struct ek_scorer *s)
+/* What the inputs that all items share give to the first layer; NULL when there are none. */
+static const float *start_list(struct ek_scorer *s)
 {
     const struct ek_model *m = s->model;
-    const struct layer *l = &s->layer[0];
     size_t queries = (size_t)m->query_features;
+    if (!s->shared)
+        return NULL;
     memcpy(s->list_input, s->encoder.query, queries * sizeof *s->list_input);
-    memcpy(s->list_input + queries, s->mask, (s->shared - queries) * sizeof *s->list_input);
-    ek_gemm(&(struct ek_gemm){.a = s->list_input,
-                              .b = l->weight,
-                              .c = s->start,
-                              .a_step = 1,
-                              .b_row = l->width,
-                              .rows = 1,
-                              .columns = l->width,
-                              .depth = s->shared,
-                              .start = l->bias});
+    if (m->mask_input)
+        memcpy(s->list_input + queries, s->mask, (size_t)m->routable_count * sizeof *s->mask);
+    ek_dense_apply(s->shared, s->list_input, 1, 0, s->start, 0, 0);
+    return s->start;
 }
 
-/* The own inputs of one item: u, then z and zero as log_input says. */
-static void fill_input(const struct ek_scorer *s, size_t item, float *to)
+/* Switches off what a routed feature (and, with logs where routed only, an unrouted one) must not
+ * say in the deep part. The wide part needs z where routed only. */
+static void switch_off(struct ek_scorer *s, size_t items)
 {
     const struct ek_model *m = s->model;
-    size_t features = (size_t)m->item_features, count = (size_t)m->routable_count;
-    const float *z = s->encoder.z + item * count, *zero = s->encoder.zero + item * count;
-    memcpy(to, s->encoder.deep + item * features, features * sizeof *to);
-    for (size_t k = 0; k < count; k++)
-        if (s->mask[k] > 0)
-            to[m->routable[k]] = 0;
-    to += features;
-    if (m->log_input == EK_LOG_NONE)
-        return;
-    for (size_t k = 0; k < count; k++)
-        to[k] = m->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * s->mask[k];
-    if (m->log_input == EK_LOG_ALWAYS)
-        memcpy(to + count, zero, count * sizeof *to);
+    for (size_t i = 0; i < items; i++) {
+        float *item = s->encoder.item + i * s->encoder.stride, *z = item + m->item_features;
+        for (int r = 0; r < s->routes; r++)
+            item[m->routable[s->routed[r]]] = 0;
+        for (int k = 0; m->log_input == EK_LOG_ROUTED && k < m->routable_count; k++)
+            z[k] *= s->mask[k];
+    }
 }
 
-static void rectify(float *x, size_t count)
+/* Runs items through the network; their results are one behind the other. */
+static const float *run_network(struct ek_scorer *s, const float *start, size_t first, int items)
 {
-    for (size_t i = 0; i < count; i++)
-        x[i] = x[i] > 0 ? x[i] : 0;
-}
-
-/* Runs `rows` items through the network; the result is column 0 of what it returns. */
-static const float *run_network(struct ek_scorer *s, size_t rows)
-{
-    const float *from = s->input, *weight = s->layer[0].weight + s->shared * s->layer[0].width;
-    size_t stride = s->own, depth = s->own;
+    const float *from = s->encoder.item + first * s->encoder.stride;
+    size_t stride = s->encoder.stride;
     for (int i = 0; i <= s->model->hidden_count; i++) {
-        const struct layer *l = &s->layer[i];
+        const struct ek_dense *l = s->layer[i];
+        size_t width = (size_t)ek_dense_outputs(l);
         float *to = s->hidden[i % 2];
-        ek_gemm(&(struct ek_gemm){.a = from,
-                                  .b = i ? l->weight : weight,
-                                  .c = to,
-                                  .a_row = stride,
-                                  .a_step = 1,
-                                  .b_row = l->width,
-                                  .c_row = l->width,
-                                  .rows = rows,
-                                  .columns = l->width,
-                                  .depth = depth,
-                                  .start = i ? l->bias : s->start});
-        if (i < s->model->hidden_count)
-            rectify(to, rows * l->width);
+        ek_dense_apply_from(l, i ? NULL : start, from, items, stride, to, width,
+                            i < s->model->hidden_count);
         from = to;
-        stride = l->width;
-        depth = l->outputs;
+        stride = width;
     }
     return from;
 }
 
-static double wide_part(const struct ek_scorer *s, size_t item)
+static double wide_part(const struct ek_scorer *s, size_t number)
 {
-    size_t count = (size_t)s->model->routable_count;
-    const float *z = s->encoder.z + item * count, *zero = s->encoder.zero + item * count;
+    const struct ek_model *m = s->model;
+    const float *z = s->encoder.item + number * s->encoder.stride + m->item_features;
+    const float *zero = z + m->routable_count;
     double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += (double)z[k] * s->slope[k] + (double)zero[k] * s->zero[k];
+    for (int r = 0; r < s->routes; r++) {
+        int k = s->routed[r];
+        sum += (double)z[k] * s->slope[r] + (double)zero[k] * s->zero[r];
+    }
     return sum;
-}
-
-static void score_block(struct ek_scorer *s, size_t first, size_t rows, double *scores)
-{
-    size_t width = s->layer[s->model->hidden_count].width;
-    for (size_t i = 0; i < rows; i++)
-        fill_input(s, first + i, s->input + i * s->own);
-    const float *deep = run_network(s, rows);
-    for (size_t i = 0; i < rows; i++)
-        scores[first + i] = (double)deep[i * width] + wide_part(s, first + i);
 }
 
 int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
+    size_t n = (size_t)q->items;
     if (q->item_features != m->item_features || q->query_features != m->query_features)
         return ek_fail(e, EK_ESTATE, "list has %d item and %d query features, the model %d and %d",
                        q->item_features, q->query_features, m->item_features, m->query_features);
@@ -267,8 +239,13 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
     if (ek_encode(&s->encoder, q->x, q->items, q->query, treatment))
         return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
     open_gate(s);
-    start_list(s);
-    for (size_t first = 0, n = (size_t)q->items; first < n; first += BLOCK)
-        score_block(s, first, n - first < BLOCK ? n - first : BLOCK, scores);
+    switch_off(s, n);
+    const float *start = start_list(s);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t items = n - first < BLOCK ? n - first : BLOCK;
+        const float *deep = run_network(s, start, first, (int)items);
+        for (size_t i = 0; i < items; i++)
+            scores[first + i] = (double)deep[i] + wide_part(s, first + i);
+    }
     return EK_OK;
 }

@@ -23,7 +23,8 @@ struct work {
 static void packed(void *context)
 {
     struct work *w = context;
-    const struct ek_dense_rows all = {w->x, w->y, (size_t)w->inputs, (size_t)w->outputs, ROWS, 1};
+    const struct ek_dense_rows all = {w->x, w->y, (size_t)w->inputs, (size_t)w->outputs, ROWS,
+                                      1,    NULL};
     w->kernel(w->d, &all);
     ek_bench_use(w->y);
 }

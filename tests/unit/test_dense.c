@@ -49,8 +49,8 @@ static void release(struct data *t)
 
 static void apply(struct data *t, enum ek_isa isa, int rows, int relu)
 {
-    const struct ek_dense_rows all = {t->x, t->y, (size_t)t->inputs + GAP, (size_t)t->outputs + GAP,
-                                      rows, relu};
+    const struct ek_dense_rows all = {
+        t->x, t->y, (size_t)t->inputs + GAP, (size_t)t->outputs + GAP, rows, relu, NULL};
     for (size_t i = 0; i < ROWS_MAX * ((size_t)t->outputs + GAP); i++)
         t->y[i] = 77;
     ek_dense_fn_of(isa)(t->d, &all);
@@ -112,6 +112,34 @@ START_TEST(a_row_does_not_depend_on_the_others)
 }
 END_TEST
 
+START_TEST(a_layer_may_start_from_what_other_inputs_gave)
+{
+    struct ek_rng r;
+    struct data t;
+    struct ek_dense *first, *rest;
+    float cut[2][70 * 50], start[80], whole[3 * 70], parts[3 * 70];
+    ek_rng_seed(&r, 6);
+    make(&t, 50, 70, &r);
+    for (int o = 0; o < 70; o++) {
+        memcpy(cut[0] + o * 20, t.weight + o * 50, 20 * sizeof(float));
+        memcpy(cut[1] + o * 30, t.weight + o * 50 + 20, 30 * sizeof(float));
+    }
+    ck_assert_int_eq(ek_dense_new(&first, 20, 70, cut[0], t.bias), EK_OK);
+    ck_assert_int_eq(ek_dense_new(&rest, 30, 70, cut[1], NULL), EK_OK);
+    ck_assert_int_eq(ek_dense_start(rest), 80);
+    for (size_t i = 0; i < 3; i++) {
+        const float *x = t.x + i * (50 + GAP);
+        ek_dense_apply(first, x, 1, 0, start, 0, 0);
+        ek_dense_apply_from(rest, start, x + 20, 1, 0, parts + i * 70, 70, 1);
+    }
+    ek_dense_apply(t.d, t.x, 3, 50 + GAP, whole, 70, 1);
+    ck_assert_mem_eq(whole, parts, sizeof whole);
+    ek_dense_free(first);
+    ek_dense_free(rest);
+    release(&t);
+}
+END_TEST
+
 START_TEST(fused_instruction_sets_give_the_same_bits)
 {
     struct ek_rng r;
@@ -138,7 +166,7 @@ START_TEST(nan_passes_through_relu_and_stays_in_its_row)
     ck_assert_int_eq(ek_dense_new(&d, 2, 2, weight, NULL), EK_OK);
     for (enum ek_isa isa = 0; isa < EK_ISAS; isa++) {
         float y[4];
-        const struct ek_dense_rows all = {x, y, 2, 2, 2, 1};
+        const struct ek_dense_rows all = {x, y, 2, 2, 2, 1, NULL};
         if (!ek_isa_has(isa))
             continue;
         ek_dense_fn_of(isa)(d, &all);
@@ -161,8 +189,8 @@ END_TEST
 
 Suite *suite_dense(void)
 {
-    return ek_suite("dense", every_instruction_set_and_shape_is_right,
-                    a_row_does_not_depend_on_the_others, fused_instruction_sets_give_the_same_bits,
-                    nan_passes_through_relu_and_stays_in_its_row,
-                    a_layer_without_inputs_or_outputs_is_refused);
+    return ek_suite(
+        "dense", every_instruction_set_and_shape_is_right, a_row_does_not_depend_on_the_others,
+        a_layer_may_start_from_what_other_inputs_gave, fused_instruction_sets_give_the_same_bits,
+        nan_passes_through_relu_and_stays_in_its_row, a_layer_without_inputs_or_outputs_is_refused);
 }

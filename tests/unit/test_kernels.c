@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { MANY = 4096, SIDE = 48 };
@@ -42,18 +43,97 @@ START_TEST(logarithms_have_the_same_bits_everywhere)
     struct ek_rng r;
     ek_rng_seed(&r, 4);
     fill_positive(x, &r);
-    ek_ln_portable(x, expected, MANY);
+    ek_ln_portable.of(x, expected, MANY);
     for (int isa = 0; isa < EK_ISAS; isa++) {
         if (!ek_isa_has((enum ek_isa)isa))
             continue;
         for (size_t count = 0; count < 40; count++) {
             y[count] = 7;
-            ek_ln_fn_of((enum ek_isa)isa)(x, y, count);
+            ek_ln_kernels_of((enum ek_isa)isa)->of(x, y, count);
             ck_assert_mem_eq(y, expected, count * sizeof *y);
             ck_assert(y[count] == 7);
         }
-        ek_ln_fn_of((enum ek_isa)isa)(x, y, MANY);
+        ek_ln_kernels_of((enum ek_isa)isa)->of(x, y, MANY);
         ck_assert_mem_eq(y, expected, sizeof expected);
+    }
+}
+END_TEST
+
+/* Values of every kind there is. */
+static void fill_any(double *x, int count, struct ek_rng *r)
+{
+    static const double special[] = {0, -0.0, NAN,     INFINITY,   -INFINITY,
+                                     1, -1,   DBL_MIN, DBL_MIN / 2};
+    for (int i = 0; i < count; i++)
+        x[i] = i % 5 ? exp(20 * ek_rng_normal(r)) * (i % 3 ? 1 : -1)
+                     : special[i / 5 % (int)(sizeof special / sizeof *special)];
+}
+
+static bool usable(double x)
+{
+    return fabs(x) >= DBL_MIN && fabs(x) <= DBL_MAX;
+}
+
+/* Equal but for the rounding to float. */
+static bool near(double rounded, double exact)
+{
+    return fabs(rounded - exact) <= 1e-7 * fabs(exact);
+}
+
+START_TEST(transforms_are_their_definitions)
+{
+    enum { COUNT = 203 };
+    double x[COUNT], mean[COUNT], scale[COUNT], ln[COUNT], sum[COUNT] = {0}, n[COUNT] = {0};
+    float y[COUNT], z[COUNT], zero[COUNT];
+    struct ek_rng r;
+    ek_rng_seed(&r, 6);
+    fill_any(x, COUNT, &r);
+    for (int i = 0; i < COUNT; i++) {
+        mean[i] = ek_rng_normal(&r);
+        scale[i] = exp(ek_rng_normal(&r));
+    }
+    const struct ek_ln_row row = {ln, z, zero, sum, n};
+    ek_signed_ln(x, mean, scale, y, COUNT);
+    ek_ln_take(x, &row, COUNT);
+    ek_ln_take(x, &row, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        double t = (copysign(log(1 + fabs(x[i])), x[i]) - mean[i]) * scale[i];
+        double want = usable(x[i]) ? log(fabs(x[i])) : 0;
+        ck_assert(fabs(x[i]) <= DBL_MAX ? near((double)y[i], t) : y[i] == 0);
+        ck_assert(fabs(ln[i] - want) <= 1e-14 * (1 + fabs(want)) && sum[i] == 2 * ln[i]);
+        ck_assert(n[i] == (usable(x[i]) ? 2 : 0) && zero[i] == (x[i] == 0));
+        ck_assert(z[i] == (usable(x[i]) ? copysign(1, x[i]) : 0));
+    }
+    ek_ln_centre(ln, mean, scale, z, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        double want = copysign(1, x[i]) * (ln[i] - mean[i]) * scale[i];
+        ck_assert(near((double)z[i], usable(x[i]) ? want : 0));
+    }
+}
+END_TEST
+
+START_TEST(transforms_have_the_same_bits_everywhere)
+{
+    enum { COUNT = 61 };
+    double x[COUNT], mean[COUNT] = {0.5}, scale[COUNT] = {2, 3};
+    struct ek_rng r;
+    ek_rng_seed(&r, 7);
+    fill_any(x, COUNT, &r);
+    struct {
+        double ln[COUNT], sum[COUNT], usable[COUNT];
+        float y[COUNT], z[COUNT], zero[COUNT];
+    } want = {0}, got;
+    for (int isa = 0; isa < EK_ISAS; isa++) {
+        if (!ek_isa_has((enum ek_isa)isa))
+            continue;
+        const struct ek_ln_kernels *k = ek_ln_kernels_of((enum ek_isa)isa);
+        memset(&got, 0, sizeof got);
+        k->signed_ln(x, mean, scale, got.y, COUNT);
+        k->take(x, &(struct ek_ln_row){got.ln, got.z, got.zero, got.sum, got.usable}, COUNT);
+        k->centre(got.ln, mean, scale, got.z, COUNT);
+        if (isa == EK_ISA_PORTABLE)
+            want = got;
+        ck_assert_mem_eq(&want, &got, sizeof got);
     }
 }
 END_TEST
@@ -120,6 +200,7 @@ END_TEST
 Suite *suite_kernels(void)
 {
     return ek_suite("kernels", logarithms_are_those_of_the_c_library,
-                    logarithms_have_the_same_bits_everywhere,
+                    logarithms_have_the_same_bits_everywhere, transforms_are_their_definitions,
+                    transforms_have_the_same_bits_everywhere,
                     products_are_the_definition_bit_for_bit);
 }

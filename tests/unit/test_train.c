@@ -154,7 +154,7 @@ struct bench {
     struct ek_pass pass;
     struct ek_network_list list;
     float *parameter, *turned, *gradient;
-    float deep[5 * F], z[5 * 2], zero[5 * 2], query[M], mask[2];
+    float item[5 * (F + 4)], query[M], mask[2];
 };
 
 static void bench_init(struct bench *b, enum ek_log_input logs)
@@ -175,16 +175,12 @@ static void bench_init(struct bench *b, enum ek_log_input logs)
         b->parameter[b->n.slope + i] = (float)ek_rng_normal(&r);
         b->parameter[b->n.zero + i] = (float)ek_rng_normal(&r);
     }
-    for (size_t i = 0; i < sizeof b->deep / sizeof *b->deep; i++)
-        b->deep[i] = (float)ek_rng_normal(&r);
-    for (size_t i = 0; i < sizeof b->z / sizeof *b->z; i++) {
-        b->z[i] = (float)ek_rng_normal(&r);
-        b->zero[i] = i % 3 == 0;
-    }
+    for (size_t i = 0; i < sizeof b->item / sizeof *b->item; i++)
+        b->item[i] = i % (F + 4) < F + 2 ? (float)ek_rng_normal(&r) : i % 3 == 0;
     b->query[0] = 0.7f;
     b->mask[0] = 1;
     b->mask[1] = 0;
-    b->list = (struct ek_network_list){5, b->deep, b->z, b->zero, b->query, b->mask};
+    b->list = (struct ek_network_list){5, b->item, b->query, b->mask};
 }
 
 static void bench_release(struct bench *b)
@@ -222,10 +218,10 @@ static void check_gradient(enum ek_log_input logs)
     ek_network_backward(&b.n, b.parameter, &b.pass, 7, b.gradient);
     for (size_t i = 0; i < b.n.parameters; i++) {
         float held = b.parameter[i];
-        b.parameter[i] = held + 1e-2f;
+        b.parameter[i] = held + 1e-3f;
         double up = objective(&b);
-        b.parameter[i] = held - 1e-2f;
-        double slope = (up - objective(&b)) / 2e-2;
+        b.parameter[i] = held - 1e-3f;
+        double slope = (up - objective(&b)) / 2e-3;
         b.parameter[i] = held;
         off += (slope - (double)b.gradient[i]) * (slope - (double)b.gradient[i]);
         size += slope * slope;
