@@ -55,8 +55,8 @@ static void print_text(const struct ek_checked *f)
     char text[700];
     for (size_t i = 0; i < f->faults.count; i++)
         printf("%s\n", ek_error_text(&f->faults.errors[i], text, sizeof text));
-    if (f->faults.left_out)
-        printf("%s: %zu more faults\n", f->path, f->faults.left_out);
+    if (f->faults.count == EK_ERRORS_MAX)
+        printf("%s: and perhaps more\n", f->path);
     if (f->valid && f->note[0])
         printf("%s: %s, ok (%s)\n", f->path, ek_kind_name(f->kind), f->note);
     else if (f->valid)

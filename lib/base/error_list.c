@@ -20,10 +20,8 @@ void ek_error_list_release(struct ek_error_list *l)
 
 int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e)
 {
-    if (l->count == EK_ERRORS_MAX) {
-        l->left_out++;
-        return EK_OK;
-    }
+    if (l->count == EK_ERRORS_MAX)
+        return EK_ELIMIT;
     if (l->count == l->capacity) {
         size_t want = l->capacity ? 2 * l->capacity : FIRST_CAPACITY;
         struct ek_error *errors = ek_realloc(l->errors, want, sizeof *errors);
@@ -44,10 +42,10 @@ static int by_place(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-int ek_error_list_first(struct ek_error_list *l, struct ek_error *e)
+int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e)
 {
-    if (!l || !l->count)
-        return EK_OK;
+    if (!l || !l->count || (code && code != EK_ECONFIG))
+        return code;
     qsort(l->errors, l->count, sizeof *l->errors, by_place);
     *e = l->errors[0];
     return (int)e->code;
@@ -55,5 +53,8 @@ int ek_error_list_first(struct ek_error_list *l, struct ek_error *e)
 
 int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e)
 {
-    return l && code == EK_ECONFIG ? ek_error_list_add(l, e) : code;
+    if (!l || code != EK_ECONFIG)
+        return code;
+    int rc = ek_error_list_add(l, e);
+    return rc == EK_ELIMIT ? code : rc;
 }

@@ -1,6 +1,6 @@
 /* Several faults of one file, for checks that do not end at the first.
  *
- * Invariants: at most EK_ERRORS_MAX are kept, the rest is only counted. Owner: whoever called
+ * Invariants: at most EK_ERRORS_MAX are kept; whoever reads ends there. Owner: whoever called
  * ek_error_list_init; memory goes back with ek_error_list_release.
  */
 #ifndef EK_BASE_ERROR_LIST_H
@@ -12,17 +12,19 @@ enum { EK_ERRORS_MAX = 100 };
 
 struct ek_error_list {
     struct ek_error *errors; /* [count] */
-    size_t count, capacity, left_out;
+    size_t count, capacity;
 };
 
 void ek_error_list_init(struct ek_error_list *l);
 void ek_error_list_release(struct ek_error_list *l);
-/* EK_ENOMEM leaves the list as it was. */
+/* EK_ENOMEM, or EK_ELIMIT when the list is full; it is then as it was. */
 int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e);
-/* Sorts, and gives the first as the error of all: its code, 0 when there is none or `l` is NULL. */
-int ek_error_list_first(struct ek_error_list *l, struct ek_error *e);
-/* For readers that may go on: keeps the error of a call that returned EK_ECONFIG and gives 0. Any
- * other code, and every code when `l` is NULL, comes back as it is. */
+/* The code that a reading which ended with `code` has in all: when faults were kept they are
+ * sorted, and the first is the error; otherwise `code` and the error stay. `l` may be NULL. */
+int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e);
+/* For readers that may go on: keeps the error of a call that returned EK_ECONFIG and gives 0, or
+ * EK_ECONFIG when the list is full. Any other code, and every code when `l` is NULL, comes back as
+ * it is. */
 int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e);
 
 #endif

@@ -392,8 +392,7 @@ static int read_tree(struct ek_manifest **out, const struct ek_yaml *y,
     int rc = go_on(&s, read_root(&s, root));
     if (!rc && is_sound(&s))
         rc = read_rest(&s, root);
-    if (!rc)
-        rc = ek_error_list_first(faults, s.e);
+    rc = ek_error_list_first(faults, rc, s.e);
     if (rc)
         ek_manifest_free(s.m);
     else

@@ -241,8 +241,7 @@ static int read_tree(struct ek_rules **out, const struct ek_manifest *m, struct 
     int rc = ek_rules_default(&s.r, m, s.e);
     if (!rc)
         rc = ek_rules_go_on(&s, read_root(&s, ek_yaml_root(y)));
-    if (!rc)
-        rc = ek_error_list_first(faults, s.e);
+    rc = ek_error_list_first(faults, rc, s.e);
     ek_yaml_free(y);
     if (rc)
         ek_rules_free(s.r);
