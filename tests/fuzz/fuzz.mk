@@ -20,6 +20,7 @@ fuzz-binaries: $(FUZZ_BINARIES)
 fuzz-replay: $(FUZZ_BINARIES)
 	@for name in $(FUZZ_NAMES); do \
 	  echo "$$name: the corpus and $(MUTATIONS) mutations of each file"; \
+	  ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 \
 	  $(B)/fuzz/$$name tests/fuzz/corpus/$$name $(MUTATIONS) || { echo '0 passed, 1 failed'; exit 1; }; \
 	done
 
