@@ -311,8 +311,8 @@ static int with_model(struct eval_args *a, const struct ek_manifest *m,
     int *routed = ek_calloc((size_t)m->routable_count, sizeof *routed);
     int rc = t && routed ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory");
     ek_dataset_init(&d, m->item_count, m->query_count);
-    if (!rc)
-        rc = ek_model_check(model, m, &a->e);
+    if (!rc && (rc = ek_model_check(model, m, &a->e)))
+        ek_error_place(&a->e, a->model, 0, 0);
     if (!rc)
         rc = take_route(a, m, t, routed);
     if (!rc)

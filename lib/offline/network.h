@@ -2,7 +2,7 @@
  *
  * Shapes as in data/model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats;
  * padding is 0 and has gradient 0. Arithmetic is float32 with sums in a fixed order, the wide part
- * double: the same inputs give the same bits on every machine type of one compiler.
+ * double: the same inputs give the same bits on every machine.
  * Owner: the caller. Threads: a network is read-only; every thread has a pass of its own.
  */
 #ifndef EK_OFFLINE_NETWORK_H

@@ -1,9 +1,10 @@
 /* Training of the routable SIR model (the recipe: docs/training.md).
  *
- * Deterministic by seed: neither the number of threads nor the instruction set changes a bit, as a
- * batch is cut into EK_TRAIN_SHARDS parts in any case and all sums have a fixed order. The library
- * starts no threads; a caller-supplied runner may run the parts at the same time. Missing values in
- * the data are allowed. Owner: options and data are the caller's; the model comes out as ek_model.
+ * Deterministic by seed, whatever the number of threads: a batch is cut into EK_TRAIN_SHARDS parts
+ * in any case and all sums have a fixed order. Vector instructions change no bit either; between
+ * machines the C library's exp and log may. The library starts no threads; a caller-supplied runner
+ * may run the parts at the same time. Missing values in the data are allowed. Owner: options and
+ * data are the caller's; the model comes out as ek_model.
  */
 #ifndef EK_OFFLINE_TRAIN_H
 #define EK_OFFLINE_TRAIN_H

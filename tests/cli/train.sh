@@ -1,0 +1,97 @@
+# evenkeel train and eval: models that come out the same, figures that say what they are, clear refusals.
+set -eu
+golden=$(cd "$(dirname "$0")/../golden" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	exit 1
+}
+quiet() { # runs, and shows its chatter only when it fails
+	"$@" >said 2>chatter || fail "failed: $* $(cat said chatter)"
+}
+refused() { # status, expected text of the error, words...
+	want_status=$1 want=$2
+	shift 2
+	status=0
+	"$EK" "$@" >out 2>err || status=$?
+	[ $status = "$want_status" ] || fail "status $status instead of $want_status: $* $(cat err)"
+	[ ! -s out ] || fail "wrote something: $*"
+	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
+}
+figure() { # name in the JSON of the last eval
+	sed -E "s/\"counted\".*//; s/.*\"$1\":([0-9.]+|null).*/\\1/" said
+}
+
+quiet "$EK" gen hotel --queries 300 --seed 5 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" gen hotel --queries 100 --from 300 --seed 5 -o vali.txt.zst
+quiet "$EK" gen hotel --queries 50 --from 400 --seed 5 -o a.txt
+quiet "$EK" gen hotel --queries 50 --from 450 --seed 5 -o b.txt
+train="train --manifest hotel.yaml --train train.txt --vali vali.txt.zst --epochs 3 --hidden 8,4 --lr 0.01"
+eval="eval --manifest hotel.yaml --model m.safetensors --data a.txt b.txt"
+
+# The same seed, the same bytes, whatever the threads.
+quiet "$EK" $train -o m.safetensors --threads 1
+grep -qE '^m.safetensors: best epoch [1-3] of 3, validation NDCG@10 0\.[0-9]{4} \(gain 2\^y - 1' said ||
+	fail "the closing line is '$(cat said)'"
+quiet "$EK" $train -o again.safetensors --threads 3
+cmp m.safetensors again.safetensors
+quiet "$EK" $train -o other.safetensors --seed 1
+if cmp -s m.safetensors other.safetensors; then fail "two seeds, one model"; fi
+quiet "$EK" $train -o json.safetensors --json
+grep -qE '^\{"model":"json.safetensors","epochs":3,"best_epoch":[1-3],.*"vali":\{"ndcg@10":0\.[0-9]+\}' said ||
+	fail "JSON of train is '$(cat said)'"
+
+# Every form trains, scores, and passes check.
+for form in "--loss listnet" "--loss approxndcg" "--routing none --log-input none" "--routing static:price,taxes" \
+	"--log-input routed" "--list-free" "--hidden 5" "--batch 7 --decay 0"; do
+	quiet "$EK" $train $form -o form.safetensors
+	quiet "$EK" eval --manifest hotel.yaml --model form.safetensors --data a.txt --json
+	quiet "$EK" check --manifest hotel.yaml form.safetensors
+done
+
+# The manifest's hints hold where no option is given.
+cp hotel.yaml hints.yaml
+echo 'training: {epochs: 2, hidden: [3]}' >>hints.yaml
+quiet "$EK" train --manifest hints.yaml --train train.txt --vali vali.txt.zst -o hints.safetensors
+grep -q 'of 2,' said || fail "the hint on epochs is not used: $(cat said)"
+quiet "$EK" train --manifest hints.yaml --train train.txt --vali vali.txt.zst -o hints.safetensors --epochs 1
+grep -q 'of 1,' said || fail "the option does not win: $(cat said)"
+
+# Figures: routed ones do not move under a factor, unrouted ones do.
+quiet "$EK" $eval --json
+grep -qE '^\{"queries":100,"metrics":\{"ndcg@5":0\.[0-9]+,"ndcg@10":0\.[0-9]+\},' said || fail "JSON: $(cat said)"
+clean=$(figure ndcg@10)
+quiet "$EK" $eval --json --perturb price=x100
+[ "$(figure ndcg@10)" != "$clean" ] || fail "a fault changes nothing"
+quiet "$EK" $eval --json --route price
+routed=$(figure ndcg@10)
+quiet "$EK" $eval --json --route price --perturb price=x128
+[ "$(figure ndcg@10)" = "$routed" ] || fail "a routed fault moved NDCG from $routed to $(figure ndcg@10)"
+quiet "$EK" $eval --json --route price --spread auto --perturb price=^2
+grep -qE '"routed":\{"price":(1\.[89]|2\.[012])' said || fail "spread ratio of a square: $(cat said)"
+quiet "$EK" $eval --metric ndcg@3,map,p@5,err,mrr --gain linear --empty 0
+grep -q '^100 lists; gain y; lists without a relevant item count 0; routed: none$' said || fail "text: $(cat said)"
+[ "$(wc -l <said)" = 6 ] || fail "not a line per metric: $(cat said)"
+sed 's/^[12] /0 /' a.txt >none.txt
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data none.txt --json
+[ "$(figure ndcg@10)" = null ] || fail "a mean over nothing is $(figure ndcg@10)"
+
+# Refusals.
+refused 2 "--manifest, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
+refused 2 "did you mean 'price'?" $train -o x --routing static:prise
+refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain
+refused 2 "named twice" $eval --route price,taxes,price
+refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-input always
+refused 2 "--hidden needs numbers" $train -o x --hidden 64,
+refused 2 "--loss does not know 'mse'" $train -o x --loss mse
+refused 2 "unknown metric 'auc'" $eval --metric auc
+refused 2 "have no segment 'arm'" $eval --perturb price=x100,arm=B
+refused 2 "the validation data has no list with a positive label" train --manifest hotel.yaml --train train.txt --vali none.txt -o x
+refused 1 "gone.txt" $train gone.txt -o x
+refused 1 "m.safetensors: item feature 2 is 'taxes' in the model but 'rating' in the manifest" eval --manifest "$golden/../bad/features.yaml" --model m.safetensors --data a.txt
+[ ! -e x ] || fail "a model was written all the same"
+head -c 3000 m.safetensors >cut.safetensors
+refused 1 "cut.safetensors: not a safetensors file, or cut short" eval --manifest hotel.yaml --model cut.safetensors --data a.txt
