@@ -1,0 +1,73 @@
+/* Once a list has grown to the size of the messages, reading and patching ask for no memory. */
+#include "data/codec.h"
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+enum { ITEMS = 30, LISTS = 20 };
+
+static const char FEATURES[] = "features:\n"
+                               "  - {name: price, index: 1, role: item}\n"
+                               "  - {name: rating, index: 2, role: item}\n"
+                               "  - {name: nights, index: 3, role: query}\n"
+                               "derived_query_features: [log_list_size]\n";
+
+static struct ek_manifest *manifest;
+static struct ek_codec *codec;
+static struct ek_query q;
+static struct ek_buf message, out;
+
+static void make_message(int items, enum ek_feature_encoding encoding)
+{
+    struct ek_query list;
+    ek_query_init(&list);
+    ck_assert_int_eq(ek_query_resize(&list, items, 2, 2), EK_OK);
+    list.time_ms = 5;
+    list.query[0] = 1;
+    for (int i = 0; i < items; i++) {
+        list.x[2 * i] = list.x[2 * i + 1] = (float)i;
+        list.score[i] = i;
+        list.item_id[i] = (struct ek_text){"id", 2};
+    }
+    ek_buf_clear(&message);
+    ck_assert_int_eq(ek_codec_encode(manifest, &list, encoding, &message, NULL), EK_OK);
+    ek_query_release(&list);
+}
+
+static int read_and_patch(void)
+{
+    static const double scores[ITEMS] = {0};
+    int rc = ek_codec_decode(codec, message.data, message.length, &q, NULL);
+    return rc ? rc : ek_codec_patch(&q, message.data, message.length, scores, &out, NULL);
+}
+
+START_TEST(a_warm_reader_asks_for_no_memory)
+{
+    ek_query_init(&q);
+    ek_buf_init(&message, 0);
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(ek_manifest_parse(&manifest, "m", FEATURES, strlen(FEATURES), NULL), EK_OK);
+    ck_assert_int_eq(ek_codec_new(&codec, manifest, NULL, NULL, NULL), EK_OK);
+    make_message(ITEMS, EK_FEATURES_MAP);
+    ck_assert_int_eq(read_and_patch(), EK_OK);
+    for (int i = 0; i < LISTS; i++) {
+        make_message(1 + i % ITEMS, (enum ek_feature_encoding)(i % 3));
+        ek_sweep_fail(1);
+        int rc = read_and_patch();
+        ek_sweep_fail(0);
+        ck_assert_int_eq(rc, EK_OK);
+        ck_assert_int_eq(q.items, 1 + i % ITEMS);
+    }
+    ek_query_release(&q);
+    ek_buf_release(&message);
+    ek_buf_release(&out);
+    ek_codec_free(codec);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+Suite *suite_codec_warm(void)
+{
+    return ek_suite("codec_warm", a_warm_reader_asks_for_no_memory);
+}
