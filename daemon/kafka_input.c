@@ -183,6 +183,8 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
         give_up(in, parts);
     }
     apply_assignment(in, assign, parts);
+    if (assign) /* the client remembers a pause over assignments, we do not */
+        rd_kafka_resume_partitions(in->client, parts);
     in->paused = false;
     in->hooks.assigned(in->hooks.context, assign, open_count(in));
 }

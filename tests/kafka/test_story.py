@@ -1,2 +1,179 @@
-"""The whole story."""
-WORLD = None
+"""The whole story through a real topic: a fault comes, is named, the feature is routed, and the
+rankings of the lists it spoiled are as good as if it had not come."""
+import json
+import math
+import os
+import unittest
+
+from fixtures import numbered, numbers
+from harness import Daemon, Messages, evenkeel, eventually, messages_of
+
+WORLD = None  # set by run.py
+RULES = "version: 1\ndefaults: {{mode: enforce{}}}\nsegments: [arm]\n"
+DEPTH = 10
+
+
+def ndcg(labels, scores):
+    """NDCG@10 with gain 2^label - 1; None for a list without a positive label."""
+    def gain(order):
+        return sum((2 ** labels[i] - 1) / math.log2(place + 2)
+                   for place, i in enumerate(order[:DEPTH]))
+    indices = range(len(labels))
+    best = gain(sorted(indices, key=lambda i: -labels[i]))
+    return gain(sorted(indices, key=lambda i: -scores[i])) / best if best else None
+
+
+def quality(scored, labelled):
+    """Mean NDCG@10 of lists by their own scores and the labels of their twins."""
+    values = [ndcg([item["label"] for item in twin["items"]],
+                   [item["score"] for item in one["items"]])
+              for one, twin in zip(scored, labelled)]
+    values = [v for v in values if v is not None]
+    return sum(values) / len(values)
+
+
+def without_scores(message):
+    items = [{k: v for k, v in item.items() if k != "score"} for item in message["items"]]
+    return {**message, "items": items}
+
+
+def decoded(raw):
+    (_, message), = Messages(raw).messages()
+    return message
+
+
+class Story:
+    """Mixed into the test cases below, which say where the lists come from."""
+
+    feature = None
+    segment = None
+    start = None  # the first query that may be faulty
+    baseline = ""  # more defaults of the rules
+
+    def play(self, folder, clean, faulty):
+        """Sends the faulty lists through the daemon; what came out and what it told."""
+        source, target = WORLD.topics()
+        alerts = WORLD.broker.create(target + ".alerts")
+        rules = os.path.join(folder, "rules.yaml")
+        with open(rules, "w") as out:
+            out.write(RULES.format(self.baseline))
+        self.given = messages_of(faulty)
+        self.clean = messages_of(clean)
+        WORLD.send(source, numbered([raw for raw, _ in self.given]))
+        with Daemon(WORLD.folder, WORLD.broker, source, target, folder, rules=rules,
+                    model=os.path.join(folder, "model.safetensors"), alerts=alerts) as d:
+            d.wait_ready().wait_handled(len(self.given))
+            eventually("the plan is shown", lambda: d.json("/api/v1/plan")["version"] > 0)
+            self.metrics = d.get("/metrics")[1]
+            self.findings, self.plan = d.json("/api/v1/findings"), d.json("/api/v1/plan")
+            self.events = d.json("/api/v1/events?n=1000")
+            self.assertEqual(d.stop(), 0, d.log())
+        self.out = WORLD.read(target)
+        self.alerts = [json.loads(f.value) for f in WORLD.read(alerts)]
+        self.assertEqual(WORLD.read(target + ".dead"), [])
+
+    def assert_named(self):
+        confirmed = [e for e in self.events
+                     if e["event"] == "finding" and e["state"] == "confirmed"]
+        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"])
+                          for e in confirmed],
+                         [(self.feature, self.segment, "scale", "route")], confirmed)
+        last = [e for e in self.events
+                if e["event"] == "finding" and e["episode"] == confirmed[0]["episode"]][-1]
+        self.assertLess(abs(math.log(last["factor"] / 100)), 0.1, last)
+        self.assertIn("cents", last["units"])
+        self.assertGreaterEqual(confirmed[0]["query"], self.start)
+        self.assertEqual(self.alerts, self.events)
+        self.assertEqual([f["feature"] for f in self.findings], [self.feature])
+        self.assertEqual([(c["feature"], c["segment"]) for c in self.plan["cells"]],
+                         [(self.feature, self.segment)])
+
+    def assert_routed_outputs_differ_only_in_scores(self):
+        self.assertEqual(numbers(self.out), list(range(len(self.given))))
+        self.routed = []
+        for f in self.out:
+            n = int(f.header("n"))
+            raw, message = self.given[n]
+            if f.header("ek-action") == "pass":
+                self.assertEqual(f.value, raw)
+                continue
+            self.assertEqual(f.header("ek-action"), "routed")
+            self.assertGreaterEqual(int(f.header("ek-plan")), 1)
+            mine = decoded(f.value)
+            self.assertEqual(without_scores(mine), without_scores(message))
+            self.assertEqual(len(f.value), len(raw))
+            self.routed.append((n, mine))
+        self.assertGreater(len(self.routed), 100)
+        self.assertIn(f'evenkeel_messages_total{{result="routed"}} {len(self.routed)}\n',
+                      self.metrics)
+        self.assertIn("evenkeel_routes_detected_total 1\n", self.metrics)
+        self.assertIn("evenkeel_routes_enforced_total 1\n", self.metrics)
+
+    def assert_rankings_are_kept(self):
+        """Over the faulty lists since the first routed one."""
+        served = dict(self.routed)
+        since = self.routed[0][0]
+        faulty = [n for n in range(since, len(self.given))
+                  if without_scores(self.given[n][1]) != without_scores(self.clean[n][1])]
+        self.assertTrue(set(faulty) <= set(served), "a faulty list was not routed")
+        labelled = [self.clean[n][1] for n in faulty]
+        clean = quality(labelled, labelled)
+        spoiled = quality([self.given[n][1] for n in faulty], labelled)
+        kept = quality([served[n] for n in faulty], labelled)
+        print(f"\n    {self.feature}: {len(faulty)} faulty lists since query {since}: "
+              f"NDCG@10 clean {clean:.4f}, unrouted {spoiled:.4f}, routed {kept:.4f}")
+        self.assertGreater(kept, spoiled)
+        self.assertGreater(kept, clean - 0.003)
+
+
+class HotelStory(Story, unittest.TestCase):
+    feature, segment, start = "price", {"arm": "B"}, 2000
+    baseline = ", baseline: market"
+
+    def test_cents_in_one_arm_are_found_named_and_routed(self):
+        folder = WORLD.path("hotel-story")
+        os.makedirs(folder)
+
+        def at(name):
+            return os.path.join(folder, name)
+        for name, count, seed in (("train.txt", 6000, 11), ("vali.txt", 1000, 12)):
+            evenkeel("gen", "hotel", "-n", count, "--seed", seed, "-f", "letor", "-o", at(name),
+                     f"--manifest-out={at('features.yaml')}")
+        evenkeel("gen", "hotel", "-n", 6000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
+        evenkeel("profile", "--manifest", at("features.yaml"), "--messages", at("train.mp"),
+                 "--baseline", "market", "-o", at("profile.ekp"))
+        evenkeel("train", "--manifest", at("features.yaml"), "--train", at("train.txt"), "--vali",
+                 at("vali.txt"), "--epochs", 8, "-o", at("model.safetensors"))
+        for name, fault in (("clean.mp", []), ("faulty.mp", ["--fault=price=x100,from=2000,arm=B"])):
+            evenkeel("gen", "hotel", "-n", 4000, "--seed", 13, "-f", "messages",
+                     f"--score-model={at('model.safetensors')}", *fault, "-o", at(name))
+        self.play(folder, at("clean.mp"), at("faulty.mp"))
+        self.assert_named()
+        self.assert_routed_outputs_differ_only_in_scores()
+        self.assert_rankings_are_kept()
+
+
+@unittest.skipUnless(os.environ.get("EK_DATA"), "EK_DATA does not name the folder of the sets")
+class SwissmetroStory(Story, unittest.TestCase):
+    feature, segment, start = "cost", None, 1611
+
+    def test_centimes_in_half_of_the_queries_are_found_named_and_routed(self):
+        data = os.path.join(os.path.abspath(os.environ["EK_DATA"]), "swissmetro")
+        folder = WORLD.path("swissmetro-story")
+        os.makedirs(folder)
+
+        def at(name):
+            return os.path.join(folder, name)
+        os.symlink(os.path.join(data, "features.yaml"), at("features.yaml"))
+        common = ["--manifest", at("features.yaml")]
+        lists = {part: os.path.join(data, part + ".txt.zst") for part in ("train", "vali", "test")}
+        evenkeel("profile", *common, "--letor", lists["train"], "-o", at("profile.ekp"))
+        evenkeel("train", *common, "--train", lists["train"], "--vali", lists["vali"], "-o",
+                 at("model.safetensors"))
+        for name, fault in (("clean.mp", []), ("faulty.mp", ["--fault=cost=x100,from=1611,share=0.5"])):
+            evenkeel("convert", *common, "--letor", lists["test"], "--score-model",
+                     at("model.safetensors"), "--segment=arm=A,B", *fault, "-o", at(name))
+        self.play(folder, at("clean.mp"), at("faulty.mp"))
+        self.assert_named()
+        self.assert_routed_outputs_differ_only_in_scores()
+        self.assert_rankings_are_kept()
