@@ -45,9 +45,10 @@ static inline bool ek_key_take(const struct ek_key *k, struct ek_wire *w)
     if (w->end - p < EK_KEY_BYTES || !k->length)
         return false;
     uint64_t differ = ((ek_load_word(p) ^ k->word[0]) & k->mask[0]) |
-                      ((ek_load_word(p + 8) ^ k->word[1]) & k->mask[1]) |
-                      ((ek_load_word(p + 16) ^ k->word[2]) & k->mask[2]) |
-                      ((ek_load_word(p + 24) ^ k->word[3]) & k->mask[3]);
+                      ((ek_load_word(p + 8) ^ k->word[1]) & k->mask[1]);
+    if (k->length > 16)
+        differ |= ((ek_load_word(p + 16) ^ k->word[2]) & k->mask[2]) |
+                  ((ek_load_word(p + 24) ^ k->word[3]) & k->mask[3]);
     if (differ)
         return false;
     w->p += k->length;

@@ -250,7 +250,7 @@ static int require(struct ek_decode *d, const struct ek_field *field, int values
     return ek_decode_fail(d, EK_EFORMAT, "missing");
 }
 
-static int read_map(struct ek_decode *d, const struct ek_head *h, int first);
+static int read_map(struct ek_decode *d, uint32_t pairs, int first);
 
 static int read_item(struct ek_decode *d, int i)
 {
@@ -263,12 +263,15 @@ static int read_item(struct ek_decode *d, int i)
     q->score[i] = NAN;
     q->label[i] = NAN;
     q->place[i] = (struct ek_place){0, 0};
-    int rc = ek_decode_head(d, &h);
-    if (rc)
-        return rc;
-    if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(d, &h, "a map");
-    rc = read_map(d, &h, d->c->item);
+    int rc;
+    if (!ek_wire_short_map(&d->w, &h.count)) {
+        rc = ek_decode_head(d, &h);
+        if (rc)
+            return rc;
+        if (h.kind != EK_WIRE_MAP)
+            return wrong_kind(d, &h, "a map");
+    }
+    rc = read_map(d, h.count, d->c->item);
     return rc ? rc : require(d, d->c->features, q->item_features);
 }
 
@@ -319,7 +322,7 @@ static int read_group(struct ek_decode *d, const struct ek_field *field)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, "a map");
-    return read_map(d, &h, field->child);
+    return read_map(d, h.count, field->child);
 }
 
 static int read_field(struct ek_decode *d, const struct ek_field *field)
@@ -388,11 +391,11 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     return EK_OK;
 }
 
-static int read_map(struct ek_decode *d, const struct ek_head *h, int first)
+static int read_map(struct ek_decode *d, uint32_t pairs, int first)
 {
     const struct ek_field *parent = d->field;
     int guess = first, rc = EK_OK;
-    for (uint32_t i = 0; !rc && i < h->count; i++) {
+    for (uint32_t i = 0; !rc && i < pairs; i++) {
         const struct ek_field *field;
         rc = read_key(d, first, guess, &field);
         if (rc)
@@ -447,7 +450,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(&d, &h, "a map");
-    rc = read_map(&d, &h, c->top);
+    rc = read_map(&d, h.count, c->top);
     if (!rc)
         rc = check_complete(&d);
     if (!rc)

@@ -41,6 +41,7 @@ enum ek_wire_kind {
 };
 
 enum ek_wire_tag {
+    EK_TAG_SHORT_MAP = 0x80,  /* .. 0x8f, the pairs in the low bits */
     EK_TAG_SHORT_TEXT = 0xa0, /* .. 0xbf, the length in the low bits */
     EK_TAG_NIL = 0xc0,
     EK_TAG_BIN8 = 0xc4,
@@ -135,6 +136,18 @@ static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
         return false;
     *text = (struct ek_text){(const char *)w->p + 1, length};
     w->p += 1 + length;
+    return true;
+}
+
+/* Reads the head of a map of at most 15 pairs; false for anything else. */
+static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
+{
+    size_t left = ek_wire_left(w);
+    unsigned count = left ? *w->p ^ (unsigned)EK_TAG_SHORT_MAP : 16;
+    if (count >= 16 || 2 * count >= left)
+        return false;
+    *pairs = count;
+    w->p++;
     return true;
 }
 
