@@ -1,0 +1,95 @@
+/* Memory runs out while models are trained, measured and scored. */
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+
+#include "offline/evaluate.h"
+#include "offline/hotel.h"
+#include "offline/train.h"
+#include "score/scorer.h"
+
+#include <string.h>
+
+enum { LISTS = 12 };
+
+static struct ek_manifest *manifest;
+static struct ek_dataset lists;
+static struct ek_model *model;
+
+static struct ek_train_options small(void)
+{
+    struct ek_train_options o;
+    ek_train_defaults(&o);
+    o.epochs = 1;
+    o.batch_lists = 5;
+    o.shape.hidden_count = 1;
+    o.shape.hidden[0] = 4;
+    return o;
+}
+
+static void make_lists(void)
+{
+    struct ek_hotel *hotel;
+    struct ek_query q;
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_hotel_new(&hotel, 1, NULL), EK_OK);
+    ek_query_init(&q);
+    ek_dataset_init(&lists, manifest->item_count, manifest->query_count);
+    for (uint64_t i = 0; i < LISTS; i++) {
+        ck_assert_int_eq(ek_hotel_list(hotel, i, &q, NULL), EK_OK);
+        ck_assert_int_eq(ek_dataset_add(&lists, &q, NULL), EK_OK);
+    }
+    ek_query_release(&q);
+    ek_hotel_free(hotel);
+}
+
+static int train_model(struct ek_error *e)
+{
+    struct ek_train_options o = small();
+    struct ek_model *m;
+    int rc = ek_train(&m, manifest, &lists, &lists, &o, NULL, e);
+    if (!rc)
+        ek_model_free(m);
+    return rc;
+}
+
+static int measure_model(struct ek_error *e)
+{
+    struct ek_evaluation v = {.metric = {{EK_NDCG, 10}}, .metric_count = 1};
+    return ek_evaluate(model, &lists, &v, e);
+}
+
+static int score_growing_lists(struct ek_error *e)
+{
+    struct ek_scorer *s;
+    double scores[64];
+    int rc = ek_scorer_new(&s, model, e);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < LISTS && !rc; i++) {
+        struct ek_query q;
+        ek_dataset_view(&lists, i, &q);
+        rc = ek_scorer_score(s, &q, NULL, scores, e);
+    }
+    ek_scorer_free(s);
+    return rc;
+}
+
+START_TEST(training_and_scoring_without_memory_leave_nothing)
+{
+    struct ek_train_options o = small();
+    make_lists();
+    ck_assert_int_eq(ek_train(&model, manifest, &lists, &lists, &o, NULL, NULL), EK_OK);
+    ek_sweep(train_model);
+    ek_sweep(measure_model);
+    ek_sweep(score_growing_lists);
+    ek_model_free(model);
+    ek_dataset_release(&lists);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+Suite *suite_ranking(void)
+{
+    return ek_suite("ranking", training_and_scoring_without_memory_leave_nothing);
+}
