@@ -1,8 +1,7 @@
 /* evenkeel profile: training data to a profile. */
 #include "daemon/cli.h"
+#include "daemon/each_message.h"
 
-#include "data/capture.h"
-#include "data/codec.h"
 #include "data/letor.h"
 #include "offline/profile_fit.h"
 
@@ -88,34 +87,16 @@ static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, co
     return rc;
 }
 
-static int add_messages(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
-                        struct ek_query *q, struct ek_progress *progress, struct ek_error *e)
+struct messages {
+    struct ek_profile_fit *fit;
+    struct ek_progress *progress;
+};
+
+static int add_message(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
 {
-    struct ek_capture_reader *capture;
-    struct ek_codec *codec;
-    int more = 1, rc = ek_codec_new(&codec, m, NULL, NULL, e);
-    if (rc)
-        return rc;
-    rc = ek_capture_open(&capture, path, 0, e);
-    if (rc) {
-        ek_codec_free(codec);
-        return rc;
-    }
-    for (uint64_t number = 0; !rc; number++) {
-        struct ek_record message;
-        rc = ek_capture_next(capture, &message, &more, e);
-        if (rc || !more)
-            break;
-        rc = ek_codec_decode(codec, message.bytes, message.length, q, e);
-        if (rc)
-            ek_error_place(e, path, (long)number + 1, 0);
-        else
-            rc = ek_profile_fit_add(fit, q, e);
-        ek_progress_update(progress, number, 0, "lists");
-    }
-    ek_capture_close(capture);
-    ek_codec_free(codec);
-    return rc;
+    struct messages *to = context;
+    ek_progress_update(to->progress, number, 0, "lists");
+    return ek_profile_fit_add(to->fit, q, e);
 }
 
 static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
@@ -133,7 +114,7 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
     for (int i = 0; !rc && i < a->letor_count; i++)
         rc = add_letor(fit, m, a->letor[i], &q, &progress, e);
     if (!rc && a->messages)
-        rc = add_messages(fit, m, a->messages, &q, &progress, e);
+        rc = ek_each_message(m, a->messages, add_message, &(struct messages){fit, &progress}, e);
     if (!rc && !(rc = ek_profile_fit_finish(fit, &profile, e))) {
         rc = ek_profile_save(profile, a->output, e);
         snprintf(note, sizeof note, "%llu lists, %llu items, %d strata",

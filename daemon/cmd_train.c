@@ -17,7 +17,7 @@ struct train_args {
     const char *manifest, *output, *routing;
     struct ek_files train, vali, *open; /* open: where further file names go */
     struct ek_train_options options;
-    bool log_input_given, json;
+    bool log_input_given, loss_given, taught, json;
     /* What was given on the command line; the manifest's hints fill the rest. */
     bool hidden_given, epochs_given, rate_given, decay_given, batch_given;
     uint64_t threads;
@@ -38,14 +38,17 @@ enum {
     OPT_BATCH,
     OPT_SEED,
     OPT_THREADS,
+    OPT_TEACHER,
     OPT_JSON
 };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
     {"train", OPT_TRAIN, "FILE...", 0, "LETOR files to learn from; several may follow", 0},
-    {"vali", OPT_VALI, "FILE...", 0, "LETOR files that choose the best epoch", 0},
+    {"vali", OPT_VALI, "FILE...", 0, "The same, to choose the best epoch", 0},
     {"output", 'o', "FILE", 0, "Model to write (.safetensors)", 0},
+    {"teacher", OPT_TEACHER, "WHO", 0,
+     "upstream: the files are messages, their scores are what is learned, no labels needed", 0},
     {"loss", OPT_LOSS, "NAME", 0, "listmle, listnet or approxndcg (listmle)", 0},
     {"routing", OPT_ROUTING, "HOW", 0,
      "random, none, or static:FEATURE,... for a fixed choice (random)", 0},
@@ -124,6 +127,10 @@ static void finish(struct argp_state *state, struct train_args *a)
         shape->log_input = EK_LOG_NONE;
     if (shape->list_free && shape->log_input != EK_LOG_NONE)
         argp_error(state, "--list-free needs --log-input none");
+    if (a->taught && a->loss_given && a->options.loss != EK_LISTNET)
+        argp_error(state, "scores of a teacher are learned with --loss listnet");
+    if (a->taught)
+        a->options.loss = EK_LISTNET;
 }
 
 /* The options that shape the recipe. */
@@ -136,6 +143,7 @@ static error_t parse_recipe(int key, const char *arg, struct argp_state *state,
     switch (key) {
     case OPT_LOSS:
         o->loss = (enum ek_loss)one_of(state, "loss", arg, losses, 3);
+        a->loss_given = true;
         return 0;
     case OPT_LOGS:
         o->shape.log_input = (enum ek_log_input)one_of(state, "log-input", arg, logs, 3);
@@ -194,6 +202,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPT_THREADS:
         a->threads = number(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+        return 0;
+    case OPT_TEACHER:
+        a->taught = !one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
     case OPT_JSON:
         a->json = true;
@@ -302,9 +313,11 @@ static int train_on(struct train_args *a, const struct ek_manifest *m,
 static int read_and_train(struct train_args *a, const struct ek_manifest *m)
 {
     struct ek_dataset train, vali;
-    int rc = ek_files_read(&a->train, m, &train, &a->e);
+    int (*read)(const struct ek_files *, const struct ek_manifest *, struct ek_dataset *,
+                struct ek_error *) = a->taught ? ek_files_read_taught : ek_files_read;
+    int rc = read(&a->train, m, &train, &a->e);
     if (!rc) {
-        rc = ek_files_read(&a->vali, m, &vali, &a->e);
+        rc = read(&a->vali, m, &vali, &a->e);
         if (!rc)
             rc = train_on(a, m, &train, &vali);
         ek_dataset_release(&vali);

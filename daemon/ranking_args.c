@@ -1,5 +1,8 @@
 #include "daemon/ranking_args.h"
 
+#include "daemon/each_message.h"
+#include "offline/teacher.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +20,25 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
     ek_dataset_init(d, m->item_count, m->query_count);
     for (int i = 0; i < f->count; i++) {
         int code = ek_dataset_read_letor(d, m, f->path[i], e);
+        if (code)
+            return code;
+    }
+    return EK_OK;
+}
+
+static int add_taught(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+{
+    (void)number;
+    int code = ek_teach(q, e);
+    return code ? code : ek_dataset_add(context, q, e);
+}
+
+int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
+                         struct ek_dataset *d, struct ek_error *e)
+{
+    ek_dataset_init(d, m->item_count, m->query_count);
+    for (int i = 0; i < f->count; i++) {
+        int code = ek_each_message(m, f->path[i], add_taught, d, e);
         if (code)
             return code;
     }

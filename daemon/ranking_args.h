@@ -22,6 +22,10 @@ int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);
 
+/* The same from messages with upstream scores, which become the labels (offline/teacher.h). */
+int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
+                         struct ek_dataset *d, struct ek_error *e);
+
 /* "price,taxes" -> routable numbers. EK_EUSAGE names a feature that is unknown (with the nearest
  * one), not routable, or named twice. `out` has room for the K of the manifest. */
 int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,

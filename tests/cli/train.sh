@@ -79,6 +79,14 @@ sed 's/^[12] /0 /' a.txt >none.txt
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data none.txt --json
 [ "$(figure ndcg@10)" = null ] || fail "a mean over nothing is $(figure ndcg@10)"
 
+# Learning from upstream scores: no labels, the same ranking, and routable.
+quiet "$EK" gen hotel --queries 300 --seed 5 --format messages --score-model m.safetensors -o train.msg
+quiet "$EK" gen hotel --queries 100 --from 300 --seed 5 --format messages --score-model m.safetensors -o vali.msg
+quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --lr 0.01 -o taught.safetensors --json
+awk -v x="$(figure ndcg@10)" 'BEGIN { exit !(x > 0.95) }' || fail "not learned from the scores: $(cat said)"
+refused 2 "learned with --loss listnet" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --loss listmle -o x
+refused 1 "train.txt" train --manifest hotel.yaml --train train.txt --vali vali.msg --teacher upstream -o x
+
 # Refusals.
 refused 2 "--manifest, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
 refused 2 "did you mean 'price'?" $train -o x --routing static:prise

@@ -1,5 +1,6 @@
 /* Losses and their gradients: against the reference, by differences, and at the edges. */
 #include "offline/loss.h"
+#include "offline/teacher.h"
 #include "tests/golden.h"
 
 #include <string.h>
@@ -130,10 +131,36 @@ START_TEST(huge_scores_give_finite_losses)
 }
 END_TEST
 
+START_TEST(a_teachers_scores_become_the_target_of_listnet)
+{
+    double scores[] = {1.5, -0.5, 1.5, 0, -800}, sum = 0;
+    struct ek_query q;
+    struct room r = {.n = 5};
+    ek_query_init(&q);
+    ck_assert_int_eq(ek_query_resize(&q, 5, 1, 0), EK_OK);
+    memcpy(q.score, scores, sizeof scores);
+    ck_assert_int_eq(ek_teach(&q, NULL), EK_OK);
+    ck_assert(q.has_label);
+    memcpy(r.label, q.label, 5 * sizeof *q.label);
+    loss_of(EK_LISTNET, &r); /* all scores 0: the gradient is 1/n minus the target */
+    for (int i = 0; i < 5; i++)
+        sum += exp(scores[i]);
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq_tol(0.2 - r.gradient[i], exp(scores[i]) / sum, 1e-7);
+    q.score[3] = NAN;
+    q.label[3] = 7;
+    struct ek_error e;
+    ck_assert_int_eq(ek_teach(&q, &e), EK_EFORMAT);
+    ck_assert_str_eq(e.message, "items[3] has no score to learn from");
+    ck_assert(q.label[3] == 7);
+    ek_query_release(&q);
+}
+END_TEST
+
 Suite *suite_loss(void)
 {
     return ek_suite("loss", losses_and_gradients_agree_with_the_reference,
                     gradients_are_the_slopes_of_the_losses, two_items_by_hand,
                     noise_orders_equal_labels_only, a_list_without_a_positive_label_says_nothing,
-                    huge_scores_give_finite_losses);
+                    huge_scores_give_finite_losses, a_teachers_scores_become_the_target_of_listnet);
 }

@@ -1,0 +1,42 @@
+#include "daemon/each_message.h"
+
+#include "data/capture.h"
+#include "data/codec.h"
+
+static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
+                ek_take_list *take, void *context, struct ek_error *e)
+{
+    struct ek_query q;
+    int more = 1, rc = EK_OK;
+    ek_query_init(&q);
+    for (uint64_t number = 0; !rc; number++) {
+        struct ek_record message;
+        rc = ek_capture_next(capture, &message, &more, e);
+        if (rc || !more)
+            break;
+        rc = ek_codec_decode(codec, message.bytes, message.length, &q, e);
+        if (!rc)
+            rc = take(context, &q, number, e);
+        if (rc)
+            ek_error_place(e, path, (long)number + 1, 0);
+    }
+    ek_query_release(&q);
+    return rc;
+}
+
+int ek_each_message(const struct ek_manifest *m, const char *path, ek_take_list *take,
+                    void *context, struct ek_error *e)
+{
+    struct ek_capture_reader *capture;
+    struct ek_codec *codec;
+    int rc = ek_codec_new(&codec, m, NULL, NULL, e);
+    if (rc)
+        return rc;
+    rc = ek_capture_open(&capture, path, 0, e);
+    if (!rc) {
+        rc = each(capture, codec, path, take, context, e);
+        ek_capture_close(capture);
+    }
+    ek_codec_free(codec);
+    return rc;
+}
