@@ -57,16 +57,6 @@ static const struct argp_option OPTIONS[] = {
     {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
     {0}};
 
-static int one_of(struct argp_state *state, const char *name, const char *arg,
-                  const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(words[i], arg))
-            return i;
-    argp_error(state, "--%s does not know '%s'", name, arg);
-    return 0;
-}
-
 static void file(struct argp_state *state, struct eval_args *a, const char *arg)
 {
     if (!a->data_open)
@@ -111,16 +101,16 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     static const char *const spreads[] = {"off", "auto"};
     switch (key) {
     case OPT_SPREAD:
-        a->spread = one_of(state, "spread", arg, spreads, 2) == 1;
+        a->spread = ek_one_of(state, "spread", arg, spreads, 2) == 1;
         return 0;
     case OPT_METRIC:
         a->metrics = arg;
         return 0;
     case OPT_GAIN:
-        a->evaluation.gain = (enum ek_gain)one_of(state, "gain", arg, gains, 2);
+        a->evaluation.gain = (enum ek_gain)ek_one_of(state, "gain", arg, gains, 2);
         return 0;
     case OPT_EMPTY:
-        a->evaluation.empty = (enum ek_empty)one_of(state, "empty", arg, rules, 3);
+        a->evaluation.empty = (enum ek_empty)ek_one_of(state, "empty", arg, rules, 3);
         return 0;
     case OPT_SEED:
         if (ek_parse_u64(arg, EK_WHOLE, &a->seed))

@@ -83,16 +83,6 @@ static double real(struct argp_state *state, const char *name, const char *arg)
     return x;
 }
 
-static int one_of(struct argp_state *state, const char *name, const char *arg,
-                  const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(words[i], arg))
-            return i;
-    argp_error(state, "--%s does not know '%s'", name, arg);
-    return 0;
-}
-
 static void hidden(struct argp_state *state, struct train_args *a, const char *arg)
 {
     struct ek_model_shape *shape = &a->options.shape;
@@ -142,11 +132,11 @@ static error_t parse_recipe(int key, const char *arg, struct argp_state *state,
     struct ek_train_options *o = &a->options;
     switch (key) {
     case OPT_LOSS:
-        o->loss = (enum ek_loss)one_of(state, "loss", arg, losses, 3);
+        o->loss = (enum ek_loss)ek_one_of(state, "loss", arg, losses, 3);
         a->loss_given = true;
         return 0;
     case OPT_LOGS:
-        o->shape.log_input = (enum ek_log_input)one_of(state, "log-input", arg, logs, 3);
+        o->shape.log_input = (enum ek_log_input)ek_one_of(state, "log-input", arg, logs, 3);
         a->log_input_given = true;
         return 0;
     case OPT_FREE:
@@ -204,7 +194,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->threads = number(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
         return 0;
     case OPT_TEACHER:
-        a->taught = !one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+        a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
     case OPT_JSON:
         a->json = true;

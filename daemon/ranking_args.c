@@ -3,6 +3,7 @@
 #include "daemon/each_message.h"
 #include "offline/teacher.h"
 
+#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,4 +94,14 @@ int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, in
     }
     *count = n;
     return EK_OK;
+}
+
+int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,
+              int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(words[i], arg))
+            return i;
+    argp_error(state, "--%s does not know '%s'", name, arg);
+    return 0;
 }

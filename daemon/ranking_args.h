@@ -31,6 +31,11 @@ int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
 int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
                      struct ek_error *e);
 
+struct argp_state;
+/* Which of the words `arg` is; ends the program by argp_error when it is none. */
+int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,
+              int count);
+
 /* Cuts `text` at commas: the next piece in *piece, *length; false at the end. Start with
  * *at = text. */
 bool ek_next_piece(const char **at, const char **piece, size_t *length);
