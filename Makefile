@@ -131,11 +131,11 @@ TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
 -include $(sort $(filter-out $(MAKEFILE_LIST),$(wildcard tests/*/*.mk)))
 check-binaries: $(TEST_BINARIES)
 
-# `make check` runs every target check-NAME there is: these first, in this order.
-FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs page kafka
+# `make check` runs these, in this order, and then every other target check-NAME there is.
+FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs kafka
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 NO_PARTS    := parts binaries
-PARTS := $(filter $(FOUND_PARTS),$(FIRST_PARTS)) $(filter-out $(FIRST_PARTS) $(NO_PARTS),$(FOUND_PARTS))
+PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(NO_PARTS),$(FOUND_PARTS))
 check-parts:
 	@MAKE='$(MAKE)' LOGS=$(B)/check sh tests/run-parts.sh $(PARTS)
 

@@ -9,11 +9,22 @@ from tree import Tree
 MAKE = os.environ.get("MAKE", "make").split()[0]
 
 
+def not_copied(tree):
+    """Of the build only what make needs to go on from: no other builds inside it, no jars, no logs."""
+    build = os.path.normpath(tree.path(tree.build))
+
+    def ignore(folder, names):
+        if os.path.normpath(folder) == build:
+            return [n for n in names if os.path.isdir(os.path.join(folder, n)) and n not in ("lib", "daemon", "tests")]
+        return [n for n in names if n in (".git", "__pycache__")]
+
+    return ignore
+
+
 def copy_of(tree, folder):
     """The tree and its build, times included, so that make only builds what a seed touches."""
-    ignore = shutil.ignore_patterns(".git", "__pycache__", "check", "demo*", "*.ekp", "*.zst")
     root = os.path.join(folder, "tree")
-    shutil.copytree(tree.root, root, ignore=ignore, symlinks=True)
+    shutil.copytree(tree.root, root, ignore=not_copied(tree), symlinks=True)
     return Tree(root, tree.build, tree.cc, tree.cxx, tree.cflags)
 
 
