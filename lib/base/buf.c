@@ -78,8 +78,7 @@ int ek_buf_printf(struct ek_buf *b, const char *format, ...)
     return rc;
 }
 
-/* Length of the valid UTF-8 sequence at p (of at most n bytes), 0 when there is none. */
-static size_t utf8_length(const unsigned char *p, size_t n)
+size_t ek_utf8_length(const unsigned char *p, size_t n)
 {
     size_t want = p[0] < 0x80   ? 1
                   : p[0] < 0xc2 ? 0
@@ -115,7 +114,7 @@ int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
     int rc = ek_buf_text(b, "\"");
     for (size_t i = 0; !rc && i < length;) {
         const unsigned char *p = (const unsigned char *)text + i;
-        size_t size = utf8_length(p, length - i);
+        size_t size = ek_utf8_length(p, length - i);
         rc = add_json_char(b, p, size);
         i += size ? size : 1;
     }

@@ -29,6 +29,8 @@ int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((form
 /* Adds text as a quoted JSON string: quotes, backslashes and control characters escaped, bytes that
  * are no UTF-8 replaced by U+FFFD. */
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
+/* Length of the valid UTF-8 sequence at p (of n > 0 bytes at most), 0 when there is none. */
+size_t ek_utf8_length(const unsigned char *p, size_t n);
 /* The content as a terminated string (the terminator is not part of `length`); NULL without memory.
  */
 const char *ek_buf_string(struct ek_buf *b);

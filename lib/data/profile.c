@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "data/profile_inner.h"
+#include "data/query.h"
 #include "data/tensors.h"
 
 #include <inttypes.h>
@@ -339,7 +341,10 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = read_array(t, "density", features, EK_DENSITY_BINS, p->density, e);
     if (!rc)
         rc = read_sketches(t, p, path, e);
-    return rc;
+    const char *fault = rc ? NULL : ek_profile_fault(p);
+    return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
+                              "'%s' of the profile holds what no training gives", fault)
+                 : rc;
 }
 
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e)
@@ -381,9 +386,7 @@ int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t leng
     int low = 1, high = p->strata;
     while (name && low < high) {
         int middle = low + (high - low) / 2;
-        int order = strncmp(name, p->stratum[middle], length);
-        if (!order && p->stratum[middle][length])
-            order = -1; /* a prefix comes before the whole word */
+        int order = ek_text_compare((struct ek_text){name, length}, p->stratum[middle]);
         if (!order)
             return middle;
         if (order < 0)

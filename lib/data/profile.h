@@ -61,6 +61,8 @@ struct ek_profile {
 int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int strata,
                    const char *field, struct ek_error *e);
 void ek_profile_free(struct ek_profile *p);
+/* EK_EFORMAT too for values that no training gives: not finite, out of range, strata out of order.
+ */
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
 /* EK_ESTATE unless the profile was made for these features. */

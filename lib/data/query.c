@@ -80,6 +80,13 @@ char *ek_query_item_room(struct ek_query *q, int i)
     return q->item_text + (size_t)i * EK_NUMBER_TEXT;
 }
 
+int ek_text_compare(struct ek_text text, const char *word)
+{
+    size_t length = strlen(word), common = text.length < length ? text.length : length;
+    int order = common ? memcmp(text.text, word, common) : 0;
+    return order ? order : (text.length > length) - (text.length < length);
+}
+
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
 {
     size_t length = strlen(name);

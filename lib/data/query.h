@@ -26,6 +26,9 @@ struct ek_segment {
     struct ek_text name, value;
 };
 
+/* As strcmp, for a text that may hold any bytes, zeros included. */
+int ek_text_compare(struct ek_text text, const char *word);
+
 /* Where an item's score stands in the message, so that only it is replaced. */
 struct ek_place {
     uint32_t offset; /* of the first byte of the value, its type tag included */

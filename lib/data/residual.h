@@ -12,10 +12,11 @@
 /* Share of a uniform that is mixed into every density. */
 #define EK_DENSITY_FLOOR 1e-3
 
+/* Any float: what lies outside falls into the first or the last bin, NaN into the first. */
 static inline int ek_residual_bin(float r)
 {
-    int bin = (int)((r - EK_RESIDUAL_LOW) / EK_RESIDUAL_BIN);
-    return bin < 0 ? 0 : bin >= EK_DENSITY_BINS ? EK_DENSITY_BINS - 1 : bin;
+    double at = (r - EK_RESIDUAL_LOW) / EK_RESIDUAL_BIN;
+    return !(at > 0) ? 0 : at < EK_DENSITY_BINS ? (int)at : EK_DENSITY_BINS - 1;
 }
 
 #endif

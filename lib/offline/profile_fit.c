@@ -1,6 +1,7 @@
 #include "offline/profile_fit.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "decide/repeats.h"
 #include "decide/stratum.h"
 #include "offline/baseline_fit.h"
@@ -89,15 +90,28 @@ static int reserve(struct ek_profile_fit *fit)
     return EK_OK;
 }
 
+/* Whether a profile can hold the name: it is stored as JSON text. */
+static int storable(struct ek_text name)
+{
+    const unsigned char *p = (const unsigned char *)name.text;
+    for (size_t i = 0, size; i < name.length; i += size) {
+        size = ek_utf8_length(p + i, name.length - i);
+        if (!size || !p[i])
+            return 0;
+    }
+    return name.length > 0;
+}
+
+/* Lists without a name that can be stored are of "any other" stratum, here as in the stream. */
 static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int *stratum)
 {
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
     *stratum = 0;
-    if (!name.text)
+    if (!name.text || !storable(name))
         return EK_OK;
     for (int i = 1; i < fit->names; i++)
-        if (!strncmp(fit->name[i], name.text, name.length) && !fit->name[i][name.length]) {
+        if (!ek_text_compare(name, fit->name[i])) {
             *stratum = i;
             return EK_OK;
         }

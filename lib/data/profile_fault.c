@@ -1,0 +1,66 @@
+#include "data/profile_inner.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */
+static const float LN_MOST = 200, UNKNOWN_SPREAD = 1e9f, RELATED_MOST = 1.001f;
+
+/* Whether all values lie in [low, high]; NaN does not. */
+static bool within(const float *x, size_t count, float low, float high)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(x[i] >= low && x[i] <= high))
+            return false;
+    return true;
+}
+
+static bool positive(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(x[i] > 0 && isfinite(x[i])))
+            return false;
+    return true;
+}
+
+static const char *fault_of(const struct ek_baseline *b)
+{
+    if (!within(&b->level, 1, -LN_MOST, LN_MOST))
+        return "feature_level";
+    if (!positive(&b->sd, 1))
+        return "sd";
+    if (!positive(b->inv_sd, EK_SD_SIZES))
+        return "inv_sd";
+    if (!within(&b->log_mean, 1, -LN_MOST, LN_MOST))
+        return "log_mean";
+    if (!within(&b->log_sd, 1, 0, LN_MOST))
+        return "log_sd";
+    if (!within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, UNKNOWN_SPREAD))
+        return "spread_hi";
+    if (!within(b->spread_mean, EK_SIZE_CLASSES, -LN_MOST, LN_MOST))
+        return "spread_mean";
+    if (!positive(b->spread_sd, EK_SIZE_CLASSES))
+        return "spread_sd";
+    if (!within(b->share, EK_SHARES, 0, 1))
+        return "share";
+    return within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
+}
+
+const char *ek_profile_fault(const struct ek_profile *p)
+{
+    size_t features = (size_t)p->features, strata = (size_t)p->strata;
+    const char *fault = NULL;
+    for (int f = 0; !fault && f < p->features; f++)
+        fault = fault_of(&p->baseline[f]);
+    if (fault)
+        return fault;
+    if (!within(p->level, features * strata, -LN_MOST, LN_MOST))
+        return "level";
+    if (!positive(p->density, features * EK_DENSITY_BINS))
+        return "density";
+    for (size_t s = 1; s < strata; s++)
+        if (strcmp(p->stratum[s - 1], p->stratum[s]) >= 0)
+            return "strata";
+    return NULL;
+}
