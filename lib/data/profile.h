@@ -26,6 +26,9 @@ enum {
     EK_STRATA_MAX = 4096,
 };
 
+/* spread_hi where training had too few lists of a size to know; mean and sd say nothing then. */
+#define EK_SPREAD_UNKNOWN 1e9f
+
 /* Of one item feature. */
 struct ek_baseline {
     uint64_t queries;                 /* training lists with a usable value */
@@ -33,7 +36,7 @@ struct ek_baseline {
     float sd;                         /* of the residual over all lists */
     float inv_sd[EK_SD_SIZES];        /* 1 / sd of the residual of a list with k values */
     float log_mean, log_sd;           /* of ln|x| over all items */
-    float spread_hi[EK_SIZE_CLASSES]; /* 99.5% quantile of the ln spread; 1e9 when unknown */
+    float spread_hi[EK_SIZE_CLASSES]; /* 99.5% quantile of the ln spread */
     float spread_mean[EK_SIZE_CLASSES], spread_sd[EK_SIZE_CLASSES];
     float share[EK_SHARES];
     float related; /* correlation of lists with the same query features, in the respect where it is

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */
-static const float LN_MOST = 200, UNKNOWN_SPREAD = 1e9f, RELATED_MOST = 1.001f;
+static const float LN_MOST = 200, RELATED_MOST = 1.001f;
 
 /* Whether all values lie in [low, high]; NaN does not. */
 static bool within(const float *x, size_t count, float low, float high)
@@ -36,7 +36,7 @@ static const char *fault_of(const struct ek_baseline *b)
         return "log_mean";
     if (!within(&b->log_sd, 1, 0, LN_MOST))
         return "log_sd";
-    if (!within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, UNKNOWN_SPREAD))
+    if (!within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, EK_SPREAD_UNKNOWN))
         return "spread_hi";
     if (!within(b->spread_mean, EK_SIZE_CLASSES, -LN_MOST, LN_MOST))
         return "spread_mean";

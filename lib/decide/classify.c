@@ -48,7 +48,7 @@ static void spreads(const struct ek_baseline *b, const struct ek_window *w, stru
     double move = 0, score = 0, incoherent = 0, whole = 0;
     for (int i = 0; i < w->count; i++) {
         const struct ek_list_stats *o = &w->record[i];
-        if (o->usable < 3)
+        if (!ek_spread_known(b, o->usable))
             continue;
         int c = ek_size_class(o->usable);
         double away = o->spread - b->spread_mean[c];

@@ -8,6 +8,8 @@
 #include "decide/align.h"
 #include "decide/list_stats.h"
 
+#include <stdbool.h>
+
 /* Lists of one feature in one cell since a change, oldest first. */
 struct ek_window {
     const struct ek_list_stats *record; /* [count]; r against the stratum's level */
@@ -27,6 +29,12 @@ struct ek_diagnosis {
     double exponent;         /* for EK_POWER */
     int lists;               /* with a spread */
 };
+
+/* Whether training knows the spread of lists with so many values: it had enough of that size. */
+static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
+{
+    return usable >= 3 && b->spread_hi[ek_size_class(usable)] < EK_SPREAD_UNKNOWN;
+}
 
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);

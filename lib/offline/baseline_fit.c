@@ -7,8 +7,7 @@
 #include <string.h>
 
 enum {
-    STRATUM_PRIOR = 20,    /* lists' worth of pull of a stratum towards the overall level */
-    LISTS_FOR_LEVEL = 200, /* fewer training lists: too little is known for level bets */
+    STRATUM_PRIOR = 20, /* lists' worth of pull of a stratum towards the overall level */
     LISTS_FOR_SPREAD = 500,
     PAIRS_FOR_RELATED = 200,
     SMOOTH_HALF = 15, /* bins */
@@ -149,7 +148,7 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
             if (k)
                 fit->values[n++] = direction ? -z : z;
         }
-        if (n <= LISTS_FOR_LEVEL)
+        if (n <= EK_LISTS_FOR_LEVEL)
             return;
         qsort(fit->values, n, sizeof *fit->values, by_value);
         for (int i = 0; i < EK_Z_BINS; i++) {
@@ -204,7 +203,7 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
         for (size_t q = 0; q < fit->queries; q++)
             if (fit->record[q].usable >= 3 && ek_size_class(fit->record[q].usable) == c)
                 fit->values[n++] = fit->record[q].spread;
-        b->spread_hi[c] = 1e9f;
+        b->spread_hi[c] = EK_SPREAD_UNKNOWN;
         b->spread_mean[c] = 0;
         b->spread_sd[c] = 1;
         if (n < LISTS_FOR_SPREAD)

@@ -6,6 +6,9 @@
 #include "decide/bets.h"
 #include "decide/list_stats.h"
 
+/* With so many training lists or fewer too little is known: shifts of the level are not watched. */
+enum { EK_LISTS_FOR_LEVEL = 200 };
+
 /* What the fit of all features shares; scratch for one feature at a time. */
 struct ek_baseline_fit {
     size_t queries;

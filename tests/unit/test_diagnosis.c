@@ -132,6 +132,24 @@ START_TEST(spreads_and_levels_together_tell_power_offset_items_and_shape)
 }
 END_TEST
 
+START_TEST(lists_of_a_size_that_training_hardly_had_still_tell_a_scale)
+{
+    struct known k;
+    setup(&k, 7);
+    for (int c = 0; c < EK_SIZE_CLASSES; c++) { /* as the fit leaves them */
+        k.baseline.spread_mean[c] = 0;
+        k.baseline.spread_sd[c] = 1;
+        k.baseline.spread_hi[c] = EK_SPREAD_UNKNOWN;
+    }
+    ck_assert_int_eq(diagnose(&k).class, EK_CLASS_NONE);
+    for (int i = 0; i < LISTS; i++)
+        k.lists[i].r += logf(100);
+    struct ek_diagnosis d = diagnose(&k);
+    ck_assert_int_eq(d.class, EK_SCALE);
+    ck_assert(d.spread_ratio == 1);
+}
+END_TEST
+
 START_TEST(shares_come_before_levels)
 {
     static const enum ek_class expected[] = {EK_MISSING, EK_ZERO, EK_SIGN, EK_STUCK};
@@ -195,6 +213,7 @@ Suite *suite_diagnosis(void)
                     a_shift_of_a_share_is_measured_with_both,
                     intervals_hold_the_factor_nineteen_times_in_twenty_when_lists_are_independent,
                     spreads_and_levels_together_tell_power_offset_items_and_shape,
+                    lists_of_a_size_that_training_hardly_had_still_tell_a_scale,
                     shares_come_before_levels, a_factor_known_per_list_beats_one_number,
                     no_lists_are_no_shift, units_are_named_nearest_first_and_only_when_they_fit);
 }
