@@ -40,7 +40,8 @@ static double moved(const struct ek_detector *d, const struct ek_episode *e,
         break;
     case EK_SHAPE:
     case EK_ITEMS:
-        return o->usable >= 3 ? (o->spread - b->spread_mean[ek_size_class(o->usable)]) : NAN;
+        return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
+                                             : NAN;
     default:
         return o->usable ? o->r - mu : NAN;
     }
@@ -126,6 +127,8 @@ static void hand_over(struct ek_detector *d, const struct ek_episode *from, int 
         e->since_query = from->since_query;
         e->since_ms = from->since_ms;
     }
+    int own = ek_cells_dimension(d->cells, from->cell);
+    e->through |= from->through | (own < 0 ? 0 : 1u << own);
     ek_episode_claim(d, e);
 }
 
@@ -152,13 +155,14 @@ static int attribute_to(struct ek_detector *d, struct ek_episode *e, const struc
     return 1;
 }
 
+/* A change of arm B in app 7.1 alone is explained by either: no dimension gets it back. */
 int ek_attribute(struct ek_detector *d, struct ek_episode *e, const struct ek_window *w)
 {
     int own = ek_cells_dimension(d->cells, e->cell);
     if (e->diagnosis.class == EK_CLASS_NONE)
         return 0;
     for (int dimension = 0; dimension < ek_cells_dimensions(d->cells); dimension++)
-        if (dimension != own && attribute_to(d, e, w, dimension))
+        if (dimension != own && !(e->through >> dimension & 1) && attribute_to(d, e, w, dimension))
             return 1;
     return 0;
 }

@@ -48,6 +48,7 @@ static int allocate(struct ek_detector *d)
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
     d->shares = ek_calloc(features, sizeof *d->shares);
     d->open = ek_calloc(features, sizeof *d->open);
+    d->settled = ek_calloc(features, sizeof *d->settled);
     d->repeats = ek_calloc(1, sizeof *d->repeats);
     d->relatives = ek_calloc(1, sizeof *d->relatives);
     d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
@@ -56,8 +57,8 @@ static int allocate(struct ek_detector *d)
     d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
-    if (!d->pivot || !d->shares || !d->open || !d->repeats || !d->relatives || !d->episode ||
-        !d->finding || !d->window || !d->window_row || !d->residual || !d->offset)
+    if (!d->pivot || !d->shares || !d->open || !d->settled || !d->repeats || !d->relatives ||
+        !d->episode || !d->finding || !d->window || !d->window_row || !d->residual || !d->offset)
         return EK_ENOMEM;
     return grow_cells(d, 1);
 }
@@ -109,6 +110,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->pivot);
     ek_free(d->shares);
     ek_free(d->open);
+    ek_free(d->settled);
     ek_free(d->repeats);
     ek_free(d->relatives);
     ek_free(d->episode);

@@ -26,12 +26,14 @@ struct ek_episode {
     int feature, cell, bet;
     int claimed; /* its lists are no evidence for other cells */
     int attempts;
+    unsigned through; /* dimensions, as bits, whose cells handed the change over to this one */
     uint64_t since_row, since_query; /* first list of the change */
     int64_t since_ms;
     uint32_t lists, due; /* of the cell since the alarm; when the next diagnosis is due */
     struct ek_diagnosis diagnosis;
     int query_feature; /* -1: one number */
-    double recovery;   /* Shiryaev-Roberts statistic of being back to normal */
+    double recovery;   /* Shiryaev-Roberts statistic of being back to normal; without a level, how
+                        * many lists in a row looked normal */
 };
 
 struct ek_detector {
@@ -51,8 +53,9 @@ struct ek_detector {
     int cell_capacity;
     struct ek_evidence *evidence; /* [cell_capacity, F] */
     uint16_t *episode_of;         /* [cell_capacity, F], number in `episode` plus 1; 0: none */
-    int *open;                    /* [F] episodes that claim their lists, per feature */
-    struct ek_episode *episode;   /* [EK_EPISODES_MAX] */
+    uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
+    int *open;         /* [F] episodes that claim their lists, per feature */
+    struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;
     struct ek_finding *finding; /* ring [EK_FINDINGS_MAX] */

@@ -118,7 +118,7 @@ static struct ek_episode *free_slot(struct ek_detector *d)
 static uint64_t change_point(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_window w;
-    int n = ek_detector_window(d, feature, cell, 0, &w), best = n - 1;
+    int n = ek_detector_window(d, feature, cell, d->settled[feature], &w), best = n - 1;
     double tail = 0, largest = -INFINITY;
     for (int i = n - 1; i >= 0; i--) {
         float bets[EK_BETS];
@@ -181,10 +181,8 @@ static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m,
     *moving = 0;
     for (int i = 0; i < w->count; i++) {
         float value = ek_history_query(d->history, d->window_row[i])[m];
-        if (!w->record[i].usable)
-            continue;
-        if (!(value > 0) || !isfinite(value))
-            return 0;
+        if (!w->record[i].usable || !(value > 0) || !isfinite(value))
+            continue; /* a list that has no such value says nothing for it */
         d->offset[n] = logf(value);
         *moving += fabsf(d->offset[n]) > EK_DEAD_BAND_LEVEL_LN;
         w->scratch[n++] = w->record[i].r - w->mu;
@@ -271,9 +269,12 @@ static void refine_since(struct ek_detector *d, struct ek_episode *e)
 {
     const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
     uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
+    uint64_t settled = d->settled[e->feature];
     double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
     struct ek_window w;
     int best = -1;
+    if (from < settled && settled <= e->since_row)
+        from = settled;
     for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
         double r = w.record[i].r - w.mu, normal = density_at(density, r);
         if (!w.record[i].usable)
@@ -360,7 +361,7 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
         return 1;
     if (e->query_feature >= 0) {
         float value = query[e->query_feature];
-        moved = density_at(density, value > 0 ? r - logf(value) : r);
+        moved = density_at(density, value > 0 && isfinite(value) ? r - logf(value) : r);
     } else {
         double q = e->diagnosis.level.share;
         moved = (1 - q) * normal + q * density_at(density, r - e->diagnosis.level.shift_ln);
@@ -368,19 +369,26 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
     return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
 }
 
-/* Classes without a level: the last lists look like training in every respect. */
-static int looks_normal(struct ek_detector *d, struct ek_episode *e)
+/* A level that is not worth telling does not keep a change open: traffic may have drifted since. */
+static int is_nothing(const struct ek_diagnosis *g, double min_effect)
+{
+    return g->class == EK_CLASS_NONE ||
+           (g->class == EK_SCALE && fabs(g->level.shift_ln) < log(min_effect));
+}
+
+/* Classes without a level: how many of the last lists there are that look like training in every
+ * respect, 0 when they do not. A small cell has few lists in the history. */
+static int normal_lists(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     struct ek_diagnosis now;
     int n = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
-    if (n < EK_RECOVERY_LISTS)
-        return 0;
-    w.record += n - EK_RECOVERY_LISTS;
-    w.count = EK_RECOVERY_LISTS;
+    int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
+    w.record += n - count;
+    w.count = count;
     ek_classify(&d->profile->baseline[e->feature],
                 d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, &w, &now);
-    return now.class == EK_CLASS_NONE;
+    return is_nothing(&now, rule_of(d, e->feature)->min_effect) ? count : 0;
 }
 
 static int recovered(struct ek_detector *d, struct ek_episode *e,
@@ -390,7 +398,11 @@ static int recovered(struct ek_detector *d, struct ek_episode *e,
         e->recovery = (e->recovery + 1) * back_to_level(d, e, record, r, query);
         return e->recovery > RECOVERY_LEVEL;
     }
-    return e->lists % EK_RECOVERY_LISTS == 0 && looks_normal(d, e);
+    if (e->lists % EK_RECOVERY_LISTS)
+        return 0;
+    int normal = normal_lists(d, e);
+    e->recovery = normal ? e->recovery + normal : 0;
+    return e->recovery >= EK_RECOVERY_LISTS;
 }
 
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
@@ -401,6 +413,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
     if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto &&
         recovered(d, e, record, r, query)) {
         tell(d, e, EK_RECOVERED, NULL);
+        d->settled[e->feature] = ek_history_count(d->history);
         close_episode(d, e);
         return;
     }

@@ -21,15 +21,20 @@ struct bench {
     int count[5];
 };
 
-static void setup(struct bench *b, uint64_t seed)
+static void setup_with(struct bench *b, uint64_t seed, const char *rules)
 {
     memset(b, 0, sizeof *b);
     b->manifest = stream_manifest();
     b->profile = stream_profile(b->manifest, TRAINING);
-    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", RULES, sizeof RULES - 1, NULL),
+    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
                      EK_OK);
     ck_assert_int_eq(ek_detector_new(&b->detector, b->manifest, b->profile, b->rules, NULL), EK_OK);
     stream_start(&b->stream, seed);
+}
+
+static void setup(struct bench *b, uint64_t seed)
+{
+    setup_with(b, seed, RULES);
 }
 
 static void teardown(struct bench *b)
@@ -298,6 +303,139 @@ START_TEST(the_same_stream_gives_the_same_findings)
 }
 END_TEST
 
+/* A second dimension, drawn from what the stream has: app 7.1 or 7.2. */
+static int app_71(struct ek_query *q)
+{
+    int new = q->x[0] * 1000 - floorf(q->x[0] * 1000) < .5f;
+    q->segments[1] = (struct ek_segment){stream_text("app"), stream_text(new ? "7.1" : "7.2")};
+    q->segment_count = 2;
+    return new;
+}
+
+static void two_dimensions(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    app_71(q);
+}
+
+static void cents_in_arm_b_of_app_71(struct bench *b, struct ek_query *q)
+{
+    if (app_71(q) && b->stream.arm_b)
+        stream_scale(q, 0, 100);
+}
+
+START_TEST(a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_round)
+{
+    struct bench b;
+    setup_with(&b, 12, "version: 1\nsegments: [arm, app]\n");
+    run(&b, BEFORE, two_dimensions);
+    run(&b, 1500, cents_in_arm_b_of_app_71);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
+    ck_assert_ptr_nonnull(b.last[EK_CONFIRMED].dimension);
+    ck_assert_int_lt((int)b.last[EK_CONFIRMED].query, BEFORE + 400);
+    ck_assert_int_le(b.count[EK_SUSPECTED], 5);
+    ck_assert_int_ge(b.count[EK_UPDATED], 1);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_fault_that_ends_for_one_arm_only_is_put_on_the_other_without_flapping)
+{
+    struct bench b;
+    setup(&b, 13);
+    run(&b, BEFORE, NULL);
+    run(&b, 2000, cents);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    run(&b, 3000, cents_in_arm_b);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
+    ck_assert(b.last[EK_CONFIRMED].since_query >= BEFORE + 2000);
+    teardown(&b);
+}
+END_TEST
+
+/* One list in a hundred is of arm C. */
+static int of_arm_c(struct bench *b, struct ek_query *q)
+{
+    int rare = b->stream.number % 100 == 0;
+    if (rare)
+        q->segments[0].value = stream_text("C");
+    return rare;
+}
+
+static void a_rare_arm(struct bench *b, struct ek_query *q)
+{
+    of_arm_c(b, q);
+}
+
+static void turned_in_a_rare_arm(struct bench *b, struct ek_query *q)
+{
+    if (of_arm_c(b, q))
+        turned(b, q);
+}
+
+START_TEST(a_fault_of_a_rare_segment_value_recovers_as_well)
+{
+    struct bench b;
+    setup(&b, 14);
+    run(&b, BEFORE, a_rare_arm);
+    run(&b, 9000, turned_in_a_rare_arm);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_str_eq(b.last[EK_CONFIRMED].value, "C");
+    ck_assert_int_eq(b.count[EK_RECOVERED], 0);
+    run(&b, 20000, a_rare_arm);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    teardown(&b);
+}
+END_TEST
+
+/* Sizes have a steady level, so that 64 lists tell 8% from nothing. */
+static void eight_percent_of_size(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, 1.08);
+}
+
+static void half_absent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    for (int i = 0; i < q->items; i += 2)
+        q->x[3 * i + 1] = NAN;
+}
+
+START_TEST(a_drift_below_min_effect_does_not_keep_another_fault_open)
+{
+    struct bench b;
+    setup(&b, 15);
+    run(&b, BEFORE, NULL);
+    run(&b, 400, half_absent);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_MISSING);
+    run(&b, 400, eight_percent_of_size);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_list_without_nights_does_not_hide_that_the_factor_is_the_nights)
+{
+    struct bench b;
+    setup(&b, 4);
+    run(&b, BEFORE, NULL);
+    for (int i = 0; i < 400; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        full_stay(&b, q);
+        if (i % 50 == 7)
+            q->query[0] = i % 100 == 7 ? NAN : INFINITY;
+        observe(&b, q);
+    }
+    ck_assert_int_eq(b.last[EK_CONFIRMED].query_feature, 0);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(values_beyond_the_limit_share_a_cell)
 {
     char arm[] = "arm", *dimensions[] = {arm};
@@ -332,5 +470,10 @@ Suite *suite_detector(void)
         a_fault_that_ends_recovers, a_list_repeated_is_no_new_evidence,
         empty_lists_and_strange_values_are_no_evidence_and_no_harm,
         a_list_of_another_shape_is_refused_and_not_counted, the_same_stream_gives_the_same_findings,
+        a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_round,
+        a_fault_that_ends_for_one_arm_only_is_put_on_the_other_without_flapping,
+        a_fault_of_a_rare_segment_value_recovers_as_well,
+        a_drift_below_min_effect_does_not_keep_another_fault_open,
+        a_list_without_nights_does_not_hide_that_the_factor_is_the_nights,
         values_beyond_the_limit_share_a_cell);
 }
