@@ -2,7 +2,9 @@
 #include "tests/bench/bench.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/parse.h"
+#include "data/manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +104,22 @@ double ek_bench_seconds(struct ek_bench *b, void (*run)(void *), void *context)
     double best;
     measure(b, &one, 1, &best);
     return best;
+}
+
+struct ek_manifest *ek_bench_manifest(int features)
+{
+    struct ek_buf text;
+    struct ek_manifest *m;
+    ek_buf_init(&text, 0);
+    ek_buf_text(&text, "features:\n");
+    for (int f = 1; f <= features; f++)
+        ek_buf_printf(&text, "  - {name: feature_%d, index: %d, role: item, routable: true}\n", f,
+                      f);
+    ek_buf_printf(&text, "  - {name: nights, index: %d, role: query}\n", features + 1);
+    if (ek_manifest_parse(&m, "bench", (const char *)text.data, text.length, NULL))
+        abort();
+    ek_buf_release(&text);
+    return m;
 }
 
 void *ek_bench_memory(size_t count, size_t size)

@@ -30,6 +30,7 @@
 #include <stddef.h>
 
 struct ek_bench;
+struct ek_manifest;
 
 struct ek_contender {
     const char *peer;    /* NULL: ours, which must come first */
@@ -55,6 +56,9 @@ static inline void ek_bench_use(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");
 }
+
+/* A manifest of that many routable item features and one query feature; free it as any other. */
+struct ek_manifest *ek_bench_manifest(int features);
 
 /* Never returns NULL: ends the program, with a word, when memory is gone. */
 void *ek_bench_memory(size_t count, size_t size);

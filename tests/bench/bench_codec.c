@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEATURES = 136, ITEMS = 20, MESSAGES = 64 };
+enum { FEATURES = 136, ITEMS = 20, MESSAGES = 64, VALUES = MESSAGES * ITEMS * FEATURES };
 
 struct work {
     struct ek_buf message[MESSAGES], out;
@@ -92,20 +92,6 @@ static void decode_by_msgpack(void *context)
     }
 }
 
-static struct ek_manifest *make_manifest(void)
-{
-    struct ek_buf text;
-    struct ek_manifest *m;
-    ek_buf_init(&text, 0);
-    must(ek_buf_text(&text, "features:\n"));
-    for (int i = 1; i <= FEATURES; i++)
-        must(ek_buf_printf(&text, "  - {name: feature_%d, index: %d, role: item}\n", i, i));
-    must(ek_buf_printf(&text, "  - {name: nights, index: %d, role: query}\n", FEATURES + 1));
-    must(ek_manifest_parse(&m, "bench", (const char *)text.data, text.length, NULL));
-    ek_buf_release(&text);
-    return m;
-}
-
 static void fill(struct ek_query *q, struct ek_rng *r, float missing)
 {
     static const char ids[ITEMS][11] = {"h-00000001", "h-00000002", "h-00000003"};
@@ -147,10 +133,10 @@ static void run_case(struct ek_bench *b, const struct ek_manifest *m, const char
                                             {"limit: memcpy of the message", copy_bytes, w},
                                             {"msgpack-c", decode_by_msgpack, w}};
     snprintf(title, sizeof title, "decode, 136 features, 20 items, %s", name);
-    ek_bench_case(b, title, "ns/message", MESSAGES, decoders, peer ? 3 : 2);
+    ek_bench_case(b, title, "ns/value", VALUES, decoders, peer ? 3 : 2);
     const struct ek_contender patchers[] = {{NULL, decode_and_patch, w}};
     snprintf(title, sizeof title, "decode and patch, 136 features, 20 items, %s", name);
-    ek_bench_case(b, title, "ns/message", MESSAGES, patchers, 1);
+    ek_bench_case(b, title, "ns/value", VALUES, patchers, 1);
     for (int i = 0; i < MESSAGES; i++)
         ek_buf_release(&w->message[i]);
     ek_buf_release(&w->out);
@@ -162,7 +148,7 @@ static void run_case(struct ek_bench *b, const struct ek_manifest *m, const char
 
 void bench_codec(struct ek_bench *b)
 {
-    struct ek_manifest *m = make_manifest();
+    struct ek_manifest *m = ek_bench_manifest(FEATURES);
     run_case(b, m, "float32 array", EK_FEATURES_ARRAY, 0, true);
     run_case(b, m, "float32 array with 5% nil", EK_FEATURES_ARRAY, 0.05f, true);
     run_case(b, m, "bin", EK_FEATURES_BIN, 0, true);

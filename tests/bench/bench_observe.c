@@ -34,21 +34,6 @@ static void fill(struct ek_query *q, struct ek_rng *r)
     }
 }
 
-static struct ek_manifest *manifest(void)
-{
-    struct ek_buf text;
-    struct ek_manifest *m;
-    ek_buf_init(&text, 0);
-    ek_buf_text(&text, "features:\n");
-    for (int f = 0; f < FEATURES; f++)
-        ek_buf_printf(&text, "  - {name: f%d, index: %d, role: item, routable: true}\n", f, f + 1);
-    ek_buf_printf(&text, "  - {name: q, index: %d, role: query}\n", FEATURES + 1);
-    if (ek_manifest_parse(&m, "bench", (const char *)text.data, text.length, NULL))
-        abort();
-    ek_buf_release(&text);
-    return m;
-}
-
 static struct ek_profile *profile(const struct ek_manifest *m, struct ek_rng *r)
 {
     struct ek_profile_fit *fit;
@@ -99,7 +84,7 @@ void bench_observe(struct ek_bench *b)
 {
     struct ek_rng r;
     ek_rng_seed(&r, 5);
-    struct ek_manifest *m = manifest();
+    struct ek_manifest *m = ek_bench_manifest(FEATURES);
     struct ek_profile *p = profile(m, &r);
     struct ek_query *lists = ek_bench_memory(LISTS, sizeof *lists);
     for (int i = 0; i < LISTS; i++)

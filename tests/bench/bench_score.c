@@ -24,21 +24,6 @@ struct work {
     float *input, *output;
 };
 
-static struct ek_manifest *manifest(void)
-{
-    struct ek_buf text;
-    struct ek_manifest *m;
-    ek_buf_init(&text, 0);
-    ek_buf_text(&text, "features:\n");
-    for (int f = 0; f < FEATURES; f++)
-        ek_buf_printf(&text, "  - {name: f%d, index: %d, role: item, routable: true}\n", f, f + 1);
-    ek_buf_printf(&text, "  - {name: q, index: %d, role: query}\n", FEATURES + 1);
-    if (ek_manifest_parse(&m, "bench", (const char *)text.data, text.length, NULL))
-        abort();
-    ek_buf_release(&text);
-    return m;
-}
-
 static void randomise(float *x, int count, struct ek_rng *r)
 {
     for (int i = 0; i < count; i++)
@@ -53,7 +38,7 @@ static void fill(float *x, int count, float value)
 
 static struct ek_model *random_model(const struct ek_model_shape *shape, struct ek_rng *r)
 {
-    struct ek_manifest *m = manifest();
+    struct ek_manifest *m = ek_bench_manifest(FEATURES);
     struct ek_model *model;
     if (ek_model_new(&model, m, shape, NULL))
         abort();
