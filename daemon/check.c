@@ -214,7 +214,8 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
 static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
-    int rc = ek_config_parse(&config, name_of(c), (const char *)c->text.data, c->text.length, e);
+    int rc = ek_config_parse_all(&config, name_of(c), (const char *)c->text.data, c->text.length,
+                                 &c->faults, e);
     ek_config_free(config);
     return rc;
 }

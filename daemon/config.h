@@ -21,6 +21,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/error_list.h"
+#include "evenkeel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,13 +56,16 @@ struct ek_config {
     int64_t delivery; /* at least once, so far */
     struct ek_property_list librdkafka;
     int64_t encoding, layout; /* msgpack lists, so far */
+    /* Paths of the fields, dotted for depth; the last four from an item. */
+    char *query, *time_ms, *segments, *query_features, *manifest_hash, *items;
+    char *item_id, *score, *features, *label;
     char *output_topic, *dead_letter;
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
     char *alert_topic; /* NULL: none */
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
     int64_t log_level; /* enum ek_log_level */
-    int64_t message_bytes, in_flight_messages, in_flight_bytes;
+    int64_t message_bytes, items_max, in_flight_messages, in_flight_bytes;
     int64_t commit_every_ms, shutdown_ms;
     int64_t events_kept;
 };
@@ -84,6 +89,14 @@ int ek_config_finish(const struct ek_config *c, struct ek_error *e);
 int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e);
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error *e);
+
+/* As ek_config_parse, but goes on after a fault: all of them are in `faults` (the first one is the
+ * error, too). */
+int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
+                        struct ek_error_list *faults, struct ek_error *e);
+
+/* Loads the assets that the configuration names, with its field names and limits. */
+int ek_config_assets(struct ek_assets **out, const struct ek_config *c, struct ek_error *e);
 
 /* The whole configuration as YAML that ek_config_parse reads again, secrets as "***". */
 int ek_config_print(const struct ek_config *c, struct ek_buf *out);

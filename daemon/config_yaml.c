@@ -16,6 +16,7 @@ struct walk {
     const struct ek_yaml *yaml;
     char *folder;           /* where relative paths start, with its last slash; may be empty */
     bool seen[OPTIONS_MAX]; /* options the file has set, as in the table */
+    struct ek_error_list *faults; /* NULL: the first one ends the walk */
     struct ek_error *e;
 };
 
@@ -161,7 +162,8 @@ static int read_section(struct walk *w, const char *section, const struct ek_nod
                   ek_fail(w->e, EK_ECONFIG, "'%s' must be a mapping",
                           *section ? section : "the configuration"));
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = read_pair(w, section, &n->children[2 * i], &n->children[2 * i + 1]);
+        rc = ek_error_list_go_on(
+            w->faults, read_pair(w, section, &n->children[2 * i], &n->children[2 * i + 1]), w->e);
     return rc;
 }
 
@@ -176,6 +178,7 @@ static int check_assets(const struct ek_config *c, struct ek_error *e)
 static int read_tree(struct walk *w)
 {
     int rc = read_section(w, "", ek_yaml_root(w->yaml));
+    rc = ek_error_list_first(w->faults, rc, w->e);
     if (!rc)
         rc = ek_config_finish(w->config, w->e);
     if (!rc)
@@ -183,10 +186,11 @@ static int read_tree(struct walk *w)
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
 }
 
-static int from_yaml(struct ek_config **out, const struct ek_yaml *yaml, struct ek_error *e)
+static int from_yaml(struct ek_config **out, const struct ek_yaml *yaml,
+                     struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error own;
-    struct walk w = {.yaml = yaml, .e = e ? e : &own};
+    struct walk w = {.yaml = yaml, .faults = faults, .e = e ? e : &own};
     const char *name = ek_yaml_name(yaml), *slash = strrchr(name, '/');
     int rc = ek_config_new(&w.config, w.e);
     if (rc)
@@ -208,7 +212,7 @@ int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
     int rc = ek_yaml_load(&yaml, path, e);
     if (rc)
         return rc;
-    rc = from_yaml(out, yaml, e);
+    rc = from_yaml(out, yaml, NULL, e);
     ek_yaml_free(yaml);
     return rc;
 }
@@ -216,11 +220,17 @@ int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error *e)
 {
+    return ek_config_parse_all(out, name, text, length, NULL, e);
+}
+
+int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
+                        struct ek_error_list *faults, struct ek_error *e)
+{
     struct ek_yaml *yaml;
     int rc = ek_yaml_parse(&yaml, name, text, length, e);
     if (rc)
         return rc;
-    rc = from_yaml(out, yaml, e);
+    rc = from_yaml(out, yaml, faults, e);
     ek_yaml_free(yaml);
     return rc;
 }

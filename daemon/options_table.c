@@ -5,6 +5,10 @@
 #define KIB(n)     ((int64_t)(n) << 10)
 #define MIB(n)     ((int64_t)(n) << 20)
 #define SECONDS(n) ((int64_t)(n)*1000)
+#define FIELD(name, member, path, what)                                                            \
+    {                                                                                              \
+        .key = "message." name, .type = EK_OPTION_TEXT, AT(member), .initial = path, .help = what  \
+    }
 #define LATER(path, what)                                                                          \
     {                                                                                              \
         .key = path, .type = EK_OPTION_LATER, .help = what                                         \
@@ -64,7 +68,17 @@ static const struct ek_option OPTIONS[] = {
      .choices = "list",
      .later = "item",
      .help = "one message per list"},
-    LATER("message.fields", "own field names"),
+    FIELD("query", query, "query", "path of the id of a list"),
+    FIELD("time_ms", time_ms, "time_ms", "path of its time in milliseconds since 1970"),
+    FIELD("segments", segments, "segments", "path of the mapping of segment names to values"),
+    FIELD("query_features", query_features, "query_features", "path of the query features"),
+    FIELD("manifest", manifest_hash, "manifest",
+          "path of the hash of the manifest, where messages carry it"),
+    FIELD("items", items, "items", "path of the array of items"),
+    FIELD("item_id", item_id, "id", "path of the id of an item, from the item"),
+    FIELD("score", score, "score", "path of its upstream score, from the item"),
+    FIELD("features", features, "features", "path of its features, from the item"),
+    FIELD("label", label, "label", "path of its label, from the item"),
 
     {.key = "output.topic",
      .type = EK_OPTION_TEXT,
@@ -143,6 +157,13 @@ static const struct ek_option OPTIONS[] = {
      .low = KIB(1),
      .high = MIB(512),
      .help = "largest message; consumer and producer agree on it"},
+    {.key = "limits.items",
+     .type = EK_OPTION_INT,
+     AT(items_max),
+     .initial = "10000",
+     .low = 1,
+     .high = 1000000,
+     .help = "items of a list"},
     {.key = "limits.in_flight_messages",
      .type = EK_OPTION_INT,
      AT(in_flight_messages),
@@ -171,7 +192,6 @@ static const struct ek_option OPTIONS[] = {
      .low = 100,
      .high = SECONDS(3600),
      .help = "longest time for draining, on shutdown and when partitions are taken away"},
-    LATER("limits.items", "items of a list"),
     LATER("limits.features", "features of a manifest"),
     LATER("limits.cells", "cells that are tracked"),
 };

@@ -153,6 +153,24 @@ START_TEST(librdkafka_properties_are_checked_where_they_stand)
 }
 END_TEST
 
+START_TEST(a_check_goes_on_after_a_fault)
+{
+    static const char text[] = "servce: {name: x}\nhttp: {lisen: x, events: 0}\nlog: {level: no}\n";
+    static const long lines[] = {1, 2, 2, 3};
+    struct ek_error_list faults;
+    struct ek_config *c = NULL;
+    struct ek_error e;
+    ek_error_list_init(&faults);
+    ck_assert_int_eq(ek_config_parse_all(&c, "x.yaml", text, sizeof text - 1, &faults, &e),
+                     EK_ECONFIG);
+    ck_assert_uint_eq(faults.count, 4);
+    for (size_t i = 0; i < faults.count; i++)
+        ck_assert_int_eq(faults.errors[i].line, lines[i]);
+    ck_assert_str_eq(e.message, "unknown key 'servce', did you mean 'service'?");
+    ek_error_list_release(&faults);
+}
+END_TEST
+
 START_TEST(what_is_required_is_asked_for)
 {
     struct ek_config *c = NULL;
@@ -250,6 +268,6 @@ Suite *suite_config(void)
         what_comes_later_is_said_and_not_ignored,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand, what_is_required_is_asked_for,
-        what_is_printed_reads_back_the_same_with_secrets_hidden,
+        a_check_goes_on_after_a_fault, what_is_printed_reads_back_the_same_with_secrets_hidden,
         a_configuration_can_be_made_in_code, the_page_of_the_options_is_up_to_date);
 }

@@ -1,0 +1,329 @@
+/* The stage in one process, against librdkafka's mock cluster; the real broker is in tests/kafka.
+ */
+#include "base/alloc.h"
+#include "daemon/cli.h"
+#include "daemon/http.h"
+#include "daemon/http_pages.h"
+#include "daemon/kafka_error.h"
+#include "daemon/kafka_mock.h"
+#include "daemon/kafka_tool.h"
+#include "daemon/stage.h"
+#include "guard/assets.h"
+#include "offline/hotel.h"
+#include "offline/profile_fit.h"
+#include "tests/check.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT_MS = 30000, LISTS = 60, TRAINING = 100 };
+
+struct scene {
+    struct ek_assets assets;
+    struct ek_hotel *hotel;
+    struct ek_mock *mock;
+    struct ek_config *config;
+    struct ek_stage *stage;
+    pthread_t thread;
+    int rc;
+    struct ek_error error;
+};
+
+static void make_assets(struct scene *s)
+{
+    const char *text = ek_hotel_manifest();
+    struct ek_profile_fit *fit;
+    struct ek_query q;
+    ck_assert_int_eq(ek_manifest_parse(&s->assets.manifest, "m", text, strlen(text), NULL), 0);
+    ck_assert_int_eq(ek_hotel_new(&s->hotel, 1, NULL), 0);
+    ck_assert_int_eq(ek_profile_fit_new(&fit, s->assets.manifest, NULL, NULL), 0);
+    ek_query_init(&q);
+    for (uint64_t i = 0; i < TRAINING; i++) {
+        ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, NULL), 0);
+        ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), 0);
+    }
+    ck_assert_int_eq(ek_profile_fit_finish(fit, &s->assets.profile, NULL), 0);
+    ck_assert_int_eq(ek_rules_default(&s->assets.rules, s->assets.manifest, NULL), 0);
+    ck_assert_int_eq(ek_codec_new(&s->assets.codec, s->assets.manifest, NULL, NULL, NULL), 0);
+    ek_query_release(&q);
+    ek_profile_fit_free(fit);
+}
+
+static void set(struct scene *s, const char *key, const char *value)
+{
+    struct ek_error e;
+    ck_assert_msg(!ek_config_set(s->config, key, value, &e), "%s: %s", key, e.message);
+}
+
+static void begin(struct scene *s)
+{
+    struct ek_error e;
+    memset(s, 0, sizeof *s);
+    make_assets(s);
+    ck_assert_int_eq(ek_mock_start(&s->mock, &e), 0);
+    ck_assert_int_eq(ek_config_new(&s->config, &e), 0);
+    set(s, "input.brokers", ek_mock_brokers(s->mock));
+    set(s, "input.topics", "scored");
+    set(s, "input.group", "g");
+    set(s, "output.topic", "ranked");
+    set(s, "output.dead_letter", "ranked.dead");
+    set(s, "limits.commit_every", "50ms");
+    static const char *const topics[] = {"scored", "ranked", "ranked.dead"};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        ck_assert_int_eq(ek_mock_topic(s->mock, topics[i], 1, &e), 0);
+}
+
+static void end(struct scene *s)
+{
+    ek_mock_stop(s->mock);
+    ek_config_free(s->config);
+    ek_hotel_free(s->hotel);
+    ek_codec_free(s->assets.codec);
+    ek_rules_free(s->assets.rules);
+    ek_profile_free(s->assets.profile);
+    ek_manifest_free(s->assets.manifest);
+}
+
+static void *run(void *context)
+{
+    struct scene *s = context;
+    s->rc = ek_stage_run(s->stage, &s->error);
+    return NULL;
+}
+
+static void start(struct scene *s)
+{
+    struct ek_error e;
+    ck_assert_msg(!ek_stage_new(&s->stage, s->config, &s->assets, NULL, &e), "%s", e.message);
+    ck_assert_int_eq(pthread_create(&s->thread, NULL, run, s), 0);
+}
+
+static void finish(struct scene *s)
+{
+    ek_stage_stop(s->stage);
+    ck_assert_int_eq(pthread_join(s->thread, NULL), 0);
+    ck_assert_msg(!s->rc, "%s", s->error.message);
+    ek_stage_free(s->stage);
+    s->stage = NULL;
+}
+
+static struct ek_stage_stats wait_for(struct scene *s, uint64_t handled)
+{
+    struct ek_stage_stats t;
+    int64_t until = ek_now_ms() + WAIT_MS;
+    do {
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+        ek_stage_stats(s->stage, &t);
+    } while ((!t.ready || t.passed + t.routed + t.dead < handled) && ek_now_ms() < until);
+    ck_assert_uint_eq(t.passed + t.routed + t.dead, handled);
+    return t;
+}
+
+/* Sends lists [from, to) with every tenth one cut short. */
+static void feed(struct scene *s, uint64_t from, uint64_t to)
+{
+    struct ek_sender *sender;
+    struct ek_error e;
+    struct ek_query q;
+    struct ek_buf message;
+    ek_query_init(&q);
+    ek_buf_init(&message, 0);
+    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", &e), 0);
+    for (uint64_t i = from; i < to; i++) {
+        ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, &e), 0);
+        ek_buf_clear(&message);
+        ck_assert_int_eq(ek_codec_encode(s->assets.manifest, &q, EK_FEATURES_ARRAY, &message, &e),
+                         0);
+        struct ek_kafka_record r = {.partition = -1,
+                                    .timestamp_ms = 1000 + (int64_t)i,
+                                    .key = "k",
+                                    .key_length = 1,
+                                    .bytes = message.data,
+                                    .length = message.length - (i % 10 == 9)};
+        ck_assert_int_eq(ek_sender_send(sender, &r, &e), 0);
+    }
+    ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
+    ek_sender_free(sender);
+    ek_buf_release(&message);
+    ek_query_release(&q);
+}
+
+/* Counts a topic's messages, all of which must have `header`. */
+static uint64_t count(struct scene *s, const char *topic, const char *header)
+{
+    struct ek_tap *t;
+    struct ek_error e;
+    struct ek_kafka_record r;
+    uint64_t n = 0;
+    int got;
+    ck_assert_int_eq(ek_tap_new(&t, ek_mock_brokers(s->mock), topic, false, WAIT_MS, &e), 0);
+    while (!ek_tap_at_end(t)) {
+        ck_assert_int_eq(ek_tap_next(t, &r, 100, &got, &e), 0);
+        if (!got)
+            continue;
+        bool found = false;
+        for (size_t i = 0; i < r.header_count; i++)
+            found |= !strcmp(r.headers[i].name, header);
+        ck_assert(found);
+        n++;
+    }
+    ek_tap_free(t);
+    return n;
+}
+
+START_TEST(messages_come_out_or_become_dead_letters)
+{
+    struct scene s;
+    begin(&s);
+    feed(&s, 0, LISTS);
+    start(&s);
+    struct ek_stage_stats t = wait_for(&s, LISTS);
+    ck_assert_uint_eq(t.passed, LISTS - LISTS / 10);
+    ck_assert_uint_eq(t.dead, LISTS / 10);
+    ck_assert_uint_eq(t.queries, LISTS - LISTS / 10);
+    ck_assert_int_eq(t.partitions, 1);
+    finish(&s);
+    ck_assert_uint_eq(count(&s, "ranked", "ek-plan"), LISTS - LISTS / 10);
+    ck_assert_uint_eq(count(&s, "ranked.dead", "ek-error"), LISTS / 10);
+    end(&s);
+}
+END_TEST
+
+START_TEST(few_in_flight_hold_the_input_back_and_nothing_is_lost)
+{
+    struct scene s;
+    begin(&s);
+    set(&s, "limits.in_flight_messages", "3");
+    feed(&s, 0, LISTS);
+    start(&s);
+    wait_for(&s, LISTS);
+    finish(&s);
+    ck_assert_uint_eq(count(&s, "ranked", "ek-action"), LISTS - LISTS / 10);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_stage_that_is_stopped_before_it_runs_ends_at_once)
+{
+    struct scene s;
+    begin(&s);
+    start(&s);
+    finish(&s);
+    ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, NULL), 0);
+    ek_stage_stop(s.stage);
+    ck_assert_int_eq(ek_stage_run(s.stage, NULL), 0);
+    ek_stage_free(s.stage);
+    ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, NULL), 0);
+    ek_stage_free(s.stage);
+    end(&s);
+}
+END_TEST
+
+static void assert_page(struct ek_stage *stage, const char *path, const char *n, unsigned status,
+                        const char *part)
+{
+    struct ek_buf body;
+    const char *type = NULL;
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(stage, path, n, &type, &body), status);
+    ck_assert_ptr_nonnull(type);
+    ck_assert_msg(strstr(ek_buf_string(&body), part) != NULL, "%s: no '%s' in %s", path, part,
+                  ek_buf_string(&body));
+    ek_buf_release(&body);
+}
+
+START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
+{
+    struct scene s;
+    struct ek_http *http;
+    struct ek_error e;
+    begin(&s);
+    set(&s, "service.name", "a \"b\"");
+    feed(&s, 0, 5);
+    ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), 0);
+    assert_page(s.stage, "/ping", NULL, 200, "pong");
+    assert_page(s.stage, "/ready", NULL, 503, "not ready");
+    assert_page(s.stage, "/api/v1/status", NULL, 200, "{\"service\":\"a \\\"b\\\"\",");
+    ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", s.stage, NULL, &e), "%s", e.message);
+    ck_assert_int_gt(ek_http_port(http), 0);
+    ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
+    wait_for(&s, 5);
+    assert_page(s.stage, "/ready", NULL, 200, "ready");
+    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_observed_queries_total 5\n");
+    assert_page(s.stage, "/api/v1/status", NULL, 200, "\"observed_queries\":5,");
+    assert_page(s.stage, "/api/v1/findings", NULL, 200, "[]");
+    assert_page(s.stage, "/api/v1/plan", NULL, 200, "\"version\":0");
+    assert_page(s.stage, "/api/v1/events", "3", 200, "[]");
+    assert_page(s.stage, "/api/v1/events", "0", 400, "'n' is no positive number");
+    assert_page(s.stage, "/version", NULL, 200, "\"librdkafka\":\"");
+    assert_page(s.stage, "/nothing", NULL, 404, "/api/v1/plan");
+    ek_http_stop(http);
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+START_TEST(an_address_to_listen_on_is_checked)
+{
+    struct ek_http *http = NULL;
+    struct ek_error e;
+    static const char *const bad[] = {"9464", "localhost:port", "localhost:70000", "[::1]",
+                                      "256.0.0.1:1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_int_eq(ek_http_start(&http, bad[i], NULL, NULL, &e), EK_ECONFIG);
+    ck_assert_ptr_null(http);
+}
+END_TEST
+
+START_TEST(errors_of_kafka_have_one_class_each)
+{
+    static const struct {
+        rd_kafka_resp_err_t err;
+        enum ek_kafka_where where;
+        enum ek_kafka_class class;
+    } cases[] = {
+        {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, EK_KAFKA_CLIENT, EK_KAFKA_RETRIABLE},
+        {RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED, EK_KAFKA_CONSUME, EK_KAFKA_RETRIABLE},
+        {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, EK_KAFKA_CONSUME, EK_KAFKA_RETRIABLE},
+        {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, EK_KAFKA_DELIVER, EK_KAFKA_FATAL},
+        {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, EK_KAFKA_DELIVER, EK_KAFKA_MESSAGE},
+        {RD_KAFKA_RESP_ERR__PURGE_QUEUE, EK_KAFKA_DELIVER, EK_KAFKA_ABORT},
+        {RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, EK_KAFKA_COMMIT, EK_KAFKA_ABORT},
+        {RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, EK_KAFKA_COMMIT, EK_KAFKA_RETRIABLE},
+        {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, EK_KAFKA_CONSUME, EK_KAFKA_FATAL},
+        {RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, EK_KAFKA_FATAL},
+        {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, EK_KAFKA_COMMIT, EK_KAFKA_FATAL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(ek_kafka_class_name(ek_kafka_classify(cases[i].err, cases[i].where)),
+                         ek_kafka_class_name(cases[i].class));
+}
+END_TEST
+
+START_TEST(a_fatal_error_is_kept_and_counted)
+{
+    struct ek_kafka_watch w = {.metrics = ek_metrics_new(), .role = "producer"};
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__TRANSPORT, EK_KAFKA_CLIENT, NULL);
+    ck_assert_int_eq(w.failure.code, 0);
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, "the first");
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, "the second");
+    ck_assert_int_eq(w.failure.code, EK_EIO);
+    ck_assert_uint_eq(w.failure.flags, EK_ERR_FATAL);
+    ck_assert_str_eq(w.failure.message, "kafka: the first (_FATAL, producer, fatal)");
+    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_FATAL), 2);
+    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_RETRIABLE), 1);
+    ek_metrics_free(w.metrics);
+}
+END_TEST
+
+Suite *suite_stage(void)
+{
+    return ek_suite("stage", messages_come_out_or_become_dead_letters,
+                    few_in_flight_hold_the_input_back_and_nothing_is_lost,
+                    a_stage_that_is_stopped_before_it_runs_ends_at_once,
+                    pages_tell_the_state_before_and_after_partitions_are_assigned,
+                    an_address_to_listen_on_is_checked, errors_of_kafka_have_one_class_each,
+                    a_fatal_error_is_kept_and_counted);
+}
