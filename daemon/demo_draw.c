@@ -68,20 +68,29 @@ static const char *phase_text(const struct ek_demo_story *s)
     return "";
 }
 
-/* "price, arm=B: scale x4.13, confirmed" */
+/* Name of the query feature that is the factor; NULL when it is one number. */
+static const char *factor_feature(const struct ek_demo_finding *f)
+{
+    static const char prefix[] = "query_feature:";
+    return strncmp(f->unit, prefix, sizeof prefix - 1) ? NULL : f->unit + sizeof prefix - 1;
+}
+
+/* "price, arm=B: scale x4.13, confirmed", "price, arm=B: scale x stay_nights, updated" */
 static const char *finding_text(const struct ek_demo_finding *f, char text[TEXT])
 {
     int n = snprintf(text, TEXT, "%.30s, %.30s: ", f->feature, f->segment);
     if (f->kind[0])
         n += snprintf(text + n, (size_t)(TEXT - n), "%.20s", f->kind);
-    if (isfinite(f->factor))
+    if (factor_feature(f))
+        n += snprintf(text + n, (size_t)(TEXT - n), " x %.30s", factor_feature(f));
+    else if (isfinite(f->factor))
         n += snprintf(text + n, (size_t)(TEXT - n), " x%.3g", f->factor);
     snprintf(text + n, (size_t)(TEXT - n), "%s%.20s%s%.40s", f->kind[0] ? ", " : "", f->state,
              f->reason[0] ? ", " : "", f->reason);
     return text;
 }
 
-/* "between 3.59 and 4.75 on 52% of its searches, query_feature:stay_nights" */
+/* "x3.59 to x4.75 on 52% of its searches, cents" */
 static const char *factor_text(const struct ek_demo_finding *f, char text[TEXT])
 {
     snprintf(text, TEXT, "x%.3g to x%.3g on %.0f%% of its searches%s%.40s", f->low, f->high,
