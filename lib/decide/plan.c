@@ -23,7 +23,7 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
     }
     if (p->count == EK_PLAN_MAX)
         return 0;
-    p->entry[p->count++] = (struct ek_plan_entry){feature, cell, treatment, now_ms, -1};
+    p->entry[p->count++] = (struct ek_plan_entry){feature, cell, treatment, now_ms, -1, 0};
     p->version++;
     return 1;
 }
@@ -51,16 +51,21 @@ void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64
         return;
     int64_t held = found->since_ms + hold_ms;
     found->until_ms = held > now_ms ? held : now_ms;
+    found->hold_ms = hold_ms;
 }
 
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
 {
     int changed = 0;
-    for (int i = p->count - 1; i >= 0; i--)
-        if (p->entry[i].until_ms >= 0 && p->entry[i].until_ms <= now_ms) {
-            take_out(p, &p->entry[i]);
+    for (int i = p->count - 1; i >= 0; i--) {
+        struct ek_plan_entry *entry = &p->entry[i];
+        if (entry->until_ms > now_ms && entry->until_ms - now_ms > entry->hold_ms)
+            entry->until_ms = now_ms + entry->hold_ms;
+        if (entry->until_ms >= 0 && entry->until_ms <= now_ms) {
+            take_out(p, entry);
             changed = 1;
         }
+    }
     return changed;
 }
 

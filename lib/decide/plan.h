@@ -17,6 +17,7 @@ struct ek_plan_entry {
     struct ek_treatment treatment;
     int64_t since_ms;
     int64_t until_ms; /* recovered: taken out at this time; -1: stays */
+    int64_t hold_ms;  /* of until_ms: it is never further away than this */
 };
 
 struct ek_plan {
@@ -35,7 +36,8 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);
 /* Lets an entry end once it has been in force for hold_ms, now or later. */
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms);
-/* Takes out what has ended; returns whether the version rose. */
+/* Takes out what has ended; returns whether the version rose. Times may jump: an end that is
+ * further away than the hold was set by a clock that was wrong, and comes a hold from now. */
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);
 /* How many features have an entry. */
 int ek_plan_features(const struct ek_plan *p);

@@ -80,6 +80,22 @@ START_TEST(a_relapse_during_the_hold_keeps_the_entry)
 }
 END_TEST
 
+START_TEST(a_wrong_clock_does_not_hold_an_entry_for_ever)
+{
+    enum { NOW = 100000, HOLD = 600 };
+    static const int64_t far = 9000000000000000;
+    struct ek_plan p = {0};
+    ek_plan_set(&p, 0, 0, ROUTE, far); /* one list with a time far ahead */
+    ek_plan_end(&p, 0, 0, NOW, HOLD);
+    ek_plan_set(&p, 2, 0, ROUTE, NOW);
+    ek_plan_end(&p, 2, 0, far, HOLD);
+    ck_assert_int_eq(ek_plan_expire(&p, NOW), 0);
+    ck_assert_int_eq(ek_plan_expire(&p, NOW + HOLD - 1), 0);
+    ck_assert_int_eq(ek_plan_expire(&p, NOW + HOLD), 1);
+    ck_assert_int_eq(p.count, 0);
+}
+END_TEST
+
 START_TEST(a_full_plan_takes_no_more)
 {
     struct ek_plan p = {0};
@@ -93,9 +109,9 @@ END_TEST
 
 Suite *suite_plan(void)
 {
-    return ek_suite("plan", a_plan_is_empty_and_of_version_0_at_first,
-                    an_entry_counts_for_its_cell_only, a_segment_wins_over_all_traffic,
-                    the_version_rises_with_every_change_of_action_only,
-                    a_recovered_entry_is_held_for_its_time,
-                    a_relapse_during_the_hold_keeps_the_entry, a_full_plan_takes_no_more);
+    return ek_suite(
+        "plan", a_plan_is_empty_and_of_version_0_at_first, an_entry_counts_for_its_cell_only,
+        a_segment_wins_over_all_traffic, the_version_rises_with_every_change_of_action_only,
+        a_recovered_entry_is_held_for_its_time, a_relapse_during_the_hold_keeps_the_entry,
+        a_wrong_clock_does_not_hold_an_entry_for_ever, a_full_plan_takes_no_more);
 }
