@@ -87,10 +87,11 @@ static int tell(struct ek_guard *g)
     return EK_OK;
 }
 
-static int tell_plan(struct ek_guard *g)
+/* query: the first that is scored under the plan. */
+static int tell_plan(struct ek_guard *g, uint64_t query)
 {
     int rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
-                           &g->plan, ek_detector_queries(g->detector), g->time_ms);
+                           &g->plan, query, g->time_ms);
     return rc ? rc : tell(g);
 }
 
@@ -103,8 +104,8 @@ static int change_plan(struct ek_guard *g, const struct ek_finding *f,
         return decision->enforced
                    ? ek_plan_set(&g->plan, f->feature, f->cell, decision->treatment, g->time_ms)
                    : ek_plan_remove(&g->plan, f->feature, f->cell);
-    case EK_DISMISSED:
-        return ek_plan_remove(&g->plan, f->feature, f->cell);
+    case EK_DISMISSED: /* one that was never confirmed takes no earlier one's hold away */
+        return f->class != EK_CLASS_NONE && ek_plan_remove(&g->plan, f->feature, f->cell);
     case EK_RECOVERED:
         ek_plan_end(&g->plan, f->feature, f->cell, g->time_ms, g->assets->rules->hold_ms);
         return 0;
@@ -117,6 +118,7 @@ static int change_plan(struct ek_guard *g, const struct ek_finding *f,
 static int take_findings(struct ek_guard *g)
 {
     struct ek_finding f;
+    uint64_t query = ek_detector_queries(g->detector) - 1;
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
         struct ek_decision decision =
@@ -126,10 +128,10 @@ static int take_findings(struct ek_guard *g)
         if (!rc)
             rc = tell(g);
         if (!rc && changed)
-            rc = tell_plan(g);
+            rc = tell_plan(g, query);
     }
     if (!rc && ek_plan_expire(&g->plan, g->time_ms))
-        rc = tell_plan(g);
+        rc = tell_plan(g, query);
     return rc;
 }
 
@@ -211,7 +213,7 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
         g->time_ms += now_ms - g->clock_ms;
         g->clock_ms = now_ms;
     }
-    if (ek_plan_expire(&g->plan, g->time_ms) && tell_plan(g))
+    if (ek_plan_expire(&g->plan, g->time_ms) && tell_plan(g, ek_detector_queries(g->detector)))
         return out_of_memory(e);
     return EK_OK;
 }

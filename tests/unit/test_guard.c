@@ -223,6 +223,32 @@ START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
 }
 END_TEST
 
+/* The number after "query": in an event. */
+static long query_of(const char *event)
+{
+    json_t *root = json_loads(event, 0, NULL);
+    long query = (long)json_integer_value(json_object_get(root, "query"));
+    json_decref(root);
+    return query;
+}
+
+START_TEST(a_plan_names_the_first_query_that_is_scored_under_it)
+{
+    struct bench b;
+    long first = -1;
+    setup(&b, ENFORCE, 1);
+    run(&b, BEFORE, 0);
+    for (long i = BEFORE; first < 0 && i < BEFORE + 400; i++) {
+        run(&b, 1, 1);
+        first = b.routed ? i : -1;
+    }
+    ck_assert_ptr_nonnull(b.plan);
+    ck_assert_int_eq(query_of(b.plan), first);
+    ck_assert_int_eq(query_of(b.finding), first);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
 {
     struct bench b;
@@ -339,6 +365,7 @@ Suite *suite_guard(void)
     return ek_suite("guard", without_a_plan_the_very_same_bytes_come_out,
                     a_fault_of_arm_b_routes_arm_b_and_nobody_else,
                     routed_scores_are_those_of_the_scorer_and_nothing_else_changes,
+                    a_plan_names_the_first_query_that_is_scored_under_it,
                     the_route_is_withdrawn_after_recovery_and_hold,
                     in_observe_mode_findings_are_told_and_bytes_stay,
                     without_a_model_an_enforced_route_is_an_alert,
