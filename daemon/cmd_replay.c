@@ -74,7 +74,7 @@ struct replay {
     struct ek_capture_reader *in;
     struct ek_capture_writer *out; /* NULL: not wanted */
     struct ek_writer *events;      /* NULL: not wanted */
-    uint64_t messages, routed, unreadable, findings;
+    uint64_t messages, routed, unreadable, unscored, findings;
 };
 
 static int write_events(struct replay *r, struct ek_error *e)
@@ -89,12 +89,11 @@ static int write_events(struct replay *r, struct ek_error *e)
     return rc;
 }
 
-static void unreadable(struct replay *r, const struct ek_error *e)
+static void complain(const struct replay *r, const char *what, const struct ek_error *e)
 {
     char text[700];
-    if (++r->unreadable <= UNREADABLE_SHOWN)
-        fprintf(stderr, "evenkeel: message %llu: %s\n", (unsigned long long)r->messages,
-                ek_error_text(e, text, sizeof text));
+    fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->messages, what,
+            ek_error_text(e, text, sizeof text));
 }
 
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
@@ -102,18 +101,23 @@ static int one_message(struct replay *r, struct ek_record *record, struct ek_err
     int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
     int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
     if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
-        unreadable(r, e);
+        if (++r->unreadable <= UNREADABLE_SHOWN)
+            complain(r, "left out", e);
         return EK_OK;
     }
     if (rc || (rc = write_events(r, e)))
         return rc;
     size_t length;
     const void *bytes = ek_guard_score(r->guard, &length, e);
-    if (!bytes)
-        return (int)e->code;
-    r->routed += bytes != record->bytes;
-    record->bytes = bytes;
-    record->length = length;
+    if (!bytes && e->code == EK_ENOMEM)
+        return EK_ENOMEM;
+    if (bytes) {
+        r->routed += bytes != record->bytes;
+        record->bytes = bytes;
+        record->length = length;
+    } else if (++r->unscored <= UNREADABLE_SHOWN) {
+        complain(r, "forwarded as it came", e);
+    }
     return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
 }
 
@@ -164,9 +168,13 @@ static int replay(const struct arguments *a, const struct ek_assets *assets, str
     if (!rc)
         rc = run(r, &progress, e);
     rc = finish(r, rc, e);
-    snprintf(note, sizeof note, "%llu messages, %llu findings, %llu routed, %llu unreadable",
-             (unsigned long long)r->messages, (unsigned long long)r->findings,
-             (unsigned long long)r->routed, (unsigned long long)r->unreadable);
+    int at =
+        snprintf(note, sizeof note, "%llu messages, %llu findings, %llu routed, %llu unreadable",
+                 (unsigned long long)r->messages, (unsigned long long)r->findings,
+                 (unsigned long long)r->routed, (unsigned long long)r->unreadable);
+    if (r->unscored)
+        snprintf(note + at, sizeof note - (size_t)at, ", %llu forwarded without the plan",
+                 (unsigned long long)r->unscored);
     if (!rc)
         ek_progress_finish(&progress, note);
     return rc;

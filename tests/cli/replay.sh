@@ -1,0 +1,35 @@
+# evenkeel replay: what is found and routed, and one message without scores that must not end it.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	exit 1
+}
+quiet() {
+	"$@" 2>chatter || {
+		cat chatter
+		fail "failed: $*"
+	}
+}
+
+quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors >/dev/null
+quiet "$EK" gen hotel --queries 700 --seed 4 --format messages --fault price=x100,from=300 -o in.msg
+printf 'version: 1\ndefaults: {mode: enforce}\n' >rules.yaml
+
+# One item, nothing known of it, no score.
+printf '\202\256query_features\200\245items\221\201\250features\200' >>in.msg
+
+status=0
+"$EK" replay --manifest hotel.yaml --profile p.ekp --rules rules.yaml --model m.safetensors \
+	--messages in.msg --output out.msg --events events.jsonl --exit-code 2>chatter || status=$?
+[ $status = 3 ] || fail "ended with $status: $(cat chatter)"
+grep -q 'message 700 forwarded as it came: items\[0\]: no score' chatter || fail "$(cat chatter)"
+grep -q '701 messages, .* 0 unreadable, 1 forwarded without the plan' chatter || fail "$(cat chatter)"
+grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
+[ "$("$EK" inspect out.msg --json | grep -c '"messages":701,')" = 1 ] || fail "a message is missing"
+[ "$(tail -c 35 out.msg | od -c)" = "$(tail -c 35 in.msg | od -c)" ] || fail "it did not stay as it was"
