@@ -201,7 +201,7 @@ static char *drawn(const struct ek_demo_story *s)
 START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
 {
     static const char *const wanted[] = {
-        "price, arm=B: scale x4.13, recovered",
+        "price, arm=B: scale x stay_nights, recovered",
         "4.13 (3.59 to 4.75)",
         "scale, query_feature:stay_nights",
         "52%",
