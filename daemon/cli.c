@@ -2,10 +2,18 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 30, TERMINAL_EVERY_MS = 100, LINE_EVERY_MS = 5000 };
+enum {
+    BAR_WIDTH = 30,
+    BAR_LEAST = 8,
+    LINE_BYTES = 512,
+    TERMINAL_EVERY_MS = 100,
+    LINE_EVERY_MS = 5000
+};
 
 int ek_cli_fail(const struct ek_error *e)
 {
@@ -57,13 +65,49 @@ void ek_progress_start(struct ek_progress *p, const char *label)
     p->started_ms = p->last_ms = ek_now_ms();
 }
 
-static void draw_bar(double share)
+/* Columns of the terminal on stderr; 80 when it does not say. */
+static int terminal_columns(void)
 {
-    int full = (int)(share * BAR_WIDTH);
-    fputs(" [", stderr);
-    for (int i = 0; i < BAR_WIDTH; i++)
-        fputc(i < full ? '#' : '.', stderr);
-    fputc(']', stderr);
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
+                      double seconds_left, const char *note)
+{
+    char words[200], bar[2 * BAR_WIDTH + 4] = "";
+    int n = snprintf(words, sizeof words, " %3.0f%%", 100 * share);
+    if (seconds_left >= 0)
+        n += snprintf(words + n, sizeof words - (size_t)n, ", %.0f s left", seconds_left);
+    snprintf(words + n, sizeof words - (size_t)n, "%s%s", note ? ", " : "", note ? note : "");
+    int room = columns - 1 - (int)strlen(label) - (int)strlen(words) - 3;
+    int width = room < BAR_WIDTH ? room : BAR_WIDTH;
+    if (width >= BAR_LEAST) {
+        int full = (int)(share * width);
+        snprintf(bar, sizeof bar, " [%.*s%.*s]", full, "##############################",
+                 width - full, "..............................");
+    }
+    snprintf(line, size < (size_t)columns ? size : (size_t)columns, "%s%s%s", label, bar, words);
+}
+
+static void draw_bar(const struct ek_progress *p, double share, double seconds_left,
+                     const char *note)
+{
+    char line[LINE_BYTES];
+    ek_progress_line(line, sizeof line, terminal_columns(), p->label, share, seconds_left, note);
+    fprintf(stderr, "\r%s\033[K", line);
+}
+
+static void write_line(const struct ek_progress *p, uint64_t done, uint64_t total,
+                       double seconds_left, const char *note)
+{
+    if (total)
+        fprintf(stderr, "%s %3.0f%%", p->label, 100 * (double)done / (double)total);
+    else
+        fprintf(stderr, "%s%s %llu", p->terminal ? "\r" : "", p->label, (unsigned long long)done);
+    if (seconds_left >= 0)
+        fprintf(stderr, ", %.0f s left", seconds_left);
+    fprintf(stderr, "%s%s%s", note ? ", " : "", note ? note : "", p->terminal ? "\033[K" : "\n");
 }
 
 void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, const char *note)
@@ -73,18 +117,13 @@ void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, co
         return;
     p->last_ms = now;
     p->shown = true;
-    double share = total ? (double)done / (double)total : 0;
-    fprintf(stderr, "%s%s", p->terminal ? "\r" : "", p->label);
-    if (p->terminal && total)
-        draw_bar(share);
-    if (total)
-        fprintf(stderr, " %3.0f%%", 100 * share);
-    else
-        fprintf(stderr, " %llu", (unsigned long long)done);
+    double share = total ? (double)done / (double)total : 0, seconds_left = -1;
     if (share > 0.02)
-        fprintf(stderr, ", %.0f s left",
-                (double)(now - p->started_ms) / 1000 * (1 - share) / share);
-    fprintf(stderr, "%s%s%s", note ? ", " : "", note ? note : "", p->terminal ? "\033[K" : "\n");
+        seconds_left = (double)(now - p->started_ms) / 1000 * (1 - share) / share;
+    if (p->terminal && total)
+        draw_bar(p, share, seconds_left, note);
+    else
+        write_line(p, done, total, seconds_left, note);
     fflush(stderr);
 }
 

@@ -41,6 +41,10 @@ void ek_progress_start(struct ek_progress *p, const char *label);
 /* note: short text behind the bar ("validation NDCG@10 0.6152"), may be NULL. */
 void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, const char *note);
 void ek_progress_finish(struct ek_progress *p, const char *note);
+/* The line of a bar, always shorter than `columns`: the bar gives way, then the note is cut.
+ * seconds_left < 0: unknown. */
+void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
+                      double seconds_left, const char *note);
 
 /* Monotonic and wall clocks of the daemon, in milliseconds. */
 int64_t ek_now_ms(void);

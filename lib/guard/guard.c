@@ -4,6 +4,7 @@
 #include "decide/detector.h"
 #include "guard/assets.h"
 #include "guard/event.h"
+#include "guard/stream_clock.h"
 #include "score/scorer.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ struct ek_guard {
     struct ek_query query;
     const void *message; /* last observed, until scored */
     size_t length;
-    int64_t time_ms, clock_ms;      /* of the last list: stream's time, caller's clock */
+    struct ek_stream_clock stream_clock;
+    int64_t time_ms, clock_ms;      /* now: by the stream, by the caller */
     struct ek_treatment *treatment; /* [K] */
     double *scores;
     size_t score_capacity;
@@ -147,7 +149,7 @@ int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int
     rc = ek_detector_observe(g->detector, &g->query, time_ms, e);
     if (rc)
         return rc;
-    g->time_ms = time_ms;
+    g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
     g->clock_ms = now_ms;
     g->message = message;
     g->length = length;
@@ -210,7 +212,7 @@ uint64_t ek_guard_queries(const struct ek_guard *g)
 int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
 {
     if (now_ms > g->clock_ms) {
-        g->time_ms += now_ms - g->clock_ms;
+        g->time_ms = ek_stream_clock_pass(&g->stream_clock, now_ms - g->clock_ms);
         g->clock_ms = now_ms;
     }
     if (ek_plan_expire(&g->plan, g->time_ms) && tell_plan(g, ek_detector_queries(g->detector)))
