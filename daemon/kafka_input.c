@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-enum { COMMITTED_WAIT_MS = 5000, COMMIT_WAIT_MS = 5000, CLOSE_SLICE_MS = 50 };
+enum {
+    COMMITTED_WAIT_MS = 5000,
+    COMMIT_WAIT_MS = 5000,
+    CLOSE_SLICE_MS = 50,
+    COOPERATIVE_VERSION = 0x020a00ff
+};
 
 struct ek_input {
     rd_kafka_t *client;
@@ -189,6 +194,17 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     in->hooks.assigned(in->hooks.context, assign, open_count(in));
 }
 
+/* Older versions lose commits and loop in cooperative rebalances. */
+static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf)
+{
+    char strategy[200] = "";
+    size_t size = sizeof strategy;
+    rd_kafka_conf_get(conf, "partition.assignment.strategy", strategy, &size);
+    if (strstr(strategy, "cooperative") && rd_kafka_version() < COOPERATIVE_VERSION)
+        ek_log_text(in->watch.log, EK_LOG_WARN, "librdkafka_old",
+                    "cooperative-sticky needs librdkafka 2.10 or later to be safe: use range");
+}
+
 static int make_client(struct ek_input *in, struct ek_error *e)
 {
     char why[300];
@@ -196,6 +212,7 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     int rc = ek_kafka_conf_consumer(&conf, in->config, &in->watch, e);
     if (rc)
         return rc;
+    warn_of_cooperative(in, conf);
     rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
     in->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);

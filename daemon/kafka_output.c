@@ -8,10 +8,13 @@
 #include <string.h>
 
 enum { TOPIC_WAIT_MS = 15000, QUEUE_FULL_WAIT_MS = 100, PURGE_WAIT_MS = 1000 };
-enum outcome { PASSED, ROUTED, DEAD };
+/* What a ticket remembers: the kind of its output, whether it went out alone, and for dead letters
+ * the code of the reason above that. */
+enum outcome { PASSED, ROUTED, DEAD, KIND = 3, ALONE = 4, CODE_SHIFT = 4 };
 
 struct ek_output {
     rd_kafka_t *client;
+    rd_kafka_t *alone; /* sends batches of one message; NULL until it is needed */
     rd_kafka_topic_t *ranked, *dead, *alerts; /* alerts may be NULL */
     const struct ek_config *config;
     struct ek_lanes *lanes;
@@ -22,15 +25,9 @@ struct ek_output {
     bool same_partitions;    /* it has as many as the output */
 };
 
-/* What a dead letter remembers in its ticket's outcome, above the outcome itself. */
-static int dead_outcome(enum ek_code code)
-{
-    return DEAD | (int)code << 4;
-}
-
 static enum ek_counter reason_counter(int outcome)
 {
-    switch (outcome >> 4) {
+    switch (outcome >> CODE_SHIFT) {
     case EK_EFORMAT:
         return EK_COUNT_DEAD_FORMAT;
     case EK_ELIMIT:
@@ -52,7 +49,7 @@ static const char *reason_name(enum ek_code code)
 static void count_done(struct ek_output *o, const struct ek_ticket *t)
 {
     struct ek_metrics *m = o->watch.metrics;
-    enum outcome outcome = t->outcome & 3;
+    enum outcome outcome = t->outcome & KIND;
     ek_metrics_count(m,
                      outcome == PASSED   ? EK_COUNT_PASSED
                      : outcome == ROUTED ? EK_COUNT_ROUTED
@@ -78,21 +75,55 @@ void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
     finish(o, t);
 }
 
-static void on_refused(struct ek_output *o, struct ek_ticket *t, rd_kafka_resp_err_t err)
+static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e);
+
+/* The broker judges whole batches, so one that is too large says nothing about its messages: each
+ * is sent again in a batch of its own. False when it cannot be. */
+static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
+{
+    rd_kafka_timestamp_type_t type;
+    rd_kafka_headers_t *old, *headers;
+    if (!o->alone && make_client(o, true, &o->alone, NULL))
+        return false;
+    headers = rd_kafka_message_headers(report, &old) ? NULL : rd_kafka_headers_copy(old);
+    if (!headers)
+        return false;
+    t->outcome |= ALONE;
+    rd_kafka_resp_err_t err = rd_kafka_producev(
+        o->alone, RD_KAFKA_V_TOPIC(rd_kafka_topic_name(report->rkt)),
+        RD_KAFKA_V_PARTITION(report->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_VALUE(report->payload, report->len),
+        RD_KAFKA_V_KEY(report->key, report->key_len),
+        RD_KAFKA_V_TIMESTAMP(rd_kafka_message_timestamp(report, &type)),
+        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
+    if (err)
+        rd_kafka_headers_destroy(headers);
+    return !err;
+}
+
+static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_resp_err_t err)
 {
     struct ek_error failure;
-    enum ek_kafka_class class = ek_kafka_report(&o->watch, err, EK_KAFKA_DELIVER, NULL);
-    if (class == EK_KAFKA_MESSAGE && (t->outcome & 3) != DEAD && t->lane) {
+    if ((t->outcome & KIND) != DEAD) {
         if (ek_output_dead_letter(o, t, EK_EIO, rd_kafka_err2str(err), &failure))
             o->watch.failure = failure;
         return;
     }
-    if (class == EK_KAFKA_MESSAGE && !o->watch.failure.code) {
+    if (!o->watch.failure.code) {
         ek_fail(&o->watch.failure, EK_EIO, "topic '%s' refuses a dead letter: %s",
                 o->config->dead_letter, rd_kafka_err2str(err));
         o->watch.failure.flags = EK_ERR_FATAL;
     }
     ek_output_abandon(o, t);
+}
+
+static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
+{
+    enum ek_kafka_class class = ek_kafka_report(&o->watch, report->err, EK_KAFKA_DELIVER, NULL);
+    if (class != EK_KAFKA_MESSAGE || !t->lane)
+        ek_output_abandon(o, t);
+    else if (t->outcome & ALONE || !send_alone(o, t, report))
+        refuse_for_good(o, t, report->err);
 }
 
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)
@@ -106,11 +137,28 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     } else if (report->err && o->closing) {
         ek_output_abandon(o, t);
     } else if (report->err) {
-        on_refused(o, t, report->err);
+        on_refused(o, t, report);
     } else {
         count_done(o, t);
         finish(o, t);
     }
+}
+
+static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e)
+{
+    char why[300];
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_producer(&conf, o->config, &o->watch, e);
+    if (rc)
+        return rc;
+    if (alone)
+        rc = ek_kafka_conf_set(conf, "batch.num.messages", "1", e);
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    *out = rc ? NULL : rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+    if (*out)
+        return EK_OK;
+    rd_kafka_conf_destroy(conf);
+    return rc ? rc : ek_fail(e, EK_ECONFIG, "kafka producer: %s", why);
 }
 
 static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct ek_error *e)
@@ -121,25 +169,16 @@ static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct 
     return topic;
 }
 
-static int make_client(struct ek_output *o, struct ek_error *e)
+static int make_parts(struct ek_output *o, struct ek_error *e)
 {
-    char why[300];
-    rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_producer(&conf, o->config, &o->watch, e);
+    int rc = make_client(o, false, &o->client, e);
     if (rc)
         return rc;
-    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-    o->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
-    if (!o->client) {
-        rd_kafka_conf_destroy(conf);
-        return ek_fail(e, EK_ECONFIG, "kafka producer: %s", why);
-    }
     o->ranked = topic_of(o, o->config->output_topic, e);
     o->dead = topic_of(o, o->config->dead_letter, e);
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
-    bool all = o->ranked && o->dead && (o->alerts || !o->config->alert_topic);
-    return all ? EK_OK : EK_EIO;
+    return o->ranked && o->dead && (o->alerts || !o->config->alert_topic) ? EK_OK : EK_EIO;
 }
 
 int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
@@ -152,7 +191,7 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_l
     o->lanes = lanes;
     o->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
-    int rc = make_client(o, e);
+    int rc = make_parts(o, e);
     if (rc)
         ek_output_free(o);
     else
@@ -320,7 +359,7 @@ int ek_output_dead_letter(struct ek_output *o, struct ek_ticket *t, enum ek_code
     add_header(headers, "ek-source-offset", number);
     add_header(headers, "ek-error-class", reason_name(code));
     add_header(headers, "ek-error", reason);
-    t->outcome = dead_outcome(code);
+    t->outcome = DEAD | (int)code << CODE_SHIFT;
     ek_log_write(o->watch.log, EK_LOG_WARN, "dead_letter", "partition=%d offset=%lld class=%s",
                  (int)source->partition, (long long)source->offset, reason_name(code));
     int rc =
@@ -343,6 +382,8 @@ void ek_output_tell(struct ek_output *o, const char *json)
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
     rd_kafka_poll(o->client, wait_ms);
+    if (o->alone)
+        rd_kafka_poll(o->alone, 0);
     if (!o->watch.failure.code)
         return EK_OK;
     if (e)
@@ -353,6 +394,16 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 void ek_output_flush(struct ek_output *o, int wait_ms)
 {
     rd_kafka_flush(o->client, wait_ms);
+    if (o->alone)
+        rd_kafka_flush(o->alone, wait_ms);
+}
+
+static void throw_away(rd_kafka_t *client)
+{
+    if (!client)
+        return;
+    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(client, PURGE_WAIT_MS);
 }
 
 void ek_output_free(struct ek_output *o)
@@ -360,16 +411,16 @@ void ek_output_free(struct ek_output *o)
     if (!o)
         return;
     o->closing = true;
-    if (o->client) {
-        rd_kafka_purge(o->client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-        rd_kafka_flush(o->client, PURGE_WAIT_MS);
-    }
+    throw_away(o->client);
+    throw_away(o->alone);
     if (o->ranked)
         rd_kafka_topic_destroy(o->ranked);
     if (o->dead)
         rd_kafka_topic_destroy(o->dead);
     if (o->alerts)
         rd_kafka_topic_destroy(o->alerts);
+    if (o->alone)
+        rd_kafka_destroy(o->alone);
     if (o->client)
         rd_kafka_destroy(o->client);
     ek_free(o);

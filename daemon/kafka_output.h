@@ -2,10 +2,10 @@
  *
  * Key, timestamp and headers of the consumed message are kept. The partition is kept too where the
  * output has as many partitions as the message's topic; else the key decides (as Java's default
- * does). A message that the broker refuses for good, such as one too large, becomes a dead letter;
- * a dead letter that is refused is fatal. A broker that is away is waited for without end: the
- * number in flight is the caller's bound.
- * Owner: the caller. Threads: one.
+ * does). A message that the broker refuses, such as one too large, is sent once more in a batch of
+ * its own; refused again it becomes a dead letter, and a dead letter that is refused so is fatal. A
+ * broker that is away is waited for without end: the number in flight is the caller's bound. Owner:
+ * the caller. Threads: one.
  */
 #ifndef EK_DAEMON_KAFKA_OUTPUT_H
 #define EK_DAEMON_KAFKA_OUTPUT_H

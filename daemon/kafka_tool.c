@@ -63,11 +63,13 @@ static int make_client(rd_kafka_t **out, rd_kafka_type_t type, const char *broke
 
 /* One attempt. */
 static rd_kafka_resp_err_t create_once(rd_kafka_t *client, const char *topic, int partitions,
-                                       char *why, size_t size)
+                                       const char *const setting[2], char *why, size_t size)
 {
     rd_kafka_NewTopic_t *fresh = rd_kafka_NewTopic_new(topic, partitions, 1, why, size);
     if (!fresh)
         return RD_KAFKA_RESP_ERR__INVALID_ARG;
+    if (setting)
+        rd_kafka_NewTopic_set_config(fresh, setting[0], setting[1]);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
     rd_kafka_CreateTopics(client, &fresh, 1, NULL, queue);
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 10 * SLICE_MS);
@@ -96,8 +98,8 @@ static bool passing(rd_kafka_resp_err_t err)
            err == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS;
 }
 
-int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions, int wait_ms,
-                          struct ek_error *e)
+int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,
+                          const char *const setting[2], int wait_ms, struct ek_error *e)
 {
     char why[300] = "";
     rd_kafka_t *client;
@@ -106,7 +108,7 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
         return rc;
     int64_t until = ek_now_ms() + wait_ms;
     rd_kafka_resp_err_t err;
-    while (passing(err = create_once(client, topic, partitions, why, sizeof why)) &&
+    while (passing(err = create_once(client, topic, partitions, setting, why, sizeof why)) &&
            ek_now_ms() < until)
         rd_kafka_poll(client, ADMIN_RETRY_MS);
     rd_kafka_destroy(client);

@@ -34,9 +34,9 @@ struct ek_kafka_record {
 };
 
 /* Waits up to `wait_ms` for the brokers, then makes the topic; one that is there already is fine.
- * EK_EIO. */
-int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions, int wait_ms,
-                          struct ek_error *e);
+ * `setting` is a property of the topic and its value, or NULL. EK_EIO. */
+int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,
+                          const char *const setting[2], int wait_ms, struct ek_error *e);
 
 int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic,
                   struct ek_error *e);

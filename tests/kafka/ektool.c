@@ -1,7 +1,7 @@
 /* ektool: topics as files of frames, so that the tests need no other Kafka client.
  *
  *     ektool wait   BROKERS SECONDS              until the broker makes topics
- *     ektool create BROKERS TOPIC PARTITIONS
+ *     ektool create BROKERS TOPIC PARTITIONS [SETTING VALUE]
  *     ektool send   BROKERS TOPIC FILE [PER_SECOND]
  *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
  *     ektool count  BROKERS TOPIC
@@ -251,10 +251,11 @@ static int do_count(char **argv)
     return 0;
 }
 
-static int do_create(const char *brokers, const char *topic, int partitions, int wait_ms)
+static int do_create(const char *brokers, const char *topic, int partitions,
+                     const char *const setting[2], int wait_ms)
 {
     struct ek_error e = {0};
-    return ek_kafka_create_topic(brokers, topic, partitions, wait_ms, &e) ? fail(&e) : 0;
+    return ek_kafka_create_topic(brokers, topic, partitions, setting, wait_ms, &e) ? fail(&e) : 0;
 }
 
 int main(int argc, char **argv)
@@ -262,9 +263,10 @@ int main(int argc, char **argv)
     const char *verb = argc > 1 ? argv[1] : "";
     char **rest = argv + 2;
     if (!strcmp(verb, "wait") && argc == 4)
-        return do_create(rest[0], "ektool-ready", 1, number(rest[1]) * 1000);
-    if (!strcmp(verb, "create") && argc == 5)
-        return do_create(rest[0], rest[1], number(rest[2]), WAIT_MS);
+        return do_create(rest[0], "ektool-ready", 1, NULL, number(rest[1]) * 1000);
+    if (!strcmp(verb, "create") && (argc == 5 || argc == 7))
+        return do_create(rest[0], rest[1], number(rest[2]),
+                         argc == 7 ? (const char *[]){rest[3], rest[4]} : NULL, WAIT_MS);
     if (!strcmp(verb, "send") && (argc == 5 || argc == 6))
         return do_send(rest, argc == 6 ? number(rest[3]) : 0);
     if (!strcmp(verb, "read") && (argc == 5 || argc == 7))

@@ -79,8 +79,8 @@ class Broker:
     def wipe(self):
         self._run("wipe", self.folder)
 
-    def create(self, topic, partitions=1):
-        tool("create", self.address, topic, partitions)
+    def create(self, topic, partitions=1, *setting):
+        tool("create", self.address, topic, partitions, *setting)
         return topic
 
 

@@ -132,6 +132,28 @@ class WhatCannotBeRead(unittest.TestCase):
             self.assertIn(f'evenkeel_dead_letters_total{{reason="{reason}"}} {count}\n', metrics)
 
 
+class AnOutputThatTakesLess(unittest.TestCase):
+    def test_gets_what_it_can_and_the_rest_become_dead_letters(self):
+        """The broker refuses whole batches; only messages that are too large alone are dead."""
+        source, target = WORLD.topics()
+        narrow = WORLD.broker.create(target + "-narrow", 1, "max.message.bytes", 12000)
+        WORLD.broker.create(narrow + ".dead")
+        frames = numbered(WORLD.hotel(200))
+        large = {20, 21, 150}
+        for n in large:
+            frames[n].headers.append(("padding", bytes(20000)))
+        WORLD.send(source, frames)
+        with daemon(source, narrow) as d:
+            d.wait_ready().wait_handled(200)
+            self.assertEqual(d.stop(), 0, d.log())
+        dead = WORLD.read(narrow + ".dead")
+        self.assertEqual(set(numbers(dead)), large)
+        self.assertEqual({f.header("ek-error-class") for f in dead}, {"delivery"})
+        for f in dead:
+            self.assertEqual(f.value, frames[int(f.header("n"))].value)
+        self.assertEqual(set(numbers(WORLD.read(narrow))), set(range(200)) - large)
+
+
 class Restarts(unittest.TestCase):
     COUNT = 6000
 
