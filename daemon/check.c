@@ -163,17 +163,22 @@ static int check_manifest(struct ek_checked *c, struct ek_error *e)
     return rc;
 }
 
-/* What is well formed but does not work yet. */
 static void note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m)
 {
-    struct ek_error e;
     if (!m)
         snprintf(c->note, sizeof c->note, "names of features not checked, there is no manifest");
-    else if (ek_rules_supported(r, m, NULL, &e))
-        snprintf(c->note, sizeof c->note, "but %s", e.message);
     else if (r->test_count)
         snprintf(c->note, sizeof c->note, "%d test%s well formed, not run", r->test_count,
                  r->test_count > 1 ? "s" : "");
+}
+
+/* What is well formed but does not work yet. */
+static int refuse_later(struct ek_checked *c, const struct ek_rules *r)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < r->later.count; i++)
+        rc = ek_error_list_add(&c->faults, &r->later.errors[i]);
+    return rc || r->later.count ? EK_ECONFIG : EK_OK;
 }
 
 static int check_rules(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
@@ -183,6 +188,8 @@ static int check_rules(struct ek_checked *c, const struct ek_manifest *m, struct
                                 &c->faults, e);
     if (!rc)
         note_rules(c, r, m);
+    if (!rc && (rc = refuse_later(c, r)))
+        ek_rules_supported(r, e);
     ek_rules_free(r);
     return rc;
 }

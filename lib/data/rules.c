@@ -43,6 +43,7 @@ void ek_rules_free(struct ek_rules *r)
     }
     for (int i = 0; i < r->segment_count; i++)
         ek_free(r->segment[i]);
+    ek_error_list_release(&r->later);
     ek_free(r->feature);
     ek_free(r->pin);
     ek_free(r->baseline);
@@ -177,13 +178,16 @@ static int read_limits(const struct ek_rules_source *s, const struct ek_node *ma
     if (!map)
         return EK_OK;
     int word = (int)s->r->on_limit;
-    const struct ek_node *on_limit = ek_node_get(map, "on_limit");
+    const struct ek_node *on_limit = ek_node_get(map, "on_limit"),
+                         *share = ek_node_get(map, "max_routed_share");
     int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
         rc = ek_rules_int(s, map, "max_routed_features", 0, EK_FEATURES_MAX,
                           &s->r->max_routed_features);
     if (!rc)
         rc = ek_rules_double(s, map, "max_routed_share", 0, 1, &s->r->max_routed_share);
+    if (!rc && share && s->r->max_routed_share < 1)
+        rc = ek_rules_later(s, share, "'max_routed_share' below 1 is", "");
     if (!rc && on_limit)
         rc = ek_node_choice(s->y, on_limit, "on_limit", words, EK_COUNT(words), &word, s->e);
     if (!rc)
@@ -242,6 +246,8 @@ static int read_tree(struct ek_rules **out, const struct ek_manifest *m, struct 
     if (!rc)
         rc = ek_rules_go_on(&s, read_root(&s, ek_yaml_root(y)));
     rc = ek_error_list_first(faults, rc, s.e);
+    if (!rc)
+        ek_error_list_first(&s.r->later, EK_OK, &unwanted);
     ek_yaml_free(y);
     if (rc)
         ek_rules_free(s.r);

@@ -4,6 +4,8 @@
  * defaults (pins are held apart, they are applied by the plan). Actions that need the wide path may
  * stand in `defaults` for all features; whoever applies them leaves features alone that are not
  * routable. Where a feature is named, they are an error unless it is routable.
+ * What is well formed but cannot be carried out in this version is read and stands in `later`:
+ * whoever acts on the rules must refuse them then.
  * Owner: the caller, ek_rules_free. Read-only after loading. Errors have file, line, column.
  */
 #ifndef EK_DATA_RULES_H
@@ -62,7 +64,8 @@ struct ek_rules {
     char *segment[EK_DIMENSIONS_MAX]; /* dimensions by which a fault may be confined */
     int pin_count;
     struct ek_pin *pin;
-    int test_count; /* tests the file has; they are checked, not kept */
+    int test_count;             /* tests the file has; they are checked, not kept */
+    struct ek_error_list later; /* what the file asks for that this version cannot do, by place */
 };
 
 /* The built-in rules for a manifest. Without one (NULL, here and below) only the form of a file is

@@ -21,6 +21,14 @@ int ek_rules_no_memory(const struct ek_rules_source *s)
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
 
+int ek_rules_later(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
+                   const char *use)
+{
+    struct ek_error e;
+    ek_node_fail(s->y, n, &e, "%s not available in this version%s", what, use);
+    return ek_error_list_add(&s->r->later, &e) == EK_ENOMEM ? ek_rules_no_memory(s) : EK_OK;
+}
+
 int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
                   char **out)
 {

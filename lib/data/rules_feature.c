@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "data/unit_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { UNIT_WORDS = 64 };
@@ -83,6 +84,17 @@ static int read_effects(const struct ek_rules_source *s, const struct ek_node *m
     return rc;
 }
 
+static int set_mode(const struct ek_rules_source *s, const struct ek_node *n, enum ek_mode mode,
+                    struct ek_feature_rule *rule)
+{
+    char what[40];
+    rule->mode = mode;
+    if (!rule->watch || (mode != EK_MODE_SHADOW && mode != EK_MODE_CANARY))
+        return EK_OK;
+    snprintf(what, sizeof what, "mode '%s' is", ek_mode_name(mode));
+    return ek_rules_later(s, n, what, ", use 'observe' or 'enforce'");
+}
+
 int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *map, int feature,
                          struct ek_feature_rule *rule)
 {
@@ -95,7 +107,7 @@ int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *
         rc = ek_rules_go_on(
             s, ek_node_choice(s->y, mode, "mode", modes, EK_COUNT(modes), &word, s->e));
     if (mode && !rc)
-        rule->mode = (enum ek_mode)word;
+        rc = set_mode(s, mode, (enum ek_mode)word, rule);
     if (!rc)
         rc = ek_rules_go_on(s, read_effects(s, map, rule));
     if (!rc)
@@ -191,8 +203,8 @@ static int read_feature(const struct ek_rules_source *s, const struct ek_node *k
                         const struct ek_node *map)
 {
     struct ek_feature_rule unknown = s->r->defaults;
-    int feature = 0;
-    int rc = ek_rules_feature(s, key, &feature);
+    int feature = -1;
+    int rc = ek_rules_go_on(s, ek_rules_feature(s, key, &feature));
     if (rc)
         return rc;
     rc = read_rule(s, map, feature, feature >= 0 ? &s->r->feature[feature] : &unknown);

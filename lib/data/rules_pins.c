@@ -30,24 +30,32 @@ static int read_until(const struct ek_rules_source *s, const struct ek_node *n, 
     return EK_OK;
 }
 
+static int read_pin_action(const struct ek_rules_source *s, const struct ek_node *n,
+                           struct ek_pin *pin)
+{
+    int rc = ek_rules_action(s, n, pin->feature, &pin->action);
+    if (!rc && pin->action == EK_ACT_RESCALE)
+        rc = ek_node_fail(s->y, n, s->e, "a pin cannot rescale, it has no factor");
+    return rc;
+}
+
 static int read_pin(const struct ek_rules_source *s, const struct ek_node *map, struct ek_pin *pin)
 {
     static const char *const keys[] = {"feature", "action", "segment", "until", "reason"};
     const struct ek_node *action = ek_node_get(map, "action"),
                          *segment = ek_node_get(map, "segment");
     int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
+    pin->feature = -1;
     if (!rc)
         rc = need(s, map, keys, 2, "pin");
     if (!rc)
-        rc = ek_rules_feature(s, ek_node_get(map, "feature"), &pin->feature);
+        rc = ek_rules_go_on(s, ek_rules_feature(s, ek_node_get(map, "feature"), &pin->feature));
     if (!rc)
-        rc = ek_rules_action(s, action, pin->feature, &pin->action);
-    if (!rc && pin->action == EK_ACT_RESCALE)
-        rc = ek_node_fail(s->y, action, s->e, "a pin cannot rescale, it has no factor");
+        rc = ek_rules_go_on(s, read_pin_action(s, action, pin));
     if (!rc && segment)
-        rc = ek_rules_segment(s, segment, &pin->dimension, &pin->value);
+        rc = ek_rules_go_on(s, ek_rules_segment(s, segment, &pin->dimension, &pin->value));
     if (!rc)
-        rc = read_until(s, ek_node_get(map, "until"), &pin->until_ms);
+        rc = ek_rules_go_on(s, read_until(s, ek_node_get(map, "until"), &pin->until_ms));
     return rc ? rc : ek_rules_text(s, ek_node_get(map, "reason"), "reason", &pin->reason);
 }
 
@@ -60,8 +68,8 @@ static int check_pin_twice(const struct ek_rules_source *s, const struct ek_node
 {
     const struct ek_pin *last = &s->r->pin[s->r->pin_count - 1];
     for (const struct ek_pin *p = s->r->pin; p < last; p++)
-        if (s->m && p->feature == last->feature && same_text(p->dimension, last->dimension) &&
-            same_text(p->value, last->value))
+        if (p->feature >= 0 && p->feature == last->feature &&
+            same_text(p->dimension, last->dimension) && same_text(p->value, last->value))
             return ek_node_fail(s->y, map, s->e,
                                 "feature '%s' is pinned twice for the same segment",
                                 s->m->features[p->feature].name);
@@ -75,6 +83,8 @@ int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *li
     int rc = ek_node_expect(s->y, list, "pins", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > EK_PINS_MAX)
         rc = ek_node_fail(s->y, list, s->e, "more than %d pins", EK_PINS_MAX);
+    if (!rc && list->count)
+        rc = ek_rules_later(s, list, "pins are", "");
     if (rc)
         return rc;
     s->r->pin = ek_calloc(list->count, sizeof *s->r->pin);
@@ -113,7 +123,7 @@ static int check_inject(const struct ek_rules_source *s, const struct ek_node *m
     if (!rc)
         rc = need(s, map, keys, 1, "injection");
     if (!rc)
-        rc = ek_rules_feature(s, ek_node_get(map, "feature"), &feature);
+        rc = ek_rules_go_on(s, ek_rules_feature(s, ek_node_get(map, "feature"), &feature));
     if (!rc)
         rc = check_number(s, map, "share", 0, 1);
     if (!rc)
@@ -134,9 +144,9 @@ static int check_expect(const struct ek_rules_source *s, const struct ek_node *m
     enum ek_action a;
     int queries, rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc && class)
-        rc = ek_rules_class(s, class, &c);
+        rc = ek_rules_go_on(s, ek_rules_class(s, class, &c));
     if (!rc && action)
-        rc = ek_rules_action(s, action, -1, &a);
+        rc = ek_rules_go_on(s, ek_rules_action(s, action, -1, &a));
     if (!rc)
         rc = check_number(s, map, "factor", 1e-30, 1e30);
     if (!rc)

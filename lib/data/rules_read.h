@@ -20,6 +20,9 @@ int ek_rules_go_on(const struct ek_rules_source *s, int code);
 int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map,
                   const char *const *known, size_t count);
 
+/* Notes what stands at `n` as not available in this version; `use` says what to do instead (""). */
+int ek_rules_later(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
+                   const char *use);
 int ek_rules_no_memory(const struct ek_rules_source *s);
 /* A copy of the text; when `n` is NULL *out stays. */
 int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, const char *what,

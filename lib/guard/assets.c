@@ -2,23 +2,14 @@
 
 #include "base/alloc.h"
 
-int ek_rules_supported(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
-                       struct ek_error *e)
+int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e)
 {
-    for (int i = 0; i < rules->feature_count; i++) {
-        enum ek_mode mode = rules->feature[i].mode;
-        if (rules->feature[i].watch && (mode == EK_MODE_SHADOW || mode == EK_MODE_CANARY))
-            return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
-                              "mode '%s' of feature '%s' is not available in this version, use "
-                              "'observe' or 'enforce'",
-                              ek_mode_name(mode), m->features[i].name);
-    }
-    if (rules->pin_count)
-        return ek_fail_at(e, EK_ECONFIG, file, 0, 0, "pins are not available in this version");
-    if (rules->max_routed_share < 1)
-        return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
-                          "'max_routed_share' below 1 is not available in this version");
-    return EK_OK;
+    const struct ek_error_list *later = &rules->later;
+    if (!later->count)
+        return EK_OK;
+    if (e)
+        *e = later->errors[0];
+    return EK_ECONFIG;
 }
 
 static int load(struct ek_assets *a, const char *manifest, const char *profile, const char *rules,
@@ -33,7 +24,7 @@ static int load(struct ek_assets *a, const char *manifest, const char *profile, 
         rc = rules ? ek_rules_load(&a->rules, a->manifest, rules, e)
                    : ek_rules_default(&a->rules, a->manifest, e);
     if (!rc)
-        rc = ek_rules_supported(a->rules, a->manifest, rules, e);
+        rc = ek_rules_supported(a->rules, e);
     if (!rc && model)
         rc = ek_model_load(&a->model, model, e);
     if (!rc && a->model && (rc = ek_model_check(a->model, a->manifest, e)))

@@ -21,9 +21,8 @@ struct ek_assets {
 int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
                           const char *rules, const char *model, const struct ek_mapping *mapping,
                           const struct ek_codec_limits *limits, struct ek_error *e);
-/* Rules that this version reads but cannot carry out are refused, never ignored: EK_ECONFIG. `file`
- * may be NULL. */
-int ek_rules_supported(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
-                       struct ek_error *e);
+/* Rules that this version reads but cannot carry out are refused, never ignored: EK_ECONFIG with
+ * the place of the first such thing. */
+int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e);
 
 #endif

@@ -75,6 +75,37 @@ cut -d: -f2,3 out | tr '\n' ' ' >places
 [ "$(cat places)" = '1:10 3:26 4:19 4:56 5:20 5:34 ' ] ||
 	fail "faults of a manifest are missed: $(cat out)"
 
+# A feature that is not known hides none of the other faults.
+cat >hidden.yaml <<'END'
+features:
+  prise: {mode: enforcd, min_effect: 0}
+pins:
+  - {feature: prise, action: nothing, until: someday}
+tests:
+  - {name: a, inject: {feature: prise, scale: 0}, expect: {class: scal, action: rout}}
+END
+status=0
+"$EK" check -m manifest.yaml hidden.yaml >out || status=$?
+cut -d: -f2,3 out | tr '\n' ' ' >places
+[ "$(cat places)" = '2:3 2:17 2:38 4:15 4:30 4:46 6:33 6:47 6:67 6:81 ' ] ||
+	fail "faults hide behind an unknown feature: $(cat out)"
+
+# Rules that run would refuse are not ok, with a manifest and without.
+cat >later.yaml <<'END'
+defaults: {mode: shadow}
+limits: {max_routed_share: 0.5}
+features:
+  price: {mode: canary}
+  rating: {watch: false, mode: shadow}
+pins: [{feature: price, action: route}]
+END
+later="later.yaml:1:18: mode 'shadow' is not available in this version, use 'observe' or 'enforce'
+later.yaml:2:28: 'max_routed_share' below 1 is not available in this version
+later.yaml:4:17: mode 'canary' is not available in this version, use 'observe' or 'enforce'
+later.yaml:6:7: pins are not available in this version"
+says 78 "$later" -m manifest.yaml later.yaml
+says 78 "$later" later.yaml
+
 # Models, profiles and configurations.
 quiet() {
 	"$@" 2>chatter || fail "failed: $* $(cat chatter)"
