@@ -87,7 +87,8 @@ static int capture(const struct capture_args *a, struct ek_error *e)
     struct ek_tap *tap;
     struct ek_capture_writer *writer;
     uint64_t count = 0;
-    int rc = ek_tap_new(&tap, a->brokers, a->topic, a->from_end, WAIT_MS, e);
+    unsigned flags = (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
+    int rc = ek_tap_new(&tap, a->brokers, a->topic, flags, WAIT_MS, e);
     if (rc)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
@@ -121,8 +122,10 @@ int ek_cmd_capture(int argc, char **argv)
         OPTIONS,
         parse,
         "",
-        "Writes messages of a topic to a capture file, for replay and tests. Ends with --max, "
-        "--until-end or an interrupt; what was read by then is kept.",
+        "Writes messages of a topic to a capture file, for replay and tests: all partitions, "
+        "merged "
+        "by the time of their messages. Ends with --max, --until-end or an interrupt; what was "
+        "read by then is kept.",
         NULL,
         NULL,
         NULL};

@@ -58,9 +58,9 @@ static int start_broker(struct ek_demo_pipeline *p, struct ek_error *e)
 static int start_clients(struct ek_demo_pipeline *p, struct ek_error *e)
 {
     const char *brokers = ek_mock_brokers(p->mock);
-    int rc = ek_tap_new(&p->lists, brokers, OUTPUT, false, CONNECT_MS, e);
+    int rc = ek_tap_new(&p->lists, brokers, OUTPUT, 0, CONNECT_MS, e);
     if (!rc)
-        rc = ek_tap_new(&p->alerts, brokers, ALERTS, false, CONNECT_MS, e);
+        rc = ek_tap_new(&p->alerts, brokers, ALERTS, 0, CONNECT_MS, e);
     return rc ? rc : ek_sender_new(&p->sender, brokers, INPUT, e);
 }
 

@@ -46,8 +46,19 @@ int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, st
 int ek_sender_flush(struct ek_sender *s, int wait_ms, struct ek_error *e);
 void ek_sender_free(struct ek_sender *s);
 
-/* Reads all partitions of a topic, outside of any group, from its beginning or its end. */
-int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, bool from_end,
+/* What a tap reads: without flags from the beginning, and on and on. */
+enum ek_tap_flag {
+    EK_TAP_FROM_END = 1,  /* only what comes from now on */
+    EK_TAP_UNTIL_END = 2, /* nothing behind where the partitions end when the tap is made */
+};
+
+/* Reads all partitions of a topic, outside of any group, merged by the time of their records: the
+ * oldest of the next records of all partitions comes first, the order within a partition stays.
+ * With EK_TAP_UNTIL_END each partition is waited for until it has been read to its end; without,
+ * one that is silent for half a second (five while it has old records) is no longer.
+ * Waits up to `wait_ms` for a broker, up to three seconds of them for the topic. EK_EIO, which
+ * tells a topic that is not there from brokers that do not answer. */
+int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, unsigned flags,
                int wait_ms, struct ek_error *e);
 /* The next message within wait_ms: *got = 0 when none came. EK_EIO. */
 int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, int *got,

@@ -216,7 +216,7 @@ static int do_read(char **argv, int count, int seconds)
     struct ek_error e = {0};
     struct ek_tap *t;
     struct ek_writer *out;
-    int got = 0, rc = ek_tap_new(&t, argv[0], argv[1], false, WAIT_MS, &e);
+    int got = 0, rc = ek_tap_new(&t, argv[0], argv[1], count ? 0 : EK_TAP_UNTIL_END, WAIT_MS, &e);
     if (rc)
         return fail(&e);
     rc = ek_writer_open(&out, argv[2], &e);
@@ -237,7 +237,7 @@ static int do_count(char **argv)
     struct ek_error e = {0};
     struct ek_tap *t;
     struct ek_kafka_record r;
-    int got = 0, one = 0, rc = ek_tap_new(&t, argv[0], argv[1], false, WAIT_MS, &e);
+    int got = 0, one = 0, rc = ek_tap_new(&t, argv[0], argv[1], EK_TAP_UNTIL_END, WAIT_MS, &e);
     if (rc)
         return fail(&e);
     while (!rc && !ek_tap_at_end(t)) {

@@ -1,15 +1,19 @@
 """What goes in comes out: byte for byte, in order, or as a dead letter with its reason."""
 import json
+import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import unittest
 
 from fixtures import numbered, numbers
-from harness import Daemon, evenkeel, eventually
+from harness import HERE, Daemon, evenkeel, eventually
 
 WORLD = None  # set by run.py
+READ_CAPTURE = os.path.join(os.path.dirname(HERE), "format", "read_capture.py")
 OWN_HEADERS = {"ek-plan", "ek-action"}
 
 
@@ -326,3 +330,21 @@ class Capture(unittest.TestCase):
                  "-o", path)
         shown = json.loads(evenkeel("inspect", path, "--json")[0])
         self.assertIn(100, shown.values(), shown)
+
+    def test_partitions_come_out_in_the_order_of_time(self):
+        """Sent one partition after the other, so that no order of arrival is that of time."""
+        source, _ = WORLD.topics(3)
+        frames = numbered(WORLD.hotel(100) * 9, 3)
+        WORLD.send(source, sorted(frames, key=lambda f: -f.partition))
+        path = WORLD.path("merged.capture")
+        evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", source, "--until-end",
+                 "-o", path)
+        shown = subprocess.run([sys.executable, READ_CAPTURE, path], capture_output=True,
+                               check=True, timeout=60).stdout.splitlines()
+        times = [json.loads(line)[2] for line in shown]
+        self.assertEqual(times, [f.timestamp for f in frames])
+
+    def test_a_topic_that_is_not_there_is_no_broker_that_does_not_answer(self):
+        _, said = evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", "nosuch",
+                           "-o", WORLD.path("none"), status=1)
+        self.assertIn("topic 'nosuch' is not there", said)

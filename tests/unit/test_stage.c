@@ -158,7 +158,8 @@ static uint64_t count(struct scene *s, const char *topic, const char *header)
     struct ek_kafka_record r;
     uint64_t n = 0;
     int got;
-    ck_assert_int_eq(ek_tap_new(&t, ek_mock_brokers(s->mock), topic, false, WAIT_MS, &e), 0);
+    ck_assert_int_eq(ek_tap_new(&t, ek_mock_brokers(s->mock), topic, EK_TAP_UNTIL_END, WAIT_MS, &e),
+                     0);
     while (!ek_tap_at_end(t)) {
         ck_assert_int_eq(ek_tap_next(t, &r, 100, &got, &e), 0);
         if (!got)
