@@ -214,7 +214,8 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
 
 static int is_repeat(struct ek_detector *d, const struct ek_query *q)
 {
-    return d->rules->same_query && ek_repeat_count(d->repeats, ek_repeat_key(q), d->queries) > 0;
+    unsigned same = d->rules->same_query;
+    return same && ek_repeat_count(d->repeats, ek_repeat_key(q, same), d->queries) > 0;
 }
 
 int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,

@@ -7,18 +7,24 @@ uint64_t ek_relative_key(const struct ek_query *q)
     return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
 }
 
-uint64_t ek_repeat_key(const struct ek_query *q)
+/* The item ids behind `key`; the values where an item has no id. */
+static uint64_t items_key(const struct ek_query *q, uint64_t key)
 {
-    uint64_t key = ek_relative_key(q);
+    uint64_t of_ids = key;
     int ids = q->item_id != NULL;
     for (int i = 0; ids && i < q->items; i++) {
         ids = q->item_id[i].text != NULL;
         if (ids)
-            key = ek_hash(q->item_id[i].text, q->item_id[i].length, key);
+            of_ids = ek_hash(q->item_id[i].text, q->item_id[i].length, of_ids);
     }
-    if (!ids)
-        key = ek_hash(q->x, (size_t)q->items * (size_t)q->item_features * sizeof *q->x, key);
-    return key;
+    size_t values = (size_t)q->items * (size_t)q->item_features;
+    return ids ? of_ids : ek_hash(q->x, values * sizeof *q->x, key);
+}
+
+uint64_t ek_repeat_key(const struct ek_query *q, unsigned same)
+{
+    uint64_t key = same & EK_SAME_QUERY_FEATURES ? ek_relative_key(q) : 0;
+    return same & EK_SAME_ITEM_IDS ? items_key(q, key) : key;
 }
 
 uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number)

@@ -10,6 +10,7 @@
 #define EK_DECIDE_REPEATS_H
 
 #include "data/query.h"
+#include "data/rules.h"
 
 enum { EK_REPEAT_SLOTS = 4096, EK_REPEAT_LISTS = 1000 };
 
@@ -21,8 +22,9 @@ struct ek_repeats {
 
 /* Key of a list's query features alone. */
 uint64_t ek_relative_key(const struct ek_query *q);
-/* Key of a list: its query features and item ids, or the items' values where there are no ids. */
-uint64_t ek_repeat_key(const struct ek_query *q);
+/* Key of a list by what counts as the same (of enum ek_same): its query features, its item ids or,
+ * where there are no ids, the items' values. */
+uint64_t ek_repeat_key(const struct ek_query *q, unsigned same);
 /* How often the key was seen within the last EK_REPEAT_LISTS before list `number`, 0 for a fresh
  * one; remembers it. */
 uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number);

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 
+#include <string.h>
+
 int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e)
 {
     const struct ek_error_list *later = &rules->later;
@@ -10,6 +12,19 @@ int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e)
     if (e)
         *e = later->errors[0];
     return EK_ECONFIG;
+}
+
+/* The strata are those of the profile; rules that name others would be ignored in silence. */
+static int check_baseline(const struct ek_rules *rules, const struct ek_profile *p,
+                          const char *file, struct ek_error *e)
+{
+    if (!rules->baseline || (p->field && !strcmp(rules->baseline, p->field)))
+        return EK_OK;
+    return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
+                      "'baseline' is '%s', but the profile was made with %s%s%s: make it again "
+                      "with '--baseline %s'",
+                      rules->baseline, p->field ? "'" : "none", p->field ? p->field : "",
+                      p->field ? "'" : "", rules->baseline);
 }
 
 static int load(struct ek_assets *a, const char *manifest, const char *profile, const char *rules,
@@ -25,6 +40,8 @@ static int load(struct ek_assets *a, const char *manifest, const char *profile, 
                    : ek_rules_default(&a->rules, a->manifest, e);
     if (!rc)
         rc = ek_rules_supported(a->rules, e);
+    if (!rc)
+        rc = check_baseline(a->rules, a->profile, rules, e);
     if (!rc && model)
         rc = ek_model_load(&a->model, model, e);
     if (!rc && a->model && (rc = ek_model_check(a->model, a->manifest, e)))

@@ -33,3 +33,10 @@ grep -q '701 messages, .* 0 unreadable, 1 forwarded without the plan' chatter ||
 grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
 [ "$("$EK" inspect out.msg --json | grep -c '"messages":701,')" = 1 ] || fail "a message is missing"
 [ "$(tail -c 35 out.msg | od -c)" = "$(tail -c 35 in.msg | od -c)" ] || fail "it did not stay as it was"
+
+# Rules of another baseline than the profile's are refused.
+printf 'version: 1\ndefaults: {baseline: market}\n' >market.yaml
+status=0
+"$EK" replay --manifest hotel.yaml --profile p.ekp --rules market.yaml --messages in.msg 2>chatter || status=$?
+[ $status = 78 ] || fail "ended with $status: $(cat chatter)"
+grep -q "market.yaml: 'baseline' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"

@@ -253,6 +253,37 @@ START_TEST(a_list_repeated_is_no_new_evidence)
 }
 END_TEST
 
+/* Lists that share their query feature with many, and lists that share their items' ids. */
+static void run_same(struct bench *b, int same_ids)
+{
+    for (int i = 0; i < 300; i++) {
+        struct ek_query *q = stream_next(&b->stream);
+        stream_scale(q, 0, 100);
+        q->query[0] = same_ids ? (float)(1 + i) : 3;
+        for (int k = 0; same_ids && k < q->items; k++)
+            q->item_id[k] = stream_text("h");
+        q->items = same_ids ? 5 : q->items;
+        observe(b, q);
+    }
+}
+
+START_TEST(what_counts_as_the_same_list_is_what_the_rules_say)
+{
+    static const char *const same[] = {"[query_features]", "[items.id]",
+                                       "[query_features, items.id]", "[]"};
+    for (int by = 0; by < 4; by++)
+        for (int ids = 0; ids < 2; ids++) {
+            char rules[100];
+            struct bench b;
+            snprintf(rules, sizeof rules, "version: 1\ndefaults: {same_query: %s}\n", same[by]);
+            setup_with(&b, 16, rules);
+            run_same(&b, ids);
+            ck_assert_int_eq(b.count[EK_CONFIRMED], by != ids);
+            teardown(&b);
+        }
+}
+END_TEST
+
 START_TEST(empty_lists_and_strange_values_are_no_evidence_and_no_harm)
 {
     struct bench b;
@@ -468,6 +499,7 @@ Suite *suite_detector(void)
         a_fault_of_one_arm_is_put_on_the_arm, a_factor_that_follows_the_nights_is_named_so,
         what_is_below_min_effect_is_not_told, other_faults_have_their_own_names,
         a_fault_that_ends_recovers, a_list_repeated_is_no_new_evidence,
+        what_counts_as_the_same_list_is_what_the_rules_say,
         empty_lists_and_strange_values_are_no_evidence_and_no_harm,
         a_list_of_another_shape_is_refused_and_not_counted, the_same_stream_gives_the_same_findings,
         a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_round,
