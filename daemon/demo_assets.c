@@ -149,7 +149,7 @@ static int show(void *context, const struct ek_train_progress *p)
 {
     struct training *t = context;
     char note[60];
-    snprintf(note, sizeof note, "validation NDCG@10 %.4f", p->vali_ndcg10);
+    snprintf(note, sizeof note, "NDCG@10 %.4f", p->vali_ndcg10);
     if (!t->plain)
         ek_progress_update(&t->progress, p->step, p->steps, p->epoch > 1 ? note : NULL);
     bool late = p->epoch > 1 && ek_now_ms() - t->progress.started_ms > TRAIN_MS_MAX;

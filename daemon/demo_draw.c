@@ -7,9 +7,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW = 80 };
+enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW = 80, SUMMARY = 79 };
 
 enum style { PLAIN, BOLD, GOOD, BAD };
+
+/* Upstream scores come from a plain model, what is routed from the routable one. */
+static const char UNGUARDED[] = "plain model, unguarded";
+static const char GUARDED[] = "routable model, routed by evenkeel";
+static const char UNBROKEN[] = "plain model, had nothing been broken";
 
 void ek_demo_screen_init(struct ek_demo_screen *d, FILE *to)
 {
@@ -123,11 +128,11 @@ static void ndcg_row(struct ek_demo_screen *d, const char *what, enum style styl
                      double without)
 {
     if (!isfinite(value))
-        row(d, "", style, "%-34s      -", what);
+        row(d, "", style, "%-36s      -", what);
     else if (value == without)
-        row(d, "", style, "%-34s %.4f", what, value);
+        row(d, "", style, "%-36s %.4f", what, value);
     else
-        row(d, "", style, "%-34s %.4f  %+.4f", what, value, value - without);
+        row(d, "", style, "%-36s %.4f  %+.4f", what, value, value - without);
 }
 
 static void quality_rows(struct ek_demo_screen *d, const struct ek_demo_story *s)
@@ -135,10 +140,9 @@ static void quality_rows(struct ek_demo_screen *d, const struct ek_demo_story *s
     double without = ek_metric_result(&s->upstream), with = ek_metric_result(&s->guarded);
     row(d, "NDCG@10", PLAIN, "over %zu searches of arm B with the wrong price and a route",
         s->upstream.count);
-    ndcg_row(d, "what an unguarded pipeline serves", without < with ? BAD : PLAIN, without,
-             without);
-    ndcg_row(d, "what evenkeel serves", without < with ? GOOD : PLAIN, with, without);
-    ndcg_row(d, "had nothing been broken", PLAIN, ek_metric_result(&s->clean), without);
+    ndcg_row(d, UNGUARDED, without < with ? BAD : PLAIN, without, without);
+    ndcg_row(d, GUARDED, without < with ? GOOD : PLAIN, with, without);
+    ndcg_row(d, UNBROKEN, PLAIN, ek_metric_result(&s->clean), without);
 }
 
 static void draw_live(struct ek_demo_screen *d, const struct ek_demo_story *s)
@@ -174,17 +178,16 @@ static void draw_line(struct ek_demo_screen *d, const struct ek_demo_story *s)
     if (f)
         fprintf(d->to, "  %s%s", finding_text(f, text), s->route_in_force ? ", routed" : "");
     if (s->upstream.count)
-        fprintf(d->to, "  NDCG@10 unguarded %.4f evenkeel %.4f", ek_metric_result(&s->upstream),
+        fprintf(d->to, "  NDCG@10 plain %.4f routed %.4f", ek_metric_result(&s->upstream),
                 ek_metric_result(&s->guarded));
     fputc('\n', d->to);
 }
 
 void ek_demo_draw_start(struct ek_demo_screen *d)
 {
-    fprintf(d->to,
-            "\nHotel searches flow from topic 'scored' through evenkeel to topic 'ranked'. In "
-            "the\nmiddle, arm B of a test starts to see the price of the full stay instead "
-            "of a night.\n\n");
+    fprintf(d->to, "\nHotel searches flow from topic 'scored' through evenkeel to topic 'ranked'.\n"
+                   "In the middle, arm B of a test starts to see the price of the full stay\n"
+                   "instead of a night.\n\n");
     fflush(d->to);
 }
 
@@ -208,7 +211,7 @@ static void fact(const struct ek_demo_screen *d, const char *what, const char *f
 {
     va_list args;
     va_start(args, format);
-    fprintf(d->to, "  %-42s ", what);
+    fprintf(d->to, "  %-36s ", what);
     vfprintf(d->to, format, args);
     fputc('\n', d->to);
     va_end(args);
@@ -231,10 +234,10 @@ static void traffic_facts(const struct ek_demo_screen *d, const struct ek_demo_s
 {
     fact(d, "searches sent / back / dead letters", "%llu / %llu / %llu",
          (unsigned long long)s->sent, (unsigned long long)s->back, (unsigned long long)s->dead);
-    fact(d, "came back byte for byte / scored anew", "%llu / %llu",
-         (unsigned long long)s->untouched, (unsigned long long)(s->back - s->untouched));
-    fact(d, "  scored anew before the fault / in arm A", "%llu / %llu",
-         (unsigned long long)s->early, (unsigned long long)s->others);
+    fact(d, "came byte for byte / scored anew", "%llu / %llu", (unsigned long long)s->untouched,
+         (unsigned long long)(s->back - s->untouched));
+    fact(d, "  anew before the fault / in arm A", "%llu / %llu", (unsigned long long)s->early,
+         (unsigned long long)s->others);
 }
 
 static void finding_facts(const struct ek_demo_screen *d, const struct ek_demo_story *s)
@@ -254,7 +257,8 @@ static void finding_facts(const struct ek_demo_screen *d, const struct ek_demo_s
     }
     for (int i = 0; i < s->findings; i++)
         if (&s->finding[i] != f)
-            fact(d, "also reported", "%s", finding_text(&s->finding[i], text));
+            fprintf(d->to, "  also reported: %.*s\n", SUMMARY - 17,
+                    finding_text(&s->finding[i], text));
 }
 
 void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s)
@@ -270,14 +274,16 @@ void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s)
     fprintf(d->to,
             "\n%sNDCG@10 over the %zu searches of arm B with the wrong price and a route%s\n",
             paint(d, BOLD), s->upstream.count, paint(d, PLAIN));
-    fact(d, "an unguarded pipeline", "%.4f", ek_metric_result(&s->upstream));
-    fact(d, "evenkeel", "%.4f  %+.4f", ek_metric_result(&s->guarded),
+    fact(d, UNGUARDED, "%.4f", ek_metric_result(&s->upstream));
+    fact(d, GUARDED, "%.4f  %+.4f", ek_metric_result(&s->guarded),
          ek_metric_result(&s->guarded) - ek_metric_result(&s->upstream));
-    fact(d, "the same pipeline, had nothing been broken", "%.4f  %+.4f",
-         ek_metric_result(&s->clean), ek_metric_result(&s->clean) - ek_metric_result(&s->upstream));
+    fact(d, UNBROKEN, "%.4f  %+.4f", ek_metric_result(&s->clean),
+         ek_metric_result(&s->clean) - ek_metric_result(&s->upstream));
     fprintf(d->to, "\n%s%s%s%s\n", paint(d, fault ? BAD : GOOD),
             fault ? "This did not go as it should: "
                   : "Found, routed, better than unguarded, withdrawn.",
             fault ? fault : "", paint(d, PLAIN));
+    if (!fault)
+        fputs("Next: README, 'Put it before your own topic'.\n", d->to);
     fflush(d->to);
 }

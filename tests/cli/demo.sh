@@ -19,8 +19,8 @@ shown() {
 "$EK" demo >out 2>err || fail "status $?"
 shown "price, arm=B"
 shown "scale, query_feature:stay_nights"
-shown "scored anew before the fault / in arm A  0 / 0"
-shown "an unguarded pipeline"
+shown "anew before the fault / in arm A   0 / 0"
+shown "plain model, unguarded"
 shown "Found, routed, better than unguarded, withdrawn."
 if grep -q "$(printf '\033')" out; then fail "colour in a log"; fi
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"

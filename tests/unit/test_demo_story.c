@@ -210,11 +210,12 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "search 1901, 151 after the fault began",
         "search 5030, 30 after the fault ended",
         "over the 3100 searches of arm B",
-        "0.6000",
-        "0.6100  +0.0100",
-        "0.6200  +0.0200",
+        "plain model, unguarded               0.6000",
+        "routable model, routed by evenkeel   0.6100  +0.0100",
+        "plain model, had nothing been broken 0.6200  +0.0200",
         "Found, routed, better than unguarded, withdrawn.",
-        "all traffic: dismissed, explained by a segment",
+        "also reported: price, all traffic: dismissed, explained by a segment",
+        "Next: README, 'Put it before your own topic'.",
     };
     struct ek_demo_story s;
     tell(&s, 3, 0.61);
@@ -222,6 +223,27 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         ck_assert_msg(strstr(text, wanted[i]) != NULL, "'%s' is not in:\n%s", wanted[i], text);
     ck_assert_ptr_null(strchr(text, '\033'));
+    free(text);
+}
+END_TEST
+
+START_TEST(introduction_and_summary_fit_a_terminal_of_80_columns)
+{
+    struct ek_demo_story s;
+    struct ek_demo_screen d;
+    char *text, *rest, *line;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    tell(&s, 3, 0.61);
+    s.sent = s.back = 11250;
+    for (int i = 0; i < s.findings; i++)
+        s.finding[i].confirmed = 11249;
+    ek_demo_screen_init(&d, to);
+    ek_demo_draw_start(&d);
+    ek_demo_draw_end(&d, &s);
+    fclose(to);
+    for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        ck_assert_msg(strlen(line) < 80, "%zu columns: %s", strlen(line), line);
     free(text);
 }
 END_TEST
@@ -240,11 +262,11 @@ END_TEST
 
 Suite *suite_demo_story(void)
 {
-    return ek_suite("demo_story", the_story_as_it_should_go_is_accepted, each_missing_part_is_named,
-                    a_change_before_the_fault_spoils_the_story,
-                    a_route_withdrawn_too_early_does_not_count,
-                    a_finding_on_all_traffic_alone_is_not_the_one,
-                    many_episodes_push_out_the_oldest, what_is_no_event_is_refused,
-                    a_log_has_the_finding_the_route_and_both_rankings_without_colour,
-                    a_story_that_failed_says_so);
+    return ek_suite(
+        "demo_story", the_story_as_it_should_go_is_accepted, each_missing_part_is_named,
+        a_change_before_the_fault_spoils_the_story, a_route_withdrawn_too_early_does_not_count,
+        a_finding_on_all_traffic_alone_is_not_the_one, many_episodes_push_out_the_oldest,
+        what_is_no_event_is_refused,
+        a_log_has_the_finding_the_route_and_both_rankings_without_colour,
+        introduction_and_summary_fit_a_terminal_of_80_columns, a_story_that_failed_says_so);
 }
