@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_PRINT = 1, KEY_DOCS };
+enum { KEY_PRINT = 1, KEY_DOCS, SECOND_SIGNAL_MS = 500 };
 
 struct run_args {
     const char *config;
@@ -33,15 +33,20 @@ struct run {
     struct ek_http *http;
 };
 
-/* Signal handlers have no parameter, so the stage they stop stands here. */
+/* Signal handlers have no parameter, so the stage they stop stands here, and when they were asked
+ * to (0: not yet). */
 static struct ek_stage *_Atomic stage_to_stop;
+static _Atomic int64_t asked_ms;
 
+/* Some send one signal to the process and again to its group: that is not a second wish. */
 static void on_signal(int number)
 {
-    struct ek_stage *stage = atomic_exchange(&stage_to_stop, NULL);
-    if (!stage)
+    int64_t now = ek_now_ms(), asked = 0;
+    struct ek_stage *stage = atomic_load(&stage_to_stop);
+    if (atomic_compare_exchange_strong(&asked_ms, &asked, now) && stage)
+        ek_stage_stop(stage);
+    else if (now - asked >= SECOND_SIGNAL_MS)
         _exit(128 + number);
-    ek_stage_stop(stage);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -138,7 +143,7 @@ int ek_cmd_run(int argc, char **argv)
         parse,
         "",
         "Watches the input topics and keeps their rankings on an even keel. SIGTERM or SIGINT "
-        "drains, commits and ends; a second one ends at once.",
+        "drains, commits and ends; a second one, half a second later or more, ends at once.",
         NULL,
         NULL,
         NULL};

@@ -4,17 +4,22 @@
 #include "base/parse.h"
 #include "daemon/http_pages.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { TIMEOUT_SECONDS = 10, CONNECTIONS_MAX = 64, CONNECTION_BYTES = 32 << 10, HOST_BYTES = 256 };
 
 struct ek_http {
     struct MHD_Daemon *server;
     struct ek_stage *stage;
+    int port;
 };
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
@@ -77,17 +82,56 @@ static int split(const char *listen, char *host, const char **port, struct ek_er
     return EK_OK;
 }
 
-static int serve(struct ek_http *h, const struct sockaddr *address)
+/* A socket of our own: the server would share a port that another instance has (SO_REUSEPORT). -1
+ * with errno. */
+static int listen_on(const struct addrinfo *at)
 {
-    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
-    if (address->sa_family == AF_INET6)
-        flags |= MHD_USE_IPv6;
-    h->server = MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, address,
-                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
-                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-                                 MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+    const int on = 1;
+    int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (at->ai_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (!bind(fd, at->ai_addr, at->ai_addrlen) && !listen(fd, CONNECTIONS_MAX))
+        return fd;
+    int problem = errno;
+    close(fd);
+    errno = problem;
+    return -1;
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage at = {0};
+    socklen_t size = sizeof at;
+    if (getsockname(fd, (struct sockaddr *)&at, &size))
+        return 0;
+    return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
+                                          : ((struct sockaddr_in *)&at)->sin_port);
+}
+
+/* The server owns the socket from here on. */
+static int serve(struct ek_http *h, int fd, int family)
+{
+    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | (family == AF_INET6 ? MHD_USE_IPv6 : 0u);
+    h->port = port_of(fd);
+    h->server = MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET,
+                                 (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT,
+                                 (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_LIMIT,
+                                 (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                 (size_t)CONNECTION_BYTES, MHD_OPTION_END);
     return h->server ? EK_OK : EK_EIO;
+}
+
+/* The system's reason begins with a capital. */
+static int no_socket(const char *listen, int problem, struct ek_error *e)
+{
+    const char *why = strerrordesc_np(problem);
+    if (!why)
+        why = "?";
+    return ek_fail(e, EK_EIO, "cannot listen on %s: %c%s", listen, tolower((unsigned char)*why),
+                   why + 1);
 }
 
 static int start(struct ek_http *h, const char *listen, struct ek_error *e)
@@ -101,9 +145,13 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
     int problem = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (problem)
         return ek_fail(e, EK_ECONFIG, "'http.listen': '%s': %s", listen, gai_strerror(problem));
-    rc = serve(h, found->ai_addr);
+    int fd = listen_on(found);
+    if (fd < 0)
+        rc = no_socket(listen, errno, e);
+    else if (serve(h, fd, found->ai_family))
+        rc = ek_fail(e, EK_EIO, "cannot listen on %s: the server does not start", listen);
     freeaddrinfo(found);
-    return rc ? ek_fail(e, EK_EIO, "'http.listen': cannot listen on '%s'", listen) : EK_OK;
+    return rc;
 }
 
 int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
@@ -125,8 +173,7 @@ int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *sta
 
 int ek_http_port(const struct ek_http *h)
 {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->server, MHD_DAEMON_INFO_BIND_PORT);
-    return info ? info->port : 0;
+    return h->port;
 }
 
 void ek_http_stop(struct ek_http *h)

@@ -15,7 +15,8 @@
 struct ek_http;
 
 /* listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; port 0 takes a free one.
- * EK_ECONFIG for an address that is none, EK_EIO when it cannot be had. */
+ * EK_ECONFIG for an address that is none, EK_EIO when it cannot be had: a port that another
+ * process has is never shared. */
 int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
                   struct ek_log *log, struct ek_error *e);
 int ek_http_port(const struct ek_http *h);

@@ -312,7 +312,7 @@ class WhatCannotWork(unittest.TestCase):
             d.wait_ready().wait_handled(10)
             WORLD.broker.down()
             d.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
+            time.sleep(0.7)
             began = time.monotonic()
             d.process.send_signal(signal.SIGINT)
             self.assertIn(d.process.wait(timeout=5), (0, 128 + signal.SIGINT))

@@ -1,0 +1,36 @@
+# evenkeel run and signals: the same wish told twice at once is one wish, and no broker is needed to end.
+set -eu
+work=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	cat log
+	exit 1
+}
+
+"$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt 2>log
+"$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp 2>log
+cat >run.yaml <<'END'
+input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
+output: {topic: ranked, dead_letter: ranked.dead}
+assets: {manifest: hotel.yaml, profile: profile.ekp}
+http:   {listen: "127.0.0.1:0"}
+END
+"$EK" run -c run.yaml 2>log &
+pid=$!
+tries=0
+until grep -q 'started' log; do
+	tries=$((tries + 1))
+	[ $tries -lt 300 ] || fail 'the daemon does not start'
+	sleep 0.1
+done
+# Two kinds, so that the system cannot make one of them.
+kill -TERM "$pid"
+kill -INT "$pid"
+status=0
+wait "$pid" || status=$?
+pid=
+[ $status = 0 ] || fail "status $status after a doubled signal"
