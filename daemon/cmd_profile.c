@@ -3,6 +3,7 @@
 #include "daemon/each_message.h"
 
 #include "data/letor.h"
+#include "offline/baseline_fit.h"
 #include "offline/profile_fit.h"
 
 #include <argp.h>
@@ -99,6 +100,26 @@ static int add_message(void *context, struct ek_query *q, uint64_t number, struc
     return ek_profile_fit_add(to->fit, q, e);
 }
 
+/* A feature with too few lists is not watched for its level: nothing else would say so. */
+static void warn_of_few_lists(const struct ek_profile *p)
+{
+    const char *first = NULL;
+    int count = 0;
+    for (int f = 0; f < p->features; f++) {
+        if (p->baseline[f].queries > EK_LISTS_FOR_LEVEL)
+            continue;
+        first = first ? first : p->name[f];
+        count++;
+    }
+    if (!count)
+        return;
+    fprintf(stderr, "evenkeel: the level of '%s'", first);
+    if (count > 1)
+        fprintf(stderr, " and %d other feature%s", count - 1, count > 2 ? "s" : "");
+    fprintf(stderr, " will not be watched: more than %d lists with a value are needed\n",
+            EK_LISTS_FOR_LEVEL);
+}
+
 static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_profile_fit *fit;
@@ -120,6 +141,7 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
         snprintf(note, sizeof note, "%llu lists, %llu items, %d strata",
                  (unsigned long long)profile->queries, (unsigned long long)profile->items,
                  profile->strata > 1 ? profile->strata - 1 : 1);
+        warn_of_few_lists(profile);
         ek_profile_free(profile);
     }
     if (!rc)

@@ -40,3 +40,11 @@ status=0
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules market.yaml --messages in.msg 2>chatter || status=$?
 [ $status = 78 ] || fail "ended with $status: $(cat chatter)"
 grep -q "market.yaml: 'baseline' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"
+
+# A profile of too few lists says what it cannot do.
+head -c 40000 train.txt | sed '$d' >few.txt
+"$EK" profile --manifest hotel.yaml --letor few.txt -o few.ekp 2>chatter || fail "$(cat chatter)"
+grep -q "the level of 'price' and 12 other features will not be watched: more than 200 lists" chatter ||
+	fail "$(cat chatter)"
+"$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp 2>chatter || fail "$(cat chatter)"
+if grep -q 'not be watched' chatter; then fail "$(cat chatter)"; fi
