@@ -30,8 +30,10 @@ static int allocate(struct ek_profile *p)
     p->baseline = ek_calloc(features, sizeof *p->baseline);
     p->level = ek_calloc(features * strata, sizeof *p->level);
     p->density = ek_calloc(features * EK_DENSITY_BINS, sizeof *p->density);
+    p->calibration = ek_calloc(features * strata * EK_CALIBRATED, sizeof *p->calibration);
     p->sketch = ek_calloc(features, sizeof *p->sketch);
-    if (!p->stratum || !p->name || !p->baseline || !p->level || !p->density || !p->sketch)
+    if (!p->stratum || !p->name || !p->baseline || !p->level || !p->density || !p->calibration ||
+        !p->sketch)
         return EK_ENOMEM;
     for (int f = 0; f < p->features; f++)
         if (ek_sketch_new(&p->sketch[f]))
@@ -78,6 +80,7 @@ void ek_profile_free(struct ek_profile *p)
     ek_free(p->baseline);
     ek_free(p->level);
     ek_free(p->density);
+    ek_free(p->calibration);
     ek_free(p);
 }
 
@@ -228,6 +231,9 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
         rc = add_array(t, "density", EK_F32, features, EK_DENSITY_BINS, p->density,
                        features * EK_DENSITY_BINS * sizeof *p->density);
     if (!rc)
+        rc = add_array(t, "calibration", EK_F32, features, strata * EK_CALIBRATED, p->calibration,
+                       features * strata * EK_CALIBRATED * sizeof *p->calibration);
+    if (!rc)
         rc = add_sketches(t, p);
     if (!rc)
         rc = add_description(t, p);
@@ -339,6 +345,9 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = read_array(t, "level", features, (size_t)p->strata, p->level, e);
     if (!rc)
         rc = read_array(t, "density", features, EK_DENSITY_BINS, p->density, e);
+    if (!rc)
+        rc = read_array(t, "calibration", features, (size_t)p->strata * EK_CALIBRATED,
+                        p->calibration, e);
     if (!rc)
         rc = read_sketches(t, p, path, e);
     const char *fault = rc ? NULL : ek_profile_fault(p);

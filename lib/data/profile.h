@@ -24,6 +24,7 @@ enum {
     EK_SPREAD_BINS = 129,   /* ln spread in [-6, 3.2], steps of 1/14 */
     EK_DENSITY_BINS = 1600, /* residual in [-16, 16], steps of 0.02 */
     EK_STRATA_MAX = 4096,
+    EK_CALIBRATED = 16, /* bets of the detector */
 };
 
 /* spread_hi where training had too few lists of a size to know; mean and sd say nothing then. */
@@ -56,8 +57,9 @@ struct ek_profile {
     char **name;       /* [F] */
     struct ek_baseline *baseline; /* [F] */
     float *level;                 /* [F, S] */
-    float *density;               /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
-    struct ek_sketch **sketch;    /* [F] */
+    float *calibration; /* [F, S, EK_CALIBRATED] what each bet expects in a stratum, at least 1 */
+    float *density;     /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
+    struct ek_sketch **sketch; /* [F] */
 };
 
 /* An empty profile of these shapes; names are copied from the manifest. */

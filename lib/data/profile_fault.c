@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */
-static const float LN_MOST = 200, RELATED_MOST = 1.001f;
+static const float LN_MOST = 200, RELATED_MOST = 1.001f, CALIBRATION_MOST = 1e4f;
 
 /* Whether all values lie in [low, high]; NaN does not. */
 static bool within(const float *x, size_t count, float low, float high)
@@ -59,6 +59,8 @@ const char *ek_profile_fault(const struct ek_profile *p)
         return "level";
     if (!positive(p->density, features * EK_DENSITY_BINS))
         return "density";
+    if (!within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
+        return "calibration";
     for (size_t s = 1; s < strata; s++)
         if (strcmp(p->stratum[s - 1], p->stratum[s]) >= 0)
             return "strata";

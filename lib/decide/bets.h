@@ -17,7 +17,7 @@
 #include "decide/list_stats.h"
 
 enum {
-    EK_BETS = 16,
+    EK_BETS = EK_CALIBRATED,
     EK_LEVEL_BETS = 10,
     EK_LEVEL_UP_BETS = 5,
     EK_BET_SPREAD_UP = 10,

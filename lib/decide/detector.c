@@ -161,6 +161,13 @@ int ek_detector_resembles(const struct ek_detector *d, int feature)
     return d->profile->baseline[feature].related > RESEMBLANCE;
 }
 
+/* What the bets of a feature expect in the stratum of the last list. */
+static const float *calibration_of(const struct ek_detector *d, int feature)
+{
+    size_t row = (size_t)feature * (size_t)d->profile->strata + (size_t)d->stratum_now;
+    return d->profile->calibration + row * EK_CALIBRATED;
+}
+
 static void feature_in_cell(struct ek_detector *d, int feature, int cell,
                             const struct ek_list_stats *record, const float *query, int relative)
 {
@@ -173,7 +180,8 @@ static void feature_in_cell(struct ek_detector *d, int feature, int cell,
     if (relative && ek_detector_resembles(d, feature))
         return;
     int bet = ek_evidence_add(&d->evidence[at], &d->tables, &d->profile->baseline[feature],
-                              &d->shares[feature], &d->level, record, record->r);
+                              &d->shares[feature], &d->level, record, record->r,
+                              calibration_of(d, feature));
     if (bet >= 0)
         ek_episode_open(d, feature, cell, bet);
 }
@@ -199,7 +207,7 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
 {
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&d->stratum, q, scratch);
-    int stratum = ek_profile_stratum(d->profile, name.text, name.length);
+    d->stratum_now = ek_profile_stratum(d->profile, name.text, name.length);
     struct ek_history_row *row = ek_history_push(d->history, records, query);
     row->query = d->queries;
     row->time_ms = time_ms;
@@ -209,7 +217,7 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     ek_list_stats_of(d->sums, q->items, d->pivot, *records);
     for (int f = 0; f < d->features; f++)
         (*records)[f].r -=
-            d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)stratum];
+            d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)d->stratum_now];
 }
 
 static int is_repeat(struct ek_detector *d, const struct ek_query *q)

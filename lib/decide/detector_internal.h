@@ -45,6 +45,7 @@ struct ek_detector {
     struct ek_share_bets *shares; /* [F] */
     struct ek_alarm_level level;
     struct ek_stratum_field stratum;
+    int stratum_now; /* of the last list */
     struct ek_list_sums *sums;
     float *pivot; /* [padded] */
     struct ek_repeats *repeats, *relatives;

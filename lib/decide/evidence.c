@@ -34,12 +34,12 @@ static void track(struct ek_evidence *s, const struct ek_baseline *b, int usable
 int ek_evidence_add(struct ek_evidence *s, const struct ek_bet_tables *t,
                     const struct ek_baseline *b, const struct ek_share_bets *shares,
                     const struct ek_alarm_level *level, const struct ek_list_stats *record,
-                    float r0)
+                    float r0, const float *calibration)
 {
     float e[EK_BETS], r = r0 - s->mu, total = 0, level_total = 0;
     ek_bets_of(t, b, shares, record, r, e);
     for (int i = 0; i < EK_BETS; i++)
-        s->r[i] = (s->r[i] + 1) * e[i];
+        s->r[i] = (s->r[i] + 1) * (e[i] / calibration[i]);
     for (int i = 0; i < EK_BETS; i++) {
         total += t->weight[i] * s->r[i];
         if (i == EK_LEVEL_BETS - 1)

@@ -26,12 +26,13 @@ struct ek_alarm_level {
  * all traffic and once per segment dimension. */
 struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions);
 
-/* One list. r0: residual against the stratum (anything when nothing is usable). Returns the bet
- * that weighs most when the alarm is reached, else -1. */
+/* One list. r0: residual against the stratum (anything when nothing is usable); calibration
+ * [EK_BETS]: what the bets expect in the list's stratum, at least 1. Returns the bet that weighs
+ * most when the alarm is reached, else -1. */
 int ek_evidence_add(struct ek_evidence *s, const struct ek_bet_tables *t,
                     const struct ek_baseline *b, const struct ek_share_bets *shares,
                     const struct ek_alarm_level *level, const struct ek_list_stats *record,
-                    float r0);
+                    float r0, const float *calibration);
 /* Starts again; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence *s);
 /* Moves the tracked level, inside its bounds. */

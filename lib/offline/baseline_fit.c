@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    STRATUM_PRIOR = 20, /* lists' worth of pull of a stratum towards the overall level */
+    STRATUM_PRIOR = 20,     /* lists' worth of pull of a stratum towards the overall level */
+    CALIBRATION_PRIOR = 50, /* lists' worth of trust in an expectation of 1 */
     LISTS_FOR_SPREAD = 500,
     PAIRS_FOR_RELATED = 200,
     SMOOTH_HALF = 15, /* bins */
@@ -290,8 +291,32 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
     }
 }
 
+/* What each bet expects in each stratum, where that is more than 1: strata differ in more than
+ * their level, and a change of the mix of traffic is no fault. */
+static void fit_calibration(const struct ek_baseline_fit *fit, const float *level,
+                            const struct ek_baseline *b, float *calibration)
+{
+    struct ek_share_bets shares;
+    ek_share_bets_fill(&shares, b);
+    memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
+    memset(calibration, 0, (size_t)fit->strata * EK_CALIBRATED * sizeof *calibration);
+    for (size_t q = 0; q < fit->queries; q++) {
+        float e[EK_BETS], *sum = calibration + (size_t)fit->stratum[q] * EK_CALIBRATED;
+        ek_bets_of(fit->tables, b, &shares, &fit->record[q], (float)residual(fit, level, q), e);
+        for (int i = 0; i < EK_BETS; i++)
+            sum[i] += e[i];
+        fit->count[fit->stratum[q]]++;
+    }
+    for (int s = 0; s < fit->strata; s++)
+        for (int i = 0; i < EK_BETS; i++) {
+            float *c = calibration + (size_t)s * EK_CALIBRATED + i;
+            double mean = (*c + CALIBRATION_PRIOR) / (fit->count[s] + CALIBRATION_PRIOR);
+            *c = (float)fmax(mean, 1);
+        }
+}
+
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
-                             float *density)
+                             float *density, float *calibration)
 {
     double overall = median_level(fit);
     b->level = (float)overall;
@@ -303,4 +328,5 @@ void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseli
     fit_related(fit, level, b);
     fit_shares(fit, b);
     fit_density(fit, level, density);
+    fit_calibration(fit, level, b, calibration);
 }

@@ -21,8 +21,9 @@ struct ek_baseline_fit {
     const int *before;   /* [queries] an earlier list with the same query features, or -1 */
 };
 
-/* Fills everything of `b` but the log_ fields, `level` [strata] and `density` [EK_DENSITY_BINS]. */
+/* Fills everything of `b` but the log_ fields, `level` [strata], `density` [EK_DENSITY_BINS]
+ * and `calibration` [strata, EK_CALIBRATED]. */
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
-                             float *density);
+                             float *density, float *calibration);
 
 #endif

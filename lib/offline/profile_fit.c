@@ -228,8 +228,10 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
                                       .count = strata + p->strata,
                                       .before = before};
         struct ek_sketch_summary summary;
-        ek_baseline_fit_feature(&one, &p->baseline[f], p->level + (size_t)f * (size_t)p->strata,
-                                p->density + (size_t)f * EK_DENSITY_BINS);
+        size_t first = (size_t)f * (size_t)p->strata;
+        ek_baseline_fit_feature(&one, &p->baseline[f], p->level + first,
+                                p->density + (size_t)f * EK_DENSITY_BINS,
+                                p->calibration + first * EK_CALIBRATED);
         ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
         ek_sketch_summarize(p->sketch[f], &summary);
         p->baseline[f].log_mean = isnan(summary.log_mean) ? 0 : (float)summary.log_mean;

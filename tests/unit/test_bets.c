@@ -110,12 +110,15 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     struct ek_baseline b = plain_baseline();
     struct ek_alarm_level level = ek_alarm_level_of(1e7, 1, 0);
     struct ek_list_stats list = {.usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
+    float fair[EK_BETS];
     int bet = -1, lists = 0;
+    for (int i = 0; i < EK_BETS; i++)
+        fair[i] = 1;
     ek_bet_tables_fill(&t);
     ek_share_bets_fill(&shares, &b);
     memset(&state, 0, sizeof state);
     while (bet < 0 && lists < 100) {
-        bet = ek_evidence_add(&state, &t, &b, &shares, &level, &list, -4.6f);
+        bet = ek_evidence_add(&state, &t, &b, &shares, &level, &list, -4.6f, fair);
         lists++;
     }
     ck_assert_int_lt(lists, 10);
