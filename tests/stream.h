@@ -90,19 +90,30 @@ static inline void stream_scale(struct ek_query *q, int feature, double factor)
         q->x[3 * i + feature] = (float)(q->x[3 * i + feature] * factor);
 }
 
-static inline struct ek_profile *stream_profile(const struct ek_manifest *m, int lists)
+/* Profile of that many lists, each changed by `habit` first (NULL: as they come). */
+static inline struct ek_profile *stream_profile_of(const struct ek_manifest *m, int lists,
+                                                   void (*habit)(struct ek_query *q))
 {
     struct ek_profile_fit *fit = NULL;
     struct ek_profile *p = NULL;
     struct stream s;
     stream_start(&s, 100);
     ek_profile_fit_new(&fit, m, NULL, NULL);
-    for (int i = 0; i < lists; i++)
-        ek_profile_fit_add(fit, stream_next(&s), NULL);
+    for (int i = 0; i < lists; i++) {
+        struct ek_query *q = stream_next(&s);
+        if (habit)
+            habit(q);
+        ek_profile_fit_add(fit, q, NULL);
+    }
     ek_profile_fit_finish(fit, &p, NULL);
     ek_profile_fit_free(fit);
     stream_end(&s);
     return p;
+}
+
+static inline struct ek_profile *stream_profile(const struct ek_manifest *m, int lists)
+{
+    return stream_profile_of(m, lists, NULL);
 }
 
 #endif

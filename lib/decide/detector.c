@@ -57,8 +57,10 @@ static int allocate(struct ek_detector *d)
     d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
+    d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
     if (!d->pivot || !d->shares || !d->open || !d->settled || !d->repeats || !d->relatives ||
-        !d->episode || !d->finding || !d->window || !d->window_row || !d->residual || !d->offset)
+        !d->episode || !d->finding || !d->window || !d->window_row || !d->residual || !d->offset ||
+        !d->slope)
         return EK_ENOMEM;
     return grow_cells(d, 1);
 }
@@ -119,6 +121,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->window_row);
     ek_free(d->residual);
     ek_free(d->offset);
+    ek_free(d->slope);
     ek_free(d->evidence);
     ek_free(d->episode_of);
     ek_free(d);

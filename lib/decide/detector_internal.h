@@ -1,5 +1,5 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
- * attribute.c (which cell explains it).
+ * attribute.c (which cell explains it), factor.c (a factor that differs by list).
  */
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
@@ -67,6 +67,7 @@ struct ek_detector {
     struct ek_list_stats *window;
     uint64_t *window_row;
     float *residual, *offset;
+    float *slope; /* [query_features] */
 };
 
 /* Whether the residuals of related lists of this feature resemble each other: only the first of
@@ -87,6 +88,10 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
+
+/* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
+ * `w` is the episode's window, before and after. */
+int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w);
 
 /* Whether a segment dimension explains the episode better than its own cell does: the change is in
  * some of its values and not in others. Opens and claims episodes on those values and returns 1. */

@@ -7,13 +7,10 @@
 enum {
     ATTEMPTS = 4,     /* diagnoses, each after twice as many lists, before an alarm is dropped */
     CAUSE_LISTS = 64, /* changes of one cell that began within so many lists have one cause */
-    KNOWN_FACTOR_LISTS = 24, /* with a factor that is not 1, to name a query feature */
-    SINCE_REACH = 64         /* rows before the first guess that a change point is looked for in */
+    SINCE_REACH = 64  /* rows before the first guess that a change point is looked for in */
 };
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
 static const double NORMAL_95 = 1.959964;
-/* A query feature explains a change when it does so this much better, in ln likelihood. */
-static const double KNOWN_GAIN = 8;
 /* Back to normal: the evidence asked for, and how much one list may say. */
 static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
 static const double NOTHING_SHARE = .9; /* of the lists moved: the whole cell did */
@@ -174,41 +171,6 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char 
     close_episode(d, e);
 }
 
-/* Residuals of the window that have a value of query feature m, and the ln of that value. */
-static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m, int *moving)
-{
-    int n = 0;
-    *moving = 0;
-    for (int i = 0; i < w->count; i++) {
-        float value = ek_history_query(d->history, d->window_row[i])[m];
-        if (!w->record[i].usable || !(value > 0) || !isfinite(value))
-            continue; /* a list that has no such value says nothing for it */
-        d->offset[n] = logf(value);
-        *moving += fabsf(d->offset[n]) > EK_DEAD_BAND_LEVEL_LN;
-        w->scratch[n++] = w->record[i].r - w->mu;
-    }
-    return n;
-}
-
-/* A factor that varies by list as a query feature does (the price of the stay: x nights). */
-static void find_query_feature(struct ek_detector *d, struct ek_episode *e,
-                               const struct ek_window *w)
-{
-    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
-    double best = e->diagnosis.level.gain_ln + KNOWN_GAIN;
-    e->query_feature = -1;
-    for (int m = 0; m < d->query_features; m++) {
-        int moving, n = with_offsets(d, w, m, &moving);
-        if (moving < KNOWN_FACTOR_LISTS)
-            continue;
-        double gain = ek_align_known(density, w->scratch, d->offset, n);
-        if (gain > best) {
-            best = gain;
-            e->query_feature = m;
-        }
-    }
-}
-
 /* 1: worth telling, 0: cannot be said yet, -1: nothing. */
 static int verdict(const struct ek_detector *d, const struct ek_episode *e)
 {
@@ -232,8 +194,7 @@ static int diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_windo
     ek_classify(b, d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, w, &e->diagnosis);
     if (ek_detector_resembles(d, e->feature))
         e->diagnosis.level.error_ln *= sqrt(1 + (d->profile->related_lists - 1) * b->related);
-    if (e->diagnosis.class == EK_SCALE)
-        find_query_feature(d, e, w);
+    e->query_feature = e->diagnosis.class == EK_SCALE ? ek_factor_feature(d, e, w) : -1;
     return verdict(d, e);
 }
 

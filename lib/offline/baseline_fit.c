@@ -11,11 +11,13 @@ enum {
     CALIBRATION_PRIOR = 50, /* lists' worth of trust in an expectation of 1 */
     LISTS_FOR_SPREAD = 500,
     PAIRS_FOR_RELATED = 200,
+    BURST_LISTS = 16,
     SMOOTH_HALF = 15, /* bins */
 };
 static const double SMOOTH_SD = 5; /* bins */
 static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
 static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
+static const double BURSTY = 1.5;
 static const double MEAN_TOLERANCE = 1.0005; /* of a table's expectation on the training ranks */
 static const double LEVEL_FLOOR = 5e-5, SPREAD_FLOOR = 1e-3, BULK = 0.01;
 
@@ -226,7 +228,30 @@ static double respect(const struct ek_baseline_fit *fit, const float *level, int
     return o->usable ? clip(residual(fit, level, q), -5, 5) : NAN;
 }
 
-/* Correlation, in one respect, of a list with a relative before it. */
+/* Variance of sums over neighbouring lists against that of as many independent ones: 1 when lists
+ * with the same query features come mixed with all others, up to the size of a family when they
+ * come together. */
+static double burstiness(const struct ek_baseline_fit *fit, const float *level, int which,
+                         double mean)
+{
+    double block = 0, blocks = 0, squares = 0, known = 0;
+    for (size_t q = 0; q < fit->queries; q++) {
+        double a = respect(fit, level, which, q) - mean;
+        if (!isnan(a)) {
+            block += a;
+            squares += a * a;
+            known++;
+        }
+        if ((q + 1) % BURST_LISTS == 0) {
+            blocks += block * block;
+            block = 0;
+        }
+    }
+    return squares > 1e-6 * known ? blocks / squares : 1;
+}
+
+/* Correlation, in one respect, of a list with a relative before it; 0 when relatives do not come
+ * together, as then the query features are only coarse and lists as good as independent. */
 static double resemblance(const struct ek_baseline_fit *fit, const float *level, int which)
 {
     double sum = 0, products = 0, squares = 0, pairs = 0;
@@ -243,6 +268,8 @@ static double resemblance(const struct ek_baseline_fit *fit, const float *level,
     }
     double mean = pairs ? sum / pairs : 0, variance = squares - pairs * mean * mean;
     if (pairs < PAIRS_FOR_RELATED || variance < 1e-6 * pairs)
+        return 0;
+    if (burstiness(fit, level, which, mean) < BURSTY)
         return 0;
     return (products - pairs * mean * mean) / variance;
 }

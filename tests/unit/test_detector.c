@@ -183,6 +183,43 @@ START_TEST(a_factor_that_follows_the_nights_is_named_so)
 }
 END_TEST
 
+/* Prices that go with the nights at all times: the price of the stay, as it always was. */
+static void of_the_stay(struct ek_query *q)
+{
+    stream_scale(q, 0, q->query[0]);
+}
+
+static void of_the_stay_as_ever(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    of_the_stay(q);
+}
+
+static void of_the_stay_in_cents(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    of_the_stay(q);
+    stream_scale(q, 0, 100);
+}
+
+START_TEST(a_query_feature_that_always_went_with_the_value_is_no_factor)
+{
+    struct bench b;
+    setup(&b, 12);
+    ek_detector_free(b.detector);
+    ek_profile_free(b.profile);
+    b.profile = stream_profile_of(b.manifest, TRAINING, of_the_stay);
+    ck_assert_int_eq(ek_detector_new(&b.detector, b.manifest, b.profile, b.rules, NULL), EK_OK);
+    run(&b, BEFORE, of_the_stay_as_ever);
+    ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
+    run(&b, 400, of_the_stay_in_cents);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].query_feature, -1);
+    ck_assert_str_eq(b.last[EK_CONFIRMED].unit[0], "cents");
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(what_is_below_min_effect_is_not_told)
 {
     struct bench b;
@@ -497,6 +534,7 @@ Suite *suite_detector(void)
     return ek_suite(
         "detector", calm_traffic_raises_nothing, cents_are_found_within_ten_lists_and_named,
         a_fault_of_one_arm_is_put_on_the_arm, a_factor_that_follows_the_nights_is_named_so,
+        a_query_feature_that_always_went_with_the_value_is_no_factor,
         what_is_below_min_effect_is_not_told, other_faults_have_their_own_names,
         a_fault_that_ends_recovers, a_list_repeated_is_no_new_evidence,
         what_counts_as_the_same_list_is_what_the_rules_say,
