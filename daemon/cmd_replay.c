@@ -1,5 +1,6 @@
 /* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
 #include "daemon/cli.h"
+#include "daemon/rehearsal.h"
 
 #include "base/file.h"
 #include "data/capture.h"
@@ -9,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_EXIT_CODE = 256, UNREADABLE_SHOWN = 5 };
+enum { KEY_EXIT_CODE = 256, KEY_JSON, UNREADABLE_SHOWN = 5 };
 
 struct arguments {
     const char *manifest, *profile, *rules, *model, *messages, *output, *events;
-    int exit_code;
+    bool exit_code, json;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -25,6 +26,7 @@ static const struct argp_option OPTIONS[] = {
     {"output", 'o', "FILE", 0, "capture of what would have been forwarded", 0},
     {"events", 'e', "FILE", 0, "findings and plans, one JSON object a line; '-' for stdout", 0},
     {"exit-code", KEY_EXIT_CODE, NULL, 0, "end with 3 when there was a finding", 0},
+    {"json", KEY_JSON, NULL, 0, "the closing summary as one JSON object on standard output", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -53,7 +55,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->events = arg;
         return 0;
     case KEY_EXIT_CODE:
-        a->exit_code = 1;
+        a->exit_code = true;
+        return 0;
+    case KEY_JSON:
+        a->json = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -70,11 +75,12 @@ static const struct argp ARGP = {OPTIONS,
                                  NULL};
 
 struct replay {
+    const struct ek_assets *assets;
     struct ek_guard *guard;
     struct ek_capture_reader *in;
     struct ek_capture_writer *out; /* NULL: not wanted */
     struct ek_writer *events;      /* NULL: not wanted */
-    uint64_t messages, routed, unreadable, unscored, findings;
+    struct ek_rehearsal came_to;
 };
 
 static int write_events(struct replay *r, struct ek_error *e)
@@ -82,7 +88,7 @@ static int write_events(struct replay *r, struct ek_error *e)
     const char *json;
     int rc = EK_OK;
     while (!rc && ek_guard_next_event(r->guard, &json)) {
-        r->findings += strstr(json, "\"state\":\"confirmed\"") != NULL;
+        ek_rehearsal_event(&r->came_to, json);
         if (r->events)
             rc = ek_writer_printf(r->events, e, "%s\n", json);
     }
@@ -92,32 +98,44 @@ static int write_events(struct replay *r, struct ek_error *e)
 static void complain(const struct replay *r, const char *what, const struct ek_error *e)
 {
     char text[700];
-    fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->messages, what,
-            ek_error_text(e, text, sizeof text));
+    fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->came_to.messages,
+            what, ek_error_text(e, text, sizeof text));
+}
+
+/* Puts what would be forwarded into the record. */
+static int forward(struct replay *r, struct ek_record *record, struct ek_error *e)
+{
+    size_t length;
+    const void *bytes = ek_guard_score(r->guard, &length, e);
+    if (!bytes && e->code == EK_ENOMEM)
+        return EK_ENOMEM;
+    if (!bytes && ++r->came_to.unscored <= UNREADABLE_SHOWN)
+        complain(r, "forwarded as it came", e);
+    if (!bytes || bytes == record->bytes) {
+        r->came_to.untouched++;
+        return EK_OK;
+    }
+    int rc = ek_rehearsal_anew(&r->came_to, r->assets->codec, record->bytes, record->length, bytes,
+                               length, e);
+    record->bytes = bytes;
+    record->length = length;
+    return rc;
 }
 
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
 {
-    int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
+    int64_t now_ms =
+        record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->came_to.messages;
     int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
     if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
-        if (++r->unreadable <= UNREADABLE_SHOWN)
+        if (++r->came_to.unreadable <= UNREADABLE_SHOWN)
             complain(r, "left out", e);
         return EK_OK;
     }
     if (rc || (rc = write_events(r, e)))
         return rc;
-    size_t length;
-    const void *bytes = ek_guard_score(r->guard, &length, e);
-    if (!bytes && e->code == EK_ENOMEM)
-        return EK_ENOMEM;
-    if (bytes) {
-        r->routed += bytes != record->bytes;
-        record->bytes = bytes;
-        record->length = length;
-    } else if (++r->unscored <= UNREADABLE_SHOWN) {
-        complain(r, "forwarded as it came", e);
-    }
+    if ((rc = forward(r, record, e)))
+        return rc;
     return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
 }
 
@@ -128,7 +146,7 @@ static int run(struct replay *r, struct ek_progress *progress, struct ek_error *
     while (!(rc = ek_capture_next(r->in, &record, &more, e)) && more) {
         if ((rc = one_message(r, &record, e)))
             return rc;
-        r->messages++;
+        r->came_to.messages++;
         uint64_t done, total;
         ek_capture_position(r->in, &done, &total);
         ek_progress_update(progress, done, total, NULL);
@@ -152,12 +170,22 @@ static int finish(struct replay *r, int rc, struct ek_error *e)
     return rc;
 }
 
-static int replay(const struct arguments *a, const struct ek_assets *assets, struct replay *r,
-                  struct ek_error *e)
+static void tell(const struct arguments *a, const struct replay *r, struct ek_progress *progress)
+{
+    char note[60];
+    uint64_t messages = r->came_to.messages;
+    snprintf(note, sizeof note, "%llu message%s", (unsigned long long)messages,
+             messages == 1 ? "" : "s");
+    ek_progress_finish(progress, note);
+    ek_rehearsal_print(&r->came_to, stderr);
+    if (a->json)
+        ek_rehearsal_print_json(&r->came_to, stdout);
+}
+
+static int replay(const struct arguments *a, struct replay *r, struct ek_error *e)
 {
     struct ek_progress progress;
-    char note[160];
-    int rc = ek_guard_new(&r->guard, assets, e);
+    int rc = ek_guard_new(&r->guard, r->assets, e);
     if (!rc)
         rc = ek_capture_open(&r->in, a->messages ? a->messages : "-", 0, e);
     if (!rc && a->output)
@@ -168,16 +196,14 @@ static int replay(const struct arguments *a, const struct ek_assets *assets, str
     if (!rc)
         rc = run(r, &progress, e);
     rc = finish(r, rc, e);
-    int at =
-        snprintf(note, sizeof note, "%llu messages, %llu findings, %llu routed, %llu unreadable",
-                 (unsigned long long)r->messages, (unsigned long long)r->findings,
-                 (unsigned long long)r->routed, (unsigned long long)r->unreadable);
-    if (r->unscored)
-        snprintf(note + at, sizeof note - (size_t)at, ", %llu forwarded without the plan",
-                 (unsigned long long)r->unscored);
     if (!rc)
-        ek_progress_finish(&progress, note);
+        tell(a, r, &progress);
     return rc;
+}
+
+static bool is_stdout(const char *path)
+{
+    return path && !strcmp(path, "-");
 }
 
 int ek_cmd_replay(int argc, char **argv)
@@ -189,11 +215,17 @@ int ek_cmd_replay(int argc, char **argv)
     argp_parse(&ARGP, argc, argv, 0, NULL, &a);
     if (!a.manifest || !a.profile)
         return ek_cli_usage("replay", "--manifest and --profile are needed");
+    if (a.json + is_stdout(a.events) + is_stdout(a.output) > 1)
+        return ek_cli_usage("replay", "only one of --json, --events - and --output - can have "
+                                      "standard output");
     if (ek_assets_load(&assets, a.manifest, a.profile, a.rules, a.model, &e))
         return ek_cli_fail(&e);
-    int rc = replay(&a, assets, &r, &e);
+    r.assets = assets;
+    ek_rehearsal_init(&r.came_to, assets);
+    int rc = replay(&a, &r, &e);
+    ek_rehearsal_release(&r.came_to);
     ek_assets_free(assets);
     if (rc)
         return ek_cli_fail(&e);
-    return a.exit_code && r.findings ? EK_EXIT_FINDING : EK_EXIT_OK;
+    return a.exit_code && r.came_to.confirmed ? EK_EXIT_FINDING : EK_EXIT_OK;
 }

@@ -29,7 +29,11 @@ status=0
 	--messages in.msg --output out.msg --events events.jsonl --exit-code 2>chatter || status=$?
 [ $status = 3 ] || fail "ended with $status: $(cat chatter)"
 grep -q 'message 700 forwarded as it came: items\[0\]: no score' chatter || fail "$(cat chatter)"
-grep -q '701 messages, .* 0 unreadable, 1 forwarded without the plan' chatter || fail "$(cat chatter)"
+for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  could not be scored  *1, forwarded as they came$' \
+	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1'; do
+	grep -q "$line" chatter || fail "'$line' is not in: $(cat chatter)"
+done
+if grep -q 'nothing is routed' chatter; then fail "there is a model: $(cat chatter)"; fi
 grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
 [ "$("$EK" inspect out.msg --json | grep -c '"messages":701,')" = 1 ] || fail "a message is missing"
 [ "$(tail -c 35 out.msg | od -c)" = "$(tail -c 35 in.msg | od -c)" ] || fail "it did not stay as it was"
@@ -48,3 +52,24 @@ grep -q "the level of 'price' and 12 other features will not be watched: more th
 	fail "$(cat chatter)"
 "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp 2>chatter || fail "$(cat chatter)"
 if grep -q 'not be watched' chatter; then fail "$(cat chatter)"; fi
+
+# The summary for programs: every message is in one of three counts, and the labels show the gain.
+replay="replay --manifest hotel.yaml --profile p.ekp --rules rules.yaml --messages in.msg"
+quiet "$EK" $replay --model m.safetensors --json >sum
+[ "$(wc -l <sum)" = 1 ] || fail "not one object: $(cat sum)"
+number() {
+	sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" sum
+}
+anew=$(number scored_anew)
+[ $(($(number untouched) + anew + $(number unreadable))) = 701 ] || fail "not 701: $(cat sum)"
+[ "$anew" -gt 0 ] && [ "$(number labelled)" = "$anew" ] && [ "$(number counted)" = "$anew" ] || fail "$(cat sum)"
+[ "$(number forwarded)" != "$(number came)" ] || fail "scored anew, and ranked as before: $(cat sum)"
+
+# Rules that enforce are without effect when there is no model, and that is said.
+quiet "$EK" $replay --json >sum
+[ "$(number scored_anew)" = 0 ] || fail "scored without a model: $(cat sum)"
+grep -q '"ndcg@10":null' sum || fail "a figure over nothing: $(cat sum)"
+grep -q 'The rules enforce, but without --model nothing is routed' chatter || fail "$(cat chatter)"
+status=0
+"$EK" $replay --json --events - >out 2>err || status=$?
+[ $status = 2 ] && [ ! -s out ] || fail "two results on standard output: $status"

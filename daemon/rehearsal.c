@@ -1,0 +1,139 @@
+#include "daemon/rehearsal.h"
+
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static bool enforces(const struct ek_rules *rules)
+{
+    for (int i = 0; i < rules->feature_count; i++)
+        if (rules->feature[i].watch && rules->feature[i].mode == EK_MODE_ENFORCE)
+            return true;
+    return false;
+}
+
+void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
+{
+    memset(r, 0, sizeof *r);
+    r->model = assets->model != NULL;
+    r->enforce = enforces(assets->rules);
+    ek_query_init(&r->came);
+    ek_query_init(&r->goes);
+}
+
+void ek_rehearsal_release(struct ek_rehearsal *r)
+{
+    ek_query_release(&r->came);
+    ek_query_release(&r->goes);
+    ek_free(r->order);
+    ek_free(r->scratch);
+}
+
+void ek_rehearsal_event(struct ek_rehearsal *r, const char *json)
+{
+    static const char plan[] = "{\"event\":\"plan\"";
+    r->confirmed += strstr(json, "\"state\":\"confirmed\"") != NULL;
+    r->plans += !strncmp(json, plan, sizeof plan - 1);
+}
+
+static int make_room(struct ek_rehearsal *r, size_t items)
+{
+    if (items <= r->capacity)
+        return EK_OK;
+    int *order = ek_realloc(r->order, items, sizeof *order);
+    if (order)
+        r->order = order;
+    double *scratch = ek_realloc(r->scratch, items, sizeof *scratch);
+    if (scratch)
+        r->scratch = scratch;
+    if (!order || !scratch)
+        return EK_ENOMEM;
+    r->capacity = items;
+    return EK_OK;
+}
+
+static bool can_be_measured(const struct ek_query *q)
+{
+    for (int i = 0; q->has_label && i < q->items; i++)
+        if (q->label[i] < 0)
+            return false;
+    return q->has_label;
+}
+
+static void measure(struct ek_rehearsal *r, const struct ek_query *q, struct ek_metric_mean *mean)
+{
+    static const struct ek_metric metric = {EK_NDCG, 10};
+    ek_rank(q->score, q->items, r->order);
+    ek_metric_add(
+        mean, ek_metric_of_list(metric, EK_GAIN_EXP, r->order, q->label, q->items, 0, r->scratch),
+        EK_EMPTY_SKIP);
+}
+
+int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
+                      size_t came_length, const void *goes, size_t goes_length, struct ek_error *e)
+{
+    r->anew++;
+    int rc = ek_codec_decode(codec, came, came_length, &r->came, e);
+    if (rc || !can_be_measured(&r->came))
+        return rc;
+    rc = ek_codec_decode(codec, goes, goes_length, &r->goes, e);
+    if (rc)
+        return rc;
+    if (make_room(r, (size_t)r->came.items))
+        return ek_fail(e, EK_ENOMEM, "no memory to measure a list");
+    r->labelled++;
+    measure(r, &r->came, &r->before);
+    measure(r, &r->goes, &r->after);
+    return EK_OK;
+}
+
+static void print_quality(const struct ek_rehearsal *r, FILE *to)
+{
+    double before = ek_metric_result(&r->before), after = ek_metric_result(&r->after);
+    if (!r->before.count)
+        return;
+    fprintf(to,
+            "  NDCG@10 over %zu lists scored anew (gain 2^y - 1, lists without a positive\n"
+            "  label skipped):\n"
+            "    as they came           %.4f\n"
+            "    as forwarded           %.4f  %+.4f\n",
+            r->before.count, before, after, after - before);
+}
+
+void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
+{
+    fprintf(to,
+            "  byte for byte            %" PRIu64 "\n"
+            "  scored anew              %" PRIu64 "\n"
+            "  unreadable               %" PRIu64 "\n",
+            r->untouched, r->anew, r->unreadable);
+    if (r->unscored)
+        fprintf(to, "  could not be scored      %" PRIu64 ", forwarded as they came\n",
+                r->unscored);
+    fprintf(to,
+            "  findings confirmed       %" PRIu64 "\n"
+            "  plan changes             %" PRIu64 "\n",
+            r->confirmed, r->plans);
+    print_quality(r, to);
+    if (r->enforce && !r->model)
+        fputs("  The rules enforce, but without --model nothing is routed.\n", to);
+}
+
+void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
+{
+    fprintf(to,
+            "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
+            ",\"unreadable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
+            ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,\"labelled\":%" PRIu64
+            ",\"counted\":%zu,\"gain\":\"exp\",\"empty\":\"skip\",\"ndcg@10\":",
+            r->messages, r->untouched, r->anew, r->unreadable, r->unscored, r->confirmed, r->plans,
+            r->model ? "true" : "false", r->enforce ? "true" : "false", r->labelled,
+            r->before.count);
+    if (r->before.count)
+        fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
+                ek_metric_result(&r->after));
+    else
+        fputs("null}\n", to);
+}
