@@ -221,8 +221,12 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
 static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
+    struct ek_assets *assets = NULL;
     int rc = ek_config_parse_all(&config, name_of(c), (const char *)c->text.data, c->text.length,
                                  &c->faults, e);
+    if (!rc)
+        rc = ek_config_assets(&assets, config, &c->faults, e);
+    ek_assets_free(assets);
     ek_config_free(config);
     return rc;
 }

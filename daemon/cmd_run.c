@@ -109,7 +109,7 @@ static int prepare(struct run *r, struct ek_error *e)
         return ek_fail(e, EK_ENOMEM, "no memory for the log");
     ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
-    int rc = ek_config_assets(&r->assets, c, e);
+    int rc = ek_config_assets(&r->assets, c, NULL, e);
     if (!rc)
         rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc && strcmp(c->listen, "off") != 0)

@@ -3,13 +3,12 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/config_internal.h"
-#include "daemon/kafka.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_BYTES = 128, TOPIC_BYTES_MAX = 249 };
+enum { KEY_BYTES = 128 };
 
 void *ek_config_value(const struct ek_config *c, const struct ek_option *o)
 {
@@ -61,14 +60,19 @@ void ek_config_free(struct ek_config *c)
     for (size_t i = 0; i < ek_option_count(); i++)
         ek_config_clear(c, ek_option_at(i));
     ek_free(c->path);
+    ek_free(c->places);
     ek_free(c);
 }
 
 int ek_config_new(struct ek_config **out, struct ek_error *e)
 {
     struct ek_config *c = ek_calloc(1, sizeof *c);
-    if (!c)
+    if (c)
+        c->places = ek_calloc(ek_option_count(), sizeof *c->places);
+    if (!c || !c->places) {
+        ek_free(c);
         return ek_fail(e, EK_ENOMEM, "no memory for the configuration");
+    }
     for (size_t i = 0; i < ek_option_count(); i++) {
         const struct ek_option *o = ek_option_at(i);
         int rc = o->initial ? ek_config_store(c, o, o->initial, NULL, e) : EK_OK;
@@ -243,60 +247,10 @@ int ek_config_set(struct ek_config *c, const char *key, const char *text, struct
     return ek_config_unknown(section, dot ? dot + 1 : key, e);
 }
 
-static int check_topic(const char *key, const char *topic, struct ek_error *e)
+void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e)
 {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    size_t length = strlen(topic);
-    if (length > TOPIC_BYTES_MAX || strspn(topic, allowed) != length || !strcmp(topic, ".") ||
-        !strcmp(topic, ".."))
-        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is no topic name", key, topic);
-    return EK_OK;
-}
-
-/* A topic that is written must not be read, else the stage would feed itself. */
-static int check_written(const struct ek_config *c, const char *key, const char *topic,
-                         struct ek_error *e)
-{
-    int rc = check_topic(key, topic, e);
-    for (size_t i = 0; !rc && i < c->topics.count; i++)
-        if (!strcmp(c->topics.items[i], topic))
-            rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too", key, topic);
-    return rc;
-}
-
-static int check_required(const struct ek_config *c, struct ek_error *e)
-{
-    for (size_t i = 0; i < ek_option_count(); i++) {
-        const struct ek_option *o = ek_option_at(i);
-        bool missing = o->type == EK_OPTION_TEXTS
-                           ? !((struct ek_text_list *)ek_config_value(c, o))->count
-                           : o->type == EK_OPTION_TEXT && !*(char **)ek_config_value(c, o);
-        if (o->required && missing)
-            return ek_fail(e, EK_ECONFIG, "'%s' is missing", o->key);
-    }
-    return EK_OK;
-}
-
-int ek_config_finish(const struct ek_config *c, struct ek_error *e)
-{
-    int rc = check_required(c, e);
-    for (size_t i = 0; !rc && i < c->topics.count; i++)
-        rc = check_topic("input.topics", c->topics.items[i], e);
-    if (!rc)
-        rc = check_written(c, "output.topic", c->output_topic, e);
-    if (!rc)
-        rc = check_written(c, "output.dead_letter", c->dead_letter, e);
-    if (!rc && c->alert_topic)
-        rc = check_written(c, "alerts.kafka.topic", c->alert_topic, e);
-    if (!rc && !strcmp(c->output_topic, c->dead_letter))
-        rc = ek_fail(e, EK_ECONFIG, "'output.dead_letter': topic '%s' is the output too",
-                     c->dead_letter);
-    if (!rc && c->alert_topic &&
-        (!strcmp(c->alert_topic, c->output_topic) || !strcmp(c->alert_topic, c->dead_letter)))
-        rc = ek_fail(e, EK_ECONFIG, "'alerts.kafka.topic': topic '%s' is an output too",
-                     c->alert_topic);
-    if (!rc && c->in_flight_bytes < c->message_bytes)
-        rc = ek_fail(e, EK_ECONFIG, "'limits.in_flight_bytes' is less than one message");
-    return rc ? rc : ek_kafka_check(c, e);
+    const struct ek_option *o = ek_option_find(key);
+    struct ek_key_place at = o ? c->places[ek_option_number(o)] : (struct ek_key_place){0, 0};
+    if (c->path)
+        ek_error_place(e, c->path, at.line, at.column);
 }

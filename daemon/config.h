@@ -46,8 +46,13 @@ struct ek_property_list {
     size_t count;
 };
 
+struct ek_key_place {
+    long line, column; /* 0: nowhere */
+};
+
 struct ek_config {
-    char *path; /* of the file, NULL when made in code */
+    char *path;              /* of the file, NULL when made in code */
+    struct ek_key_place *places; /* [ek_option_count()] where the file has the key of an option */
     char *service_name;
     char *brokers;
     struct ek_text_list topics;
@@ -82,6 +87,11 @@ int ek_config_set(struct ek_config *c, const char *key, const char *text, struct
 /* Holds the whole against itself: what is required is there, topics differ, limits fit. Call after
  * the last ek_config_set; the loaders below do it themselves. */
 int ek_config_finish(const struct ek_config *c, struct ek_error *e);
+/* The same, going on after a fault: all of them are added to `faults`, and the code is 0 then. */
+int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
+                         struct ek_error *e);
+/* Gives an error the place where the file has `key`, or at least the file. */
+void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
 /* Reads a file (or text; `name` stands in errors and its folder is where relative paths start).
  * Errors have the place. `${NAME}` in values is replaced from the environment; `$${` stands for
@@ -95,8 +105,10 @@ int ek_config_parse(struct ek_config **out, const char *name, const char *text, 
 int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
                         struct ek_error_list *faults, struct ek_error *e);
 
-/* Loads the assets that the configuration names, with its field names and limits. */
-int ek_config_assets(struct ek_assets **out, const struct ek_config *c, struct ek_error *e);
+/* Loads the assets that the configuration names, with its field names and limits. What is wrong
+ * with them is EK_ECONFIG at the key that names the file. `faults` as in ek_config_parse_all. */
+int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
+                     struct ek_error_list *faults, struct ek_error *e);
 
 /* The whole configuration as YAML that ek_config_parse reads again, secrets as "***". */
 int ek_config_print(const struct ek_config *c, struct ek_buf *out);

@@ -2,7 +2,32 @@
 #include "daemon/config.h"
 #include "guard/assets.h"
 
-int ek_config_assets(struct ek_assets **out, const struct ek_config *c, struct ek_error *e)
+struct telling {
+    const struct ek_config *c;
+    struct ek_error_list *faults;
+};
+
+/* What is wrong with a file that the configuration names is wrong with the configuration. */
+static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
+{
+    static const char *const keys[] = {
+        [EK_ASSET_MANIFEST] = "assets.manifest",
+        [EK_ASSET_PROFILE] = "assets.profile",
+        [EK_ASSET_RULES] = "assets.rules",
+        [EK_ASSET_MODEL] = "assets.model",
+    };
+    const struct telling *t = context;
+    char text[700];
+    if (e->code == EK_ENOMEM)
+        return EK_ENOMEM;
+    ek_error_text(e, text, sizeof text);
+    ek_fail(e, EK_ECONFIG, "'%s': %s", keys[which], text);
+    ek_config_place(t->c, keys[which], e);
+    return ek_error_list_go_on(t->faults, EK_ECONFIG, e);
+}
+
+int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
+                     struct ek_error_list *faults, struct ek_error *e)
 {
     const struct ek_mapping mapping = {.query = c->query,
                                        .time_ms = c->time_ms,
@@ -16,6 +41,11 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c, struct e
                                        .label = c->label};
     const struct ek_codec_limits limits = {.message_bytes = (uint32_t)c->message_bytes,
                                            .items = (int)c->items_max};
-    return ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
-                                 &limits, e);
+    struct ek_error own;
+    struct telling telling = {c, faults};
+    const struct ek_assets_report report = {on_fault, &telling};
+    e = e ? e : &own;
+    int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
+                                   &limits, &report, e);
+    return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
 }

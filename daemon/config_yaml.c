@@ -94,13 +94,19 @@ static int read_scalar(struct walk *w, const struct ek_option *o, const struct e
     return at(w, n, rc);
 }
 
+/* Of a part that others do not depend on. */
+static int go_on(const struct walk *w, int rc)
+{
+    return ek_error_list_go_on(w->faults, rc, w->e);
+}
+
 static int read_texts(struct walk *w, const struct ek_option *o, const struct ek_node *n)
 {
     int rc = EK_OK;
     if (n->kind != EK_NODE_SEQUENCE)
         return read_scalar(w, o, NULL, n, store_value);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = read_scalar(w, o, NULL, &n->children[i], store_value);
+        rc = go_on(w, read_scalar(w, o, NULL, &n->children[i], store_value));
     return rc;
 }
 
@@ -110,16 +116,24 @@ static int read_properties(struct walk *w, const struct ek_option *o, const stru
     if (n->kind != EK_NODE_MAPPING)
         return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' must be a mapping", o->key));
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = read_scalar(w, o, &n->children[2 * i], &n->children[2 * i + 1], store_property);
+        rc = go_on(w,
+                   read_scalar(w, o, &n->children[2 * i], &n->children[2 * i + 1], store_property));
     return rc;
 }
 
-static int read_option(struct walk *w, const struct ek_option *o, const struct ek_node *n)
+static void set_place(struct walk *w, const struct ek_option *o, const struct ek_node *key)
+{
+    w->config->places[ek_option_number(o)] = (struct ek_key_place){key->line, key->column};
+}
+
+static int read_option(struct walk *w, const struct ek_option *o, const struct ek_node *key,
+                       const struct ek_node *n)
 {
     size_t number = ek_option_number(o);
     if (w->seen[number])
         return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' is set twice", o->key));
     w->seen[number] = true;
+    set_place(w, o, key);
     ek_config_clear(w->config, o);
     switch (o->type) {
     case EK_OPTION_LATER:
@@ -135,6 +149,22 @@ static int read_option(struct walk *w, const struct ek_option *o, const struct e
 
 static int read_section(struct walk *w, const char *section, const struct ek_node *n);
 
+/* A key that is only misspelt is not missing as well. */
+static void take_for_near(struct walk *w, const char *section, const struct ek_node *key)
+{
+    char near[KEY_BYTES / 2], path[KEY_BYTES];
+    if (strlen(section) >= sizeof near ||
+        !ek_option_suggest(section, key->text ? key->text : "", near, sizeof near))
+        return;
+    snprintf(path, sizeof path, "%.100s%s%.100s", section, *section ? "." : "", near);
+    for (size_t i = 0; i < ek_option_count(); i++) {
+        const char *rest = ek_option_at(i)->key;
+        size_t length = strlen(path);
+        if (!strncmp(rest, path, length) && (!rest[length] || rest[length] == '.'))
+            set_place(w, ek_option_at(i), key);
+    }
+}
+
 static int read_pair(struct walk *w, const char *section, const struct ek_node *key,
                      const struct ek_node *value)
 {
@@ -143,9 +173,10 @@ static int read_pair(struct walk *w, const char *section, const struct ek_node *
                           key->text ? key->text : "");
     const struct ek_option *o = length < KEY_BYTES ? ek_option_find(path) : NULL;
     if (o)
-        return read_option(w, o, value);
+        return read_option(w, o, key, value);
     if (length < KEY_BYTES && ek_option_section(path))
         return read_section(w, path, value);
+    take_for_near(w, section, key);
     return at(w, key, ek_config_unknown(section, key->text ? key->text : "", w->e));
 }
 
@@ -154,7 +185,7 @@ static int read_section(struct walk *w, const char *section, const struct ek_nod
     int rc = EK_OK;
     if (n->kind == EK_NODE_SEQUENCE && !strcmp(section, "alerts")) {
         for (size_t i = 0; !rc && i < n->count; i++)
-            rc = read_section(w, section, &n->children[i]);
+            rc = go_on(w, read_section(w, section, &n->children[i]));
         return rc;
     }
     if (n->kind != EK_NODE_MAPPING)
@@ -162,27 +193,30 @@ static int read_section(struct walk *w, const char *section, const struct ek_nod
                   ek_fail(w->e, EK_ECONFIG, "'%s' must be a mapping",
                           *section ? section : "the configuration"));
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_error_list_go_on(
-            w->faults, read_pair(w, section, &n->children[2 * i], &n->children[2 * i + 1]), w->e);
+        rc = go_on(w, read_pair(w, section, &n->children[2 * i], &n->children[2 * i + 1]));
     return rc;
 }
 
 /* A file must name its assets; a configuration made in code has them in memory. */
-static int check_assets(const struct ek_config *c, struct ek_error *e)
+static int check_named(const struct walk *w, const char *key, const char *path)
 {
-    if (!c->manifest)
-        return ek_fail(e, EK_ECONFIG, "'assets.manifest' is missing");
-    return c->profile ? EK_OK : ek_fail(e, EK_ECONFIG, "'assets.profile' is missing");
+    const struct ek_option *o = ek_option_find(key);
+    if (path || w->config->places[ek_option_number(o)].line)
+        return EK_OK;
+    ek_fail_at(w->e, EK_ECONFIG, w->config->path, 0, 0, "'%s' is missing", key);
+    return go_on(w, EK_ECONFIG);
 }
 
 static int read_tree(struct walk *w)
 {
     int rc = read_section(w, "", ek_yaml_root(w->yaml));
+    if (!rc)
+        rc = ek_config_finish_all(w->config, w->faults, w->e);
+    if (!rc)
+        rc = check_named(w, "assets.manifest", w->config->manifest);
+    if (!rc)
+        rc = check_named(w, "assets.profile", w->config->profile);
     rc = ek_error_list_first(w->faults, rc, w->e);
-    if (!rc)
-        rc = ek_config_finish(w->config, w->e);
-    if (!rc)
-        rc = check_assets(w->config, w->e);
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
 }
 

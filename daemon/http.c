@@ -1,7 +1,7 @@
 #include "daemon/http.h"
 
 #include "base/alloc.h"
-#include "base/parse.h"
+#include "daemon/address.h"
 #include "daemon/http_pages.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { TIMEOUT_SECONDS = 10, CONNECTIONS_MAX = 64, CONNECTION_BYTES = 32 << 10, HOST_BYTES = 256 };
+enum { TIMEOUT_SECONDS = 10, CONNECTIONS_MAX = 64, CONNECTION_BYTES = 32 << 10 };
 
 struct ek_http {
     struct MHD_Daemon *server;
@@ -64,22 +64,6 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     enum MHD_Result result = answer(connection, status, type, &body);
     ek_buf_release(&body);
     return result;
-}
-
-/* Splits "host:port" or "[host]:port". */
-static int split(const char *listen, char *host, const char **port, struct ek_error *e)
-{
-    const char *colon = strrchr(listen, ':');
-    uint64_t number;
-    if (!colon || ek_parse_u64(colon + 1, EK_WHOLE, &number) || number > UINT16_MAX)
-        return ek_fail(e, EK_ECONFIG, "'http.listen': '%s' is not address:port", listen);
-    size_t length = (size_t)(colon - listen);
-    bool brackets = length >= 2 && listen[0] == '[' && colon[-1] == ']';
-    if (length - 2 * brackets >= HOST_BYTES)
-        return ek_fail(e, EK_ECONFIG, "'http.listen': the address is too long");
-    snprintf(host, HOST_BYTES, "%.*s", (int)(length - 2 * brackets), listen + brackets);
-    *port = colon + 1;
-    return EK_OK;
 }
 
 /* A socket of our own: the server would share a port that another instance has (SO_REUSEPORT). -1
@@ -136,10 +120,10 @@ static int no_socket(const char *listen, int problem, struct ek_error *e)
 
 static int start(struct ek_http *h, const char *listen, struct ek_error *e)
 {
-    char host[HOST_BYTES];
+    char host[EK_HOST_BYTES];
     const char *port = NULL;
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    int rc = split(listen, host, &port, e);
+    int rc = ek_address_split("http.listen", listen, host, &port, e);
     if (rc)
         return rc;
     int problem = getaddrinfo(*host ? host : NULL, port, &hints, &found);

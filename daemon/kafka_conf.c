@@ -62,18 +62,23 @@ static int refuse(const struct ek_property *p, struct ek_error *e)
     return EK_OK;
 }
 
+static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const struct ek_property *p,
+                    struct ek_error *e)
+{
+    int rc = refuse(p, e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, p->name, p->value, e);
+    if (rc && p->line)
+        ek_error_place(e, c->path, p->line, p->column);
+    return rc;
+}
+
 static int pass_through(rd_kafka_conf_t *conf, const struct ek_config *c,
                         const struct ek_property_list *list, struct ek_error *e)
 {
     int rc = EK_OK;
-    for (size_t i = 0; !rc && i < list->count; i++) {
-        const struct ek_property *p = &list->items[i];
-        rc = refuse(p, e);
-        if (!rc)
-            rc = ek_kafka_conf_set(conf, p->name, p->value, e);
-        if (rc && p->line)
-            ek_error_place(e, c->path, p->line, p->column);
-    }
+    for (size_t i = 0; !rc && i < list->count; i++)
+        rc = pass_one(conf, c, &list->items[i], e);
     return rc;
 }
 
@@ -175,7 +180,18 @@ int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
     return rc;
 }
 
-int ek_kafka_check(const struct ek_config *c, struct ek_error *e)
+static int check_each(const struct ek_config *c, const struct ek_property_list *list,
+                      struct ek_error_list *faults, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < list->count; i++)
+        rc = ek_error_list_go_on(faults, pass_one(conf, c, &list->items[i], e), e);
+    rd_kafka_conf_destroy(conf);
+    return rc;
+}
+
+static int check_whole(const struct ek_config *c, struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
     int rc = ek_kafka_conf_consumer(&conf, c, NULL, e);
@@ -186,6 +202,16 @@ int ek_kafka_check(const struct ek_config *c, struct ek_error *e)
     if (!rc)
         rd_kafka_conf_destroy(conf);
     return rc;
+}
+
+int ek_kafka_check(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
+{
+    int rc = check_each(c, &c->librdkafka, faults, e);
+    if (!rc)
+        rc = check_each(c, &c->output_librdkafka, faults, e);
+    if (rc || (faults && faults->count))
+        return rc; /* values that were refused are not there */
+    return check_whole(c, e);
 }
 
 const char *ek_kafka_version(void)

@@ -27,36 +27,76 @@ static int check_baseline(const struct ek_rules *rules, const struct ek_profile 
                       p->field ? "'" : "", rules->baseline);
 }
 
-static int load(struct ek_assets *a, const char *manifest, const char *profile, const char *rules,
-                const char *model, struct ek_error *e)
+struct loading {
+    struct ek_assets *a;
+    const struct ek_assets_report *report;
+    struct ek_error *e;
+    int failed; /* code of a fault that was reported, and passed over */
+};
+
+static int told(struct loading *l, enum ek_asset which, const char *path, int rc)
 {
-    int rc = ek_manifest_load(&a->manifest, manifest, e);
     if (!rc)
-        rc = ek_profile_load(&a->profile, profile, e);
-    if (!rc && (rc = ek_profile_check(a->profile, a->manifest, e)))
-        ek_error_place(e, profile, 0, 0);
+        return EK_OK;
+    ek_error_place(l->e, path, 0, 0);
+    if (!l->report)
+        return rc;
+    l->failed = rc;
+    return l->report->fault(l->report->context, which, l->e);
+}
+
+static int load_profile(struct loading *l, const char *path)
+{
+    int rc = ek_profile_load(&l->a->profile, path, l->e);
+    if (!rc && l->a->manifest)
+        rc = ek_profile_check(l->a->profile, l->a->manifest, l->e);
+    return told(l, EK_ASSET_PROFILE, path, rc);
+}
+
+static int load_rules(struct loading *l, const char *path)
+{
+    int rc = path ? ek_rules_load(&l->a->rules, l->a->manifest, path, l->e)
+                  : ek_rules_default(&l->a->rules, l->a->manifest, l->e);
     if (!rc)
-        rc = rules ? ek_rules_load(&a->rules, a->manifest, rules, e)
-                   : ek_rules_default(&a->rules, a->manifest, e);
+        rc = ek_rules_supported(l->a->rules, l->e);
+    if (!rc && l->a->profile)
+        rc = check_baseline(l->a->rules, l->a->profile, path, l->e);
+    return told(l, EK_ASSET_RULES, path, rc);
+}
+
+static int load_model(struct loading *l, const char *path)
+{
+    int rc = ek_model_load(&l->a->model, path, l->e);
+    if (!rc && l->a->manifest)
+        rc = ek_model_check(l->a->model, l->a->manifest, l->e);
+    return told(l, EK_ASSET_MODEL, path, rc);
+}
+
+static int load(struct loading *l, const char *manifest, const char *profile, const char *rules,
+                const char *model)
+{
+    int rc =
+        told(l, EK_ASSET_MANIFEST, manifest, ek_manifest_load(&l->a->manifest, manifest, l->e));
     if (!rc)
-        rc = ek_rules_supported(a->rules, e);
+        rc = load_profile(l, profile);
     if (!rc)
-        rc = check_baseline(a->rules, a->profile, rules, e);
+        rc = load_rules(l, rules);
     if (!rc && model)
-        rc = ek_model_load(&a->model, model, e);
-    if (!rc && a->model && (rc = ek_model_check(a->model, a->manifest, e)))
-        ek_error_place(e, model, 0, 0);
-    return rc;
+        rc = load_model(l, model);
+    return rc ? rc : l->failed;
 }
 
 int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
                           const char *rules, const char *model, const struct ek_mapping *mapping,
-                          const struct ek_codec_limits *limits, struct ek_error *e)
+                          const struct ek_codec_limits *limits,
+                          const struct ek_assets_report *report, struct ek_error *e)
 {
+    struct ek_error own;
     struct ek_assets *a = ek_calloc(1, sizeof *a);
     if (!a)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = load(a, manifest, profile, rules, model, e);
+    struct loading l = {.a = a, .report = report, .e = e ? e : &own};
+    int rc = load(&l, manifest, profile, rules, model);
     if (!rc)
         rc = ek_codec_new(&a->codec, a->manifest, mapping, limits, e);
     if (rc) {
@@ -70,7 +110,7 @@ int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const ch
 int ek_assets_load(struct ek_assets **out, const char *manifest, const char *profile,
                    const char *rules, const char *model, struct ek_error *e)
 {
-    return ek_assets_load_mapped(out, manifest, profile, rules, model, NULL, NULL, e);
+    return ek_assets_load_mapped(out, manifest, profile, rules, model, NULL, NULL, NULL, e);
 }
 
 void ek_assets_free(struct ek_assets *a)

@@ -17,10 +17,21 @@ struct ek_assets {
     struct ek_codec *codec;
 };
 
-/* As ek_assets_load, with the field mapping and limits of the messages (NULL: defaults). */
+enum ek_asset { EK_ASSET_MANIFEST, EK_ASSET_PROFILE, EK_ASSET_RULES, EK_ASSET_MODEL };
+
+/* Who wants to hear of every asset that cannot be used. `fault` returns 0 when the others shall be
+ * loaded too, and else the code to end with; it may change the error. */
+struct ek_assets_report {
+    int (*fault)(void *context, enum ek_asset which, struct ek_error *e);
+    void *context;
+};
+
+/* As ek_assets_load, with the field mapping and limits of the messages (NULL: defaults) and a
+ * report (NULL: the first fault is the end). It fails in any case when there was a fault. */
 int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
                           const char *rules, const char *model, const struct ek_mapping *mapping,
-                          const struct ek_codec_limits *limits, struct ek_error *e);
+                          const struct ek_codec_limits *limits,
+                          const struct ek_assets_report *report, struct ek_error *e);
 /* Rules that this version reads but cannot carry out are refused, never ignored: EK_ECONFIG with
  * the place of the first such thing. */
 int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e);

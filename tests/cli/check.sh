@@ -129,6 +129,36 @@ output: {topic: ranked, dead_letter: ranked.dead}
 assets: {manifest: hotel.yaml, profile: profile.ekp}
 END
 says 0 'run.yaml: configuration, ok' run.yaml
+
+# What run would refuse, check refuses, in the same words: the assets, beside the configuration.
+mkdir sub
+cat >sub/run.yaml <<'END'
+input:  {brokers: "localhost:9092", topics: [scored], group: g}
+output: {topic: ranked, dead_letter: ranked.dead}
+assets:
+  manifest: ../manifest.yaml
+  profile: ../profile.ekp
+  rules: ../later.yaml
+  model: gone.safetensors
+END
+status=0
+"$EK" check sub/run.yaml >out || status=$?
+[ $status = 78 ] || fail "status $status for assets that do not fit"
+[ "$(cut -d: -f1-4 out)" = "sub/run.yaml:5:3: 'assets.profile'
+sub/run.yaml:6:3: 'assets.rules'
+sub/run.yaml:7:3: 'assets.model'" ] || fail "faults of the assets: $(cat out)"
+grep -qF "'assets.rules': sub/../later.yaml:1:18: mode 'shadow'" out || fail "no place in the rules: $(cat out)"
+grep -qF "'assets.model': sub/gone.safetensors: cannot open" out || fail "not told what is gone: $(cat out)"
+status=0
+"$EK" run -c sub/run.yaml 2>err || status=$?
+[ $status = 78 ] || fail "run ends with $status for a configuration that cannot be used"
+grep -qF "evenkeel: $(head -1 out)" err || fail "run says other words: $(cat err)"
+sed -i 's/manifest.yaml/gone.yaml/; s/later.yaml/a/' sub/run.yaml
+status=0
+"$EK" check sub/run.yaml >out || status=$?
+[ "$(cut -d: -f1-4 out)" = "sub/run.yaml:4:3: 'assets.manifest'
+sub/run.yaml:7:3: 'assets.model'" ] || fail "a manifest that is gone: $(cat out)"
+
 sed -i 's/dead_letter/dead_leter/' run.yaml
 status=0
 "$EK" check run.yaml >out || status=$?

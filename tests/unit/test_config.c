@@ -1,6 +1,7 @@
 /* The configuration: what people write, what they get told when it is wrong. */
 #include "base/buf.h"
 #include "base/file.h"
+#include "daemon/address.h"
 #include "daemon/config.h"
 #include "daemon/options.h"
 #include "tests/check.h"
@@ -121,11 +122,11 @@ END_TEST
 START_TEST(a_stage_may_not_feed_itself)
 {
     refused("alerts:\n  - {kafka: {topic: scored}}\n",
-            "conf/run.yaml: 'alerts.kafka.topic': topic 'scored' is an input too");
+            "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'scored' is an input too");
     refused("alerts:\n  - {kafka: {topic: ranked}}\n",
-            "conf/run.yaml: 'alerts.kafka.topic': topic 'ranked' is an output too");
+            "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'ranked' is an output too");
     refused("alerts:\n  - {kafka: {topic: \"a b\"}}\n",
-            "conf/run.yaml: 'alerts.kafka.topic': 'a b' is no topic name");
+            "conf/run.yaml:5:14: 'alerts.kafka.topic': 'a b' is no topic name");
 }
 END_TEST
 
@@ -153,21 +154,69 @@ START_TEST(librdkafka_properties_are_checked_where_they_stand)
 }
 END_TEST
 
-START_TEST(a_check_goes_on_after_a_fault)
+static void assert_faults(const char *text, const long *lines, size_t count)
 {
-    static const char text[] = "servce: {name: x}\nhttp: {lisen: x, events: 0}\nlog: {level: no}\n";
-    static const long lines[] = {1, 2, 2, 3};
     struct ek_error_list faults;
     struct ek_config *c = NULL;
     struct ek_error e;
     ek_error_list_init(&faults);
-    ck_assert_int_eq(ek_config_parse_all(&c, "x.yaml", text, sizeof text - 1, &faults, &e),
+    ck_assert_int_eq(ek_config_parse_all(&c, "x.yaml", text, strlen(text), &faults, &e),
                      EK_ECONFIG);
-    ck_assert_uint_eq(faults.count, 4);
-    for (size_t i = 0; i < faults.count; i++)
-        ck_assert_int_eq(faults.errors[i].line, lines[i]);
-    ck_assert_str_eq(e.message, "unknown key 'servce', did you mean 'service'?");
+    ck_assert_ptr_null(c);
+    for (size_t i = 0; i < faults.count && i < count; i++) {
+        ck_assert_msg(faults.errors[i].line == lines[i], "%ld: %s", faults.errors[i].line,
+                      faults.errors[i].message);
+        ck_assert_str_eq(faults.errors[i].file, "x.yaml");
+    }
+    ck_assert_uint_eq(faults.count, count);
+    ck_assert_str_eq(e.message, faults.errors[0].message);
     ek_error_list_release(&faults);
+}
+
+START_TEST(a_check_goes_on_after_a_fault)
+{
+    static const char text[] = "servce: {name: x}\nhttp: {lisen: x, events: 0}\nlog: {level: no}\n"
+                               "inputs: {}\noutput: {topic: [], dead_letter: d}\n"
+                               "assets: {manifest: m, profle: p}\n";
+    static const long lines[] = {1, 2, 2, 3, 4, 5, 6};
+    assert_faults(text, lines, sizeof lines / sizeof *lines);
+}
+END_TEST
+
+START_TEST(a_check_tells_what_does_not_fit_together_too)
+{
+    static const char text[] = "input:\n"
+                               "  brokers: \"b:99999\"\n"
+                               "  topics: [\"a b\", scored, \"c d\"]\n"
+                               "  librdkafka:\n"
+                               "    group.id: g\n"
+                               "    sesion.timeout.ms: 6000\n"
+                               "output:\n"
+                               "  topic: scored\n"
+                               "  dead_letter: scored\n"
+                               "http: {listen: \"9464\"}\n";
+    static const long lines[] = {0, 0, 0, 2, 3, 3, 5, 6, 8, 9, 9, 10};
+    assert_faults(text, lines, sizeof lines / sizeof *lines);
+}
+END_TEST
+
+START_TEST(addresses_are_read_before_they_are_used)
+{
+    static const char *const bad[] = {"b:0",   "b:65536", "b:",   ":9092",         "b,",
+                                      "b:x,c", "b,c:-1",  "b,,c", "SSL://b:99999", "[::1]:0"};
+    static const char *const good[] = {
+        "b", "b:1", "a:9092, b:65535", "SSL://b:9093", "[::1]:9092", "[::1]", "::1"};
+    struct ek_error e;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(ek_brokers_check("k", bad[i], &e) == EK_ECONFIG, "'%s' is taken", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(!ek_brokers_check("k", good[i], &e), "'%s': %s", good[i], e.message);
+    ck_assert_int_eq(ek_brokers_check("k", "a:1,b:70000", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'k': the port of 'b:70000' is not from 1 to 65535");
+    refused(
+        "http: {listen: \"localhost:70000\"}\n",
+        "conf/run.yaml:4:8: 'http.listen': 'localhost:70000' is not address:port, with a port up "
+        "to 65535");
 }
 END_TEST
 
@@ -268,6 +317,8 @@ Suite *suite_config(void)
         what_comes_later_is_said_and_not_ignored,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand, what_is_required_is_asked_for,
-        a_check_goes_on_after_a_fault, what_is_printed_reads_back_the_same_with_secrets_hidden,
+        a_check_goes_on_after_a_fault, a_check_tells_what_does_not_fit_together_too,
+        addresses_are_read_before_they_are_used,
+        what_is_printed_reads_back_the_same_with_secrets_hidden,
         a_configuration_can_be_made_in_code, the_page_of_the_options_is_up_to_date);
 }

@@ -1,0 +1,124 @@
+/* The configuration held against itself, once all of it is there. */
+#include "daemon/address.h"
+#include "daemon/config.h"
+#include "daemon/config_internal.h"
+#include "daemon/kafka.h"
+
+#include <string.h>
+
+enum { TOPIC_BYTES_MAX = 249 };
+
+struct finishing {
+    const struct ek_config *c;
+    struct ek_error_list *faults; /* NULL: the first one is the end */
+    struct ek_error *e;
+};
+
+/* What a check of `key` said, with the place; 0 when the rest is to be checked, too. */
+static int told(const struct finishing *f, const char *key, int rc)
+{
+    if (rc)
+        ek_config_place(f->c, key, f->e);
+    return ek_error_list_go_on(f->faults, rc, f->e);
+}
+
+static int check_topic(const char *key, const char *topic, struct ek_error *e)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strlen(topic);
+    if (length > TOPIC_BYTES_MAX || strspn(topic, allowed) != length || !strcmp(topic, ".") ||
+        !strcmp(topic, ".."))
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is no topic name", key, topic);
+    return EK_OK;
+}
+
+/* A topic that is written must not be read, else the stage would feed itself. */
+static int check_written(const struct ek_config *c, const char *key, const char *topic,
+                         struct ek_error *e)
+{
+    int rc = check_topic(key, topic, e);
+    for (size_t i = 0; !rc && i < c->topics.count; i++)
+        if (!strcmp(c->topics.items[i], topic))
+            rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too", key, topic);
+    return rc;
+}
+
+/* A key whose value was refused is not missing. */
+static int check_required(const struct finishing *f)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        void *value = ek_config_value(f->c, o);
+        bool missing = o->type == EK_OPTION_TEXTS  ? !((struct ek_text_list *)value)->count
+                       : o->type == EK_OPTION_TEXT ? !*(char **)value
+                                                   : false;
+        if (o->required && missing && !f->c->places[i].line)
+            rc = told(f, o->key, ek_fail(f->e, EK_ECONFIG, "'%s' is missing", o->key));
+    }
+    return rc;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+static int check_topics(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    static const char dead[] = "output.dead_letter", alerts[] = "alerts.kafka.topic";
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < c->topics.count; i++)
+        rc = told(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
+    if (!rc && c->output_topic)
+        rc = told(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
+    if (!rc && c->dead_letter)
+        rc = told(f, dead, check_written(c, dead, c->dead_letter, f->e));
+    if (!rc && c->alert_topic)
+        rc = told(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
+    if (!rc && same(c->output_topic, c->dead_letter))
+        rc = told(
+            f, dead,
+            ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too", dead, c->dead_letter));
+    if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter)))
+        rc = told(
+            f, alerts,
+            ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", alerts, c->alert_topic));
+    return rc;
+}
+
+static int check_addresses(const struct finishing *f)
+{
+    char host[EK_HOST_BYTES];
+    const char *port;
+    int rc = EK_OK;
+    if (f->c->brokers)
+        rc = told(f, "input.brokers", ek_brokers_check("input.brokers", f->c->brokers, f->e));
+    if (!rc && f->c->listen && strcmp(f->c->listen, "off") != 0)
+        rc = told(f, "http.listen",
+                  ek_address_split("http.listen", f->c->listen, host, &port, f->e));
+    return rc;
+}
+
+int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
+                         struct ek_error *e)
+{
+    struct ek_error own;
+    const struct finishing f = {c, faults, e ? e : &own};
+    int rc = check_required(&f);
+    if (!rc)
+        rc = check_topics(&f);
+    if (!rc)
+        rc = check_addresses(&f);
+    if (!rc && c->in_flight_bytes < c->message_bytes)
+        rc = told(&f, "limits.in_flight_bytes",
+                  ek_fail(f.e, EK_ECONFIG, "'limits.in_flight_bytes' is less than one message"));
+    return rc ? rc : ek_kafka_check(c, faults, f.e);
+}
+
+int ek_config_finish(const struct ek_config *c, struct ek_error *e)
+{
+    return ek_config_finish_all(c, NULL, e);
+}
