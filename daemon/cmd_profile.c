@@ -21,7 +21,7 @@ struct arguments {
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "feature manifest (YAML)", 0},
     {"letor", 'l', "FILE...", 0, "training lists as LETOR text; several files may follow", 0},
-    {"messages", 'M', "FILE", 0, "training lists as messages or a capture, '-' for standard input",
+    {"messages", 'i', "FILE", 0, "training lists as messages or a capture, '-' for standard input",
      0},
     {"baseline", 'b', "FIELD", 0,
      "stratum whose values have different normal levels: a segment dimension or query feature", 0},
@@ -35,7 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'm':
         a->manifest = arg;
         return 0;
-    case 'M':
+    case 'i':
         a->messages = arg;
         return 0;
     case 'b':
@@ -120,6 +120,22 @@ static void warn_of_few_lists(const struct ek_profile *p)
             EK_LISTS_FOR_LEVEL);
 }
 
+/* LETOR text has query features only to tell strata by. */
+static int check_baseline(const struct arguments *a, const struct ek_manifest *m,
+                          struct ek_error *e)
+{
+    if (!a->baseline || !a->letor_count || ek_manifest_query(m, a->baseline) >= 0)
+        return EK_OK;
+    const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, a->baseline);
+    if (near)
+        return ek_fail(e, EK_EUSAGE, "--baseline: unknown query feature '%s', did you mean '%s'?",
+                       a->baseline, near);
+    return ek_fail(e, EK_EUSAGE,
+                   "--baseline: LETOR text has no segment '%s', name a query feature or read "
+                   "--messages",
+                   a->baseline);
+}
+
 static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_profile_fit *fit;
@@ -127,7 +143,9 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
     struct ek_progress progress;
     struct ek_query q;
     char note[100];
-    int rc = ek_profile_fit_new(&fit, m, a->baseline, e);
+    int rc = check_baseline(a, m, e);
+    if (!rc)
+        rc = ek_profile_fit_new(&fit, m, a->baseline, e);
     if (rc)
         return rc;
     ek_query_init(&q);

@@ -4,6 +4,7 @@
 #include "daemon/ranking_args.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "offline/train.h"
 
@@ -316,6 +317,16 @@ static int read_and_train(struct train_args *a, const struct ek_manifest *m)
     return rc;
 }
 
+/* Hours of training must not be lost to a name that cannot be written. */
+static int try_output(struct train_args *a)
+{
+    struct ek_writer *w;
+    int rc = ek_writer_open(&w, a->output, &a->e);
+    if (!rc)
+        ek_writer_abandon(w);
+    return rc;
+}
+
 static int with_manifest(struct train_args *a)
 {
     struct ek_manifest *m;
@@ -325,6 +336,8 @@ static int with_manifest(struct train_args *a)
     int *routed = ek_calloc((size_t)m->routable_count, sizeof *routed);
     take_hints(a, &m->training);
     rc = routed ? take_routing(a, m, routed) : ek_fail(&a->e, EK_ENOMEM, "no memory");
+    if (!rc)
+        rc = try_output(a);
     if (!rc)
         rc = read_and_train(a, m);
     ek_free(routed);

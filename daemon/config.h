@@ -51,7 +51,7 @@ struct ek_key_place {
 };
 
 struct ek_config {
-    char *path;              /* of the file, NULL when made in code */
+    char *path;                  /* of the file, NULL when made in code */
     struct ek_key_place *places; /* [ek_option_count()] where the file has the key of an option */
     char *service_name;
     char *brokers;

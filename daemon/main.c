@@ -36,12 +36,22 @@ static int help(FILE *to)
     return to == stdout ? EK_EXIT_OK : EK_EXIT_USAGE;
 }
 
+/* Known by their design, so nobody is sent to another command that is spelt alike. */
+static const char *const LATER[] = {"status", "pin",    "unpin",     "accept", "pause",
+                                    "resume", "reload", "normalize", "select", "extract"};
+enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
+
 static int unknown(const char *word)
 {
-    const char *names[COMMAND_COUNT];
+    const char *names[COMMAND_COUNT + LATER_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = COMMANDS[i].name;
-    const char *near = ek_nearest_word(word, names, COMMAND_COUNT);
+    for (int i = 0; i < LATER_COUNT; i++) {
+        names[COMMAND_COUNT + i] = LATER[i];
+        if (!strcmp(word, LATER[i]))
+            return ek_cli_usage(NULL, "command '%s' is not in this version", word);
+    }
+    const char *near = ek_nearest_word(word, names, COMMAND_COUNT + LATER_COUNT);
     if (near)
         return ek_cli_usage(NULL, "unknown command '%s', did you mean '%s'?", word, near);
     return ek_cli_usage(NULL, "unknown command '%s'", word);

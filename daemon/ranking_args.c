@@ -20,9 +20,12 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
 {
     ek_dataset_init(d, m->item_count, m->query_count);
     for (int i = 0; i < f->count; i++) {
+        size_t before = d->lists;
         int code = ek_dataset_read_letor(d, m, f->path[i], e);
         if (code)
             return code;
+        if (d->lists == before)
+            return ek_fail_at(e, EK_EFORMAT, f->path[i], 0, 0, "there are no lists in it");
     }
     return EK_OK;
 }

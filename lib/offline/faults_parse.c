@@ -219,8 +219,27 @@ static int read_segment(struct reading *r, struct span dimension, struct span va
     return r->f.dimension && r->f.segment_value ? EK_OK : no_memory(r);
 }
 
+/* One letter too many, too few or wrong, or two that changed places. Less strict, `arm` would be
+ * taken for `from`. */
+static bool one_slip(struct span s, const char *word)
+{
+    size_t n = s.length, m = strlen(word), front = 0;
+    while (front < n && front < m && s.text[front] == word[front])
+        front++;
+    while (n > front && m > front && s.text[n - 1] == word[m - 1]) {
+        n--;
+        m--;
+    }
+    n -= front;
+    m -= front;
+    return (n <= 1 && m <= 1) || (n == 2 && m == 2 && s.text[front] == word[front + 1] &&
+                                  s.text[front + 1] == word[front]);
+}
+
 static int read_option(struct reading *r, struct span s)
 {
+    static const char *const options[] = {"from", "to", "share"};
+    double number;
     const char *equal = memchr(s.text, '=', s.length);
     if (!equal)
         return bad(r, "'%.*s' is no option (from=N, to=N, share=S, SEGMENT=VALUE)", (int)s.length,
@@ -233,6 +252,10 @@ static int read_option(struct reading *r, struct span s)
         return read_bound(r, "to", &r->has_to, &r->f.to, value);
     if (is(key, "share"))
         return read_share(r, value);
+    for (size_t i = 0; !ek_parse_finite(value.text, value.length, &number) && i < 3; i++)
+        if (one_slip(key, options[i]))
+            return bad(r, "unknown option '%.*s', did you mean '%s'?", (int)key.length, key.text,
+                       options[i]);
     return read_segment(r, key, value);
 }
 

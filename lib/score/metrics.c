@@ -28,14 +28,16 @@ int ek_metric_parse(const char *text, struct ek_metric *out, struct ek_error *e)
         if (strlen(METRICS[i].name) != length || strncmp(METRICS[i].name, text, length) != 0)
             continue;
         if (at && !METRICS[i].cutoff_may)
-            return ek_fail(e, EK_EUSAGE, "metric '%s' has no cut-off", METRICS[i].name);
+            return ek_fail(e, EK_EUSAGE, "metric '%s' takes no cut-off (ndcg, err and p do)",
+                           METRICS[i].name);
         if (!at && METRICS[i].cutoff_must)
             return ek_fail(e, EK_EUSAGE, "metric '%s' needs a cut-off, as in '%s@5'", text, text);
         out->kind = METRICS[i].kind;
         out->cutoff = (int)cutoff;
         return EK_OK;
     }
-    return ek_fail(e, EK_EUSAGE, "unknown metric '%s', known are ndcg, map, p, err, mrr", text);
+    return ek_fail(e, EK_EUSAGE,
+                   "unknown metric '%s', known are ndcg, ndcg@K, err, err@K, p@K, map, mrr", text);
 }
 
 /* NaN as the lowest score there is. */

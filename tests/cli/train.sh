@@ -88,6 +88,19 @@ refused 2 "learned with --loss listnet" train --manifest hotel.yaml --train trai
 refused 1 "train.txt" train --manifest hotel.yaml --train train.txt --vali vali.msg --teacher upstream -o x
 
 # Refusals.
+: >empty.txt
+refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data empty.txt
+refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data a.txt empty.txt
+refused 1 "nowhere/x" train --manifest hotel.yaml --train gone.txt --vali vali.txt.zst -o nowhere/x
+refused 2 "takes no cut-off" $eval --metric map@5
+refused 2 "LETOR text has no segment 'market'" profile --manifest hotel.yaml --letor a.txt --baseline market -o x
+refused 2 "did you mean 'stay_nights'?" profile --manifest hotel.yaml --letor a.txt --baseline stay_night -o x
+quiet "$EK" profile --manifest hotel.yaml -i train.msg -o by-letter.ekp
+for word in status pin unpin accept pause resume reload normalize select extract; do
+	refused 2 "command '$word' is not in this version" $word
+done
+refused 2 "did you mean 'status'?" stauts
+refused 2 "did you mean 'train'?" trian
 refused 2 "--manifest, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
 refused 2 "did you mean 'price'?" $train -o x --routing static:prise
 refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain

@@ -91,6 +91,9 @@ START_TEST(options_may_stand_in_any_order)
     ck_assert_int_eq(f.query_feature, 0);
     ck_assert_str_eq(f.segment_value, "m03");
     ek_fault_release(&f);
+    ck_assert_int_eq(ek_fault_parse(&f, m, "price=x2,arm=1", NULL), EK_OK);
+    ck_assert_str_eq(f.dimension, "arm");
+    ek_fault_release(&f);
     ek_manifest_free(m);
 }
 END_TEST
@@ -99,6 +102,9 @@ START_TEST(every_bad_spec_says_what_is_wrong_with_it)
 {
     static const char *const bad[][2] = {
         {"", "expected FEATURE=OPERATION"},
+        {"price=x100,form=5", "unknown option 'form', did you mean 'from'?"},
+        {"price=x100,too=5", "unknown option 'too', did you mean 'to'?"},
+        {"price=x100,sahre=0.5", "unknown option 'sahre', did you mean 'share'?"},
         {"price", "expected FEATURE=OPERATION"},
         {"=x2", "a feature name is missing before '='"},
         {"price,=x2", "a feature name is missing before '='"},
