@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "daemon/config.h"
+#include "daemon/each_message.h"
+#include "data/letor.h"
 #include "data/model.h"
 #include "data/profile.h"
 #include "data/rules.h"
@@ -13,20 +15,48 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEAD_BYTES = 9 };
+enum { TENSORS_BYTES = 9, HEAD_BYTES = 4096 };
 static const char NOT_HELD[] = "not held against a manifest, there is none";
 
 const char *ek_kind_name(enum ek_kind kind)
 {
     static const char *const names[EK_KIND_COUNT] = {"unknown",       "manifest", "rules",
-                                                     "configuration", "model",    "profile"};
+                                                     "configuration", "model",    "profile",
+                                                     "LETOR text",    "messages"};
     return names[kind];
 }
 
 /* A length of eight bytes that is no text, then JSON. */
 static bool looks_like_tensors(const struct ek_buf *text)
 {
-    return text->length >= HEAD_BYTES && text->data[8] == '{' && !text->data[7] && !text->data[6];
+    return text->length >= TENSORS_BYTES && text->data[8] == '{' && !text->data[7] &&
+           !text->data[6];
+}
+
+/* A bare message is a MessagePack map, a record of a capture an array. */
+static bool looks_like_messages(const struct ek_buf *text)
+{
+    uint8_t first = text->length ? text->data[0] : 0;
+    return (first & 0xe0) == 0x80 || (first >= 0xdc && first <= 0xdf);
+}
+
+/* A number and `qid:` on the first line that is no comment. */
+static bool looks_like_letor(const struct ek_buf *text)
+{
+    const char *p = (const char *)text->data, *end = p + text->length;
+    while (p < end && (*p == '#' || *p == '\n' || *p == '\r')) {
+        const char *line = memchr(p, '\n', (size_t)(end - p));
+        p = line ? line + 1 : end;
+    }
+    const char *word = p;
+    while (word < end && *word != ' ' && *word != '\t')
+        word++;
+    double label;
+    if (p == word || ek_parse_double(p, (size_t)(word - p), &label))
+        return false;
+    while (word < end && (*word == ' ' || *word == '\t'))
+        word++;
+    return end - word > 4 && !memcmp(word, "qid:", 4);
 }
 
 static enum ek_kind kind_of_tensors(const char *path, struct ek_error *e)
@@ -115,6 +145,10 @@ static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct 
     }
     if (looks_like_tensors(&c->text))
         return kind_of_tensors(c->path, e);
+    if (looks_like_messages(&c->text))
+        return EK_KIND_MESSAGES;
+    if (looks_like_letor(&c->text))
+        return EK_KIND_LETOR;
     if (ek_reader_rest(r, &c->text, e))
         return EK_KIND_UNKNOWN;
     return kind_of_text(name_of(c), &c->text, e);
@@ -231,6 +265,39 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
     return rc;
 }
 
+static int take_nothing(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+{
+    (void)context, (void)q, (void)number, (void)e;
+    return EK_OK;
+}
+
+static int read_letor(const char *path, const struct ek_manifest *m, struct ek_error *e)
+{
+    struct ek_letor *letor;
+    struct ek_query q;
+    bool more = true;
+    int rc = ek_letor_open(&letor, m, path, e);
+    if (rc)
+        return rc;
+    ek_query_init(&q);
+    while (!rc && more)
+        rc = ek_letor_next(letor, &q, &more, e);
+    ek_query_release(&q);
+    ek_letor_close(letor);
+    return rc;
+}
+
+/* Lists of either form can only be read by a manifest, and standard input only once. */
+static int check_lists(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
+{
+    if (!m || !strcmp(c->path, "-")) {
+        snprintf(c->note, sizeof c->note, "%s", m ? "not read, it is standard input" : NOT_HELD);
+        return EK_OK;
+    }
+    return c->kind == EK_KIND_LETOR ? read_letor(c->path, m, e)
+                                    : ek_each_message(m, c->path, take_nothing, NULL, e);
+}
+
 static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
     switch (c->kind) {
@@ -244,6 +311,9 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct 
         return check_model(c, m, e);
     case EK_KIND_PROFILE:
         return check_profile(c, m, e);
+    case EK_KIND_LETOR:
+    case EK_KIND_MESSAGES:
+        return check_lists(c, m, e);
     default:
         return EK_OK;
     }
@@ -258,4 +328,34 @@ void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
         c->valid = false;
     else
         ek_checked_fail(c, &e);
+}
+
+int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)
+{
+    static const char *const is[EK_KIND_COUNT] = {"",
+                                                  "this is a manifest",
+                                                  "these look like rules",
+                                                  "this is a configuration",
+                                                  "this is a model",
+                                                  "this is a profile",
+                                                  "this is LETOR text",
+                                                  "these are messages"};
+    static const char *const wants[EK_KIND_COUNT] = {"a profile, model or capture",
+                                                     "a manifest",
+                                                     "rules",
+                                                     "a configuration",
+                                                     "a model",
+                                                     "a profile",
+                                                     "LETOR text",
+                                                     "messages"};
+    struct ek_checked c;
+    enum ek_code code = e->code;
+    if (code == EK_EIO || code == EK_ENOMEM || !strcmp(path, "-") ||
+        (e->file[0] && strcmp(e->file, path) != 0))
+        return (int)code;
+    ek_checked_open(&c, path);
+    if (c.kind != EK_KIND_UNKNOWN && c.kind != wanted)
+        ek_fail(e, code, "%s, not %s", is[c.kind], wants[wanted]);
+    ek_checked_release(&c);
+    return ek_error_place(e, path, 0, 0);
 }

@@ -1,4 +1,5 @@
 /* evenkeel convert: LETOR lists to messages. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/list_sink.h"
 #include "daemon/segment_draw.h"
@@ -155,7 +156,7 @@ static int with_manifest(struct convert *c)
     struct ek_list_sink *sink;
     int rc = ek_manifest_load(&manifest, c->manifest, &c->e);
     if (rc)
-        return rc;
+        return ek_kind_explain(c->manifest, EK_KIND_MANIFEST, &c->e);
     c->sink.upstream.manifest = manifest;
     rc = ek_list_sink_open(&sink, &c->sink, &c->e);
     if (!rc) {

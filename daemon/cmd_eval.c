@@ -1,4 +1,5 @@
 /* evenkeel eval: ranking quality of a model on data, with routing and faults. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/ranking_args.h"
 
@@ -320,9 +321,11 @@ static int with_manifest(struct eval_args *a)
     struct ek_model *model;
     int rc = ek_manifest_load(&m, a->manifest, &a->e);
     if (rc)
-        return rc;
+        return ek_kind_explain(a->manifest, EK_KIND_MANIFEST, &a->e);
     rc = ek_model_load(&model, a->model, &a->e);
-    if (!rc) {
+    if (rc) {
+        ek_kind_explain(a->model, EK_KIND_MODEL, &a->e);
+    } else {
         rc = with_model(a, m, model);
         ek_model_free(model);
     }

@@ -1,4 +1,5 @@
 /* evenkeel inspect: what is in a profile, model or capture. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/inspect.h"
 
@@ -80,5 +81,9 @@ int ek_cmd_inspect(int argc, char **argv)
     argp_parse(&ARGP, argc, argv, 0, NULL, &a);
     if (!a.path)
         return ek_cli_usage("inspect", "name a file");
-    return inspect(&a, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
+    if (!inspect(&a, &e))
+        return EK_EXIT_OK;
+    if (e.code != EK_EUSAGE)
+        ek_kind_explain(a.path, EK_KIND_UNKNOWN, &e);
+    return ek_cli_fail(&e);
 }

@@ -1,4 +1,5 @@
 /* evenkeel profile: training data to a profile. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/each_message.h"
 
@@ -85,6 +86,8 @@ static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, co
         ek_progress_update(progress, done, total, path);
     }
     ek_letor_close(letor);
+    if (rc)
+        ek_kind_explain(path, EK_KIND_LETOR, e);
     return rc;
 }
 
@@ -154,6 +157,8 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
         rc = add_letor(fit, m, a->letor[i], &q, &progress, e);
     if (!rc && a->messages)
         rc = ek_each_message(m, a->messages, add_message, &(struct messages){fit, &progress}, e);
+    if (rc && a->messages)
+        ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
     if (!rc && !(rc = ek_profile_fit_finish(fit, &profile, e))) {
         rc = ek_profile_save(profile, a->output, e);
         snprintf(note, sizeof note, "%llu lists, %llu items, %d strata",
@@ -177,8 +182,10 @@ int ek_cmd_profile(int argc, char **argv)
     argp_parse(&ARGP, argc, argv, 0, NULL, &a);
     if (!a.manifest || !a.output || (!a.letor_count && !a.messages))
         return ek_cli_usage("profile", "--manifest, --letor or --messages, and -o are needed");
-    if (ek_manifest_load(&m, a.manifest, &e))
+    if (ek_manifest_load(&m, a.manifest, &e)) {
+        ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
         return ek_cli_fail(&e);
+    }
     int rc = make(&a, m, &e);
     ek_manifest_free(m);
     return rc ? ek_cli_fail(&e) : EK_EXIT_OK;

@@ -1,4 +1,5 @@
 /* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/rehearsal.h"
 
@@ -206,6 +207,16 @@ static bool is_stdout(const char *path)
     return path && !strcmp(path, "-");
 }
 
+static void explain(const struct arguments *a, struct ek_error *e)
+{
+    ek_kind_explain(a->manifest, EK_KIND_MANIFEST, e);
+    ek_kind_explain(a->profile, EK_KIND_PROFILE, e);
+    if (a->rules)
+        ek_kind_explain(a->rules, EK_KIND_RULES, e);
+    if (a->model)
+        ek_kind_explain(a->model, EK_KIND_MODEL, e);
+}
+
 int ek_cmd_replay(int argc, char **argv)
 {
     struct arguments a = {0};
@@ -218,8 +229,10 @@ int ek_cmd_replay(int argc, char **argv)
     if (a.json + is_stdout(a.events) + is_stdout(a.output) > 1)
         return ek_cli_usage("replay", "only one of --json, --events - and --output - can have "
                                       "standard output");
-    if (ek_assets_load(&assets, a.manifest, a.profile, a.rules, a.model, &e))
+    if (ek_assets_load(&assets, a.manifest, a.profile, a.rules, a.model, &e)) {
+        explain(&a, &e);
         return ek_cli_fail(&e);
+    }
     r.assets = assets;
     ek_rehearsal_init(&r.came_to, assets);
     int rc = replay(&a, &r, &e);

@@ -1,4 +1,5 @@
 /* evenkeel run: the daemon. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 
 #include "base/buf.h"
@@ -155,8 +156,10 @@ int ek_cmd_run(int argc, char **argv)
     if (args.docs)
         return print(&run, true);
     int rc = ek_config_load(&run.config, args.config, &e);
-    if (rc)
+    if (rc) {
+        ek_kind_explain(args.config, EK_KIND_CONFIG, &e);
         return ek_cli_fail(&e);
+    }
     if (args.print) {
         int status = print(&run, false);
         release(&run);

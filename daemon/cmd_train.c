@@ -1,4 +1,5 @@
 /* evenkeel train: training data and manifest to a routable model. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/pool.h"
 #include "daemon/ranking_args.h"
@@ -332,7 +333,7 @@ static int with_manifest(struct train_args *a)
     struct ek_manifest *m;
     int rc = ek_manifest_load(&m, a->manifest, &a->e);
     if (rc)
-        return rc;
+        return ek_kind_explain(a->manifest, EK_KIND_MANIFEST, &a->e);
     int *routed = ek_calloc((size_t)m->routable_count, sizeof *routed);
     take_hints(a, &m->training);
     rc = routed ? take_routing(a, m, routed) : ek_fail(&a->e, EK_ENOMEM, "no memory");

@@ -1,4 +1,5 @@
 /* The assets of a configuration. */
+#include "daemon/check.h"
 #include "daemon/config.h"
 #include "guard/assets.h"
 
@@ -17,9 +18,18 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
         [EK_ASSET_MODEL] = "assets.model",
     };
     const struct telling *t = context;
+    const char *const paths[] = {[EK_ASSET_MANIFEST] = t->c->manifest,
+                                 [EK_ASSET_PROFILE] = t->c->profile,
+                                 [EK_ASSET_RULES] = t->c->rules,
+                                 [EK_ASSET_MODEL] = t->c->model};
+    static const enum ek_kind kinds[] = {[EK_ASSET_MANIFEST] = EK_KIND_MANIFEST,
+                                         [EK_ASSET_PROFILE] = EK_KIND_PROFILE,
+                                         [EK_ASSET_RULES] = EK_KIND_RULES,
+                                         [EK_ASSET_MODEL] = EK_KIND_MODEL};
     char text[700];
-    if (e->code == EK_ENOMEM)
-        return EK_ENOMEM;
+    if (e->code == EK_ENOMEM || !paths[which])
+        return (int)e->code;
+    ek_kind_explain(paths[which], kinds[which], e);
     ek_error_text(e, text, sizeof text);
     ek_fail(e, EK_ECONFIG, "'%s': %s", keys[which], text);
     ek_config_place(t->c, keys[which], e);

@@ -1,3 +1,4 @@
+#include "daemon/check.h"
 #include "daemon/ranking_args.h"
 
 #include "daemon/each_message.h"
@@ -23,7 +24,7 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
         size_t before = d->lists;
         int code = ek_dataset_read_letor(d, m, f->path[i], e);
         if (code)
-            return code;
+            return e ? ek_kind_explain(f->path[i], EK_KIND_LETOR, e) : code;
         if (d->lists == before)
             return ek_fail_at(e, EK_EFORMAT, f->path[i], 0, 0, "there are no lists in it");
     }
@@ -44,7 +45,7 @@ int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
     for (int i = 0; i < f->count; i++) {
         int code = ek_each_message(m, f->path[i], add_taught, d, e);
         if (code)
-            return code;
+            return e ? ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e) : code;
     }
     return EK_OK;
 }

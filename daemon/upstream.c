@@ -1,5 +1,7 @@
 #include "daemon/upstream.h"
 
+#include "daemon/check.h"
+
 #include "base/alloc.h"
 #include "data/model.h"
 #include "offline/faults.h"
@@ -51,6 +53,8 @@ static int read_model(struct ek_upstream *u, const struct ek_upstream_options *o
     int rc = ek_model_load(&u->model, o->model, e);
     if (!rc)
         rc = ek_model_check(u->model, o->manifest, e);
+    if (rc && e)
+        ek_kind_explain(o->model, EK_KIND_MODEL, e);
     if (!rc)
         rc = ek_scorer_new(&u->scorer, u->model, e);
     return rc;

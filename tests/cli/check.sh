@@ -165,6 +165,46 @@ status=0
 [ $status = 78 ] || fail "status $status for a wrong configuration"
 grep -q '^run.yaml:2:.*dead_letter' out || fail "no hint: $(cat out)"
 
+# Files of the wrong kind get a plain word, whoever reads them.
+plain() { # expected text, words...
+	want=$1
+	shift
+	status=0
+	"$EK" "$@" >out 2>err || status=$?
+	[ $status != 0 ] || fail "taken: $*"
+	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
+}
+quiet "$EK" gen hotel --queries 20 --format messages -o bare.msg
+quiet "$EK" gen hotel --queries 200 --from 200 -o vali.txt
+"$EK" train --manifest hotel.yaml --train lists.txt --vali vali.txt --epochs 1 --hidden 2 -o m.safetensors >out 2>&1
+plain 'bare.msg: these are messages, not LETOR text' eval -m hotel.yaml --model m.safetensors --data bare.msg
+plain 'lists.txt: this is LETOR text, not messages' profile -m hotel.yaml --messages lists.txt -o x
+plain 'profile.ekp: this is a profile, not a model' eval -m hotel.yaml --model profile.ekp --data lists.txt
+plain 'a: these look like rules, not a manifest' eval -m a --model m.safetensors --data lists.txt
+plain 'a: these look like rules, not a configuration' run -c a
+plain 'm.safetensors: this is a model, not a profile' replay -m hotel.yaml -p m.safetensors -i bare.msg
+plain 'profile.ekp: this is a profile, not a model' gen hotel --queries 1 --format messages --score-model profile.ekp -o x
+plain 'a: these look like rules, not a manifest' convert --manifest a lists.txt -o x
+plain 'hotel.yaml: this is a manifest, not a profile, model or capture' inspect hotel.yaml
+plain 'lists.txt: this is LETOR text, not a profile, model or capture' inspect lists.txt
+says 0 'lists.txt: LETOR text, ok (not held against a manifest, there is none)' lists.txt
+says 0 'lists.txt: LETOR text, ok
+bare.msg: messages, ok' -m hotel.yaml lists.txt bare.msg
+sed '3s/^[0-9.]*/x/' lists.txt >wrong.txt
+status=0
+"$EK" check -m hotel.yaml wrong.txt >out || status=$?
+[ $status = 78 ] || fail "status $status for LETOR text with a fault"
+grep -q '^wrong.txt:3:' out || fail "no place: $(cat out)"
+cat >swapped.yaml <<'END'
+input:  {brokers: "localhost:9092", topics: [scored], group: g}
+output: {topic: ranked, dead_letter: ranked.dead}
+assets: {manifest: hotel.yaml, profile: m.safetensors, model: profile.ekp}
+END
+status=0
+"$EK" check swapped.yaml >out || status=$?
+grep -qF "'assets.profile': m.safetensors: this is a model, not a profile" out || fail "swapped: $(cat out)"
+grep -qF "'assets.model': profile.ekp: this is a profile, not a model" out || fail "swapped: $(cat out)"
+
 status=0
 "$EK" check c.yaml >out || status=$?
 [ $status = 78 ] || fail "status $status for a file of no kind"
