@@ -29,11 +29,18 @@ static unsigned ping(struct ek_stage *s, const char *n, struct ek_buf *body)
 static unsigned ready(struct ek_stage *s, const char *n, struct ek_buf *body)
 {
     struct ek_stage_stats stats;
+    struct ek_buf missing;
+    size_t count;
     (void)n;
     ek_stage_stats(s, &stats);
-    if (!stats.ready)
-        return ek_buf_text(body, "not ready: no partitions are assigned\n") ? BROKEN : UNAVAILABLE;
-    return done(ek_buf_text(body, "ready\n"));
+    ek_buf_init(&missing, 0);
+    int rc = ek_stage_missing_topics(s, &count, &missing);
+    bool good = stats.ready && !count;
+    if (!rc)
+        rc = ek_buf_printf(body, "{\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s}\n",
+                           good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
+    ek_buf_release(&missing);
+    return rc ? BROKEN : good ? OK : UNAVAILABLE;
 }
 
 static unsigned version(struct ek_stage *s, const char *n, struct ek_buf *body)
@@ -83,7 +90,7 @@ struct page {
 };
 static const struct page PAGES[] = {
     {"/ping", TEXT, ping},
-    {"/ready", TEXT, ready},
+    {"/ready", JSON, ready},
     {"/version", JSON, version},
     {"/metrics", PROMETHEUS, metrics},
     {"/api/v1/status", JSON, status},

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_topics.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct ek_input {
     struct ek_lanes *lanes;
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
+    struct ek_topics *topics;
     int64_t drain_ms;
     bool closed, paused;
 };
@@ -237,12 +239,15 @@ int ek_input_new(struct ek_input **out, const struct ek_config *c, struct ek_lan
     in->drain_ms = c->shutdown_ms;
     in->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "consumer", .owner = in};
-    int rc = make_client(in, e);
-    if (rc)
+    in->topics = ek_topics_new(&c->topics, log);
+    int rc = in->topics ? make_client(in, e) : ek_fail(e, EK_ENOMEM, "no memory for the topics");
+    if (rc) {
+        ek_topics_free(in->topics);
         ek_free(in);
-    else
-        *out = in;
-    return rc;
+        return rc;
+    }
+    *out = in;
+    return EK_OK;
 }
 
 int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
@@ -294,6 +299,9 @@ int ek_input_poll(struct ek_input *in, int wait_ms, struct ek_message *m, bool *
     rd_kafka_message_t *raw = rd_kafka_consumer_poll(in->client, wait_ms);
     if (raw && !raw->err) {
         rc = take(in, raw, m, got, e);
+    } else if (raw && raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+        ek_topics_doubt(in->topics); /* which tells it, by name */
+        rd_kafka_message_destroy(raw);
     } else if (raw) {
         ek_kafka_report(&in->watch, raw->err, EK_KAFKA_CONSUME, rd_kafka_message_errstr(raw));
         rd_kafka_message_destroy(raw);
@@ -319,6 +327,18 @@ void ek_input_pause(struct ek_input *in, bool pause)
         rd_kafka_resume_partitions(in->client, parts);
     in->paused = pause;
     rd_kafka_topic_partition_list_destroy(parts);
+}
+
+void ek_input_look_for_topics(struct ek_input *in)
+{
+    struct ek_error e;
+    if (ek_topics_look(in->topics, in->client) && ek_input_subscribe(in, &e))
+        ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
+}
+
+bool ek_input_topic_missing(const struct ek_input *in, size_t number)
+{
+    return ek_topics_missing(in->topics, number);
 }
 
 void ek_input_lags(struct ek_input *in)
@@ -373,5 +393,6 @@ void ek_input_free(struct ek_input *in)
     if (!in)
         return;
     rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    ek_topics_free(in->topics);
     ek_free(in);
 }

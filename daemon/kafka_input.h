@@ -4,7 +4,7 @@
  * its partition are done (daemon/lanes.h). When partitions are taken away in good order the hook
  * drains what is in flight first, then the offsets are committed; when they are lost nothing is.
  * Assignment is eager `range` unless the configuration says otherwise.
- * Owner: the caller. Threads: one, except ek_input_ready.
+ * Owner: the caller. Threads: one, except ek_input_topic_missing.
  */
 #ifndef EK_DAEMON_KAFKA_INPUT_H
 #define EK_DAEMON_KAFKA_INPUT_H
@@ -50,6 +50,10 @@ void ek_input_pause(struct ek_input *in, bool pause);
 
 /* Commits what moved since the last time, without waiting. */
 void ek_input_commit(struct ek_input *in);
+/* Asks, when it is time to, which input topics are there. */
+void ek_input_look_for_topics(struct ek_input *in);
+/* True when topic `number` of the configuration was not there at the last look. Any thread. */
+bool ek_input_topic_missing(const struct ek_input *in, size_t number);
 /* Updates the lags shown in the metrics. */
 void ek_input_lags(struct ek_input *in);
 

@@ -206,6 +206,7 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
         return EK_OK;
     s->tick_due_ms = now + TICK_MS;
     ek_input_lags(s->input);
+    ek_input_look_for_topics(s->input);
     int rc = ek_guard_tick(s->guard, ek_wall_ms(), e);
     tell_events(s);
     return rc;
@@ -311,6 +312,21 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
         .enforced = ek_metrics_counter(m, EK_COUNT_ENFORCED),
         .lag = ek_metrics_lag_sum(s->metrics),
     };
+}
+
+int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out)
+{
+    const struct ek_text_list *topics = &s->config->topics;
+    int rc = ek_buf_text(out, "[");
+    *count = 0;
+    for (size_t i = 0; !rc && i < topics->count; i++) {
+        if (!ek_input_topic_missing(s->input, i))
+            continue;
+        rc = ek_buf_text(out, (*count)++ ? "," : "");
+        if (!rc)
+            rc = ek_buf_json(out, topics->items[i], strlen(topics->items[i]));
+    }
+    return rc ? rc : ek_buf_text(out, "]");
 }
 
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)

@@ -57,6 +57,9 @@ struct ek_stage_stats {
 };
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
 
+/* Appends the input topics that are not there as a JSON array. */
+int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out);
+
 /* Appends the events (one JSON object per line) that came after number *after, oldest first, and
  * moves *after on. Start with 0. Events older than the newest `http.events` are gone. */
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);

@@ -253,7 +253,9 @@ class Http(unittest.TestCase):
         WORLD.send(source, numbered(WORLD.hotel(100)))
         with daemon(source, target) as d:
             d.wait_ready().wait_handled(100)
-            self.assertEqual(d.get("/ready"), (200, "ready\n"))
+            self.assertEqual(d.get("/ready")[0], 200)
+            self.assertEqual(d.json("/ready"), {"ready": True, "partitions": 1,
+                                                "missing_topics": []})
             self.assertRegex(d.json("/version")["version"], r"^\d+\.\d+\.\d+$")
             status = d.json("/api/v1/status")
             self.assertEqual(status["service"], "kafka-test")
@@ -297,6 +299,17 @@ class WhatCannotWork(unittest.TestCase):
         with daemon(source, "nowhere") as d:
             self.assertEqual(d.process.wait(timeout=40), 1)
             self.assertIn("topic 'nowhere' is not there", d.log())
+
+    def test_missing_input_topics_are_named_until_they_come(self):
+        source, target = WORLD.topics()
+        with daemon(f"{source}, {source}-late", target, group="late") as d:
+            eventually("the missing topic is named", lambda: d.get("/ready") == (
+                503, '{"ready":false,"partitions":1,"missing_topics":["%s-late"]}\n' % source))
+            self.assertEqual(d.log().count("topic_missing"), 1, d.log())
+            WORLD.broker.create(source + "-late")
+            d.wait_ready()
+            eventually("it is read", lambda: d.json("/ready")["partitions"] == 2)
+            self.assertEqual(d.stop(), 0, d.log())
 
     def test_a_wrong_configuration_ends_with_78_and_its_place(self):
         path = WORLD.path("wrong.yaml")

@@ -245,13 +245,14 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     feed(&s, 0, 5);
     ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), 0);
     assert_page(s.stage, "/ping", NULL, 200, "pong");
-    assert_page(s.stage, "/ready", NULL, 503, "not ready");
+    assert_page(s.stage, "/ready", NULL, 503,
+                "{\"ready\":false,\"partitions\":0,\"missing_topics\":[]}");
     assert_page(s.stage, "/api/v1/status", NULL, 200, "{\"service\":\"a \\\"b\\\"\",");
     ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", s.stage, NULL, &e), "%s", e.message);
     ck_assert_int_gt(ek_http_port(http), 0);
     ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
     wait_for(&s, 5);
-    assert_page(s.stage, "/ready", NULL, 200, "ready");
+    assert_page(s.stage, "/ready", NULL, 200, "{\"ready\":true,\"partitions\":1,");
     assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_observed_queries_total 5\n");
     assert_page(s.stage, "/api/v1/status", NULL, 200, "\"observed_queries\":5,");
     assert_page(s.stage, "/api/v1/findings", NULL, 200, "[]");
