@@ -5,11 +5,11 @@
 #
 # A part prints Check's `100%: Checks: 9, Failures: 0, Errors: 0` or `9 passed, 0 failed`
 # (`, 1 skipped` may follow), once or more. A part that prints no count, or that ends badly without
-# naming a failure, counts as a failure itself. The last line is the sum: `N passed, N failed`.
+# naming a failure, counts as a failure itself. What failed is said again below the table. The last line is the sum: `N passed, N failed`.
 set -u
 : "${MAKE:=make}" "${LOGS:=build/check}"
 mkdir -p "$LOGS"
-passed=0 failed=0 skipped=0 table=
+passed=0 failed=0 skipped=0 table= broken=
 
 count() { # log -> "passed failed skipped counts"
 	sed -nE \
@@ -39,11 +39,16 @@ for part in "$@"; do
 	elif [ "$status" != 0 ] && [ "$f" = 0 ]; then
 		f=1 note="ended with status $status"
 	fi
+	[ "$f" = 0 ] || broken="$broken $log"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	table="$table$(printf '%-10s %6d %6d %7d %7d  %s' "$part" "$p" "$f" "$s" "$seconds" "$note")
 "
 done
 
 printf '\n%-10s %6s %6s %7s %7s\n%s' part passed failed skipped seconds "$table"
+for log in $broken; do
+	printf '\nfailures in %s:\n' "$log"
+	grep -E '^FAIL|FAILED|:[FE]:' "$log" | head -n 20
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
