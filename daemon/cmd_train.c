@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "offline/evaluate.h"
 #include "offline/train.h"
 
 #include <argp.h>
@@ -266,16 +267,34 @@ static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, 
     ek_pool_run(((struct watch *)context)->pool, task, arg, count);
 }
 
-static void print_result(const struct train_args *a, const struct ek_train_progress *p)
+/* `unrouted`: what `eval` will say of the same lists. */
+static void print_result(const struct train_args *a, const struct ek_train_progress *p,
+                         double unrouted)
 {
+    bool random = a->options.routing == EK_ROUTING_RANDOM;
     if (a->json)
         printf("{\"model\":\"%s\",\"epochs\":%d,\"best_epoch\":%d,\"loss\":%.9g,"
-               "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"exp\",\"empty\":\"skip\"}\n",
+               "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"exp\",\"empty\":\"skip\"",
                a->output, p->epochs, p->best_epoch, p->loss, p->best_ndcg10);
     else
-        printf("%s: best epoch %d of %d, validation NDCG@10 %.4f (gain 2^y - 1, lists without a "
-               "positive label skipped)\n",
-               a->output, p->best_epoch, p->epochs, p->best_ndcg10);
+        printf("%s: best epoch %d of %d, validation NDCG@10 %.4f", a->output, p->best_epoch,
+               p->epochs, p->best_ndcg10);
+    if (random)
+        printf(a->json ? ",\"unrouted\":{\"ndcg@10\":%.9g}"
+                       : " under random routing, %.4f with nothing routed",
+               unrouted);
+    puts(a->json ? "}" : " (gain 2^y - 1, lists without a positive label skipped)");
+}
+
+static int unrouted_ndcg10(const struct ek_model *model, const struct ek_dataset *vali, double *out,
+                           struct ek_error *e)
+{
+    struct ek_evaluation v = {
+        .metric = {{EK_NDCG, 10}}, .metric_count = 1, .gain = EK_GAIN_EXP, .empty = EK_EMPTY_SKIP};
+    int rc = ek_evaluate(model, vali, &v, e);
+    if (!rc)
+        *out = ek_metric_result(&v.mean[0]);
+    return rc;
 }
 
 static int train_on(struct train_args *a, const struct ek_manifest *m,
@@ -285,6 +304,7 @@ static int train_on(struct train_args *a, const struct ek_manifest *m,
     struct ek_train_progress last;
     struct ek_model *model;
     char note[80];
+    double unrouted = NAN;
     a->options.progress = show;
     a->options.run = run_parts;
     a->options.context = &w;
@@ -295,10 +315,12 @@ static int train_on(struct train_args *a, const struct ek_manifest *m,
         return rc;
     snprintf(note, sizeof note, "%zu lists, %zu items", train->lists, train->items);
     ek_progress_finish(&w.progress, note);
-    rc = ek_model_save(model, a->output, &a->e);
+    rc = unrouted_ndcg10(model, vali, &unrouted, &a->e);
+    if (!rc)
+        rc = ek_model_save(model, a->output, &a->e);
     ek_model_free(model);
     if (!rc)
-        print_result(a, &last);
+        print_result(a, &last, unrouted);
     return rc;
 }
 

@@ -15,7 +15,8 @@ int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FI
  */
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
-/* Counts the messages of a capture. */
+/* Counts the messages and partitions of a capture; first and last time are those of the records,
+ * else of the messages. */
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
 
 #endif

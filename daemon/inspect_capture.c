@@ -1,14 +1,32 @@
 #include "daemon/inspect.h"
 
+#include "base/date.h"
+#include "base/hash_set.h"
 #include "data/capture.h"
+#include "data/codec.h"
 
 #include <inttypes.h>
 
 struct totals {
     uint64_t messages, bytes, largest;
-    int partitions;
-    int64_t first_ms, last_ms;
+    struct ek_hash_set partitions;
+    int64_t first_ms, last_ms; /* earliest and latest; -1 without any */
 };
+
+static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
+{
+    bool added;
+    int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
+    t->messages++;
+    t->bytes += r->length;
+    t->largest = r->length > t->largest ? r->length : t->largest;
+    if (ms >= 0 && (t->first_ms < 0 || ms < t->first_ms))
+        t->first_ms = ms;
+    t->last_ms = ms > t->last_ms ? ms : t->last_ms;
+    if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
+        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
+    return EK_OK;
+}
 
 static int count(const char *path, struct totals *t, struct ek_error *e)
 {
@@ -17,37 +35,42 @@ static int count(const char *path, struct totals *t, struct ek_error *e)
     int more, rc = ek_capture_open(&in, path, 0, e);
     if (rc)
         return rc;
-    *t = (struct totals){.first_ms = -1, .last_ms = -1};
-    while (!(rc = ek_capture_next(in, &record, &more, e)) && more) {
-        t->messages++;
-        t->bytes += record.length;
-        t->largest = record.length > t->largest ? record.length : t->largest;
-        t->partitions = record.partition >= t->partitions ? record.partition + 1 : t->partitions;
-        if (t->first_ms < 0)
-            t->first_ms = record.timestamp_ms;
-        t->last_ms = record.timestamp_ms;
-    }
+    while (!(rc = ek_capture_next(in, &record, &more, e)) && more)
+        if ((rc = add(t, &record, e)))
+            break;
     ek_capture_close(in);
     return rc;
 }
 
+static void print_json(const struct totals *t, FILE *to)
+{
+    fprintf(to,
+            "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
+            ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
+            ",\"last_ms\":%" PRId64 "}\n",
+            t->messages, t->bytes, t->largest, t->partitions.count, t->first_ms, t->last_ms);
+}
+
+static void print_table(const struct totals *t, FILE *to)
+{
+    char first[EK_DATE_TEXT], last[EK_DATE_TEXT];
+    fprintf(to,
+            "capture\n  messages        %" PRIu64 "\n  bytes           %" PRIu64
+            "\n  largest         %" PRIu64 "\n  partitions      %zu\n  first           %s\n"
+            "  last            %s\n",
+            t->messages, t->bytes, t->largest, t->partitions.count,
+            ek_date_text(t->first_ms, first), ek_date_text(t->last_ms, last));
+}
+
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e)
 {
-    struct totals t;
+    struct totals t = {.first_ms = -1, .last_ms = -1};
+    ek_hash_set_init(&t.partitions);
     int rc = count(path, &t, e);
-    if (rc)
-        return rc;
-    if (form == EK_INSPECT_JSON)
-        fprintf(to,
-                "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
-                ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%d,\"first_ms\":%" PRId64
-                ",\"last_ms\":%" PRId64 "}\n",
-                t.messages, t.bytes, t.largest, t.partitions, t.first_ms, t.last_ms);
-    else
-        fprintf(to,
-                "capture\n  messages        %" PRIu64 "\n  bytes           %" PRIu64
-                "\n  largest         %" PRIu64 "\n  partitions      %d\n  first           %" PRId64
-                " ms\n  last            %" PRId64 " ms\n",
-                t.messages, t.bytes, t.largest, t.partitions, t.first_ms, t.last_ms);
-    return EK_OK;
+    if (!rc && form == EK_INSPECT_JSON)
+        print_json(&t, to);
+    else if (!rc)
+        print_table(&t, to);
+    ek_hash_set_release(&t.partitions);
+    return rc;
 }

@@ -3,9 +3,10 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { DAY_MS = 86400000, FIRST_YEAR = 1970 };
+enum { DAY_MS = 86400000, FIRST_YEAR = 1970, LAST_YEAR = 9999 };
 
 /* Whether `text` has the shape of `pattern`, in which 0 stands for any digit. */
 static bool has_shape(const char *text, const char *pattern)
@@ -66,4 +67,22 @@ int ek_parse_until_ms(const char *text, int64_t *out_ms)
         return EK_EFORMAT;
     *out_ms = ms + ((hours * 60 + minutes) * 60 + seconds) * (int64_t)1000;
     return EK_OK;
+}
+
+const char *ek_date_text(int64_t ms, char text[EK_DATE_TEXT])
+{
+    int64_t days = ms / DAY_MS;
+    int year = FIRST_YEAR, month = 1, of_day = (int)(ms % DAY_MS);
+    while (year <= LAST_YEAR && days >= 365 + is_leap(year))
+        days -= 365 + is_leap(year++);
+    if (ms < 0 || year > LAST_YEAR) {
+        snprintf(text, EK_DATE_TEXT, "none");
+        return text;
+    }
+    while (days >= days_of_month(year, month))
+        days -= days_of_month(year, month++);
+    snprintf(text, EK_DATE_TEXT, "%04d-%02d-%02uT%02d:%02d:%02d.%03dZ", year, month,
+             (unsigned)(days + 1) % 32, of_day / 3600000, of_day / 60000 % 60, of_day / 1000 % 60,
+             of_day % 1000);
+    return text;
 }

@@ -60,6 +60,10 @@ enum ek_feature_encoding { EK_FEATURES_ARRAY, EK_FEATURES_BIN, EK_FEATURES_MAP }
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
+/* `time_ms` of a message in the default fields, for which no manifest is needed; -1 when it has
+ * none or is no such message. */
+int64_t ek_codec_time(const void *bytes, size_t length);
+
 /* Length of the msgpack object at the start of `bytes`: 0 when it is cut short, EK_EFORMAT when it
  * is no msgpack. For concatenated messages. */
 int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e);

@@ -73,3 +73,14 @@ grep -q 'The rules enforce, but without --model nothing is routed' chatter || fa
 status=0
 "$EK" $replay --json --events - >out 2>err || status=$?
 [ $status = 2 ] && [ ! -s out ] || fail "two results on standard output: $status"
+
+# Times of records, else of messages, else none; partitions are those that occur.
+"$EK" inspect in.msg >out
+grep -qE '^  first +2026-09-21T14:13:20.000Z$' out || fail "no time of the messages: $(cat out)"
+printf '\225\005\002\317\000\000\001\000\000\000\000\000\300\001\200' >heads.ekc
+printf '\225\011\002\377\300\001\200' >>heads.ekc
+"$EK" inspect heads.ekc >out
+grep -qE '^  partitions +2$' out || fail "not two partitions: $(cat out)"
+grep -qE '^  last +2004-11-03T19:53:47.776Z$' out || fail "no time of the record: $(cat out)"
+printf '\200' >none.msg
+"$EK" inspect none.msg | grep -qE '^  first +none$' || fail "a time from nowhere"

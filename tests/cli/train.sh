@@ -34,8 +34,11 @@ eval="eval --manifest hotel.yaml --model m.safetensors --data a.txt b.txt"
 
 # The same seed, the same bytes, whatever the threads.
 quiet "$EK" $train -o m.safetensors --threads 1
-grep -qE '^m.safetensors: best epoch [1-3] of 3, validation NDCG@10 0\.[0-9]{4} \(gain 2\^y - 1' said ||
+grep -qE '^m.safetensors: best epoch [1-3] of 3, validation NDCG@10 0\.[0-9]{4} under random routing, 0\.[0-9]{4} with nothing routed \(gain 2\^y - 1' said ||
 	fail "the closing line is '$(cat said)'"
+unrouted=$(sed -E 's/.*routing, ([0-9.]+) with.*/\1/' said)
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.txt.zst
+grep -qE "^ndcg@10 +$unrouted " said || fail "train said $unrouted with nothing routed, eval: $(cat said)"
 quiet "$EK" $train -o again.safetensors --threads 3
 cmp m.safetensors again.safetensors
 quiet "$EK" $train -o other.safetensors --seed 1

@@ -231,6 +231,24 @@ START_TEST(dates_are_days_and_seconds_in_utc)
 }
 END_TEST
 
+START_TEST(times_are_written_as_they_are_read)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {{0, "1970-01-01T00:00:00.000Z"},
+                 {1835440496007, "2028-02-29T12:34:56.007Z"},
+                 {1830297599999, "2027-12-31T23:59:59.999Z"},
+                 {253402300799999, "9999-12-31T23:59:59.999Z"},
+                 {253402300800000, "none"},
+                 {INT64_MAX, "none"},
+                 {-1, "none"}};
+    char text[EK_DATE_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(ek_date_text(cases[i].ms, text), cases[i].text);
+}
+END_TEST
+
 Suite *suite_rules(void)
 {
     return ek_suite(
@@ -238,5 +256,6 @@ Suite *suite_rules(void)
         every_key_of_the_example_is_taken, a_feature_overrides_the_defaults_and_nothing_else,
         nothing_is_acted_on_below_what_is_spoken_of, without_a_manifest_the_form_is_still_checked,
         a_check_tells_all_faults_by_their_place_and_gives_no_rules,
-        reading_ends_after_a_hundred_faults, dates_are_days_and_seconds_in_utc);
+        reading_ends_after_a_hundred_faults, dates_are_days_and_seconds_in_utc,
+        times_are_written_as_they_are_read);
 }

@@ -1,0 +1,30 @@
+#include "data/codec.h"
+#include "data/codec_wire.h"
+
+enum { DEPTH = 32 };
+
+static int64_t time_of(const struct ek_head *h)
+{
+    bool whole = h->kind == EK_WIRE_UINT || h->kind == EK_WIRE_INT;
+    return whole && h->bits <= INT64_MAX ? (int64_t)h->bits : -1;
+}
+
+int64_t ek_codec_time(const void *bytes, size_t length)
+{
+    static const char name[] = "time_ms";
+    struct ek_wire w = {bytes, bytes, (const uint8_t *)bytes + length};
+    struct ek_head map, key;
+    if (ek_wire_head(&w, &map) != EK_WIRE_OK || map.kind != EK_WIRE_MAP)
+        return -1;
+    for (uint32_t i = 0; i < map.count; i++) {
+        if (ek_wire_head(&w, &key) != EK_WIRE_OK || key.kind != EK_WIRE_TEXT)
+            return -1;
+        bool found = key.count == sizeof name - 1 && !memcmp(w.p, name, key.count);
+        w.p += key.count;
+        if (found)
+            return ek_wire_head(&w, &key) == EK_WIRE_OK ? time_of(&key) : -1;
+        if (ek_wire_skip(&w, DEPTH) != EK_WIRE_OK)
+            return -1;
+    }
+    return -1;
+}
