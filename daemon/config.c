@@ -120,15 +120,24 @@ static int add_text(struct ek_text_list *list, const struct ek_option *o, const 
     return rc;
 }
 
-/* "4MiB" and the like for an error about a range. */
-static const char *shown(const struct ek_option *o, int64_t value, char *out, size_t size)
+struct unit {
+    const char *name;
+    int64_t many;
+};
+
+const char *ek_config_quantity(const struct ek_option *o, int64_t value, char *out, size_t size)
 {
-    if (o->type == EK_OPTION_DURATION)
-        snprintf(out, size, "%" PRId64 "ms", value);
-    else if (o->type == EK_OPTION_BYTES && value % (1 << 10) == 0)
-        snprintf(out, size, "%" PRId64 "KiB", value >> 10);
-    else
-        snprintf(out, size, "%" PRId64, value);
+    static const struct unit sizes[] = {
+        {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}};
+    static const struct unit times[] = {
+        {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+    static const struct unit none[] = {{"", 1}};
+    const struct unit *u = o->type == EK_OPTION_DURATION ? times
+                           : o->type == EK_OPTION_BYTES  ? sizes
+                                                         : none;
+    while (u->many > 1 && (!value || value % u->many))
+        u++;
+    snprintf(out, size, "%" PRId64 "%s", value / u->many, u->name);
     return out;
 }
 
@@ -154,7 +163,8 @@ static int store_number(int64_t *slot, const struct ek_option *o, const char *te
         return ek_fail(e, EK_ECONFIG, "'%s': '%s' is not %s", o->key, text, form);
     if (rc || value < o->low || value > o->high)
         return ek_fail(e, EK_ECONFIG, "'%s': %s is not between %s and %s", o->key, text,
-                       shown(o, o->low, low, sizeof low), shown(o, o->high, high, sizeof high));
+                       ek_config_quantity(o, o->low, low, sizeof low),
+                       ek_config_quantity(o, o->high, high, sizeof high));
     *slot = value;
     return EK_OK;
 }

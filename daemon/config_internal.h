@@ -17,6 +17,8 @@ int ek_config_unknown(const char *section, const char *word, struct ek_error *e)
 /* Takes back all elements of a list or mapping option. */
 void ek_config_clear(struct ek_config *c, const struct ek_option *o);
 
+/* Writes a number as people write it, in the largest unit that leaves it whole: "4MiB", "10s". */
+const char *ek_config_quantity(const struct ek_option *o, int64_t value, char *out, size_t size);
 /* Where the value of an option is. */
 void *ek_config_value(const struct ek_config *c, const struct ek_option *o);
 

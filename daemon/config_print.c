@@ -2,7 +2,6 @@
 #include "daemon/config.h"
 #include "daemon/config_internal.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,10 +70,9 @@ static int print_value(const struct ek_config *c, const struct ek_option *o, str
         ek_option_word_at(o->choices, (int)*(const int64_t *)value, word, sizeof word);
         return ek_buf_text(out, word);
     case EK_OPTION_DURATION:
-        return ek_buf_printf(out, "%" PRId64 "ms", *(const int64_t *)value);
     case EK_OPTION_INT:
     case EK_OPTION_BYTES:
-        return ek_buf_printf(out, "%" PRId64, *(const int64_t *)value);
+        return ek_buf_text(out, ek_config_quantity(o, *(const int64_t *)value, word, sizeof word));
     default:
         return quote(o->secret ? "***" : *(char *const *)value, out);
     }

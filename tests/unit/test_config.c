@@ -106,7 +106,7 @@ START_TEST(values_out_of_range_or_of_another_kind_are_refused)
     refused("limits: {commit_every: 10}\n",
             "conf/run.yaml:4:24: 'limits.commit_every': '10' is not a duration such as 10s");
     refused("limits: {message_bytes: 3}\n",
-            "conf/run.yaml:4:25: 'limits.message_bytes': 3 is not between 1KiB and 524288KiB");
+            "conf/run.yaml:4:25: 'limits.message_bytes': 3 is not between 1KiB and 512MiB");
     refused("http: {events: many}\n",
             "conf/run.yaml:4:16: 'http.events': 'many' is not an integer");
     refused("log: {level: loud}\n",
@@ -269,6 +269,31 @@ START_TEST(what_is_printed_reads_back_the_same_with_secrets_hidden)
 }
 END_TEST
 
+START_TEST(sizes_and_durations_are_printed_with_units_and_read_back_equal)
+{
+    static const char *const shown[] = {"message_bytes: 4097\n", "in_flight_bytes: 1GiB\n",
+                                        "commit_every: 1500ms\n", "shutdown: 2m\n",
+                                        "items: 5000\n"};
+    struct ek_config *c = parsed("limits: {message_bytes: 4097, in_flight_bytes: 1024MiB, "
+                                 "commit_every: 1500ms, shutdown: 120s, items: 5000}\n");
+    struct ek_buf text;
+    struct ek_error e;
+    ek_buf_init(&text, 0);
+    ck_assert_int_eq(ek_config_print(c, &text), EK_OK);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        ck_assert_msg(strstr(ek_buf_string(&text), shown[i]) != NULL, "no '%s' in %s", shown[i],
+                      ek_buf_string(&text));
+    ek_config_free(c);
+    ck_assert_int_eq(ek_config_parse(&c, "again", ek_buf_string(&text), text.length, &e), EK_OK);
+    ck_assert_int_eq(c->message_bytes, 4097);
+    ck_assert_int_eq(c->in_flight_bytes, 1 << 30);
+    ck_assert_int_eq(c->commit_every_ms, 1500);
+    ck_assert_int_eq(c->shutdown_ms, 120000);
+    ek_config_free(c);
+    ek_buf_release(&text);
+}
+END_TEST
+
 START_TEST(a_configuration_can_be_made_in_code)
 {
     struct ek_config *c;
@@ -320,5 +345,6 @@ Suite *suite_config(void)
         a_check_goes_on_after_a_fault, a_check_tells_what_does_not_fit_together_too,
         addresses_are_read_before_they_are_used,
         what_is_printed_reads_back_the_same_with_secrets_hidden,
+        sizes_and_durations_are_printed_with_units_and_read_back_equal,
         a_configuration_can_be_made_in_code, the_page_of_the_options_is_up_to_date);
 }
