@@ -29,6 +29,14 @@ int ek_cli_fail(const struct ek_error *e)
     }
 }
 
+int ek_cli_config_fault(struct ek_error *e)
+{
+    bool passing = e->code == EK_EIO && !(e->flags & EK_ERR_PATH);
+    if (e->code != EK_ENOMEM && !passing)
+        e->code = EK_ECONFIG;
+    return e->code;
+}
+
 int ek_cli_usage(const char *command, const char *format, ...)
 {
     va_list args;

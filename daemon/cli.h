@@ -27,6 +27,9 @@ struct ek_command {
 
 /* Prints `evenkeel: file:line:col: message` and returns the exit status that fits its code. */
 int ek_cli_fail(const struct ek_error *e);
+/* Makes any fault of a configuration, or of a file that it names, one of EK_ECONFIG: starting again
+ * will not help. Memory that runs out and disks that fail stay what they are. Returns the code. */
+int ek_cli_config_fault(struct ek_error *e);
 /* Prints `evenkeel NAME: message`, a hint at --help, and returns EK_EXIT_USAGE. */
 int ek_cli_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

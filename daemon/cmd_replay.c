@@ -231,6 +231,7 @@ int ek_cmd_replay(int argc, char **argv)
                                       "standard output");
     if (ek_assets_load(&assets, a.manifest, a.profile, a.rules, a.model, &e)) {
         explain(&a, &e);
+        ek_cli_config_fault(&e);
         return ek_cli_fail(&e);
     }
     r.assets = assets;

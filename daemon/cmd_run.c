@@ -63,6 +63,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DOCS:
         a->docs = true;
         return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
+        return 0;
     case ARGP_KEY_END:
         if (!a->config && !a->docs)
             argp_error(state, "--config is needed");
@@ -111,8 +114,9 @@ static int prepare(struct run *r, struct ek_error *e)
     ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
     int rc = ek_config_assets(&r->assets, c, NULL, e);
-    if (!rc)
-        rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
+    if (rc)
+        return ek_cli_config_fault(e);
+    rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc && strcmp(c->listen, "off") != 0)
         rc = ek_http_start(&r->http, c->listen, r->stage, r->log, e);
     return rc;
@@ -144,7 +148,10 @@ int ek_cmd_run(int argc, char **argv)
         parse,
         "",
         "Watches the input topics and keeps their rankings on an even keel. SIGTERM or SIGINT "
-        "drains, commits and ends; a second one, half a second later or more, ends at once.",
+        "drains, commits and ends; a second one, half a second later or more, ends at once. The "
+        "status is 0 when it was asked to end, 1 when it cannot go on, 2 for wrong options, 78 for "
+        "faults of the configuration and of the files it names: then starting it again will not "
+        "help.",
         NULL,
         NULL,
         NULL};
@@ -158,6 +165,7 @@ int ek_cmd_run(int argc, char **argv)
     int rc = ek_config_load(&run.config, args.config, &e);
     if (rc) {
         ek_kind_explain(args.config, EK_KIND_CONFIG, &e);
+        ek_cli_config_fault(&e);
         return ek_cli_fail(&e);
     }
     if (args.print) {

@@ -29,6 +29,7 @@ enum ek_error_flag {
     EK_ERR_FATAL = 1,     /* the process cannot go on */
     EK_ERR_RETRIABLE = 2, /* the same call may succeed later */
     EK_ERR_ABORT = 4,     /* the running transaction must be aborted */
+    EK_ERR_PATH = 8,      /* the path is wrong: nothing there, no right, a folder */
 };
 
 struct ek_error {

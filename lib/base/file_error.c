@@ -2,17 +2,29 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+static bool of_the_path(int problem)
+{
+    return problem == ENOENT || problem == EACCES || problem == EISDIR || problem == ENOTDIR ||
+           problem == ELOOP || problem == ENAMETOOLONG;
+}
+
 int ek_file_fail(struct ek_error *e, const char *name, const char *what)
 {
     char reason[128];
-    snprintf(reason, sizeof reason, "%s", strerrordesc_np(errno) ? strerrordesc_np(errno) : "?");
+    int problem = errno;
+    snprintf(reason, sizeof reason, "%s",
+             strerrordesc_np(problem) ? strerrordesc_np(problem) : "?");
     if (islower((unsigned char)reason[1]))
         reason[0] = (char)tolower((unsigned char)reason[0]);
-    return ek_fail_at(e, EK_EIO, name, 0, 0, "%s: %s", what, reason);
+    ek_fail_at(e, EK_EIO, name, 0, 0, "%s: %s", what, reason);
+    if (e && of_the_path(problem))
+        e->flags |= EK_ERR_PATH;
+    return EK_EIO;
 }
 
 ssize_t ek_file_retry_read(int fd, void *bytes, size_t size)
