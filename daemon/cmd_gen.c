@@ -109,20 +109,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static int write_manifest(const char *path, struct ek_error *e)
-{
-    struct ek_writer *w;
-    const char *text = ek_hotel_manifest();
-    int rc = ek_writer_open(&w, path, e);
-    if (rc)
-        return rc;
-    rc = ek_writer_write(w, text, strlen(text), e);
-    if (!rc)
-        return ek_writer_close(w, e);
-    ek_writer_abandon(w);
-    return rc;
-}
-
 static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_query *q,
                struct ek_upstream *upstream)
 {
@@ -195,7 +181,7 @@ static int with_manifest(struct gen *g)
     g->sink.upstream.manifest = manifest;
     rc = generate(g);
     if (!rc && g->manifest_out)
-        rc = write_manifest(g->manifest_out, &g->e);
+        rc = ek_file_write(g->manifest_out, ek_hotel_manifest(), &g->e);
     ek_manifest_free(manifest);
     return rc;
 }

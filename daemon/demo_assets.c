@@ -67,19 +67,6 @@ void ek_demo_assets_remove(struct ek_demo_assets *a)
     memset(a, 0, sizeof *a);
 }
 
-static int write_text(const char *path, const char *text, struct ek_error *e)
-{
-    struct ek_writer *w;
-    int rc = ek_writer_open(&w, path, e);
-    if (rc)
-        return rc;
-    rc = ek_writer_write(w, text, strlen(text), e);
-    if (!rc)
-        return ek_writer_close(w, e);
-    ek_writer_abandon(w);
-    return rc;
-}
-
 /* The lists every part is made from: training and validation, one after the other. */
 struct lists {
     struct ek_dataset train, vali;
@@ -214,9 +201,9 @@ static int fill_folder(struct ek_demo_assets *a, uint64_t seed, struct ek_demo_s
     struct lists l;
     struct ek_progress progress;
     char note[100];
-    int rc = write_text(a->manifest_path, ek_hotel_manifest(), e);
+    int rc = ek_file_write(a->manifest_path, ek_hotel_manifest(), e);
     if (!rc)
-        rc = write_text(a->rules, RULES, e);
+        rc = ek_file_write(a->rules, RULES, e);
     if (!rc)
         rc = ek_manifest_load(&a->manifest, a->manifest_path, e);
     if (rc)

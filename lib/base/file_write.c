@@ -297,3 +297,16 @@ void ek_writer_abandon(struct ek_writer *w)
     ek_free(w->name);
     ek_free(w);
 }
+
+int ek_file_write(const char *path, const char *text, struct ek_error *e)
+{
+    struct ek_writer *w;
+    int rc = ek_writer_open(&w, path, e);
+    if (rc)
+        return rc;
+    rc = ek_writer_write(w, text, strlen(text), e);
+    if (!rc)
+        return ek_writer_close(w, e);
+    ek_writer_abandon(w);
+    return rc;
+}

@@ -390,6 +390,11 @@ int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, st
                    p->manifest_hash, m->hash);
 }
 
+const float *ek_profile_density(const struct ek_profile *p, int feature)
+{
+    return p->density + (size_t)feature * EK_DENSITY_BINS;
+}
+
 int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t length)
 {
     int low = 1, high = p->strata;

@@ -72,6 +72,8 @@ int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
 /* EK_ESTATE unless the profile was made for these features. */
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);
+/* Density [EK_DENSITY_BINS] of the residual of one feature. */
+const float *ek_profile_density(const struct ek_profile *p, int feature);
 /* Number of a stratum, 0 ("any other") when it was not in training. */
 int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t length);
 

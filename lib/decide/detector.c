@@ -153,8 +153,7 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
         d->window[n] = ek_history_records(d->history, i)[feature];
         d->window_row[n++] = i;
     }
-    struct ek_evidence *evidence =
-        &d->evidence[(size_t)cell * (size_t)d->features + (size_t)feature];
+    struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, feature)];
     *w = (struct ek_window){d->window, n, evidence->mu, d->residual};
     return n;
 }
@@ -174,7 +173,7 @@ static const float *calibration_of(const struct ek_detector *d, int feature)
 static void feature_in_cell(struct ek_detector *d, int feature, int cell,
                             const struct ek_list_stats *record, const float *query, int relative)
 {
-    size_t at = (size_t)cell * (size_t)d->features + (size_t)feature;
+    size_t at = ek_detector_slot(d, cell, feature);
     struct ek_episode *e = ek_episode_at(d, cell, feature);
     if (e) {
         ek_episode_list(d, e, record, record->r - d->evidence[at].mu, query);

@@ -79,6 +79,12 @@ int ek_detector_resembles(const struct ek_detector *d, int feature);
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
                        struct ek_window *w);
 
+/* Where `evidence` and `episode_of` keep a feature of a cell. */
+static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
+{
+    return (size_t)cell * (size_t)d->features + (size_t)feature;
+}
+
 struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature);
 /* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);

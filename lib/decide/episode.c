@@ -22,14 +22,9 @@ const char *ek_finding_state_name(enum ek_finding_state s)
     return names[s];
 }
 
-static size_t slot(const struct ek_detector *d, int cell, int feature)
-{
-    return (size_t)cell * (size_t)d->features + (size_t)feature;
-}
-
 struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
 {
-    int number = d->episode_of[slot(d, cell, feature)];
+    int number = d->episode_of[ek_detector_slot(d, cell, feature)];
     return number ? &d->episode[number - 1] : NULL;
 }
 
@@ -145,7 +140,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->query_feature = -1;
     begin_at(d, e, since);
     e->due = (uint32_t)d->rules->confirm_queries;
-    d->episode_of[slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
+    d->episode_of[ek_detector_slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
     tell(d, e, EK_SUSPECTED, NULL);
     return e;
 }
@@ -158,7 +153,7 @@ void ek_episode_claim(struct ek_detector *d, struct ek_episode *e)
 
 static void close_episode(struct ek_detector *d, struct ek_episode *e)
 {
-    size_t at = slot(d, e->cell, e->feature);
+    size_t at = ek_detector_slot(d, e->cell, e->feature);
     d->open[e->feature] -= e->claimed;
     d->episode_of[at] = 0;
     e->phase = EK_WATCHING;
@@ -191,7 +186,7 @@ static int diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_windo
     const struct ek_baseline *b = &d->profile->baseline[e->feature];
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;
-    ek_classify(b, d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, w, &e->diagnosis);
+    ek_classify(b, ek_profile_density(d->profile, e->feature), w, &e->diagnosis);
     if (ek_detector_resembles(d, e->feature))
         e->diagnosis.level.error_ln *= sqrt(1 + (d->profile->related_lists - 1) * b->related);
     e->query_feature = e->diagnosis.class == EK_SCALE ? ek_factor_feature(d, e, w) : -1;
@@ -228,7 +223,7 @@ static void dismiss_others(struct ek_detector *d, const struct ek_episode *e)
  * far more than the alarm's bet can. */
 static void refine_since(struct ek_detector *d, struct ek_episode *e)
 {
-    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
+    const float *density = ek_profile_density(d->profile, e->feature);
     uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
     uint64_t settled = d->settled[e->feature];
     double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
@@ -273,7 +268,8 @@ static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     if (e->bet < EK_LEVEL_BETS && g->level.share > NOTHING_SHARE)
-        ek_evidence_shift(&d->evidence[slot(d, e->cell, e->feature)], (float)g->level.shift_ln);
+        ek_evidence_shift(&d->evidence[ek_detector_slot(d, e->cell, e->feature)],
+                          (float)g->level.shift_ln);
 }
 
 static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
@@ -316,7 +312,7 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
 static double back_to_level(const struct ek_detector *d, const struct ek_episode *e,
                             const struct ek_list_stats *record, float r, const float *query)
 {
-    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
+    const float *density = ek_profile_density(d->profile, e->feature);
     double normal = density_at(density, r), moved;
     if (!record->usable)
         return 1;
@@ -347,8 +343,8 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e)
     int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
     w.record += n - count;
     w.count = count;
-    ek_classify(&d->profile->baseline[e->feature],
-                d->profile->density + (size_t)e->feature * EK_DENSITY_BINS, &w, &now);
+    ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
+                &now);
     return is_nothing(&now, rule_of(d, e->feature)->min_effect) ? count : 0;
 }
 
@@ -370,7 +366,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
     e->lists++;
-    d->evidence[slot(d, e->cell, e->feature)].queries++;
+    d->evidence[ek_detector_slot(d, e->cell, e->feature)].queries++;
     if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto &&
         recovered(d, e, record, r, query)) {
         tell(d, e, EK_RECOVERED, NULL);

@@ -61,7 +61,7 @@ static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
 
 int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
 {
-    const float *density = d->profile->density + (size_t)e->feature * EK_DENSITY_BINS;
+    const float *density = ek_profile_density(d->profile, e->feature);
     double best = e->diagnosis.level.gain_ln + GAIN;
     int found = -1;
     slopes_before(d, e);
