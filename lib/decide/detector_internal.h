@@ -1,5 +1,6 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
- * attribute.c (which cell explains it), factor.c (a factor that differs by list).
+ * attribute.c (which cell explains it), cause.c (what belongs together), factor.c (a factor that
+ * differs by list).
  */
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
@@ -94,6 +95,11 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
+
+/* Gives a confirmed episode the cause it shares with others, or one of its own. */
+void ek_cause_name(struct ek_detector *d, struct ek_episode *e);
+/* Dismisses what other cells only suspected of the lists that a confirmed episode explains. */
+void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e);
 
 /* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
  * `w` is the episode's window, before and after. */

@@ -5,9 +5,8 @@
 #include <string.h>
 
 enum {
-    ATTEMPTS = 4,     /* diagnoses, each after twice as many lists, before an alarm is dropped */
-    CAUSE_LISTS = 64, /* changes of one cell that began within so many lists have one cause */
-    SINCE_REACH = 64  /* rows before the first guess that a change point is looked for in */
+    ATTEMPTS = 4,    /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    SINCE_REACH = 64 /* rows before the first guess that a change point is looked for in */
 };
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
 static const double NORMAL_95 = 1.959964;
@@ -193,32 +192,6 @@ static int diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_windo
     return verdict(d, e);
 }
 
-static void name_cause(struct ek_detector *d, struct ek_episode *e)
-{
-    for (int i = 0; i < d->episodes && !e->cause; i++) {
-        const struct ek_episode *o = &d->episode[i];
-        uint64_t apart =
-            o->since_row > e->since_row ? o->since_row - e->since_row : e->since_row - o->since_row;
-        if (o != e && o->phase == EK_PHASE_CONFIRMED && o->cell == e->cell && apart <= CAUSE_LISTS)
-            e->cause = o->cause;
-    }
-    if (!e->cause)
-        e->cause = ++d->causes_ever;
-}
-
-/* What another cell only suspected of the same lists is explained now. */
-static void dismiss_others(struct ek_detector *d, const struct ek_episode *e)
-{
-    for (int i = 0; i < d->episodes; i++) {
-        struct ek_episode *o = &d->episode[i];
-        int same_dimension =
-            ek_cells_dimension(d->cells, o->cell) == ek_cells_dimension(d->cells, e->cell);
-        if (o != e && o->phase == EK_PHASE_SUSPECTED && o->feature == e->feature &&
-            !same_dimension && !o->claimed)
-            ek_episode_dismiss(d, o, "explained by another cell");
-    }
-}
-
 /* The change point again, now that the shift is known: a list is told from one before the change by
  * far more than the alarm's bet can. */
 static void refine_since(struct ek_detector *d, struct ek_episode *e)
@@ -257,10 +230,10 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
     e->due = e->lists + EK_UPDATE_LISTS;
-    name_cause(d, e);
+    ek_cause_name(d, e);
     ek_episode_claim(d, e);
     tell(d, e, EK_CONFIRMED, NULL);
-    dismiss_others(d, e);
+    ek_cause_dismiss_others(d, e);
 }
 
 /* The alarm was about a level inside min_effect: follow it, or it comes again. */
