@@ -1,6 +1,6 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
- * attribute.c (which cell explains it), cause.c (what belongs together), factor.c (a factor that
- * differs by list).
+ * diagnose.c (what happened, and since when), attribute.c (which cell explains it), cause.c (what
+ * belongs together), factor.c (a factor that differs by list).
  */
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
@@ -86,6 +86,23 @@ static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int
     return (size_t)cell * (size_t)d->features + (size_t)feature;
 }
 
+static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_detector *d,
+                                                             int feature)
+{
+    return &d->rules->feature[d->manifest->item[feature] - d->manifest->features];
+}
+
+/* Whether the finding has a factor and a share. */
+static inline int ek_episode_has_level(const struct ek_episode *e)
+{
+    return e->diagnosis.class == EK_SCALE;
+}
+
+static inline double ek_density_at(const float *density, double r)
+{
+    return density[ek_residual_bin((float)r)];
+}
+
 struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature);
 /* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
@@ -100,6 +117,17 @@ void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
 void ek_cause_name(struct ek_detector *d, struct ek_episode *e);
 /* Dismisses what other cells only suspected of the lists that a confirmed episode explains. */
 void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e);
+
+/* Where the winning bet's ln e last had its largest tail sum: the change began there. */
+uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet);
+/* The change point again, now that the shift is known: a list is told from one before the change by
+ * far more than the alarm's bet can. */
+void ek_refine_since(struct ek_detector *d, struct ek_episode *e);
+/* Dates the change from a row of the history. */
+void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row);
+/* What the lists since the change say, into e->diagnosis; w is filled. 1: worth telling, 0: cannot
+ * be said yet, -1: nothing. */
+int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
 
 /* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
  * `w` is the episode's window, before and after. */

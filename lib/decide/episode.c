@@ -5,10 +5,8 @@
 #include <string.h>
 
 enum {
-    ATTEMPTS = 4,    /* diagnoses, each after twice as many lists, before an alarm is dropped */
-    SINCE_REACH = 64 /* rows before the first guess that a change point is looked for in */
+    ATTEMPTS = 4 /* diagnoses, each after twice as many lists, before an alarm is dropped */
 };
-static const double SINCE_SHARE = .99; /* a single list may be an exception */
 static const double NORMAL_95 = 1.959964;
 /* Back to normal: the evidence asked for, and how much one list may say. */
 static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
@@ -27,24 +25,14 @@ struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
     return number ? &d->episode[number - 1] : NULL;
 }
 
-static const struct ek_feature_rule *rule_of(const struct ek_detector *d, int feature)
-{
-    return &d->rules->feature[d->manifest->item[feature] - d->manifest->features];
-}
-
-static int has_level(const struct ek_episode *e)
-{
-    return e->diagnosis.class == EK_SCALE;
-}
-
 static void describe(const struct ek_episode *e, struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     f->class = g->class;
-    f->share = has_level(e) ? g->level.share : g->class == EK_ITEMS ? g->incoherent : 1;
+    f->share = ek_episode_has_level(e) ? g->level.share : g->class == EK_ITEMS ? g->incoherent : 1;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
-    if (!has_level(e))
+    if (!ek_episode_has_level(e))
         return;
     double reach = NORMAL_95 * g->level.error_ln;
     f->error_ln = g->level.error_ln;
@@ -85,18 +73,6 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
 }
 
-static double density_at(const float *density, double r)
-{
-    return density[ek_residual_bin((float)r)];
-}
-
-static void begin_at(struct ek_detector *d, struct ek_episode *e, uint64_t row)
-{
-    e->since_row = row;
-    e->since_query = ek_history_row(d->history, row)->query;
-    e->since_ms = ek_history_row(d->history, row)->time_ms;
-}
-
 static struct ek_episode *free_slot(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++)
@@ -105,31 +81,12 @@ static struct ek_episode *free_slot(struct ek_detector *d)
     return d->episodes < EK_EPISODES_MAX ? &d->episode[d->episodes++] : NULL;
 }
 
-/* Where the winning bet's ln e last had its largest tail sum: the change began there. */
-static uint64_t change_point(struct ek_detector *d, int feature, int cell, int bet)
-{
-    struct ek_window w;
-    int n = ek_detector_window(d, feature, cell, d->settled[feature], &w), best = n - 1;
-    double tail = 0, largest = -INFINITY;
-    for (int i = n - 1; i >= 0; i--) {
-        float bets[EK_BETS];
-        ek_bets_of(&d->tables, &d->profile->baseline[feature], &d->shares[feature], &w.record[i],
-                   w.record[i].r - w.mu, bets);
-        tail += log(bets[bet] > 1e-6f ? bets[bet] : 1e-6f);
-        if (tail > largest) {
-            largest = tail;
-            best = i;
-        }
-    }
-    return n ? d->window_row[best] : ek_history_count(d->history) - 1;
-}
-
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_episode *e = free_slot(d);
     if (!e)
         return NULL;
-    uint64_t since = change_point(d, feature, cell, bet);
+    uint64_t since = ek_change_point(d, feature, cell, bet);
     memset(e, 0, sizeof *e);
     e->number = ++d->episodes_ever;
     e->phase = EK_PHASE_SUSPECTED;
@@ -137,7 +94,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->cell = cell;
     e->bet = bet;
     e->query_feature = -1;
-    begin_at(d, e, since);
+    ek_episode_begin(d, e, since);
     e->due = (uint32_t)d->rules->confirm_queries;
     d->episode_of[ek_detector_slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
     tell(d, e, EK_SUSPECTED, NULL);
@@ -165,66 +122,13 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char 
     close_episode(d, e);
 }
 
-/* 1: worth telling, 0: cannot be said yet, -1: nothing. */
-static int verdict(const struct ek_detector *d, const struct ek_episode *e)
-{
-    const struct ek_diagnosis *g = &e->diagnosis;
-    if (g->class == EK_CLASS_NONE)
-        return 0;
-    if (g->class != EK_SCALE || e->query_feature >= 0)
-        return 1;
-    double effect = log(rule_of(d, e->feature)->min_effect), size = fabs(g->level.shift_ln);
-    double reach = NORMAL_95 * g->level.error_ln;
-    return size - reach > effect ? 1 : size + reach < effect ? -1 : 0;
-}
-
-/* Related lists say the same again: the error is that of as many lists as there are families (the
- * design effect of cluster sampling; Kish 1965). */
-static int diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
-{
-    const struct ek_baseline *b = &d->profile->baseline[e->feature];
-    if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
-        return -1;
-    ek_classify(b, ek_profile_density(d->profile, e->feature), w, &e->diagnosis);
-    if (ek_detector_resembles(d, e->feature))
-        e->diagnosis.level.error_ln *= sqrt(1 + (d->profile->related_lists - 1) * b->related);
-    e->query_feature = e->diagnosis.class == EK_SCALE ? ek_factor_feature(d, e, w) : -1;
-    return verdict(d, e);
-}
-
-/* The change point again, now that the shift is known: a list is told from one before the change by
- * far more than the alarm's bet can. */
-static void refine_since(struct ek_detector *d, struct ek_episode *e)
-{
-    const float *density = ek_profile_density(d->profile, e->feature);
-    uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
-    uint64_t settled = d->settled[e->feature];
-    double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
-    struct ek_window w;
-    int best = -1;
-    if (from < settled && settled <= e->since_row)
-        from = settled;
-    for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
-        double r = w.record[i].r - w.mu, normal = density_at(density, r);
-        if (!w.record[i].usable)
-            continue;
-        tail += log(1 - q + q * density_at(density, r - e->diagnosis.level.shift_ln) / normal);
-        if (tail > largest) {
-            largest = tail;
-            best = i;
-        }
-    }
-    if (best >= 0)
-        begin_at(d, e, d->window_row[best]);
-}
-
 static void confirm(struct ek_detector *d, struct ek_episode *e)
 {
-    if (has_level(e) && e->query_feature < 0) {
+    if (ek_episode_has_level(e) && e->query_feature < 0) {
         struct ek_diagnosis first = e->diagnosis;
         struct ek_window w;
-        refine_since(d, e);
-        if (diagnose(d, e, &w) <= 0)
+        ek_refine_since(d, e);
+        if (ek_diagnose(d, e, &w) <= 0)
             e->diagnosis = first;
     }
     e->phase = EK_PHASE_CONFIRMED;
@@ -248,7 +152,7 @@ static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e
 static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
-    int worth = diagnose(d, e, &w);
+    int worth = ek_diagnose(d, e, &w);
     if (worth >= 0 && ek_attribute(d, e, &w)) {
         ek_episode_dismiss(d, e, "explained by a segment");
         return;
@@ -269,7 +173,7 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
     struct ek_window w;
-    int worth = diagnose(d, e, &w);
+    int worth = ek_diagnose(d, e, &w);
     if (worth <= 0) {
         e->diagnosis = before.diagnosis;
         e->query_feature = before.query_feature;
@@ -286,15 +190,15 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
                             const struct ek_list_stats *record, float r, const float *query)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
-    double normal = density_at(density, r), moved;
+    double normal = ek_density_at(density, r), moved;
     if (!record->usable)
         return 1;
     if (e->query_feature >= 0) {
         float value = query[e->query_feature];
-        moved = density_at(density, value > 0 && isfinite(value) ? r - logf(value) : r);
+        moved = ek_density_at(density, value > 0 && isfinite(value) ? r - logf(value) : r);
     } else {
         double q = e->diagnosis.level.share;
-        moved = (1 - q) * normal + q * density_at(density, r - e->diagnosis.level.shift_ln);
+        moved = (1 - q) * normal + q * ek_density_at(density, r - e->diagnosis.level.shift_ln);
     }
     return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
 }
@@ -318,13 +222,13 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e)
     w.count = count;
     ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
                 &now);
-    return is_nothing(&now, rule_of(d, e->feature)->min_effect) ? count : 0;
+    return is_nothing(&now, ek_detector_rule(d, e->feature)->min_effect) ? count : 0;
 }
 
 static int recovered(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
-    if (has_level(e)) {
+    if (ek_episode_has_level(e)) {
         e->recovery = (e->recovery + 1) * back_to_level(d, e, record, r, query);
         return e->recovery > RECOVERY_LEVEL;
     }
