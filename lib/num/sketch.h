@@ -55,9 +55,8 @@ struct ek_sketch_summary {
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out);
 /* Smallest value v with P(x <= v) >= share, over the non-missing values; NaN without any. */
 double ek_sketch_quantile(const struct ek_sketch *s, double share);
-/* Population stability index over the values grouped to `bins` bins of equal share of `reference`
- * and one for the missing; half a count is added to each bin. NaN when either has no values. */
-double ek_sketch_psi(const struct ek_sketch *reference, const struct ek_sketch *s, int bins);
+/* The same over the finite values, for `count` rising shares at once. */
+void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out);
 
 /* Serialised as gap and count varints, keys rising (docs/format/sketch.md). Appends to `out`; on
  * failure it has what it had. */
@@ -65,6 +64,9 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
 /* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read, may be NULL. */
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e);
+/* The same, added to the content. */
+int ek_sketch_read_more(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
+                        struct ek_error *e);
 
 /* All features of one cell; the hot path. EK_ELIMIT for a senseless number of features. */
 struct ek_sketch_set;

@@ -115,28 +115,53 @@ static int validate(struct cursor *c, uint64_t entries, const uint8_t *start, st
     return EK_OK;
 }
 
+/* The place of the first of `entries` entries, once all the bytes are known to be a sketch. */
+static int open_bytes(struct cursor *c, uint64_t *entries, const uint8_t *start, size_t length,
+                      size_t *used, struct ek_error *e)
+{
+    *c = (struct cursor){start, start + length};
+    if (length < MAGIC_BYTES || memcmp(start, magic, MAGIC_BYTES) != 0)
+        return ek_fail(e, EK_EFORMAT, "no sketch: it does not begin with 'EKS1'");
+    c->at += MAGIC_BYTES;
+    if (take_varint(c, entries) || *entries > EK_SKETCH_KEYS)
+        return ek_fail(e, EK_EFORMAT, "sketch is damaged: the number of entries");
+    struct cursor all = *c;
+    int rc = validate(&all, *entries, start, e);
+    if (!rc && used)
+        *used = (size_t)(all.at - start);
+    return rc;
+}
+
+static void take_entries(struct ek_sketch *s, struct cursor *c, uint64_t entries)
+{
+    uint64_t next = 0, key, count;
+    for (uint64_t i = 0; i < entries && !take_entry(c, &next, &key, &count); i++) {
+        ek_sketch_touch(s, (int)key / EK_SKETCH_BLOCK);
+        s->count[key] += count;
+        s->total += count;
+    }
+}
+
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e)
 {
-    const uint8_t *start = bytes;
-    struct cursor c = {start, start + length};
-    uint64_t entries, next = 0, key, count;
-    if (length < MAGIC_BYTES || memcmp(start, magic, MAGIC_BYTES) != 0)
-        return ek_fail(e, EK_EFORMAT, "no sketch: it does not begin with 'EKS1'");
-    c.at += MAGIC_BYTES;
-    if (take_varint(&c, &entries) || entries > EK_SKETCH_KEYS)
-        return ek_fail(e, EK_EFORMAT, "sketch is damaged: the number of entries");
-    struct cursor again = c;
-    int rc = validate(&c, entries, start, e);
+    struct cursor c;
+    uint64_t entries;
+    int rc = open_bytes(&c, &entries, bytes, length, used, e);
     if (rc)
         return rc;
     ek_sketch_clear(s);
-    for (uint64_t i = 0; i < entries && !take_entry(&again, &next, &key, &count); i++) {
-        ek_sketch_touch(s, (int)key / EK_SKETCH_BLOCK);
-        s->count[key] = count;
-        s->total += count;
-    }
-    if (used)
-        *used = (size_t)(c.at - start);
+    take_entries(s, &c, entries);
     return EK_OK;
+}
+
+int ek_sketch_read_more(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
+                        struct ek_error *e)
+{
+    struct cursor c;
+    uint64_t entries;
+    int rc = open_bytes(&c, &entries, bytes, length, used, e);
+    if (!rc)
+        take_entries(s, &c, entries);
+    return rc;
 }

@@ -1,51 +1,8 @@
 #include "num/sketch_internal.h"
+#include "num/sketch_walk.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Walks the touched keys in the order of their values: -inf, negative, zeros, positive, inf. */
-struct walk {
-    const struct ek_sketch *s;
-    int position; /* 0 .. 2 * EK_SKETCH_INF + 1: the place in that order */
-    uint16_t key;
-    uint64_t count;
-};
-
-enum { PLACES = 2 * (EK_SKETCH_INF + 1) };
-
-static uint16_t key_at(int position)
-{
-    return (uint16_t)(position <= EK_SKETCH_INF ? EK_SKETCH_NEG_INF - position
-                                                : position - EK_SKETCH_INF - 1);
-}
-
-static struct walk walk_of(const struct ek_sketch *s)
-{
-    return (struct walk){.s = s};
-}
-
-/* The next key with a count; 0 at the end. */
-static int walk_on(struct walk *w)
-{
-    for (; w->position < PLACES; w->position++) {
-        uint16_t key = key_at(w->position);
-        int block = key / EK_SKETCH_BLOCK;
-        if (!ek_sketch_touches(w->s, block)) {
-            /* to the last key of the block; the loop steps over it */
-            int inside = key % EK_SKETCH_BLOCK;
-            int left = key >= EK_SKETCH_NEG_ZERO ? inside : EK_SKETCH_BLOCK - 1 - inside;
-            w->position += left;
-            continue;
-        }
-        w->count = w->s->count[key];
-        if (w->count) {
-            w->key = key;
-            w->position++;
-            return 1;
-        }
-    }
-    return 0;
-}
 
 static uint64_t present(const struct ek_sketch *s)
 {
@@ -61,8 +18,8 @@ double ek_sketch_quantile(const struct ek_sketch *s, double share)
 {
     double wanted = share * (double)present(s), value = (double)NAN;
     uint64_t below = 0;
-    struct walk w = walk_of(s);
-    while (walk_on(&w)) {
+    struct ek_sketch_walk w = ek_sketch_walk_of(s);
+    while (ek_sketch_walk_on(&w)) {
         below += w.count;
         value = ek_sketch_value(w.key);
         if ((double)below >= wanted)
@@ -128,75 +85,45 @@ static void summarize_key(struct ek_sketch_summary *out, struct moments *m, uint
     add_moment(m, mean_ln(m, magnitude), (double)count);
 }
 
-static void finite_quantiles(const struct ek_sketch *s, uint64_t finite,
-                             struct ek_sketch_summary *out)
+void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out)
 {
-    static const double shares[] = {0.01, 0.5, 0.99, 0.999};
-    double *const values[] = {&out->p01, &out->p50, &out->p99, &out->p999};
-    size_t next = 0;
-    uint64_t below = 0;
-    struct walk w = walk_of(s);
-    while (next < 4 && walk_on(&w)) {
+    uint64_t below = 0, finite = present(s) - ek_sketch_count(s, EK_SKETCH_INF) -
+                                 ek_sketch_count(s, EK_SKETCH_NEG_INF);
+    int next = 0;
+    struct ek_sketch_walk w = ek_sketch_walk_of(s);
+    while (next < count && ek_sketch_walk_on(&w)) {
         below += is_finite(w.key) ? w.count : 0;
-        for (; next < 4 && below > 0 && (double)below >= shares[next] * (double)finite; next++)
-            *values[next] = ek_sketch_value(w.key);
+        for (; next < count && below > 0 && (double)below >= shares[next] * (double)finite; next++)
+            out[next] = ek_sketch_value(w.key);
     }
+    for (; next < count; next++)
+        out[next] = (double)NAN;
 }
 
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out)
 {
+    static const double shares[] = {0.01, 0.5, 0.99, 0.999};
     const double none = (double)NAN;
+    double quantile[4];
     struct moments m;
     moments_init(&m);
     *out = (struct ek_sketch_summary){.total = s->total,
                                       .missing = ek_sketch_count(s, EK_SKETCH_NAN),
                                       .log_mean = none,
                                       .log_sd = none,
-                                      .p01 = none,
-                                      .p50 = none,
-                                      .p99 = none,
-                                      .p999 = none,
                                       .low = none,
                                       .high = none};
-    struct walk w = walk_of(s);
-    while (walk_on(&w))
+    struct ek_sketch_walk w = ek_sketch_walk_of(s);
+    while (ek_sketch_walk_on(&w))
         summarize_key(out, &m, w.key, w.count);
     if (m.weight > 0) {
         double mean = m.sum / m.weight, variance = m.squares / m.weight - mean * mean;
         out->log_mean = m.about + mean;
         out->log_sd = variance > 0 ? sqrt(variance) : 0;
     }
-    finite_quantiles(s, out->total - out->missing - out->infinite, out);
-}
-
-/* One bin's term; half a count is added to every bin, so that an empty one gives a finite term. */
-static double psi_term(uint64_t expected, double expected_total, uint64_t seen, double seen_total)
-{
-    double p = ((double)expected + 0.5) / expected_total, q = ((double)seen + 0.5) / seen_total;
-    return (q - p) * log(q / p);
-}
-
-double ek_sketch_psi(const struct ek_sketch *reference, const struct ek_sketch *s, int bins)
-{
-    if (!reference->total || !s->total || bins < 1)
-        return (double)NAN;
-    double smooth = 0.5 * (bins + 1); /* the missing have a bin of their own */
-    double all = (double)reference->total + smooth, all_seen = (double)s->total + smooth;
-    double psi = psi_term(ek_sketch_count(reference, EK_SKETCH_NAN), all,
-                          ek_sketch_count(s, EK_SKETCH_NAN), all_seen);
-    double share = (double)present(reference) / bins;
-    uint64_t below = 0, from = 0, seen = 0;
-    struct walk w = walk_of(reference), v = walk_of(s);
-    int more = walk_on(&v);
-    for (int bin = 1; bin <= bins; bin++) {
-        while ((double)below < share * bin && walk_on(&w))
-            below += w.count;
-        /* the bin ends behind the reference's key; the last one takes all that is left */
-        for (; more && (bin == bins || v.position <= w.position); more = walk_on(&v))
-            seen += v.count;
-        psi += psi_term(below - from, all, seen, all_seen);
-        from = below;
-        seen = 0;
-    }
-    return psi;
+    ek_sketch_quantiles(s, shares, 4, quantile);
+    out->p01 = quantile[0];
+    out->p50 = quantile[1];
+    out->p99 = quantile[2];
+    out->p999 = quantile[3];
 }

@@ -6,6 +6,7 @@
 #include "num/dense.h"
 #include "num/list_sums.h"
 #include "num/sketch.h"
+#include "num/windows.h"
 
 static int use_sketches(struct ek_error *e)
 {
@@ -37,6 +38,48 @@ START_TEST(sketches_without_memory_leave_nothing)
 }
 END_TEST
 
+static int use_windows(struct ek_error *e)
+{
+    static const float row[20] = {1, 2, 3};
+    struct ek_windows *w = NULL;
+    int rc = ek_windows_new(&w, 20, 2, e);
+    for (int i = 0; i < 4 && !rc; i++)
+        if (ek_windows_add(w, i, row, 1))
+            rc = ek_fail(e, EK_ENOMEM, "no memory to close a window");
+    ek_windows_free(w);
+    return rc;
+}
+
+START_TEST(windows_without_memory_leave_nothing)
+{
+    ek_sweep(use_windows);
+}
+END_TEST
+
+/* What could not be closed stays, and is closed with the next list. */
+START_TEST(a_window_that_cannot_be_closed_loses_nothing)
+{
+    static const float row[2] = {1, 2};
+    for (long n = 1; n < 30; n++) {
+        struct ek_windows *w = NULL;
+        struct ek_sketch *one = NULL;
+        ck_assert_int_eq(ek_windows_new(&w, 2, 2, NULL), EK_OK);
+        ck_assert_int_eq(ek_windows_add(w, 1, row, 1), EK_OK);
+        ek_sweep_fail(n);
+        int rc = ek_windows_add(w, 2, row, 1);
+        ek_sweep_fail(0);
+        if (rc)
+            ck_assert_int_eq(ek_windows_add(w, 2, row, 1), EK_OK);
+        ck_assert_int_eq(ek_sketch_new(&one), EK_OK);
+        ck_assert_uint_eq(ek_windows_get(w, 1, 1, 1, one), 1);
+        ck_assert_uint_eq(ek_windows_life(w, 1, one), 2);
+        ck_assert_uint_eq(ek_sketch_count(one, ek_sketch_key(2)), 3);
+        ek_sketch_free(one);
+        ek_windows_free(w);
+    }
+}
+END_TEST
+
 static int use_kernels(struct ek_error *e)
 {
     static const float weight[6] = {1, 2, 3, 4, 5, 6};
@@ -58,6 +101,7 @@ END_TEST
 
 Suite *suite_numbers(void)
 {
-    return ek_suite("numbers", sketches_without_memory_leave_nothing,
-                    sums_and_layers_without_memory_leave_nothing);
+    return ek_suite(
+        "numbers", sketches_without_memory_leave_nothing, windows_without_memory_leave_nothing,
+        a_window_that_cannot_be_closed_loses_nothing, sums_and_layers_without_memory_leave_nothing);
 }
