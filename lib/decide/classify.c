@@ -115,7 +115,9 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
     memset(&d, 0, sizeof d);
     int n = residuals(w, &d.mean_ln);
     d.mean_error_ln = b->sd / sqrt(n ? n : 1);
-    d.level = ek_align(density, w->scratch, n);
+    struct ek_residuals h;
+    ek_residuals_of(&h, w->scratch, n);
+    d.level = ek_align(density, &h, &w->known);
     spreads(b, w, &d);
     for (int i = 0; i < EK_SHARES; i++)
         d.share[i] = mean_share(w, i);

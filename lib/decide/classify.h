@@ -14,8 +14,9 @@
 struct ek_window {
     const struct ek_list_stats *record; /* [count]; r against the stratum's level */
     int count;
-    float mu;       /* tracked level, taken off r */
+    float mu;       /* level before the change, to be taken off r */
     float *scratch; /* [count] */
+    struct ek_align_known known;
 };
 
 struct ek_diagnosis {

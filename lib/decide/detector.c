@@ -154,7 +154,7 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
         d->window_row[n++] = i;
     }
     struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, feature)];
-    *w = (struct ek_window){d->window, n, evidence->mu, d->residual};
+    *w = (struct ek_window){d->window, n, evidence->mu, d->residual, {0, 1}};
     return n;
 }
 

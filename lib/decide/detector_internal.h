@@ -31,6 +31,7 @@ struct ek_episode {
     uint64_t since_row, since_query; /* first list of the change */
     int64_t since_ms;
     uint32_t lists, due; /* of the cell since the alarm; when the next diagnosis is due */
+    double level_error;  /* standard error of the level before the change (ln) */
     struct ek_diagnosis diagnosis;
     int query_feature; /* -1: one number */
     double recovery;   /* Shiryaev-Roberts statistic of being back to normal; without a level, how

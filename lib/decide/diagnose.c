@@ -6,10 +6,14 @@
 #include <math.h>
 
 enum {
-    SINCE_REACH = 64 /* rows before the first guess that a change point is looked for in */
+    SINCE_REACH = 64, /* rows before the first guess that a change point is looked for in */
+    BEFORE = 2048,    /* lists whose level is the one before the change */
+    MEASURED = 320    /* moved lists, the newest, that a level is measured on */
 };
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
-static const double NORMAL_95 = 1.959964;
+/* How well the tracked level is known, and by how much the level of healthy traffic may wander
+ * while the whole history passes (standard deviations, ln). */
+static const double TRACKED_ERROR = .05, WANDER = .01;
 
 void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 {
@@ -43,23 +47,77 @@ static int verdict(const struct ek_detector *d, const struct ek_episode *e)
         return 0;
     if (g->class != EK_SCALE || e->query_feature >= 0)
         return 1;
-    double effect = log(ek_detector_rule(d, e->feature)->min_effect),
-           size = fabs(g->level.shift_ln);
-    double reach = NORMAL_95 * g->level.error_ln;
-    return size - reach > effect ? 1 : size + reach < effect ? -1 : 0;
+    double effect = log(ek_detector_rule(d, e->feature)->min_effect);
+    double low = g->level.shift_ln > 0 ? g->level.low_ln : -g->level.high_ln;
+    double high = g->level.shift_ln > 0 ? g->level.high_ln : -g->level.low_ln;
+    return low > effect ? 1 : high < effect ? -1 : 0;
 }
 
-/* Related lists say the same again: the error is that of as many lists as there are families (the
- * design effect of cluster sampling; Kish 1965). */
+static int usable_residuals(const struct ek_window *w, int first)
+{
+    int n = 0;
+    for (int i = first; i < w->count; i++)
+        if (w->record[i].usable)
+            w->scratch[n++] = w->record[i].r - w->mu;
+    return n;
+}
+
+/* Moves the cell's level to where it was right before the change: the tracked one lags behind the
+ * day, and has taken in a part of a small shift. */
+static void level_before(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, e->cell, e->feature)];
+    uint64_t from = d->settled[e->feature] < e->since_row ? d->settled[e->feature] : 0;
+    struct ek_residuals h;
+    struct ek_window w;
+    ek_detector_window(d, e->feature, e->cell, from, &w);
+    while (w.count && d->window_row[w.count - 1] >= e->since_row)
+        w.count--;
+    int n = usable_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
+    ek_residuals_of(&h, w.scratch, n);
+    double level = ek_align_level(ek_profile_density(d->profile, e->feature), &h, TRACKED_ERROR,
+                                  &e->level_error);
+    ek_evidence_shift(evidence, (float)level);
+}
+
+/* What is known of a level beside its lists. Related lists say the same again: they are worth as
+ * many as there are families (the design effect of cluster sampling; Kish 1965). */
+static struct ek_align_known known_of(const struct ek_detector *d, const struct ek_episode *e)
+{
+    double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
+    double related = d->profile->baseline[e->feature].related;
+    double families = ek_detector_resembles(d, e->feature) ? d->profile->related_lists - 1 : 0;
+    return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related};
+}
+
+/* The level as it is now: of the newest lists, as many as hold enough that moved. A level that
+ * still moves is not averaged with what it was long ago, nor with the lists that raised the alarm
+ * because they happened to be far off. */
+static void measure(const struct ek_detector *d, const struct ek_episode *e,
+                    const struct ek_window *w, struct ek_alignment *level)
+{
+    double needed = MEASURED / level->share;
+    if (!(needed < w->count))
+        return;
+    struct ek_residuals h;
+    ek_residuals_of(&h, w->scratch, usable_residuals(w, w->count - (int)needed));
+    *level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
+}
+
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
     const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    if (e->phase == EK_PHASE_SUSPECTED)
+        level_before(d, e);
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;
+    w->known = known_of(d, e);
     ek_classify(b, ek_profile_density(d->profile, e->feature), w, &e->diagnosis);
-    if (ek_detector_resembles(d, e->feature))
-        e->diagnosis.level.error_ln *= sqrt(1 + (d->profile->related_lists - 1) * b->related);
-    e->query_feature = e->diagnosis.class == EK_SCALE ? ek_factor_feature(d, e, w) : -1;
+    e->query_feature = -1;
+    if (e->diagnosis.class == EK_SCALE) {
+        e->query_feature = ek_factor_feature(d, e, w);
+        measure(d, e, w, &e->diagnosis.level);
+    }
     return verdict(d, e);
 }
 

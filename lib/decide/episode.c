@@ -7,7 +7,6 @@
 enum {
     ATTEMPTS = 4 /* diagnoses, each after twice as many lists, before an alarm is dropped */
 };
-static const double NORMAL_95 = 1.959964;
 /* Back to normal: the evidence asked for, and how much one list may say. */
 static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
 static const double NOTHING_SHARE = .9; /* of the lists moved: the whole cell did */
@@ -34,11 +33,10 @@ static void describe(const struct ek_episode *e, struct ek_finding *f)
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
         return;
-    double reach = NORMAL_95 * g->level.error_ln;
     f->error_ln = g->level.error_ln;
     f->factor = exp(g->level.shift_ln);
-    f->factor_low = exp(g->level.shift_ln - reach);
-    f->factor_high = exp(fmin(g->level.shift_ln + reach, 50));
+    f->factor_low = exp(g->level.low_ln);
+    f->factor_high = exp(g->level.high_ln);
     f->query_feature = e->query_feature;
     if (e->query_feature < 0)
         f->unit_count = ek_units_match(g->level.shift_ln, g->level.error_ln, f->unit);
@@ -220,6 +218,7 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e)
     int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
     w.record += n - count;
     w.count = count;
+    w.known = (struct ek_align_known){e->level_error, 1};
     ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
                 &now);
     return is_nothing(&now, ek_detector_rule(d, e->feature)->min_effect) ? count : 0;

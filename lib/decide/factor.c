@@ -71,7 +71,7 @@ int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct 
         double grown = slope_of(d->offset, w->scratch, n) - d->slope[m];
         if (moving < MOVING_LISTS || !(grown > SLOPE_LOW && grown < SLOPE_HIGH))
             continue;
-        double gain = ek_align_known(density, w->scratch, d->offset, n);
+        double gain = ek_align_by_list(density, w->scratch, d->offset, n);
         if (gain > best) {
             best = gain;
             found = m;
