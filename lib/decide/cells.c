@@ -1,20 +1,41 @@
 #include "decide/cells.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
+#include "decide/busy.h"
 
-#include <string.h>
+#include <math.h>
+
+enum {
+    CANDIDATES_PER_CELL = 2,
+    LOOK_AGAIN = 64,  /* lists between two looks for the least busy cell */
+    SEEN_BITS = 16384 /* to count pooled values with (linear counting; Whang et al. 1990) */
+};
 
 struct cell {
     int dimension;
+    int held;
     char *value;
-    size_t length;
+};
+
+struct dimension {
+    char *name;
+    int other; /* cell of the pool, -1 before the first */
+    int own;
+    int bits; /* set in `seen` */
+    uint64_t lists, pooled;
+    uint64_t seen[SEEN_BITS / 64];
 };
 
 struct ek_cells {
-    int dimensions, count, limit;
-    char *name[EK_DIMENSIONS_MAX];
-    int other[EK_DIMENSIONS_MAX]; /* cell of the late-comers, -1 before the first */
-    struct cell *cell;            /* [limit + dimensions] */
+    int dimensions, count, own, limit;
+    struct dimension *dimension; /* [dimensions] */
+    struct cell *cell;           /* [limit + dimensions] */
+    struct ek_busy *busy;
+    int16_t taken[EK_CELLS_PER_QUERY]; /* by the last list */
+    int taken_count, since_look;
+    uint64_t taken_ever;
+    int least; /* the least busy cell that may be taken, -1: none */
 };
 
 int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int limit)
@@ -23,18 +44,21 @@ int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int 
     if (!c)
         return EK_ENOMEM;
     c->limit = limit > 1 ? limit : 1;
+    c->least = -1;
     c->cell = ek_calloc((size_t)(c->limit + count), sizeof *c->cell);
-    for (int d = 0; c->cell && d < count; d++, c->dimensions++) {
-        c->other[d] = -1;
-        if (!(c->name[d] = ek_strdup(dimensions[d])))
+    c->dimension = ek_calloc((size_t)count, sizeof *c->dimension);
+    int rc = ek_busy_new(&c->busy, c->limit + count, CANDIDATES_PER_CELL * c->limit);
+    for (; !rc && c->dimension && c->dimensions < count; c->dimensions++) {
+        c->dimension[c->dimensions].other = -1;
+        if (!(c->dimension[c->dimensions].name = ek_strdup(dimensions[c->dimensions])))
             break;
     }
-    if (!c->cell || c->dimensions < count) {
+    if (rc || !c->cell || c->dimensions < count) {
         ek_cells_free(c);
         return EK_ENOMEM;
     }
     c->cell[0].dimension = -1;
-    c->count = 1;
+    c->count = c->own = 1;
     *out = c;
     return EK_OK;
 }
@@ -45,8 +69,10 @@ void ek_cells_free(struct ek_cells *c)
         return;
     for (int i = 0; c->cell && i < c->count; i++)
         ek_free(c->cell[i].value);
-    for (int d = 0; d < EK_DIMENSIONS_MAX; d++)
-        ek_free(c->name[d]);
+    for (int d = 0; c->dimension && d < c->dimensions; d++)
+        ek_free(c->dimension[d].name);
+    ek_busy_free(c->busy);
+    ek_free(c->dimension);
     ek_free(c->cell);
     ek_free(c);
 }
@@ -61,45 +87,133 @@ int ek_cells_count(const struct ek_cells *c)
     return c->count;
 }
 
-static int find(const struct ek_cells *c, int dimension, struct ek_text value)
+int ek_cells_most(const struct ek_cells *c)
 {
+    return c->limit + c->dimensions;
+}
+
+const int16_t *ek_cells_taken(const struct ek_cells *c, int *count)
+{
+    *count = c->taken_count;
+    return c->taken;
+}
+
+uint64_t ek_cells_taken_ever(const struct ek_cells *c)
+{
+    return c->taken_ever;
+}
+
+void ek_cells_hold(struct ek_cells *c, int cell)
+{
+    c->cell[cell].held++;
+    if (c->least == cell)
+        c->least = -1;
+}
+
+void ek_cells_release(struct ek_cells *c, int cell)
+{
+    c->cell[cell].held--;
+}
+
+static void look_for_least(struct ek_cells *c)
+{
+    c->least = -1;
+    c->since_look = 0;
     for (int i = 1; i < c->count; i++)
-        if (c->cell[i].dimension == dimension && c->cell[i].length == value.length &&
-            c->cell[i].value && !memcmp(c->cell[i].value, value.text, value.length))
-            return i;
-    return -1;
+        if (c->cell[i].value && !c->cell[i].held &&
+            (c->least < 0 || ek_busy_lists(c->busy, i) < ek_busy_lists(c->busy, c->least)))
+            c->least = i;
 }
 
-static int add(struct ek_cells *c, int dimension, struct ek_text value, int16_t *id)
+/* The cell a pooled value may take, -1 for none. That the least busy one of the last look has
+ * become busier since does not matter: the value must be busier than it is now. */
+static int cell_to_take(struct ek_cells *c, double lists)
 {
-    int pooled = c->count >= c->limit;
-    if (pooled && c->other[dimension] >= 0) {
-        *id = (int16_t)c->other[dimension];
-        return EK_OK;
-    }
-    char *copy = pooled ? NULL : ek_strndup(value.text, value.length);
-    if (!pooled && !copy)
+    if (lists <= EK_CELLS_ENTRY_RATIO * EK_CELLS_ENTRY_LISTS)
+        return -1;
+    if (c->least < 0 || c->since_look >= LOOK_AGAIN)
+        look_for_least(c);
+    if (c->least < 0)
+        return -1;
+    double least = ek_busy_lists(c->busy, c->least) + EK_CELLS_ENTRY_LISTS;
+    return lists > EK_CELLS_ENTRY_RATIO * least ? c->least : -1;
+}
+
+static int give(struct ek_cells *c, int cell, int d, struct ek_text value, uint64_t key)
+{
+    char *copy = ek_strndup(value.text, value.length);
+    if (!copy)
         return EK_ENOMEM;
-    c->cell[c->count] = (struct cell){dimension, copy, pooled ? 0 : value.length};
-    if (pooled)
-        c->other[dimension] = c->count;
-    *id = (int16_t)c->count++;
+    struct cell *one = &c->cell[cell];
+    if (one->value) {
+        c->dimension[one->dimension].own--;
+        c->taken[c->taken_count++] = (int16_t)cell;
+        c->taken_ever++;
+        ek_free(one->value);
+    }
+    *one = (struct cell){d, 0, copy};
+    c->dimension[d].own++;
+    ek_busy_own(c->busy, key, cell);
+    c->least = -1;
     return EK_OK;
 }
 
-int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int16_t ids[EK_CELLS_PER_QUERY])
+static int pool(struct ek_cells *c, int d, uint64_t key)
 {
-    ids[0] = 0;
-    for (int d = 0; d < c->dimensions; d++) {
-        struct ek_text value = ek_query_segment(q, c->name[d]);
-        ids[1 + d] = value.text ? (int16_t)find(c, d, value) : -1;
-        if (!value.text || ids[1 + d] >= 0)
-            continue;
-        int rc = add(c, d, value, &ids[1 + d]);
-        if (rc)
-            return rc;
+    struct dimension *dim = &c->dimension[d];
+    uint64_t bit = key >> 32 & (SEEN_BITS - 1), mask = (uint64_t)1 << (bit & 63);
+    dim->pooled++;
+    dim->bits += !(dim->seen[bit / 64] & mask);
+    dim->seen[bit / 64] |= mask;
+    if (dim->other < 0) {
+        c->cell[c->count] = (struct cell){d, 0, NULL};
+        dim->other = c->count++;
     }
+    return dim->other;
+}
+
+static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take, int16_t *id)
+{
+    double lists;
+    uint64_t key = ek_hash(value.text, value.length, (uint64_t)d + 1);
+    int cell = ek_busy_count(c->busy, key, &lists);
+    c->dimension[d].lists++;
+    if (cell < 0) {
+        int fresh = c->own < c->limit;
+        int own = fresh ? c->count : may_take ? cell_to_take(c, lists) : -1;
+        if (own >= 0 && give(c, own, d, value, key))
+            return EK_ENOMEM;
+        if (own >= 0 && fresh) {
+            c->count++;
+            c->own++;
+        }
+        cell = own >= 0 ? own : pool(c, d, key);
+    }
+    *id = (int16_t)cell;
     return EK_OK;
+}
+
+int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
+                int16_t ids[EK_CELLS_PER_QUERY])
+{
+    int rc = EK_OK;
+    ids[0] = 0;
+    c->taken_count = 0;
+    c->since_look++;
+    ek_busy_list(c->busy);
+    for (int d = 0; d < c->dimensions; d++) {
+        struct ek_text value = ek_query_segment(q, c->dimension[d].name);
+        ids[1 + d] = -1;
+        if (rc || !value.text)
+            continue;
+        rc = cell_of(c, d, value, may_take, &ids[1 + d]);
+        if (!rc)
+            ek_cells_hold(c, ids[1 + d]); /* another value of this list must not take it */
+    }
+    for (int d = 0; d < c->dimensions; d++)
+        if (ids[1 + d] >= 0)
+            ek_cells_release(c, ids[1 + d]);
+    return rc;
 }
 
 int ek_cells_dimension(const struct ek_cells *c, int cell)
@@ -109,10 +223,18 @@ int ek_cells_dimension(const struct ek_cells *c, int cell)
 
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell)
 {
-    return cell > 0 ? c->name[c->cell[cell].dimension] : NULL;
+    return cell > 0 ? c->dimension[c->cell[cell].dimension].name : NULL;
 }
 
 const char *ek_cells_value(const struct ek_cells *c, int cell)
 {
     return c->cell[cell].value;
+}
+
+struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension)
+{
+    const struct dimension *d = &c->dimension[dimension];
+    int clear = SEEN_BITS - d->bits;
+    double values = SEEN_BITS * log((double)SEEN_BITS / (clear ? clear : 1));
+    return (struct ek_cells_share){d->name, d->own, values, d->lists, d->pooled};
 }

@@ -1,8 +1,15 @@
-/* Cells: all traffic, and each value of the segment dimensions of the rules.
+/* Cells: all traffic, and the values of the segment dimensions of the rules that are seen most.
  *
- * Cell 0 is all traffic. Values appear at run time; the first `limit` of them get a cell of their
- * own, later ones share one cell per dimension ("other", value NULL). Owner: the caller. Numbers
- * are stable for the life of the registry.
+ * Cell 0 is all traffic. Values appear at run time. While there is room each gets a cell of its
+ * own; then the busiest keep theirs, all dimensions together, and the others share one cell per
+ * dimension ("other", value NULL): pooled. A pooled value takes the cell of the least busy one when
+ * it has surely had more than EK_CELLS_ENTRY_RATIO times as many of the last lists, with
+ * EK_CELLS_ENTRY_LISTS added to what that one had (busy.h): so a newcomer gets a cell, and two of a
+ * kind do not take turns. A
+ * cell in use (an open change, an entry of the plan) is not taken.
+ *
+ * Numbers are stable while a value has its cell. Which value is pooled depends on how often values
+ * come, and not on what they are called. Owner: the caller. One thread at a time.
  */
 #ifndef EK_DECIDE_CELLS_H
 #define EK_DECIDE_CELLS_H
@@ -10,21 +17,47 @@
 #include "data/query.h"
 #include "data/rules.h"
 
-enum { EK_CELLS_DEFAULT_MAX = 256, EK_CELLS_PER_QUERY = 1 + EK_DIMENSIONS_MAX };
+enum {
+    EK_CELLS_DEFAULT_MAX = 256,
+    EK_CELLS_PER_QUERY = 1 + EK_DIMENSIONS_MAX,
+    EK_CELLS_ENTRY_LISTS = 8,
+    EK_CELLS_ENTRY_RATIO = 2
+};
 
 struct ek_cells;
 
-/* dimensions: names, copied. limit: cells in all. */
+/* What is known of one dimension. */
+struct ek_cells_share {
+    const char *dimension;
+    int own;                /* values with a cell */
+    double pooled_values;   /* that ever came and went without one, about */
+    uint64_t lists, pooled; /* lists with a value, and those whose value had no cell */
+};
+
+/* dimensions: names, copied. limit: cells in all, those of the pools not counted. */
 int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int limit);
 void ek_cells_free(struct ek_cells *c);
 int ek_cells_dimensions(const struct ek_cells *c);
+/* How many numbers are in use, and how many there can be. */
 int ek_cells_count(const struct ek_cells *c);
-/* Cells of a list: ids[0] is 0, ids[1 + d] the cell of dimension d or -1 when the list does not
- * have it. EK_ENOMEM. */
-int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int16_t ids[EK_CELLS_PER_QUERY]);
-/* Dimension of a cell, -1 for all traffic; its name and value (NULL for all traffic / "other"). */
+int ek_cells_most(const struct ek_cells *c);
+/* Cells of a list, which counts: ids[0] is 0, ids[1 + d] the cell of dimension d or -1 when the
+ * list does not have it. A cell may change hands only when `may_take`. EK_ENOMEM: the list has no
+ * cells; some dimensions may have counted it. */
+int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
+                int16_t ids[EK_CELLS_PER_QUERY]);
+/* Cells that changed hands with the last list: all that was kept under these numbers is of another
+ * value. */
+const int16_t *ek_cells_taken(const struct ek_cells *c, int *count);
+uint64_t ek_cells_taken_ever(const struct ek_cells *c);
+/* Keeps a cell from being taken, once per call, until released as often. */
+void ek_cells_hold(struct ek_cells *c, int cell);
+void ek_cells_release(struct ek_cells *c, int cell);
+/* Dimension of a cell, -1 for all traffic; its name and value (NULL for all traffic / "other"). The
+ * value is good until the cell is taken. */
 int ek_cells_dimension(const struct ek_cells *c, int cell);
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell);
 const char *ek_cells_value(const struct ek_cells *c, int cell);
+struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension);
 
 #endif

@@ -32,18 +32,45 @@ static int grow_cells(struct ek_detector *d, int cells)
     if (!episode_of)
         return EK_ENOMEM;
     d->episode_of = episode_of;
+    uint8_t *planned = ek_realloc(d->planned, (size_t)capacity, sizeof *planned);
+    if (!planned)
+        return EK_ENOMEM;
+    d->planned = planned;
+    memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
     memset(evidence + before, 0, (after - before) * sizeof *evidence);
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
     d->cell_capacity = capacity;
     return EK_OK;
 }
 
-static int allocate(struct ek_detector *d)
+/* A cell that changed hands starts from nothing: R = 0 is where the new value's evidence begins, as
+ * if it had had a cell all along. So however often cells change hands, every list is tested once in
+ * its dimension, and the budget of false alarms holds (evidence.h). */
+static void forget_taken(struct ek_detector *d)
+{
+    int count;
+    const int16_t *taken = ek_cells_taken(d->cells, &count);
+    for (int i = 0; i < count; i++) {
+        memset(&d->evidence[ek_detector_slot(d, taken[i], 0)], 0,
+               (size_t)d->features * sizeof *d->evidence);
+        ek_history_forget(d->history, taken[i]);
+    }
+}
+
+/* Cells of the list. A cell is not taken while a finding that names its value waits. */
+static int cells_of(struct ek_detector *d, const struct ek_query *q)
+{
+    int rc = ek_cells_of(d->cells, q, d->fetched == d->findings, d->cell_of);
+    forget_taken(d);
+    return rc ? rc : grow_cells(d, ek_cells_count(d->cells));
+}
+
+static int allocate(struct ek_detector *d, int cells)
 {
     size_t features = (size_t)d->features;
     if (ek_list_sums_new(&d->sums, d->features) ||
         ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
-        ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, EK_CELLS_DEFAULT_MAX))
+        ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells))
         return EK_ENOMEM;
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
     d->shares = ek_calloc(features, sizeof *d->shares);
@@ -74,6 +101,13 @@ static int watched(const struct ek_detector *d, int feature)
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
 {
+    return ek_detector_new_with(out, m, p, rules, EK_CELLS_DEFAULT_MAX, e);
+}
+
+int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
+                         const struct ek_profile *p, const struct ek_rules *rules, int cells,
+                         struct ek_error *e)
+{
     int rc = ek_profile_check(p, m, e);
     if (rc)
         return rc;
@@ -86,7 +120,7 @@ int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
     d->features = m->item_count;
     d->query_features = m->query_count;
     d->stratum = ek_stratum_field_of(m, p->field);
-    if (allocate(d)) {
+    if (allocate(d, cells)) {
         ek_detector_free(d);
         return out_of_memory(e);
     }
@@ -124,6 +158,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->slope);
     ek_free(d->evidence);
     ek_free(d->episode_of);
+    ek_free(d->planned);
     ek_free(d);
 }
 
@@ -235,7 +270,7 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
         return ek_fail(e, EK_ESTATE,
                        "a list has %d item and %d query features, the manifest %d and %d",
                        q->item_features, q->query_features, d->features, d->query_features);
-    if (ek_cells_of(d->cells, q, d->cell_of) || grow_cells(d, ek_cells_count(d->cells)))
+    if (cells_of(d, q))
         return out_of_memory(e);
     if (!is_repeat(d, q) && q->items > 0) {
         struct ek_list_stats *records;
@@ -261,6 +296,21 @@ const int16_t *ek_detector_cells(const struct ek_detector *d, int *count)
 {
     *count = 1 + ek_cells_dimensions(d->cells);
     return d->cell_of;
+}
+
+void ek_detector_keep(struct ek_detector *d, const struct ek_plan *plan)
+{
+    for (int cell = 0; cell < d->cell_capacity; cell++)
+        if (d->planned[cell]) {
+            ek_cells_release(d->cells, cell);
+            d->planned[cell] = 0;
+        }
+    for (int i = 0; i < plan->count; i++) {
+        int cell = plan->entry[i].cell;
+        if (!d->planned[cell])
+            ek_cells_hold(d->cells, cell);
+        d->planned[cell] = 1;
+    }
 }
 
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d)

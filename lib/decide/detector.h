@@ -17,17 +17,25 @@
 #include "data/rules.h"
 #include "decide/cells.h"
 #include "decide/finding.h"
+#include "decide/plan.h"
 
 struct ek_detector;
 
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
+/* The same with another limit of cells than EK_CELLS_DEFAULT_MAX. */
+int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
+                         const struct ek_profile *p, const struct ek_rules *rules, int cells,
+                         struct ek_error *e);
 void ek_detector_free(struct ek_detector *d);
 /* Takes one list into account. The number of the query is how many came before. */
 int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
                         struct ek_error *e);
-/* The next finding, oldest first; 0 when there is none. */
+/* The next finding, oldest first; 0 when there is none. Its texts are good until the next list is
+ * observed; while findings wait, no cell goes to another value. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
+/* Cells of this plan stay those of their values. To be called when the plan has changed. */
+void ek_detector_keep(struct ek_detector *d, const struct ek_plan *plan);
 /* Cells of the list last observed. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);

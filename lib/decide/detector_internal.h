@@ -56,6 +56,7 @@ struct ek_detector {
     int cell_capacity;
     struct ek_evidence *evidence; /* [cell_capacity, F] */
     uint16_t *episode_of;         /* [cell_capacity, F], number in `episode` plus 1; 0: none */
+    uint8_t *planned;             /* [cell_capacity] has an entry in the plan */
     uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
     int *open;         /* [F] episodes that claim their lists, per feature */
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */

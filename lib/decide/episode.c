@@ -95,6 +95,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     ek_episode_begin(d, e, since);
     e->due = (uint32_t)d->rules->confirm_queries;
     d->episode_of[ek_detector_slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
+    ek_cells_hold(d->cells, cell);
     tell(d, e, EK_SUSPECTED, NULL);
     return e;
 }
@@ -110,6 +111,7 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     size_t at = ek_detector_slot(d, e->cell, e->feature);
     d->open[e->feature] -= e->claimed;
     d->episode_of[at] = 0;
+    ek_cells_release(d->cells, e->cell);
     e->phase = EK_WATCHING;
     ek_evidence_restart(&d->evidence[at]);
 }

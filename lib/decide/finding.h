@@ -1,7 +1,7 @@
 /* A finding: what happened to one feature in one cell, at one moment of its episode.
  *
- * Value type; texts point into the detector and live as long as it. Factors are plain ratios, NaN
- * where the class has none.
+ * Value type; texts point into the detector (detector.h says for how long). Factors are plain
+ * ratios, NaN where the class has none.
  */
 #ifndef EK_DECIDE_FINDING_H
 #define EK_DECIDE_FINDING_H

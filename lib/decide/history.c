@@ -81,3 +81,11 @@ int ek_history_in(const struct ek_history *h, uint64_t i, int cell)
             return 1;
     return 0;
 }
+
+void ek_history_forget(struct ek_history *h, int cell)
+{
+    for (uint64_t i = ek_history_first(h); i < h->count; i++)
+        for (int c = 0; c < h->cells; c++)
+            if (h->row[i % EK_HISTORY].cell[c] == cell)
+                h->row[i % EK_HISTORY].cell[c] = -1;
+}

@@ -32,6 +32,8 @@ uint64_t ek_history_first(const struct ek_history *h);
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
+/* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
+void ek_history_forget(struct ek_history *h, int cell);
 /* Whether row i belongs to a cell. */
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
 

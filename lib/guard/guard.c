@@ -117,6 +117,14 @@ static int change_plan(struct ek_guard *g, const struct ek_finding *f,
     return 0;
 }
 
+static int expire(struct ek_guard *g)
+{
+    int changed = ek_plan_expire(&g->plan, g->time_ms);
+    if (changed)
+        ek_detector_keep(g->detector, &g->plan);
+    return changed;
+}
+
 static int take_findings(struct ek_guard *g)
 {
     struct ek_finding f;
@@ -126,13 +134,15 @@ static int take_findings(struct ek_guard *g)
         struct ek_decision decision =
             ek_decide(g->assets->rules, g->assets->manifest, &g->plan, g->scorer != NULL, &f);
         int changed = change_plan(g, &f, &decision);
+        if (changed)
+            ek_detector_keep(g->detector, &g->plan);
         rc = ek_event_finding(&g->event, g->assets->manifest, &f, &decision);
         if (!rc)
             rc = tell(g);
         if (!rc && changed)
             rc = tell_plan(g, query);
     }
-    if (!rc && ek_plan_expire(&g->plan, g->time_ms))
+    if (!rc && expire(g))
         rc = tell_plan(g, query);
     return rc;
 }
@@ -215,7 +225,7 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
         g->time_ms = ek_stream_clock_pass(&g->stream_clock, now_ms - g->clock_ms);
         g->clock_ms = now_ms;
     }
-    if (ek_plan_expire(&g->plan, g->time_ms) && tell_plan(g, ek_detector_queries(g->detector)))
+    if (expire(g) && tell_plan(g, ek_detector_queries(g->detector)))
         return out_of_memory(e);
     return EK_OK;
 }

@@ -504,31 +504,6 @@ START_TEST(a_list_without_nights_does_not_hide_that_the_factor_is_the_nights)
 }
 END_TEST
 
-START_TEST(values_beyond_the_limit_share_a_cell)
-{
-    char arm[] = "arm", *dimensions[] = {arm};
-    struct ek_cells *cells;
-    struct ek_query q;
-    int16_t ids[EK_CELLS_PER_QUERY];
-    char value[16];
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_cells_new(&cells, dimensions, 1, 4), EK_OK);
-    q.segment_count = 1;
-    for (int i = 0; i < 20; i++) {
-        snprintf(value, sizeof value, "v%d", i);
-        q.segments[0] = (struct ek_segment){stream_text("arm"), stream_text(value)};
-        ck_assert_int_eq(ek_cells_of(cells, &q, ids), EK_OK);
-        ck_assert_int_eq(ids[1], i < 3 ? i + 1 : 4);
-    }
-    ck_assert_ptr_null(ek_cells_value(cells, 4));
-    ck_assert_int_eq(ek_cells_count(cells), 5);
-    q.segment_count = 0;
-    ek_cells_of(cells, &q, ids);
-    ck_assert_int_eq(ids[1], -1);
-    ek_cells_free(cells);
-}
-END_TEST
-
 Suite *suite_detector(void)
 {
     return ek_suite(
@@ -544,6 +519,5 @@ Suite *suite_detector(void)
         a_fault_that_ends_for_one_arm_only_is_put_on_the_other_without_flapping,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
-        a_list_without_nights_does_not_hide_that_the_factor_is_the_nights,
-        values_beyond_the_limit_share_a_cell);
+        a_list_without_nights_does_not_hide_that_the_factor_is_the_nights);
 }
