@@ -1,6 +1,6 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
  * diagnose.c (what happened, and since when), attribute.c (which cell explains it), cause.c (what
- * belongs together), factor.c (a factor that differs by list).
+ * belongs together), recover.c (when it is over), factor.c (a factor that differs by list).
  */
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
@@ -130,6 +130,10 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 /* What the lists since the change say, into e->diagnosis; w is filled. 1: worth telling, 0: cannot
  * be said yet, -1: nothing. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
+
+/* One more list of a confirmed episode: whether it is over. */
+int ek_recovered(struct ek_detector *d, struct ek_episode *e, const struct ek_list_stats *record,
+                 float residual, const float *query);
 
 /* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
  * `w` is the episode's window, before and after. */
