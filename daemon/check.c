@@ -78,21 +78,25 @@ static enum ek_kind kind_of_tensors(const char *path, struct ek_error *e)
 
 /* Keys that only one kind has. `features` is of two kinds, by its shape. */
 static const char *const MANIFEST_KEYS[] = {"set", "labels", "splits", "folds", "main_feature"};
-static const char *const RULES_KEYS[] = {"defaults", "limits", "segments", "pins", "tests"};
+static const char *const RULES_KEYS[] = {"defaults", "limits", "segments",
+                                         "windows",  "pins",   "tests"};
 static const char *const CONFIG_KEYS[] = {"input", "output", "assets", "service", "message"};
-enum { KEYS = 5 };
 
 static const struct {
     enum ek_kind kind;
     const char *const *keys;
+    size_t count;
 } SIGNS[] = {
-    {EK_KIND_CONFIG, CONFIG_KEYS}, {EK_KIND_RULES, RULES_KEYS}, {EK_KIND_MANIFEST, MANIFEST_KEYS}};
+    {EK_KIND_CONFIG, CONFIG_KEYS, sizeof CONFIG_KEYS / sizeof *CONFIG_KEYS},
+    {EK_KIND_RULES, RULES_KEYS, sizeof RULES_KEYS / sizeof *RULES_KEYS},
+    {EK_KIND_MANIFEST, MANIFEST_KEYS, sizeof MANIFEST_KEYS / sizeof *MANIFEST_KEYS},
+};
 
 /* Whether a key of the mapping is one of `keys`, or nearly one. */
-static bool has_any(const struct ek_node *root, const char *const *keys, bool nearly)
+static bool has_any(const struct ek_node *root, const char *const *keys, size_t count, bool nearly)
 {
     for (size_t i = 0; root->kind == EK_NODE_MAPPING && i < root->count; i++) {
-        const char *key = root->children[2 * i].text, *near = ek_nearest_word(key, keys, KEYS);
+        const char *key = root->children[2 * i].text, *near = ek_nearest_word(key, keys, count);
         if (near && (nearly || !strcmp(near, key)))
             return true;
     }
@@ -106,7 +110,7 @@ static enum ek_kind kind_of_tree(const struct ek_node *root)
         return EK_KIND_MANIFEST;
     for (int nearly = 0; nearly < 2; nearly++)
         for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
-            if (has_any(root, SIGNS[i].keys, nearly))
+            if (has_any(root, SIGNS[i].keys, SIGNS[i].count, nearly))
                 return SIGNS[i].kind;
     bool bare = root->kind == EK_NODE_MAPPING && root->count == 1 && ek_node_get(root, "version");
     return features || bare ? EK_KIND_RULES : EK_KIND_UNKNOWN;

@@ -76,6 +76,7 @@ int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct 
     r->max_routed_features = ROUTED_FEATURES;
     r->max_routed_share = 1;
     r->on_limit = EK_LIMIT_OBSERVE;
+    r->windows = ek_rules_windows_default();
     set_defaults(r, &BUILT_IN);
     *out = r;
     return EK_OK;
@@ -219,8 +220,8 @@ static int read_segments(const struct ek_rules_source *s, const struct ek_node *
 
 static int read_root(const struct ek_rules_source *s, const struct ek_node *root)
 {
-    static const char *const keys[] = {"version",  "defaults", "limits", "segments",
-                                       "features", "pins",     "tests"};
+    static const char *const keys[] = {"version", "defaults", "limits", "segments",
+                                       "windows", "features", "pins",   "tests"};
     int version, rc = ek_rules_keys(s, root, keys, EK_COUNT(keys));
     if (!rc)
         rc = ek_rules_int(s, root, "version", 1, 1, &version);
@@ -230,6 +231,8 @@ static int read_root(const struct ek_rules_source *s, const struct ek_node *root
         rc = ek_rules_go_on(s, read_defaults(s, ek_node_get(root, "defaults")));
     if (!rc)
         rc = ek_rules_go_on(s, read_limits(s, ek_node_get(root, "limits")));
+    if (!rc)
+        rc = ek_rules_go_on(s, ek_rules_read_windows(s, ek_node_get(root, "windows")));
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_features(s, ek_node_get(root, "features")));
     if (!rc)

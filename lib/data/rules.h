@@ -47,6 +47,13 @@ struct ek_pin {
     char *reason;
 };
 
+/* Live sketches (docs/format/rules.md). */
+struct ek_window_rule {
+    int64_t length_ms; /* of a window, in stream time */
+    int kept;          /* closed ones */
+    int cells;         /* cells that have sketches; 0: none has */
+};
+
 struct ek_rules {
     struct ek_feature_rule defaults; /* what `defaults` says; no units */
     struct ek_feature_rule *feature; /* [manifest->feature_count] */
@@ -62,6 +69,7 @@ struct ek_rules {
     enum ek_on_limit on_limit;
     int segment_count;
     char *segment[EK_DIMENSIONS_MAX]; /* dimensions by which a fault may be confined */
+    struct ek_window_rule windows;
     int pin_count;
     struct ek_pin *pin;
     int test_count;             /* tests the file has; they are checked, not kept */

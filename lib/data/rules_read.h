@@ -50,6 +50,9 @@ int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *
                          struct ek_feature_rule *rule);
 /* The `features` mapping over the defaults that stand in the rules already. */
 int ek_rules_read_features(const struct ek_rules_source *s, const struct ek_node *map);
+int ek_rules_read_windows(const struct ek_rules_source *s, const struct ek_node *map);
+/* What holds where the file says nothing. */
+struct ek_window_rule ek_rules_windows_default(void);
 int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *list);
 int ek_rules_check_tests(const struct ek_rules_source *s, const struct ek_node *list);
 

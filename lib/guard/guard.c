@@ -5,6 +5,7 @@
 #include "guard/assets.h"
 #include "guard/event.h"
 #include "guard/stream_clock.h"
+#include "guard/traffic.h"
 #include "score/scorer.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ enum { EVENTS_MAX = 4096, EVENT_BYTES_MAX = 1 << 20 };
 struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
+    struct ek_traffic *traffic;
     struct ek_scorer *scorer; /* NULL without a model */
     struct ek_plan plan;
     struct ek_query query;
@@ -47,6 +49,9 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     ek_buf_init(&g->output, 0);
     ek_buf_init(&g->event, EVENT_BYTES_MAX);
     int rc = ek_detector_new(&g->detector, assets->manifest, assets->profile, assets->rules, e);
+    if (!rc)
+        rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
+                            ek_detector_registry(g->detector), e);
     if (!rc && assets->model)
         rc = ek_scorer_new(&g->scorer, assets->model, e);
     size_t routables = (size_t)assets->manifest->routable_count;
@@ -67,6 +72,7 @@ void ek_guard_free(struct ek_guard *g)
     for (; g->fetched < g->told; g->fetched++)
         ek_free(g->events[g->fetched % EVENTS_MAX]);
     ek_free(g->handed_out);
+    ek_traffic_free(g->traffic);
     ek_detector_free(g->detector);
     ek_scorer_free(g->scorer);
     ek_query_release(&g->query);
@@ -161,6 +167,11 @@ int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int
         return rc;
     g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
     g->clock_ms = now_ms;
+    int count;
+    const int16_t *cells = ek_detector_cells(g->detector, &count);
+    rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &g->query, e);
+    if (rc)
+        return rc;
     g->message = message;
     g->length = length;
     return take_findings(g) ? out_of_memory(e) : EK_OK;
@@ -219,11 +230,17 @@ uint64_t ek_guard_queries(const struct ek_guard *g)
     return ek_detector_queries(g->detector);
 }
 
+struct ek_traffic *ek_guard_traffic(struct ek_guard *g)
+{
+    return g->traffic;
+}
+
 int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
 {
     if (now_ms > g->clock_ms) {
         g->time_ms = ek_stream_clock_pass(&g->stream_clock, now_ms - g->clock_ms);
         g->clock_ms = now_ms;
+        ek_traffic_time(g->traffic, g->time_ms);
     }
     if (expire(g) && tell_plan(g, ek_detector_queries(g->detector)))
         return out_of_memory(e);

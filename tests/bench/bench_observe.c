@@ -1,5 +1,10 @@
-/* Observe: what the detector adds to a decoded list: statistics, evidence, history. */
+/* Observe: what the detector adds to a decoded list: statistics, evidence, history; what the live
+ * sketches add; and all of it, from the bytes. */
+#include "data/codec.h"
 #include "decide/detector.h"
+#include "guard/assets.h"
+#include "guard/traffic.h"
+#include "num/windows.h"
 #include "offline/profile_fit.h"
 #include "tests/bench/bench.h"
 
@@ -10,11 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FEATURES = 136, ITEMS = 20, LISTS = 200, TRAINING = 1500 };
+enum { FEATURES = 136, ITEMS = 20, LISTS = 200, TRAINING = 1500, ARMS = 8 };
 
 struct work {
     struct ek_detector *detector;
     struct ek_query *lists;
+    struct ek_traffic *traffic;
+    struct ek_cells *cells;
+    struct ek_guard *guard;
+    struct ek_buf *messages;
+    int arms; /* 0: all traffic only */
 };
 
 static void fill(struct ek_query *q, struct ek_rng *r)
@@ -66,7 +76,7 @@ static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profil
                      struct ek_query *lists, const char *text, const char *name)
 {
     struct ek_rules *rules;
-    struct work w = {NULL, lists};
+    struct work w = {.lists = lists};
     struct ek_buf yaml;
     ek_buf_init(&yaml, 0);
     ek_buf_text(&yaml, text);
@@ -80,9 +90,120 @@ static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profil
     ek_buf_release(&yaml);
 }
 
+static void sketch(void *context)
+{
+    struct work *w = context;
+    int16_t ids[2] = {0, -1};
+    for (int i = 0; i < LISTS; i++) {
+        ids[1] = (int16_t)(1 + i % ARMS);
+        if (ek_traffic_list(w->traffic, ids, w->arms ? 2 : 1, 0, &w->lists[i], NULL))
+            abort();
+    }
+}
+
+static double resident_kib(void)
+{
+    long total, resident;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &total, &resident) != 2)
+        abort();
+    fclose(f);
+    return (double)resident * 4;
+}
+
+/* Busy windows of wide features (sd of ln x 1.5), as many as are kept. What is left when the closed
+ * windows and their sum are taken off is the open window. */
+static void memory_case(struct ek_bench *b)
+{
+    enum { CELLS = 4, ROWS = 20000, WINDOWS = 14, KEPT = 12 };
+    struct ek_windows *w[CELLS];
+    float *x = ek_bench_memory((size_t)ROWS * FEATURES, sizeof *x);
+    struct ek_rng r;
+    ek_rng_seed(&r, 6);
+    for (int i = 0; i < ROWS * FEATURES; i++)
+        x[i] = (float)exp(3 + 1.5 * ek_rng_normal(&r));
+    double before = resident_kib(), packed = 0;
+    for (int c = 0; c < CELLS; c++) {
+        if (ek_windows_new(&w[c], FEATURES, KEPT, NULL))
+            abort();
+        for (int i = 0; i < WINDOWS * ROWS; i += ITEMS)
+            if (ek_windows_add(w[c], i / ROWS, x + (size_t)(i % ROWS) * FEATURES, ITEMS))
+                abort();
+        packed += (double)ek_windows_packed_bytes(w[c]) / 1024;
+    }
+    double all = (resident_kib() - before) / CELLS;
+    for (int c = 0; c < CELLS; c++)
+        ek_windows_free(w[c]);
+    free(x);
+    ek_bench_record(b, "live sketch, 136 features, a cell with 12 windows", "KiB", all, NULL, 0);
+    ek_bench_record(b, "live sketch, 136 features, the closed windows of a cell", "KiB",
+                    packed / CELLS, NULL, 0);
+}
+
+static void sketch_cases(struct ek_bench *b, struct ek_profile *p, struct ek_query *lists,
+                         const struct ek_rules *rules)
+{
+    struct work w = {.lists = lists, .arms = ARMS};
+    if (ek_cells_new(&w.cells, NULL, 0, 1) || ek_traffic_new(&w.traffic, p, rules, w.cells, NULL))
+        abort();
+    const struct ek_contender ours = {NULL, sketch, &w};
+    ek_bench_case(b, "live sketch, 136 features, 20 items, all traffic and 8 arms",
+                  "ns/value and cell", 2. * LISTS * ITEMS * FEATURES, &ours, 1);
+    w.arms = 0;
+    ek_bench_case(b, "live sketch, 136 features, 20 items, all traffic", "ns/value and cell",
+                  (double)LISTS * ITEMS * FEATURES, &ours, 1);
+    ek_traffic_free(w.traffic);
+    ek_cells_free(w.cells);
+}
+
+static void observe_bytes(void *context)
+{
+    struct work *w = context;
+    for (int i = 0; i < LISTS; i++)
+        if (ek_guard_observe(w->guard, w->messages[i].data, w->messages[i].length, 0, NULL))
+            abort();
+}
+
+static void guard_case(struct ek_bench *b, const struct ek_assets *assets, struct ek_query *lists,
+                       const char *name)
+{
+    struct work w = {.messages = ek_bench_memory(LISTS, sizeof *w.messages)};
+    for (int i = 0; i < LISTS; i++) {
+        ek_buf_init(&w.messages[i], 0);
+        if (ek_codec_encode(assets->manifest, &lists[i], EK_FEATURES_BIN, &w.messages[i], NULL))
+            abort();
+    }
+    if (ek_guard_new(&w.guard, assets, NULL))
+        abort();
+    const struct ek_contender ours = {NULL, observe_bytes, &w};
+    ek_bench_case(b, name, "ns/value", (double)LISTS * ITEMS * FEATURES, &ours, 1);
+    ek_guard_free(w.guard);
+    for (int i = 0; i < LISTS; i++)
+        ek_buf_release(&w.messages[i]);
+    free(w.messages);
+}
+
+/* The same with and without live sketches, so that their part can be told. */
+static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
+                        struct ek_query *lists)
+{
+    static const char text[] = "version: 1\ndefaults: {same_query: []}\n";
+    struct ek_assets assets = {.manifest = m, .profile = p};
+    if (ek_rules_parse(&assets.rules, m, "bench", text, sizeof text - 1, NULL) ||
+        ek_codec_new(&assets.codec, m, NULL, NULL, NULL))
+        abort();
+    sketch_cases(b, p, lists, assets.rules);
+    guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, all traffic");
+    assets.rules->windows.cells = 0;
+    guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, no live sketch");
+    ek_codec_free(assets.codec);
+    ek_rules_free(assets.rules);
+}
+
 void bench_observe(struct ek_bench *b)
 {
     struct ek_rng r;
+    memory_case(b); /* first, while no memory lies idle that it could be given */
     ek_rng_seed(&r, 5);
     struct ek_manifest *m = ek_bench_manifest(FEATURES);
     struct ek_profile *p = profile(m, &r);
@@ -93,6 +214,7 @@ void bench_observe(struct ek_bench *b)
              "observe, 136 features, 20 items, all traffic");
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
              "observe, 136 features, 20 items, all traffic and 2 arms");
+    guard_cases(b, m, p, lists);
     for (int i = 0; i < LISTS; i++)
         ek_query_release(&lists[i]);
     free(lists);

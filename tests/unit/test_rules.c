@@ -29,6 +29,7 @@ static const char EXAMPLE[] =
     "  recover: manual\n"
     "limits: {max_routed_features: 3, max_routed_share: 0.5, on_limit: keep}\n"
     "segments: [arm, currency, app]\n"
+    "windows: {length: 10s, kept: 6, cells: 40}\n"
     "features:\n"
     "  price:  {mode: canary, canary: {percent: 5, step: 10, every: 10m, max: 50, abort_if: "
     "{rank_change_p95: 0.5}}, units: [cents, \"query_feature:stay_nights\", EUR/USD]}\n"
@@ -83,6 +84,7 @@ static void check_built_in(const struct ek_rules *r)
     ck_assert_int_eq(r->hold_ms, 600000);
     ck_assert(r->recover_auto && r->on_limit == EK_LIMIT_OBSERVE && r->max_routed_share == 1);
     ck_assert_int_eq(r->max_routed_features, 10);
+    ck_assert(r->windows.length_ms == 300000 && r->windows.kept == 12 && r->windows.cells == 100);
     ck_assert_int_eq(r->segment_count, 0);
     ck_assert_int_eq(r->pin_count, 0);
 }
@@ -112,6 +114,7 @@ START_TEST(every_key_of_the_example_is_taken)
     ck_assert_int_eq(r->hold_ms, 90000);
     ck_assert(!r->recover_auto && r->on_limit == EK_LIMIT_KEEP && r->max_routed_share == 0.5);
     ck_assert_int_eq(r->max_routed_features, 3);
+    ck_assert(r->windows.length_ms == 10000 && r->windows.kept == 6 && r->windows.cells == 40);
     ck_assert_int_eq(r->segment_count, 3);
     ck_assert_str_eq(r->segment[2], "app");
     const struct ek_feature_rule *price = &r->feature[0];

@@ -1,0 +1,151 @@
+#include "guard/traffic.h"
+
+#include "base/alloc.h"
+#include "num/windows.h"
+
+struct ek_traffic {
+    const struct ek_profile *profile;
+    const struct ek_cells *cells;
+    struct ek_window_rule rule;
+    int64_t now;                 /* number of the window that is open */
+    struct ek_windows **windows; /* [rule.cells], NULL before the first list */
+    struct ek_bins *bins;        /* [features] */
+    struct ek_values *training;  /* [features] */
+    struct ek_sketch *sketch;    /* scratch */
+};
+
+const char *ek_span_name(enum ek_span span)
+{
+    static const char *const names[] = {"recent", "kept", "life"};
+    return names[span];
+}
+
+static int fail(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for the sketches of the traffic");
+}
+
+int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
+                   const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e)
+{
+    size_t features = (size_t)p->features;
+    struct ek_traffic *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return fail(e);
+    t->profile = p;
+    t->cells = cells;
+    t->rule = rules->windows;
+    t->windows = ek_calloc((size_t)t->rule.cells, sizeof(struct ek_windows *));
+    t->bins = ek_calloc(features, sizeof *t->bins);
+    t->training = ek_calloc(features, sizeof *t->training);
+    if (!t->windows || !t->bins || !t->training || ek_sketch_new(&t->sketch)) {
+        ek_traffic_free(t);
+        return fail(e);
+    }
+    for (int f = 0; f < p->features; f++) {
+        ek_bins_fill(&t->bins[f], p->sketch[f]);
+        ek_values_of(p->sketch[f], &t->training[f]);
+    }
+    *out = t;
+    return EK_OK;
+}
+
+void ek_traffic_free(struct ek_traffic *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->windows && i < t->rule.cells; i++)
+        ek_windows_free(t->windows[i]);
+    ek_free(t->windows);
+    ek_free(t->bins);
+    ek_free(t->training);
+    ek_sketch_free(t->sketch);
+    ek_free(t);
+}
+
+void ek_traffic_time(struct ek_traffic *t, int64_t time_ms)
+{
+    int64_t length = t->rule.length_ms;
+    t->now = time_ms / length - (time_ms % length < 0);
+}
+
+static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q,
+                        struct ek_error *e)
+{
+    struct ek_windows **w = &t->windows[cell];
+    int rc = *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
+    if (rc)
+        return rc;
+    return ek_windows_add(*w, t->now, q->x, q->items) ? fail(e) : EK_OK;
+}
+
+/* Cells that changed hands: what they had is another value's. */
+static void clear_taken(struct ek_traffic *t)
+{
+    int count;
+    const int16_t *taken = ek_cells_taken(t->cells, &count);
+    for (int i = 0; i < count; i++)
+        if (taken[i] < t->rule.cells && t->windows[taken[i]])
+            ek_windows_clear(t->windows[taken[i]]);
+}
+
+int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
+                    const struct ek_query *q, struct ek_error *e)
+{
+    int rc = EK_OK;
+    ek_traffic_time(t, time_ms);
+    clear_taken(t);
+    for (int i = 0; !rc && i < count; i++)
+        if (cells[i] >= 0 && cells[i] < t->rule.cells)
+            rc = list_in_cell(t, cells[i], q, e);
+    return rc;
+}
+
+int ek_traffic_features(const struct ek_traffic *t)
+{
+    return t->profile->features;
+}
+
+int ek_traffic_cells(const struct ek_traffic *t)
+{
+    int count = ek_cells_count(t->cells);
+    return count < t->rule.cells ? count : t->rule.cells;
+}
+
+void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimension,
+                     const char **value)
+{
+    *dimension = ek_cells_dimension_name(t->cells, cell);
+    *value = ek_cells_value(t->cells, cell);
+}
+
+int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
+                    struct ek_feature_view out[EK_SPANS])
+{
+    struct ek_windows *w = t->windows[cell];
+    uint64_t lists = 0;
+    if (!w)
+        return 0;
+    ek_sketch_clear(t->sketch);
+    for (int span = 0; span < EK_SPANS; span++) {
+        switch (span) {
+        case EK_SPAN_RECENT:
+            lists = ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
+            break;
+        case EK_SPAN_KEPT: /* and the recent ones, which are there already */
+            lists += ek_windows_get(w, feature, t->now - t->rule.kept, t->now - 2, t->sketch);
+            break;
+        default:
+            ek_sketch_clear(t->sketch);
+            lists = ek_windows_life(w, feature, t->sketch);
+        }
+        ek_feature_view_of(t->sketch, lists, &t->bins[feature], t->profile->sketch[feature],
+                           &t->training[feature], &out[span]);
+    }
+    return 1;
+}
+
+const struct ek_values *ek_traffic_training(const struct ek_traffic *t)
+{
+    return t->training;
+}

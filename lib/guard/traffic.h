@@ -1,0 +1,52 @@
+/* Live sketches of the traffic, per cell and item feature, and how they differ from training.
+ *
+ * They describe; findings do not come from them. All lists count, repeats too. Time is the
+ * stream's: a list belongs to the window of the stream's time when it came. Only cells whose number
+ * is below the rules' windows.cells have sketches. A cell takes memory with its first list: 320 KiB
+ * of address space per feature, of which some 20 KB are touched.
+ * Owner: the caller. One thread at a time. Manifest, profile, rules and cells must outlive it.
+ */
+#ifndef EK_GUARD_TRAFFIC_H
+#define EK_GUARD_TRAFFIC_H
+
+#include "data/profile.h"
+#include "data/query.h"
+#include "data/rules.h"
+#include "decide/cells.h"
+#include "evenkeel.h"
+#include "guard/view.h"
+
+/* The window that is open with the one before; all that are kept; since the start. */
+enum ek_span { EK_SPAN_RECENT, EK_SPAN_KEPT, EK_SPAN_LIFE, EK_SPANS };
+const char *ek_span_name(enum ek_span span);
+
+struct ek_traffic;
+
+int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
+                   const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e);
+void ek_traffic_free(struct ek_traffic *t);
+/* One list of these cells (-1: none), the last that the registry was asked for, at the stream's
+ * time. A cell that changed hands with it begins anew. EK_ENOMEM: some of the cells may not
+ * have counted it. */
+int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
+                    const struct ek_query *q, struct ek_error *e);
+/* The stream's time went on without a list. */
+void ek_traffic_time(struct ek_traffic *t, int64_t time_ms);
+
+int ek_traffic_features(const struct ek_traffic *t);
+/* Cells that may have sketches: 0 .. that - 1. */
+int ek_traffic_cells(const struct ek_traffic *t);
+/* Names of a cell; NULL for all traffic, value NULL for "other". */
+void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimension,
+                     const char **value);
+/* The figures of a feature in a cell; 0 when the cell has no sketches. Costs some 100
+ * microseconds. */
+int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
+                    struct ek_feature_view out[EK_SPANS]);
+/* Those of training; [features], as long as the traffic lives, for any thread. */
+const struct ek_values *ek_traffic_training(const struct ek_traffic *t);
+
+/* That of a guard, which owns it. */
+struct ek_traffic *ek_guard_traffic(struct ek_guard *g);
+
+#endif
