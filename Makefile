@@ -34,7 +34,7 @@ CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Werror
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
-BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Ilib -I. -DEK_VERSION='"$(VERSION)"' -fPIC \
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Ilib -I. -I$(B)/generated -DEK_VERSION='"$(VERSION)"' -fPIC \
                -fno-math-errno -ffp-contract=off $(WARN)
 # gcc knows less about ranges in instrumented code and then warns of what cannot be.
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all \
@@ -85,6 +85,19 @@ $(B)/flags.stamp: FORCE
 $(B)/sources.stamp: FORCE
 	$(call keep,echo '$(LIB_SRC) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
+
+# The catalogue of units becomes a table of the library; what reads it is the library's own reader.
+UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
+                  $(addprefix $(B)/,$(addsuffix .o,lib/data/yaml lib/data/node lib/data/units \
+                    lib/data/units_read deploy/unit_table))
+$(B)/unit-table: $(UNIT_TABLE_OBJ)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+$(B)/generated/units_built_in.inc: rules/units.yaml $(B)/unit-table
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$(B)/unit-table $< > $@.new && mv $@.new $@
+$(B)/lib/data/units_built_in.o: $(B)/generated/units_built_in.inc
 
 $(B)/libevenkeel.a: $(LIB_OBJ) $(B)/sources.stamp
 	$(call say,AR)

@@ -20,9 +20,9 @@ static const char NOT_HELD[] = "not held against a manifest, there is none";
 
 const char *ek_kind_name(enum ek_kind kind)
 {
-    static const char *const names[EK_KIND_COUNT] = {"unknown",       "manifest", "rules",
-                                                     "configuration", "model",    "profile",
-                                                     "LETOR text",    "messages"};
+    static const char *const names[EK_KIND_COUNT] = {"unknown", "manifest",      "rules",
+                                                     "units",   "configuration", "model",
+                                                     "profile", "LETOR text",    "messages"};
     return names[kind];
 }
 
@@ -103,17 +103,28 @@ static bool has_any(const struct ek_node *root, const char *const *keys, size_t 
     return false;
 }
 
+/* Units of its own, and nothing else that rules have. Rules with units and no more are the same. */
+static bool is_catalogue(const struct ek_node *root)
+{
+    const struct ek_node *units = ek_node_get(root, "units");
+    return units && !ek_node_get(root, "features") && units->kind == EK_NODE_SEQUENCE &&
+           (!units->count || units->children[0].kind == EK_NODE_MAPPING);
+}
+
 static enum ek_kind kind_of_tree(const struct ek_node *root)
 {
     const struct ek_node *features = ek_node_get(root, "features");
     if (features && features->kind == EK_NODE_SEQUENCE)
         return EK_KIND_MANIFEST;
-    for (int nearly = 0; nearly < 2; nearly++)
+    for (int nearly = 0; nearly < 2; nearly++) {
         for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
             if (has_any(root, SIGNS[i].keys, SIGNS[i].count, nearly))
                 return SIGNS[i].kind;
+        if (!nearly && is_catalogue(root))
+            return EK_KIND_UNITS;
+    }
     bool bare = root->kind == EK_NODE_MAPPING && root->count == 1 && ek_node_get(root, "version");
-    return features || bare ? EK_KIND_RULES : EK_KIND_UNKNOWN;
+    return features || bare || ek_node_get(root, "units") ? EK_KIND_RULES : EK_KIND_UNKNOWN;
 }
 
 static enum ek_kind kind_of_text(const char *name, const struct ek_buf *text, struct ek_error *e)
@@ -124,8 +135,8 @@ static enum ek_kind kind_of_text(const char *name, const struct ek_buf *text, st
     enum ek_kind kind = kind_of_tree(ek_yaml_root(y));
     if (kind == EK_KIND_UNKNOWN)
         ek_fail_at(e, EK_ECONFIG, name, 1, 1,
-                   "no manifest (features: as a list), rules (features: by name, defaults, ...) or "
-                   "configuration (input, output, ...)");
+                   "no manifest (features: as a list), rules (features: by name, defaults, ...), "
+                   "units (units: as a list) or configuration (input, output, ...)");
     ek_yaml_free(y);
     return kind;
 }
@@ -232,6 +243,16 @@ static int check_rules(struct ek_checked *c, const struct ek_manifest *m, struct
     return rc;
 }
 
+static int check_units(struct ek_checked *c, struct ek_error *e)
+{
+    struct ek_units own;
+    ek_units_init(&own);
+    int rc =
+        ek_units_parse(&own, name_of(c), (const char *)c->text.data, c->text.length, &c->faults, e);
+    ek_units_release(&own);
+    return rc;
+}
+
 static int check_model(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_model *model = NULL;
@@ -309,6 +330,8 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct 
         return check_manifest(c, e);
     case EK_KIND_RULES:
         return check_rules(c, m, e);
+    case EK_KIND_UNITS:
+        return check_units(c, e);
     case EK_KIND_CONFIG:
         return check_config(c, e);
     case EK_KIND_MODEL:
@@ -339,6 +362,7 @@ int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)
     static const char *const is[EK_KIND_COUNT] = {"",
                                                   "this is a manifest",
                                                   "these look like rules",
+                                                  "this is a catalogue of units",
                                                   "this is a configuration",
                                                   "this is a model",
                                                   "this is a profile",
@@ -347,6 +371,7 @@ int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)
     static const char *const wants[EK_KIND_COUNT] = {"a profile, model or capture",
                                                      "a manifest",
                                                      "rules",
+                                                     "a catalogue of units",
                                                      "a configuration",
                                                      "a model",
                                                      "a profile",

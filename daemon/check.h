@@ -15,6 +15,7 @@ enum ek_kind {
     EK_KIND_UNKNOWN, /* could not be read, or is none of the others */
     EK_KIND_MANIFEST,
     EK_KIND_RULES,
+    EK_KIND_UNITS,
     EK_KIND_CONFIG,
     EK_KIND_MODEL,
     EK_KIND_PROFILE,

@@ -29,6 +29,7 @@ struct ek_feature {
     enum ek_role role;
     enum ek_type type;
     bool routable, positive, missing_expected;
+    bool is_money; /* among `currency_features` */
 };
 
 /* Hyper-parameters a set asks for under `training:`; -1 (hidden_count: 0) where it says nothing. */

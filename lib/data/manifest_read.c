@@ -251,6 +251,14 @@ static int read_reference(const struct source *s, const struct ek_node *n, const
     return *out ? EK_OK : no_memory(s);
 }
 
+static int read_money(const struct source *s, const struct ek_node *n, const char *key)
+{
+    int rc = read_reference(s, n, key, EK_ROLE_ITEM, NULL);
+    if (!rc)
+        s->m->features[ek_manifest_feature(s->m, n->text)].is_money = true;
+    return rc;
+}
+
 static int read_references(const struct source *s, const struct ek_node *root)
 {
     static const char currency[] = "currency_features";
@@ -263,7 +271,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
     if (!rc && list)
         rc = ek_node_expect(s->y, list, currency, EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && list && i < list->count; i++)
-        rc = go_on(s, read_reference(s, &list->children[i], currency, EK_ROLE_ITEM, NULL));
+        rc = go_on(s, read_money(s, &list->children[i], currency));
     return rc;
 }
 

@@ -43,6 +43,7 @@ void ek_rules_free(struct ek_rules *r)
     }
     for (int i = 0; i < r->segment_count; i++)
         ek_free(r->segment[i]);
+    ek_units_release(&r->units);
     ek_error_list_release(&r->later);
     ek_free(r->feature);
     ek_free(r->pin);
@@ -220,8 +221,8 @@ static int read_segments(const struct ek_rules_source *s, const struct ek_node *
 
 static int read_root(const struct ek_rules_source *s, const struct ek_node *root)
 {
-    static const char *const keys[] = {"version", "defaults", "limits", "segments",
-                                       "windows", "features", "pins",   "tests"};
+    static const char *const keys[] = {"version", "defaults", "limits", "segments", "windows",
+                                       "units",   "features", "pins",   "tests"};
     int version, rc = ek_rules_keys(s, root, keys, EK_COUNT(keys));
     if (!rc)
         rc = ek_rules_int(s, root, "version", 1, 1, &version);
@@ -233,6 +234,8 @@ static int read_root(const struct ek_rules_source *s, const struct ek_node *root
         rc = ek_rules_go_on(s, read_limits(s, ek_node_get(root, "limits")));
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_windows(s, ek_node_get(root, "windows")));
+    if (!rc)
+        rc = ek_rules_go_on(s, ek_rules_read_units(s, ek_node_get(root, "units")));
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_features(s, ek_node_get(root, "features")));
     if (!rc)

@@ -13,6 +13,7 @@
 
 #include "base/error_list.h"
 #include "data/manifest.h"
+#include "data/units.h"
 #include "data/words.h"
 
 #include <stdbool.h>
@@ -55,6 +56,7 @@ struct ek_window_rule {
 };
 
 struct ek_rules {
+    struct ek_units units;           /* what the file adds to the conversions that are built in */
     struct ek_feature_rule defaults; /* what `defaults` says; no units */
     struct ek_feature_rule *feature; /* [manifest->feature_count] */
     int feature_count;
@@ -76,6 +78,8 @@ struct ek_rules {
     struct ek_error_list later; /* what the file asks for that this version cannot do, by place */
 };
 
+/* Where a file names a catalogue of units, that is read too; its path is relative to the folder of
+ * the rules, which `name` tells. What is wrong with it is told at the place that names it. */
 /* The built-in rules for a manifest. Without one (NULL, here and below) only the form of a file is
  * checked: names of features are taken as they come, there are no feature rules, pins have feature
  * -1. */

@@ -2,13 +2,10 @@
 #include "data/rules_read.h"
 
 #include "base/alloc.h"
-#include "base/parse.h"
-#include "data/unit_table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { UNIT_WORDS = 64 };
 static const double EFFECT_MIN = 1.001, EFFECT_MAX = 1e6;
 static const char BY_QUERY_FEATURE[] = "query_feature:";
 
@@ -124,18 +121,11 @@ static bool is_currency_pair(const char *id)
 
 static int check_unit_id(const struct ek_rules_source *s, const struct ek_node *n, const char *id)
 {
-    const char *words[UNIT_WORDS];
-    size_t count;
-    const struct ek_unit *units = ek_unit_table(&count);
-    if (is_currency_pair(id))
+    const char *near = NULL;
+    if (is_currency_pair(id) || ek_units_find(&s->r->units, id) || s->r->units.incomplete)
         return EK_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (!strcmp(units[i].id, id))
-            return EK_OK;
-        if (i < UNIT_WORDS)
-            words[i] = units[i].id;
-    }
-    const char *near = ek_nearest_word(id, words, count < UNIT_WORDS ? count : UNIT_WORDS);
+    if (ek_units_nearest(&s->r->units, id, &near))
+        return ek_rules_no_memory(s);
     if (near)
         return ek_node_fail(s->y, n, s->e, "unknown unit '%.60s', did you mean '%s'?", id, near);
     return ek_node_fail(s->y, n, s->e,

@@ -53,6 +53,8 @@ int ek_rules_read_features(const struct ek_rules_source *s, const struct ek_node
 int ek_rules_read_windows(const struct ek_rules_source *s, const struct ek_node *map);
 /* What holds where the file says nothing. */
 struct ek_window_rule ek_rules_windows_default(void);
+/* The conversions and catalogues of `units`. Before the features, which name them. */
+int ek_rules_read_units(const struct ek_rules_source *s, const struct ek_node *list);
 int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *list);
 int ek_rules_check_tests(const struct ek_rules_source *s, const struct ek_node *list);
 

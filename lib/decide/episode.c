@@ -22,7 +22,7 @@ struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
     return number ? &d->episode[number - 1] : NULL;
 }
 
-static void describe(const struct ek_episode *e, struct ek_finding *f)
+static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     f->class = g->class;
@@ -37,7 +37,8 @@ static void describe(const struct ek_episode *e, struct ek_finding *f)
     f->factor_high = exp(g->level.high_ln);
     f->query_feature = e->query_feature;
     if (e->query_feature < 0)
-        f->unit_count = ek_units_match(g->level.shift_ln, g->level.error_ln, f->unit);
+        f->unit_count = ek_units_match(d->rules, d->manifest, e->feature, g->level.shift_ln,
+                                       g->level.error_ln, f->unit);
 }
 
 static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,
@@ -63,7 +64,7 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     f.share = f.spread_ratio = 1;
     f.query_feature = -1;
     if (e->phase == EK_PHASE_CONFIRMED)
-        describe(e, &f);
+        describe(d, e, &f);
     if (d->findings - d->fetched == EK_FINDINGS_MAX)
         d->fetched++;
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;

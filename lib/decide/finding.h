@@ -24,7 +24,7 @@ struct ek_finding {
     enum ek_class class;           /* EK_CLASS_NONE while suspected */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     int unit_count;
-    const char *unit[EK_UNIT_MATCHES];
+    struct ek_unit_match unit[EK_UNIT_MATCHES]; /* conversions that fit, likeliest first */
     int query_feature;  /* the factor is this query feature's value, -1: it is one number */
     const char *reason; /* for dismissed: why */
 };

@@ -12,10 +12,10 @@ static int acts(enum ek_action a)
 static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                        const struct ek_finding *f)
 {
+    for (int j = 0; j < f->unit_count; j++)
+        if (f->unit[j].listed)
+            return 1;
     for (int i = 0; i < rule->unit_count; i++) {
-        for (int j = 0; j < f->unit_count; j++)
-            if (!strcmp(rule->unit[i], f->unit[j]))
-                return 1;
         static const char prefix[] = "query_feature:";
         if (f->query_feature >= 0 && !strncmp(rule->unit[i], prefix, sizeof prefix - 1) &&
             !strcmp(rule->unit[i] + sizeof prefix - 1, m->query[f->query_feature]->name))

@@ -1,29 +1,64 @@
 #include "decide/units.h"
 
-#include "data/unit_table.h"
-
 #include <math.h>
-#include <stddef.h>
+#include <string.h>
 
-static const double ERRORS = 2.5, TOLERANCE_LN = .03;
+/* TIE_LN: factors from files are rounded. */
+static const double ERRORS = 2.5, TOLERANCE_LN = .03, TIE_LN = 1e-9;
 
-int ek_units_match(double shift_ln, double error_ln, const char **ids)
+static int is_listed(const struct ek_feature_rule *rule, const char *id)
 {
-    double distance[EK_UNIT_MATCHES], reach = fmax(ERRORS * error_ln, TOLERANCE_LN);
-    size_t known;
-    const struct ek_unit *units = ek_unit_table(&known);
+    for (int i = 0; i < rule->unit_count; i++)
+        if (!strcmp(rule->unit[i], id))
+            return 1;
+    return 0;
+}
+
+static double distance(const struct ek_unit_match *m, double shift_ln)
+{
+    return fabs(shift_ln - log(m->unit->factor));
+}
+
+static int comes_before(const struct ek_unit_match *a, const struct ek_unit_match *b,
+                        double shift_ln)
+{
+    if (a->listed != b->listed)
+        return a->listed;
+    if (a->fit != b->fit)
+        return a->fit < b->fit;
+    return distance(a, shift_ln) < distance(b, shift_ln) - TIE_LN;
+}
+
+/* Puts `one` into its place among `count`; the last falls out when there is no room. */
+static int insert(struct ek_unit_match *match, int count, const struct ek_unit_match *one,
+                  double shift_ln)
+{
+    int at = count;
+    while (at > 0 && comes_before(one, &match[at - 1], shift_ln))
+        at--;
+    if (at == EK_UNIT_MATCHES)
+        return count;
+    int kept = count < EK_UNIT_MATCHES ? count : EK_UNIT_MATCHES - 1;
+    memmove(&match[at + 1], &match[at], (size_t)(kept - at) * sizeof *match);
+    match[at] = *one;
+    return kept + 1;
+}
+
+int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
+                   double shift_ln, double error_ln, struct ek_unit_match *match)
+{
+    const struct ek_feature *feature = m->item[item_feature];
+    const struct ek_feature_rule *rule = &rules->feature[feature - m->features];
+    struct ek_measure measure = ek_units_measure(&rules->units, feature->unit);
+    double reach = fmax(ERRORS * error_ln, TOLERANCE_LN);
+    const struct ek_unit *u;
     int count = 0;
-    for (size_t i = 0; i < known; i++) {
-        double d = fabs(shift_ln - log(units[i].factor));
-        if (d > reach || (count == EK_UNIT_MATCHES && d >= distance[count - 1]))
-            continue;
-        int at = count < EK_UNIT_MATCHES ? count++ : count - 1;
-        for (; at > 0 && distance[at - 1] > d; at--) {
-            distance[at] = distance[at - 1];
-            ids[at] = ids[at - 1];
-        }
-        distance[at] = d;
-        ids[at] = units[i].id;
+    if (!measure.quantity && feature->is_money)
+        measure = ek_units_measure(&rules->units, "money");
+    for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
+        const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
+        if (distance(&one, shift_ln) <= reach)
+            count = insert(match, count, &one, shift_ln);
     }
     return count;
 }

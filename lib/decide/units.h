@@ -1,11 +1,23 @@
-/* Known conversions: which change of unit a factor looks like. */
+/* Which known conversions a factor looks like. */
 #ifndef EK_DECIDE_UNITS_H
 #define EK_DECIDE_UNITS_H
 
+#include "data/manifest.h"
+#include "data/rules.h"
+
 enum { EK_UNIT_MATCHES = 6 };
 
-/* Ids of all conversions whose ln factor lies within the larger of 2.5 standard errors and 3% of
- * shift_ln, nearest first; returns how many (at most EK_UNIT_MATCHES). The ids are constants. */
-int ek_units_match(double shift_ln, double error_ln, const char **ids);
+struct ek_unit_match {
+    const struct ek_unit *unit; /* of the rules, or built in */
+    int listed;                 /* the rules list it for the feature */
+    enum ek_unit_fit fit;       /* to what the manifest says about the feature */
+};
+
+/* All conversions whose ln factor lies within the larger of 2.5 standard errors and 3% of shift_ln:
+ * first what the rules list for the feature, then by how it fits the feature's unit, then nearest
+ * first, then by their order in the catalogue. For a feature whose unit is not known only listing
+ * and distance count. Returns how many there are in `match`, at most EK_UNIT_MATCHES. */
+int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
+                   double shift_ln, double error_ln, struct ek_unit_match *match);
 
 #endif

@@ -33,7 +33,7 @@ static int add_units(struct ek_buf *b, const struct ek_manifest *m, const struct
     if (!rc && f->query_feature >= 0)
         rc = ek_buf_printf(b, "\"query_feature:%s\"", m->query[f->query_feature]->name);
     for (int i = 0; !rc && i < f->unit_count; i++)
-        rc = ek_buf_printf(b, "%s\"%s\"", i ? "," : "", f->unit[i]);
+        rc = ek_buf_printf(b, "%s\"%s\"", i ? "," : "", f->unit[i].unit->id);
     return rc ? rc : ek_buf_text(b, "]");
 }
 

@@ -106,6 +106,20 @@ later.yaml:6:7: pins are not available in this version"
 says 78 "$later" -m manifest.yaml later.yaml
 says 78 "$later" later.yaml
 
+# Catalogues of units: the built-in one and those that rules name, from the folder of the rules.
+cp "$bad/../../rules/units.yaml" copy.yaml
+says 0 'copy.yaml: units, ok' copy.yaml
+says 78 "$bad/units/key-near.yaml:4:27: unknown key 'faktor', did you mean 'factor'?
+$bad/units/key-near.yaml:4:47: 'factor' is 1: that changes nothing" "$bad/units/key-near.yaml"
+mkdir own
+printf 'units: [{id: points, factor: 250, text: points}]\n' >own/units.yaml
+printf 'units: [units.yaml]\nfeatures: {price: {units: [points]}}\n' >own/rules.yaml
+says 0 'own/rules.yaml: rules, ok' -m manifest.yaml own/rules.yaml
+printf 'units: [{id: points, factor: 0, text: points}, {id: Points, factor: 2}]\n' >own/units.yaml
+says 78 "own/rules.yaml:1:9: 'units': own/units.yaml:1:30: 'factor' must be between 1e-12 and 1e+12, not '0'
+own/rules.yaml:1:9: 'units': own/units.yaml:1:48: the unit has no 'text'
+own/rules.yaml:1:9: 'units': own/units.yaml:1:53: an id is 1 to 60 small letters, digits and underscores, a letter first, not 'Points'" -m manifest.yaml own/rules.yaml
+
 # Models, profiles and configurations.
 quiet() {
 	"$@" 2>chatter || fail "failed: $* $(cat chatter)"

@@ -68,6 +68,9 @@ completes() { # words, expected word
 		read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _evenkeel
 		printf "%s\n" "${COMPREPLY[@]}" | grep -qxe "$2"' "$home" "$1" "$2"
 }
+brings_units() {
+	"$home/bin/evenkeel" check "$home/share/evenkeel/rules/units.yaml"
+}
 leaves_nothing() {
 	$MAKE -C "$top" --no-print-directory uninstall PREFIX="$home" &&
 		[ -z "$(find "$home" ! -type d)" ]
@@ -82,6 +85,7 @@ t "a C program with the static library" uses_static
 t "a man page for every command, every option in it" has_pages
 t "completion of a command" completes "evenkeel che" check
 t "completion of an option" completes "evenkeel profile --man" --manifest
+t "the catalogue of units is there, and that of the program" brings_units
 t "DESTDIR and PREFIX" stages
 t "make uninstall leaves nothing" leaves_nothing
 echo "$passed passed, $failed failed"

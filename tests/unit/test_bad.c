@@ -1,5 +1,5 @@
 /* Every file in tests/bad/KIND says in its first line what must be said about it:
- * `# expect: LINE:COLUMN: message`. Manifests, rules and lists alike. */
+ * `# expect: LINE:COLUMN: message`. Manifests, rules, units and lists alike. */
 #include "base/file.h"
 #include "data/dataset.h"
 #include "data/rules.h"
@@ -28,6 +28,16 @@ static int read_rules(const struct ek_manifest *m, const char *path, struct ek_e
     struct ek_rules *bad = NULL;
     int rc = ek_rules_load(&bad, m, path, e);
     ek_rules_free(bad);
+    return rc;
+}
+
+static int read_units(const struct ek_manifest *m, const char *path, struct ek_error *e)
+{
+    struct ek_units bad;
+    (void)m;
+    ek_units_init(&bad);
+    int rc = ek_units_load(&bad, path, NULL, e);
+    ek_units_release(&bad);
     return rc;
 }
 
@@ -99,6 +109,12 @@ START_TEST(each_bad_rules_file_gets_its_message)
 }
 END_TEST
 
+START_TEST(each_bad_catalogue_of_units_gets_its_message)
+{
+    check_folder("units", read_units, EK_ECONFIG);
+}
+END_TEST
+
 START_TEST(each_bad_list_gets_its_message)
 {
     check_folder("letor", read_lists, EK_EFORMAT);
@@ -108,5 +124,5 @@ END_TEST
 Suite *suite_bad(void)
 {
     return ek_suite("bad", each_bad_manifest_gets_its_message, each_bad_rules_file_gets_its_message,
-                    each_bad_list_gets_its_message);
+                    each_bad_catalogue_of_units_gets_its_message, each_bad_list_gets_its_message);
 }

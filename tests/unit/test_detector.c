@@ -149,7 +149,7 @@ START_TEST(cents_are_found_within_ten_lists_and_named)
     ck_assert_int_eq(f->cell, 0);
     ck_assert(f->factor > 85 && f->factor < 117);
     ck_assert(f->factor_low < f->factor && f->factor < f->factor_high);
-    ck_assert_str_eq(f->unit[0], "cents");
+    ck_assert_str_eq(f->unit[0].unit->id, "cents");
     ck_assert(f->since_query >= BEFORE - 2 && f->since_query <= BEFORE + 5);
     ck_assert(f->share > .95);
     teardown(&b);
@@ -215,7 +215,7 @@ START_TEST(a_query_feature_that_always_went_with_the_value_is_no_factor)
     run(&b, 400, of_the_stay_in_cents);
     ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
     ck_assert_int_eq(b.last[EK_CONFIRMED].query_feature, -1);
-    ck_assert_str_eq(b.last[EK_CONFIRMED].unit[0], "cents");
+    ck_assert_str_eq(b.last[EK_CONFIRMED].unit[0].unit->id, "cents");
     teardown(&b);
 }
 END_TEST

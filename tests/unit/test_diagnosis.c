@@ -1,8 +1,7 @@
-/* Alignment, classes and units on lists made to measure. */
+/* Alignment and classes on lists made to measure. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "decide/classify.h"
-#include "decide/units.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -201,26 +200,12 @@ START_TEST(no_lists_are_no_shift)
 }
 END_TEST
 
-START_TEST(units_are_named_nearest_first_and_only_when_they_fit)
-{
-    const char *ids[EK_UNIT_MATCHES];
-    ck_assert_int_eq(ek_units_match(log(101), .01, ids), 1);
-    ck_assert_str_eq(ids[0], "cents");
-    ck_assert_int_eq(ek_units_match(log(37), .01, ids), 0);
-    int wide = ek_units_match(log(65), .3, ids);
-    ck_assert_int_ge(wide, 2);
-    ck_assert_str_eq(ids[0], "minutes_to_seconds");
-    ck_assert_int_ge(ek_units_match(0, 50, ids), EK_UNIT_MATCHES);
-}
-END_TEST
-
 Suite *suite_diagnosis(void)
 {
-    return ek_suite("diagnosis", nothing_happened_is_no_class,
-                    a_shift_of_a_share_is_measured_with_both,
-                    intervals_hold_the_factor_nineteen_times_in_twenty_when_lists_are_independent,
-                    spreads_and_levels_together_tell_power_offset_items_and_shape,
-                    lists_of_a_size_that_training_hardly_had_still_tell_a_scale,
-                    shares_come_before_levels, a_factor_known_per_list_beats_one_number,
-                    no_lists_are_no_shift, units_are_named_nearest_first_and_only_when_they_fit);
+    return ek_suite(
+        "diagnosis", nothing_happened_is_no_class, a_shift_of_a_share_is_measured_with_both,
+        intervals_hold_the_factor_nineteen_times_in_twenty_when_lists_are_independent,
+        spreads_and_levels_together_tell_power_offset_items_and_shape,
+        lists_of_a_size_that_training_hardly_had_still_tell_a_scale, shares_come_before_levels,
+        a_factor_known_per_list_beats_one_number, no_lists_are_no_shift);
 }

@@ -1,0 +1,62 @@
+/* unit_table CATALOGUE: the catalogue of units as the rows of a C array, on standard output. It
+ * reads with the library's own reader, so that a fault of the catalogue ends the build with its
+ * place. */
+#include "data/units.h"
+
+#include <stdio.h>
+
+/* The library's own table is what is being made. */
+const struct ek_unit *ek_units_built_in(size_t *count)
+{
+    *count = 0;
+    return NULL;
+}
+
+static void print_text(const char *text)
+{
+    if (!text) {
+        fputs("NULL", stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text; text++)
+        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('"');
+}
+
+static void print_unit(const struct ek_unit *u)
+{
+    fputs("{.id = ", stdout);
+    print_text(u->id);
+    printf(", .factor = %.17g, .quantity = ", u->factor);
+    print_text(u->quantity);
+    fputs(", .from = ", stdout);
+    print_text(u->from);
+    fputs(", .text = ", stdout);
+    print_text(u->text);
+    fputs(", .inverse = ", stdout);
+    print_text(u->inverse);
+    fputs("},\n", stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct ek_units units;
+    struct ek_error_list faults;
+    struct ek_error e;
+    char text[700];
+    if (argc != 2)
+        return 2;
+    ek_units_init(&units);
+    ek_error_list_init(&faults);
+    int rc = ek_units_load(&units, argv[1], &faults, &e);
+    if (rc && !faults.count)
+        fprintf(stderr, "%s\n", ek_error_text(&e, text, sizeof text));
+    for (size_t i = 0; i < faults.count; i++)
+        fprintf(stderr, "%s\n", ek_error_text(&faults.errors[i], text, sizeof text));
+    for (size_t i = 0; !rc && i < units.count; i++)
+        print_unit(&units.unit[i]);
+    ek_units_release(&units);
+    ek_error_list_release(&faults);
+    return rc ? 1 : 0;
+}
