@@ -36,6 +36,7 @@ void ek_rehearsal_event(struct ek_rehearsal *r, const char *json)
     static const char plan[] = "{\"event\":\"plan\"";
     r->confirmed += strstr(json, "\"state\":\"confirmed\"") != NULL;
     r->plans += !strncmp(json, plan, sizeof plan - 1);
+    ek_told_event(&r->told, json);
 }
 
 static int make_room(struct ek_rehearsal *r, size_t items)
@@ -113,9 +114,10 @@ void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
         fprintf(to, "  could not be scored      %" PRIu64 ", forwarded as they came\n",
                 r->unscored);
     fprintf(to,
-            "  findings confirmed       %" PRIu64 "\n"
-            "  plan changes             %" PRIu64 "\n",
-            r->confirmed, r->plans);
+            "  plan changes             %" PRIu64 "\n"
+            "  findings confirmed       %" PRIu64 "\n",
+            r->plans, r->confirmed);
+    ek_told_print(&r->told, to);
     print_quality(r, to);
     if (r->enforce && !r->model)
         fputs("  The rules enforce, but without --model nothing is routed.\n", to);

@@ -7,6 +7,7 @@
 #ifndef EK_DAEMON_REHEARSAL_H
 #define EK_DAEMON_REHEARSAL_H
 
+#include "daemon/told.h"
 #include "data/codec.h"
 #include "guard/assets.h"
 #include "score/metrics.h"
@@ -19,6 +20,7 @@ struct ek_rehearsal {
     uint64_t messages, untouched, anew, unreadable;
     uint64_t unscored; /* of the untouched: the plan was for them, but they cannot be scored */
     uint64_t confirmed, plans;
+    struct ek_told told;
     uint64_t labelled; /* of those scored anew */
     struct ek_metric_mean before, after;
     bool model, enforce; /* there is a model; the rules enforce something */

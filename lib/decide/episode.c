@@ -38,7 +38,7 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
     f->query_feature = e->query_feature;
     if (e->query_feature < 0)
         f->unit_count = ek_units_match(d->rules, d->manifest, e->feature, g->level.shift_ln,
-                                       g->level.error_ln, f->unit);
+                                       g->level.low_ln, g->level.high_ln, f->unit);
 }
 
 static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* TIE_LN: factors from files are rounded. */
-static const double ERRORS = 2.5, TOLERANCE_LN = .03, TIE_LN = 1e-9;
+static const double WIDER = 1.25, TOLERANCE_LN = .03, TIE_LN = 1e-9;
 
 static int is_listed(const struct ek_feature_rule *rule, const char *id)
 {
@@ -45,19 +45,21 @@ static int insert(struct ek_unit_match *match, int count, const struct ek_unit_m
 }
 
 int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
-                   double shift_ln, double error_ln, struct ek_unit_match *match)
+                   double shift_ln, double low_ln, double high_ln, struct ek_unit_match *match)
 {
     const struct ek_feature *feature = m->item[item_feature];
     const struct ek_feature_rule *rule = &rules->feature[feature - m->features];
     struct ek_measure measure = ek_units_measure(&rules->units, feature->unit);
-    double reach = fmax(ERRORS * error_ln, TOLERANCE_LN);
+    double low = shift_ln - fmax(WIDER * (shift_ln - low_ln), TOLERANCE_LN);
+    double high = shift_ln + fmax(WIDER * (high_ln - shift_ln), TOLERANCE_LN);
     const struct ek_unit *u;
     int count = 0;
     if (!measure.quantity && feature->is_money)
         measure = ek_units_measure(&rules->units, "money");
     for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
         const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
-        if (distance(&one, shift_ln) <= reach)
+        double factor_ln = log(u->factor);
+        if (factor_ln >= low && factor_ln <= high)
             count = insert(match, count, &one, shift_ln);
     }
     return count;

@@ -13,11 +13,12 @@ struct ek_unit_match {
     enum ek_unit_fit fit;       /* to what the manifest says about the feature */
 };
 
-/* All conversions whose ln factor lies within the larger of 2.5 standard errors and 3% of shift_ln:
- * first what the rules list for the feature, then by how it fits the feature's unit, then nearest
- * first, then by their order in the catalogue. For a feature whose unit is not known only listing
- * and distance count. Returns how many there are in `match`, at most EK_UNIT_MATCHES. */
+/* All conversions whose ln factor lies in the interval from low_ln to high_ln, widened by a
+ * quarter, or within 3% of shift_ln: first what the rules list for the feature, then by how it fits
+ * the feature's unit, then nearest first, then by their order in the catalogue. For a feature whose
+ * unit is not known only listing and distance count. Returns how many there are in `match`, at most
+ * EK_UNIT_MATCHES. */
 int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
-                   double shift_ln, double error_ln, struct ek_unit_match *match);
+                   double shift_ln, double low_ln, double high_ln, struct ek_unit_match *match);
 
 #endif

@@ -1,5 +1,7 @@
 #include "guard/event.h"
 
+#include "guard/sentence.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -71,6 +73,20 @@ static int add_diagnosis(struct ek_buf *b, const struct ek_finding *f)
     return rc;
 }
 
+static int add_sentence(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
+                        const struct ek_decision *decision)
+{
+    struct ek_buf sentence;
+    ek_buf_init(&sentence, b->limit);
+    int rc = ek_sentence(&sentence, m, f, decision);
+    if (!rc)
+        rc = ek_buf_text(b, ",\"text\":");
+    if (!rc)
+        rc = ek_buf_json(b, (const char *)sentence.data, sentence.length);
+    ek_buf_release(&sentence);
+    return rc;
+}
+
 int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
                      const struct ek_decision *decision)
 {
@@ -93,9 +109,11 @@ int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const stru
     if (!rc && f->reason)
         rc = ek_buf_printf(out, ",\"reason\":\"%s\"", f->reason);
     if (!rc)
-        rc = f->cause ? ek_buf_printf(out, ",\"cause\":\"c-%" PRIu32 "\"}", f->cause)
-                      : ek_buf_text(out, ",\"cause\":null}");
-    return rc;
+        rc = f->cause ? ek_buf_printf(out, ",\"cause\":\"c-%" PRIu32 "\"", f->cause)
+                      : ek_buf_text(out, ",\"cause\":null");
+    if (!rc)
+        rc = add_sentence(out, m, f, decision);
+    return rc ? rc : ek_buf_text(out, "}");
 }
 
 int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,

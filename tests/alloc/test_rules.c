@@ -13,8 +13,10 @@ static const char RULES[] =
     "version: 1\n"
     "defaults: {mode: observe, baseline: market, hold: 10m}\n"
     "segments: [arm, currency]\n"
+    "units: [{id: points, factor: 250, quantity: money, text: points, from: [pts],\n"
+    "         inverse: from_points, inverse_text: money}]\n"
     "features:\n"
-    "  price: {mode: enforce, units: [cents, \"query_feature:stay_nights\"]}\n"
+    "  price: {mode: enforce, units: [points, \"query_feature:stay_nights\"]}\n"
     "  stars: {watch: false}\n"
     "pins:\n"
     "  - {feature: taxes, segment: {arm: B}, action: route, reason: \"r\"}\n";

@@ -30,7 +30,8 @@ status=0
 [ $status = 3 ] || fail "ended with $status: $(cat chatter)"
 grep -q 'message 700 forwarded as it came: items\[0\]: no score' chatter || fail "$(cat chatter)"
 for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  could not be scored  *1, forwarded as they came$' \
-	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1'; do
+	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1' \
+	'^    price: values are multiplied by [0-9.]* (' 'amounts in cents instead'; do
 	grep -q "$line" chatter || fail "'$line' is not in: $(cat chatter)"
 done
 if grep -q 'nothing is routed' chatter; then fail "there is a model: $(cat chatter)"; fi

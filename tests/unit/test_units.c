@@ -48,7 +48,8 @@ static const char *fits(const struct with *w, int feature, double factor, double
 {
     static char text[EK_UNIT_MATCHES * (EK_UNIT_ID_BYTES_MAX + 1) + 1];
     struct ek_unit_match match[EK_UNIT_MATCHES];
-    int count = ek_units_match(w->rules, w->manifest, feature, log(factor), error_ln, match);
+    int count = ek_units_match(w->rules, w->manifest, feature, log(factor),
+                               log(factor) - 2 * error_ln, log(factor) + 2 * error_ln, match);
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < count; i++)
@@ -73,7 +74,8 @@ static const struct ek_unit *first_for(const struct ek_unit *u)
         sscanf(u->from, "%31s", word);
     snprintf(text, sizeof text, "features: [{name: x, index: 1, role: item, unit: '%s'}]", word);
     ck_assert_int_eq(ek_manifest_parse(&m, "m", text, strlen(text), NULL), EK_OK);
-    ck_assert_int_ge(ek_units_match(w.rules, m, 0, log(u->factor), .001, match), 1);
+    ck_assert_int_ge(
+        ek_units_match(w.rules, m, 0, log(u->factor), log(u->factor), log(u->factor), match), 1);
     ek_manifest_free(m);
     release(&w);
     return match[0].unit;
@@ -162,7 +164,8 @@ START_TEST(only_what_the_interval_allows_is_named)
     ck_assert_str_eq(fits(&w, PRICE, 37, .001), "");
     ck_assert_str_eq(fits(&w, PRICE, 104, .001), "");
     begins(fits(&w, PRICE, 104, .02), "cents");
-    ck_assert_int_eq(ek_units_match(w.rules, w.manifest, PLAIN, 0, 50, match), EK_UNIT_MATCHES);
+    ck_assert_int_eq(ek_units_match(w.rules, w.manifest, PLAIN, 0, -50, 50, match),
+                     EK_UNIT_MATCHES);
     release(&w);
 }
 END_TEST
@@ -173,7 +176,7 @@ START_TEST(what_the_rules_list_for_a_feature_comes_first)
     struct ek_unit_match match[EK_UNIT_MATCHES];
     begins(fits(&w, PRICE, 1.6, .001), "mi_to_km");
     begins(fits(&w, PRICE, 1.8, .1), "double mi_to_km");
-    ck_assert_int_ge(ek_units_match(w.rules, w.manifest, PRICE, 0, 50, match), 2);
+    ck_assert_int_ge(ek_units_match(w.rules, w.manifest, PRICE, 0, -50, 50, match), 2);
     ck_assert(match[0].listed && match[1].listed && !match[2].listed);
     release(&w);
 }

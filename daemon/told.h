@@ -1,0 +1,30 @@
+/* The findings of a run, a sentence each, as the events tell them.
+ *
+ * Confirmed ones only, each with its last sentence and how it ended; the first EK_TOLD_MAX are kept
+ * and the rest counted. Texts that are too long are cut. Value type, no memory of its own.
+ */
+#ifndef EK_DAEMON_TOLD_H
+#define EK_DAEMON_TOLD_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { EK_TOLD_MAX = 20, EK_TOLD_EPISODE_BYTES = 240, EK_TOLD_TEXT_BYTES = 600 };
+
+struct ek_told_finding {
+    char episode[EK_TOLD_EPISODE_BYTES], text[EK_TOLD_TEXT_BYTES];
+    const char *end; /* how it ended; NULL: it did not */
+};
+
+struct ek_told {
+    struct ek_told_finding finding[EK_TOLD_MAX];
+    int count;
+    uint64_t more; /* confirmed, and not kept */
+};
+
+/* Takes an event of the guard; others than those of confirmed findings change nothing. */
+void ek_told_event(struct ek_told *t, const char *json);
+/* Indented paragraphs of at most 79 columns; nothing when there was no finding. */
+void ek_told_print(const struct ek_told *t, FILE *to);
+
+#endif

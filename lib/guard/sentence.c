@@ -1,0 +1,85 @@
+#include "guard/sentence.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const double ALL_LISTS = .995; /* a share that rounds to 100% */
+
+static int add_where(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    const char *feature = m->item[f->feature]->name;
+    if (!f->dimension)
+        return ek_buf_printf(b, "%s: ", feature);
+    return ek_buf_printf(b, "%s, %s=%s: ", feature, f->dimension, f->value ? f->value : "(other)");
+}
+
+static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    if (f->query_feature >= 0)
+        return ek_buf_printf(b, "values are multiplied by %s, list by list,",
+                             m->query[f->query_feature]->name);
+    int rc = ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor,
+                           f->factor_low, f->factor_high);
+    return !rc && f->share < ALL_LISTS ? ek_buf_printf(b, " in %.2g%% of the lists", 100 * f->share)
+                                       : rc;
+}
+
+static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    static const char *const said[EK_CLASS_COUNT] = {
+        [EK_CLASS_NONE] = "something has changed",
+        [EK_OFFSET] = "a constant has been added to the values",
+        [EK_ITEMS] = "some items of a list are on another scale than the rest",
+        [EK_MISSING] = "values are missing more or less often than in training",
+        [EK_ZERO] = "values are zero more or less often than in training",
+        [EK_SIGN] = "values are negative more or less often than in training",
+        [EK_STUCK] = "values of a list are equal more or less often than in training",
+        [EK_CLIP] = "values are cut off at a bound",
+        [EK_NEW_CATEGORY] = "there are values that training did not have"};
+    if (f->class == EK_SCALE)
+        return add_scale(b, m, f);
+    if (f->class == EK_POWER)
+        return ek_buf_printf(b, "values are raised to the power %.3g", f->exponent);
+    if (f->class == EK_SHAPE)
+        return ek_buf_printf(b, "the spread within lists is multiplied by %.3g", f->spread_ratio);
+    return ek_buf_text(b, said[f->class]);
+}
+
+/* The likeliest conversion, unless it is of another quantity than the feature. */
+static int add_unit(struct ek_buf *b, const struct ek_finding *f)
+{
+    const struct ek_unit_match *u = f->unit;
+    if (f->class != EK_SCALE || f->query_feature >= 0)
+        return EK_OK;
+    if (!f->unit_count || (!u->listed && u->fit == EK_UNIT_OTHER))
+        return ek_buf_text(b, "; no known conversion of its unit fits");
+    int sure = u->listed || u->fit < EK_UNIT_ANY || !u->unit->quantity;
+    return ek_buf_printf(b, "; %s %s", sure ? "looks like" : "could be", u->unit->text);
+}
+
+static int add_action(struct ek_buf *b, const struct ek_decision *decision)
+{
+    const char *limits = decision->limited                   ? ", kept back by a limit"
+                         : decision->mode != EK_MODE_ENFORCE ? ", not enforced"
+                                                             : "";
+    return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action), limits);
+}
+
+int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
+                const struct ek_decision *decision)
+{
+    int rc = add_where(out, m, f);
+    if (!rc && f->state == EK_DISMISSED)
+        return ek_buf_printf(out, "no finding after all, %s", f->reason);
+    if (!rc && f->state == EK_RECOVERED)
+        return ek_buf_text(out, "back to normal");
+    if (!rc)
+        rc = add_class(out, m, f);
+    if (!rc)
+        rc = ek_buf_printf(out, " since query %" PRIu64, f->since_query);
+    if (!rc && f->state == EK_SUSPECTED)
+        return ek_buf_printf(out, " (%s); not confirmed yet", f->signal);
+    if (!rc)
+        rc = add_unit(out, f);
+    return rc ? rc : add_action(out, decision);
+}
