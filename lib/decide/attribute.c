@@ -1,118 +1,58 @@
-/* Which cell explains a change: all traffic, or one value of a segment dimension. */
-#include "decide/detector_internal.h"
+/* Which cell explains a change: all traffic, or some values of a segment dimension. */
+#include "decide/split.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
-    LISTS_PER_VALUE = 12, /* fewer say nothing about a value */
-    VALUES_MAX = 256
+    HITS_MOST = 4 /* values told one by one where fewer are clean than hit */
 };
-/* A value is hit when it moved by more than this part of the most moved one, clean when by less. */
-static const double HIT = .6, CLEAN = .25;
-static const double APART = 3; /* standard errors between the hit and the clean */
+static const double GAIN = 6.9;         /* odds of 1,000: some values only, against all */
+static const double GAIN_TO_WAIT = 1;   /* some values only cannot be ruled out */
+static const double SHARE_TO_WAIT = .2; /* of the lists, of a value that says neither */
+static const double FEW = 3;            /* lists */
 
-/* How one value of a dimension moved, on the scale of the finding: 0 not at all, about 1 wholly. */
-struct movement {
-    int cell, lists;
-    double sum, squares;
-};
-
-/* What a single list says about the change of the episode. NaN: nothing. */
-static double moved(const struct ek_detector *d, const struct ek_episode *e,
-                    const struct ek_list_stats *o, float mu)
+/* Lists of a cell outside that of the episode: how many, and what they say. */
+static double outside(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
+                      int cell, int *lists)
 {
-    const struct ek_baseline *b = &d->profile->baseline[e->feature];
-    int which;
-    switch (e->diagnosis.class) {
-    case EK_MISSING:
-        which = EK_SHARE_MISSING;
-        break;
-    case EK_ZERO:
-        which = EK_SHARE_ZERO;
-        break;
-    case EK_SIGN:
-        which = EK_SHARE_NEGATIVE;
-        break;
-    case EK_STUCK:
-    case EK_CLIP:
-        which = EK_SHARE_TIED;
-        break;
-    case EK_SHAPE:
-    case EK_ITEMS:
-        return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
-                                             : NAN;
-    default:
-        return o->usable ? o->r - mu : NAN;
-    }
-    return o->share[which] == EK_SHARE_UNKNOWN
-               ? NAN
-               : (double)o->share[which] / EK_SHARE_WHOLE - b->share[which];
+    struct ek_window w;
+    double evidence = 0;
+    *lists = 0;
+    ek_detector_window(d, e->feature, cell, e->since_row, &w);
+    for (int i = 0; i < w.count; i++)
+        if (!ek_history_in(d->history, d->window_row[i], e->cell)) {
+            ++*lists;
+            evidence += ek_change_evidence(d, e, c, &w, i);
+        }
+    return evidence;
 }
 
-static struct movement *movement_of(struct movement *m, int *count, int cell)
+/* A value of another dimension than the episode's own explains more only when its lists elsewhere
+ * have moved too, or when it has none: a change where two segments meet stays where it is. */
+static int explains_more(struct ek_detector *d, const struct ek_episode *e, int cell)
 {
-    for (int i = 0; i < *count; i++)
-        if (m[i].cell == cell)
-            return &m[i];
-    if (*count == VALUES_MAX)
-        return NULL;
-    m[*count] = (struct movement){.cell = cell};
-    return &m[(*count)++];
-}
-
-static int measure(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
-                   int dimension, struct movement *m)
-{
-    int count = 0;
-    for (int i = 0; i < w->count; i++) {
-        int cell = ek_history_row(d->history, d->window_row[i])->cell[1 + dimension];
-        double size = moved(d, e, &w->record[i], w->mu);
-        struct movement *one = cell < 0 || isnan(size) ? NULL : movement_of(m, &count, cell);
-        if (!one)
-            continue;
-        one->lists++;
-        one->sum += size;
-        one->squares += size * size;
-    }
-    return count;
-}
-
-static double mean_of(const struct movement *m)
-{
-    return m->sum / m->lists;
-}
-
-static double variance_of_mean(const struct movement *m)
-{
-    double mean = mean_of(m), variance = m->squares / m->lists - mean * mean;
-    return fmax(variance, 1e-6) / m->lists;
-}
-
-/* Of the values with enough lists: the one that moved most; NULL when there are fewer than two. */
-static const struct movement *most_moved(const struct movement *m, int count)
-{
-    const struct movement *most = NULL;
-    int known = 0;
-    for (int i = 0; i < count; i++) {
-        if (m[i].lists < LISTS_PER_VALUE)
-            continue;
-        known++;
-        if (!most || fabs(mean_of(&m[i])) > fabs(mean_of(most)))
-            most = &m[i];
-    }
-    return known >= 2 ? most : NULL;
-}
-
-/* 1 hit, -1 clean, 0 neither. */
-static int side_of(const struct movement *m, const struct movement *most)
-{
-    double part = mean_of(m) / mean_of(most);
-    if (m == most || part > HIT)
+    int lists;
+    struct ek_change c = {e->diagnosis.level.shift_ln, 1, 0, 1};
+    if (e->cell == 0)
         return 1;
-    double apart = fabs(mean_of(most) - mean_of(m));
-    double error = sqrt(variance_of_mean(m) + variance_of_mean(most));
-    return fabs(part) < CLEAN && apart > APART * error ? -1 : 0;
+    struct ek_window w;
+    ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
+    if (!ek_episode_has_level(e))
+        c = ek_change_of(d, e, &w);
+    double evidence = outside(d, e, &c, cell, &lists);
+    return lists < FEW || evidence > EK_SPLIT_CLEAR;
+}
+
+/* Lists of a cell since the alarm of an episode: they count for the confirmation of whoever takes
+ * the change over. */
+static uint32_t lists_since_alarm(const struct ek_detector *d, const struct ek_episode *e, int cell)
+{
+    uint32_t lists = 0;
+    uint64_t first = ek_history_first(d->history);
+    uint64_t from = e->alarm_row + 1 > first ? e->alarm_row + 1 : first;
+    for (uint64_t i = from; i < ek_history_count(d->history); i++)
+        lists += (uint32_t)ek_history_in(d->history, i, cell);
+    return lists;
 }
 
 static void hand_over(struct ek_detector *d, const struct ek_episode *from, int cell)
@@ -122,47 +62,93 @@ static void hand_over(struct ek_detector *d, const struct ek_episode *from, int 
         e = ek_episode_open(d, from->feature, cell, from->bet);
     if (!e)
         return;
-    if (e->since_row > from->since_row && e->lists == 0) {
-        e->since_row = from->since_row;
-        e->since_query = from->since_query;
-        e->since_ms = from->since_ms;
-    }
+    uint32_t lists = lists_since_alarm(d, from, cell);
+    if (e->lists < lists)
+        e->lists = lists;
+    if (e->phase == EK_PHASE_SUSPECTED && e->since_row > from->since_row)
+        ek_episode_begin(d, e, from->since_row);
     int own = ek_cells_dimension(d->cells, from->cell);
     e->through |= from->through | (own < 0 ? 0 : 1u << own);
+    e->kin = from->number;
     ek_episode_claim(d, e);
+    if (from->phase == EK_PHASE_CONFIRMED && e->phase == EK_PHASE_SUSPECTED)
+        ek_episode_inherit(d, e, from);
 }
 
-static int attribute_to(struct ek_detector *d, struct ek_episode *e, const struct ek_window *w,
-                        int dimension)
+static int is_hit(const struct ek_value *v)
 {
-    struct movement m[VALUES_MAX];
-    int count = measure(d, e, w, dimension, m), hits = 0, clean = 0;
-    const struct movement *most = most_moved(m, count);
-    for (int i = 0; most && i < count; i++) {
-        if (m[i].lists < LISTS_PER_VALUE)
-            continue;
-        int side = side_of(&m[i], most);
-        if (!side)
-            return 0;
-        hits += side > 0;
-        clean += side < 0;
+    return v->evidence > EK_SPLIT_CLEAR;
+}
+
+/* Whether a split is one: some moved, others surely did not, and it pays to say so. */
+static int is_apart(const struct ek_split *s)
+{
+    int hits = 0, clean = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (is_hit(&s->value[i]) && s->value[i].cell < 0)
+            return 0; /* lists without a value have moved */
+        hits += is_hit(&s->value[i]);
+        clean += s->value[i].evidence < -EK_SPLIT_CLEAR;
     }
-    if (!hits || !clean || hits > clean)
+    return s->gain > GAIN && hits && clean && (hits <= clean || hits <= HITS_MOST);
+}
+
+/* Whether more lists may show a split. */
+static int is_open(const struct ek_split *s, int lists)
+{
+    if (s->count < 2)
         return 0;
-    for (int i = 0; i < count; i++)
-        if (m[i].lists >= LISTS_PER_VALUE && side_of(&m[i], most) > 0)
-            hand_over(d, e, m[i].cell);
+    if (s->gain > GAIN_TO_WAIT)
+        return 1;
+    for (int i = 0; i < s->count; i++)
+        if (fabs(s->value[i].evidence) <= EK_SPLIT_CLEAR &&
+            s->value[i].lists > SHARE_TO_WAIT * lists)
+            return 1;
+    return 0;
+}
+
+int ek_attribute_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s)
+{
+    int hits = 0;
+    for (int i = 0; i < s->count; i++)
+        hits += is_hit(&s->value[i]) && !ek_episode_at(d, s->value[i].cell, e->feature);
+    if (hits > ek_episodes_room(d))
+        return 0;
+    for (int i = 0; i < s->count; i++)
+        if (is_hit(&s->value[i]) && s->value[i].cell >= 0)
+            hand_over(d, e, s->value[i].cell);
+    return 1;
+}
+
+static int explains_all(struct ek_detector *d, const struct ek_episode *e, const struct ek_split *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (is_hit(&s->value[i]) && !explains_more(d, e, s->value[i].cell))
+            return 0;
     return 1;
 }
 
 /* A change of arm B in app 7.1 alone is explained by either: no dimension gets it back. */
-int ek_attribute(struct ek_detector *d, struct ek_episode *e, const struct ek_window *w)
+enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, uint64_t since)
 {
-    int own = ek_cells_dimension(d->cells, e->cell);
+    struct ek_split best, s;
+    int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
     if (e->diagnosis.class == EK_CLASS_NONE)
-        return 0;
-    for (int dimension = 0; dimension < ek_cells_dimensions(d->cells); dimension++)
-        if (dimension != own && !(e->through >> dimension & 1) && attribute_to(d, e, w, dimension))
-            return 1;
-    return 0;
+        return EK_STAYS;
+    for (int i = 0; i < ek_cells_dimensions(d->cells); i++) {
+        struct ek_window w;
+        if (i == own || e->through >> i & 1)
+            continue;
+        ek_detector_window(d, e->feature, e->cell, since, &w);
+        w.known = (struct ek_align_known){e->level_error, 1};
+        ek_split_by(d, e, &w, i, &s);
+        open |= is_open(&s, w.count);
+        if (is_apart(&s) && (!found || s.gain > best.gain) && explains_all(d, e, &s)) {
+            best = s;
+            found = 1;
+        }
+    }
+    if (found && ek_attribute_to(d, e, &best))
+        return EK_HANDED_OVER;
+    return open ? EK_UNDECIDED : EK_STAYS;
 }

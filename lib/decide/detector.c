@@ -84,10 +84,11 @@ static int allocate(struct ek_detector *d, int cells)
     d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
+    d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
     if (!d->pivot || !d->shares || !d->open || !d->settled || !d->repeats || !d->relatives ||
         !d->episode || !d->finding || !d->window || !d->window_row || !d->residual || !d->offset ||
-        !d->slope)
+        !d->tail || !d->slope)
         return EK_ENOMEM;
     return grow_cells(d, 1);
 }
@@ -155,6 +156,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->window_row);
     ek_free(d->residual);
     ek_free(d->offset);
+    ek_free(d->tail);
     ek_free(d->slope);
     ek_free(d->evidence);
     ek_free(d->episode_of);
@@ -162,14 +164,19 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d);
 }
 
-/* Whether an episode on another of the list's cells explains what this list says of the feature. */
+/* Whether an episode on another of the list's cells explains what this list says of the feature.
+ * Where several do, a segment goes before all traffic, and the older before the younger. */
 static int explained(struct ek_detector *d, const int16_t *cells, int count, int feature, int cell)
 {
+    const struct ek_episode *own = ek_episode_at(d, cell, feature);
+    int claims = own && own->claimed;
     for (int i = 0; i < count; i++) {
         if (cells[i] < 0 || cells[i] == cell)
             continue;
-        struct ek_episode *e = ek_episode_at(d, cells[i], feature);
-        if (e && e->claimed)
+        const struct ek_episode *e = ek_episode_at(d, cells[i], feature);
+        if (!e || !e->claimed)
+            continue;
+        if (!claims || cell == 0 || (cells[i] != 0 && e->number < own->number))
             return 1;
     }
     return 0;

@@ -34,6 +34,9 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
 /* The next finding, oldest first; 0 when there is none. Its texts are good until the next list is
  * observed; while findings wait, no cell goes to another value. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
+/* Features with a confirmed change of this cause now, ascending, at most `most`. Returns how many.
+ */
+int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);
 /* Cells of this plan stay those of their values. To be called when the plan has changed. */
 void ek_detector_keep(struct ek_detector *d, const struct ek_plan *plan);
 /* Cells of the list last observed. */

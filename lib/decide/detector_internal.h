@@ -26,16 +26,23 @@ struct ek_episode {
     enum ek_phase phase;
     int feature, cell, bet;
     int claimed; /* its lists are no evidence for other cells */
-    int attempts;
+    int attempts, waits;
     unsigned through; /* dimensions, as bits, whose cells handed the change over to this one */
+    uint32_t kin;     /* number of the episode that handed the change over to this one; 0: none */
+    uint64_t alarm_row;
     uint64_t since_row, since_query; /* first list of the change */
+    uint64_t span_first, span_last;  /* rows between which it began, once confirmed */
     int64_t since_ms;
     uint32_t lists, due; /* of the cell since the alarm; when the next diagnosis is due */
     double level_error;  /* standard error of the level before the change (ln) */
     struct ek_diagnosis diagnosis;
-    int query_feature; /* -1: one number */
-    double recovery;   /* Shiryaev-Roberts statistic of being back to normal; without a level, how
-                        * many lists in a row looked normal */
+    int query_feature;   /* -1: one number */
+    double recovery;     /* Shiryaev-Roberts statistic of being back to normal; without a level, how
+                          * many lists in a row looked normal */
+    double relief_ln;    /* the same without a start at 1: what the last lists say in all */
+    uint64_t relief_row; /* since when it has been growing */
+    int relieved;        /* it was enough once, and some segment values are still awaited */
+    uint32_t relieved_at; /* lists */
 };
 
 struct ek_detector {
@@ -70,6 +77,7 @@ struct ek_detector {
     struct ek_list_stats *window;
     uint64_t *window_row;
     float *residual, *offset;
+    double *tail;
     float *slope; /* [query_features] */
 };
 
@@ -115,9 +123,15 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char 
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
 
-/* Gives a confirmed episode the cause it shares with others, or one of its own. */
+/* How many more episodes can be opened. */
+int ek_episodes_room(const struct ek_detector *d);
+/* Confirms an episode that took the change over from a confirmed one. */
+void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from);
+
+/* Gives an episode that is being confirmed the cause it shares with others, or one of its own. */
 void ek_cause_name(struct ek_detector *d, struct ek_episode *e);
-/* Dismisses what other cells only suspected of the lists that a confirmed episode explains. */
+/* Dismisses what a confirmed episode explains: what other cells only suspected of its lists, and
+ * the same change of a part of all traffic when it is everywhere now. */
 void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e);
 
 /* Where the winning bet's ln e last had its largest tail sum: the change began there. */
@@ -131,16 +145,31 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
  * be said yet, -1: nothing. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
 
-/* One more list of a confirmed episode: whether it is over. */
-int ek_recovered(struct ek_detector *d, struct ek_episode *e, const struct ek_list_stats *record,
-                 float residual, const float *query);
+enum ek_recovery {
+    EK_LASTS,
+    EK_OVER,
+    EK_GOES_ON /* in some segment values, which have been handed it over */
+};
+/* One more list of a confirmed episode. */
+enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
+                              const struct ek_list_stats *record, float residual,
+                              const float *query);
 
 /* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
  * `w` is the episode's window, before and after. */
 int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w);
 
+enum ek_attribution {
+    EK_STAYS,      /* where it is: no segment dimension explains it better */
+    EK_UNDECIDED,  /* more lists may tell */
+    EK_HANDED_OVER /* episodes on some values have it now; it is to be dismissed */
+};
 /* Whether a segment dimension explains the episode better than its own cell does: the change is in
- * some of its values and not in others. Opens and claims episodes on those values and returns 1. */
-int ek_attribute(struct ek_detector *d, struct ek_episode *e, const struct ek_window *w);
+ * some of its values and not in others, by the lists from row `since` on. */
+enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, uint64_t since);
+struct ek_split;
+/* Opens and claims episodes on the hit values of a split; those of a confirmed episode are
+ * confirmed at once, so that nobody is left without a route. 0: no room, and nothing happened. */
+int ek_attribute_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s);
 
 #endif

@@ -67,7 +67,7 @@ static int usable_residuals(const struct ek_window *w, int first)
 static void level_before(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, e->cell, e->feature)];
-    uint64_t from = d->settled[e->feature] < e->since_row ? d->settled[e->feature] : 0;
+    uint64_t from = d->settled[e->feature] <= e->since_row ? d->settled[e->feature] : 0;
     struct ek_residuals h;
     struct ek_window w;
     ek_detector_window(d, e->feature, e->cell, from, &w);

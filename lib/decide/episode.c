@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-    ATTEMPTS = 4 /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    ATTEMPTS = 4, /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    WAITS = 2     /* for half of confirm_queries each, while segments may explain a change */
 };
 static const double NOTHING_SHARE = .9; /* of the lists moved: the whole cell did */
 
@@ -78,6 +79,14 @@ static struct ek_episode *free_slot(struct ek_detector *d)
     return d->episodes < EK_EPISODES_MAX ? &d->episode[d->episodes++] : NULL;
 }
 
+int ek_episodes_room(const struct ek_detector *d)
+{
+    int open = 0;
+    for (int i = 0; i < d->episodes; i++)
+        open += d->episode[i].phase != EK_WATCHING;
+    return EK_EPISODES_MAX - open;
+}
+
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_episode *e = free_slot(d);
@@ -92,6 +101,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->bet = bet;
     e->query_feature = -1;
     ek_episode_begin(d, e, since);
+    e->alarm_row = ek_history_count(d->history) - 1;
     e->due = (uint32_t)d->rules->confirm_queries;
     d->episode_of[ek_detector_slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
     ek_cells_hold(d->cells, cell);
@@ -148,16 +158,40 @@ static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e
                           (float)g->level.shift_ln);
 }
 
+void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from)
+{
+    struct ek_window w;
+    if (ek_diagnose(d, e, &w) <= 0) {
+        e->diagnosis = from->diagnosis;
+        e->query_feature = from->query_feature;
+        e->level_error = from->level_error;
+    }
+    e->cause = from->cause;
+    confirm(d, e);
+}
+
+/* Whether the verdict can be given now: not while more lists may put the change on a segment. */
+static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_attribution where)
+{
+    if (where != EK_UNDECIDED || e->waits == WAITS)
+        return 1;
+    e->waits++;
+    e->due = e->lists + (uint32_t)(d->rules->confirm_queries + 1) / 2;
+    return 0;
+}
+
 static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
-    if (worth >= 0 && ek_attribute(d, e, &w)) {
+    enum ek_attribution where = worth >= 0 ? ek_attribute(d, e, e->since_row) : EK_STAYS;
+    if (where == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, "explained by a segment");
         return;
     }
     if (worth > 0) {
-        confirm(d, e);
+        if (may_settle(d, e, where))
+            confirm(d, e);
         return;
     }
     if (worth == 0 && ++e->attempts < ATTEMPTS) {
@@ -168,6 +202,14 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
     ek_episode_dismiss(d, e, worth < 0 ? "smaller than min_effect" : "not borne out");
 }
 
+/* Row of the first of the last EK_UPDATE_LISTS lists of the window. */
+static uint64_t recent(const struct ek_detector *d, const struct ek_window *w)
+{
+    return w->count > EK_UPDATE_LISTS ? d->window_row[w->count - EK_UPDATE_LISTS]
+                                      : d->window_row[0];
+}
+
+/* A change that has ended for a part of the traffic shows in the last lists. */
 static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
@@ -176,7 +218,9 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
     if (worth <= 0) {
         e->diagnosis = before.diagnosis;
         e->query_feature = before.query_feature;
-    } else if (ek_attribute(d, e, &w)) {
+    }
+    if (ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&
+        ek_attribute(d, e, recent(d, &w)) == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, "explained by a segment");
         return;
     }
@@ -184,18 +228,27 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
     tell(d, e, EK_UPDATED, NULL);
 }
 
+static void end(struct ek_detector *d, struct ek_episode *e)
+{
+    tell(d, e, EK_RECOVERED, NULL);
+    d->settled[e->feature] = ek_history_count(d->history);
+    close_episode(d, e);
+}
+
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
     e->lists++;
     d->evidence[ek_detector_slot(d, e->cell, e->feature)].queries++;
-    if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto &&
-        ek_recovered(d, e, record, r, query)) {
-        tell(d, e, EK_RECOVERED, NULL);
-        d->settled[e->feature] = ek_history_count(d->history);
-        close_episode(d, e);
+    enum ek_recovery over = EK_LASTS;
+    if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto)
+        over = ek_recovered(d, e, record, r, query);
+    if (over == EK_OVER)
+        end(d, e);
+    else if (over == EK_GOES_ON)
+        ek_episode_dismiss(d, e, "goes on in a segment");
+    if (over != EK_LASTS)
         return;
-    }
     if (e->lists < e->due)
         return;
     if (e->phase == EK_PHASE_SUSPECTED)

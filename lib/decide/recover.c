@@ -1,10 +1,18 @@
 /* When a confirmed change is over. */
-#include "decide/detector_internal.h"
+#include "decide/split.h"
 
 #include <math.h>
 
 /* Back to normal: the evidence asked for, and how much one list may say. */
 static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
+/* A value of a segment that makes up such a part of the traffic must have been seen normal, and
+ * somewhat surely so (ln): the more so, the more harm there is in a mistake. */
+static const double PART_TO_SEE = 1.0 / 32, SURE = 1.5, SURE_PER_SHIFT = 2;
+static const double GOES_ON = 7; /* ln likelihood ratio for a value that is faulty still */
+enum {
+    PATIENCE = 128,  /* lists within which a value must be seen, or it is gone */
+    FOLLOWED = 1024, /* lists after which a relief that came to nothing is forgotten */
+};
 
 /* Bet of one list that the level is back: training density over that of the finding. */
 static double back_to_level(const struct ek_detector *d, const struct ek_episode *e,
@@ -32,13 +40,15 @@ static int is_nothing(const struct ek_diagnosis *g, double min_effect)
 }
 
 /* Classes without a level: how many of the last lists there are that look like training in every
- * respect, 0 when they do not. A small cell has few lists in the history. */
-static int normal_lists(struct ek_detector *d, struct ek_episode *e)
+ * respect, 0 when they do not; *row: the first of them. A small cell has few lists in the history.
+ */
+static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
 {
     struct ek_window w;
     struct ek_diagnosis now;
     int n = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
+    *row = n ? d->window_row[n - count] : e->since_row;
     w.record += n - count;
     w.count = count;
     w.known = (struct ek_align_known){e->level_error, 1};
@@ -47,16 +57,111 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e)
     return is_nothing(&now, ek_detector_rule(d, e->feature)->min_effect) ? count : 0;
 }
 
-int ek_recovered(struct ek_detector *d, struct ek_episode *e, const struct ek_list_stats *record,
-                 float r, const float *query)
+static const struct ek_value *value_of(const struct ek_split *s, int cell)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->value[i].cell == cell)
+            return &s->value[i];
+    return NULL;
+}
+
+/* Whether a value that makes up a part of the traffic may still be faulty for all we know. */
+static int is_awaited(const struct ek_episode *e, const struct ek_value *now, double part)
+{
+    int late = e->lists - e->relieved_at >= PATIENCE;
+    double harm = ek_episode_has_level(e) && e->query_feature < 0
+                      ? SURE_PER_SHIFT * fabs(e->diagnosis.level.shift_ln)
+                      : SURE;
+    if (part < PART_TO_SEE)
+        return 0;
+    return now ? now->evidence >= (late ? 0 : -fmin(harm, SURE)) : !late;
+}
+
+/* What one dimension says since the relief: EK_GOES_ON when some values were handed the change
+ * over, EK_LASTS while some are awaited. */
+static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int dimension)
+{
+    struct ek_split all, now;
+    struct ek_window w;
+    int faulty = 0, fine = 0, awaited = 0;
+    int lists = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
+    struct ek_change c = ek_change_of(d, e, &w);
+    ek_split_values(d, e, &c, &w, dimension, &all);
+    ek_detector_window(d, e->feature, e->cell, e->relief_row, &w);
+    ek_split_values(d, e, &c, &w, dimension, &now);
+    for (int i = 0; i < all.count; i++)
+        awaited +=
+            is_awaited(e, value_of(&now, all.value[i].cell), (double)all.value[i].lists / lists);
+    for (int i = 0; i < now.count; i++) {
+        fine += now.value[i].evidence < 0;
+        faulty += now.value[i].cell >= 0 && now.value[i].evidence > GOES_ON;
+        if (now.value[i].evidence <= GOES_ON)
+            now.value[i].evidence = 0; /* not to be handed anything */
+    }
+    if (faulty && fine)
+        return ek_attribute_to(d, e, &now) ? EK_GOES_ON : EK_LASTS;
+    return faulty || awaited ? EK_LASTS : EK_OVER;
+}
+
+/* A change is over when it is over in every value that makes up a part of the traffic; it goes on
+ * in those that show it still. */
+static enum ek_recovery look_at_segments(struct ek_detector *d, struct ek_episode *e)
+{
+    enum ek_recovery verdict = EK_OVER;
+    int own = ek_cells_dimension(d->cells, e->cell);
+    for (int i = 0; i < ek_cells_dimensions(d->cells) && verdict != EK_GOES_ON; i++) {
+        enum ek_recovery one = i == own ? EK_OVER : look_at(d, e, i);
+        if (one != EK_OVER)
+            verdict = one;
+    }
+    return verdict;
+}
+
+/* Where the bets last began to add up for good (Page 1954): the relief began there. */
+static void follow_relief(const struct ek_detector *d, struct ek_episode *e, double bet_ln)
+{
+    if (e->relieved)
+        return;
+    if (e->relief_ln <= 0) {
+        e->relief_ln = 0;
+        e->relief_row = ek_history_count(d->history) - 1;
+    }
+    e->relief_ln += bet_ln;
+}
+
+/* Whether the whole cell looks normal, with what has come since. */
+static int looks_normal(struct ek_detector *d, struct ek_episode *e,
+                        const struct ek_list_stats *record, float r, const float *query)
 {
     if (ek_episode_has_level(e)) {
-        e->recovery = (e->recovery + 1) * back_to_level(d, e, record, r, query);
+        double bet = back_to_level(d, e, record, r, query);
+        follow_relief(d, e, log(bet));
+        e->recovery = (e->recovery + 1) * bet;
         return e->recovery > RECOVERY_LEVEL;
     }
     if (e->lists % EK_RECOVERY_LISTS)
         return 0;
-    int normal = normal_lists(d, e);
+    uint64_t row;
+    int normal = normal_lists(d, e, &row);
+    if (!(e->recovery > 0) && !e->relieved)
+        e->relief_row = row;
     e->recovery = normal ? e->recovery + normal : 0;
     return e->recovery >= EK_RECOVERY_LISTS;
+}
+
+enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
+                              const struct ek_list_stats *record, float r, const float *query)
+{
+    if (looks_normal(d, e, record, r, query) && !e->relieved) {
+        e->relieved = 1;
+        e->relieved_at = e->lists;
+    }
+    if (!e->relieved)
+        return EK_LASTS;
+    enum ek_recovery verdict = look_at_segments(d, e);
+    if (verdict == EK_LASTS && e->lists - e->relieved_at >= FOLLOWED) {
+        e->relieved = 0;
+        e->recovery = 0;
+    }
+    return verdict;
 }

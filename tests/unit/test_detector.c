@@ -19,6 +19,8 @@ struct bench {
     /* of the last finding in each state, and how many there were */
     struct ek_finding last[5];
     int count[5];
+    int told[3]; /* whether a finding of all traffic, of arm A, of arm B is confirmed and not over
+                  */
 };
 
 static void setup_with(struct bench *b, uint64_t seed, const char *rules)
@@ -51,8 +53,11 @@ static void observe(struct bench *b, const struct ek_query *q)
     struct ek_finding f;
     ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
     while (ek_detector_next(b->detector, &f)) {
+        int where = !f.value ? 0 : *f.value == 'B' ? 2 : 1;
         b->last[f.state] = f;
         b->count[f.state]++;
+        if (f.state == EK_CONFIRMED || f.class != EK_CLASS_NONE)
+            b->told[where] = f.state == EK_CONFIRMED || f.state == EK_UPDATED;
     }
 }
 
@@ -408,18 +413,79 @@ START_TEST(a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_ro
 }
 END_TEST
 
-START_TEST(a_fault_that_ends_for_one_arm_only_is_put_on_the_other_without_flapping)
+/* Lists under `harm`; once something was confirmed, arm `arm` (0: both) is never without a finding
+ * of its own or of all traffic. */
+static void stays_in_force(struct bench *b, int lists, fault *harm, char arm)
+{
+    for (int i = 0; i < lists; i++) {
+        run(b, 1, harm);
+        int a_has = b->told[0] || b->told[1], b_has = b->told[0] || b->told[2];
+        if (b->count[EK_CONFIRMED])
+            ck_assert_msg((arm == 'B' || a_has) && b_has, "list %d: an arm lost its finding", i);
+    }
+}
+
+START_TEST(a_fault_that_ends_for_one_arm_only_goes_on_in_the_other)
 {
     struct bench b;
     setup(&b, 13);
     run(&b, BEFORE, NULL);
-    run(&b, 2000, cents);
+    stays_in_force(&b, 2000, cents, 0);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
-    run(&b, 3000, cents_in_arm_b);
+    uint32_t cause = b.last[EK_CONFIRMED].cause;
+    stays_in_force(&b, 60, cents_in_arm_b, 'B');
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
-    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
     ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
-    ck_assert(b.last[EK_CONFIRMED].since_query >= BEFORE + 2000);
+    ck_assert_str_eq(b.last[EK_DISMISSED].reason, "goes on in a segment");
+    ck_assert_ptr_null(b.last[EK_DISMISSED].value);
+    ck_assert(b.last[EK_CONFIRMED].since_query < BEFORE + 10);
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, cause);
+    stays_in_force(&b, 3000, cents_in_arm_b, 'B');
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 0);
+    run(&b, 60, NULL);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap)
+{
+    struct bench b;
+    setup(&b, 17);
+    run(&b, BEFORE, NULL);
+    stays_in_force(&b, 1000, cents_in_arm_b, 'B');
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    stays_in_force(&b, 1000, cents, 'B');
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_ptr_null(b.last[EK_CONFIRMED].value);
+    ck_assert(b.told[0] && !b.told[2]);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 0);
+    run(&b, 60, NULL);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    run(&b, 4000, NULL);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    teardown(&b);
+}
+END_TEST
+
+static void absent_in_arm_b(struct bench *b, struct ek_query *q)
+{
+    if (b->stream.arm_b)
+        absent(b, q);
+}
+
+START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
+{
+    struct bench b;
+    setup(&b, 18);
+    run(&b, BEFORE, NULL);
+    stays_in_force(&b, 1000, absent, 0);
+    stays_in_force(&b, 1000, absent_in_arm_b, 'B');
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_MISSING);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 0);
     teardown(&b);
 }
 END_TEST
@@ -516,7 +582,9 @@ Suite *suite_detector(void)
         empty_lists_and_strange_values_are_no_evidence_and_no_harm,
         a_list_of_another_shape_is_refused_and_not_counted, the_same_stream_gives_the_same_findings,
         a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_round,
-        a_fault_that_ends_for_one_arm_only_is_put_on_the_other_without_flapping,
+        a_fault_that_ends_for_one_arm_only_goes_on_in_the_other,
+        a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap,
+        a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
         a_list_without_nights_does_not_hide_that_the_factor_is_the_nights);
