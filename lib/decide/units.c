@@ -44,6 +44,11 @@ static int insert(struct ek_unit_match *match, int count, const struct ek_unit_m
     return kept + 1;
 }
 
+static int is_foreign(const struct ek_unit_match *m)
+{
+    return !m->listed && m->fit == EK_UNIT_OTHER;
+}
+
 int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
                    double shift_ln, double low_ln, double high_ln, struct ek_unit_match *match)
 {
@@ -62,5 +67,7 @@ int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, in
         if (factor_ln >= low && factor_ln <= high)
             count = insert(match, count, &one, shift_ln);
     }
+    while (count && !is_foreign(&match[0]) && is_foreign(&match[count - 1]))
+        count--;
     return count;
 }

@@ -3,6 +3,7 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
+#include "base/file.h"
 #include "data/capture.h"
 #include "data/rules.h"
 #include "offline/hotel.h"
@@ -37,6 +38,31 @@ START_TEST(rules_without_memory_leave_nothing)
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
     ek_sweep(read_rules);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+static const char *named_rules; /* a place beside the catalogue that NAMES names */
+static const char NAMES[] = "units: [own.yaml]\nfeatures: {price: {units: [points]}}\n";
+static const char OWN[] = "units: [{id: points, factor: 250, text: points}]\n";
+
+static int read_named(struct ek_error *e)
+{
+    struct ek_rules *rules;
+    int rc = ek_rules_parse(&rules, manifest, named_rules, NAMES, sizeof NAMES - 1, e);
+    if (!rc)
+        ek_rules_free(rules);
+    return rc;
+}
+
+START_TEST(a_named_catalogue_without_memory_leaves_nothing)
+{
+    const char *text = ek_hotel_manifest();
+    struct ek_scratch own = ek_scratch("own.yaml"), rules = ek_scratch("rules.yaml");
+    named_rules = rules.path;
+    ck_assert_int_eq(ek_file_write(own.path, OWN, NULL), EK_OK);
+    ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
+    ek_sweep(read_named);
     ek_manifest_free(manifest);
 }
 END_TEST
@@ -93,5 +119,6 @@ END_TEST
 Suite *suite_rules(void)
 {
     return ek_suite("rules and captures without memory", rules_without_memory_leave_nothing,
+                    a_named_catalogue_without_memory_leaves_nothing,
                     a_capture_without_memory_leaves_nothing);
 }

@@ -1,6 +1,7 @@
-/* YAML and the two formats that people write in it: manifests and rules. */
+/* YAML and the formats that people write in it: manifests, rules, units. */
 #include "data/manifest.h"
 #include "data/rules.h"
+#include "data/units.h"
 #include "data/yaml.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -29,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ek_yaml *yaml;
     struct ek_manifest *manifest;
     struct ek_rules *rules;
+    struct ek_units units;
     struct ek_error e = {0};
     const char *text = (const char *)data;
     if (!known)
@@ -45,5 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ek_manifest_free(manifest);
     if (!ek_rules_parse(&rules, known, "input", text, size, NULL))
         ek_rules_free(rules);
+    ek_units_init(&units);
+    if (!ek_units_parse(&units, "input", text, size, NULL, NULL))
+        ek_fuzz_require(!units.incomplete, "a catalogue without a fault that lacks something");
+    ek_units_release(&units);
     return 0;
 }

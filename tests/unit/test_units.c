@@ -130,14 +130,14 @@ END_TEST
 START_TEST(the_unit_of_a_feature_says_what_is_likely)
 {
     struct with w = rules_of("r", "version: 1");
-    begins(fits(&w, PRICE, 100, .001), "cents ");
-    begins(fits(&w, TAXES, 1000, .001), "mils thousands ");
-    begins(fits(&w, PRICE, 2.01, .001), "double ");
-    begins(fits(&w, DISTANCE, 1.609, .001), "mi_to_km mph_to_kmh");
-    begins(fits(&w, DISTANCE, 1.83, .03), "nmi_to_km");
-    begins(fits(&w, STAY, 60, .001), "minutes_to_seconds hours_to_minutes");
-    begins(fits(&w, STAY, 1 / 60., .001), "minutes_to_hours seconds_to_minutes");
-    begins(fits(&w, SHARE, .01, .001), "percent_to_fraction");
+    ck_assert_str_eq(fits(&w, PRICE, 100, .001), "cents");
+    ck_assert_str_eq(fits(&w, TAXES, 1000, .001), "mils thousands");
+    ck_assert_str_eq(fits(&w, PRICE, 2.01, .001), "double");
+    ck_assert_str_eq(fits(&w, DISTANCE, 1.609, .001), "mi_to_km");
+    ck_assert_str_eq(fits(&w, DISTANCE, 1.83, .03), "nmi_to_km");
+    ck_assert_str_eq(fits(&w, STAY, 60, .001), "minutes_to_seconds hours_to_minutes");
+    ck_assert_str_eq(fits(&w, STAY, 1 / 60., .001), "minutes_to_hours seconds_to_minutes");
+    begins(fits(&w, SHARE, .01, .001), "percent_to_fraction ");
     release(&w);
 }
 END_TEST
@@ -153,6 +153,15 @@ START_TEST(without_a_known_unit_all_are_named_nearest_first)
     begins(fits(&w, PLAIN, .6214, .001), "km_to_mi ");
     begins(fits(&w, PLAIN, 1023, .001), "kib_to_bytes ");
     begins(fits(&w, PLAIN, 65, .3), "minutes_to_seconds ");
+    release(&w);
+}
+END_TEST
+
+START_TEST(what_another_quantity_has_is_named_only_where_nothing_else_fits)
+{
+    struct with w = rules_of("r", "version: 1");
+    begins(fits(&w, PRICE, 1.609, .001), "mi_to_km");
+    ck_assert_str_eq(fits(&w, PRICE, 1.8, .15), "double");
     release(&w);
 }
 END_TEST
@@ -278,6 +287,7 @@ Suite *suite_units(void)
         "units", every_built_in_unit_is_found_by_its_factor_and_so_is_its_inverse,
         units_that_rules_and_tests_rely_on_keep_their_names,
         the_unit_of_a_feature_says_what_is_likely, without_a_known_unit_all_are_named_nearest_first,
+        what_another_quantity_has_is_named_only_where_nothing_else_fits,
         only_what_the_interval_allows_is_named, what_the_rules_list_for_a_feature_comes_first,
         rules_may_bring_units_of_their_own, rules_may_name_catalogues_beside_them,
         a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
