@@ -81,14 +81,15 @@ static int allocate(struct ek_detector *d, int cells)
     d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
     d->finding = ek_calloc(EK_FINDINGS_MAX, sizeof *d->finding);
     d->window = ek_calloc(EK_HISTORY, sizeof *d->window);
+    d->window_level = ek_calloc(EK_HISTORY, sizeof *d->window_level);
     d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
     if (!d->pivot || !d->shares || !d->open || !d->settled || !d->repeats || !d->relatives ||
-        !d->episode || !d->finding || !d->window || !d->window_row || !d->residual || !d->offset ||
-        !d->tail || !d->slope)
+        !d->episode || !d->finding || !d->window || !d->window_level || !d->window_row ||
+        !d->residual || !d->offset || !d->tail || !d->slope)
         return EK_ENOMEM;
     return grow_cells(d, 1);
 }
@@ -153,6 +154,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->episode);
     ek_free(d->finding);
     ek_free(d->window);
+    ek_free(d->window_level);
     ek_free(d->window_row);
     ek_free(d->residual);
     ek_free(d->offset);
@@ -187,16 +189,18 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
 {
     uint64_t first = ek_history_first(d->history), count = ek_history_count(d->history);
     int n = 0, per_query = 1 + ek_cells_dimensions(d->cells);
+    const float *level = d->profile->level + (size_t)feature * (size_t)d->profile->strata;
     for (uint64_t i = since > first ? since : first; i < count; i++) {
         if (!ek_history_in(d->history, i, cell) ||
             (d->open[feature] &&
              explained(d, ek_history_row(d->history, i)->cell, per_query, feature, cell)))
             continue;
         d->window[n] = ek_history_records(d->history, i)[feature];
+        d->window_level[n] = level[ek_history_row(d->history, i)->stratum];
         d->window_row[n++] = i;
     }
     struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, feature)];
-    *w = (struct ek_window){d->window, n, evidence->mu, d->residual, {0, 1}};
+    *w = (struct ek_window){d->window, d->window_level, n, evidence->mu, d->residual, {0, 1}};
     return n;
 }
 
@@ -255,6 +259,7 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     struct ek_history_row *row = ek_history_push(d->history, records, query);
     row->query = d->queries;
     row->time_ms = time_ms;
+    row->stratum = d->stratum_now;
     memcpy(row->cell, d->cell_of, sizeof row->cell);
     memcpy(*query, q->query, (size_t)d->query_features * sizeof **query);
     ek_list_sums_of(d->sums, q->x, q->items, d->pivot);

@@ -75,6 +75,7 @@ struct ek_detector {
     int16_t cell_of[EK_CELLS_PER_QUERY]; /* of the last list */
     /* scratch for a diagnosis, [EK_HISTORY] each */
     struct ek_list_stats *window;
+    float *window_level; /* of the list's stratum */
     uint64_t *window_row;
     float *residual, *offset;
     double *tail;

@@ -116,6 +116,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {
         e->query_feature = ek_factor_feature(d, e, w);
+        w->known = known_of(d, e);
         measure(d, e, w, &e->diagnosis.level);
     }
     return verdict(d, e);

@@ -15,6 +15,7 @@ enum { EK_HISTORY = 4096 };
 struct ek_history_row {
     uint64_t query; /* number in the stream, repeats counted */
     int64_t time_ms;
+    int stratum; /* of the profile */
     int16_t cell[EK_CELLS_PER_QUERY];
 };
 

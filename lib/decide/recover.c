@@ -32,29 +32,24 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
     return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
 }
 
-/* A level that is not worth telling does not keep a change open: traffic may have drifted since. */
-static int is_nothing(const struct ek_diagnosis *g, double min_effect)
-{
-    return g->class == EK_CLASS_NONE ||
-           (g->class == EK_SCALE && fabs(g->level.shift_ln) < log(min_effect));
-}
-
 /* Classes without a level: how many of the last lists there are that look like training in every
  * respect, 0 when they do not; *row: the first of them. A small cell has few lists in the history.
- */
+ * A level that is not worth telling does not keep a change open: traffic may have drifted since. */
 static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
 {
     struct ek_window w;
-    struct ek_diagnosis now;
     int n = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
     *row = n ? d->window_row[n - count] : e->since_row;
     w.record += n - count;
+    w.level += n - count;
     w.count = count;
     w.known = (struct ek_align_known){e->level_error, 1};
-    ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
-                &now);
-    return is_nothing(&now, ek_detector_rule(d, e->feature)->min_effect) ? count : 0;
+    return ek_looks_usual(&d->profile->baseline[e->feature],
+                          ek_profile_density(d->profile, e->feature), &w,
+                          ek_detector_rule(d, e->feature)->min_effect)
+               ? count
+               : 0;
 }
 
 static const struct ek_value *value_of(const struct ek_split *s, int cell)

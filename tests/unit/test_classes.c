@@ -1,0 +1,189 @@
+/* Classes: what was done to the values is what the diagnosis says, on windows as long as those of a
+ * first diagnosis.
+ */
+#include "tests/check.h"
+#include "tests/windows.h"
+
+enum { WINDOWS = 40 };
+
+static void scale(float *x, int items, double by, struct ek_rng *rng)
+{
+    (void)rng;
+    for (int i = 0; i < items; i++)
+        x[i] *= (float)by;
+}
+
+static void power(float *x, int items, double by, struct ek_rng *rng)
+{
+    (void)rng;
+    for (int i = 0; i < items; i++)
+        x[i] = powf(x[i], (float)by);
+}
+
+static void offset(float *x, int items, double by, struct ek_rng *rng)
+{
+    (void)rng;
+    for (int i = 0; i < items; i++)
+        x[i] += (float)by;
+}
+
+static void third_scaled(float *x, int items, double by, struct ek_rng *rng)
+{
+    for (int i = 0; i < items; i++)
+        x[i] *= ek_rng_uniform(rng) < .3 ? (float)by : 1;
+}
+
+static void shape(float *x, int items, double by, struct ek_rng *rng)
+{
+    (void)rng;
+    double mean = 0;
+    for (int i = 0; i < items; i++)
+        mean += log(x[i]) / items;
+    for (int i = 0; i < items; i++)
+        x[i] = (float)exp(mean + by * (log(x[i]) - mean));
+}
+
+static void replaced(float *x, int items, double rate, float value, struct ek_rng *rng)
+{
+    for (int i = 0; i < items; i++)
+        if (ek_rng_uniform(rng) < rate)
+            x[i] = value;
+}
+
+static void missing(float *x, int items, double by, struct ek_rng *rng)
+{
+    replaced(x, items, by, NAN, rng);
+}
+
+static void zero(float *x, int items, double by, struct ek_rng *rng)
+{
+    replaced(x, items, by, 0, rng);
+}
+
+static void stuck(float *x, int items, double by, struct ek_rng *rng)
+{
+    replaced(x, items, 1, (float)by, rng);
+}
+
+static void clip(float *x, int items, double by, struct ek_rng *rng)
+{
+    (void)rng;
+    for (int i = 0; i < items; i++)
+        x[i] = fminf(x[i], (float)by);
+}
+
+static const struct {
+    window_fault *fault;
+    double by;
+    int lists; /* a small effect takes more of them to be noticed at all */
+    enum ek_class class;
+} FAULTS[] = {
+    {scale, 100, 68, EK_SCALE},       {scale, 2, 80, EK_SCALE},
+    {scale, .621371, 90, EK_SCALE},   {scale, 1.2, 250, EK_SCALE},
+    {power, 2, 72, EK_POWER},         {power, 1.5, 72, EK_POWER},
+    {power, .5, 68, EK_POWER},        {offset, 20, 200, EK_OFFSET},
+    {offset, 50, 100, EK_OFFSET},     {offset, 200, 72, EK_OFFSET},
+    {offset, -20, 180, EK_OFFSET},    {offset, -40, 110, EK_OFFSET},
+    {offset, -60, 90, EK_OFFSET},     {third_scaled, 100, 72, EK_ITEMS},
+    {third_scaled, 2, 250, EK_ITEMS}, {third_scaled, .5, 220, EK_ITEMS},
+    {third_scaled, .1, 80, EK_ITEMS}, {shape, 2, 120, EK_SHAPE},
+    {shape, .5, 120, EK_SHAPE},       {missing, 1, 72, EK_MISSING},
+    {missing, .3, 80, EK_MISSING},    {zero, 1, 72, EK_ZERO},
+    {zero, .3, 80, EK_ZERO},          {scale, -1, 72, EK_SIGN},
+    {stuck, 100, 72, EK_STUCK},       {clip, 60, 72, EK_CLIP},
+    {clip, 120, 100, EK_CLIP},        {NULL, 0, 250, EK_CLASS_NONE},
+};
+
+static struct ek_diagnosis diagnose(struct windows *w, const struct ek_window *window)
+{
+    struct ek_diagnosis d;
+    ek_classify(&w->baseline, w->density, window, &d);
+    return d;
+}
+
+START_TEST(every_class_is_told_from_the_others)
+{
+    static struct windows w;
+    windows_train(&w, 1);
+    for (size_t f = 0; f < sizeof FAULTS / sizeof *FAULTS; f++) {
+        int right = 0;
+        for (int i = 0; i < WINDOWS; i++) {
+            struct ek_window window =
+                windows_next(&w, FAULTS[f].lists, WINDOW_ITEMS, FAULTS[f].fault, FAULTS[f].by, 1);
+            right += diagnose(&w, &window).class == FAULTS[f].class;
+        }
+        ck_assert_msg(right >= WINDOWS - 2, "fault %d: %d of %d right", (int)f, right, WINDOWS);
+    }
+}
+END_TEST
+
+START_TEST(the_class_does_not_depend_on_the_order_of_the_lists)
+{
+    static struct windows w;
+    windows_train(&w, 2);
+    for (size_t f = 0; f < sizeof FAULTS / sizeof *FAULTS; f++) {
+        struct ek_window window =
+            windows_next(&w, 150, WINDOW_ITEMS, FAULTS[f].fault, FAULTS[f].by, 1);
+        enum ek_class class = diagnose(&w, &window).class;
+        for (int i = 0; i < 75; i++) {
+            struct ek_list_stats record = w.record[i];
+            float level = w.level[i];
+            w.record[i] = w.record[149 - i];
+            w.level[i] = w.level[149 - i];
+            w.record[149 - i] = record;
+            w.level[149 - i] = level;
+        }
+        ck_assert_int_eq(diagnose(&w, &window).class, class);
+    }
+}
+END_TEST
+
+START_TEST(the_exponent_of_a_power_is_measured)
+{
+    static struct windows w;
+    windows_train(&w, 3);
+    for (double exponent = .5; exponent < 3.1; exponent += .5) {
+        if (exponent == 1)
+            continue;
+        struct ek_window window = windows_next(&w, 72, WINDOW_ITEMS, power, exponent, 1);
+        ck_assert_double_eq_tol(diagnose(&w, &window).exponent / exponent, 1, .03);
+    }
+}
+END_TEST
+
+/* A supplier with short lists is no scale, whatever its share of the items. */
+START_TEST(short_lists_are_told_rightly_or_not_at_all)
+{
+    static const double factors[] = {100, 10, .1};
+    static struct windows w;
+    windows_train(&w, 4);
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
+        for (int i = 0; i < WINDOWS; i++) {
+            struct ek_window window = windows_next(&w, 120, 3, third_scaled, factors[f], 1);
+            enum ek_class class = diagnose(&w, &window).class;
+            ck_assert_msg(class == EK_ITEMS || class == EK_CLASS_NONE, "class %d", (int)class);
+        }
+}
+END_TEST
+
+START_TEST(lists_like_those_of_training_look_usual_and_others_do_not)
+{
+    static struct windows w;
+    windows_train(&w, 5);
+    for (size_t f = 0; f < sizeof FAULTS / sizeof *FAULTS; f++)
+        for (int i = 0; i < 5; i++) {
+            struct ek_window window =
+                windows_next(&w, FAULTS[f].lists, WINDOW_ITEMS, FAULTS[f].fault, FAULTS[f].by, 1);
+            ck_assert_int_eq(ek_looks_usual(&w.baseline, w.density, &window, 1.1),
+                             FAULTS[f].class == EK_CLASS_NONE);
+        }
+}
+END_TEST
+
+Suite *suite_classes(void)
+{
+    return ek_suite("classes", every_class_is_told_from_the_others,
+                    the_class_does_not_depend_on_the_order_of_the_lists,
+                    the_exponent_of_a_power_is_measured, short_lists_are_told_rightly_or_not_at_all,
+                    lists_like_those_of_training_look_usual_and_others_do_not);
+}
