@@ -109,7 +109,7 @@ static void warn_of_few_lists(const struct ek_profile *p)
     const char *first = NULL;
     int count = 0;
     for (int f = 0; f < p->features; f++) {
-        if (p->baseline[f].queries > EK_LISTS_FOR_LEVEL)
+        if (p->category[f].strata || p->baseline[f].queries > EK_LISTS_FOR_LEVEL)
             continue;
         first = first ? first : p->name[f];
         count++;

@@ -32,8 +32,9 @@ static int allocate(struct ek_profile *p)
     p->density = ek_calloc(features * EK_DENSITY_BINS, sizeof *p->density);
     p->calibration = ek_calloc(features * strata * EK_CALIBRATED, sizeof *p->calibration);
     p->sketch = ek_calloc(features, sizeof *p->sketch);
+    p->category = ek_calloc(features, sizeof *p->category);
     if (!p->stratum || !p->name || !p->baseline || !p->level || !p->density || !p->calibration ||
-        !p->sketch)
+        !p->sketch || !p->category)
         return EK_ENOMEM;
     for (int f = 0; f < p->features; f++)
         if (ek_sketch_new(&p->sketch[f]))
@@ -75,6 +76,9 @@ void ek_profile_free(struct ek_profile *p)
     free_texts(p->name, p->features);
     for (int f = 0; p->sketch && f < p->features; f++)
         ek_sketch_free(p->sketch[f]);
+    for (int f = 0; p->category && f < p->features; f++)
+        ek_category_table_release(&p->category[f]);
+    ek_free(p->category);
     ek_free(p->sketch);
     ek_free(p->field);
     ek_free(p->baseline);
@@ -236,6 +240,8 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
     if (!rc)
         rc = add_sketches(t, p);
     if (!rc)
+        rc = ek_profile_add_categories(t, p);
+    if (!rc)
         rc = add_description(t, p);
     rc = rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : ek_tensors_write(t, path, e);
     ek_tensors_free(t);
@@ -350,6 +356,8 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
                         p->calibration, e);
     if (!rc)
         rc = read_sketches(t, p, path, e);
+    if (!rc)
+        rc = ek_profile_read_categories(t, p, e);
     const char *fault = rc ? NULL : ek_profile_fault(p);
     return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
                               "'%s' of the profile holds what no training gives", fault)
@@ -374,10 +382,24 @@ int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *
     return EK_OK;
 }
 
+/* The hash does not say which features are categories. */
+static int check_types(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e)
+{
+    for (int f = 0; f < p->features; f++) {
+        int category = m->item[f]->type == EK_TYPE_CATEGORY;
+        if (category != (p->category[f].strata > 0))
+            return ek_fail(e, EK_ESTATE,
+                           "'%s' is a %s in the manifest and was none when the profile was made; "
+                           "make it again with this manifest",
+                           p->name[f], category ? "category" : "number");
+    }
+    return EK_OK;
+}
+
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e)
 {
     if (p->manifest_hash == m->hash && p->features == m->item_count)
-        return EK_OK;
+        return check_types(p, m, e);
     for (int f = 0; f < p->features && f < m->item_count; f++)
         if (strcmp(p->name[f], m->item[f]->name) != 0)
             return ek_fail(e, EK_ESTATE,

@@ -2,15 +2,15 @@
  *
  * Per item feature: levels per stratum, the variance of a list's level by its number of values, the
  * ranks that turn a residual into a p-value, the residual's density, the usual spread and shares,
- * and a sketch of all values. Stored as safetensors with a JSON description under
- * `evenkeel_profile`.
- * Units: levels, residuals, spreads in ln; shares in 0..1.
+ * and a sketch of all values; of a category feature its values. Stored as safetensors with a JSON
+ * description under `evenkeel_profile`. Units: levels, residuals, spreads in ln; shares in 0..1.
  * Owner: the caller, ek_profile_free. Read-only after loading, may be shared by threads.
  */
 #ifndef EK_DATA_PROFILE_H
 #define EK_DATA_PROFILE_H
 
 #include "base/error.h"
+#include "data/category_table.h"
 #include "data/manifest.h"
 #include "num/sketch.h"
 
@@ -59,7 +59,8 @@ struct ek_profile {
     float *level;                 /* [F, S] */
     float *calibration; /* [F, S, EK_CALIBRATED] what each bet expects in a stratum, at least 1 */
     float *density;     /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
-    struct ek_sketch **sketch; /* [F] */
+    struct ek_sketch **sketch;          /* [F] */
+    struct ek_category_table *category; /* [F]; strata 0 where the feature is no category */
 };
 
 /* An empty profile of these shapes; names are copied from the manifest. */
@@ -70,7 +71,7 @@ void ek_profile_free(struct ek_profile *p);
  */
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
-/* EK_ESTATE unless the profile was made for these features. */
+/* EK_ESTATE unless the profile was made for these features, categories and numbers as here. */
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);
 /* Density [EK_DENSITY_BINS] of the residual of one feature. */
 const float *ek_profile_density(const struct ek_profile *p, int feature);

@@ -47,12 +47,25 @@ static const char *fault_of(const struct ek_baseline *b)
     return within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
 }
 
+static const char *fault_of_category(const struct ek_category_table *t)
+{
+    size_t values = (size_t)t->count, strata = (size_t)t->strata;
+    for (size_t i = 0; i < values; i++)
+        if (isnan(t->value[i]) || (i && !(t->value[i - 1] < t->value[i])))
+            return "category_value";
+    if (!within(t->share, values * strata, 0, 1))
+        return "category_share";
+    return within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
+}
+
 const char *ek_profile_fault(const struct ek_profile *p)
 {
     size_t features = (size_t)p->features, strata = (size_t)p->strata;
     const char *fault = NULL;
     for (int f = 0; !fault && f < p->features; f++)
         fault = fault_of(&p->baseline[f]);
+    for (int f = 0; !fault && f < p->features; f++)
+        fault = fault_of_category(&p->category[f]);
     if (fault)
         return fault;
     if (!within(p->level, features * strata, -LN_MOST, LN_MOST))

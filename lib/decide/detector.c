@@ -37,6 +37,8 @@ static int grow_cells(struct ek_detector *d, int cells)
         return EK_ENOMEM;
     d->planned = planned;
     memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
+    if (ek_categories_room(d->categories, capacity))
+        return EK_ENOMEM;
     memset(evidence + before, 0, (after - before) * sizeof *evidence);
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
     d->cell_capacity = capacity;
@@ -54,6 +56,7 @@ static void forget_taken(struct ek_detector *d)
         memset(&d->evidence[ek_detector_slot(d, taken[i], 0)], 0,
                (size_t)d->features * sizeof *d->evidence);
         ek_history_forget(d->history, taken[i]);
+        ek_categories_forget(d->categories, taken[i]);
     }
 }
 
@@ -70,7 +73,8 @@ static int allocate(struct ek_detector *d, int cells)
     size_t features = (size_t)d->features;
     if (ek_list_sums_new(&d->sums, d->features) ||
         ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
-        ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells))
+        ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
+        ek_categories_new(&d->categories, d->profile))
         return EK_ENOMEM;
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
     d->shares = ek_calloc(features, sizeof *d->shares);
@@ -131,7 +135,8 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     for (int f = 0; f < d->features; f++) {
         d->pivot[f] = p->baseline[f].log_mean;
         ek_share_bets_fill(&d->shares[f], &p->baseline[f]);
-        watching += watched(d, f);
+        /* A category is tested for what is missing, and for its values. */
+        watching += watched(d, f) * (m->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
     }
     d->level = ek_alarm_level_of((double)rules->false_alarms, watching, rules->segment_count);
     *out = d;
@@ -145,6 +150,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_list_sums_free(d->sums);
     ek_history_free(d->history);
     ek_cells_free(d->cells);
+    ek_categories_free(d->categories);
     ek_free(d->pivot);
     ek_free(d->shares);
     ek_free(d->open);
@@ -250,6 +256,28 @@ static void add_evidence(struct ek_detector *d, const struct ek_list_stats *reco
     }
 }
 
+static void categories_of_cell(struct ek_detector *d, int cell, int relative)
+{
+    int per_query = 1 + ek_cells_dimensions(d->cells);
+    for (int i = 0; i < ek_categories_count(d->categories); i++) {
+        int f = ek_categories_feature(d->categories, i);
+        if (!watched(d, f) || ek_episode_at(d, cell, f) ||
+            (relative && ek_detector_resembles(d, f)) ||
+            (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
+            continue;
+        int bet = ek_categories_add(d->categories, i, cell, &d->level);
+        if (bet >= 0)
+            ek_episode_open(d, f, cell, bet);
+    }
+}
+
+static void add_category_evidence(struct ek_detector *d, int relative)
+{
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
+        if (d->cell_of[i] >= 0)
+            categories_of_cell(d, d->cell_of[i], relative);
+}
+
 static void remember(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
                      struct ek_list_stats **records, float **query)
 {
@@ -267,6 +295,9 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     for (int f = 0; f < d->features; f++)
         (*records)[f].r -=
             d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)d->stratum_now];
+    ek_categories_remember(d->categories, d->stratum_now, ek_history_count(d->history) - 1);
+    for (int i = 0; i < ek_categories_count(d->categories); i++)
+        ek_list_stats_of_category(&(*records)[ek_categories_feature(d->categories, i)]);
 }
 
 static int is_repeat(struct ek_detector *d, const struct ek_query *q)
@@ -282,7 +313,7 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
         return ek_fail(e, EK_ESTATE,
                        "a list has %d item and %d query features, the manifest %d and %d",
                        q->item_features, q->query_features, d->features, d->query_features);
-    if (cells_of(d, q))
+    if (ek_categories_read(d->categories, q) || cells_of(d, q))
         return out_of_memory(e);
     if (!is_repeat(d, q) && q->items > 0) {
         struct ek_list_stats *records;
@@ -290,7 +321,9 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
         uint32_t relatives = ek_repeat_count(d->relatives, ek_relative_key(q), d->queries);
         remember(d, q, time_ms, &records, &query);
         /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
-        add_evidence(d, records, query, relatives % (uint32_t)d->profile->related_lists != 0);
+        int relative = relatives % (uint32_t)d->profile->related_lists != 0;
+        add_evidence(d, records, query, relative);
+        add_category_evidence(d, relative);
     }
     d->queries++;
     return EK_OK;

@@ -5,6 +5,7 @@
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
 
+#include "decide/category.h"
 #include "decide/classify.h"
 #include "decide/detector.h"
 #include "decide/evidence.h"
@@ -36,7 +37,8 @@ struct ek_episode {
     uint32_t lists, due; /* of the cell since the alarm; when the next diagnosis is due */
     double level_error;  /* standard error of the level before the change (ln) */
     struct ek_diagnosis diagnosis;
-    int query_feature;   /* -1: one number */
+    struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */
+    int query_feature;                     /* -1: one number */
     double recovery;     /* Shiryaev-Roberts statistic of being back to normal; without a level, how
                           * many lists in a row looked normal */
     double relief_ln;    /* the same without a start at 1: what the last lists say in all */
@@ -62,10 +64,11 @@ struct ek_detector {
     struct ek_cells *cells;
     int cell_capacity;
     struct ek_evidence *evidence; /* [cell_capacity, F] */
-    uint16_t *episode_of;         /* [cell_capacity, F], number in `episode` plus 1; 0: none */
-    uint8_t *planned;             /* [cell_capacity] has an entry in the plan */
-    uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
-    int *open;         /* [F] episodes that claim their lists, per feature */
+    struct ek_categories *categories;
+    uint16_t *episode_of; /* [cell_capacity, F], number in `episode` plus 1; 0: none */
+    uint8_t *planned;     /* [cell_capacity] has an entry in the plan */
+    uint64_t *settled;    /* [F] first row behind the last recovery: no later change began before */
+    int *open;            /* [F] episodes that claim their lists, per feature */
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;

@@ -22,16 +22,24 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
     e->since_ms = ek_history_row(d->history, row)->time_ms;
 }
 
+static double bet_of(const struct ek_detector *d, int feature, int cell, int bet,
+                     const struct ek_window *w, int i)
+{
+    float bets[EK_BETS];
+    if (bet >= EK_BETS)
+        return ek_categories_bet(d->categories, feature, cell, bet, d->window_row[i]);
+    ek_bets_of(&d->tables, &d->profile->baseline[feature], &d->shares[feature], &w->record[i],
+               w->record[i].r - w->mu, bets);
+    return (double)bets[bet];
+}
+
 uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_window w;
     int n = ek_detector_window(d, feature, cell, d->settled[feature], &w), best = n - 1;
     double tail = 0, largest = -INFINITY;
     for (int i = n - 1; i >= 0; i--) {
-        float bets[EK_BETS];
-        ek_bets_of(&d->tables, &d->profile->baseline[feature], &d->shares[feature], &w.record[i],
-                   w.record[i].r - w.mu, bets);
-        tail += log(bets[bet] > 1e-6f ? bets[bet] : 1e-6f);
+        tail += log(fmax(bet_of(d, feature, cell, bet, &w, i), 1e-6));
         if (tail > largest) {
             largest = tail;
             best = i;
@@ -104,15 +112,24 @@ static void measure(const struct ek_detector *d, const struct ek_episode *e,
     *level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
 }
 
+static void classify(const struct ek_detector *d, struct ek_episode *e, const struct ek_window *w)
+{
+    ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), w,
+                &e->diagnosis);
+    if (e->diagnosis.class == EK_CLASS_NONE &&
+        ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, w->count,
+                               &e->category))
+        e->diagnosis.class = EK_NEW_CATEGORY;
+}
+
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
-    const struct ek_baseline *b = &d->profile->baseline[e->feature];
     if (e->phase == EK_PHASE_SUSPECTED)
         level_before(d, e);
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;
     w->known = known_of(d, e);
-    ek_classify(b, ek_profile_density(d->profile, e->feature), w, &e->diagnosis);
+    classify(d, e, w);
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {
         e->query_feature = ek_factor_feature(d, e, w);

@@ -28,6 +28,11 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
     const struct ek_diagnosis *g = &e->diagnosis;
     f->class = g->class;
     f->share = ek_episode_has_level(e) ? g->level.share : g->class == EK_ITEMS ? g->incoherent : 1;
+    if (g->class == EK_NEW_CATEGORY) {
+        f->share = e->category.lists;
+        f->category_count = e->category.count;
+        memcpy(f->category, e->category.change, sizeof f->category);
+    }
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -59,7 +64,7 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     f.cell = e->cell;
     f.dimension = ek_cells_dimension_name(d->cells, e->cell);
     f.value = ek_cells_value(d->cells, e->cell);
-    f.signal = ek_bet_name(e->bet);
+    f.signal = e->bet < EK_BETS ? ek_bet_name(e->bet) : ek_category_bet_name(e->bet);
     f.reason = reason;
     f.factor = f.factor_low = f.factor_high = f.error_ln = NAN;
     f.share = f.spread_ratio = 1;
@@ -123,6 +128,7 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     ek_cells_release(d->cells, e->cell);
     e->phase = EK_WATCHING;
     ek_evidence_restart(&d->evidence[at]);
+    ek_categories_restart(d->categories, e->feature, e->cell);
 }
 
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason)
@@ -163,6 +169,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
     struct ek_window w;
     if (ek_diagnose(d, e, &w) <= 0) {
         e->diagnosis = from->diagnosis;
+        e->category = from->category;
         e->query_feature = from->query_feature;
         e->level_error = from->level_error;
     }
@@ -217,6 +224,7 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
     int worth = ek_diagnose(d, e, &w);
     if (worth <= 0) {
         e->diagnosis = before.diagnosis;
+        e->category = before.category;
         e->query_feature = before.query_feature;
     }
     if (ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&

@@ -7,6 +7,7 @@
 #define EK_DECIDE_FINDING_H
 
 #include "data/words.h"
+#include "decide/category.h"
 #include "decide/units.h"
 
 #include <stdint.h>
@@ -25,7 +26,9 @@ struct ek_finding {
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     int unit_count;
     struct ek_unit_match unit[EK_UNIT_MATCHES]; /* conversions that fit, likeliest first */
-    int query_feature;  /* the factor is this query feature's value, -1: it is one number */
+    int query_feature; /* the factor is this query feature's value, -1: it is one number */
+    struct ek_category_change category[EK_CATEGORY_CHANGES]; /* values, for EK_NEW_CATEGORY */
+    int category_count;
     const char *reason; /* for dismissed: why */
 };
 

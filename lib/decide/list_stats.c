@@ -54,6 +54,14 @@ void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pi
     }
 }
 
+void ek_list_stats_of_category(struct ek_list_stats *record)
+{
+    uint8_t missing = record->share[EK_SHARE_MISSING];
+    *record = (struct ek_list_stats){.r = NAN, .spread = NAN};
+    memset(record->share, EK_SHARE_UNKNOWN, sizeof record->share);
+    record->share[EK_SHARE_MISSING] = missing;
+}
+
 int ek_size_class(int usable)
 {
     return usable < 6 ? 0 : usable < 13 ? 1 : 2;

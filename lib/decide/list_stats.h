@@ -27,6 +27,10 @@ struct ek_list_stats {
 void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pivot,
                       struct ek_list_stats *records);
 
+/* Leaves of a category feature's record what codes have: which are missing. They have no level, no
+ * spread, no sign, and 0 is a code like others. */
+void ek_list_stats_of_category(struct ek_list_stats *record);
+
 /* 0 for fewer than 6 values, 1 for fewer than 13, else 2. */
 int ek_size_class(int usable);
 

@@ -38,6 +38,7 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
 static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
 {
     struct ek_window w;
+    struct ek_category_diagnosis category;
     int n = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
     *row = n ? d->window_row[n - count] : e->since_row;
@@ -45,11 +46,12 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *r
     w.level += n - count;
     w.count = count;
     w.known = (struct ek_align_known){e->level_error, 1};
-    return ek_looks_usual(&d->profile->baseline[e->feature],
-                          ek_profile_density(d->profile, e->feature), &w,
-                          ek_detector_rule(d, e->feature)->min_effect)
-               ? count
-               : 0;
+    int usual = ek_looks_usual(&d->profile->baseline[e->feature],
+                               ek_profile_density(d->profile, e->feature), &w,
+                               ek_detector_rule(d, e->feature)->min_effect) &&
+                !ek_categories_diagnose(d->categories, e->feature, e->cell,
+                                        d->window_row + (n - count), count, &category);
+    return usual ? count : 0;
 }
 
 static const struct ek_value *value_of(const struct ek_split *s, int cell)

@@ -7,11 +7,12 @@ enum { ROUNDS = 3 };
 static const double SHARE_MOST = .99; /* a single list may be an exception */
 static const double VARIANCE_LEAST = 1e-3;
 
-/* What the class of the episode is about, of one list, less what it is in training. NaN: unknown.
- */
+/* What the class of the episode is about, of list i of the window, less what it is in training.
+ * NaN: unknown. */
 static double statistic(const struct ek_detector *d, const struct ek_episode *e,
-                        const struct ek_list_stats *o, float mu)
+                        const struct ek_window *w, int i)
 {
+    const struct ek_list_stats *o = &w->record[i];
     const struct ek_baseline *b = &d->profile->baseline[e->feature];
     int which;
     switch (e->diagnosis.class) {
@@ -32,8 +33,10 @@ static double statistic(const struct ek_detector *d, const struct ek_episode *e,
     case EK_ITEMS:
         return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
                                              : NAN;
+    case EK_NEW_CATEGORY:
+        return ek_categories_moved(d->categories, e->feature, &e->category, d->window_row[i]);
     default:
-        return o->usable ? o->r - mu : NAN;
+        return o->usable ? o->r - w->mu : NAN;
     }
     return o->share[which] == EK_SHARE_UNKNOWN
                ? NAN
@@ -61,7 +64,7 @@ double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *
 {
     if (ek_episode_has_level(e))
         return level_evidence(d, e, c, w, i);
-    double x = statistic(d, e, &w->record[i], w->mu);
+    double x = statistic(d, e, w, i);
     return isnan(x) ? 0 : (x * c->mean - c->mean * c->mean / 2) / c->variance;
 }
 
@@ -89,7 +92,7 @@ static int fit_mean(struct ek_detector *d, const struct ek_episode *e, const str
 {
     double sum = 0, hit = 0, squares = 0, lists = 0;
     for (int i = 0; i < w->count; i++) {
-        double x = statistic(d, e, &w->record[i], w->mu);
+        double x = statistic(d, e, w, i);
         if (isnan(x))
             continue;
         lists++;

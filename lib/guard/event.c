@@ -87,6 +87,28 @@ static int add_sentence(struct ek_buf *b, const struct ek_manifest *m, const str
     return rc;
 }
 
+/* A code as short as it can be told from others. */
+static int add_change(struct ek_buf *b, const struct ek_category_change *c, int first)
+{
+    int rc = ek_buf_text(b, first ? "{\"value\":" : ",{\"value\":");
+    if (!rc)
+        rc = isfinite(c->value) ? ek_buf_printf(b, "%.9g", (double)c->value)
+                                : ek_buf_text(b, "null");
+    if (!rc)
+        rc = add_number(b, "share", c->share);
+    if (!rc)
+        rc = add_number(b, "trained", c->trained);
+    return rc ? rc : ek_buf_text(b, "}");
+}
+
+static int add_categories(struct ek_buf *b, const struct ek_finding *f)
+{
+    int rc = ek_buf_text(b, ",\"categories\":[");
+    for (int i = 0; !rc && i < f->category_count; i++)
+        rc = add_change(b, &f->category[i], i == 0);
+    return rc ? rc : ek_buf_text(b, "]");
+}
+
 int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
                      const struct ek_decision *decision)
 {
@@ -96,6 +118,8 @@ int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const stru
         rc = add_diagnosis(out, f);
     if (!rc)
         rc = add_units(out, m, f);
+    if (!rc && f->class == EK_NEW_CATEGORY)
+        rc = add_categories(out, f);
     if (!rc)
         rc = ek_buf_printf(out,
                            ",\"signal\":\"%s\",\"since_query\":%" PRIu64 ",\"since_ms\":%" PRId64,

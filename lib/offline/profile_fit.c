@@ -5,6 +5,7 @@
 #include "decide/repeats.h"
 #include "decide/stratum.h"
 #include "offline/baseline_fit.h"
+#include "offline/category_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,11 +25,29 @@ struct ek_profile_fit {
     float *pivot;
     struct ek_list_sums *sums;
     struct ek_sketch_set *sketches;
+    struct ek_category_fit **category; /* [features], NULL for a number */
+    struct ek_category_list list;
 };
 
 static int out_of_memory(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int allocate(struct ek_profile_fit *fit)
+{
+    fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
+    fit->category = ek_calloc((size_t)fit->features, sizeof *fit->category);
+    if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
+        ek_list_sums_new(&fit->sums, fit->features) ||
+        ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
+        !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
+        return EK_ENOMEM;
+    for (int f = 0; f < fit->features; f++)
+        if (fit->manifest->item[f]->type == EK_TYPE_CATEGORY &&
+            ek_category_fit_new(&fit->category[f]))
+            return EK_ENOMEM;
+    return EK_OK;
 }
 
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
@@ -40,11 +59,7 @@ int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m,
     fit->manifest = m;
     fit->features = m->item_count;
     fit->field = ek_stratum_field_of(m, field);
-    fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
-    if (!fit->name || !(fit->name[fit->names++] = ek_strdup("")) ||
-        ek_list_sums_new(&fit->sums, fit->features) ||
-        ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
-        !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot))) {
+    if (allocate(fit)) {
         ek_profile_fit_free(fit);
         return out_of_memory(e);
     }
@@ -58,6 +73,10 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
         return;
     for (int i = 0; fit->name && i < fit->names; i++)
         ek_free(fit->name[i]);
+    for (int f = 0; fit->category && f < fit->features; f++)
+        ek_category_fit_free(fit->category[f]);
+    ek_free(fit->category);
+    ek_category_list_release(&fit->list);
     ek_free(fit->name);
     ek_free(fit->record);
     ek_free(fit->stratum);
@@ -123,6 +142,20 @@ static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int 
     return EK_OK;
 }
 
+static int add_categories(struct ek_profile_fit *fit, const struct ek_query *q, int stratum,
+                          struct ek_list_stats *row)
+{
+    for (int f = 0; f < fit->features; f++) {
+        if (!fit->category[f])
+            continue;
+        if (ek_category_list_read(&fit->list, q, f) ||
+            ek_category_fit_add(fit->category[f], &fit->list, stratum))
+            return EK_ENOMEM;
+        ek_list_stats_of_category(&row[f]);
+    }
+    return EK_OK;
+}
+
 int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, struct ek_error *e)
 {
     if (q->item_features != fit->features)
@@ -142,6 +175,8 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, str
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
     ek_list_sums_of(fit->sums, q->x, q->items, fit->pivot);
     ek_list_stats_of(fit->sums, q->items, fit->pivot, row);
+    if (add_categories(fit, q, fit->stratum[fit->queries], row))
+        return out_of_memory(e);
     for (int f = 0; fit->queries == 0 && f < fit->features; f++)
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* against cancellation from now on */
     fit->key[fit->queries] = ek_relative_key(q);
@@ -245,6 +280,19 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
     return rc;
 }
 
+static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    int *number = ek_calloc((size_t)fit->names, sizeof *number);
+    int rc = number ? EK_OK : EK_ENOMEM;
+    for (int i = 1; !rc && i < fit->names; i++)
+        number[i] = ek_profile_stratum(p, fit->name[i], strlen(fit->name[i]));
+    for (int f = 0; !rc && f < fit->features; f++)
+        if (fit->category[f])
+            rc = ek_category_fit_finish(fit->category[f], number, p->strata, &p->category[f]);
+    ek_free(number);
+    return rc;
+}
+
 int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, struct ek_error *e)
 {
     if (!fit->queries)
@@ -257,7 +305,7 @@ int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, s
         return rc;
     p->queries = fit->queries;
     p->items = fit->items;
-    if (sort_strata(fit, p) || fit_features(fit, p)) {
+    if (sort_strata(fit, p) || fit_features(fit, p) || fit_categories(fit, p)) {
         ek_profile_free(p);
         return out_of_memory(e);
     }
