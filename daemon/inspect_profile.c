@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PLOT_ROWS = 24, PLOT_WIDTH = 50 };
+enum { PLOT_ROWS = 24, PLOT_WIDTH = 50, VALUES_SHOWN = 8 };
 
 static void json_number(FILE *to, const char *key, double value)
 {
@@ -33,6 +33,9 @@ static void feature_json(const struct ek_profile *p, int f, FILE *to)
     json_number(to, "p1", s.p01);
     json_number(to, "p50", s.p50);
     json_number(to, "p99", s.p99);
+    if (p->category[f].strata)
+        fprintf(to, ",\"values\":%d,\"unknown\":%.7g", p->category[f].count,
+                (double)p->category[f].unknown[0]);
     fputs("}", to);
 }
 
@@ -53,6 +56,43 @@ static void profile_json(const struct ek_profile *p, FILE *to)
     fputs("]}\n", to);
 }
 
+/* The heaviest value that weighs less than `below`, or as much and stands behind `after`; -1: none.
+ */
+static int next_value(const struct ek_category_table *t, float below, int after)
+{
+    int best = -1;
+    for (int v = 0; v < t->count; v++) {
+        float share = t->share[(size_t)v * (size_t)t->strata];
+        if (share > below || (share == below && v <= after))
+            continue;
+        if (best < 0 || share > t->share[(size_t)best * (size_t)t->strata])
+            best = v;
+    }
+    return best;
+}
+
+static void category_line(const char *name, const struct ek_category_table *t, FILE *to)
+{
+    float share = INFINITY;
+    fprintf(to, "%-24s %d values, %.2f%% unknown", name, t->count, 100 * (double)t->unknown[0]);
+    for (int i = 0, v = -1; i < VALUES_SHOWN && (v = next_value(t, share, v)) >= 0; i++) {
+        share = t->share[(size_t)v * (size_t)t->strata];
+        fprintf(to, "%s %.7g %.1f%%", i ? "," : ":", (double)t->value[v], 100 * (double)share);
+    }
+    fputs("\n", to);
+}
+
+static void categories(const struct ek_profile *p, FILE *to)
+{
+    int any = 0;
+    for (int f = 0; f < p->features; f++) {
+        if (!p->category[f].strata)
+            continue;
+        fputs(any++ ? "" : "\ncategories: the heaviest values and their shares of a list\n\n", to);
+        category_line(p->name[f], &p->category[f], to);
+    }
+}
+
 static void profile_table(const struct ek_profile *p, FILE *to)
 {
     fprintf(to, "profile of %" PRIu64 " lists, %" PRIu64 " items, %d item features\n", p->queries,
@@ -68,6 +108,8 @@ static void profile_table(const struct ek_profile *p, FILE *to)
     for (int f = 0; f < p->features; f++) {
         const struct ek_baseline *b = &p->baseline[f];
         struct ek_sketch_summary s;
+        if (p->category[f].strata)
+            continue;
         ek_sketch_summarize(p->sketch[f], &s);
         fprintf(to,
                 "%-24s %9" PRIu64 " %10.4g %8.3f %7.1f%% %7.1f%% %5.1f%% %10.4g %10.4g %10.4g\n",
@@ -75,6 +117,7 @@ static void profile_table(const struct ek_profile *p, FILE *to)
                 100 * b->share[2], s.p01, s.p50, s.p99);
     }
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
+    categories(p, to);
 }
 
 int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to)

@@ -24,6 +24,22 @@ static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct
                                        : rc;
 }
 
+/* The share of each value that is news. */
+static int add_categories(struct ek_buf *b, const struct ek_finding *f)
+{
+    int rc =
+        f->category_count ? EK_OK : ek_buf_text(b, "there are values that training did not have");
+    for (int i = 0; !rc && i < f->category_count; i++) {
+        const struct ek_category_change *c = &f->category[i];
+        rc = ek_buf_printf(b, i ? ", %.9g is %.3g%%" : "value %.9g is %.3g%% of a list",
+                           (double)c->value, 100 * c->share);
+        if (!rc)
+            rc = c->trained > 0 ? ek_buf_printf(b, " (in training %.3g%%)", 100 * c->trained)
+                                : ek_buf_text(b, " (not in training)");
+    }
+    return rc;
+}
+
 static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
     static const char *const said[EK_CLASS_COUNT] = {
@@ -34,10 +50,11 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
         [EK_ZERO] = "values are zero more or less often than in training",
         [EK_SIGN] = "values are negative more or less often than in training",
         [EK_STUCK] = "values of a list are equal more or less often than in training",
-        [EK_CLIP] = "values are cut off at a bound",
-        [EK_NEW_CATEGORY] = "there are values that training did not have"};
+        [EK_CLIP] = "values are cut off at a bound"};
     if (f->class == EK_SCALE)
         return add_scale(b, m, f);
+    if (f->class == EK_NEW_CATEGORY)
+        return add_categories(b, f);
     if (f->class == EK_POWER)
         return ek_buf_printf(b, "values are raised to the power %.3g", f->exponent);
     if (f->class == EK_SHAPE)

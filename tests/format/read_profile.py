@@ -19,6 +19,7 @@ SHAPES = {"level": ("F32", "F", "S"), "feature_level": ("F32", "F"), "sd": ("F32
           "spread_hi": ("F32", "F", 3), "share": ("F32", "F", 4), "related": ("F32", "F"),
           "z_rank": ("U8", "F", 2, 257), "spread_rank": ("U8", "F", 3, 2, 129),
           "density": ("F32", "F", 1600), "calibration": ("F32", "F", "16 S")}
+CATEGORY = ("category_offset", "category_value", "category_share", "category_unknown")
 
 
 class Damaged(Exception):
@@ -53,6 +54,19 @@ def check_shapes(found, features, strata):
             raise Damaged(f"array '{name}' is not {dtype} {wanted}")
 
 
+def category(found, names, strata, f):
+    """-> {value: its share in all lists}, the share of unknown ones; None for a number."""
+    if "category_offset" not in found or found["category_unknown"][2][f * strata] == -1:
+        return None
+    if [found[name][0] for name in CATEGORY] != ["U64", "F32", "F32", "F32"]:
+        raise Damaged("the types of the categories' arrays")
+    offset, value, share, unknown = (found[name][2] for name in CATEGORY)
+    if len(offset) != len(names) + 1 or len(share) != strata * len(value) or offset[-1] != len(value):
+        raise Damaged("the shapes of the categories' arrays")
+    return {"values": {value[v]: share[v * strata] for v in range(offset[f], offset[f + 1])},
+            "unknown": unknown[f * strata]}
+
+
 def read(data):
     """-> dict: version, manifest, queries, features by name with level, share, density sum, counts."""
     found, description = arrays(data)
@@ -72,6 +86,7 @@ def read(data):
             "density": .02 * sum(found["density"][2][1600 * f:1600 * (f + 1)]),
             "values": sum(counts.values()),
             "queries": found["queries"][2][f],
+            "category": category(found, names, len(strata), f),
         }
     return {**description, "features": features}
 

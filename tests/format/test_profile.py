@@ -42,6 +42,29 @@ class Profile(unittest.TestCase):
         self.assertTrue(all(3 < level < 7 for level in price["levels"].values()))
         self.assertEqual(price["share"][:3], (0, 0, 0))
 
+    def test_numbers_have_no_table_of_values(self):
+        found, _ = read_profile.arrays(self.data)
+        self.assertFalse([name for name in found if name.startswith("category")])
+
+    def test_a_category_has_a_table_of_its_values(self):
+        base = self.folder.name
+        with open(f"{base}/rooms.yaml", "w", encoding="utf-8") as file:
+            file.write("features:\n  - {name: price, index: 1, role: item}\n"
+                       "  - {name: room, index: 2, role: item, type: category}\n")
+        with open(f"{base}/rooms.txt", "w", encoding="utf-8") as file:
+            for q in range(100):
+                for room in (-3, -3, 7, 500 if q == 5 else 2.5):
+                    file.write(f"0 qid:{q} 1:{q + 1} 2:{room}\n")
+        run("profile", "--manifest", f"{base}/rooms.yaml", "--letor", f"{base}/rooms.txt", "-o", f"{base}/r.ekp")
+        with open(f"{base}/r.ekp", "rb") as file:
+            features = read_profile.read(file.read())["features"]
+        self.assertIsNone(features["price"]["category"])
+        room = features["room"]["category"]
+        self.assertEqual(list(room["values"]), [-3, 2.5, 7, 500])
+        for value, share in {-3: .5, 7: .25, 2.5: .2475, 500: .0025}.items():
+            self.assertAlmostEqual(room["values"][value], share, delta=1e-5)
+        self.assertAlmostEqual(room["unknown"], .0025, delta=1e-5)
+
     def test_a_cut_file_is_noticed(self):
         for cut in (0, 7, 100, len(self.data) // 2, len(self.data) - 1):
             with self.assertRaises((read_profile.Damaged, ValueError, KeyError, struct.error)):
