@@ -60,6 +60,13 @@ static const struct series GAUGES[] = {
     {"evenkeel_in_flight_messages", "", EK_GAUGE_IN_FLIGHT},
     {"evenkeel_ready", "", EK_GAUGE_READY},
     {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
+    {"evenkeel_beyond_limit_total", "{limit=\"cells\"}", EK_GAUGE_BEYOND + EK_BOUND_CELLS},
+    {"evenkeel_beyond_limit_total", "{limit=\"changes\"}", EK_GAUGE_BEYOND + EK_BOUND_CHANGES},
+    {"evenkeel_beyond_limit_total", "{limit=\"findings\"}", EK_GAUGE_BEYOND + EK_BOUND_FINDINGS},
+    {"evenkeel_beyond_limit_total", "{limit=\"plan\"}", EK_GAUGE_BEYOND + EK_BOUND_PLAN},
+    {"evenkeel_beyond_limit_total", "{limit=\"max_routed_features\"}",
+     EK_GAUGE_BEYOND + EK_BOUND_ROUTED},
+    {"evenkeel_beyond_limit_total", "{limit=\"events\"}", EK_GAUGE_BEYOND + EK_BOUND_EVENTS},
 };
 
 static const struct family FAMILIES[] = {
@@ -79,6 +86,8 @@ static const struct family FAMILIES[] = {
     {"evenkeel_observed_queries_total", "counter", "Queries the guard has observed."},
     {"evenkeel_plan_version", "gauge", "Version of the plan in force, 0 before the first."},
     {"evenkeel_in_flight_messages", "gauge", "Outputs not yet acknowledged."},
+    {"evenkeel_beyond_limit_total", "counter",
+     "What was beyond a limit: lists without a cell of their own, alarms, findings, events."},
     {"evenkeel_ready", "gauge", "1 when partitions are assigned."},
     {"evenkeel_assigned_partitions", "gauge", "Partitions assigned to this instance."},
 };

@@ -8,6 +8,7 @@
 #ifndef EK_DAEMON_METRICS_H
 #define EK_DAEMON_METRICS_H
 
+#include "decide/bounds.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -46,6 +47,8 @@ enum ek_gauge {
     EK_GAUGE_IN_FLIGHT,
     EK_GAUGE_READY,
     EK_GAUGE_PARTITIONS,
+    EK_GAUGE_BEYOND, /* counters of the guard, one for each enum ek_bound */
+    EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS - 1,
     EK_GAUGES
 };
 

@@ -8,6 +8,7 @@
 #include "daemon/kafka_output.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "guard/beyond.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -189,6 +190,9 @@ static int work(struct ek_stage *s, const struct ek_message *m, struct ek_error 
     tell_events(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
     ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
+    struct ek_beyond beyond = ek_guard_beyond(s->guard);
+    for (int i = 0; i < EK_BOUNDS; i++)
+        ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);
     ek_metrics_stage_ns(s->metrics, now_ns() - began);
     return rc;
 }

@@ -92,6 +92,11 @@ int ek_cells_most(const struct ek_cells *c)
     return c->limit + c->dimensions;
 }
 
+int ek_cells_limit(const struct ek_cells *c)
+{
+    return c->limit;
+}
+
 const int16_t *ek_cells_taken(const struct ek_cells *c, int *count)
 {
     *count = c->taken_count;

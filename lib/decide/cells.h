@@ -41,6 +41,7 @@ int ek_cells_dimensions(const struct ek_cells *c);
 /* How many numbers are in use, and how many there can be. */
 int ek_cells_count(const struct ek_cells *c);
 int ek_cells_most(const struct ek_cells *c);
+int ek_cells_limit(const struct ek_cells *c);
 /* Cells of a list, which counts: ids[0] is 0, ids[1 + d] the cell of dimension d or -1 when the
  * list does not have it. A cell may change hands only when `may_take`. EK_ENOMEM: the list has no
  * cells; some dimensions may have counted it. */

@@ -363,6 +363,14 @@ const struct ek_cells *ek_detector_registry(const struct ek_detector *d)
     return d->cells;
 }
 
+struct ek_beyond ek_detector_beyond(const struct ek_detector *d)
+{
+    struct ek_beyond b = d->beyond;
+    for (int i = 0; i < ek_cells_dimensions(d->cells); i++)
+        b.count[EK_BOUND_CELLS] += ek_cells_share_of(d->cells, i).pooled;
+    return b;
+}
+
 uint64_t ek_detector_queries(const struct ek_detector *d)
 {
     return d->queries;

@@ -15,9 +15,15 @@
 #include "data/profile.h"
 #include "data/query.h"
 #include "data/rules.h"
+#include "decide/bounds.h"
 #include "decide/cells.h"
 #include "decide/finding.h"
 #include "decide/plan.h"
+
+enum {
+    EK_EPISODES_MAX = 1024, /* open at once */
+    EK_FINDINGS_MAX = 4096, /* not fetched yet; then the oldest go */
+};
 
 struct ek_detector;
 
@@ -42,6 +48,8 @@ void ek_detector_keep(struct ek_detector *d, const struct ek_plan *plan);
 /* Cells of the list last observed. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
+/* How much was beyond the limits of the detector so far. */
+struct ek_beyond ek_detector_beyond(const struct ek_detector *d);
 uint64_t ek_detector_queries(const struct ek_detector *d);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
 
+#include "decide/bounds.h"
 #include "decide/category.h"
 #include "decide/classify.h"
 #include "decide/detector.h"
@@ -18,8 +19,6 @@ enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 enum {
     EK_UPDATE_LISTS = 256,  /* of the cell, between two diagnoses of a confirmed finding */
     EK_RECOVERY_LISTS = 64, /* of the cell, looked at for classes without a level */
-    EK_EPISODES_MAX = 1024, /* open at once */
-    EK_FINDINGS_MAX = 4096, /* not fetched yet; then the oldest go */
 };
 
 struct ek_episode {
@@ -74,6 +73,7 @@ struct ek_detector {
     uint32_t episodes_ever, causes_ever;
     struct ek_finding *finding; /* ring [EK_FINDINGS_MAX] */
     uint64_t findings, fetched;
+    struct ek_beyond beyond; /* the limits of the detector; cells are counted by the registry */
     uint64_t queries;
     int16_t cell_of[EK_CELLS_PER_QUERY]; /* of the last list */
     /* scratch for a diagnosis, [EK_HISTORY] each */

@@ -71,8 +71,10 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     f.query_feature = -1;
     if (e->phase == EK_PHASE_CONFIRMED)
         describe(d, e, &f);
-    if (d->findings - d->fetched == EK_FINDINGS_MAX)
+    if (d->findings - d->fetched == EK_FINDINGS_MAX) {
         d->fetched++;
+        d->beyond.count[EK_BOUND_FINDINGS]++;
+    }
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
 }
 
@@ -95,8 +97,10 @@ int ek_episodes_room(const struct ek_detector *d)
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_episode *e = free_slot(d);
-    if (!e)
+    if (!e) {
+        d->beyond.count[EK_BOUND_CHANGES]++;
         return NULL;
+    }
     uint64_t since = ek_change_point(d, feature, cell, bet);
     memset(e, 0, sizeof *e);
     e->number = ++d->episodes_ever;

@@ -28,6 +28,16 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
     return 1;
 }
 
+int ek_plan_has_room(const struct ek_plan *p, int feature, int cell)
+{
+    if (p->count < EK_PLAN_MAX)
+        return 1;
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
+            return 1;
+    return 0;
+}
+
 static void take_out(struct ek_plan *p, struct ek_plan_entry *entry)
 {
     size_t behind = (size_t)(p->entry + p->count - (entry + 1));

@@ -33,6 +33,8 @@ struct ek_plan_entry *ek_plan_find(struct ek_plan *p, int feature, int cell);
  * rose; nothing happens at EK_PLAN_MAX. */
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
                 int64_t now_ms);
+/* Whether ek_plan_set would take it. */
+int ek_plan_has_room(const struct ek_plan *p, int feature, int cell);
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);
 /* Lets an entry end once it has been in force for hold_ms, now or later. */
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms);

@@ -51,6 +51,15 @@ static int routed_already(const struct ek_plan *plan, int feature)
     return 0;
 }
 
+/* The limit that keeps a treatment out of the plan, EK_BOUND_NONE for none. */
+static enum ek_bound limit_of(const struct ek_rules *rules, const struct ek_plan *plan,
+                              const struct ek_finding *f)
+{
+    if (!routed_already(plan, f->feature) && ek_plan_features(plan) >= rules->max_routed_features)
+        return EK_BOUND_ROUTED;
+    return ek_plan_has_room(plan, f->feature, f->cell) ? EK_BOUND_NONE : EK_BOUND_PLAN;
+}
+
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
                              const struct ek_plan *plan, int have_model, const struct ek_finding *f)
 {
@@ -62,11 +71,12 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
         action = EK_ACT_ALERT;
     if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
         action = EK_ACT_ROUTE;
-    struct ek_decision decision = {treatment_of(action, f), rule->mode, 0, 0};
+    struct ek_decision decision = {treatment_of(action, f), rule->mode, 0, EK_BOUND_NONE};
     if (!acts(action) || rule->mode != EK_MODE_ENFORCE)
         return decision;
-    decision.limited =
-        !routed_already(plan, f->feature) && ek_plan_features(plan) >= rules->max_routed_features;
-    decision.enforced = !decision.limited;
+    decision.limited = limit_of(rules, plan, f);
+    decision.enforced = decision.limited == EK_BOUND_NONE;
+    if (!decision.enforced && rules->on_limit == EK_LIMIT_OBSERVE)
+        decision.mode = EK_MODE_OBSERVE;
     return decision;
 }

@@ -4,14 +4,15 @@
 
 #include "data/manifest.h"
 #include "data/rules.h"
+#include "decide/bounds.h"
 #include "decide/finding.h"
 #include "decide/plan.h"
 
 struct ek_decision {
     struct ek_treatment treatment; /* what is done, or in observe would be */
     enum ek_mode mode;
-    int enforced; /* goes into the plan */
-    int limited;  /* would be enforced, but a limit of the rules says no */
+    int enforced;          /* goes into the plan */
+    enum ek_bound limited; /* the limit that says no to what would be enforced; else none */
 };
 
 /* have_model: whether there is a model to route with; without one nothing is enforced, and what is

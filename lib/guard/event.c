@@ -87,6 +87,17 @@ static int add_sentence(struct ek_buf *b, const struct ek_manifest *m, const str
     return rc;
 }
 
+static int add_members(struct ek_buf *b, const struct ek_manifest *m, const int *members, int count)
+{
+    int rc = ek_buf_text(b, ",\"members\":[");
+    for (int i = 0; !rc && i < count; i++) {
+        rc = i ? ek_buf_text(b, ",") : EK_OK;
+        if (!rc)
+            rc = add_text(b, m->item[members[i]]->name);
+    }
+    return rc ? rc : ek_buf_text(b, "]");
+}
+
 /* A code as short as it can be told from others. */
 static int add_change(struct ek_buf *b, const struct ek_category_change *c, int first)
 {
@@ -110,7 +121,7 @@ static int add_categories(struct ek_buf *b, const struct ek_finding *f)
 }
 
 int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
-                     const struct ek_decision *decision)
+                     const struct ek_decision *decision, const int *members, int count)
 {
     ek_buf_clear(out);
     int rc = add_identity(out, m, f);
@@ -128,15 +139,53 @@ int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const stru
         rc =
             ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\"",
                           ek_action_name(decision->treatment.action), ek_mode_name(decision->mode));
-    if (!rc && decision->limited)
-        rc = ek_buf_text(out, ",\"limited\":true");
+    if (!rc && decision->limited != EK_BOUND_NONE)
+        rc = ek_buf_printf(out, ",\"limited\":true,\"limit\":\"%s\"",
+                           ek_bound_name(decision->limited));
     if (!rc && f->reason)
         rc = ek_buf_printf(out, ",\"reason\":\"%s\"", f->reason);
     if (!rc)
         rc = f->cause ? ek_buf_printf(out, ",\"cause\":\"c-%" PRIu32 "\"", f->cause)
                       : ek_buf_text(out, ",\"cause\":null");
+    if (!rc && f->cause)
+        rc = add_members(out, m, members, count);
     if (!rc)
         rc = add_sentence(out, m, f, decision);
+    return rc ? rc : ek_buf_text(out, "}");
+}
+
+static int add_share(struct ek_buf *b, const struct ek_cells_share *s)
+{
+    int rc = ek_buf_text(b, "{\"dimension\":");
+    if (!rc)
+        rc = add_text(b, s->dimension);
+    if (!rc)
+        rc = ek_buf_printf(b,
+                           ",\"own\":%d,\"pooled_values\":%.0f,\"lists\":%" PRIu64
+                           ",\"pooled_lists\":%" PRIu64 "}",
+                           s->own, s->pooled_values, s->lists, s->pooled);
+    return rc;
+}
+
+int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
+                   const struct ek_cells *cells, uint64_t query, int64_t time_ms)
+{
+    ek_buf_clear(out);
+    int rc = ek_buf_printf(out,
+                           "{\"event\":\"limit\",\"limit\":\"%s\",\"max\":%" PRId64
+                           ",\"query\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"text\":\"%s\"",
+                           ek_bound_name(bound), most, query, time_ms, ek_bound_text(bound));
+    if (!rc && bound == EK_BOUND_CELLS) {
+        rc = ek_buf_text(out, ",\"segments\":[");
+        for (int i = 0; !rc && i < ek_cells_dimensions(cells); i++) {
+            struct ek_cells_share s = ek_cells_share_of(cells, i);
+            rc = i ? ek_buf_text(out, ",") : EK_OK;
+            if (!rc)
+                rc = add_share(out, &s);
+        }
+        if (!rc)
+            rc = ek_buf_text(out, "]");
+    }
     return rc ? rc : ek_buf_text(out, "}");
 }
 

@@ -7,9 +7,13 @@
 #include "decide/cells.h"
 #include "decide/policy.h"
 
-/* Writes over `out`. EK_ENOMEM. */
+/* Writes over `out`. EK_ENOMEM. members [count]: features that share the cause of the finding. */
 int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m,
-                     const struct ek_finding *finding, const struct ek_decision *decision);
+                     const struct ek_finding *finding, const struct ek_decision *decision,
+                     const int *members, int count);
+/* That a limit was reached: said once. most: the limit. */
+int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
+                   const struct ek_cells *cells, uint64_t query, int64_t time_ms);
 int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,
                   const struct ek_plan *plan, uint64_t query, int64_t time_ms);
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "decide/detector.h"
 #include "guard/assets.h"
+#include "guard/beyond.h"
 #include "guard/event.h"
 #include "guard/stream_clock.h"
 #include "guard/traffic.h"
@@ -30,7 +31,10 @@ struct ek_guard {
     const char *action;
     char *events[EVENTS_MAX]; /* ring */
     uint64_t told, fetched;
-    char *handed_out; /* the event last fetched */
+    char *handed_out;        /* the event last fetched */
+    struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */
+    unsigned said;           /* limits that were told, as bits */
+    int *members;            /* [F] scratch */
 };
 
 static int out_of_memory(struct ek_error *e)
@@ -57,6 +61,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     size_t routables = (size_t)assets->manifest->routable_count;
     if (!rc && !(g->treatment = ek_calloc(routables, sizeof *g->treatment)))
         rc = out_of_memory(e);
+    if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
+        rc = out_of_memory(e);
     if (rc) {
         ek_guard_free(g);
         return rc;
@@ -80,6 +86,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_buf_release(&g->event);
     ek_free(g->treatment);
     ek_free(g->scores);
+    ek_free(g->members);
     ek_free(g);
 }
 
@@ -89,8 +96,10 @@ static int tell(struct ek_guard *g)
     char *text = ek_strndup((const char *)g->event.data, g->event.length);
     if (!text)
         return EK_ENOMEM;
-    if (g->told - g->fetched == EVENTS_MAX)
+    if (g->told - g->fetched == EVENTS_MAX) {
         ek_free(g->events[g->fetched++ % EVENTS_MAX]);
+        g->beyond.count[EK_BOUND_EVENTS]++;
+    }
     g->events[g->told++ % EVENTS_MAX] = text;
     return EK_OK;
 }
@@ -131,6 +140,51 @@ static int expire(struct ek_guard *g)
     return changed;
 }
 
+struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
+{
+    struct ek_beyond b = ek_detector_beyond(g->detector);
+    for (int i = 0; i < EK_BOUNDS; i++)
+        b.count[i] += g->beyond.count[i];
+    return b;
+}
+
+static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
+{
+    switch (bound) {
+    case EK_BOUND_CELLS:
+        return ek_cells_limit(ek_detector_registry(g->detector));
+    case EK_BOUND_CHANGES:
+        return EK_EPISODES_MAX;
+    case EK_BOUND_FINDINGS:
+        return EK_FINDINGS_MAX;
+    case EK_BOUND_PLAN:
+        return EK_PLAN_MAX;
+    case EK_BOUND_ROUTED:
+        return g->assets->rules->max_routed_features;
+    case EK_BOUND_EVENTS:
+    case EK_BOUND_NONE:
+    case EK_BOUNDS:
+        break;
+    }
+    return EVENTS_MAX;
+}
+
+static int tell_limits(struct ek_guard *g, uint64_t query)
+{
+    struct ek_beyond b = ek_guard_beyond(g);
+    int rc = EK_OK;
+    for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS; i++) {
+        if (!b.count[i] || g->said >> i & 1)
+            continue;
+        g->said |= 1u << i;
+        rc = ek_event_limit(&g->event, (enum ek_bound)i, most_of(g, (enum ek_bound)i),
+                            ek_detector_registry(g->detector), query, g->time_ms);
+        if (!rc)
+            rc = tell(g);
+    }
+    return rc;
+}
+
 static int take_findings(struct ek_guard *g)
 {
     struct ek_finding f;
@@ -142,7 +196,11 @@ static int take_findings(struct ek_guard *g)
         int changed = change_plan(g, &f, &decision);
         if (changed)
             ek_detector_keep(g->detector, &g->plan);
-        rc = ek_event_finding(&g->event, g->assets->manifest, &f, &decision);
+        if (decision.limited != EK_BOUND_NONE && f.state == EK_CONFIRMED)
+            g->beyond.count[decision.limited]++;
+        int members =
+            ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
+        rc = ek_event_finding(&g->event, g->assets->manifest, &f, &decision, g->members, members);
         if (!rc)
             rc = tell(g);
         if (!rc && changed)
@@ -150,6 +208,8 @@ static int take_findings(struct ek_guard *g)
     }
     if (!rc && expire(g))
         rc = tell_plan(g, query);
+    if (!rc)
+        rc = tell_limits(g, query);
     return rc;
 }
 

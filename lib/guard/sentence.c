@@ -76,7 +76,7 @@ static int add_unit(struct ek_buf *b, const struct ek_finding *f)
 
 static int add_action(struct ek_buf *b, const struct ek_decision *decision)
 {
-    const char *limits = decision->limited                   ? ", kept back by a limit"
+    const char *limits = decision->limited != EK_BOUND_NONE  ? ", kept back by a limit"
                          : decision->mode != EK_MODE_ENFORCE ? ", not enforced"
                                                              : "";
     return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action), limits);

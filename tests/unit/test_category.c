@@ -318,7 +318,7 @@ START_TEST(the_event_names_the_values)
     const struct ek_finding *f = finds(&b, tenth_99, 25);
     struct ek_decision decision = ek_decide(b.rules, b.manifest, &plan, 1, f);
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(ek_event_finding(&text, b.manifest, f, &decision), EK_OK);
+    ck_assert_int_eq(ek_event_finding(&text, b.manifest, f, &decision, NULL, 0), EK_OK);
     const char *json = ek_buf_string(&text);
     ck_assert_ptr_nonnull(strstr(json, "\"class\":\"new_category\",\"factor\":null"));
     ck_assert_ptr_nonnull(strstr(json, "\"categories\":[{\"value\":99,\"share\":0."));

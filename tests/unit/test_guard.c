@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "data/codec.h"
 #include "guard/assets.h"
+#include "guard/beyond.h"
 #include "score/scorer.h"
 #include "tests/check.h"
 #include "tests/stream.h"
@@ -27,9 +28,10 @@ struct bench {
     struct ek_buf message;
     const void *out;
     size_t length;
-    int routed, plans, confirmed;
+    int routed, plans, confirmed, limits;
     char *plan;    /* text of the last plan event */
     char *finding; /* of the last confirmed finding */
+    char *limit;   /* of the last limit that was told */
 };
 
 static struct ek_model *random_model(const struct ek_manifest *m)
@@ -76,6 +78,7 @@ static void teardown(struct bench *b)
 {
     free(b->plan);
     free(b->finding);
+    free(b->limit);
     ek_buf_release(&b->message);
     stream_end(&b->stream);
     ek_guard_free(b->guard);
@@ -103,6 +106,9 @@ static void read_events(struct bench *b)
         if (!strcmp(kind, "plan")) {
             b->plans++;
             keep(&b->plan, text);
+        } else if (!strcmp(kind, "limit")) {
+            b->limits++;
+            keep(&b->limit, text);
         } else if (!strcmp(state, "confirmed")) {
             b->confirmed++;
             keep(&b->finding, text);
@@ -286,7 +292,49 @@ START_TEST(a_limit_of_routed_features_observes_and_says_so)
     run(&b, BEFORE, 0);
     run(&b, 400, 1);
     ck_assert_int_eq(b.routed, 0);
-    ck_assert_ptr_nonnull(strstr(b.finding, "\"limited\":true"));
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"mode\":\"observe\",\"limited\":true,"
+                                            "\"limit\":\"max_routed_features\""));
+    ck_assert_int_eq(b.limits, 1);
+    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"max_routed_features\",\"max\":0,"));
+    ck_assert_uint_eq(ek_guard_beyond(b.guard).count[EK_BOUND_ROUTED], 1);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(more_segment_values_than_cells_are_pooled_and_it_is_said_once)
+{
+    struct bench b;
+    char value[16];
+    setup(&b, OBSERVE, 0);
+    for (int i = 0; i < 400; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        snprintf(value, sizeof value, "v%d", i);
+        q->segments[0].value = stream_text(value);
+        pass(&b, q);
+        ck_assert_int_eq(b.limits, i >= 255);
+    }
+    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"cells\",\"max\":256,\"query\":255,"));
+    ck_assert_ptr_nonnull(strstr(b.limit,
+                                 "\"segments\":[{\"dimension\":\"arm\",\"own\":255,"
+                                 "\"pooled_values\":1,\"lists\":256,\"pooled_lists\":1}]"));
+    ck_assert_uint_eq(ek_guard_beyond(b.guard).count[EK_BOUND_CELLS], 400 - 255);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_finding_names_the_features_that_share_its_cause)
+{
+    struct bench b;
+    setup(&b, ENFORCE, 1);
+    run(&b, BEFORE, 0);
+    for (int i = 0; i < 400; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        for (int k = 0; b.stream.arm_b && k < 2; k++)
+            stream_scale(q, k, k ? 7 : 100);
+        pass(&b, q);
+    }
+    ck_assert_int_eq(b.confirmed, 2);
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"cause\":\"c-1\",\"members\":[\"price\",\"size\"]"));
     teardown(&b);
 }
 END_TEST
@@ -370,6 +418,8 @@ Suite *suite_guard(void)
                     in_observe_mode_findings_are_told_and_bytes_stay,
                     without_a_model_an_enforced_route_is_an_alert,
                     a_limit_of_routed_features_observes_and_says_so,
+                    more_segment_values_than_cells_are_pooled_and_it_is_said_once,
+                    a_finding_names_the_features_that_share_its_cause,
                     a_message_that_cannot_be_read_counts_for_nothing, an_empty_list_passes,
                     holds_run_out_without_messages, events_nobody_fetches_do_not_pile_up);
 }

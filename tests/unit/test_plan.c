@@ -103,6 +103,7 @@ START_TEST(a_full_plan_takes_no_more)
         ek_plan_set(&p, 0, i, ROUTE, 0);
     ck_assert_int_eq(ek_plan_set(&p, 0, EK_PLAN_MAX, ROUTE, 0), 0);
     ck_assert_int_eq(p.count, EK_PLAN_MAX);
+    ck_assert(ek_plan_has_room(&p, 0, 0) && !ek_plan_has_room(&p, 0, EK_PLAN_MAX));
     ck_assert_int_eq(ek_plan_features(&p), 1);
 }
 END_TEST

@@ -1,0 +1,27 @@
+#include "decide/bounds.h"
+
+static const struct {
+    const char *name, *text;
+} BOUNDS[EK_BOUNDS] = {
+    [EK_BOUND_CELLS] = {"cells", "more segment values than cells: the busiest keep a cell, the "
+                                 "others of a field share one"},
+    [EK_BOUND_CHANGES] = {"changes", "more changes at once than can be followed: further ones are "
+                                     "not told until one of them ends"},
+    [EK_BOUND_FINDINGS] = {"findings",
+                           "findings were not fetched in time: the oldest of them are lost"},
+    [EK_BOUND_PLAN] = {"plan", "the plan is full: what is found beyond it is only told"},
+    [EK_BOUND_ROUTED] = {"max_routed_features",
+                         "more features would be routed than the rules allow: "
+                         "what is found beyond them is only told"},
+    [EK_BOUND_EVENTS] = {"events", "events were not fetched in time: the oldest of them are lost"},
+};
+
+const char *ek_bound_name(enum ek_bound b)
+{
+    return BOUNDS[b].name;
+}
+
+const char *ek_bound_text(enum ek_bound b)
+{
+    return BOUNDS[b].text;
+}

@@ -1,0 +1,28 @@
+/* The limits of what is kept in mind, and how much was beyond each: nothing is left out silently.
+ */
+#ifndef EK_DECIDE_BOUNDS_H
+#define EK_DECIDE_BOUNDS_H
+
+#include <stdint.h>
+
+enum ek_bound {
+    EK_BOUND_NONE,
+    EK_BOUND_CELLS,    /* lists whose segment value had no cell of its own */
+    EK_BOUND_CHANGES,  /* alarms that could not be followed */
+    EK_BOUND_FINDINGS, /* findings that nobody fetched in time */
+    EK_BOUND_PLAN,     /* findings that the plan had no room for */
+    EK_BOUND_ROUTED,   /* findings beyond max_routed_features */
+    EK_BOUND_EVENTS,   /* events that nobody fetched in time */
+    EK_BOUNDS
+};
+
+struct ek_beyond {
+    uint64_t count[EK_BOUNDS];
+};
+
+/* "cells", "changes", ... */
+const char *ek_bound_name(enum ek_bound b);
+/* What being beyond it means, for people. */
+const char *ek_bound_text(enum ek_bound b);
+
+#endif
