@@ -21,7 +21,10 @@ static const double POSITIVE = .005; /* negative values of a feature that has no
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
 static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
-static const double POWER_LEAST_LN = .1;
+/* Without a move of the level a power has to be that much likelier (ln) than a change of shape. */
+static const double LEVEL_TOLD = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
+/* What is known beforehand, in ln likelihood: nobody takes a power near 1. */
+static const double LIKELY = 3, FEW_LISTS = .5, POWER_LEAST_LN = .1, POWER_PLAIN_LN = .25;
 /* Of lists whose spread has not moved, items are said only when that much likelier (ln) than a
  * scale. */
 static const double ITEMS_OVER_SCALE = 4;
@@ -155,6 +158,19 @@ static int one_sign(const struct ek_baseline *b)
     return fmin(b->share[EK_SHARE_NEGATIVE], 1 - b->share[EK_SHARE_NEGATIVE]) < POSITIVE;
 }
 
+/* Whether the level of the lists moved by more than traffic does. */
+static int level_told(const struct ek_diagnosis *d)
+{
+    return fabs(d->mean_ln) > fmax(LEVEL_TOLD, SHAPE_ERRORS * d->mean_error_ln);
+}
+
+/* A transformation that widens few of the lists cannot be told from a factor on few items, and is
+ * much rarer. */
+static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *e)
+{
+    return d->spread_ratio < 1 || e->share > FEW_LISTS;
+}
+
 /* Some items on another scale, unless one transformation of all values explains the lists better. A
  * mixture is never narrower than its parts. */
 static void by_spread(const struct ek_baseline *b, const struct ek_told *t, struct ek_diagnosis *d)
@@ -162,15 +178,20 @@ static void by_spread(const struct ek_baseline *b, const struct ek_told *t, stru
     d->class = EK_OFFSET;
     if (sign_moved(b, d)) /* no factor makes a value negative */
         return;
-    struct ek_explanation best = ek_explain_shape(t), power = ek_explain_power(t), other;
+    struct ek_explanation best = ek_explain_shape(t), power = ek_explain_power(t);
     d->class = EK_SHAPE;
-    if (power.worth > best.worth && fabs(log(power.value)) > POWER_LEAST_LN) {
+    double size = fabs(log(power.value)), ahead = level_told(d) ? 0 : SHAPE_AHEAD;
+    power.worth += size > POWER_PLAIN_LN ? LIKELY : -LIKELY;
+    if (power.worth > best.worth + ahead && size > POWER_LEAST_LN && is_likely(d, &power)) {
         best = power;
         d->class = EK_POWER;
     }
-    if (one_sign(b) && (other = ek_explain_offset(t)).worth > best.worth) {
-        best = other;
-        d->class = EK_OFFSET;
+    if (one_sign(b) && level_told(d)) {
+        struct ek_explanation offset = ek_explain_offset(t);
+        if (offset.worth > best.worth && is_likely(d, &offset)) {
+            best = offset;
+            d->class = EK_OFFSET;
+        }
     }
     if (d->spread_ratio > 1 && ek_explain_items(t).worth > best.worth)
         d->class = EK_ITEMS;

@@ -7,6 +7,7 @@ enum {
     GRID = 24,       /* values tried of a number, before the search in between */
     SECTIONS = 10,   /* golden sections */
     NODES = 5,
+    HIT_STEPS = 8,
     ITEMS_NUMBERS = 2 /* share of items and factor */
 };
 static const double GOLDEN = .61803398875;
@@ -17,7 +18,8 @@ static const double SCALE_REACH = .3;    /* ln, around a first estimate */
 static const double POWER_MOST_LN = 1.6; /* exponents of 1/5 to 5 */
 /* Offsets tried, as parts of the usual level; a value below what was added cannot be. */
 static const double OFFSET_MOST = 20, OFFSET_LEAST = .03, OFFSET_DOWN_MOST = 3, REST_LEAST = .02;
-static const double ITEMS_LEAST = .005, ITEMS_STEP = 1.25, CHANCE_LEAST = 1e-5;
+static const double ITEMS_LEAST = .005, ITEMS_MOST = .99, ITEMS_STEP = 1.4, CHANCE_LEAST = 1e-5,
+                    FACTOR_MOST_LN = 14, SQUARE_LEAST = 1e-3;
 /* Five equally likely values of a normal law, scaled to a standard deviation of 1. */
 static const double NODE[NODES] = {-1.4187, -.5316, 0, .5316, 1.4187};
 
@@ -195,25 +197,70 @@ static double density_of_hits(const struct ek_told *t, int i, double p, double f
     return total;
 }
 
-static double worth_of_hits(const struct ek_told *t, double p, double mean)
+/* A place of the search: ln of the probability, ln of the size of the ln factor. */
+struct hit_place {
+    double p_ln, f_ln, worth;
+};
+
+static double worth_of_hits(const struct ek_told *t, const struct hit_place *x, double sign)
 {
-    double worth = -penalty(t, ITEMS_NUMBERS);
+    double worth = -penalty(t, ITEMS_NUMBERS), p = exp(x->p_ln), f = sign * exp(x->f_ln);
+    if (p > ITEMS_MOST || p < ITEMS_LEAST || fabs(f) > FACTOR_MOST_LN)
+        return -INFINITY;
     for (int i = 0; i < t->lists; i++)
-        worth += log(fmax(density_of_hits(t, i, p, mean / p) / t->normal[i], 1e-12));
+        worth += log(fmax(density_of_hits(t, i, p, f) / t->normal[i], 1e-12));
     return worth;
 }
 
-/* The share of items times the ln of their factor is how far the level moved on average. */
+/* Uphill in steps along either number, halved when none helps (Hooke and Jeeves 1961). */
+static void climb_hits(const struct ek_told *t, struct hit_place *best, double sign)
+{
+    double step = log(ITEMS_STEP) / 2;
+    for (int round = 0; round < HIT_STEPS; round++) {
+        struct hit_place from = *best;
+        for (int side = 0; side < 4; side++) {
+            struct hit_place next = from;
+            *(side < 2 ? &next.p_ln : &next.f_ln) += side % 2 ? step : -step;
+            next.worth = worth_of_hits(t, &next, sign);
+            if (next.worth > best->worth)
+                *best = next;
+        }
+        if (!(best->worth > from.worth))
+            step /= 2;
+    }
+}
+
+/* How far the level moved on average, and what was added to the square of the spread. */
+static void means_of(const struct ek_told *t, double *level, double *square)
+{
+    double known = 0;
+    *level = *square = 0;
+    for (int i = 0; i < t->lists; i++) {
+        *level += (t->level[i] - t->usual[i]) / t->lists;
+        if (!isnan(t->move[i])) {
+            *square += t->spread[i] * t->spread[i] - t->typical[i] * t->typical[i];
+            known++;
+        }
+    }
+    *square = fmax(*square / fmax(known, 1), SQUARE_LEAST);
+}
+
+/* For every probability there is a factor that moves the level as it moved, and one that spreads
+ * the lists as they are spread. */
 struct ek_explanation ek_explain_items(const struct ek_told *t)
 {
-    struct ek_explanation best = {-INFINITY, 0, 1};
-    double mean = 0;
-    for (int i = 0; i < t->lists; i++)
-        mean += (t->level[i] - t->usual[i]) / t->lists;
-    for (double p = ITEMS_LEAST; p < 1; p *= ITEMS_STEP) {
-        double worth = worth_of_hits(t, p, mean);
-        if (worth > best.worth)
-            best = (struct ek_explanation){worth, p, 1};
-    }
-    return best;
+    double level, square;
+    means_of(t, &level, &square);
+    double sign = level < 0 ? -1 : 1;
+    struct hit_place best = {0, 0, -INFINITY};
+    for (double p = ITEMS_LEAST; p < ITEMS_MOST; p *= ITEMS_STEP)
+        for (int way = 0; way < 2; way++) {
+            double f = way ? sqrt(square / (p * (1 - p))) : fabs(level) / p;
+            struct hit_place next = {log(p), log(fmax(f, 1e-3)), 0};
+            next.worth = worth_of_hits(t, &next, sign);
+            if (next.worth > best.worth)
+                best = next;
+        }
+    climb_hits(t, &best, sign);
+    return (struct ek_explanation){best.worth, exp(best.p_ln), 1};
 }
