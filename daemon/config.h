@@ -72,7 +72,7 @@ struct ek_config {
     int64_t log_level; /* enum ek_log_level */
     int64_t message_bytes, items_max, in_flight_messages, in_flight_bytes;
     int64_t commit_every_ms, shutdown_ms;
-    int64_t events_kept;
+    int64_t events_kept, feature_cells;
 };
 
 /* The built-in values. EK_ENOMEM. */

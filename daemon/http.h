@@ -2,6 +2,7 @@
  * it).
  *
  * /ping /ready /version /metrics /api/v1/status /api/v1/findings /api/v1/plan /api/v1/events?n=
+ * /api/v1/features /api/v1/features/NAME
  * GET and HEAD only. Requests that do not end are cut off after 10 seconds; at most 64 at a time.
  * Owner: the caller. Threads: the server has one of its own; the stage must outlive it.
  */

@@ -1,6 +1,7 @@
 #include "daemon/http_pages.h"
 
 #include "base/parse.h"
+#include "daemon/feature_board.h"
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
 #include "daemon/metrics.h"
@@ -54,7 +55,7 @@ static unsigned version(struct ek_stage *s, const char *n, struct ek_buf *body)
 static unsigned metrics(struct ek_stage *s, const char *n, struct ek_buf *body)
 {
     (void)n;
-    return done(ek_metrics_write(ek_stage_metrics(s), body));
+    return done(ek_stage_metrics_text(s, body));
 }
 
 static unsigned status(struct ek_stage *s, const char *n, struct ek_buf *body)
@@ -84,6 +85,12 @@ static unsigned events(struct ek_stage *s, const char *n, struct ek_buf *body)
     return done(ek_journal_last(ek_stage_journal(s), count, body));
 }
 
+static unsigned features(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)n;
+    return done(ek_board_features(ek_stage_board(s), body));
+}
+
 struct page {
     const char *path, *type;
     unsigned (*write)(struct ek_stage *s, const char *n, struct ek_buf *body);
@@ -97,7 +104,24 @@ static const struct page PAGES[] = {
     {"/api/v1/findings", JSON, findings},
     {"/api/v1/plan", JSON, plan},
     {"/api/v1/events", JSON, events},
+    {"/api/v1/features", JSON, features},
 };
+/* And one page for each feature behind it. */
+static const char FEATURE[] = "/api/v1/features/";
+
+static unsigned feature(struct ek_stage *s, const char *name, struct ek_buf *body)
+{
+    int rc = ek_board_feature(ek_stage_board(s), name, body);
+    return rc == EK_EUSAGE ? NOT_FOUND : done(rc);
+}
+
+static unsigned sent(unsigned code, const char *as, const char **type, struct ek_buf *body)
+{
+    *type = code == BROKEN ? TEXT : as;
+    if (code == BROKEN)
+        ek_buf_clear(body);
+    return code;
+}
 
 unsigned ek_http_page(struct ek_stage *stage, const char *path, const char *n, const char **type,
                       struct ek_buf *body)
@@ -105,12 +129,10 @@ unsigned ek_http_page(struct ek_stage *stage, const char *path, const char *n, c
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
         if (strcmp(PAGES[i].path, path) != 0)
             continue;
-        unsigned code = PAGES[i].write(stage, n, body);
-        *type = code == BROKEN ? TEXT : PAGES[i].type;
-        if (code == BROKEN)
-            ek_buf_clear(body);
-        return code;
+        return sent(PAGES[i].write(stage, n, body), PAGES[i].type, type, body);
     }
+    if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
+        return sent(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
     *type = TEXT;
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
         if (ek_buf_printf(body, "%s%s", i ? " " : "not found; there are: ", PAGES[i].path))

@@ -205,6 +205,33 @@ int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
     return rc;
 }
 
+static struct ek_journal_finding open_finding(json_t *event)
+{
+    void *pair = json_object_iter(json_object_get(event, "segment"));
+    return (struct ek_journal_finding){
+        json_string_value(json_object_get(event, "feature")),
+        pair ? json_object_iter_key(pair) : NULL,
+        pair ? json_string_value(json_object_iter_value(pair)) : NULL,
+        !says(event, "state", "suspected"),
+    };
+}
+
+void ek_journal_each_open(struct ek_journal *j,
+                          void (*each)(void *context, const struct ek_journal_finding *f),
+                          void *context)
+{
+    size_t i;
+    json_t *event;
+    pthread_mutex_lock(&j->lock);
+    json_array_foreach(j->findings, i, event)
+    {
+        struct ek_journal_finding f = open_finding(event);
+        if (f.feature)
+            each(context, &f);
+    }
+    pthread_mutex_unlock(&j->lock);
+}
+
 size_t ek_journal_open(struct ek_journal *j)
 {
     pthread_mutex_lock(&j->lock);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,16 @@ int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out);
 int ek_journal_findings(struct ek_journal *j, struct ek_buf *out);
 /* Appends the plan in force as a JSON object; version 0 without cells before the first. */
 int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
+
+/* An open finding; texts live during the call. dimension NULL: all traffic. */
+struct ek_journal_finding {
+    const char *feature, *dimension, *value;
+    bool confirmed; /* else suspected */
+};
+/* Calls `each` for every open finding, with the journal locked. */
+void ek_journal_each_open(struct ek_journal *j,
+                          void (*each)(void *context, const struct ek_journal_finding *f),
+                          void *context);
 size_t ek_journal_open(struct ek_journal *j);
 
 #endif

@@ -140,6 +140,13 @@ static const struct ek_option OPTIONS[] = {
      .low = 1,
      .high = 1000000,
      .help = "events kept in memory for /api/v1/events"},
+    {.key = "http.feature_cells",
+     .type = EK_OPTION_INT,
+     AT(feature_cells),
+     .initial = "16",
+     .low = 0,
+     .high = 10000,
+     .help = "cells whose features are on /metrics, those with the most lists; 0 for none"},
     LATER("http.token_file", "the bearer token of calls that change something"),
 
     {.key = "log.level",

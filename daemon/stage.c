@@ -2,12 +2,14 @@
 
 #include "base/alloc.h"
 #include "daemon/cli.h"
+#include "daemon/feature_board.h"
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
 #include "daemon/kafka_input.h"
 #include "daemon/kafka_output.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "guard/assets.h"
 #include "guard/beyond.h"
 
 #include <inttypes.h>
@@ -19,6 +21,7 @@
 enum {
     IDLE_MS = 100,        /* longest sleep of the loop: how late a stop may be seen */
     TICK_MS = 1000,       /* guard, lags */
+    BOARD_MS = 100,       /* a few features of the live sketches */
     PATIENCE_MS = 1000,   /* full for longer than this: pause the input and keep polling */
     PREPARE_MS = 1000,    /* one look for brokers and topics */
     DRAIN_SLICE_MS = 100, /* between looks at what is still in flight */
@@ -31,11 +34,12 @@ struct ek_stage {
     struct ek_metrics *metrics;
     struct ek_journal *journal;
     struct ek_guard *guard;
+    struct ek_board *board;
     struct ek_lanes *lanes;
     struct ek_input *input;
     struct ek_output *output;
     atomic_bool stopping;
-    int64_t tick_due_ms, commit_due_ms; /* monotonic */
+    int64_t tick_due_ms, commit_due_ms, board_due_ms; /* monotonic */
     uint64_t worked;
     bool holding; /* too much in flight: the input is paused */
 };
@@ -75,6 +79,9 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     if (!s->metrics || !s->journal || !s->lanes)
         return ek_fail(e, EK_ENOMEM, "no memory for the stage");
     int rc = ek_guard_new(&s->guard, assets, e);
+    if (!rc &&
+        !(s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(s->guard))))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for the stage");
     if (!rc)
         rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, e);
     if (!rc)
@@ -110,6 +117,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_output_free(s->output);
     ek_input_free(s->input);
     ek_lanes_free(s->lanes);
+    ek_board_free(s->board);
     ek_guard_free(s->guard);
     ek_journal_free(s->journal);
     ek_metrics_free(s->metrics);
@@ -205,6 +213,11 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     if (now >= s->commit_due_ms) {
         s->commit_due_ms = now + s->config->commit_every_ms;
         ek_input_commit(s->input);
+    }
+    if (now >= s->board_due_ms) {
+        s->board_due_ms = now + BOARD_MS;
+        if (ek_board_step(s->board))
+            ek_log_text(s->log, EK_LOG_ERROR, "features_not_shown", "no memory for their figures");
     }
     if (now < s->tick_due_ms)
         return EK_OK;
@@ -346,6 +359,17 @@ struct ek_metrics *ek_stage_metrics(struct ek_stage *s)
 struct ek_journal *ek_stage_journal(struct ek_stage *s)
 {
     return s->journal;
+}
+
+struct ek_board *ek_stage_board(struct ek_stage *s)
+{
+    return s->board;
+}
+
+int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
+{
+    int rc = ek_metrics_write(s->metrics, out);
+    return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
 }
 
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out)

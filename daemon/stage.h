@@ -25,6 +25,7 @@ struct ek_stage;
 struct ek_log;
 struct ek_metrics;
 struct ek_journal;
+struct ek_board;
 
 /* Makes guard and clients; does not wait for a broker. `log` may be NULL (silence).
  * EK_ECONFIG for a configuration the clients refuse, EK_ENOMEM. */
@@ -67,6 +68,9 @@ int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 /* What HTTP shows; live as long as the stage. */
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
 struct ek_journal *ek_stage_journal(struct ek_stage *s);
+struct ek_board *ek_stage_board(struct ek_stage *s);
+/* Everything for /metrics. */
+int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
 /* Status as a JSON object: service, versions, plan, partitions, observed_queries, lag. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 

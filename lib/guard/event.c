@@ -18,15 +18,21 @@ static int add_number(struct ek_buf *b, const char *key, double value)
     return ek_buf_printf(b, ",\"%s\":%.6g", key, value);
 }
 
+int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value)
+{
+    int rc;
+    if (!dimension)
+        return ek_buf_text(out, "null");
+    if ((rc = ek_buf_text(out, "{")) || (rc = add_text(out, dimension)) ||
+        (rc = ek_buf_text(out, ":")) || (rc = add_text(out, value ? value : EK_SEGMENT_OTHER)))
+        return rc;
+    return ek_buf_text(out, "}");
+}
+
 static int add_segment(struct ek_buf *b, const char *dimension, const char *value)
 {
     int rc = ek_buf_text(b, ",\"segment\":");
-    if (rc || !dimension)
-        return rc ? rc : ek_buf_text(b, "null");
-    if ((rc = ek_buf_text(b, "{")) || (rc = add_text(b, dimension)) || (rc = ek_buf_text(b, ":")) ||
-        (rc = add_text(b, value ? value : "(other)")))
-        return rc;
-    return ek_buf_text(b, "}");
+    return rc ? rc : ek_segment_json(b, dimension, value);
 }
 
 static int add_units(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)

@@ -7,6 +7,12 @@
 #include "decide/cells.h"
 #include "decide/policy.h"
 
+/* What the value of a cell is called that several values share. */
+#define EK_SEGMENT_OTHER "(other)"
+
+/* Appends null for all traffic (dimension NULL), {"dimension":"value"}, or for value NULL the name
+ * of the shared cell. EK_ENOMEM. */
+int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value);
 /* Writes over `out`. EK_ENOMEM. members [count]: features that share the cause of the finding. */
 int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m,
                      const struct ek_finding *finding, const struct ek_decision *decision,

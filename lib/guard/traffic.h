@@ -39,7 +39,7 @@ int ek_traffic_cells(const struct ek_traffic *t);
 /* Names of a cell; NULL for all traffic, value NULL for "other". */
 void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimension,
                      const char **value);
-/* The figures of a feature in a cell; 0 when the cell has no sketches. Costs some 100
+/* The figures of a feature in a cell; 0 when the cell has no sketches. Costs some 200
  * microseconds. */
 int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
                     struct ek_feature_view out[EK_SPANS]);

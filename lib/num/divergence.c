@@ -242,14 +242,33 @@ static int touches_magnitudes(const struct ek_sketch *s, int block)
            ek_sketch_touches(s, block + EK_SKETCH_NEG_ZERO / EK_SKETCH_BLOCK);
 }
 
+/* ek_sketch_ln of the keys of one octave, [1, 2): a logarithm per key would cost more than all the
+ * rest. */
+enum { PER_OCTAVE = 64, EXPONENT_BIAS = 127 };
+
+static void fill_octave(double ln[PER_OCTAVE])
+{
+    for (int i = 0; i < PER_OCTAVE; i++)
+        ln[i] = ek_sketch_ln((uint16_t)(EXPONENT_BIAS * PER_OCTAVE + i));
+}
+
+static double ln_of(const double octave[PER_OCTAVE], int key)
+{
+    int exponent = key / PER_OCTAVE;
+    if (exponent == 0)
+        return ek_sketch_ln((uint16_t)key);
+    return (exponent - EXPONENT_BIAS) * M_LN2 + octave[key % PER_OCTAVE];
+}
+
 static double area_of_logarithms(const struct ek_sketch *a, const struct ek_sketch *b)
 {
     struct pair p = {
         .total = {finite_total(a) - (double)zeros(a), finite_total(b) - (double)zeros(b)}};
-    double area = 0, before = 0;
+    double area = 0, before = 0, octave[PER_OCTAVE];
     int first = 1;
     if (p.total[0] < 1 || p.total[1] < 1)
         return (double)NAN;
+    fill_octave(octave);
     for (int key = 1; key < EK_SKETCH_INF; key++) {
         int block = key / EK_SKETCH_BLOCK;
         if (!touches_magnitudes(a, block) && !touches_magnitudes(b, block)) {
@@ -259,7 +278,7 @@ static double area_of_logarithms(const struct ek_sketch *a, const struct ek_sket
         double count[2] = {magnitude_count(a, key), magnitude_count(b, key)};
         if (count[0] + count[1] < 1)
             continue;
-        double ln = ek_sketch_ln((uint16_t)key);
+        double ln = ln_of(octave, key);
         area += first ? 0 : gap(&p) * (ln - before);
         before = ln;
         first = 0;

@@ -64,9 +64,8 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
 /* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read, may be NULL. */
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e);
-/* The same, added to the content. */
-int ek_sketch_read_more(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
-                        struct ek_error *e);
+/* Adds what ek_sketch_write gave this process before, unchanged: nothing is checked. */
+void ek_sketch_add_written(struct ek_sketch *s, const void *bytes, size_t length);
 
 /* All features of one cell; the hot path. EK_ELIMIT for a senseless number of features. */
 struct ek_sketch_set;

@@ -7,14 +7,14 @@
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, VARINT_BYTES = 10 };
 static const uint8_t magic[MAGIC_BYTES] = {'E', 'K', 'S', '1'};
 
-static int put_varint(struct ek_buf *b, uint64_t v)
+/* Returns the bytes written, VARINT_BYTES at most. */
+static size_t put_varint(uint8_t *to, uint64_t v)
 {
-    uint8_t bytes[VARINT_BYTES];
     size_t n = 0;
     for (; v > 0x7f; v >>= 7)
-        bytes[n++] = (uint8_t)(v | 0x80);
-    bytes[n++] = (uint8_t)v;
-    return ek_buf_add(b, bytes, n);
+        to[n++] = (uint8_t)(v | 0x80);
+    to[n++] = (uint8_t)v;
+    return n;
 }
 
 struct cursor {
@@ -53,31 +53,36 @@ static uint64_t entries_of(const struct ek_sketch *s)
     return n;
 }
 
+/* next: the smallest key that may follow. */
+static int put_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
+{
+    uint8_t bytes[EK_SKETCH_BLOCK * 2 * VARINT_BYTES];
+    size_t n = 0;
+    for (int key = block * EK_SKETCH_BLOCK; key < (block + 1) * EK_SKETCH_BLOCK; key++) {
+        if (!s->count[key])
+            continue;
+        n += put_varint(bytes + n, (uint64_t)(key - *next));
+        n += put_varint(bytes + n, s->count[key]);
+        *next = key + 1;
+    }
+    return ek_buf_add(out, bytes, n);
+}
+
 static int put_entries(const struct ek_sketch *s, struct ek_buf *out)
 {
-    int next = 0, rc = EK_OK; /* next: the smallest key that may follow */
-    for (int b = 0; b < EK_SKETCH_BLOCKS; b++) {
-        if (!ek_sketch_touches(s, b))
-            continue;
-        for (int key = b * EK_SKETCH_BLOCK; key < (b + 1) * EK_SKETCH_BLOCK && !rc; key++) {
-            if (!s->count[key])
-                continue;
-            rc = put_varint(out, (uint64_t)(key - next));
-            if (!rc)
-                rc = put_varint(out, s->count[key]);
-            next = key + 1;
-        }
-    }
+    int next = 0, rc = EK_OK;
+    for (int b = 0; b < EK_SKETCH_BLOCKS && !rc; b++)
+        if (ek_sketch_touches(s, b))
+            rc = put_block(s, b, &next, out);
     return rc;
 }
 
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
 {
     size_t start = out->length;
-    uint8_t crc[CRC_BYTES];
-    int rc = ek_buf_add(out, magic, MAGIC_BYTES);
-    if (!rc)
-        rc = put_varint(out, entries_of(s));
+    uint8_t crc[CRC_BYTES], head[MAGIC_BYTES + VARINT_BYTES];
+    memcpy(head, magic, MAGIC_BYTES);
+    int rc = ek_buf_add(out, head, MAGIC_BYTES + put_varint(head + MAGIC_BYTES, entries_of(s)));
     if (!rc)
         rc = put_entries(s, out);
     if (!rc) {
@@ -115,23 +120,6 @@ static int validate(struct cursor *c, uint64_t entries, const uint8_t *start, st
     return EK_OK;
 }
 
-/* The place of the first of `entries` entries, once all the bytes are known to be a sketch. */
-static int open_bytes(struct cursor *c, uint64_t *entries, const uint8_t *start, size_t length,
-                      size_t *used, struct ek_error *e)
-{
-    *c = (struct cursor){start, start + length};
-    if (length < MAGIC_BYTES || memcmp(start, magic, MAGIC_BYTES) != 0)
-        return ek_fail(e, EK_EFORMAT, "no sketch: it does not begin with 'EKS1'");
-    c->at += MAGIC_BYTES;
-    if (take_varint(c, entries) || *entries > EK_SKETCH_KEYS)
-        return ek_fail(e, EK_EFORMAT, "sketch is damaged: the number of entries");
-    struct cursor all = *c;
-    int rc = validate(&all, *entries, start, e);
-    if (!rc && used)
-        *used = (size_t)(all.at - start);
-    return rc;
-}
-
 static void take_entries(struct ek_sketch *s, struct cursor *c, uint64_t entries)
 {
     uint64_t next = 0, key, count;
@@ -145,23 +133,30 @@ static void take_entries(struct ek_sketch *s, struct cursor *c, uint64_t entries
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e)
 {
-    struct cursor c;
+    const uint8_t *start = bytes;
+    struct cursor c = {start, start + length};
     uint64_t entries;
-    int rc = open_bytes(&c, &entries, bytes, length, used, e);
+    if (length < MAGIC_BYTES || memcmp(start, magic, MAGIC_BYTES) != 0)
+        return ek_fail(e, EK_EFORMAT, "no sketch: it does not begin with 'EKS1'");
+    c.at += MAGIC_BYTES;
+    if (take_varint(&c, &entries) || entries > EK_SKETCH_KEYS)
+        return ek_fail(e, EK_EFORMAT, "sketch is damaged: the number of entries");
+    struct cursor again = c;
+    int rc = validate(&c, entries, start, e);
     if (rc)
         return rc;
     ek_sketch_clear(s);
-    take_entries(s, &c, entries);
+    take_entries(s, &again, entries);
+    if (used)
+        *used = (size_t)(c.at - start);
     return EK_OK;
 }
 
-int ek_sketch_read_more(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
-                        struct ek_error *e)
+void ek_sketch_add_written(struct ek_sketch *s, const void *bytes, size_t length)
 {
-    struct cursor c;
-    uint64_t entries;
-    int rc = open_bytes(&c, &entries, bytes, length, used, e);
-    if (!rc)
+    const uint8_t *start = bytes;
+    struct cursor c = {start + MAGIC_BYTES, start + length};
+    uint64_t entries = 0;
+    if (!take_varint(&c, &entries))
         take_entries(s, &c, entries);
-    return rc;
 }

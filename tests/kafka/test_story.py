@@ -64,6 +64,8 @@ class Story:
                     model=os.path.join(folder, "model.safetensors"), alerts=alerts) as d:
             d.wait_ready().wait_handled(len(self.given))
             eventually("the plan is shown", lambda: d.json("/api/v1/plan")["version"] > 0)
+            self.moved = eventually("the figures of the feature are shown",
+                                    lambda: self.figures(d.json("/api/v1/features/" + self.feature)))
             self.metrics = d.get("/metrics")[1]
             self.findings, self.plan = d.json("/api/v1/findings"), d.json("/api/v1/plan")
             self.events = d.json("/api/v1/events?n=1000")
@@ -71,6 +73,21 @@ class Story:
         self.out = WORLD.read(target)
         self.alerts = [json.loads(f.value) for f in WORLD.read(alerts)]
         self.assertEqual(WORLD.read(target + ".dead"), [])
+
+    def figures(self, page):
+        """What the live sketches say of the faulty cell, once they have all of its lists."""
+        cells = [c for c in page["cells"] if c["segment"] == self.segment]
+        whole = [c for c in page["cells"] if c["segment"] is None]
+        seen = whole and whole[0]["life"]["lists"] == len(self.given)
+        return cells[0]["recent"] if cells and seen else None
+
+    def assert_moved(self):
+        self.assertGreater(self.moved["psi"], 10 * self.moved["psi_expected"])
+        self.assertGreater(self.moved["scale_ratio"], 5)
+        segment = "all" if self.segment is None else "=".join(*self.segment.items())
+        labels = f'{{feature="{self.feature}",segment="{segment}"}}'
+        self.assertIn(f"evenkeel_feature_state{labels} 2\n", self.metrics)
+        self.assertIn(f"evenkeel_feature_psi{labels} ", self.metrics)
 
     def assert_named(self):
         confirmed = [e for e in self.events
@@ -149,6 +166,7 @@ class HotelStory(Story, unittest.TestCase):
                      f"--score-model={at('model.safetensors')}", *fault, "-o", at(name))
         self.play(folder, at("clean.mp"), at("faulty.mp"))
         self.assert_named()
+        self.assert_moved()
         self.assert_routed_outputs_differ_only_in_scores()
         self.assert_rankings_are_kept()
 
@@ -175,5 +193,6 @@ class SwissmetroStory(Story, unittest.TestCase):
                      at("model.safetensors"), "--segment=arm=A,B", *fault, "-o", at(name))
         self.play(folder, at("clean.mp"), at("faulty.mp"))
         self.assert_named()
+        self.assert_moved()
         self.assert_routed_outputs_differ_only_in_scores()
         self.assert_rankings_are_kept()

@@ -1,0 +1,46 @@
+/* What the live sketches say, kept for those who ask: the figures of every feature in every cell.
+ *
+ * The thread that has the guard works the figures out, a few features at a time, and puts them
+ * here; it never waits for a reader, who may hold the board while it writes a page: then the
+ * figures come with the next step. So figures of one cell may be of different moments, and a sweep
+ * over all takes (features x cells / EK_BOARD_FEATURES) steps. Owner: the caller. Threads: _step
+ * belongs to that of the guard, the others are for any.
+ */
+#ifndef EK_DAEMON_FEATURE_BOARD_H
+#define EK_DAEMON_FEATURE_BOARD_H
+
+#include "daemon/journal.h"
+#include "data/manifest.h"
+#include "data/rules.h"
+#include "guard/traffic.h"
+
+enum { EK_BOARD_FEATURES = 4 }; /* of one step: less than a millisecond */
+
+struct ek_board;
+
+/* Manifest, rules and traffic must outlive it. NULL without memory. */
+struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
+                              struct ek_traffic *traffic);
+void ek_board_free(struct ek_board *b);
+/* The next features. EK_ENOMEM: they are not shown. */
+int ek_board_step(struct ek_board *b);
+
+struct ek_board_cell {
+    char *dimension, *value;                   /* NULL: all traffic; value NULL: the pool */
+    bool complete;                             /* every feature has figures */
+    struct ek_feature_view (*views)[EK_SPANS]; /* [features]; NULL before the first figures */
+};
+
+/* Holds the board: cells may be read until _close. */
+const struct ek_board_cell *ek_board_open(struct ek_board *b, int *count);
+void ek_board_close(struct ek_board *b);
+
+/* Pages (docs/operations.md). Append to `out`; EK_ENOMEM. */
+int ek_board_features(struct ek_board *b, struct ek_buf *out);
+/* EK_EUSAGE when there is no such feature; then `out` has a JSON object that says so. */
+int ek_board_feature(struct ek_board *b, const char *name, struct ek_buf *out);
+/* Prometheus text of the `cells` cells with the most lists, all traffic among them. The journal
+ * knows in what state a feature is. */
+int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out);
+
+#endif

@@ -1,0 +1,216 @@
+/* The board as Prometheus text: the recent figures of the cells with the most lists. */
+#include "daemon/feature_board.h"
+
+#include "base/alloc.h"
+#include "daemon/feature_board_internal.h"
+#include "guard/event.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Backslash, quote and line end are escaped, bytes that are no UTF-8 replaced by U+FFFD. */
+static int add_label(struct ek_buf *out, const char *text)
+{
+    size_t left = strlen(text);
+    int rc = EK_OK;
+    while (!rc && left > 0) {
+        size_t n = ek_utf8_length((const unsigned char *)text, left);
+        if (*text == '\n')
+            rc = ek_buf_text(out, "\\n");
+        else if (*text == '\\' || *text == '"')
+            rc = ek_buf_printf(out, "\\%c", *text);
+        else
+            rc = n ? ek_buf_add(out, text, n) : ek_buf_text(out, "\xef\xbf\xbd");
+        text += n ? n : 1;
+        left -= n ? n : 1;
+    }
+    return rc;
+}
+
+/* `all`, or dimension=value. */
+static int add_segment(struct ek_buf *out, const struct ek_board_cell *c)
+{
+    if (!c->dimension)
+        return ek_buf_text(out, "all");
+    int rc = add_label(out, c->dimension);
+    if (!rc)
+        rc = ek_buf_text(out, "=");
+    return rc ? rc : add_label(out, c->value ? c->value : EK_SEGMENT_OTHER);
+}
+
+static double lists(const struct ek_feature_view *v)
+{
+    return (double)v->lists;
+}
+static double items(const struct ek_feature_view *v)
+{
+    return (double)v->values.items;
+}
+static double psi(const struct ek_feature_view *v)
+{
+    return v->divergence.psi;
+}
+static double psi_expected(const struct ek_feature_view *v)
+{
+    return v->divergence.psi_expected;
+}
+static double ks(const struct ek_feature_view *v)
+{
+    return v->divergence.ks;
+}
+static double scale_ratio(const struct ek_feature_view *v)
+{
+    return v->scale_ratio;
+}
+static double missing(const struct ek_feature_view *v)
+{
+    return v->values.missing;
+}
+static double zero(const struct ek_feature_view *v)
+{
+    return v->values.zero;
+}
+static double p05(const struct ek_feature_view *v)
+{
+    return v->values.quantile[1];
+}
+static double median(const struct ek_feature_view *v)
+{
+    return v->values.quantile[EK_MEDIAN];
+}
+static double p95(const struct ek_feature_view *v)
+{
+    return v->values.quantile[EK_QUANTILES - 2];
+}
+
+struct figure {
+    const char *name, *help;
+    const char *label; /* one more, with its value; "" without */
+    double (*of)(const struct ek_feature_view *v);
+};
+
+/* Of one family those stand together that have no help. */
+static const struct figure FIGURES[] = {
+    {"lists", "Lists behind the figures of a feature, about the last two windows.", "", lists},
+    {"items", "Items behind them.", "", items},
+    {"psi", "Population stability index against training.", "", psi},
+    {"psi_expected", "What psi is by chance with so many independent items.", "", psi_expected},
+    {"ks", "Kolmogorov-Smirnov distance from training.", "", ks},
+    {"scale_ratio", "Geometric mean of the sizes over that in training.", "", scale_ratio},
+    {"missing_ratio", "Share of missing values.", "", missing},
+    {"zero_ratio", "Share of zeros.", "", zero},
+    {"quantile", "Quantiles of the values.", ",quantile=\"0.05\"", p05},
+    {"quantile", NULL, ",quantile=\"0.5\"", median},
+    {"quantile", NULL, ",quantile=\"0.95\"", p95},
+};
+
+/* What is shown: cells of the board, and the state of their features. */
+struct shown {
+    const struct ek_board *b;
+    const struct ek_board_cell **cell; /* [count] */
+    uint8_t *state;                    /* [count, features]: 1 suspected, 2 confirmed */
+    int count;
+};
+
+static int add_series(const struct shown *s, int cell, int feature, const char *name,
+                      const char *label, double value, struct ek_buf *out)
+{
+    int rc = ek_buf_printf(out, "evenkeel_feature_%s{feature=\"", name);
+    if (!rc)
+        rc = add_label(out, s->b->manifest->item[feature]->name);
+    if (!rc)
+        rc = ek_buf_text(out, "\",segment=\"");
+    if (!rc)
+        rc = add_segment(out, s->cell[cell]);
+    return rc ? rc : ek_buf_printf(out, "\"%s} %.6g\n", label, value);
+}
+
+static int add_head(const char *name, const char *help, struct ek_buf *out)
+{
+    return ek_buf_printf(out, "# HELP evenkeel_feature_%s %s\n# TYPE evenkeel_feature_%s gauge\n",
+                         name, help, name);
+}
+
+/* A figure that nothing came for has no sample. */
+static int add_figure(const struct shown *s, const struct figure *f, struct ek_buf *out)
+{
+    int rc = f->help ? add_head(f->name, f->help, out) : EK_OK;
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; !rc && i < s->b->features; i++) {
+            double value = f->of(&s->cell[c]->views[i][EK_SPAN_RECENT]);
+            if (isfinite(value))
+                rc = add_series(s, c, i, f->name, f->label, value, out);
+        }
+    return rc;
+}
+
+static int add_states(const struct shown *s, struct ek_buf *out)
+{
+    static const char name[] = "state", help[] = "0 as in training, 1 suspected, 2 confirmed.";
+    int rc = add_head(name, help, out);
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; !rc && i < s->b->features; i++)
+            rc = add_series(s, c, i, name, "", s->state[c * s->b->features + i], out);
+    return rc;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void take_state(void *context, const struct ek_journal_finding *f)
+{
+    struct shown *s = context;
+    int feature = ek_manifest_item(s->b->manifest, f->feature);
+    for (int c = 0; c < s->count && feature >= 0; c++) {
+        const struct ek_board_cell *cell = s->cell[c];
+        const char *value = cell->dimension && !cell->value ? EK_SEGMENT_OTHER : cell->value;
+        uint8_t *state = &s->state[c * s->b->features + feature];
+        uint8_t now = f->confirmed ? 2 : 1;
+        if (same(cell->dimension, f->dimension) && same(value, f->value) && now > *state)
+            *state = now;
+    }
+}
+
+/* By falling number of lists since the start, so that a cell which is shown tends to stay. */
+static void insert(struct shown *s, const struct ek_board_cell *c, int room)
+{
+    uint64_t lists = c->views[0][EK_SPAN_LIFE].lists;
+    int at = s->count;
+    while (at > 0 && s->cell[at - 1]->views[0][EK_SPAN_LIFE].lists < lists)
+        at--;
+    if (at == room)
+        return;
+    s->count += s->count < room;
+    memmove(s->cell + at + 1, s->cell + at, (size_t)(s->count - at - 1) * sizeof *s->cell);
+    s->cell[at] = c;
+}
+
+static int add_all(struct shown *s, struct ek_journal *j, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    ek_journal_each_open(j, take_state, s);
+    for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++)
+        rc = add_figure(s, &FIGURES[i], out);
+    return rc ? rc : add_states(s, out);
+}
+
+int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out)
+{
+    int count, rc = EK_ENOMEM;
+    const struct ek_board_cell *all = ek_board_open(b, &count);
+    int room = cells < count ? cells : count;
+    struct shown s = {.b = b};
+    s.cell = ek_calloc((size_t)room, sizeof *s.cell);
+    s.state = ek_calloc((size_t)room * (size_t)b->features, sizeof *s.state);
+    for (int i = 0; s.cell && i < count; i++)
+        if (all[i].complete)
+            insert(&s, &all[i], room);
+    if (s.cell && s.state)
+        rc = add_all(&s, j, out);
+    ek_board_close(b);
+    ek_free(s.cell);
+    ek_free(s.state);
+    return rc;
+}
