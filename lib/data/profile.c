@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT_VERSION = 1, SCALARS = 4 };
+enum { FORMAT_VERSION = 2, SCALARS = 4 };
 #define DESCRIPTION "evenkeel_profile"
 
 static int copy_names(struct ek_profile *p, const struct ek_manifest *m)

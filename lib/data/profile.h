@@ -24,7 +24,7 @@ enum {
     EK_SPREAD_BINS = 129,   /* ln spread in [-6, 3.2], steps of 1/14 */
     EK_DENSITY_BINS = 1600, /* residual in [-16, 16], steps of 0.02 */
     EK_STRATA_MAX = 4096,
-    EK_CALIBRATED = 16, /* bets of the detector */
+    EK_CALIBRATED = 24, /* bets of the detector */
 };
 
 /* spread_hi where training had too few lists of a size to know; mean and sd say nothing then. */

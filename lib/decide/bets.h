@@ -6,39 +6,47 @@
  * dead-band, however it varies, lifts its expectation above 1. Each table is divided by its exact
  * mean on the grid.
  *
- * Bets: 0-4 level up (slow shifts of all lists; medium; a share of lists; far values in 1% of
- * lists; the same under heavy tails), 5-9 level down, 10 spread up, 11 spread down, 12-15 shares
- * missing, zero, negative, tied.
+ * Level bets, up and down: A slow shifts of all lists; B medium ones; C a share of the lists; D far
+ * values in 1% of the lists; E the same under heavy tails; F far values in a tenth or more. How far
+ * "far" is follows from the training: D and F bet on values that it had once in `far_p` lists.
+ * Spread, up and down. Shares missing, zero, negative, tied: a cautious bet for a small rise and a
+ * bold one for a large. Lanes as in num/bet_steps.h.
  */
 #ifndef EK_DECIDE_BETS_H
 #define EK_DECIDE_BETS_H
 
 #include "data/profile.h"
 #include "decide/list_stats.h"
+#include "num/bet_steps.h"
+
+#include <stdbool.h>
 
 enum {
-    EK_BETS = EK_CALIBRATED,
-    EK_LEVEL_BETS = 10,
-    EK_LEVEL_UP_BETS = 5,
-    EK_BET_SPREAD_UP = 10,
-    EK_BET_SPREAD_DOWN = 11,
-    EK_BET_SHARES = 12,
-    EK_TABLE_ROWS = 256
+    EK_BETS = EK_BET_LANES,
+    EK_LEVEL_BETS = EK_BET_LEVEL_LANES, /* in one direction */
+    EK_BET_SPREAD_UP = 6,
+    EK_BET_DOWN = 8, /* the bets down: the same, so many lanes later */
+    EK_BET_SPREAD_DOWN = EK_BET_DOWN + EK_BET_SPREAD_UP,
+    EK_BET_SHARES = 16,
+    EK_TABLE_ROWS = 256,
+    EK_FAR_CLASSES = 6
 };
 
 /* Dead-bands: nothing is told of a shift smaller than this. ln 1.02 and ln 1.5. */
 #define EK_DEAD_BAND_LEVEL_LN  0.0198026273f
 #define EK_DEAD_BAND_SPREAD_LN 0.4054651081f
 
+/* Rows of a table are y >= ek_table_y(row); a row has the lanes of one direction. */
 struct ek_bet_tables {
-    float level[EK_TABLE_ROWS][8]; /* columns 0-4 */
-    float spread[EK_TABLE_ROWS];
+    float level[EK_FAR_CLASSES][EK_TABLE_ROWS][EK_BET_ROW];
+    float spread[EK_TABLE_ROWS][EK_BET_ROW];
     float weight[EK_BETS]; /* sums to 1 */
 };
 
-/* Linear bets on the shares of one feature: e = a + b share, share in 64ths. */
-struct ek_share_bets {
-    float a[EK_SHARES], b[EK_SHARES];
+/* What the bets of one feature need beside its baseline. */
+struct ek_feature_bets {
+    const float (*level)[EK_BET_ROW]; /* of the tables */
+    float line[2][EK_BET_ROW];        /* a and b of the share bets */
 };
 
 /* Phi and its inverse, to about 1e-12. */
@@ -50,6 +58,10 @@ void ek_bet_tables_fill(struct ek_bet_tables *t);
 double ek_table_y(int row);
 /* Row for a p-value, rounded to the cautious side. */
 uint8_t ek_table_row(double p);
+/* Class of tables for so many training lists, and the smallest p that its ranks may have: that of
+ * the second largest of them, or more. */
+int ek_far_class(uint64_t lists);
+double ek_far_p(int class);
 
 /* Bin of z, and of a ln spread; lower edges of the bins (bin 0 is open below). */
 int ek_z_bin(float z);
@@ -57,13 +69,20 @@ double ek_z_edge(int bin);
 int ek_spread_bin(float spread);
 double ek_spread_edge(int bin);
 
-void ek_share_bets_fill(struct ek_share_bets *s, const struct ek_baseline *b);
+void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
+                          const struct ek_baseline *b);
 
-/* The 16 bets of one list. r: residual against stratum and tracked level. */
-void ek_bets_of(const struct ek_bet_tables *t, const struct ek_baseline *b,
-                const struct ek_share_bets *s, const struct ek_list_stats *record, float r,
+/* Everything of a step but `r` and `fair`. `residual`: against stratum and tracked level. The
+ * arguments must outlive the step. */
+void ek_bet_step_of(struct ek_bet_step *step, const struct ek_bet_tables *t,
+                    const struct ek_feature_bets *f, const struct ek_baseline *b,
+                    const struct ek_list_stats *record, float residual);
+/* The bets of one list, before calibration. */
+void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
                 float *e /* [EK_BETS] */);
 
+bool ek_bet_on_level(int bet);
 /* What a bet is about: "level up", "spread down", "missing", ... */
 const char *ek_bet_name(int bet);
 

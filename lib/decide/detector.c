@@ -74,10 +74,15 @@ static int allocate(struct ek_detector *d, int cells)
     if (ek_list_sums_new(&d->sums, d->features) ||
         ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
-        ek_categories_new(&d->categories, d->profile))
+        ek_categories_new(&d->categories, d->profile) ||
+        ek_evidence_batch_new(&d->batch, d->features))
         return EK_ENOMEM;
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
-    d->shares = ek_calloc(features, sizeof *d->shares);
+    d->bets = ek_calloc(features, sizeof *d->bets);
+    d->watched = ek_calloc(features, sizeof *d->watched);
+    size_t laws = features * (size_t)d->profile->strata;
+    d->stratum_level = ek_calloc(laws, sizeof *d->stratum_level);
+    d->fair = ek_calloc(laws * EK_BETS, sizeof *d->fair);
     d->open = ek_calloc(features, sizeof *d->open);
     d->settled = ek_calloc(features, sizeof *d->settled);
     d->repeats = ek_calloc(1, sizeof *d->repeats);
@@ -91,17 +96,32 @@ static int allocate(struct ek_detector *d, int cells)
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
-    if (!d->pivot || !d->shares || !d->open || !d->settled || !d->repeats || !d->relatives ||
-        !d->episode || !d->finding || !d->window || !d->window_level || !d->window_row ||
-        !d->residual || !d->offset || !d->tail || !d->slope)
+    if (!d->pivot || !d->bets || !d->watched || !d->stratum_level || !d->fair || !d->open ||
+        !d->settled || !d->repeats || !d->relatives || !d->episode || !d->finding || !d->window ||
+        !d->window_level || !d->window_row || !d->residual || !d->offset || !d->tail || !d->slope)
         return EK_ENOMEM;
     return grow_cells(d, 1);
 }
 
-static int watched(const struct ek_detector *d, int feature)
+static bool watched(const struct ek_detector *d, int feature)
 {
     const struct ek_feature *f = d->manifest->item[feature];
     return d->rules->feature[f - d->manifest->features].watch;
+}
+
+/* The profile is by feature; a list needs all features of its stratum. */
+static void turn_strata(struct ek_detector *d)
+{
+    const struct ek_profile *p = d->profile;
+    for (int f = 0; f < d->features; f++)
+        for (int s = 0; s < p->strata; s++) {
+            size_t from = (size_t)f * (size_t)p->strata + (size_t)s;
+            size_t to = (size_t)s * (size_t)d->features + (size_t)f;
+            d->stratum_level[to] = p->level[from];
+            for (int i = 0; i < EK_BETS; i++)
+                d->fair[to * EK_BETS + (size_t)i] =
+                    1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
+        }
 }
 
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
@@ -134,10 +154,12 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     ek_bet_tables_fill(&d->tables);
     for (int f = 0; f < d->features; f++) {
         d->pivot[f] = p->baseline[f].log_mean;
-        ek_share_bets_fill(&d->shares[f], &p->baseline[f]);
+        ek_feature_bets_fill(&d->bets[f], &d->tables, &p->baseline[f]);
+        d->watched[f] = watched(d, f);
         /* A category is tested for what is missing, and for its values. */
-        watching += watched(d, f) * (m->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
+        watching += d->watched[f] * (m->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
     }
+    turn_strata(d);
     d->level = ek_alarm_level_of((double)rules->false_alarms, watching, rules->segment_count);
     *out = d;
     return EK_OK;
@@ -152,7 +174,11 @@ void ek_detector_free(struct ek_detector *d)
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
     ek_free(d->pivot);
-    ek_free(d->shares);
+    ek_evidence_batch_free(d->batch);
+    ek_free(d->bets);
+    ek_free(d->watched);
+    ek_free(d->stratum_level);
+    ek_free(d->fair);
     ek_free(d->open);
     ek_free(d->settled);
     ek_free(d->repeats);
@@ -215,45 +241,36 @@ int ek_detector_resembles(const struct ek_detector *d, int feature)
     return d->profile->baseline[feature].related > RESEMBLANCE;
 }
 
-/* What the bets of a feature expect in the stratum of the last list. */
-static const float *calibration_of(const struct ek_detector *d, int feature)
+/* One list of one cell: open episodes hear of it, all else is evidence. */
+static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats *records,
+                      const float *query, int relative)
 {
-    size_t row = (size_t)feature * (size_t)d->profile->strata + (size_t)d->stratum_now;
-    return d->profile->calibration + row * EK_CALIBRATED;
-}
-
-static void feature_in_cell(struct ek_detector *d, int feature, int cell,
-                            const struct ek_list_stats *record, const float *query, int relative)
-{
-    size_t at = ek_detector_slot(d, cell, feature);
-    struct ek_episode *e = ek_episode_at(d, cell, feature);
-    if (e) {
-        ek_episode_list(d, e, record, record->r - d->evidence[at].mu, query);
-        return;
+    const float *fair = d->fair + (size_t)d->stratum_now * (size_t)d->features * EK_BETS;
+    int per_query = 1 + ek_cells_dimensions(d->cells), at = 0, feature, bet;
+    ek_evidence_batch_clear(d->batch);
+    for (int f = 0; f < d->features; f++) {
+        if (!d->watched[f] || (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
+            continue;
+        struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, f)];
+        struct ek_episode *e = ek_episode_at(d, cell, f);
+        if (e)
+            ek_episode_list(d, e, &records[f], records[f].r - evidence->mu, query);
+        else if (!relative || !ek_detector_resembles(d, f))
+            ek_evidence_batch_add(d->batch, f, evidence, &d->tables, &d->bets[f],
+                                  &d->profile->baseline[f], &records[f], records[f].r,
+                                  fair + (size_t)f * EK_BETS);
     }
-    if (relative && ek_detector_resembles(d, feature))
-        return;
-    int bet = ek_evidence_add(&d->evidence[at], &d->tables, &d->profile->baseline[feature],
-                              &d->shares[feature], &d->level, record, record->r,
-                              calibration_of(d, feature));
-    if (bet >= 0)
+    ek_evidence_batch_run(d->batch, &d->tables, &d->level);
+    while (ek_evidence_batch_alarm(d->batch, &d->tables, &d->level, &at, &feature, &bet))
         ek_episode_open(d, feature, cell, bet);
 }
 
 static void add_evidence(struct ek_detector *d, const struct ek_list_stats *records,
                          const float *query, int relative)
 {
-    int per_query = 1 + ek_cells_dimensions(d->cells);
-    for (int f = 0; f < d->features; f++) {
-        if (!watched(d, f))
-            continue;
-        for (int i = 0; i < per_query; i++) {
-            int cell = d->cell_of[i];
-            if (cell < 0 || (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
-                continue;
-            feature_in_cell(d, f, cell, &records[f], query, relative);
-        }
-    }
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
+        if (d->cell_of[i] >= 0)
+            cell_list(d, d->cell_of[i], records, query, relative);
 }
 
 static void categories_of_cell(struct ek_detector *d, int cell, int relative)
@@ -261,7 +278,7 @@ static void categories_of_cell(struct ek_detector *d, int cell, int relative)
     int per_query = 1 + ek_cells_dimensions(d->cells);
     for (int i = 0; i < ek_categories_count(d->categories); i++) {
         int f = ek_categories_feature(d->categories, i);
-        if (!watched(d, f) || ek_episode_at(d, cell, f) ||
+        if (!d->watched[f] || ek_episode_at(d, cell, f) ||
             (relative && ek_detector_resembles(d, f)) ||
             (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
             continue;
@@ -292,9 +309,9 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     memcpy(*query, q->query, (size_t)d->query_features * sizeof **query);
     ek_list_sums_of(d->sums, q->x, q->items, d->pivot);
     ek_list_stats_of(d->sums, q->items, d->pivot, *records);
+    const float *level = d->stratum_level + (size_t)d->stratum_now * (size_t)d->features;
     for (int f = 0; f < d->features; f++)
-        (*records)[f].r -=
-            d->profile->level[(size_t)f * (size_t)d->profile->strata + (size_t)d->stratum_now];
+        (*records)[f].r -= level[f];
     ek_categories_remember(d->categories, d->stratum_now, ek_history_count(d->history) - 1);
     for (int i = 0; i < ek_categories_count(d->categories); i++)
         ek_list_stats_of_category(&(*records)[ek_categories_feature(d->categories, i)]);

@@ -52,7 +52,11 @@ struct ek_detector {
     const struct ek_rules *rules;
     int features, query_features;
     struct ek_bet_tables tables;
-    struct ek_share_bets *shares; /* [F] */
+    struct ek_feature_bets *bets; /* [F] */
+    bool *watched;                /* [F] */
+    float *stratum_level;         /* [S, F] */
+    float *fair;                  /* [S, F, EK_BETS] 1 / calibration */
+    struct ek_evidence_batch *batch;
     struct ek_alarm_level level;
     struct ek_stratum_field stratum;
     int stratum_now; /* of the last list */

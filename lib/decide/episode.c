@@ -163,7 +163,7 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
 static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
-    if (e->bet < EK_LEVEL_BETS && g->level.share > NOTHING_SHARE)
+    if (ek_bet_on_level(e->bet) && g->level.share > NOTHING_SHARE)
         ek_evidence_shift(&d->evidence[ek_detector_slot(d, e->cell, e->feature)],
                           (float)g->level.shift_ln);
 }

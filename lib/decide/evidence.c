@@ -1,5 +1,8 @@
 #include "decide/evidence.h"
 
+#include "base/alloc.h"
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +11,90 @@ static const float TRACK_MAX_LN = 0.18232156f;     /* ln 1.2 */
 static const float TRACK_CLIP = 2;                 /* standard deviations */
 static const float TRACK_FIRST = 200;              /* lists' worth of trust in the profile */
 
+/* What a list says of one feature, for the tracked level. */
+struct tracked {
+    struct ek_evidence *state;
+    float inv_sd, residual; /* 0 for inv_sd: nothing to follow */
+    int feature;
+};
+
+struct ek_evidence_batch {
+    int count;
+    struct tracked *tracked; /* [F], as all below */
+    struct ek_bet_step *step;
+    float *total, *level;
+};
+
 struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions)
 {
     double alarm = queries * (features > 1 ? features : 1) * (1 + dimensions);
-    return (struct ek_alarm_level){(float)alarm, (float)sqrt(alarm)};
+    return (struct ek_alarm_level){(float)alarm, (float)pow(alarm, .25)};
+}
+
+int ek_evidence_batch_new(struct ek_evidence_batch **out, int features)
+{
+    struct ek_evidence_batch *batch = ek_calloc(1, sizeof *batch);
+    size_t n = (size_t)features;
+    if (!batch)
+        return EK_ENOMEM;
+    batch->tracked = ek_calloc(n, sizeof *batch->tracked);
+    batch->step = ek_calloc(n, sizeof *batch->step);
+    batch->total = ek_calloc(n, sizeof *batch->total);
+    batch->level = ek_calloc(n, sizeof *batch->level);
+    if (!batch->tracked || !batch->step || !batch->total || !batch->level) {
+        ek_evidence_batch_free(batch);
+        return EK_ENOMEM;
+    }
+    *out = batch;
+    return EK_OK;
+}
+
+void ek_evidence_batch_free(struct ek_evidence_batch *batch)
+{
+    if (!batch)
+        return;
+    ek_free(batch->tracked);
+    ek_free(batch->step);
+    ek_free(batch->total);
+    ek_free(batch->level);
+    ek_free(batch);
+}
+
+void ek_evidence_batch_clear(struct ek_evidence_batch *batch)
+{
+    batch->count = 0;
+}
+
+void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct ek_evidence *s,
+                           const struct ek_bet_tables *t, const struct ek_feature_bets *bets,
+                           const struct ek_baseline *b, const struct ek_list_stats *record,
+                           float residual, const float *fair)
+{
+    int i = batch->count++, k = record->usable;
+    float r = residual - s->mu, inv_sd = b->inv_sd[k < EK_SD_SIZES ? k : EK_SD_SIZES - 1];
+    batch->tracked[i] = (struct tracked){s, k ? inv_sd : 0, r, feature};
+    ek_bet_step_of(&batch->step[i], t, bets, b, record, r);
+    batch->step[i].r = s->r;
+    batch->step[i].fair = fair;
+}
+
+static void track(const struct tracked *o)
+{
+    float z = fminf(fmaxf(o->residual * o->inv_sd, -TRACK_CLIP), TRACK_CLIP);
+    float rate = fmaxf(1 / ((float)o->state->queries + TRACK_FIRST), TRACK_RATE);
+    ek_evidence_shift(o->state, rate * z / o->inv_sd);
+}
+
+void ek_evidence_batch_run(struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
+                           const struct ek_alarm_level *level)
+{
+    ek_bet_steps(batch->step, batch->count, t->weight, batch->total, batch->level);
+    for (int i = 0; i < batch->count; i++) {
+        const struct tracked *o = &batch->tracked[i];
+        o->state->queries++;
+        if (o->inv_sd > 0 && batch->level[i] < level->hot)
+            track(o);
+    }
 }
 
 static int strongest(const struct ek_evidence *s, const float *weight)
@@ -23,32 +106,19 @@ static int strongest(const struct ek_evidence *s, const float *weight)
     return best;
 }
 
-static void track(struct ek_evidence *s, const struct ek_baseline *b, int usable, float r)
+int ek_evidence_batch_alarm(const struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
+                            const struct ek_alarm_level *level, int *at, int *feature, int *bet)
 {
-    float inv_sd = b->inv_sd[usable < EK_SD_SIZES ? usable : EK_SD_SIZES - 1];
-    float z = fminf(fmaxf(r * inv_sd, -TRACK_CLIP), TRACK_CLIP);
-    float rate = fmaxf(1 / ((float)s->queries + TRACK_FIRST), TRACK_RATE);
-    ek_evidence_shift(s, rate * z / inv_sd);
-}
-
-int ek_evidence_add(struct ek_evidence *s, const struct ek_bet_tables *t,
-                    const struct ek_baseline *b, const struct ek_share_bets *shares,
-                    const struct ek_alarm_level *level, const struct ek_list_stats *record,
-                    float r0, const float *calibration)
-{
-    float e[EK_BETS], r = r0 - s->mu, total = 0, level_total = 0;
-    ek_bets_of(t, b, shares, record, r, e);
-    for (int i = 0; i < EK_BETS; i++)
-        s->r[i] = (s->r[i] + 1) * (e[i] / calibration[i]);
-    for (int i = 0; i < EK_BETS; i++) {
-        total += t->weight[i] * s->r[i];
-        if (i == EK_LEVEL_BETS - 1)
-            level_total = total;
+    for (; *at < batch->count; ++*at) {
+        const struct tracked *o = &batch->tracked[*at];
+        if (batch->total[*at] < level->alarm)
+            continue;
+        *feature = o->feature;
+        *bet = strongest(o->state, t->weight);
+        ++*at;
+        return 1;
     }
-    s->queries++;
-    if (record->usable && level_total < level->hot)
-        track(s, b, record->usable, r);
-    return total >= level->alarm ? strongest(s, t->weight) : -1;
+    return 0;
 }
 
 void ek_evidence_restart(struct ek_evidence *s)

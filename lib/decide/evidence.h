@@ -4,7 +4,7 @@
  * R_i <- (R_i + 1) e_i; the alarm is when sum w_i R_i reaches A. While nothing has happened every
  * e_i expects at most 1, so R_i - n is a supermartingale and the mean time to a false alarm is at
  * least A lists (Shiryaev 1963, Roberts 1966). The tracked level follows slow drift inside +-ln 1.2
- * and stands still while the level bets are suspicious, or while `frozen`.
+ * and stands still while the level bets are suspicious. 104 bytes.
  */
 #ifndef EK_DECIDE_EVIDENCE_H
 #define EK_DECIDE_EVIDENCE_H
@@ -19,20 +19,34 @@ struct ek_evidence {
 
 struct ek_alarm_level {
     float alarm; /* A */
-    float hot;   /* sqrt(A): above it the tracked level stands still */
+    float hot;   /* A^(1/4): above it the tracked level stands still */
 };
 
 /* A from the budget: one false alarm per `queries` queries over `features` features, each tested in
  * all traffic and once per segment dimension. */
 struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions);
 
-/* One list. r0: residual against the stratum (anything when nothing is usable); calibration
- * [EK_BETS]: what the bets expect in the list's stratum, at least 1. Returns the bet that weighs
- * most when the alarm is reached, else -1. */
-int ek_evidence_add(struct ek_evidence *s, const struct ek_bet_tables *t,
-                    const struct ek_baseline *b, const struct ek_share_bets *shares,
-                    const struct ek_alarm_level *level, const struct ek_list_stats *record,
-                    float r0, const float *calibration);
+/* One list for many features of one cell; room for all of them. */
+struct ek_evidence_batch;
+
+int ek_evidence_batch_new(struct ek_evidence_batch **out, int features);
+void ek_evidence_batch_free(struct ek_evidence_batch *batch);
+void ek_evidence_batch_clear(struct ek_evidence_batch *batch);
+/* Adds a feature: its state and what the list says of it. residual: against the stratum (anything
+ * when nothing is usable); fair [EK_BETS]: what the values are multiplied with, at most 1. All must
+ * outlive the run. `feature` comes back with an alarm. */
+void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct ek_evidence *s,
+                           const struct ek_bet_tables *t, const struct ek_feature_bets *bets,
+                           const struct ek_baseline *b, const struct ek_list_stats *record,
+                           float residual, const float *fair);
+/* Takes the list into account for all that were added. */
+void ek_evidence_batch_run(struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
+                           const struct ek_alarm_level *level);
+/* The next feature of the run that has reached the alarm, and the bet that weighs most; 0 when
+ * there is none. *at starts at 0. */
+int ek_evidence_batch_alarm(const struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
+                            const struct ek_alarm_level *level, int *at, int *feature, int *bet);
+
 /* Starts again; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence *s);
 /* Moves the tracked level, inside its bounds. */

@@ -33,7 +33,7 @@ static uint8_t share_of(float part, float whole)
 
 static float spread_of(float sum, float squares, float k)
 {
-    if (k < 3)
+    if (k < 2)
         return NAN;
     float variance = (squares - sum * sum / k) / (k - 1);
     return variance > VARIANCE_MIN ? 0.5f * ln_of(variance) : SPREAD_MIN;

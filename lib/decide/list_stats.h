@@ -1,7 +1,7 @@
 /* Query statistics: what one list says about one feature, in 16 bytes.
  *
  * r is the ln of the geometric mean of the usable |values| (finite, not zero), NaN when there is
- * none; spread the ln of the standard deviation of ln|x| within the list, NaN for fewer than three.
+ * none; spread the ln of the standard deviation of ln|x| within the list, NaN for fewer than two.
  * Shares are in 64ths, rounded down, EK_SHARE_UNKNOWN when undefined: missing of all items, zero of
  * the present, negative of the usable, tied (equal to the value before) of the present but one.
  * Same bits on every instruction set: no fused operations, a logarithm of our own.

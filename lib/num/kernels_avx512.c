@@ -1,4 +1,6 @@
 /* The kernels of this folder for AVX-512. */
+#include "num/bet_steps_isa.h"
+#include "num/bet_values.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_sums_isa.h"
@@ -23,6 +25,7 @@
 #define EK_FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
 #define EK_DENSE_ROWS     6
 #define EK_DENSE_PANELS   4
+#include "num/bet_steps_body.h"
 #include "num/dense_body.h"
 #include "num/gemm_body.h"
 #include "num/list_sums_body.h"

@@ -1,4 +1,6 @@
 /* The kernels of this folder for vectors of 16 bytes, which every 64-bit processor has. */
+#include "num/bet_steps_isa.h"
+#include "num/bet_values.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_sums_isa.h"
@@ -13,6 +15,7 @@
 #define EK_FMA(a, b, c)   ((a) * (b) + (c))
 #define EK_DENSE_ROWS     3
 #define EK_DENSE_PANELS   1
+#include "num/bet_steps_body.h"
 #include "num/dense_body.h"
 #include "num/gemm_body.h"
 #include "num/list_sums_body.h"

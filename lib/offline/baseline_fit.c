@@ -1,14 +1,14 @@
 #include "offline/baseline_fit.h"
 
 #include "data/residual.h"
+#include "offline/calibration_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    STRATUM_PRIOR = 20,     /* lists' worth of pull of a stratum towards the overall level */
-    CALIBRATION_PRIOR = 50, /* lists' worth of trust in an expectation of 1 */
+    STRATUM_PRIOR = 20, /* lists' worth of pull of a stratum towards the overall level */
     LISTS_FOR_SPREAD = 500,
     PAIRS_FOR_RELATED = 200,
     BURST_LISTS = 16,
@@ -19,7 +19,7 @@ static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
 static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
 static const double BURSTY = 1.5;
 static const double MEAN_TOLERANCE = 1.0005; /* of a table's expectation on the training ranks */
-static const double LEVEL_FLOOR = 5e-5, SPREAD_FLOOR = 1e-3, BULK = 0.01;
+static const double SPREAD_FLOOR = 1e-3, BULK = 0.01;
 
 static int by_value(const void *a, const void *b)
 {
@@ -75,11 +75,6 @@ static void fit_levels(const struct ek_baseline_fit *fit, double overall, float 
             (float)((fit->sum[s] + STRATUM_PRIOR * overall) / (fit->count[s] + STRATUM_PRIOR));
 }
 
-static double residual(const struct ek_baseline_fit *fit, const float *level, size_t q)
-{
-    return fit->record[q].r - level[fit->stratum[q]];
-}
-
 /* sd^2 of a list's level with k values = between lists + within a list / k. */
 static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
                          struct ek_baseline *b)
@@ -89,7 +84,7 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
         const struct ek_list_stats *o = &fit->record[q];
         if (!o->usable)
             continue;
-        double r = residual(fit, level, q);
+        double r = ek_baseline_fit_residual(fit, level, q);
         total += fmin(r * r, CLIPPED_SQUARE);
         inverse += 1.0 / o->usable;
         lists++;
@@ -107,9 +102,9 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
     b->queries = (uint64_t)lists;
 }
 
-/* Largest expectation of any column of `table` when row rank[i] has the mass of bin i. */
-static double expectation(const uint8_t *rank, const double *p, int bins, const float *table,
-                          int stride, int columns)
+/* Largest expectation of the first `columns` of `table` when row rank[i] has the mass of bin i. */
+static double expectation(const uint8_t *rank, const double *p, int bins,
+                          const float (*table)[EK_BET_ROW], int columns)
 {
     double worst = 0, mass = 0;
     for (int i = 0; i < bins; i++)
@@ -117,7 +112,7 @@ static double expectation(const uint8_t *rank, const double *p, int bins, const 
     for (int c = 0; c < columns; c++) {
         double sum = 0;
         for (int i = 0; i < bins; i++)
-            sum += fmax(p[i] - (i + 1 < bins ? p[i + 1] : 0), 0) * table[rank[i] * stride + c];
+            sum += fmax(p[i] - (i + 1 < bins ? p[i + 1] : 0), 0) * table[rank[i]][c];
         worst = fmax(worst, sum);
     }
     return mass > 0 ? worst / mass : 0;
@@ -125,14 +120,14 @@ static double expectation(const uint8_t *rank, const double *p, int bins, const 
 
 /* Row of every bin from p[i] = P(X >= its lower edge): the middle of the bin's mass in the bulk,
  * the lower edge in the tail; the lower edge everywhere if a bet would expect more than 1. */
-static void rows_of(const double *p, int bins, double floor_p, const float *table, int stride,
+static void rows_of(const double *p, int bins, double floor_p, const float (*table)[EK_BET_ROW],
                     int columns, uint8_t *rank)
 {
     for (int i = 0; i < bins; i++) {
         double after = i + 1 < bins ? p[i + 1] : 0;
         rank[i] = ek_table_row(fmax(p[i] < BULK ? p[i] : (p[i] + after) / 2, floor_p));
     }
-    if (expectation(rank, p, bins, table, stride, columns) <= MEAN_TOLERANCE)
+    if (expectation(rank, p, bins, table, columns) <= MEAN_TOLERANCE)
         return;
     for (int i = 0; i < bins; i++)
         rank[i] = ek_table_row(fmax(p[i], floor_p));
@@ -141,13 +136,15 @@ static void rows_of(const double *p, int bins, double floor_p, const float *tabl
 static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *level,
                             struct ek_baseline *b)
 {
+    int class = ek_far_class(b->queries);
     for (int direction = 0; direction < 2; direction++) {
         size_t n = 0;
         double p[EK_Z_BINS];
         for (size_t q = 0; q < fit->queries; q++) {
             int k = fit->record[q].usable;
-            double z =
-                k ? residual(fit, level, q) * b->inv_sd[k < EK_SD_SIZES ? k : EK_SD_SIZES - 1] : 0;
+            double z = k ? ek_baseline_fit_residual(fit, level, q) *
+                               b->inv_sd[k < EK_SD_SIZES ? k : EK_SD_SIZES - 1]
+                         : 0;
             if (k)
                 fit->values[n++] = direction ? -z : z;
         }
@@ -158,8 +155,8 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
             size_t above = n - first_not_below(fit->values, n, ek_z_edge(i));
             p[i] = clip(((double)above + 1) / ((double)n + 1), 0, 1);
         }
-        rows_of(p, EK_Z_BINS, fmax(5.0 / ((double)n + 1), LEVEL_FLOOR), &fit->tables->level[0][0],
-                8, EK_LEVEL_UP_BETS, b->z_rank[direction]);
+        rows_of(p, EK_Z_BINS, ek_far_p(class), fit->tables->level[class], EK_LEVEL_BETS,
+                b->z_rank[direction]);
     }
 }
 
@@ -176,8 +173,8 @@ static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, siz
         up[i] = clip(((double)above + 1) / ((double)n + 1), 0, 1);
         down[EK_SPREAD_BINS - 1 - i] = clip(((double)below + 1) / ((double)n + 1), 1e-9, 1);
     }
-    rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, fit->tables->spread, 1, 1, rank[0]);
-    rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, fit->tables->spread, 1, 1, reversed);
+    rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, fit->tables->spread, EK_BET_ROW - 1, rank[0]);
+    rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, fit->tables->spread, EK_BET_ROW - 1, reversed);
     for (int i = 0; i < EK_SPREAD_BINS; i++)
         rank[1][i] = reversed[EK_SPREAD_BINS - 1 - i];
 }
@@ -225,7 +222,7 @@ static double respect(const struct ek_baseline_fit *fit, const float *level, int
         return o->share[which] == EK_SHARE_UNKNOWN ? NAN : (double)o->share[which] / EK_SHARE_WHOLE;
     if (which == EK_SHARES)
         return o->usable >= 3 ? o->spread : NAN;
-    return o->usable ? clip(residual(fit, level, q), -5, 5) : NAN;
+    return o->usable ? clip(ek_baseline_fit_residual(fit, level, q), -5, 5) : NAN;
 }
 
 /* Variance of sums over neighbouring lists against that of as many independent ones: 1 when lists
@@ -302,7 +299,7 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
     double counts[EK_DENSITY_BINS] = {0}, kernel[2 * SMOOTH_HALF + 1], weight = 0, total = 0;
     for (size_t q = 0; q < fit->queries; q++)
         if (fit->record[q].usable)
-            counts[ek_residual_bin((float)residual(fit, level, q))]++;
+            counts[ek_residual_bin((float)ek_baseline_fit_residual(fit, level, q))]++;
     for (int i = -SMOOTH_HALF; i <= SMOOTH_HALF; i++)
         weight += kernel[i + SMOOTH_HALF] = exp(-0.5 * i * i / (SMOOTH_SD * SMOOTH_SD));
     for (int i = 0; i < EK_DENSITY_BINS; i++)
@@ -318,30 +315,6 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
     }
 }
 
-/* What each bet expects in each stratum, where that is more than 1: strata differ in more than
- * their level, and a change of the mix of traffic is no fault. */
-static void fit_calibration(const struct ek_baseline_fit *fit, const float *level,
-                            const struct ek_baseline *b, float *calibration)
-{
-    struct ek_share_bets shares;
-    ek_share_bets_fill(&shares, b);
-    memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
-    memset(calibration, 0, (size_t)fit->strata * EK_CALIBRATED * sizeof *calibration);
-    for (size_t q = 0; q < fit->queries; q++) {
-        float e[EK_BETS], *sum = calibration + (size_t)fit->stratum[q] * EK_CALIBRATED;
-        ek_bets_of(fit->tables, b, &shares, &fit->record[q], (float)residual(fit, level, q), e);
-        for (int i = 0; i < EK_BETS; i++)
-            sum[i] += e[i];
-        fit->count[fit->stratum[q]]++;
-    }
-    for (int s = 0; s < fit->strata; s++)
-        for (int i = 0; i < EK_BETS; i++) {
-            float *c = calibration + (size_t)s * EK_CALIBRATED + i;
-            double mean = (*c + CALIBRATION_PRIOR) / (fit->count[s] + CALIBRATION_PRIOR);
-            *c = (float)fmax(mean, 1);
-        }
-}
-
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
                              float *density, float *calibration)
 {
@@ -355,5 +328,5 @@ void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseli
     fit_related(fit, level, b);
     fit_shares(fit, b);
     fit_density(fit, level, density);
-    fit_calibration(fit, level, b, calibration);
+    ek_calibration_fit(fit, b, level, calibration);
 }

@@ -18,8 +18,16 @@ struct ek_baseline_fit {
     const struct ek_bet_tables *tables;
     double *values;      /* [queries] scratch */
     double *sum, *count; /* [strata] scratch */
+    double *moments;     /* [strata, 2, EK_BETS] scratch */
     const int *before;   /* [queries] an earlier list with the same query features, or -1 */
 };
+
+/* Of list q, which has a usable value. level [strata]. */
+static inline double ek_baseline_fit_residual(const struct ek_baseline_fit *fit, const float *level,
+                                              size_t q)
+{
+    return fit->record[q].r - level[fit->stratum[q]];
+}
 
 /* Fills everything of `b` but the log_ fields, `level` [strata], `density` [EK_DENSITY_BINS]
  * and `calibration` [strata, EK_CALIBRATED]. */

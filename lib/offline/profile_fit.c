@@ -242,7 +242,7 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     struct ek_list_stats *column = ek_calloc(fit->queries, sizeof *column);
     double *values = ek_calloc(fit->queries, sizeof *values);
-    double *strata = ek_calloc(2 * (size_t)p->strata, sizeof *strata);
+    double *strata = ek_calloc((2 + 2 * EK_BETS) * (size_t)p->strata, sizeof *strata);
     struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
     int *before = ek_calloc(fit->queries, sizeof *before);
     int rc = column && values && strata && tables && before ? EK_OK : EK_ENOMEM;
@@ -261,6 +261,7 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
                                       .values = values,
                                       .sum = strata,
                                       .count = strata + p->strata,
+                                      .moments = strata + 2 * p->strata,
                                       .before = before};
         struct ek_sketch_summary summary;
         size_t first = (size_t)f * (size_t)p->strata;

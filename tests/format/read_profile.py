@@ -70,7 +70,7 @@ def category(found, names, strata, f):
 def read(data):
     """-> dict: version, manifest, queries, features by name with level, share, density sum, counts."""
     found, description = arrays(data)
-    if description["version"] != 1:
+    if description["version"] != 2:
         raise Damaged(f"version {description['version']}")
     names, strata = description["features"], description["strata"]
     check_shapes(found, len(names), len(strata))

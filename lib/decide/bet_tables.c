@@ -1,0 +1,136 @@
+/* The tables of the bets: functions of the rank score, and of nothing else. */
+#include "decide/bets.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double Y_LOW = -3.5, Y_STEP = 1.0 / 32;
+/* The smallest p of a rank, by class of training size. */
+static const double FAR_P[EK_FAR_CLASSES] = {1e-5, 3.4e-5, 1.1e-4, 3.5e-4, 1.1e-3, 3.5e-3};
+/* A p below that of the second largest of n lists is known too badly to bet on. */
+static const double LISTS_BEYOND = 2;
+
+double ek_normal_cdf(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+/* Newton steps on erfc from a rational start (Abramowitz and Stegun 26.2.23). */
+double ek_normal_quantile(double p)
+{
+    if (p <= 0)
+        return -INFINITY;
+    if (p >= 1)
+        return INFINITY;
+    double tail = p < 0.5 ? p : 1 - p, t = sqrt(-2 * log(tail));
+    double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                       (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    for (int i = 0; i < 4; i++) {
+        double error = ek_normal_cdf(-x) - tail;
+        double density = exp(-0.5 * x * x) / sqrt(2 * M_PI);
+        x += error / density;
+    }
+    return p < 0.5 ? -x : x;
+}
+
+double ek_table_y(int row)
+{
+    return Y_LOW + row * Y_STEP;
+}
+
+uint8_t ek_table_row(double p)
+{
+    double bounded = p < 1e-12 ? 1e-12 : p > 1 - 1e-12 ? 1 - 1e-12 : p;
+    double row = floor((-ek_normal_quantile(bounded) - Y_LOW) / Y_STEP);
+    return (uint8_t)(row < 0 ? 0 : row > EK_TABLE_ROWS - 1 ? EK_TABLE_ROWS - 1 : row);
+}
+
+int ek_far_class(uint64_t lists)
+{
+    int class = 0;
+    while (class < EK_FAR_CLASSES - 1 && FAR_P[class] * ((double)lists + 1) < LISTS_BEYOND)
+        class ++;
+    return class;
+}
+
+double ek_far_p(int class)
+{
+    return FAR_P[class];
+}
+
+/* Likelihood ratio of a normal mean d against 0. */
+static double score(double d, double y)
+{
+    return exp(d * y - d * d / 2);
+}
+
+/* 1/p on the rows that a rank of p or less has, 0 else. */
+static double atom(double p, int row)
+{
+    int first = ek_table_row(p);
+    return row >= first ? 1 / ek_normal_cdf(-ek_table_y(first)) : 0;
+}
+
+/* Divides a column by its exact expectation on the grid under no shift. */
+static void unit_mean(float *column)
+{
+    double mean = column[0] * ek_normal_cdf(ek_table_y(0));
+    for (int i = 0; i < EK_TABLE_ROWS; i++) {
+        double above = i + 1 < EK_TABLE_ROWS ? ek_normal_cdf(ek_table_y(i + 1)) : 1;
+        mean += column[i * EK_BET_ROW] * (above - ek_normal_cdf(ek_table_y(i)));
+    }
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        column[i * EK_BET_ROW] = (float)(column[i * EK_BET_ROW] / mean);
+}
+
+/* C gains nothing from values beyond y = 3.1: D and F are for those. */
+static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far)
+{
+    double rare = fmax(far, 1.05e-3);
+    for (int i = 0; i < EK_TABLE_ROWS; i++) {
+        double y = ek_table_y(i);
+        float *row = table[i];
+        row[0] = (float)score(.43, y);
+        row[1] = (float)(.97 * (.05 + .95 * score(1.3, y)) + .03 * atom(rare, i));
+        row[2] = (float)(.9 + .1 * score(1.8, fmin(y, 3.1)));
+        row[3] = (float)(.985 + .015 * atom(far, i));
+        row[4] = (float)(.99 + .01 * atom(rare, i));
+        row[5] = (float)(.85 + .15 * atom(far, i));
+        row[6] = 1;
+    }
+    for (int b = 0; b < EK_LEVEL_BETS; b++)
+        unit_mean(&table[0][b]);
+}
+
+static void fill_weights(float *weight)
+{
+    static const double level[EK_LEVEL_BETS] = {6, 3, 1, .5, .5, 1};
+    const double spread = 1, cautious = .5, bold = .25;
+    double total = 0;
+    for (int i = 0; i < EK_LEVEL_BETS; i++)
+        weight[i] = weight[EK_BET_DOWN + i] = (float)level[i];
+    weight[EK_BET_SPREAD_UP] = weight[EK_BET_SPREAD_DOWN] = (float)spread;
+    for (int i = 0; i < EK_SHARES; i++) {
+        weight[EK_BET_SHARES + i] = (float)cautious;
+        weight[EK_BET_SHARES + EK_SHARES + i] = (float)bold;
+    }
+    for (int i = 0; i < EK_BETS; i++)
+        total += weight[i];
+    for (int i = 0; i < EK_BETS; i++)
+        weight[i] = (float)(weight[i] / total);
+}
+
+void ek_bet_tables_fill(struct ek_bet_tables *t)
+{
+    memset(t, 0, sizeof *t);
+    for (int class = 0; class < EK_FAR_CLASSES; class ++)
+        fill_level(t->level[class], FAR_P[class]);
+    for (int i = 0; i < EK_TABLE_ROWS; i++) {
+        for (int lane = 0; lane < EK_LEVEL_BETS; lane++)
+            t->spread[i][lane] = 1;
+        t->spread[i][EK_BET_SPREAD_UP] =
+            (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(1.1e-3, i));
+    }
+    unit_mean(&t->spread[0][EK_BET_SPREAD_UP]);
+    fill_weights(t->weight);
+}
