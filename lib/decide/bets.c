@@ -76,9 +76,9 @@ static const float *cap_of(const struct ek_baseline *b, const struct ek_list_sta
 {
     int k = record->usable;
     float most = b->spread_hi[ek_size_class(k)];
-    if (k < 2 || (k == 2 && most >= EK_SPREAD_UNKNOWN))
-        return LONELY;
-    return record->spread > most ? INCOHERENT : ANY;
+    if (k >= 3)
+        return record->spread > most ? INCOHERENT : ANY;
+    return k == 2 && most < EK_SPREAD_UNKNOWN && record->spread <= most ? ANY : LONELY;
 }
 
 static void level_rows(struct ek_bet_step *step, const struct ek_feature_bets *f,

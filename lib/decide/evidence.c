@@ -28,7 +28,7 @@ struct ek_evidence_batch {
 struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions)
 {
     double alarm = queries * (features > 1 ? features : 1) * (1 + dimensions);
-    return (struct ek_alarm_level){(float)alarm, (float)pow(alarm, .25)};
+    return (struct ek_alarm_level){(float)alarm, (float)sqrt(alarm)};
 }
 
 int ek_evidence_batch_new(struct ek_evidence_batch **out, int features)

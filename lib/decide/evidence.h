@@ -19,7 +19,7 @@ struct ek_evidence {
 
 struct ek_alarm_level {
     float alarm; /* A */
-    float hot;   /* A^(1/4): above it the tracked level stands still */
+    float hot;   /* sqrt(A): above it the tracked level stands still */
 };
 
 /* A from the budget: one false alarm per `queries` queries over `features` features, each tested in

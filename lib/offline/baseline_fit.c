@@ -18,7 +18,6 @@ static const double SMOOTH_SD = 5; /* bins */
 static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
 static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
 static const double BURSTY = 1.5;
-static const double MEAN_TOLERANCE = 1.0005; /* of a table's expectation on the training ranks */
 static const double SPREAD_FLOOR = 1e-3, BULK = 0.01;
 
 static int by_value(const void *a, const void *b)
@@ -102,39 +101,34 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
     b->queries = (uint64_t)lists;
 }
 
-/* Largest expectation of the first `columns` of `table` when row rank[i] has the mass of bin i. */
-static double expectation(const uint8_t *rank, const double *p, int bins,
-                          const float (*table)[EK_BET_ROW], int columns)
-{
-    double worst = 0, mass = 0;
-    for (int i = 0; i < bins; i++)
-        mass += fmax(p[i] - (i + 1 < bins ? p[i + 1] : 0), 0);
-    for (int c = 0; c < columns; c++) {
-        double sum = 0;
-        for (int i = 0; i < bins; i++)
-            sum += fmax(p[i] - (i + 1 < bins ? p[i + 1] : 0), 0) * table[rank[i]][c];
-        worst = fmax(worst, sum);
-    }
-    return mass > 0 ? worst / mass : 0;
-}
-
 /* Row of every bin from p[i] = P(X >= its lower edge): the middle of the bin's mass in the bulk,
- * the lower edge in the tail; the lower edge everywhere if a bet would expect more than 1. */
-static void rows_of(const double *p, int bins, double floor_p, const float (*table)[EK_BET_ROW],
-                    int columns, uint8_t *rank)
+ * the lower edge in the tail. */
+static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
 {
     for (int i = 0; i < bins; i++) {
         double after = i + 1 < bins ? p[i + 1] : 0;
         rank[i] = ek_table_row(fmax(p[i] < BULK ? p[i] : (p[i] + after) / 2, floor_p));
     }
-    if (expectation(rank, p, bins, table, columns) <= MEAN_TOLERANCE)
-        return;
-    for (int i = 0; i < bins; i++)
-        rank[i] = ek_table_row(fmax(p[i], floor_p));
+}
+
+/* What the bets of `table` expect when row rank[i] has the mass of bin i; `most` [lanes] keeps the
+ * largest. */
+static void expect_of(const uint8_t *rank, const double *p, int bins,
+                      const float (*table)[EK_BET_ROW], int from, int to, double *most)
+{
+    for (int lane = from; lane < to; lane++) {
+        double sum = 0, mass = 0;
+        for (int i = 0; i < bins; i++) {
+            double here = fmax(p[i] - (i + 1 < bins ? p[i + 1] : 0), 0);
+            mass += here;
+            sum += here * table[rank[i]][lane];
+        }
+        most[lane] = fmax(most[lane], mass > 0 ? sum / mass : 0);
+    }
 }
 
 static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *level,
-                            struct ek_baseline *b)
+                            struct ek_baseline *b, double *most)
 {
     int class = ek_far_class(b->queries);
     for (int direction = 0; direction < 2; direction++) {
@@ -155,15 +149,17 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
             size_t above = n - first_not_below(fit->values, n, ek_z_edge(i));
             p[i] = clip(((double)above + 1) / ((double)n + 1), 0, 1);
         }
-        rows_of(p, EK_Z_BINS, ek_far_p(class), fit->tables->level[class], EK_LEVEL_BETS,
-                b->z_rank[direction]);
+        rows_of(p, EK_Z_BINS, ek_far_p(class), b->z_rank[direction]);
+        expect_of(b->z_rank[direction], p, EK_Z_BINS, fit->tables->level[class], 0, EK_LEVEL_BETS,
+                  most + direction * EK_BET_DOWN);
     }
 }
 
 /* Ranks of spreads of one size class, upwards and downwards; `s` sorted. */
 static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, size_t n,
-                         uint8_t rank[2][EK_SPREAD_BINS])
+                         uint8_t rank[2][EK_SPREAD_BINS], double *most)
 {
+    enum { LANE = EK_BET_SPREAD_UP };
     double up[EK_SPREAD_BINS], down[EK_SPREAD_BINS];
     uint8_t reversed[EK_SPREAD_BINS];
     for (int i = 0; i < EK_SPREAD_BINS; i++) {
@@ -173,8 +169,11 @@ static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, siz
         up[i] = clip(((double)above + 1) / ((double)n + 1), 0, 1);
         down[EK_SPREAD_BINS - 1 - i] = clip(((double)below + 1) / ((double)n + 1), 1e-9, 1);
     }
-    rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, fit->tables->spread, EK_BET_ROW - 1, rank[0]);
-    rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, fit->tables->spread, EK_BET_ROW - 1, reversed);
+    rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
+    rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
+    expect_of(rank[0], up, EK_SPREAD_BINS, fit->tables->spread, LANE, LANE + 1, most);
+    expect_of(reversed, down, EK_SPREAD_BINS, fit->tables->spread, LANE, LANE + 1,
+              most + EK_BET_DOWN);
     for (int i = 0; i < EK_SPREAD_BINS; i++)
         rank[1][i] = reversed[EK_SPREAD_BINS - 1 - i];
 }
@@ -196,7 +195,7 @@ static void spread_moments(const double *sorted, size_t n, struct ek_baseline *b
     b->spread_hi[c] = (float)(sorted[at] + part * (next - sorted[at]));
 }
 
-static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b)
+static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b, double *most)
 {
     for (int c = 0; c < EK_SIZE_CLASSES; c++) {
         size_t n = 0;
@@ -210,7 +209,7 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
             continue;
         qsort(fit->values, n, sizeof *fit->values, by_value);
         spread_moments(fit->values, n, b, c);
-        spread_ranks(fit, fit->values, n, b->spread_rank[c]);
+        spread_ranks(fit, fit->values, n, b->spread_rank[c], most);
     }
 }
 
@@ -318,15 +317,15 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
                              float *density, float *calibration)
 {
-    double overall = median_level(fit);
+    double overall = median_level(fit), most[EK_BETS] = {0};
     b->level = (float)overall;
     fit_levels(fit, overall, level);
     level[0] = fit->strata > 1 ? (float)overall : level[0];
     fit_variance(fit, level, b);
-    fit_level_ranks(fit, level, b);
-    fit_spreads(fit, b);
+    fit_level_ranks(fit, level, b, most);
+    fit_spreads(fit, b, most);
     fit_related(fit, level, b);
     fit_shares(fit, b);
     fit_density(fit, level, density);
-    ek_calibration_fit(fit, b, level, calibration);
+    ek_calibration_fit(fit, b, level, most, calibration);
 }

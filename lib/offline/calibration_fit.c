@@ -36,13 +36,13 @@ static double shrunk(double sum, double squares, double count)
 }
 
 void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                        const float *level, float *calibration)
+                        const float *level, const double *least, float *calibration)
 {
     add_up(fit, b, level);
     for (int s = 0; s < fit->strata; s++) {
         const double *sum = fit->moments + (size_t)s * 2 * EK_BETS;
         for (int i = 0; i < EK_BETS; i++)
             calibration[s * EK_CALIBRATED + i] =
-                (float)shrunk(sum[i], sum[EK_BETS + i], fit->count[s]);
+                (float)fmax(shrunk(sum[i], sum[EK_BETS + i], fit->count[s]), least[i]);
     }
 }

@@ -6,9 +6,10 @@
 
 #include "offline/baseline_fit.h"
 
-/* calibration [strata, EK_CALIBRATED], at least 1. What is left of an excess after its sampling
- * variance is taken off (positive-part shrinkage; James and Stein 1961): noise costs delay. */
+/* calibration [strata, EK_CALIBRATED], at least 1 and at least `least` [EK_BETS], what a bet
+ * expects on the ranks of all training. What is left of an excess after its sampling variance is
+ * taken off (positive-part shrinkage; James and Stein 1961): noise costs delay. */
 void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                        const float *level, float *calibration);
+                        const float *level, const double *least, float *calibration);
 
 #endif
