@@ -3,6 +3,7 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "num/bet_steps_isa.h"
 #include "num/dense_isa.h"
 #include "num/list_sums_isa.h"
 #include "num/sketch_internal.h"
@@ -100,6 +101,33 @@ static int near_layers(struct ek_rng *r, enum ek_isa isa)
     return near;
 }
 
+/* Evidence over some lists, every number of it. */
+static int same_evidence(struct ek_rng *r, enum ek_isa isa)
+{
+    static const uint8_t shares[2][4] = {{0, 32, 64, 255}, {7, 255, 1, 63}};
+    float row[8][EK_BET_ROW], line[2][EK_BET_ROW], lanes[2][EK_BET_LANES], total[4];
+    float got[EK_BET_LANES] = {0}, want[EK_BET_LANES] = {0};
+    int same = 1;
+    for (int i = 0; i < 8 * EK_BET_ROW; i++)
+        row[i / EK_BET_ROW][i % EK_BET_ROW] = (float)exp(.3 * ek_rng_normal(r));
+    for (int i = 0; i < EK_BET_LANES; i++)
+        lanes[0][i] = lanes[1][i] = (float)ek_rng_uniform(r);
+    for (int i = 0; i < EK_BET_ROW; i++) {
+        line[0][i] = i % 2 ? .6f : 1.3f;
+        line[1][i] = i % 2 ? .02f : -.01f;
+    }
+    for (int i = 0; i < 200; i++) {
+        const float *up = row[ek_rng_below(r, 8)], *down = row[ek_rng_below(r, 8)];
+        struct ek_bet_step step = {want,    {up, down},    {down, up}, row[ek_rng_below(r, 8)],
+                                   line[0], shares[i % 2], lanes[0]};
+        ek_bet_steps_portable(&step, 1, lanes[1], total, total + 1);
+        step.r = got;
+        ek_bet_steps_fn_of(isa)(&step, 1, lanes[1], total + 2, total + 3);
+        same &= !memcmp(want, got, sizeof got) && !memcmp(total, total + 2, 2 * sizeof *total);
+    }
+    return same;
+}
+
 /* A set, fed in messages over several drains, against single sketches. */
 static int same_set(struct ek_rng *r)
 {
@@ -138,6 +166,7 @@ int main(void)
         expect(same_sums(&r, isa, 3), "the same sums over narrow lists", isa);
         expect(same_keys(&r, isa), "the same keys", isa);
         expect(near_layers(&r, isa), "layers to rounding", isa);
+        expect(same_evidence(&r, isa), "the same evidence", isa);
     }
     expect(same_set(&r), "a set is the sum of single sketches", ek_isa_best());
     printf("%d passed, %d failed\n", passed, failed);

@@ -18,7 +18,7 @@ SHAPES = {"level": ("F32", "F", "S"), "feature_level": ("F32", "F"), "sd": ("F32
           "log_sd": ("F32", "F"), "spread_mean": ("F32", "F", 3), "spread_sd": ("F32", "F", 3),
           "spread_hi": ("F32", "F", 3), "share": ("F32", "F", 4), "related": ("F32", "F"),
           "z_rank": ("U8", "F", 2, 257), "spread_rank": ("U8", "F", 3, 2, 129),
-          "density": ("F32", "F", 1600), "calibration": ("F32", "F", "16 S")}
+          "density": ("F32", "F", 1600), "calibration": ("F32", "F", "24 S")}
 CATEGORY = ("category_offset", "category_value", "category_share", "category_unknown")
 
 
@@ -47,7 +47,7 @@ def arrays(data):
 
 
 def check_shapes(found, features, strata):
-    sizes = {"F": features, "S": strata, "16 S": 16 * strata}
+    sizes = {"F": features, "S": strata, "24 S": 24 * strata}
     for name, (dtype, *shape) in SHAPES.items():
         wanted = [sizes.get(side, side) for side in shape]
         if name not in found or list(found[name][:2]) != [dtype, wanted]:

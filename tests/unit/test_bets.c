@@ -15,32 +15,33 @@ START_TEST(the_normal_quantile_inverts_the_distribution)
 }
 END_TEST
 
-static double expectation(const float *column, int stride)
+static double expectation(float (*table)[EK_BET_ROW], int lane)
 {
-    double mean = column[0] * ek_normal_cdf(ek_table_y(0));
+    double mean = table[0][lane] * ek_normal_cdf(ek_table_y(0));
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         double above = i + 1 < EK_TABLE_ROWS ? ek_normal_cdf(ek_table_y(i + 1)) : 1;
-        mean += column[i * stride] * (above - ek_normal_cdf(ek_table_y(i)));
+        mean += table[i][lane] * (above - ek_normal_cdf(ek_table_y(i)));
     }
     return mean;
 }
 
 START_TEST(every_table_expects_one_and_never_falls)
 {
-    struct ek_bet_tables t;
+    static struct ek_bet_tables t;
     ek_bet_tables_fill(&t);
-    for (int b = 0; b < EK_LEVEL_UP_BETS; b++) {
-        ck_assert_double_eq_tol(expectation(&t.level[0][b], 8), 1, 1e-5);
-        for (int i = 1; i < EK_TABLE_ROWS; i++)
-            ck_assert(t.level[i][b] >= t.level[i - 1][b]);
-    }
-    ck_assert_double_eq_tol(expectation(t.spread, 1), 1, 1e-5);
+    for (int class = 0; class < EK_FAR_CLASSES; class ++)
+        for (int b = 0; b < EK_LEVEL_BETS; b++) {
+            ck_assert_double_eq_tol(expectation(t.level[class], b), 1, 1e-5);
+            for (int i = 1; i < EK_TABLE_ROWS; i++)
+                ck_assert(t.level[class][i][b] >= t.level[class][i - 1][b]);
+        }
+    ck_assert_double_eq_tol(expectation(t.spread, EK_BET_SPREAD_UP), 1, 1e-5);
 }
 END_TEST
 
 START_TEST(weights_sum_to_one)
 {
-    struct ek_bet_tables t;
+    static struct ek_bet_tables t;
     double sum = 0;
     ek_bet_tables_fill(&t);
     for (int i = 0; i < EK_BETS; i++)
@@ -62,19 +63,36 @@ START_TEST(a_bin_begins_at_its_edge)
 }
 END_TEST
 
+START_TEST(what_is_far_follows_from_how_much_training_there_was)
+{
+    static struct ek_bet_tables t;
+    ek_bet_tables_fill(&t);
+    for (uint64_t lists = 1; lists < 1000000; lists = lists * 3 / 2 + 1) {
+        int class = ek_far_class(lists);
+        ck_assert(ek_far_p(class) * (double)(lists + 1) >= 2 || class == EK_FAR_CLASSES - 1);
+        ck_assert(class == 0 || ek_far_p(class - 1) * (double)(lists + 1) < 2);
+        /* The rarest rank is where the bets on far values pay. */
+        const float *far = t.level[class][ek_table_row(ek_far_p(class))];
+        ck_assert(far[3] > 2 && far[5] > far[3]);
+    }
+}
+END_TEST
+
 START_TEST(bets_on_shares_expect_at_most_one_up_to_their_bound)
 {
+    static struct ek_bet_tables t;
     static const float usual[] = {0, .02f, .2f, .5f, .7f, .97f};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
         struct ek_baseline b;
-        struct ek_share_bets s;
+        struct ek_feature_bets s;
         memset(&b, 0, sizeof b);
         for (int j = 0; j < EK_SHARES; j++)
             b.share[j] = usual[i];
-        ek_share_bets_fill(&s, &b);
-        for (int j = 0; j < EK_SHARES; j++) {
-            ck_assert(s.a[j] + s.b[j] * EK_SHARE_WHOLE * usual[i] <= 1.0001f);
-            ck_assert(s.a[j] >= 0 && s.a[j] + s.b[j] * EK_SHARE_WHOLE >= 0);
+        ek_feature_bets_fill(&s, &t, &b);
+        for (int j = 0; j < 2 * EK_SHARES; j++) {
+            float none = s.line[0][j], all = none + s.line[1][j] * EK_SHARE_WHOLE;
+            ck_assert(none + s.line[1][j] * EK_SHARE_WHOLE * usual[i] <= 1.0001f);
+            ck_assert(none >= 0 && all >= 0);
         }
     }
 }
@@ -88,41 +106,87 @@ START_TEST(the_budget_covers_features_and_dimensions)
 }
 END_TEST
 
-static struct ek_baseline plain_baseline(void)
-{
+struct fixture {
+    struct ek_bet_tables t;
     struct ek_baseline b;
-    memset(&b, 0, sizeof b);
+    struct ek_feature_bets bets;
+};
+
+static struct fixture *plain(void)
+{
+    static struct fixture x;
+    memset(&x, 0, sizeof x);
+    x.b.queries = 100000;
     for (int k = 0; k < EK_SD_SIZES; k++)
-        b.inv_sd[k] = 1;
+        x.b.inv_sd[k] = 1;
     for (int c = 0; c < EK_SIZE_CLASSES; c++)
-        b.spread_hi[c] = 1e9f;
+        x.b.spread_hi[c] = EK_SPREAD_UNKNOWN;
     for (int i = 0; i < EK_Z_BINS; i++)
         for (int direction = 0; direction < 2; direction++)
-            b.z_rank[direction][i] = ek_table_row(1 - ek_normal_cdf(ek_z_edge(i)));
-    return b;
+            x.b.z_rank[direction][i] =
+                ek_table_row(fmax(1 - ek_normal_cdf(ek_z_edge(i)), ek_far_p(1)));
+    ek_bet_tables_fill(&x.t);
+    ek_feature_bets_fill(&x.bets, &x.t, &x.b);
+    return &x;
 }
+
+/* The bets of a list of k values with this spread, six standard deviations up. */
+static const float *far_list(const struct fixture *x, int k, float spread)
+{
+    static float e[EK_BETS];
+    struct ek_list_stats list = {.usable = (uint16_t)k, .spread = spread};
+    ek_bets_of(&x->t, &x->bets, &x->b, &list, 6, e);
+    return e;
+}
+
+START_TEST(a_list_whose_items_do_not_belong_together_is_no_evidence_of_a_level)
+{
+    struct fixture *x = plain();
+    for (int c = 0; c < EK_SIZE_CLASSES; c++)
+        x->b.spread_hi[c] = .5f;
+    const float *e = far_list(x, 10, .6f);
+    for (int i = 0; i < EK_LEVEL_BETS; i++)
+        ck_assert(e[i] <= 1 && e[EK_BET_DOWN + i] <= 1);
+    ck_assert(far_list(x, 10, .4f)[5] > 100);
+}
+END_TEST
+
+START_TEST(a_far_value_needs_company_that_agrees)
+{
+    struct fixture *x = plain();
+    ck_assert(far_list(x, 1, NAN)[0] > 1 && far_list(x, 1, NAN)[5] <= 1);
+    ck_assert_msg(far_list(x, 2, 0)[5] <= 1, "training does not know what agreement is");
+    x->b.spread_hi[0] = .5f;
+    ck_assert(far_list(x, 2, .4f)[5] > 100);
+    ck_assert(far_list(x, 2, .6f)[5] <= 1 && far_list(x, 2, .6f)[0] > 1);
+}
+END_TEST
 
 START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
 {
-    struct ek_bet_tables t;
-    struct ek_share_bets shares;
+    struct fixture *x = plain();
     struct ek_evidence state;
-    struct ek_baseline b = plain_baseline();
+    struct ek_evidence_batch *batch;
     struct ek_alarm_level level = ek_alarm_level_of(1e7, 1, 0);
     struct ek_list_stats list = {.usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
     float fair[EK_BETS];
-    int bet = -1, lists = 0;
+    int at, feature = -1, bet = -1, lists = 0, alarm = 0;
     for (int i = 0; i < EK_BETS; i++)
         fair[i] = 1;
-    ek_bet_tables_fill(&t);
-    ek_share_bets_fill(&shares, &b);
     memset(&state, 0, sizeof state);
-    while (bet < 0 && lists < 100) {
-        bet = ek_evidence_add(&state, &t, &b, &shares, &level, &list, -4.6f, fair);
-        lists++;
+    ck_assert_int_eq(ek_evidence_batch_new(&batch, 1), 0);
+    for (; !alarm && lists < 100; lists++) {
+        ek_evidence_batch_clear(batch);
+        ek_evidence_batch_add(batch, 7, &state, &x->t, &x->bets, &x->b, &list, -4.6f, fair);
+        ek_evidence_batch_run(batch, &x->t, &level);
+        at = 0;
+        alarm = ek_evidence_batch_alarm(batch, &x->t, &level, &at, &feature, &bet);
     }
+    ck_assert(!ek_evidence_batch_alarm(batch, &x->t, &level, &at, &feature, &bet));
+    ek_evidence_batch_free(batch);
     ck_assert_int_lt(lists, 10);
-    ck_assert(bet >= EK_LEVEL_UP_BETS && bet < EK_LEVEL_BETS);
+    ck_assert_int_eq(feature, 7);
+    ck_assert(ek_bet_on_level(bet));
     ck_assert_str_eq(ek_bet_name(bet), "level down");
 }
 END_TEST
@@ -138,12 +202,25 @@ START_TEST(the_tracked_level_stays_inside_its_bounds)
 }
 END_TEST
 
+START_TEST(every_bet_has_a_name)
+{
+    ck_assert_str_eq(ek_bet_name(0), "level up");
+    ck_assert_str_eq(ek_bet_name(EK_BET_SPREAD_UP), "spread up");
+    ck_assert_str_eq(ek_bet_name(EK_BET_SPREAD_DOWN), "spread down");
+    ck_assert_str_eq(ek_bet_name(EK_BET_SHARES), "missing");
+    ck_assert_str_eq(ek_bet_name(EK_BETS - 1), "tied");
+}
+END_TEST
+
 Suite *suite_bets(void)
 {
     return ek_suite("bets", the_normal_quantile_inverts_the_distribution,
                     every_table_expects_one_and_never_falls, weights_sum_to_one,
-                    a_bin_begins_at_its_edge, bets_on_shares_expect_at_most_one_up_to_their_bound,
+                    a_bin_begins_at_its_edge, what_is_far_follows_from_how_much_training_there_was,
+                    bets_on_shares_expect_at_most_one_up_to_their_bound,
                     the_budget_covers_features_and_dimensions,
+                    a_list_whose_items_do_not_belong_together_is_no_evidence_of_a_level,
+                    a_far_value_needs_company_that_agrees,
                     evidence_grows_under_a_shift_and_the_winner_says_which,
-                    the_tracked_level_stays_inside_its_bounds);
+                    the_tracked_level_stays_inside_its_bounds, every_bet_has_a_name);
 }
