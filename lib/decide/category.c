@@ -371,7 +371,7 @@ double ek_categories_bet(const struct ek_categories *c, int feature, int cell, i
     const struct ek_category_evidence *s = &k->evidence[cell];
     const struct ek_category_row *row = ek_category_row_at(k, number);
     if (bet == EK_BET_NEW_VALUE)
-        return (double)unknown_bet(k, row, 0);
+        return (double)unknown_bet(k, row, UNKNOWN_BETS - 1);
     if (!row->count)
         return 1;
     if (bet == EK_BET_VALUE_GONE && k->heavy_count) {

@@ -67,6 +67,8 @@ int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct 
     slopes_before(d, e);
     ek_detector_window(d, e->feature, e->cell, e->since_row, w);
     for (int m = 0; m < d->query_features; m++) {
+        if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
+            continue; /* nothing is multiplied by a code */
         int moving, n = with_offsets(d, w, m, &moving);
         double grown = slope_of(d->offset, w->scratch, n) - d->slope[m];
         if (moving < MOVING_LISTS || !(grown > SLOPE_LOW && grown < SLOPE_HIGH))

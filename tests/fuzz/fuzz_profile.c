@@ -4,31 +4,44 @@
 
 #include <string.h>
 
-static const char FEATURES[] = "features:\n"
-                               "  - {name: price, index: 1, role: item}\n"
-                               "  - {name: nights, index: 2, role: query}\n";
+static const char *const FEATURES[] = {"features:\n"
+                                       "  - {name: price, index: 1, role: item}\n"
+                                       "  - {name: nights, index: 2, role: query}\n",
+                                       "features:\n"
+                                       "  - {name: price, index: 1, role: item, type: category}\n"
+                                       "  - {name: nights, index: 2, role: query}\n"};
+
+/* What may be done with a profile that fits. */
+static void use(const struct ek_profile *p)
+{
+    char saved[EK_FUZZ_PATH_BYTES];
+    struct ek_error e = {0};
+    ek_fuzz_require(ek_profile_stratum(p, "m1", 2) >= 0, "no stratum for a value");
+    ek_fuzz_require(ek_category_find(&p->category[0], 5) < p->category[0].count, "no such value");
+    snprintf(saved, sizeof saved, "/tmp/ek-fuzz-%d", (int)getpid());
+    ek_fuzz_require(!ek_profile_save(p, saved, &e), e.message);
+    unlink(saved);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct ek_manifest *manifest;
+    static struct ek_manifest *manifest[2];
     struct ek_profile *p;
     struct ek_error e = {0};
-    char path[EK_FUZZ_PATH_BYTES], saved[EK_FUZZ_PATH_BYTES];
-    if (!manifest)
-        ek_fuzz_require(!ek_manifest_parse(&manifest, "m", FEATURES, strlen(FEATURES), NULL),
-                        "the manifest cannot be read");
+    char path[EK_FUZZ_PATH_BYTES];
+    for (int i = 0; i < 2 && !manifest[i]; i++)
+        ek_fuzz_require(
+            !ek_manifest_parse(&manifest[i], "m", FEATURES[i], strlen(FEATURES[i]), NULL),
+            "the manifest cannot be read");
     int fd = ek_fuzz_file(data, size, path);
     if (ek_profile_load(&p, path, &e)) {
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
         close(fd);
         return 0;
     }
-    if (!ek_profile_check(p, manifest, NULL)) {
-        ek_fuzz_require(ek_profile_stratum(p, "m1", 2) >= 0, "no stratum for a value");
-        snprintf(saved, sizeof saved, "/tmp/ek-fuzz-%d", (int)getpid());
-        ek_fuzz_require(!ek_profile_save(p, saved, &e), e.message);
-        unlink(saved);
-    }
+    for (int i = 0; i < 2; i++)
+        if (!ek_profile_check(p, manifest[i], NULL))
+            use(p);
     ek_profile_free(p);
     close(fd);
     return 0;

@@ -188,6 +188,19 @@ START_TEST(a_factor_that_follows_the_nights_is_named_so)
 }
 END_TEST
 
+START_TEST(a_code_of_the_query_is_no_factor)
+{
+    struct bench b;
+    setup(&b, 4);
+    b.manifest->features[ek_manifest_feature(b.manifest, "nights")].type = EK_TYPE_CATEGORY;
+    run(&b, BEFORE, NULL);
+    run(&b, 400, full_stay);
+    ck_assert_int_ge(b.count[EK_CONFIRMED], 1);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].query_feature, -1);
+    teardown(&b);
+}
+END_TEST
+
 /* Prices that go with the nights at all times: the price of the stay, as it always was. */
 static void of_the_stay(struct ek_query *q)
 {
@@ -575,6 +588,7 @@ Suite *suite_detector(void)
     return ek_suite(
         "detector", calm_traffic_raises_nothing, cents_are_found_within_ten_lists_and_named,
         a_fault_of_one_arm_is_put_on_the_arm, a_factor_that_follows_the_nights_is_named_so,
+        a_code_of_the_query_is_no_factor,
         a_query_feature_that_always_went_with_the_value_is_no_factor,
         what_is_below_min_effect_is_not_told, other_faults_have_their_own_names,
         a_fault_that_ends_recovers, a_list_repeated_is_no_new_evidence,
