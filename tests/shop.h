@@ -104,21 +104,31 @@ static inline struct ek_query *shop_next(struct shop *s)
     return q;
 }
 
-/* Profile of that many lists; field: baseline, may be NULL. */
-static inline struct ek_profile *shop_profile(const struct ek_manifest *m, int lists, int markets,
-                                              const char *field)
+/* Profile of that many lists, each changed by `habit` first; field: baseline, may be NULL. */
+static inline struct ek_profile *shop_profile_of(const struct ek_manifest *m, int lists,
+                                                 int markets, const char *field, shop_change *habit)
 {
     struct ek_profile_fit *fit = NULL;
     struct ek_profile *p = NULL;
     struct shop s;
     shop_open(&s, 1, markets);
     ek_profile_fit_new(&fit, m, field, NULL);
-    for (int i = 0; i < lists; i++)
-        ek_profile_fit_add(fit, shop_next(&s), NULL);
+    for (int i = 0; i < lists; i++) {
+        struct ek_query *q = shop_next(&s);
+        if (habit)
+            habit(&s, q);
+        ek_profile_fit_add(fit, q, NULL);
+    }
     ek_profile_fit_finish(fit, &p, NULL);
     ek_profile_fit_free(fit);
     shop_close(&s);
     return p;
+}
+
+static inline struct ek_profile *shop_profile(const struct ek_manifest *m, int lists, int markets,
+                                              const char *field)
+{
+    return shop_profile_of(m, lists, markets, field, NULL);
 }
 
 #endif
