@@ -196,6 +196,8 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
     ek_progress_start(&progress, "replay");
     if (!rc)
         rc = run(r, &progress, e);
+    if (!rc)
+        rc = ek_rehearsal_end(&r->came_to, r->assets, r->guard, e);
     rc = finish(r, rc, e);
     if (!rc)
         tell(a, r, &progress);

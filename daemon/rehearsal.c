@@ -1,6 +1,7 @@
 #include "daemon/rehearsal.h"
 
 #include "base/alloc.h"
+#include "daemon/moved.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,6 +22,8 @@ void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
     r->enforce = enforces(assets->rules);
     ek_query_init(&r->came);
     ek_query_init(&r->goes);
+    ek_buf_init(&r->moved, 0);
+    ek_buf_init(&r->moved_json, 0);
 }
 
 void ek_rehearsal_release(struct ek_rehearsal *r)
@@ -29,6 +32,16 @@ void ek_rehearsal_release(struct ek_rehearsal *r)
     ek_query_release(&r->goes);
     ek_free(r->order);
     ek_free(r->scratch);
+    ek_buf_release(&r->moved);
+    ek_buf_release(&r->moved_json);
+}
+
+int ek_rehearsal_end(struct ek_rehearsal *r, const struct ek_assets *assets, struct ek_guard *g,
+                     struct ek_error *e)
+{
+    if (ek_moved_write(ek_guard_traffic(g), assets->manifest, &r->moved, &r->moved_json))
+        return ek_fail(e, EK_ENOMEM, "no memory for the features that moved");
+    return EK_OK;
 }
 
 void ek_rehearsal_event(struct ek_rehearsal *r, const char *json)
@@ -119,6 +132,7 @@ void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
             r->plans, r->confirmed);
     ek_told_print(&r->told, to);
     print_quality(r, to);
+    fprintf(to, "%.*s", (int)r->moved.length, (const char *)r->moved.data);
     if (r->enforce && !r->model)
         fputs("  The rules enforce, but without --model nothing is routed.\n", to);
 }
@@ -129,10 +143,10 @@ void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
             "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
             ",\"unreadable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
             ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,\"labelled\":%" PRIu64
-            ",\"counted\":%zu,\"gain\":\"exp\",\"empty\":\"skip\",\"ndcg@10\":",
+            ",\"moved\":%.*s,\"counted\":%zu,\"gain\":\"exp\",\"empty\":\"skip\",\"ndcg@10\":",
             r->messages, r->untouched, r->anew, r->unreadable, r->unscored, r->confirmed, r->plans,
             r->model ? "true" : "false", r->enforce ? "true" : "false", r->labelled,
-            r->before.count);
+            (int)r->moved_json.length, (const char *)r->moved_json.data, r->before.count);
     if (r->before.count)
         fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
                 ek_metric_result(&r->after));

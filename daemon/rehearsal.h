@@ -27,7 +27,8 @@ struct ek_rehearsal {
     struct ek_query came, goes;
     int *order;
     double *scratch;
-    size_t capacity; /* of the two */
+    size_t capacity;                 /* of the two */
+    struct ek_buf moved, moved_json; /* daemon/moved.h; empty before the end */
 };
 
 void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets);
@@ -37,6 +38,9 @@ void ek_rehearsal_event(struct ek_rehearsal *r, const char *json);
 /* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
 int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
                       size_t came_length, const void *goes, size_t goes_length, struct ek_error *e);
+/* Takes what the live sketches say at the end. EK_ENOMEM. */
+int ek_rehearsal_end(struct ek_rehearsal *r, const struct ek_assets *assets, struct ek_guard *g,
+                     struct ek_error *e);
 /* For people, in at most 79 columns, without the count of messages. */
 void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to);
 /* One JSON object and a line end. */
