@@ -37,7 +37,8 @@ static int grow_cells(struct ek_detector *d, int cells)
         return EK_ENOMEM;
     d->planned = planned;
     memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
-    if (ek_categories_room(d->categories, capacity))
+    if (ek_categories_room(d->categories, capacity) ||
+        (d->habits && ek_habits_room(d->habits, capacity)))
         return EK_ENOMEM;
     memset(evidence + before, 0, (after - before) * sizeof *evidence);
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
@@ -55,6 +56,8 @@ static void forget_taken(struct ek_detector *d)
     for (int i = 0; i < count; i++) {
         memset(&d->evidence[ek_detector_slot(d, taken[i], 0)], 0,
                (size_t)d->features * sizeof *d->evidence);
+        if (d->habits)
+            ek_habits_forget(d->habits, taken[i]);
         ek_history_forget(d->history, taken[i]);
         ek_categories_forget(d->categories, taken[i]);
     }
@@ -75,7 +78,8 @@ static int allocate(struct ek_detector *d, int cells)
         ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
-        ek_evidence_batch_new(&d->batch, d->features))
+        ek_evidence_batch_new(&d->batch, d->features) ||
+        (d->baseline >= 0 && ek_habits_new(&d->habits, d->features)))
         return EK_ENOMEM;
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
     d->bets = ek_calloc(features, sizeof *d->bets);
@@ -124,6 +128,15 @@ static void turn_strata(struct ek_detector *d)
         }
 }
 
+/* The segment dimension that is the baseline field: -1 when there is none. */
+static int baseline_among(const struct ek_rules *rules, const char *field)
+{
+    for (int i = 0; field && i < rules->segment_count; i++)
+        if (!strcmp(rules->segment[i], field))
+            return i;
+    return -1;
+}
+
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
 {
@@ -146,6 +159,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     d->features = m->item_count;
     d->query_features = m->query_count;
     d->stratum = ek_stratum_field_of(m, p->field);
+    d->baseline = baseline_among(rules, p->field);
     if (allocate(d, cells)) {
         ek_detector_free(d);
         return out_of_memory(e);
@@ -195,6 +209,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->evidence);
     ek_free(d->episode_of);
     ek_free(d->planned);
+    ek_habits_free(d->habits);
     ek_free(d);
 }
 
@@ -241,11 +256,22 @@ int ek_detector_resembles(const struct ek_detector *d, int feature)
     return d->profile->baseline[feature].related > RESEMBLANCE;
 }
 
+/* What the bets of a feature are multiplied with in the stratum of the last list; a cell of one
+ * stratum has habits of its own. */
+static const float *fair_of(struct ek_detector *d, int cell, int feature,
+                            const struct ek_evidence *evidence)
+{
+    size_t row = (size_t)d->stratum_now * (size_t)d->features + (size_t)feature;
+    const float *fair = d->fair + row * EK_BETS;
+    if (!d->habits || ek_cells_dimension(d->cells, cell) != d->baseline)
+        return fair;
+    return ek_habits_fair(d->habits, cell, feature, fair, evidence->r);
+}
+
 /* One list of one cell: open episodes hear of it, all else is evidence. */
 static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats *records,
                       const float *query, int relative)
 {
-    const float *fair = d->fair + (size_t)d->stratum_now * (size_t)d->features * EK_BETS;
     int per_query = 1 + ek_cells_dimensions(d->cells), at = 0, feature, bet;
     ek_evidence_batch_clear(d->batch);
     for (int f = 0; f < d->features; f++) {
@@ -258,9 +284,11 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stat
         else if (!relative || !ek_detector_resembles(d, f))
             ek_evidence_batch_add(d->batch, f, evidence, &d->tables, &d->bets[f],
                                   &d->profile->baseline[f], &records[f], records[f].r,
-                                  fair + (size_t)f * EK_BETS);
+                                  fair_of(d, cell, f, evidence));
     }
     ek_evidence_batch_run(d->batch, &d->tables, &d->level);
+    if (d->habits)
+        ek_habits_learn(d->habits);
     while (ek_evidence_batch_alarm(d->batch, &d->tables, &d->level, &at, &feature, &bet))
         ek_episode_open(d, feature, cell, bet);
 }

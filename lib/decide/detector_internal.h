@@ -10,6 +10,7 @@
 #include "decide/classify.h"
 #include "decide/detector.h"
 #include "decide/evidence.h"
+#include "decide/habit.h"
 #include "decide/history.h"
 #include "decide/repeats.h"
 #include "decide/stratum.h"
@@ -68,10 +69,12 @@ struct ek_detector {
     int cell_capacity;
     struct ek_evidence *evidence; /* [cell_capacity, F] */
     struct ek_categories *categories;
-    uint16_t *episode_of; /* [cell_capacity, F], number in `episode` plus 1; 0: none */
-    uint8_t *planned;     /* [cell_capacity] has an entry in the plan */
-    uint64_t *settled;    /* [F] first row behind the last recovery: no later change began before */
-    int *open;            /* [F] episodes that claim their lists, per feature */
+    uint16_t *episode_of;     /* [cell_capacity, F], number in `episode` plus 1; 0: none */
+    struct ek_habits *habits; /* NULL when no segment is the baseline */
+    int baseline;             /* segment dimension that is the baseline field, -1 */
+    uint8_t *planned;         /* [cell_capacity] has an entry in the plan */
+    uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
+    int *open;         /* [F] episodes that claim their lists, per feature */
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;

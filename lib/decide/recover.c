@@ -100,14 +100,15 @@ static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int
     return faulty || awaited ? EK_LASTS : EK_OVER;
 }
 
-/* A change is over when it is over in every value that makes up a part of the traffic; it goes on
- * in those that show it still. */
+/* A change of all traffic is over when it is over in every value that makes up a part of it; it
+ * goes on in those that show it still. That of a segment is not handed to another one, whose other
+ * lists have nothing to do with it. */
 static enum ek_recovery look_at_segments(struct ek_detector *d, struct ek_episode *e)
 {
     enum ek_recovery verdict = EK_OVER;
-    int own = ek_cells_dimension(d->cells, e->cell);
-    for (int i = 0; i < ek_cells_dimensions(d->cells) && verdict != EK_GOES_ON; i++) {
-        enum ek_recovery one = i == own ? EK_OVER : look_at(d, e, i);
+    int count = e->cell ? 0 : ek_cells_dimensions(d->cells);
+    for (int i = 0; i < count && verdict != EK_GOES_ON; i++) {
+        enum ek_recovery one = look_at(d, e, i);
         if (one != EK_OVER)
             verdict = one;
     }
