@@ -14,21 +14,10 @@ static const float LONELY[EK_BET_ROW] = {EVERY, EVERY, EVERY, 1, 1, 1, EVERY, EV
 /* Stakes of the two bets on a share. */
 static const double CAUTIOUS = .4, BOLD = .85;
 
-int ek_z_bin(float z)
-{
-    float size = fabsf(z), steps = fminf(fminf(size * 16, 60 + size * 4), 128);
-    return (int)(copysignf(steps, z) + 128);
-}
-
 double ek_z_edge(int bin)
 {
     double steps = fabs(bin - 128.0), size = steps < 80 ? steps / 16 : 5 + (steps - 80) / 4;
     return bin == 0 ? -1e9 : bin < 128 ? -size : size;
-}
-
-int ek_spread_bin(float spread)
-{
-    return (int)fminf(fmaxf((spread + 6) * 14, 0), EK_SPREAD_BINS - 1);
 }
 
 double ek_spread_edge(int bin)

@@ -63,10 +63,23 @@ uint8_t ek_table_row(double p);
 int ek_far_class(uint64_t lists);
 double ek_far_p(int class);
 
-/* Bin of z, and of a ln spread; lower edges of the bins (bin 0 is open below). */
-int ek_z_bin(float z);
+/* Bin of z, which is a number: steps of 1/16 inside +-5, of 1/4 outside. */
+static inline int ek_z_bin(float z)
+{
+    float size = z < 0 ? -z : z, steps = size < 5 ? size * 16 : 60 + size * 4;
+    float most = EK_Z_BINS / 2, inside = steps < most ? steps : most;
+    return (int)(z < 0 ? most - inside : most + inside);
+}
+
+/* Bin of a ln spread, which is a number. */
+static inline int ek_spread_bin(float spread)
+{
+    float at = (spread + 6) * 14, most = EK_SPREAD_BINS - 1;
+    return (int)(at > 0 ? at < most ? at : most : 0);
+}
+
+/* Lower edges of the bins; bin 0 is open below. */
 double ek_z_edge(int bin);
-int ek_spread_bin(float spread);
 double ek_spread_edge(int bin);
 
 void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FEATURES = 136, ITEMS = 20, LISTS = 200, TRAINING = 1500, ARMS = 8 };
+enum { FEATURES = 136, ITEMS = 20, LISTS = 1000, TRAINING = 10000, ARMS = 8 };
 
 struct work {
     struct ek_detector *detector;
