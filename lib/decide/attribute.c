@@ -4,12 +4,14 @@
 #include <math.h>
 
 enum {
+    JOINED_ROWS = 256,
     HITS_MOST = 4 /* values told one by one where fewer are clean than hit */
 };
 static const double GAIN = 6.9;         /* odds of 1,000: some values only, against all */
 static const double GAIN_TO_WAIT = 1;   /* some values only cannot be ruled out */
 static const double SHARE_TO_WAIT = .2; /* of the lists, of a value that says neither */
 static const double FEW = 3;            /* lists */
+static const double JOINED = .95;       /* of the last lists have it, part by part: all have */
 
 /* Lists of a cell outside that of the episode: how many, and what they say. */
 static double outside(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
@@ -151,4 +153,49 @@ enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, ui
     if (found && ek_attribute_to(d, e, &best))
         return EK_HANDED_OVER;
     return open ? EK_UNDECIDED : EK_STAYS;
+}
+
+/* A change that the rest of the traffic has too is not the segment's, which was only the first to
+ * reach the alarm. */
+enum ek_attribution ek_attribute_up(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    int lists;
+    if (e->cell == 0 || e->claimed)
+        return EK_STAYS;
+    ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
+    struct ek_change c = ek_change_of(d, e, &w);
+    double evidence = outside(d, e, &c, 0, &lists);
+    if (lists < FEW || evidence < -EK_SPLIT_CLEAR)
+        return EK_STAYS;
+    if (evidence <= EK_SPLIT_CLEAR)
+        return EK_UNDECIDED;
+    if (!ek_episode_at(d, 0, e->feature) && !ek_episodes_room(d))
+        return EK_STAYS;
+    hand_over(d, e, 0);
+    return EK_HANDED_OVER;
+}
+
+/* Whether some episode of the row's cells is confirmed for the same change as e. */
+static int has_same(struct ek_detector *d, const struct ek_episode *e, uint64_t row)
+{
+    const int16_t *cells = ek_history_row(d->history, row)->cell;
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++) {
+        const struct ek_episode *o = cells[i] < 0 ? NULL : ek_episode_at(d, cells[i], e->feature);
+        if (o && o->phase == EK_PHASE_CONFIRMED && ek_cause_same_change(o, e))
+            return 1;
+    }
+    return 0;
+}
+
+void ek_attribute_joined(struct ek_detector *d, struct ek_episode *e)
+{
+    uint64_t count = ek_history_count(d->history), same = 0;
+    uint64_t rows = count < JOINED_ROWS ? count : JOINED_ROWS;
+    if (e->cell == 0 || !ek_episodes_room(d) || ek_episode_at(d, 0, e->feature))
+        return;
+    for (uint64_t i = count - rows; i < count; i++)
+        same += (uint64_t)has_same(d, e, i);
+    if ((double)same > JOINED * (double)rows)
+        hand_over(d, e, 0);
 }

@@ -47,8 +47,7 @@ static int nested(const struct ek_episode *a, const struct ek_episode *b)
     return a->cell == b->cell || a->cell == 0 || b->cell == 0;
 }
 
-/* The same feature by the same conversion, as far as can be told. */
-static int same_change(const struct ek_episode *a, const struct ek_episode *b)
+int ek_cause_same_change(const struct ek_episode *a, const struct ek_episode *b)
 {
     const struct ek_alignment *x = &a->diagnosis.level, *y = &b->diagnosis.level;
     if (a->feature != b->feature || a->diagnosis.class != b->diagnosis.class)
@@ -61,7 +60,8 @@ static int same_change(const struct ek_episode *a, const struct ek_episode *b)
 
 static int same_cause(const struct ek_episode *a, const struct ek_episode *b)
 {
-    return (a->kin && a->kin == b->kin) || same_change(a, b) || (nested(a, b) && overlap(a, b));
+    return (a->kin && a->kin == b->kin) || ek_cause_same_change(a, b) ||
+           (nested(a, b) && overlap(a, b));
 }
 
 void ek_cause_name(struct ek_detector *d, struct ek_episode *e)
@@ -86,7 +86,7 @@ static int explains(const struct ek_detector *d, const struct ek_episode *e,
 /* A change of a part that all traffic has now. */
 static int absorbs(const struct ek_episode *e, const struct ek_episode *o)
 {
-    return e->cell == 0 && o->claimed && same_change(e, o);
+    return e->cell == 0 && o->claimed && ek_cause_same_change(e, o);
 }
 
 void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e)

@@ -27,9 +27,10 @@ struct ek_episode {
     enum ek_phase phase;
     int feature, cell, bet;
     int claimed; /* its lists are no evidence for other cells */
-    int attempts, waits;
-    unsigned through; /* dimensions, as bits, whose cells handed the change over to this one */
-    uint32_t kin;     /* number of the episode that handed the change over to this one; 0: none */
+    int attempts, looks, waits;
+    enum ek_class rival; /* class of the last diagnosis, which may differ from the one told */
+    unsigned through;    /* dimensions, as bits, whose cells handed the change over to this one */
+    uint32_t kin; /* number of the episode that handed the change over to this one; 0: none */
     uint64_t alarm_row;
     uint64_t since_row, since_query; /* first list of the change */
     uint64_t span_first, span_last;  /* rows between which it began, once confirmed */
@@ -178,6 +179,17 @@ enum ek_attribution {
 /* Whether a segment dimension explains the episode better than its own cell does: the change is in
  * some of its values and not in others, by the lists from row `since` on. */
 enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, uint64_t since);
+/* The same for an unclaimed episode of a segment that is about to be confirmed: handed over to all
+ * traffic when the rest of it has moved too. */
+enum ek_attribution ek_attribute_up(struct ek_detector *d, struct ek_episode *e);
+/* Of a confirmed episode: where the parts of the traffic have the same change one by one until all
+ * have it, it becomes that of all traffic. The episode may be dismissed for it. */
+void ek_attribute_joined(struct ek_detector *d, struct ek_episode *e);
+/* The same feature by the same conversion, as far as can be told. */
+int ek_cause_same_change(const struct ek_episode *a, const struct ek_episode *b);
+/* The same for an unclaimed episode of a segment that is about to be confirmed: handed over to all
+ * traffic when the rest of it has moved too. */
+enum ek_attribution ek_attribute_up(struct ek_detector *d, struct ek_episode *e);
 struct ek_split;
 /* Opens and claims episodes on the hit values of a split; those of a confirmed episode are
  * confirmed at once, so that nobody is left without a route. 0: no room, and nothing happened. */

@@ -6,7 +6,9 @@
 
 enum {
     ATTEMPTS = 4, /* diagnoses, each after twice as many lists, before an alarm is dropped */
-    WAITS = 2     /* for half of confirm_queries each, while segments may explain a change */
+    LOOKS = 24,   /* more of them at a level that is large but not yet for sure */
+    LOOK_LISTS = 128,
+    WAITS = 2 /* for half of confirm_queries each, while segments may explain a change */
 };
 static const double NOTHING_SHARE = .9; /* of the lists moved: the whole cell did */
 
@@ -157,6 +159,7 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     ek_episode_claim(d, e);
     tell(d, e, EK_CONFIRMED, NULL);
     ek_cause_dismiss_others(d, e);
+    ek_attribute_joined(d, e);
 }
 
 /* The alarm was about a level inside min_effect: follow it, or it comes again. */
@@ -191,6 +194,23 @@ static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_attri
     return 0;
 }
 
+static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_attribution where)
+{
+    enum ek_attribution up = ek_attribute_up(d, e);
+    if (up == EK_HANDED_OVER)
+        ek_episode_dismiss(d, e, "all traffic has it");
+    else if (may_settle(d, e, up == EK_UNDECIDED ? up : where))
+        confirm(d, e);
+}
+
+/* A level that seems to have moved by more than min_effect, only not yet for sure. It may still be
+ * on its way. */
+static int is_large(const struct ek_detector *d, const struct ek_episode *e)
+{
+    double effect = log(ek_detector_rule(d, e->feature)->min_effect);
+    return e->diagnosis.class == EK_SCALE && fabs(e->diagnosis.level.shift_ln) > effect;
+}
+
 static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
@@ -201,8 +221,11 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
         return;
     }
     if (worth > 0) {
-        if (may_settle(d, e, where))
-            confirm(d, e);
+        settle_worth(d, e, where);
+        return;
+    }
+    if (worth == 0 && is_large(d, e) && ++e->looks < LOOKS) {
+        e->due = e->lists + LOOK_LISTS;
         return;
     }
     if (worth == 0 && ++e->attempts < ATTEMPTS) {
@@ -220,17 +243,20 @@ static uint64_t recent(const struct ek_detector *d, const struct ek_window *w)
                                       : d->window_row[0];
 }
 
-/* A change that has ended for a part of the traffic shows in the last lists. */
+/* A change that has ended for a part of the traffic shows in the last lists. Another class is
+ * believed when two diagnoses in a row say so: what is done about it hangs on it. */
 static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
-    if (worth <= 0) {
+    enum ek_class now = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
+    if (worth <= 0 || (now != before.diagnosis.class && now != before.rival)) {
         e->diagnosis = before.diagnosis;
         e->category = before.category;
         e->query_feature = before.query_feature;
     }
+    e->rival = now;
     if (ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&
         ek_attribute(d, e, recent(d, &w)) == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, "explained by a segment");
