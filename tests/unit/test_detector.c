@@ -488,6 +488,44 @@ static void absent_in_arm_b(struct bench *b, struct ek_query *q)
         absent(b, q);
 }
 
+/* Grows to twice the value over 6,000 lists. */
+static void growing(struct bench *b, struct ek_query *q)
+{
+    double done = ((double)b->stream.number - BEFORE) / 6000;
+    stream_scale(q, 0, exp2(done < 1 ? done : 1));
+}
+
+START_TEST(a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first)
+{
+    for (uint64_t seed = 40; seed < 52; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, 6500, growing);
+        ck_assert_msg(b.told[0] && !b.told[1] && !b.told[2], "seed %d: all %d, A %d, B %d",
+                      (int)seed, b.told[0], b.told[1], b.told[2]);
+        teardown(&b);
+    }
+}
+END_TEST
+
+START_TEST(another_class_is_told_when_two_diagnoses_in_a_row_say_so)
+{
+    struct bench b;
+    setup(&b, 53);
+    run(&b, BEFORE, NULL);
+    run(&b, 600, turned);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SIGN);
+    int updates = b.count[EK_UPDATED];
+    while (b.count[EK_UPDATED] == updates)
+        run(&b, 1, absent);
+    ck_assert_int_eq(b.last[EK_UPDATED].class, EK_SIGN);
+    run(&b, 1200, absent);
+    ck_assert_int_eq(b.last[EK_UPDATED].class, EK_MISSING);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
 {
     struct bench b;
@@ -598,6 +636,8 @@ Suite *suite_detector(void)
         a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_round,
         a_fault_that_ends_for_one_arm_only_goes_on_in_the_other,
         a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap,
+        a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first,
+        another_class_is_told_when_two_diagnoses_in_a_row_say_so,
         a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
