@@ -77,5 +77,7 @@ int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, st
 const float *ek_profile_density(const struct ek_profile *p, int feature);
 /* Number of a stratum, 0 ("any other") when it was not in training. */
 int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t length);
+/* Of all that a detector asks a profile for: profiles with the same hash give the same numbers. */
+uint64_t ek_profile_hash(const struct ek_profile *p);
 
 #endif

@@ -167,6 +167,11 @@ double ek_busy_lists(const struct ek_busy *b, int cell)
     return b->counter[cell].count / b->weight;
 }
 
+int ek_busy_owned(const struct ek_busy *b, int cell)
+{
+    return b->counter[cell].known;
+}
+
 /* Takes a candidate out of heap and counters; those in use stay together. */
 static void leave(struct ek_busy *b, int which)
 {
@@ -203,4 +208,56 @@ void ek_busy_own(struct ek_busy *b, uint64_t key, int cell)
     *candidate = before;
     put(b, which);
     settle(b, candidate->place);
+}
+
+static void counter_snap(struct ek_snap *s, struct counter *c)
+{
+    ek_snap_u64(s, &c->key);
+    ek_snap_f64(s, &c->count);
+    ek_snap_f64(s, &c->error);
+    ek_snap_require(s, isfinite(c->count) && c->error >= 0 && c->error <= c->count);
+}
+
+/* The heap in its order: which of two equal counters is the least depends on it. */
+static void heap_snap(struct ek_busy *b, struct ek_snap *s)
+{
+    for (int i = 0; ek_snap_reads(s) && i < b->used; i++)
+        b->counter[b->cells + i].place = -1;
+    for (int i = 0; i < b->used && !s->rc; i++) {
+        ek_snap_int(s, &b->heap[i], b->cells, b->cells + b->used - 1);
+        if (!ek_snap_reads(s))
+            continue;
+        ek_snap_require(s, b->counter[b->heap[i]].place < 0 &&
+                               count_at(b, i) >= count_at(b, i ? (i - 1) / 2 : 0));
+        b->counter[b->heap[i]].place = i;
+    }
+}
+
+static void fill_table(struct ek_busy *b, struct ek_snap *s)
+{
+    for (int i = 0; i < b->cells + b->used; i++) {
+        if (!b->counter[i].known)
+            continue;
+        ek_snap_require(s, !b->table[slot_of(b, b->counter[i].key)]);
+        put(b, i);
+    }
+}
+
+void ek_busy_snap(struct ek_busy *b, struct ek_snap *s)
+{
+    ek_snap_f64(s, &b->weight);
+    ek_snap_require(s, b->weight >= 1 && b->weight < WEIGHT_MOST);
+    for (int i = 0; i < b->cells; i++) {
+        ek_snap_int(s, &b->counter[i].known, 0, 1);
+        if (b->counter[i].known)
+            counter_snap(s, &b->counter[i]);
+    }
+    ek_snap_int(s, &b->used, 0, b->candidates);
+    for (int i = b->cells; i < b->cells + b->used; i++) {
+        b->counter[i].known = 1;
+        counter_snap(s, &b->counter[i]);
+    }
+    heap_snap(b, s);
+    if (ek_snap_reads(s))
+        fill_table(b, s);
 }

@@ -16,6 +16,8 @@
 #ifndef EK_DECIDE_BUSY_H
 #define EK_DECIDE_BUSY_H
 
+#include "decide/snap.h"
+
 #include <stdint.h>
 
 enum { EK_BUSY_HALF_LIFE = 10000 };
@@ -35,5 +37,8 @@ double ek_busy_lists(const struct ek_busy *b, int cell);
 /* Makes a candidate the owner of a cell; who owned it becomes a candidate. Nothing happens when
  * `key` is no candidate. */
 void ek_busy_own(struct ek_busy *b, uint64_t key, int cell);
+/* Whether a cell has an owner. */
+int ek_busy_owned(const struct ek_busy *b, int cell);
+void ek_busy_snap(struct ek_busy *b, struct ek_snap *s);
 
 #endif

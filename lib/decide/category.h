@@ -22,6 +22,7 @@
 #include "data/profile.h"
 #include "data/query.h"
 #include "decide/evidence.h"
+#include "decide/snap.h"
 
 enum {
     EK_CATEGORY_SLOTS = 12,
@@ -78,6 +79,10 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
 /* Share of a row's items with a value that the diagnosis names, or unknown. */
 double ek_categories_moved(const struct ek_categories *c, int feature,
                            const struct ek_category_diagnosis *g, uint64_t row);
+/* What the cells have seen, and the rows first .. end - 1 of the history. There is room for the
+ * cells. */
+void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
+                        uint64_t end);
 /* "new value", "value share", "value gone". */
 const char *ek_category_bet_name(int bet);
 

@@ -96,9 +96,9 @@ void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e)
         if (o == e || o->phase == EK_WATCHING || o->feature != e->feature)
             continue;
         if (explains(d, e, o))
-            ek_episode_dismiss(d, o, "explained by another cell");
+            ek_episode_dismiss(d, o, EK_BY_ANOTHER_CELL);
         else if (absorbs(e, o))
-            ek_episode_dismiss(d, o, "all traffic has it now");
+            ek_episode_dismiss(d, o, EK_BY_ALL_TRAFFIC);
     }
 }
 

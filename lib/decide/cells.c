@@ -204,7 +204,7 @@ int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
     int rc = EK_OK;
     ids[0] = 0;
     c->taken_count = 0;
-    c->since_look++;
+    c->since_look += c->since_look < LOOK_AGAIN;
     ek_busy_list(c->busy);
     for (int d = 0; d < c->dimensions; d++) {
         struct ek_text value = ek_query_segment(q, c->dimension[d].name);
@@ -242,4 +242,60 @@ struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension)
     int clear = SEEN_BITS - d->bits;
     double values = SEEN_BITS * log((double)SEEN_BITS / (clear ? clear : 1));
     return (struct ek_cells_share){d->name, d->own, values, d->lists, d->pooled};
+}
+
+static void cell_snap(struct ek_cells *c, struct ek_snap *s, int cell)
+{
+    struct cell *one = &c->cell[cell];
+    int valued = one->value != NULL;
+    ek_snap_int(s, &one->dimension, 0, c->dimensions - 1);
+    ek_snap_int(s, &valued, 0, 1);
+    if (valued)
+        ek_snap_text(s, &one->value);
+}
+
+/* Of a cell that was read: what follows from it. A dimension has one pool. */
+static void count_cell(struct ek_cells *c, struct ek_snap *s, int cell)
+{
+    struct dimension *d = &c->dimension[c->cell[cell].dimension];
+    if (c->cell[cell].value) {
+        d->own++;
+        c->own++;
+        return;
+    }
+    ek_snap_require(s, d->other < 0);
+    d->other = cell;
+}
+
+static void dimension_snap(struct dimension *d, struct ek_snap *s)
+{
+    ek_snap_u64(s, &d->lists);
+    ek_snap_u64(s, &d->pooled);
+    ek_snap_raw(s, d->seen, sizeof d->seen);
+    d->bits = 0;
+    for (int i = 0; i < SEEN_BITS / 64; i++)
+        d->bits += __builtin_popcountll(d->seen[i]);
+}
+
+void ek_cells_snap(struct ek_cells *c, struct ek_snap *s)
+{
+    int count = c->count;
+    ek_snap_int(s, &count, 1, c->limit + c->dimensions);
+    for (int i = 1; i < count && !s->rc; i++) {
+        cell_snap(c, s, i);
+        if (ek_snap_reads(s) && !s->rc) {
+            c->count = i + 1;
+            count_cell(c, s, i);
+        }
+    }
+    ek_snap_require(s, c->own <= c->limit);
+    ek_snap_u64(s, &c->taken_ever);
+    ek_snap_int(s, &c->since_look, 0, LOOK_AGAIN);
+    ek_snap_int(s, &c->least, -1, c->count - 1);
+    ek_snap_require(s, c->least < 0 || c->cell[c->least].value);
+    for (int d = 0; d < c->dimensions; d++)
+        dimension_snap(&c->dimension[d], s);
+    ek_busy_snap(c->busy, s);
+    for (int i = 0; i < c->limit + c->dimensions; i++)
+        ek_snap_require(s, ek_busy_owned(c->busy, i) == (c->cell[i].value != NULL));
 }

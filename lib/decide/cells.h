@@ -16,6 +16,7 @@
 
 #include "data/query.h"
 #include "data/rules.h"
+#include "decide/snap.h"
 
 enum {
     EK_CELLS_DEFAULT_MAX = 256,
@@ -60,5 +61,7 @@ int ek_cells_dimension(const struct ek_cells *c, int cell);
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell);
 const char *ek_cells_value(const struct ek_cells *c, int cell);
 struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension);
+/* All but the names of the dimensions, who holds cells, and what the last list took. */
+void ek_cells_snap(struct ek_cells *c, struct ek_snap *s);
 
 #endif

@@ -22,6 +22,17 @@ enum {
     EK_RECOVERY_LISTS = 64, /* of the cell, looked at for classes without a level */
 };
 
+/* Why an episode is dismissed. */
+enum ek_reason {
+    EK_BY_A_SEGMENT,
+    EK_BY_ANOTHER_CELL,
+    EK_BY_ALL_TRAFFIC,
+    EK_GOES_ON_IN_A_SEGMENT,
+    EK_TOO_SMALL,
+    EK_NOT_BORNE_OUT,
+    EK_REASONS
+};
+
 struct ek_episode {
     uint32_t number, cause;
     enum ek_phase phase;
@@ -48,6 +59,7 @@ struct ek_episode {
     uint32_t relieved_at; /* lists */
 };
 
+/* What is added here and does not follow from the rest belongs into the snapshot (snapshot.c). */
 struct ek_detector {
     const struct ek_manifest *manifest;
     const struct ek_profile *profile;
@@ -61,8 +73,7 @@ struct ek_detector {
     struct ek_evidence_batch *batch;
     struct ek_alarm_level level;
     struct ek_stratum_field stratum;
-    int stratum_now;   /* of the last list */
-    float track_lists; /* half-life of the tracked level of all traffic now */
+    int stratum_now; /* of the last list */
     struct ek_list_sums *sums;
     float *pivot; /* [padded] */
     struct ek_repeats *repeats, *relatives;
@@ -94,6 +105,8 @@ struct ek_detector {
     float *slope; /* [query_features] */
 };
 
+/* Room for so many cells. EK_ENOMEM. */
+int ek_detector_grow(struct ek_detector *d, int cells);
 /* Whether the residuals of related lists of this feature resemble each other: only the first of
  * them is evidence then. */
 int ek_detector_resembles(const struct ek_detector *d, int feature);
@@ -107,14 +120,6 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
 static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
 {
     return (size_t)cell * (size_t)d->features + (size_t)feature;
-}
-
-/* Tracked level of a cell, relative to its strata in training: a segment value goes with all
- * traffic, and has a difference of its own. */
-static inline float ek_detector_level(const struct ek_detector *d, int cell, int feature)
-{
-    float all = d->evidence[ek_detector_slot(d, 0, feature)].mu;
-    return cell ? all + d->evidence[ek_detector_slot(d, cell, feature)].mu : all;
 }
 
 static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_detector *d,
@@ -140,9 +145,17 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
 /* One more list of the episode's cell. */
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);
-void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason);
+void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
+/* "explained by a segment", ... */
+const char *ek_reason_text(int reason);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
+
+/* Parts of a snapshot. Episodes come behind cells and history; reading enters them where cells and
+ * features are asked for them. */
+void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s);
+void ek_findings_snap(struct ek_detector *d, struct ek_snap *s);
+void ek_category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s);
 
 /* How many more episodes can be opened. */
 int ek_episodes_room(const struct ek_detector *d);

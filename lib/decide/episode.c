@@ -19,6 +19,19 @@ const char *ek_finding_state_name(enum ek_finding_state s)
     return names[s];
 }
 
+const char *ek_reason_text(int reason)
+{
+    static const char *const texts[EK_REASONS] = {
+        [EK_BY_A_SEGMENT] = "explained by a segment",
+        [EK_BY_ANOTHER_CELL] = "explained by another cell",
+        [EK_BY_ALL_TRAFFIC] = "all traffic has it now",
+        [EK_GOES_ON_IN_A_SEGMENT] = "goes on in a segment",
+        [EK_TOO_SMALL] = "smaller than min_effect",
+        [EK_NOT_BORNE_OUT] = "not borne out",
+    };
+    return texts[reason];
+}
+
 struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
 {
     int number = d->episode_of[ek_detector_slot(d, cell, feature)];
@@ -137,9 +150,9 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     ek_categories_restart(d->categories, e->feature, e->cell);
 }
 
-void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, const char *reason)
+void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why)
 {
-    tell(d, e, EK_DISMISSED, reason);
+    tell(d, e, EK_DISMISSED, ek_reason_text(why));
     close_episode(d, e);
 }
 
@@ -198,7 +211,7 @@ static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_at
 {
     enum ek_attribution up = ek_attribute_up(d, e);
     if (up == EK_HANDED_OVER)
-        ek_episode_dismiss(d, e, "all traffic has it");
+        ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
     else if (may_settle(d, e, up == EK_UNDECIDED ? up : where))
         confirm(d, e);
 }
@@ -217,7 +230,7 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
     int worth = ek_diagnose(d, e, &w);
     enum ek_attribution where = worth >= 0 ? ek_attribute(d, e, e->since_row) : EK_STAYS;
     if (where == EK_HANDED_OVER) {
-        ek_episode_dismiss(d, e, "explained by a segment");
+        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
     }
     if (worth > 0) {
@@ -233,7 +246,7 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
         return;
     }
     follow_small_shift(d, e);
-    ek_episode_dismiss(d, e, worth < 0 ? "smaller than min_effect" : "not borne out");
+    ek_episode_dismiss(d, e, worth < 0 ? EK_TOO_SMALL : EK_NOT_BORNE_OUT);
 }
 
 /* Row of the first of the last EK_UPDATE_LISTS lists of the window. */
@@ -259,7 +272,7 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
     e->rival = now;
     if (ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&
         ek_attribute(d, e, recent(d, &w)) == EK_HANDED_OVER) {
-        ek_episode_dismiss(d, e, "explained by a segment");
+        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
     }
     e->due = e->lists + EK_UPDATE_LISTS;
@@ -284,7 +297,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
     if (over == EK_OVER)
         end(d, e);
     else if (over == EK_GOES_ON)
-        ek_episode_dismiss(d, e, "goes on in a segment");
+        ek_episode_dismiss(d, e, EK_GOES_ON_IN_A_SEGMENT);
     if (over != EK_LASTS)
         return;
     if (e->lists < e->due)

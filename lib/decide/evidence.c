@@ -6,11 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static const float LN_2 = 0.6931472f;
-static const double TRACK_DAYS = 1 / 40.0;
-static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
-static const float TRACK_CLIP = 2;             /* standard deviations */
-static const float TRACK_FIRST = 200;          /* lists' worth of trust in the profile */
+static const float TRACK_RATE = 0.6931472f / 2500; /* half-life of 2,500 lists */
+static const float TRACK_MAX_LN = 0.18232156f;     /* ln 1.2 */
+static const float TRACK_CLIP = 2;                 /* standard deviations */
+static const float TRACK_FIRST = 200;              /* lists' worth of trust in the profile */
 
 /* What a list says of one feature, for the tracked level. */
 struct tracked {
@@ -79,28 +78,22 @@ void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct 
     batch->step[i].fair = fair;
 }
 
-float ek_track_lists(double lists_per_day)
-{
-    double lists = lists_per_day > 0 ? TRACK_DAYS * lists_per_day : EK_TRACK_LISTS;
-    return (float)fmin(fmax(lists, EK_TRACK_LISTS_MIN), EK_TRACK_LISTS);
-}
-
-static void track(const struct tracked *o, float track_lists)
+static void track(const struct tracked *o)
 {
     float z = fminf(fmaxf(o->residual * o->inv_sd, -TRACK_CLIP), TRACK_CLIP);
-    float rate = fmaxf(1 / ((float)o->state->queries + TRACK_FIRST), LN_2 / track_lists);
+    float rate = fmaxf(1 / ((float)o->state->queries + TRACK_FIRST), TRACK_RATE);
     ek_evidence_shift(o->state, rate * z / o->inv_sd);
 }
 
 void ek_evidence_batch_run(struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
-                           const struct ek_alarm_level *level, float track_lists)
+                           const struct ek_alarm_level *level)
 {
     ek_bet_steps(batch->step, batch->count, t->weight, batch->total, batch->level);
     for (int i = 0; i < batch->count; i++) {
         const struct tracked *o = &batch->tracked[i];
         o->state->queries++;
         if (o->inv_sd > 0 && batch->level[i] < level->hot)
-            track(o, track_lists);
+            track(o);
     }
 }
 
@@ -136,4 +129,12 @@ void ek_evidence_restart(struct ek_evidence *s)
 void ek_evidence_shift(struct ek_evidence *s, float shift_ln)
 {
     s->mu = fminf(fmaxf(s->mu + shift_ln, -TRACK_MAX_LN), TRACK_MAX_LN);
+}
+
+void ek_evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
+{
+    ek_snap_raw(snap, s->r, sizeof s->r);
+    ek_snap_raw(snap, &s->mu, sizeof s->mu);
+    ek_snap_u32(snap, &s->queries);
+    ek_snap_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
 }

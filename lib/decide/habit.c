@@ -95,3 +95,12 @@ void ek_habits_learn(struct ek_habits *h)
         w->habit->lists++;
     }
 }
+
+void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell)
+{
+    struct habit *habit = h->habit + (size_t)cell * (size_t)h->features;
+    for (int f = 0; f < h->features; f++) {
+        ek_snap_raw(s, habit[f].sum, sizeof habit[f].sum);
+        ek_snap_u32(s, &habit[f].lists);
+    }
+}

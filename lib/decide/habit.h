@@ -13,6 +13,7 @@
 #define EK_DECIDE_HABIT_H
 
 #include "decide/bets.h"
+#include "decide/snap.h"
 
 struct ek_habits;
 
@@ -28,5 +29,7 @@ const float *ek_habits_fair(struct ek_habits *h, int cell, int feature, const fl
                             const float *r);
 /* The list was taken into account: learns what the bets were from how the evidence has moved. */
 void ek_habits_learn(struct ek_habits *h);
+/* Of one cell, between two lists; there is room for it. */
+void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell);
 
 #endif

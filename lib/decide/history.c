@@ -2,8 +2,7 @@
 
 #include "base/alloc.h"
 
-enum { LISTS_FOR_TRAFFIC = 256 };
-static const double DAY_MS = 24 * 3600 * 1000;
+#include <stddef.h>
 
 struct ek_history {
     uint64_t count;
@@ -76,15 +75,6 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i)
     return h->query + i % EK_HISTORY * (size_t)h->query_features;
 }
 
-double ek_history_lists_per_day(const struct ek_history *h)
-{
-    if (h->count < LISTS_FOR_TRAFFIC)
-        return 0;
-    uint64_t first = ek_history_first(h), last = h->count - 1;
-    int64_t from = ek_history_row(h, first)->time_ms, to = ek_history_row(h, last)->time_ms;
-    return to > from ? DAY_MS * (double)(last - first) / ((double)to - (double)from) : 0;
-}
-
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell)
 {
     const struct ek_history_row *row = ek_history_row(h, i);
@@ -100,4 +90,31 @@ void ek_history_forget(struct ek_history *h, int cell)
         for (int c = 0; c < h->cells; c++)
             if (h->row[i % EK_HISTORY].cell[c] == cell)
                 h->row[i % EK_HISTORY].cell[c] = -1;
+}
+
+/* A record without its padding. */
+enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
+_Static_assert(RECORD_BYTES == 14, "a record is written as it lies");
+
+static void row_snap(struct ek_history *h, struct ek_snap *s, uint64_t i, int strata, int cells)
+{
+    struct ek_history_row *row = &h->row[i % EK_HISTORY];
+    ek_snap_u64(s, &row->query);
+    ek_snap_i64(s, &row->time_ms);
+    ek_snap_int(s, &row->stratum, 0, strata - 1);
+    ek_snap_raw(s, row->cell, (size_t)h->cells * sizeof *row->cell);
+    for (int c = 0; c < h->cells; c++)
+        ek_snap_require(s, row->cell[c] < cells && row->cell[c] >= (c ? -1 : 0));
+    struct ek_list_stats *record = h->record + i % EK_HISTORY * (size_t)h->features;
+    for (int f = 0; f < h->features; f++)
+        ek_snap_raw(s, &record[f], RECORD_BYTES);
+    ek_snap_raw(s, h->query + i % EK_HISTORY * (size_t)h->query_features,
+                (size_t)h->query_features * sizeof *h->query);
+}
+
+void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells)
+{
+    ek_snap_u64(s, &h->count);
+    for (uint64_t i = ek_history_first(h); i < h->count && !s->rc; i++)
+        row_snap(h, s, i, strata, cells);
 }

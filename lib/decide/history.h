@@ -9,6 +9,7 @@
 
 #include "decide/cells.h"
 #include "decide/list_stats.h"
+#include "decide/snap.h"
 
 enum { EK_HISTORY = 4096 };
 
@@ -33,12 +34,11 @@ uint64_t ek_history_first(const struct ek_history *h);
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
-/* How many lists come in a day, by the times of the rows; 0: not known, for few rows or times that
- * do not move on. */
-double ek_history_lists_per_day(const struct ek_history *h);
 /* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
 void ek_history_forget(struct ek_history *h, int cell);
 /* Whether row i belongs to a cell. */
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
+/* The rows that may be read; their strata and cells are below the counts. */
+void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells);
 
 #endif

@@ -27,14 +27,46 @@ uint64_t ek_repeat_key(const struct ek_query *q, unsigned same)
     return same & EK_SAME_ITEM_IDS ? items_key(q, key) : key;
 }
 
+static bool counts(const struct ek_repeats *r, uint32_t slot, uint32_t now)
+{
+    return r->number[slot] && now - r->number[slot] <= EK_REPEAT_LISTS;
+}
+
 uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number)
 {
     uint32_t slot = (uint32_t)key % EK_REPEAT_SLOTS, tag = (uint32_t)(key >> 32);
     uint32_t now = (uint32_t)number + 1;
-    if (r->number[slot] && r->tag[slot] == tag && now - r->number[slot] <= EK_REPEAT_LISTS)
+    if (counts(r, slot, now) && r->tag[slot] == tag)
         return ++r->seen[slot];
     r->tag[slot] = tag;
     r->number[slot] = now;
     r->seen[slot] = 0;
     return 0;
+}
+
+/* Returns where the next slot begins. */
+static int slot_snap(struct ek_repeats *r, struct ek_snap *s, int slot)
+{
+    int from = slot;
+    ek_snap_int(s, &slot, from, EK_REPEAT_SLOTS - 1);
+    ek_snap_u32(s, &r->tag[slot]);
+    ek_snap_u32(s, &r->number[slot]);
+    ek_snap_u32(s, &r->seen[slot]);
+    return slot + 1;
+}
+
+void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number)
+{
+    uint32_t now = (uint32_t)number + 1;
+    int count = 0, next = 0;
+    for (uint32_t slot = 0; slot < EK_REPEAT_SLOTS; slot++)
+        count += counts(r, slot, now);
+    ek_snap_int(s, &count, 0, EK_REPEAT_SLOTS);
+    for (int i = 0; i < count && !s->rc; i++) {
+        while (!ek_snap_reads(s) && !counts(r, (uint32_t)next, now))
+            next++;
+        ek_snap_require(s, next < EK_REPEAT_SLOTS);
+        if (!s->rc)
+            next = slot_snap(r, s, next);
+    }
 }

@@ -11,6 +11,7 @@
 
 #include "data/query.h"
 #include "data/rules.h"
+#include "decide/snap.h"
 
 enum { EK_REPEAT_SLOTS = 4096, EK_REPEAT_LISTS = 1000 };
 
@@ -28,5 +29,7 @@ uint64_t ek_repeat_key(const struct ek_query *q, unsigned same);
 /* How often the key was seen within the last EK_REPEAT_LISTS before list `number`, 0 for a fresh
  * one; remembers it. */
 uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number);
+/* The slots that still count for list `number` or a later one. */
+void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number);
 
 #endif

@@ -1,0 +1,36 @@
+#include "decide/category_internal.h"
+
+static void row_snap(struct ek_category *k, struct ek_snap *s, uint64_t number)
+{
+    struct ek_category_row *row = &k->row[number % EK_HISTORY];
+    ek_snap_raw(s, &row->unknown, sizeof row->unknown);
+    ek_snap_raw(s, &row->stratum, sizeof row->stratum);
+    ek_snap_raw(s, &row->count, sizeof row->count);
+    ek_snap_require(s, row->stratum < k->table->strata && row->count <= EK_CATEGORY_TOP);
+    if (!s->rc)
+        ek_snap_raw(s, row->top, row->count * sizeof *row->top);
+}
+
+static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
+{
+    struct ek_category_evidence *e = &k->evidence[cell];
+    size_t values = (size_t)k->table->count;
+    ek_snap_raw(s, e->unknown, sizeof e->unknown);
+    ek_snap_raw(s, e->gone, sizeof e->gone);
+    ek_snap_raw(s, e->r, sizeof e->r);
+    ek_snap_raw(s, e->value, sizeof e->value);
+    ek_snap_raw(s, &e->scale, sizeof e->scale);
+    ek_snap_u32(s, &e->lists);
+    ek_snap_raw(s, k->mean + (size_t)cell * values, values * sizeof *k->mean);
+}
+
+void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
+                        uint64_t end)
+{
+    for (int i = 0; i < c->count; i++) {
+        for (uint64_t row = first; row < end && !s->rc; row++)
+            row_snap(&c->of[i], s, row);
+        for (int cell = 0; cell < cells; cell++)
+            cell_snap(&c->of[i], s, cell);
+    }
+}

@@ -1,0 +1,44 @@
+/* Walks over state that write a snapshot or read one (docs/format/snapshot.md).
+ *
+ * A part has one walk, ek_PART_snap, which goes over its fields in the order of the file. Writing,
+ * it changes nothing; reading, it fills them: what is written is what is read. Numbers are
+ * little-endian. The first failure stays in `rc`: behind it nothing is written, and numbers are
+ * read as 0 or as the least that is allowed, so a walk need not ask field by field. A walk that
+ * reads must refuse what the part would not survive; it is given a part that is new.
+ * Owner: the caller, on the stack.
+ */
+#ifndef EK_DECIDE_SNAP_H
+#define EK_DECIDE_SNAP_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct ek_snap {
+    struct ek_buf *out;      /* writing; NULL: reading */
+    const uint8_t *at, *end; /* reading: what is left of the section */
+    int rc;                  /* of the first failure */
+};
+
+static inline bool ek_snap_reads(const struct ek_snap *s)
+{
+    return !s->out;
+}
+
+/* What was read is refused when it is not `good`. */
+void ek_snap_require(struct ek_snap *s, bool good);
+/* Numbers of any type as they lie in memory, without padding between them. */
+void ek_snap_raw(struct ek_snap *s, void *numbers, size_t bytes);
+void ek_snap_u32(struct ek_snap *s, uint32_t *v);
+void ek_snap_u64(struct ek_snap *s, uint64_t *v);
+void ek_snap_i64(struct ek_snap *s, int64_t *v);
+void ek_snap_f64(struct ek_snap *s, double *v);
+/* 32 bits, between low and high. */
+void ek_snap_int(struct ek_snap *s, int *v, int low, int high);
+/* A text; reading, it is the caller's (NULL after a failure). */
+void ek_snap_text(struct ek_snap *s, char **text);
+/* One of the words that word_of(0 .. count - 1) gives, as its text; NULL is allowed. */
+void ek_snap_word(struct ek_snap *s, const char **word, const char *word_of(int i), int count);
+
+#endif

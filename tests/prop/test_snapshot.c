@@ -1,0 +1,261 @@
+/* Snapshots: a detector that is restored goes on as if it had never stopped. */
+#include "base/alloc.h"
+#include "decide/detector_internal.h"
+#include "decide/snapshot.h"
+#include "offline/faults.h"
+#include "offline/hotel.h"
+#include "offline/profile_fit.h"
+#include "tests/check.h"
+#include "tests/shop.h"
+
+enum { EVERY = 331, AGAIN = 17, STATES = 5 };
+
+/* A detector that runs through, and one that is stopped and restored over and over. */
+struct pair {
+    struct ek_manifest *manifest;
+    struct ek_profile *profile;
+    struct ek_rules *rules;
+    int cells;
+    struct ek_detector *through, *stopped;
+    struct ek_plan plan;
+    int cuts, findings[STATES]; /* how many cuts; how many findings waited at one, by state */
+    int categories;             /* findings of EK_NEW_CATEGORY */
+};
+
+/* Takes over manifest and profile. */
+static void pair_open(struct pair *p, struct ek_manifest *m, struct ek_profile *profile,
+                      const char *rules, int cells)
+{
+    memset(p, 0, sizeof *p);
+    p->manifest = m;
+    p->profile = profile;
+    p->cells = cells;
+    ck_assert_int_eq(ek_rules_parse(&p->rules, m, "rules", rules, strlen(rules), NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new_with(&p->through, m, profile, p->rules, cells, NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new_with(&p->stopped, m, profile, p->rules, cells, NULL), EK_OK);
+}
+
+static void pair_close(struct pair *p)
+{
+    ek_detector_free(p->through);
+    ek_detector_free(p->stopped);
+    ek_rules_free(p->rules);
+    ek_profile_free(p->profile);
+    ek_manifest_free(p->manifest);
+}
+
+/* Both are in the same state, to the bit; one of them is restored from it. */
+static void cut(struct pair *p)
+{
+    struct ek_buf through, stopped;
+    struct ek_error e = {0};
+    ek_buf_init(&through, 0);
+    ek_buf_init(&stopped, 0);
+    ck_assert_int_eq(ek_detector_save(p->through, &through, NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_save(p->stopped, &stopped, NULL), EK_OK);
+    ck_assert_uint_eq(through.length, stopped.length);
+    ck_assert(!memcmp(through.data, stopped.data, through.length));
+    ek_detector_free(p->stopped);
+    p->stopped = NULL;
+    ek_detector_restore(&p->stopped, p->manifest, p->profile, p->rules, p->cells, through.data,
+                        through.length, &e);
+    ck_assert_msg(p->stopped != NULL, "%s", e.message);
+    ek_buf_release(&through);
+    ek_buf_release(&stopped);
+    p->cuts++;
+}
+
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static int same_number(double a, double b)
+{
+    return !memcmp(&a, &b, sizeof a);
+}
+
+static void assert_same(const struct ek_finding *a, const struct ek_finding *b)
+{
+    ck_assert(a->state == b->state && a->class == b->class && a->episode == b->episode &&
+              a->cause == b->cause && a->feature == b->feature && a->cell == b->cell);
+    ck_assert(a->query == b->query && a->since_query == b->since_query &&
+              a->time_ms == b->time_ms && a->since_ms == b->since_ms);
+    ck_assert(same_text(a->dimension, b->dimension) && same_text(a->value, b->value) &&
+              same_text(a->signal, b->signal) && same_text(a->reason, b->reason));
+    ck_assert(same_number(a->factor, b->factor) && same_number(a->factor_low, b->factor_low) &&
+              same_number(a->factor_high, b->factor_high) &&
+              same_number(a->error_ln, b->error_ln) && same_number(a->share, b->share) &&
+              same_number(a->spread_ratio, b->spread_ratio) &&
+              same_number(a->exponent, b->exponent));
+    ck_assert(a->query_feature == b->query_feature && a->unit_count == b->unit_count &&
+              a->category_count == b->category_count);
+    for (int i = 0; i < a->unit_count; i++)
+        ck_assert(a->unit[i].unit == b->unit[i].unit && a->unit[i].listed == b->unit[i].listed &&
+                  a->unit[i].fit == b->unit[i].fit);
+    ck_assert(!memcmp(a->category, b->category, sizeof a->category));
+}
+
+/* Confirmed findings have an entry in the plan, as if they were acted on. */
+static void follow(struct pair *p, const struct ek_finding *f)
+{
+    if (f->state == EK_CONFIRMED)
+        ek_plan_set(&p->plan, f->feature, f->cell, (struct ek_treatment){EK_ACT_ROUTE, 0},
+                    f->time_ms);
+    else if (f->state == EK_RECOVERED)
+        ek_plan_remove(&p->plan, f->feature, f->cell);
+    else
+        return;
+    ek_detector_keep(p->through, &p->plan);
+    ek_detector_keep(p->stopped, &p->plan);
+}
+
+/* Cuts are where something has happened, before it is fetched and after, and now and then. */
+static void observe(struct pair *p, const struct ek_query *q)
+{
+    struct ek_finding f, g;
+    ck_assert_int_eq(ek_detector_observe(p->through, q, q->time_ms, NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_observe(p->stopped, q, q->time_ms, NULL), EK_OK);
+    int waiting = p->through->findings != p->through->fetched;
+    if (waiting)
+        cut(p);
+    while (ek_detector_next(p->through, &f)) {
+        ck_assert_int_eq(ek_detector_next(p->stopped, &g), 1);
+        assert_same(&f, &g);
+        follow(p, &f);
+        p->findings[f.state]++;
+        p->categories += f.class == EK_NEW_CATEGORY;
+    }
+    ck_assert_int_eq(ek_detector_next(p->stopped, &g), 0);
+    if (waiting || ek_detector_queries(p->through) % EVERY == 0)
+        cut(p);
+}
+
+static struct ek_profile *hotel_profile(const struct ek_manifest *m, int lists)
+{
+    struct ek_profile_fit *fit = NULL;
+    struct ek_profile *p = NULL;
+    struct ek_hotel *h;
+    struct ek_query q;
+    ek_query_init(&q);
+    ck_assert_int_eq(ek_hotel_new(&h, 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_profile_fit_new(&fit, m, "market", NULL), EK_OK);
+    for (int i = 0; i < lists; i++) {
+        ck_assert_int_eq(ek_hotel_list(h, (uint64_t)i, &q, NULL), EK_OK);
+        ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), EK_OK);
+    }
+    ck_assert_int_eq(ek_profile_fit_finish(fit, &p, NULL), EK_OK);
+    ek_profile_fit_free(fit);
+    ek_hotel_free(h);
+    ek_query_release(&q);
+    return p;
+}
+
+/* Half of the traffic goes to two places that nobody went to before. */
+static void summer(struct ek_query *q, uint64_t n)
+{
+    static const char *const place[] = {"beach", "island"};
+    if (n % 2)
+        q->segments[1].value = shop_text(place[n / 2 % 2]);
+}
+
+/* Hotel traffic with these faults, from list `moves` on to other places; some lists come twice. */
+static void run_hotel(struct pair *p, const char *const *spec, int faults, uint64_t lists,
+                      uint64_t moves)
+{
+    enum { FAULTS_MAX = 8, SEED = 5 };
+    struct ek_fault fault[FAULTS_MAX];
+    struct ek_hotel *h;
+    struct ek_query q;
+    ek_query_init(&q);
+    ck_assert_int_eq(ek_hotel_new(&h, SEED, NULL), EK_OK);
+    for (int i = 0; i < faults; i++)
+        ck_assert_int_eq(ek_fault_parse(&fault[i], p->manifest, spec[i], NULL), EK_OK);
+    for (uint64_t n = 0; n < lists; n++) {
+        ck_assert_int_eq(ek_hotel_list(h, n, &q, NULL), EK_OK);
+        for (int i = 0; i < faults; i++)
+            ek_fault_apply(&fault[i], &q, n, SEED);
+        if (n >= moves)
+            summer(&q, n);
+        observe(p, &q);
+        if (n % AGAIN == 0)
+            observe(p, &q);
+    }
+    for (int i = 0; i < faults; i++)
+        ek_fault_release(&fault[i]);
+    ek_hotel_free(h);
+    ek_query_release(&q);
+}
+
+static void open_hotel(struct pair *p, const char *rules, int cells)
+{
+    struct ek_manifest *m;
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&m, "hotel", text, strlen(text), NULL), EK_OK);
+    pair_open(p, m, hotel_profile(m, 3000), rules, cells);
+}
+
+static uint64_t pooled(const struct ek_detector *d)
+{
+    return ek_detector_beyond(d).count[EK_BOUND_CELLS];
+}
+
+/* Beyond the history's 4,096 lists, so that its ring has gone round. */
+START_TEST(a_restored_detector_goes_on_as_if_it_had_never_stopped)
+{
+    static const char *const faults[] = {
+        "price=x100,arm=B,from=900,to=1700",     "room_size=x10.764,from=2300,to=3000",
+        "review_score=nan@.5,from=3300,to=3900", "taxes=*stay_nights,from=4200,to=4900",
+        "distance_center=^2,from=4400,to=4900",
+    };
+    struct pair p;
+    open_hotel(&p, "version: 1\nsegments: [arm]\n", EK_CELLS_DEFAULT_MAX);
+    run_hotel(&p, faults, sizeof faults / sizeof *faults, 5500, UINT64_MAX);
+    for (int state = EK_SUSPECTED; state <= EK_RECOVERED; state++)
+        ck_assert_msg(p.findings[state] > 0, "none was %s",
+                      ek_finding_state_name((enum ek_finding_state)state));
+    ck_assert_int_gt(p.cuts, p.findings[EK_CONFIRMED]);
+    pair_close(&p);
+}
+END_TEST
+
+/* 24 markets for 10 cells: pools, and cells that change hands. */
+START_TEST(so_does_one_whose_cells_change_hands)
+{
+    static const char *const faults[] = {"price=x3,market=m03,from=700,to=1900"};
+    struct pair p;
+    open_hotel(&p, "version: 1\nsegments: [market, arm]\n", 10);
+    run_hotel(&p, faults, 1, 3000, 1200);
+    ck_assert_uint_gt(pooled(p.through), 0);
+    ck_assert_uint_gt(ek_cells_taken_ever(ek_detector_registry(p.through)), 0);
+    ck_assert_int_gt(p.findings[EK_SUSPECTED], 0);
+    pair_close(&p);
+}
+END_TEST
+
+START_TEST(so_does_one_that_watches_codes)
+{
+    struct ek_manifest *m = shop_manifest();
+    struct pair p;
+    struct shop s;
+    pair_open(&p, m, shop_profile(m, 2000, 6, NULL), "version: 1\nsegments: [arm, market]\n", 64);
+    shop_open(&s, 3, 6);
+    for (int n = 0; n < 5000; n++) {
+        struct ek_query *q = shop_next(&s);
+        for (int i = 0; i < q->items; i += 2)
+            if ((n >= 1000 && n < 1600 && s.arm_b) || (n >= 4200 && n < 4600))
+                q->x[2 * i + 1] = 99;
+        observe(&p, q);
+    }
+    ck_assert_int_gt(p.categories, 0);
+    ck_assert_int_gt(p.findings[EK_RECOVERED], 0);
+    shop_close(&s);
+    pair_close(&p);
+}
+END_TEST
+
+Suite *suite_snapshot(void)
+{
+    return ek_suite("snapshot", a_restored_detector_goes_on_as_if_it_had_never_stopped,
+                    so_does_one_whose_cells_change_hands, so_does_one_that_watches_codes);
+}
