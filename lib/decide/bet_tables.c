@@ -65,28 +65,39 @@ static double score(double d, double y)
 }
 
 /* 1/p on the rows that a rank of p or less has, 0 else. */
-static double atom(double p, int row)
+struct atom {
+    int first;
+    double value;
+};
+
+static struct atom atom_of(double p)
 {
     int first = ek_table_row(p);
-    return row >= first ? 1 / ek_normal_cdf(-ek_table_y(first)) : 0;
+    return (struct atom){first, 1 / ek_normal_cdf(-ek_table_y(first))};
+}
+
+static double atom(struct atom a, int row)
+{
+    return row >= a.first ? a.value : 0;
 }
 
 /* Divides a column by its exact expectation on the grid under no shift. */
 static void unit_mean(float *column)
 {
-    double mean = column[0] * ek_normal_cdf(ek_table_y(0));
+    double below = ek_normal_cdf(ek_table_y(0)), mean = column[0] * below;
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         double above = i + 1 < EK_TABLE_ROWS ? ek_normal_cdf(ek_table_y(i + 1)) : 1;
-        mean += column[i * EK_BET_ROW] * (above - ek_normal_cdf(ek_table_y(i)));
+        mean += column[i * EK_BET_ROW] * (above - below);
+        below = above;
     }
     for (int i = 0; i < EK_TABLE_ROWS; i++)
         column[i * EK_BET_ROW] = (float)(column[i * EK_BET_ROW] / mean);
 }
 
 /* C gains nothing from values beyond y = 3.1: D and F are for those. */
-static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far)
+static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
 {
-    double rare = fmax(far, 1.05e-3);
+    struct atom far = atom_of(far_p), rare = atom_of(fmax(far_p, 1.05e-3));
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         double y = ek_table_y(i);
         float *row = table[i];
@@ -122,6 +133,7 @@ static void fill_weights(float *weight)
 
 void ek_bet_tables_fill(struct ek_bet_tables *t)
 {
+    struct atom rare = atom_of(1.1e-3);
     memset(t, 0, sizeof *t);
     for (int class = 0; class < EK_FAR_CLASSES; class ++)
         fill_level(t->level[class], FAR_P[class]);
@@ -129,7 +141,7 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
         for (int lane = 0; lane < EK_LEVEL_BETS; lane++)
             t->spread[i][lane] = 1;
         t->spread[i][EK_BET_SPREAD_UP] =
-            (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(1.1e-3, i));
+            (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(rare, i));
     }
     unit_mean(&t->spread[0][EK_BET_SPREAD_UP]);
     fill_weights(t->weight);

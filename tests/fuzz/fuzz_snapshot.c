@@ -6,14 +6,15 @@
 
 enum {
     CELLS = 4,
-    LISTS = 24,
+    LISTS = 40,
     FAULTY = 10,
     KIND = 1,
     USED = 16,
     BYTES_AT = 12,
-    OWN = 36,
+    OWN = 36, /* bytes of magic, version, length, hashes */
     CRC = 4,
-    AGAIN = 8
+    AGAIN = 8,
+    EDIT = 8
 };
 
 static struct ek_manifest *manifest;
@@ -90,15 +91,10 @@ static void try(const uint8_t *data, size_t size)
     ek_detector_free(d);
 }
 
-/* As it is; and as one that is ours, with the length and checksum that it needs, so that what is
- * between them is looked at. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* With our head and with the length and checksum that it needs, so that what is between them is
+ * looked at. */
+static void try_sealed(const uint8_t *data, size_t size)
 {
-    if (!manifest)
-        set_up();
-    try(data, size);
-    if (size < OWN + CRC)
-        return 0;
     uint8_t *fit = malloc(size);
     uint64_t bytes = size;
     ek_fuzz_require(fit != NULL, "out of memory");
@@ -109,5 +105,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fit + size - CRC, &crc, CRC);
     try(fit, size);
     free(fit);
+}
+
+/* The input says what is changed in a snapshot of ours: edits of 8 bytes, place (3), width (1) and
+ * value (4). So it is deep in the format whatever that has become. */
+static void try_edited(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(own.length);
+    ek_fuzz_require(copy != NULL, "out of memory");
+    memcpy(copy, own.data, own.length);
+    for (; size >= EDIT; data += EDIT, size -= EDIT) {
+        size_t at = (size_t)data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16;
+        size_t width = data[3] % (EDIT / 2) + 1;
+        memcpy(copy + at % (own.length - EDIT), data + EDIT / 2, width);
+    }
+    try_sealed(copy, own.length);
+    free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!manifest)
+        set_up();
+    if (size < OWN + CRC || memcmp(data, own.data, sizeof "EKSNAP" - 1) != 0) {
+        try_edited(data, size);
+        return 0;
+    }
+    try(data, size);
+    try_sealed(data, size);
     return 0;
 }
