@@ -27,7 +27,12 @@ static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
 void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
                         uint64_t end)
 {
+    int count = c->count;
+    ek_snap_int(s, &count, c->count, c->count);
     for (int i = 0; i < c->count; i++) {
+        int feature = c->of[i].feature, values = c->of[i].table->count;
+        ek_snap_int(s, &feature, feature, feature);
+        ek_snap_int(s, &values, values, values);
         for (uint64_t row = first; row < end && !s->rc; row++)
             row_snap(&c->of[i], s, row);
         for (int cell = 0; cell < cells; cell++)

@@ -2,11 +2,24 @@
  * a restored detector does). */
 #include "decide/snapshot.h"
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "tests/check.h"
+#include "tests/shop.h"
 #include "tests/stream.h"
 
-enum { TRAINING = 400, LISTS = 60, CELLS = 16, VERSION_AT = 8, BYTES_AT = 12, CRC = 4 };
+#include <stdlib.h>
+
+enum {
+    TRAINING = 400,
+    LISTS = 60,
+    CELLS = 16,
+    VERSION_AT = 8,
+    BYTES_AT = 12,
+    CRC = 4,
+    TAG = 4,
+    SECTIONS_MAX = 10
+};
 
 static const char RULES[] = "version: 1\nsegments: [arm]\n";
 
@@ -214,6 +227,86 @@ START_TEST(a_buffer_that_is_too_small_keeps_what_it_had)
 }
 END_TEST
 
+/* The golden file's detector: a price in other units and a new code, in the middle of it all, with
+ * findings that wait. */
+static void golden_bytes(struct ek_buf *out)
+{
+    enum { FAULTY = 8, FETCHED = 16, END = 30, MARKETS = 4, FEW_CELLS = 5 };
+    struct ek_manifest *m = shop_manifest();
+    struct ek_profile *p = shop_profile(m, TRAINING, MARKETS, "market");
+    struct ek_rules *rules =
+        rules_of(m, "version: 1\nsegments: [arm, market]\ndefaults: {confirm_queries: 8}\n");
+    struct ek_detector *d;
+    struct ek_finding f;
+    struct shop s;
+    ck_assert_int_eq(ek_detector_new_with(&d, m, p, rules, FEW_CELLS, NULL), EK_OK);
+    shop_open(&s, 5, MARKETS);
+    for (int n = 0; n < END; n++) {
+        struct ek_query *q = shop_next(&s);
+        for (int i = 0; n >= FAULTY && i < q->items; i++) {
+            q->x[2 * i] *= 60;
+            q->x[2 * i + 1] = 99;
+        }
+        ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
+        while (n < FETCHED && ek_detector_next(d, &f))
+            continue;
+    }
+    ck_assert_int_eq(ek_detector_save(d, out, NULL), EK_OK);
+    shop_close(&s);
+    ek_detector_free(d);
+    ek_rules_free(rules);
+    ek_profile_free(p);
+    ek_manifest_free(m);
+}
+
+/* Tags and lengths of the sections, as far as they go. */
+static int sections_of(const struct ek_buf *b, size_t at, char tag[][TAG + 1], uint64_t *length)
+{
+    int count = 0;
+    while (count < SECTIONS_MAX && at + TAG + sizeof *length + CRC <= b->length) {
+        memcpy(tag[count], b->data + at, TAG);
+        memcpy(&length[count], b->data + at + TAG, sizeof *length);
+        at += TAG + sizeof *length + length[count++];
+    }
+    ck_assert_uint_eq(at + CRC, b->length);
+    return count;
+}
+
+static void write_bytes(const char *path, const struct ek_buf *b)
+{
+    FILE *to = fopen(path, "wb");
+    ck_assert_ptr_nonnull(to);
+    ck_assert_uint_eq(fwrite(b->data, 1, b->length, to), b->length);
+    ck_assert_int_eq(fclose(to), 0);
+}
+
+/* The numbers in it come from a training that other machines may round otherwise. EK_WRITE_GOLDEN
+ * in the environment writes it anew, for a format that has changed. */
+START_TEST(the_golden_file_is_what_this_version_writes)
+{
+    enum { FIRST_SECTION = 36 + 8 * 4 + 4 + 3 + 4 + 6 };
+    static const char path[] = "tests/format/golden/snapshot-1.bin";
+    char tags[2][SECTIONS_MAX][TAG + 1] = {{{0}}};
+    uint64_t length[2][SECTIONS_MAX];
+    struct ek_buf golden, own;
+    ek_buf_init(&golden, 0);
+    ek_buf_init(&own, 0);
+    golden_bytes(&own);
+    if (getenv("EK_WRITE_GOLDEN"))
+        write_bytes(path, &own);
+    ck_assert_int_eq(ek_file_read(path, &golden, NULL), EK_OK);
+    int count = sections_of(&golden, FIRST_SECTION, tags[0], length[0]);
+    ck_assert_int_eq(sections_of(&own, FIRST_SECTION, tags[1], length[1]), count);
+    for (int i = 0; i < count; i++) {
+        ck_assert_str_eq(tags[0][i], tags[1][i]);
+        ck_assert_msg(length[0][i] == length[1][i], "section '%s' has another length", tags[0][i]);
+    }
+    ck_assert(!memcmp(golden.data, own.data, BYTES_AT));
+    ek_buf_release(&golden);
+    ek_buf_release(&own);
+}
+END_TEST
+
 Suite *suite_snapshot(void)
 {
     return ek_suite("snapshot", one_of_another_profile_is_refused,
@@ -221,5 +314,6 @@ Suite *suite_snapshot(void)
                     other_rules_with_the_same_dimensions_are_welcome,
                     one_of_another_version_is_refused, one_that_is_cut_is_refused_wherever_it_ends,
                     one_with_any_bit_changed_is_refused, bytes_behind_the_last_section_are_refused,
-                    a_buffer_that_is_too_small_keeps_what_it_had);
+                    a_buffer_that_is_too_small_keeps_what_it_had,
+                    the_golden_file_is_what_this_version_writes);
 }

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Reads a snapshot of a detector (docs/format/snapshot.md) and prints it as one JSON object.
+
+usage: read_snapshot.py FILE     `-` reads standard input
+
+An independent reader: it shares nothing with the library but the document. Ends with 1 and a
+message when the bytes are no snapshot.
+"""
+
+import json
+import math
+import struct
+import sys
+import zlib
+
+MAGIC, VERSION = b"EKSNAP\r\n", 1
+SIZES = ("features", "query_features", "strata", "bets", "limits", "history", "cell_limit", "dimensions")
+PHASES = ("free", "suspected", "confirmed")
+STATES = ("suspected", "confirmed", "updated", "dismissed", "recovered")
+
+
+class Damaged(Exception):
+    pass
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, form):
+        """-> the numbers of a struct format, little-endian"""
+        form = "<" + form
+        size = struct.calcsize(form)
+        if self.at + size > len(self.data):
+            raise Damaged(f"it ends within a number at byte {self.at}")
+        self.at += size
+        return struct.unpack_from(form, self.data, self.at - size)
+
+    def one(self, form, low=None, high=None):
+        (value,) = self.take(form)
+        if low is not None and not low <= value <= high:
+            raise Damaged(f"{value} is not between {low} and {high} before byte {self.at}")
+        return value
+
+    def text(self):
+        return self.take(f"{self.one('I')}s")[0].decode()
+
+    def optional(self):
+        return self.text() if self.one("i", 0, 1) else None
+
+    def end(self, what):
+        if self.at != len(self.data):
+            raise Damaged(f"{what} has {len(self.data) - self.at} bytes too many")
+
+
+def counter(r):
+    key, count, error = r.take("Qdd")
+    if not (math.isfinite(count) and 0 <= error <= count):
+        raise Damaged(f"a counter before byte {r.at}")
+    return key, count, error
+
+
+def cells(r, size):
+    most, dimensions = size["cell_limit"] + size["dimensions"], size["dimensions"]
+    out = [{"dimension": None, "value": None}]
+    for _ in range(r.one("i", 1, most) - 1):
+        number = r.one("i", 0, dimensions - 1)
+        out.append({"dimension": size["names"][number], "value": r.optional()})
+    r.take("Q")
+    r.one("i", 0, 64)
+    r.one("i", -1, len(out) - 1)
+    lists = {name: r.take("QQ2048x") for name in size["names"]}
+    r.one("d")
+    owners = [counter(r) if r.one("i", 0, 1) else None for _ in range(most)]
+    for cell, owner in zip(out[1:], owners[1:]):
+        if (owner is None) != (cell["value"] is None):
+            raise Damaged("a cell and its counter do not agree")
+    candidates = [counter(r) for _ in range(r.one("i", 0, 2 * size["cell_limit"]))]
+    heap = [r.one("i", most, most + len(candidates) - 1) for _ in candidates]
+    if len(set(heap)) != len(heap):
+        raise Damaged("a candidate stands twice in the heap")
+    planned = [r.one("B", 0, 1) for _ in out]
+    return {"cells": out, "lists": lists, "candidates": len(candidates), "planned": sum(planned)}
+
+
+def lists(r, size):
+    queries = r.one("Q")
+    of_last = r.take(f"{1 + size['dimensions']}h")
+    beyond = r.take(f"{size['limits']}Q")
+    remembered = []
+    for _ in range(2):
+        slots = [r.take("iIII")[0] for _ in range(r.one("i", 0, 4096))]
+        if slots != sorted(set(slots)) or (slots and not 0 <= slots[0] <= slots[-1] < 4096):
+            raise Damaged("slots that do not rise")
+        remembered.append(len(slots))
+    return {"queries": queries, "cells": of_last, "beyond": beyond, "repeats": remembered[0], "relatives": remembered[1]}
+
+
+def history(r, size, cell_count):
+    count, rows = r.one("Q"), []
+    for _ in range(min(count, size["history"])):
+        query, time_ms = r.take("Qq")
+        stratum = r.one("i", 0, size["strata"] - 1)
+        of = [r.one("h", 0 if i == 0 else -1, cell_count - 1) for i in range(1 + size["dimensions"])]
+        records = [r.take("ff4BH") for _ in range(size["features"])]
+        rows.append({"query": query, "time_ms": time_ms, "stratum": stratum, "cells": of, "records": records,
+                     "features": r.take(f"{size['query_features']}f")})
+    return {"count": count, "rows": rows, "settled": r.take(f"{size['features']}Q")}
+
+
+def evidence(r, size, of):
+    out = []
+    for _ in of:
+        features = [r.take(f"{size['bets']}ffI") for _ in range(size["features"])]
+        out.append([{"evidence": f[:-2], "level": f[-2], "lists": f[-1]} for f in features])
+    baseline = r.one("i", -1, size["dimensions"] - 1)
+    name = size["names"][baseline] if baseline >= 0 else None
+    habits = 0
+    for cell in of:
+        if name is not None and cell["dimension"] == name:
+            r.take((f"{size['bets']}fI" * size["features"]))
+            habits += 1
+    return {"cells": out, "baseline": name, "habits": habits}
+
+
+def categories(r, rows, cell_count):
+    out = []
+    for _ in range(r.one("i", 0, 1 << 20)):
+        feature, values = r.take("ii")
+        kept = []
+        for _ in range(rows):
+            unknown, _stratum = r.take("fH")
+            kept.append((unknown, [r.take("ff") for _ in range(r.one("B", 0, 8))]))
+        of = [(r.take("30f"), r.take("fI"), r.take(f"{values}f")) for _ in range(cell_count)]
+        out.append({"feature": feature, "rows": kept, "cells": of})
+    return out
+
+
+def changes(r):
+    return [r.take("fdd") for _ in range(r.one("i", 0, 4))]
+
+
+def episode(r):
+    phase = PHASES[r.one("i", 0, 2)]
+    if phase == "free":
+        return None
+    number, cause, feature, cell = r.take("IIii")
+    bet, claimed, _tried, _looks, _waits = r.take("5i")
+    r.take("IIi")
+    _alarm, _row, since_query, since_ms, _first, _last, lists_since, _due = r.take("QQQqQQII")
+    r.take("3dQiI")
+    class_number = r.one("i", 0, 11)
+    shift_ln, share = r.take("11d")[:2]
+    r.take("9d")
+    r.take("ii")
+    news = changes(r)
+    r.take("d")
+    return {"number": number, "cause": cause, "phase": phase, "feature": feature, "cell": cell, "bet": bet,
+            "claimed": claimed, "since_query": since_query, "since_ms": since_ms, "lists": lists_since,
+            "class": class_number, "factor": math.exp(shift_ln), "share": share, "values": news}
+
+
+def episodes(r):
+    ever, causes, places = r.take("IIi")
+    return {"ever": ever, "causes": causes, "open": [e for e in (episode(r) for _ in range(places)) if e]}
+
+
+def finding(r):
+    state, class_number = STATES[r.one("i", 0, 4)], r.one("i", 0, 11)
+    signal, reason = r.optional(), r.optional()
+    number, cause, query, since, time_ms, since_ms = r.take("IIQQqq")
+    factor = r.take("7d")[0]
+    feature, cell, query_feature = r.take("3i")
+    news = changes(r)
+    units = [(r.text(), *r.take("ii")) for _ in range(r.one("i", 0, 6))]
+    return {"state": state, "class": class_number, "signal": signal, "reason": reason, "episode": number,
+            "cause": cause, "query": query, "since_query": since, "time_ms": time_ms, "since_ms": since_ms,
+            "factor": factor, "feature": feature, "cell": cell, "query_feature": query_feature,
+            "values": news, "units": units}
+
+
+def findings(r):
+    ever, fetched = r.take("QQ")
+    return {"ever": ever, "fetched": fetched, "waiting": [finding(r) for _ in range(ever - fetched)]}
+
+
+def head(r):
+    out = {"bytes": r.one("Q"), "manifest": f"{r.one('Q'):016x}", "profile": f"{r.one('Q'):016x}"}
+    out.update(zip(SIZES, r.take("8i")))
+    out["names"] = [r.text() for _ in range(out["dimensions"])]
+    return out
+
+
+def section(r, tag):
+    found, length = r.take("4sQ")
+    if found != tag.encode() or r.at + length > len(r.data):
+        raise Damaged(f"no section {tag} at byte {r.at - 12}")
+    r.at += length
+    return Reader(r.data[r.at - length : r.at])
+
+
+def read(data):
+    if data[:8] != MAGIC:
+        raise Damaged("no magic")
+    r = Reader(data[:-4])
+    r.at = 8
+    if r.one("I") != VERSION:
+        raise Damaged("another version")
+    out = head(r)
+    if out["bytes"] != len(data):
+        raise Damaged(f"{len(data)} of {out['bytes']} bytes")
+    if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
+        raise Damaged("wrong checksum")
+    walks = {
+        "CELL": lambda s: cells(s, out),
+        "LIST": lambda s: lists(s, out),
+        "HIST": lambda s: history(s, out, len(out["CELL"]["cells"])),
+        "EVID": lambda s: evidence(s, out, out["CELL"]["cells"]),
+        "CATE": lambda s: categories(s, len(out["HIST"]["rows"]), len(out["CELL"]["cells"])),
+        "EPIS": episodes,
+        "FIND": findings,
+    }
+    for tag, walk in walks.items():
+        body = section(r, tag)
+        out[tag] = walk(body)
+        body.end(tag)
+    r.end("the snapshot")
+    return out
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with sys.stdin.buffer if sys.argv[1] == "-" else open(sys.argv[1], "rb") as file:
+        data = file.read()
+    try:
+        print(json.dumps(read(data)))
+    except Damaged as error:
+        sys.exit(f"read_snapshot: {error}")
+
+
+if __name__ == "__main__":
+    main()
