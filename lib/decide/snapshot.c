@@ -1,26 +1,15 @@
 #include "decide/snapshot.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "decide/detector_internal.h"
+#include "decide/snapshot_frame.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 1, TAG_BYTES = 4, CRC_BYTES = 4 };
-
-static const uint8_t magic[] = {'E', 'K', 'S', 'N', 'A', 'P', '\r', '\n'};
-
-/* What a snapshot begins with, behind magic and version. */
-struct head {
-    uint64_t bytes; /* of the whole snapshot */
-    uint64_t manifest, profile;
-    int features, query_features, strata, bets, bounds, history, cells, dimensions;
-};
-
-static struct head head_of(const struct ek_detector *d)
+static struct ek_snapshot_head head_of(const struct ek_detector *d)
 {
-    return (struct head){
+    return (struct ek_snapshot_head){
         .manifest = d->manifest->hash,
         .profile = ek_profile_hash(d->profile),
         .features = d->features,
@@ -34,29 +23,26 @@ static struct head head_of(const struct ek_detector *d)
     };
 }
 
-static void head_snap(struct head *h, struct ek_snap *s)
+/* Reading, whether the text is the one that it should be. */
+static bool text_snap(const char *own, struct ek_snap *s)
 {
-    int *size[] = {&h->features, &h->query_features, &h->strata, &h->bets,
-                   &h->bounds,   &h->history,        &h->cells,  &h->dimensions};
-    ek_snap_u64(s, &h->bytes);
-    ek_snap_u64(s, &h->manifest);
-    ek_snap_u64(s, &h->profile);
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        ek_snap_int(s, size[i], 0, INT32_MAX);
+    char *text = ek_snap_reads(s) ? NULL : (char *)own;
+    ek_snap_text(s, &text);
+    bool same = text && !strcmp(text, own);
+    if (ek_snap_reads(s))
+        ek_free(text);
+    return same;
 }
 
-/* Names of the dimensions; reading, whether they are those of the rules. */
-static int names_snap(const struct ek_rules *rules, int count, struct ek_snap *s)
+/* Names of the item features and of the segment dimensions; reading, whether the latter are those
+ * of the rules. */
+static bool names_snap(const struct ek_detector *d, int dimensions, struct ek_snap *s)
 {
-    int same = count == rules->segment_count;
-    for (int i = 0; i < count && !s->rc; i++) {
-        char *name = ek_snap_reads(s) ? NULL : rules->segment[i];
-        ek_snap_text(s, &name);
-        if (!ek_snap_reads(s))
-            continue;
-        same = same && name && !strcmp(name, rules->segment[i]);
-        ek_free(name);
-    }
+    for (int f = 0; f < d->features && !s->rc; f++)
+        ek_snap_require(s, text_snap(d->manifest->item[f]->name, s));
+    bool same = dimensions == d->rules->segment_count;
+    for (int i = 0; i < dimensions && same && !s->rc; i++)
+        same = text_snap(d->rules->segment[i], s);
     return same;
 }
 
@@ -114,7 +100,7 @@ static void categories_section(struct ek_detector *d, struct ek_snap *s)
 
 /* In the order of the file; a later one leans on those before. */
 static const struct section {
-    char tag[TAG_BYTES + 1];
+    const char *tag;
     void (*walk)(struct ek_detector *d, struct ek_snap *s);
 } sections[] = {
     {"CELL", cells_section},    {"LIST", lists_section},      {"HIST", history_section},
@@ -123,50 +109,19 @@ static const struct section {
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-/* A section's length stands before it and is known behind it. */
-static void write_section(struct ek_detector *d, struct ek_snap *s, const struct section *section)
-{
-    uint64_t length = 0;
-    ek_snap_raw(s, (char *)section->tag, TAG_BYTES);
-    ek_snap_u64(s, &length);
-    size_t start = s->out->length;
-    section->walk(d, s);
-    length = s->out->length - start;
-    if (!s->rc)
-        memcpy(s->out->data + start - sizeof length, &length, sizeof length);
-}
-
-static void write_head(const struct ek_detector *d, struct ek_snap *s)
-{
-    struct head head = head_of(d);
-    uint32_t version = VERSION;
-    ek_snap_raw(s, (uint8_t *)magic, sizeof magic);
-    ek_snap_u32(s, &version);
-    head_snap(&head, s);
-    names_snap(d->rules, head.dimensions, s);
-}
-
-/* The length and the checksum, once all else is there. */
-static void seal(struct ek_snap *s, size_t start)
-{
-    struct ek_buf *out = s->out;
-    uint64_t bytes = out->length - start + CRC_BYTES;
-    if (s->rc)
-        return;
-    memcpy(out->data + start + sizeof magic + sizeof(uint32_t), &bytes, sizeof bytes);
-    uint32_t crc = ek_crc32(out->data + start, out->length - start);
-    ek_snap_u32(s, &crc);
-}
-
 int ek_detector_save(const struct ek_detector *d, struct ek_buf *out, struct ek_error *e)
 {
     struct ek_snap s = {.out = out};
     size_t start = out->length;
-    write_head(d, &s);
-    for (int i = 0; i < SECTIONS && !s.rc; i++)
-        write_section((struct ek_detector *)d, &s, &sections[i]); /* a walk that writes changes it
-                                                                   * in nothing */
-    seal(&s, start);
+    struct ek_snapshot_head head = head_of(d);
+    ek_snapshot_begin(&head, &s);
+    names_snap(d, head.dimensions, &s);
+    for (int i = 0; i < SECTIONS && !s.rc; i++) {
+        size_t section = ek_snapshot_section(&s, sections[i].tag);
+        sections[i].walk((struct ek_detector *)d, &s); /* changes nothing when it writes */
+        ek_snapshot_section_end(&s, section);
+    }
+    ek_snapshot_seal(&s, start);
     if (!s.rc)
         return EK_OK;
     out->length = start;
@@ -176,30 +131,8 @@ int ek_detector_save(const struct ek_detector *d, struct ek_buf *out, struct ek_
                    s.rc == EK_ENOMEM ? "out of memory" : "the detector's state is damaged");
 }
 
-/* Magic, version, length and checksum. */
-static int check_frame(const uint8_t *bytes, size_t length, struct ek_error *e)
-{
-    enum { FRAME = sizeof magic + sizeof(uint32_t) + sizeof(uint64_t) };
-    uint64_t told;
-    uint32_t version, crc;
-    if (length < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
-        return ek_fail(e, EK_EFORMAT, "no snapshot: it does not begin with 'EKSNAP'");
-    if (length < FRAME + CRC_BYTES)
-        return ek_fail(e, EK_EFORMAT, "snapshot is cut off after %zu bytes", length);
-    memcpy(&version, bytes + sizeof magic, sizeof version);
-    memcpy(&told, bytes + sizeof magic + sizeof version, sizeof told);
-    if (version != VERSION)
-        return ek_fail(e, EK_ESTATE, "snapshot has version %" PRIu32 ", this program reads %d",
-                       version, VERSION);
-    if (told != length)
-        return ek_fail(e, EK_EFORMAT, "snapshot has %zu of %" PRIu64 " bytes", length, told);
-    memcpy(&crc, bytes + length - CRC_BYTES, CRC_BYTES);
-    if (crc != ek_crc32(bytes, length - CRC_BYTES))
-        return ek_fail(e, EK_EFORMAT, "snapshot is damaged: the checksum does not fit");
-    return EK_OK;
-}
-
-static int check_head(const struct head *found, const struct head *own, struct ek_error *e)
+static int check_head(const struct ek_snapshot_head *found, const struct ek_snapshot_head *own,
+                      struct ek_error *e)
 {
     if (found->manifest != own->manifest)
         return ek_fail(e, EK_ESTATE,
@@ -222,57 +155,34 @@ static int check_head(const struct head *found, const struct head *own, struct e
     return EK_OK;
 }
 
-static int damaged(int rc, const char *section, struct ek_error *e)
-{
-    if (rc == EK_ENOMEM)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    return ek_fail(e, EK_EFORMAT, "snapshot is damaged: section '%s'", section);
-}
-
 static int read_head(const struct ek_detector *d, struct ek_snap *s, struct ek_error *e)
 {
-    struct head found, own = head_of(d);
-    s->at += sizeof magic + sizeof(uint32_t);
-    head_snap(&found, s);
-    int rc = s->rc ? damaged(s->rc, "head", e) : check_head(&found, &own, e);
+    struct ek_snapshot_head found, own = head_of(d);
+    ek_snapshot_head_snap(&found, s);
+    int rc = s->rc ? ek_snapshot_damaged(s->rc, "head", e) : check_head(&found, &own, e);
     if (rc)
         return rc;
-    int same = names_snap(d->rules, found.dimensions, s);
+    bool same = names_snap(d, found.dimensions, s);
     if (s->rc)
-        return damaged(s->rc, "head", e);
+        return ek_snapshot_damaged(s->rc, "names", e);
     return same ? EK_OK
                 : ek_fail(e, EK_ESTATE,
                           "snapshot is of other segment dimensions than those of the rules");
 }
 
-/* All of the section must be used up. */
-static int read_section(struct ek_detector *d, struct ek_snap *all, const struct section *section,
-                        struct ek_error *e)
+static int read_all(struct ek_detector *d, struct ek_snap *s, struct ek_error *e)
 {
-    char tag[TAG_BYTES];
-    uint64_t length;
-    ek_snap_raw(all, tag, sizeof tag);
-    ek_snap_u64(all, &length);
-    ek_snap_require(all, !memcmp(tag, section->tag, sizeof tag) &&
-                             length <= (uint64_t)(all->end - all->at));
-    if (all->rc)
-        return damaged(all->rc, section->tag, e);
-    struct ek_snap s = {.at = all->at, .end = all->at + length};
-    section->walk(d, &s);
-    ek_snap_require(&s, s.at == s.end);
-    all->at = s.end;
-    return s.rc ? damaged(s.rc, section->tag, e) : EK_OK;
-}
-
-static int read_all(struct ek_detector *d, const uint8_t *bytes, size_t length, struct ek_error *e)
-{
-    struct ek_snap s = {.at = bytes, .end = bytes + length - CRC_BYTES};
-    int rc = read_head(d, &s, e);
-    for (int i = 0; i < SECTIONS && !rc; i++)
-        rc = read_section(d, &s, &sections[i], e);
-    if (!rc && s.at != s.end)
-        rc = damaged(EK_EFORMAT, "behind the last", e);
-    return rc;
+    int rc = read_head(d, s, e);
+    for (int i = 0; i < SECTIONS && !rc; i++) {
+        struct ek_snap section = ek_snapshot_take(s, sections[i].tag);
+        if (!section.rc)
+            sections[i].walk(d, &section);
+        ek_snap_require(&section, section.at == section.end);
+        if (section.rc)
+            rc = ek_snapshot_damaged(section.rc, sections[i].tag, e);
+    }
+    return !rc && s->at != s->end ? ek_snapshot_damaged(EK_EFORMAT, "behind the last section", e)
+                                  : rc;
 }
 
 int ek_detector_restore(struct ek_detector **out, const struct ek_manifest *m,
@@ -280,11 +190,12 @@ int ek_detector_restore(struct ek_detector **out, const struct ek_manifest *m,
                         const void *bytes, size_t length, struct ek_error *e)
 {
     struct ek_detector *d = NULL;
-    int rc = check_frame(bytes, length, e);
+    struct ek_snap s;
+    int rc = ek_snapshot_open(bytes, length, &s, e);
     if (!rc)
         rc = ek_detector_new_with(&d, m, p, rules, cells, e);
     if (!rc)
-        rc = read_all(d, bytes, length, e);
+        rc = read_all(d, &s, e);
     if (rc)
         ek_detector_free(d);
     else

@@ -187,6 +187,7 @@ def findings(r):
 def head(r):
     out = {"bytes": r.one("Q"), "manifest": f"{r.one('Q'):016x}", "profile": f"{r.one('Q'):016x}"}
     out.update(zip(SIZES, r.take("8i")))
+    out["feature_names"] = [r.text() for _ in range(out["features"])]
     out["names"] = [r.text() for _ in range(out["dimensions"])]
     return out
 
@@ -206,11 +207,11 @@ def read(data):
     r.at = 8
     if r.one("I") != VERSION:
         raise Damaged("another version")
+    if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
+        raise Damaged("wrong checksum")
     out = head(r)
     if out["bytes"] != len(data):
         raise Damaged(f"{len(data)} of {out['bytes']} bytes")
-    if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
-        raise Damaged("wrong checksum")
     walks = {
         "CELL": lambda s: cells(s, out),
         "LIST": lambda s: lists(s, out),

@@ -44,6 +44,20 @@ static void pair_close(struct pair *p)
     ek_manifest_free(p->manifest);
 }
 
+static void assert_same_figures(const struct ek_detector *a, const struct ek_detector *b)
+{
+    struct ek_beyond x = ek_detector_beyond(a), y = ek_detector_beyond(b);
+    const struct ek_cells *c = ek_detector_registry(a), *d = ek_detector_registry(b);
+    ck_assert(!memcmp(&x, &y, sizeof x));
+    ck_assert_uint_eq(ek_detector_queries(a), ek_detector_queries(b));
+    ck_assert_uint_eq(ek_cells_taken_ever(c), ek_cells_taken_ever(d));
+    for (int i = 0; i < ek_cells_dimensions(c); i++) {
+        struct ek_cells_share s = ek_cells_share_of(c, i), t = ek_cells_share_of(d, i);
+        ck_assert(s.own == t.own && s.lists == t.lists && s.pooled == t.pooled);
+        ck_assert(!memcmp(&s.pooled_values, &t.pooled_values, sizeof s.pooled_values));
+    }
+}
+
 /* Both are in the same state, to the bit; one of them is restored from it. */
 static void cut(struct pair *p)
 {
@@ -55,6 +69,7 @@ static void cut(struct pair *p)
     ck_assert_int_eq(ek_detector_save(p->stopped, &stopped, NULL), EK_OK);
     ck_assert_uint_eq(through.length, stopped.length);
     ck_assert(!memcmp(through.data, stopped.data, through.length));
+    assert_same_figures(p->through, p->stopped);
     ek_detector_free(p->stopped);
     p->stopped = NULL;
     ek_detector_restore(&p->stopped, p->manifest, p->profile, p->rules, p->cells, through.data,

@@ -284,7 +284,7 @@ static void write_bytes(const char *path, const struct ek_buf *b)
  * in the environment writes it anew, for a format that has changed. */
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
-    enum { FIRST_SECTION = 36 + 8 * 4 + 4 + 3 + 4 + 6 };
+    enum { FIRST_SECTION = 36 + 8 * 4 + 4 + 5 + 4 + 4 + 4 + 3 + 4 + 6 };
     static const char path[] = "tests/format/golden/snapshot-1.bin";
     char tags[2][SECTIONS_MAX][TAG + 1] = {{{0}}};
     uint64_t length[2][SECTIONS_MAX];
