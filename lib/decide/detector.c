@@ -246,8 +246,8 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
         d->window_level[n] = level[ek_history_row(d->history, i)->stratum];
         d->window_row[n++] = i;
     }
-    struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, feature)];
-    *w = (struct ek_window){d->window, d->window_level, n, evidence->mu, d->residual, {0, 1}};
+    float mu = ek_detector_level(d, cell, feature);
+    *w = (struct ek_window){d->window, d->window_level, n, mu, d->residual, {0, 1}};
     return n;
 }
 
@@ -278,15 +278,16 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stat
         if (!d->watched[f] || (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
             continue;
         struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, f)];
+        float all = cell ? ek_detector_level(d, 0, f) : 0;
         struct ek_episode *e = ek_episode_at(d, cell, f);
         if (e)
-            ek_episode_list(d, e, &records[f], records[f].r - evidence->mu, query);
+            ek_episode_list(d, e, &records[f], records[f].r - ek_detector_level(d, cell, f), query);
         else if (!relative || !ek_detector_resembles(d, f))
             ek_evidence_batch_add(d->batch, f, evidence, &d->tables, &d->bets[f],
-                                  &d->profile->baseline[f], &records[f], records[f].r,
+                                  &d->profile->baseline[f], &records[f], records[f].r - all,
                                   fair_of(d, cell, f, evidence));
     }
-    ek_evidence_batch_run(d->batch, &d->tables, &d->level);
+    ek_evidence_batch_run(d->batch, &d->tables, &d->level, cell ? EK_TRACK_LISTS : d->track_lists);
     if (d->habits)
         ek_habits_learn(d->habits);
     while (ek_evidence_batch_alarm(d->batch, &d->tables, &d->level, &at, &feature, &bet))
@@ -340,6 +341,7 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     const float *level = d->stratum_level + (size_t)d->stratum_now * (size_t)d->features;
     for (int f = 0; f < d->features; f++)
         (*records)[f].r -= level[f];
+    d->track_lists = ek_track_lists(ek_history_lists_per_day(d->history));
     ek_categories_remember(d->categories, d->stratum_now, ek_history_count(d->history) - 1);
     for (int i = 0; i < ek_categories_count(d->categories); i++)
         ek_list_stats_of_category(&(*records)[ek_categories_feature(d->categories, i)]);

@@ -73,7 +73,8 @@ struct ek_detector {
     struct ek_evidence_batch *batch;
     struct ek_alarm_level level;
     struct ek_stratum_field stratum;
-    int stratum_now; /* of the last list */
+    int stratum_now;   /* of the last list */
+    float track_lists; /* half-life of the tracked level of all traffic now */
     struct ek_list_sums *sums;
     float *pivot; /* [padded] */
     struct ek_repeats *repeats, *relatives;
@@ -120,6 +121,14 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
 static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
 {
     return (size_t)cell * (size_t)d->features + (size_t)feature;
+}
+
+/* Tracked level of a cell, relative to its strata in training: a segment value goes with all
+ * traffic, and has a difference of its own. */
+static inline float ek_detector_level(const struct ek_detector *d, int cell, int feature)
+{
+    float all = d->evidence[ek_detector_slot(d, 0, feature)].mu;
+    return cell ? all + d->evidence[ek_detector_slot(d, cell, feature)].mu : all;
 }
 
 static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_detector *d,

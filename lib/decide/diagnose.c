@@ -10,6 +10,7 @@ enum {
     BEFORE = 2048,    /* lists whose level is the one before the change */
     MEASURED = 320    /* moved lists, the newest, that a level is measured on */
 };
+static const float SAME_LEVEL = 2;     /* half-lives within which the level was nearly the same */
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
 /* How well the tracked level is known, and by how much the level of healthy traffic may wander
  * while the whole history passes (standard deviations, ln). */
@@ -76,8 +77,11 @@ static void level_before(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, e->cell, e->feature)];
     uint64_t from = d->settled[e->feature] <= e->since_row ? d->settled[e->feature] : 0;
+    uint64_t same_day = (uint64_t)(SAME_LEVEL * d->track_lists);
     struct ek_residuals h;
     struct ek_window w;
+    if (e->since_row > from + same_day)
+        from = e->since_row - same_day;
     ek_detector_window(d, e->feature, e->cell, from, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;

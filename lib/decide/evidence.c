@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-static const float TRACK_RATE = 0.6931472f / 2500; /* half-life of 2,500 lists */
-static const float TRACK_MAX_LN = 0.18232156f;     /* ln 1.2 */
-static const float TRACK_CLIP = 2;                 /* standard deviations */
-static const float TRACK_FIRST = 200;              /* lists' worth of trust in the profile */
+static const float LN_2 = 0.6931472f;
+static const double TRACK_DAYS = 1 / 40.0;
+static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
+static const float TRACK_CLIP = 2;             /* standard deviations */
+static const float TRACK_FIRST = 200;          /* lists' worth of trust in the profile */
 
 /* What a list says of one feature, for the tracked level. */
 struct tracked {
@@ -78,22 +79,28 @@ void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct 
     batch->step[i].fair = fair;
 }
 
-static void track(const struct tracked *o)
+float ek_track_lists(double lists_per_day)
+{
+    double lists = lists_per_day > 0 ? TRACK_DAYS * lists_per_day : EK_TRACK_LISTS;
+    return (float)fmin(fmax(lists, EK_TRACK_LISTS_MIN), EK_TRACK_LISTS);
+}
+
+static void track(const struct tracked *o, float track_lists)
 {
     float z = fminf(fmaxf(o->residual * o->inv_sd, -TRACK_CLIP), TRACK_CLIP);
-    float rate = fmaxf(1 / ((float)o->state->queries + TRACK_FIRST), TRACK_RATE);
+    float rate = fmaxf(1 / ((float)o->state->queries + TRACK_FIRST), LN_2 / track_lists);
     ek_evidence_shift(o->state, rate * z / o->inv_sd);
 }
 
 void ek_evidence_batch_run(struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
-                           const struct ek_alarm_level *level)
+                           const struct ek_alarm_level *level, float track_lists)
 {
     ek_bet_steps(batch->step, batch->count, t->weight, batch->total, batch->level);
     for (int i = 0; i < batch->count; i++) {
         const struct tracked *o = &batch->tracked[i];
         o->state->queries++;
         if (o->inv_sd > 0 && batch->level[i] < level->hot)
-            track(o);
+            track(o, track_lists);
     }
 }
 

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+enum { LISTS_FOR_TRAFFIC = 256 };
+static const double DAY_MS = 24 * 3600 * 1000;
+
 struct ek_history {
     uint64_t count;
     int features, query_features, cells;
@@ -73,6 +76,15 @@ const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint6
 const float *ek_history_query(const struct ek_history *h, uint64_t i)
 {
     return h->query + i % EK_HISTORY * (size_t)h->query_features;
+}
+
+double ek_history_lists_per_day(const struct ek_history *h)
+{
+    if (h->count < LISTS_FOR_TRAFFIC)
+        return 0;
+    uint64_t first = ek_history_first(h), last = h->count - 1;
+    int64_t from = ek_history_row(h, first)->time_ms, to = ek_history_row(h, last)->time_ms;
+    return to > from ? DAY_MS * (double)(last - first) / ((double)to - (double)from) : 0;
 }
 
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell)

@@ -34,6 +34,9 @@ uint64_t ek_history_first(const struct ek_history *h);
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
+/* How many lists come in a day, by the times of the rows; 0: not known, for few rows or times that
+ * do not move on. */
+double ek_history_lists_per_day(const struct ek_history *h);
 /* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
 void ek_history_forget(struct ek_history *h, int cell);
 /* Whether row i belongs to a cell. */

@@ -208,7 +208,7 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
         ek_evidence_batch_clear(batch);
         ek_evidence_batch_add(batch, 0, &s, &w->tables, &w->bets, &w->baseline, &o, o.r - w->level,
                               w->fair);
-        ek_evidence_batch_run(batch, &w->tables, level);
+        ek_evidence_batch_run(batch, &w->tables, level, EK_TRACK_LISTS);
         if (ek_evidence_batch_alarm(batch, &w->tables, level, &at, &feature, &bet)) {
             count++;
             ek_evidence_restart(&s);

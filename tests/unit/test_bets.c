@@ -178,7 +178,7 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     for (; !alarm && lists < 100; lists++) {
         ek_evidence_batch_clear(batch);
         ek_evidence_batch_add(batch, 7, &state, &x->t, &x->bets, &x->b, &list, -4.6f, fair);
-        ek_evidence_batch_run(batch, &x->t, &level);
+        ek_evidence_batch_run(batch, &x->t, &level, EK_TRACK_LISTS);
         at = 0;
         alarm = ek_evidence_batch_alarm(batch, &x->t, &level, &at, &feature, &bet);
     }
