@@ -140,7 +140,7 @@ static inline struct ek_window windows_next(struct windows *w, int lists, int mo
         window_fault *here = ek_rng_uniform(&w->rng) < share ? fault : NULL;
         w->record[i] = window_list(w, most, here, by, &w->level[i]);
     }
-    return (struct ek_window){w->record, w->level, lists, 0, w->scratch, {0, 1}};
+    return (struct ek_window){w->record, w->level, lists, 0, w->scratch, {0, 1, 0}};
 }
 
 #endif

@@ -16,6 +16,7 @@ enum { SHIFT, SHARE, LEVEL, PARAMETERS };
 enum { FREE_SHIFT = 1 << SHIFT, FREE_SHARE = 1 << SHARE, FREE_LEVEL = 1 << LEVEL };
 
 static const double LARGEST_LN = 14; /* x 10^6 */
+static const double SHARE_AHEAD = 6; /* ln likelihood by which a share must beat all lists */
 static const double SHARE_MIN = 1e-4;
 static const double NO_ERROR = 9;
 static const double NORMAL_95 = 1.959964;
@@ -299,6 +300,20 @@ static void interval(const struct fit *f, const struct place *top, unsigned nuis
     out->error_ln = (out->high_ln - out->low_ln) / (2 * NORMAL_95);
 }
 
+/* The best shift of all lists instead of a share of them, where that is preferred. */
+static int is_whole(const struct fit *f, double whole_ln, struct place *top)
+{
+    struct place all = {.p = {top->p[SHIFT] * top->p[SHARE], 1, 0}};
+    if (!(whole_ln > 0))
+        return 0;
+    evaluate(f, &all);
+    climb(f, &all, FREE_SHIFT);
+    if (fabs(all.p[SHIFT]) > whole_ln || all.value < top->value - SHARE_AHEAD)
+        return 0;
+    *top = all;
+    return 1;
+}
+
 struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
                              const struct ek_align_known *known)
 {
@@ -310,6 +325,8 @@ struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
         return found;
     evaluate(&f, &top);
     climb(&f, &top, FREE_SHIFT | nuisance);
+    if (top.p[SHARE] < 1 && is_whole(&f, known->whole_ln, &top))
+        nuisance &= ~(unsigned)FREE_SHARE;
     found.shift_ln = top.p[SHIFT];
     found.share = top.p[SHARE];
     found.gain_ln = top.value;

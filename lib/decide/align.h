@@ -5,6 +5,10 @@
  * g the training density of the residual and sigma how well that level is known. Residuals are
  * counted in the bins of the density first, so the cost hardly grows with the lists.
  *
+ * All traffic moves a little now and then; a part of the lists moving by much is rarer. So a shift
+ * of all lists by at most `whole_ln` is preferred (q = 1, b = 0) unless a share explains the lists
+ * e^6 times as well.
+ *
  * The interval is that of the profile likelihood: all s whose best (q, b) loses at most 1.92 of the
  * ln likelihood (Venzon and Moolgavkar 1988), so that it knows what is not known about share and
  * level; it need not be symmetrical.
@@ -28,6 +32,7 @@ void ek_residuals_of(struct ek_residuals *h, const float *r, int count);
 struct ek_align_known {
     double level_error; /* sigma, standard error of the level taken off the residuals; 0: exact */
     double repetition;  /* lists that say the same as one independent list (design effect); >= 1 */
+    double whole_ln;    /* all lists move together by that much at times; 0: not known */
 };
 
 struct ek_alignment {

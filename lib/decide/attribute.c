@@ -142,7 +142,7 @@ enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, ui
         if (i == own || e->through >> i & 1)
             continue;
         ek_detector_window(d, e->feature, e->cell, since, &w);
-        w.known = (struct ek_align_known){e->level_error, 1};
+        w.known = (struct ek_align_known){e->level_error, 1, 0};
         ek_split_by(d, e, &w, i, &s);
         open |= is_open(&s, w.count);
         if (is_apart(&s) && (!found || s.gain > best.gain) && explains_all(d, e, &s)) {

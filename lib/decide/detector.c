@@ -247,7 +247,7 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
         d->window_row[n++] = i;
     }
     float mu = ek_detector_level(d, cell, feature);
-    *w = (struct ek_window){d->window, d->window_level, n, mu, d->residual, {0, 1}};
+    *w = (struct ek_window){d->window, d->window_level, n, mu, d->residual, {0, 1, 0}};
     return n;
 }
 

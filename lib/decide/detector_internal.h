@@ -33,11 +33,15 @@ enum ek_reason {
     EK_REASONS
 };
 
+/* So many of the lists moved: the whole cell did. */
+#define EK_WHOLE_SHARE .9
+
 struct ek_episode {
     uint32_t number, cause;
     enum ek_phase phase;
     int feature, cell, bet;
     int claimed; /* its lists are no evidence for other cells */
+    int quiet;   /* looks too small to tell so far: nobody hears of it */
     int attempts, looks, waits;
     enum ek_class rival; /* class of the last diagnosis, which may differ from the one told */
     unsigned through;    /* dimensions, as bits, whose cells handed the change over to this one */
@@ -187,6 +191,15 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 /* What the lists since the change say, into e->diagnosis; w is filled. 1: worth telling, 0: cannot
  * be said yet, -1: nothing. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
+
+/* Moves the tracked level of the episode's cell. Segment values go with all traffic, but for those
+ * that have an open episode: it is measured against the level from before. */
+void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln);
+/* Whether nearly all lists have moved, by less than the rules have told: traffic does that. */
+int ek_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
+                      const struct ek_alignment *level);
+/* The same of the lists so far, right at the alarm. */
+int ek_begins_small(struct ek_detector *d, const struct ek_episode *e);
 
 enum ek_recovery {
     EK_LASTS,

@@ -71,11 +71,22 @@ static int usable_residuals(const struct ek_window *w, int first)
     return n;
 }
 
+void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln)
+{
+    struct ek_evidence *own = &d->evidence[ek_detector_slot(d, e->cell, e->feature)];
+    ek_evidence_shift(own, (float)shift_ln);
+    for (int i = 0; e->cell == 0 && i < d->episodes; i++) {
+        const struct ek_episode *o = &d->episode[i];
+        if (o->phase != EK_WATCHING && o->feature == e->feature && o->cell != 0)
+            ek_evidence_shift(&d->evidence[ek_detector_slot(d, o->cell, o->feature)],
+                              -(float)shift_ln);
+    }
+}
+
 /* Moves the cell's level to where it was right before the change: the tracked one lags behind the
  * day, and has taken in a part of a small shift. */
 static void level_before(struct ek_detector *d, struct ek_episode *e)
 {
-    struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, e->cell, e->feature)];
     uint64_t from = d->settled[e->feature] <= e->since_row ? d->settled[e->feature] : 0;
     uint64_t same_day = (uint64_t)(SAME_LEVEL * d->track_lists);
     struct ek_residuals h;
@@ -89,7 +100,7 @@ static void level_before(struct ek_detector *d, struct ek_episode *e)
     ek_residuals_of(&h, w.scratch, n);
     double level = ek_align_level(ek_profile_density(d->profile, e->feature), &h, TRACKED_ERROR,
                                   &e->level_error);
-    ek_evidence_shift(evidence, (float)level);
+    ek_episode_follow(d, e, level);
 }
 
 /* What is known of a level beside its lists. Related lists say the same again: they are worth as
@@ -99,7 +110,9 @@ static struct ek_align_known known_of(const struct ek_detector *d, const struct 
     double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
     double related = d->profile->baseline[e->feature].related;
     double families = ek_detector_resembles(d, e->feature) ? d->profile->related_lists - 1 : 0;
-    return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related};
+    double whole = log(ek_detector_rule(d, e->feature)->act_effect);
+    return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related,
+                                   whole};
 }
 
 /* The level as it is now: of the newest lists, as many as hold enough that moved. A level that
@@ -165,4 +178,23 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
     }
     if (best >= 0)
         ek_episode_begin(d, e, d->window_row[best]);
+}
+
+int ek_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
+                      const struct ek_alignment *level)
+{
+    return level->share > EK_WHOLE_SHARE && fabs(level->shift_ln) - level->error_ln <
+                                                log(ek_detector_rule(d, e->feature)->min_effect);
+}
+
+int ek_begins_small(struct ek_detector *d, const struct ek_episode *e)
+{
+    struct ek_residuals h;
+    struct ek_window w;
+    if (!ek_bet_on_level(e->bet) || !ek_detector_window(d, e->feature, e->cell, e->since_row, &w))
+        return 0;
+    w.known = known_of(d, e);
+    ek_residuals_of(&h, w.scratch, usable_residuals(&w, 0));
+    struct ek_alignment level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w.known);
+    return ek_is_small_shift(d, e, &level);
 }

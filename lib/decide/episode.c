@@ -10,7 +10,6 @@ enum {
     LOOK_LISTS = 128,
     WAITS = 2 /* for half of confirm_queries each, while segments may explain a change */
 };
-static const double NOTHING_SHARE = .9; /* of the lists moved: the whole cell did */
 
 const char *ek_finding_state_name(enum ek_finding_state s)
 {
@@ -67,6 +66,8 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
 {
     uint64_t last = ek_history_count(d->history) - 1;
     struct ek_finding f;
+    if (e->quiet)
+        return;
     memset(&f, 0, sizeof f);
     f.state = state;
     f.episode = e->number;
@@ -129,6 +130,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->due = (uint32_t)d->rules->confirm_queries;
     d->episode_of[ek_detector_slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
     ek_cells_hold(d->cells, cell);
+    e->quiet = ek_begins_small(d, e);
     tell(d, e, EK_SUSPECTED, NULL);
     return e;
 }
@@ -156,6 +158,15 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_rea
     close_episode(d, e);
 }
 
+/* An alarm that looked too small to tell at first, and does no longer. */
+static void speak_up(struct ek_detector *d, struct ek_episode *e)
+{
+    if (!e->quiet)
+        return;
+    e->quiet = 0;
+    tell(d, e, EK_SUSPECTED, NULL);
+}
+
 static void confirm(struct ek_detector *d, struct ek_episode *e)
 {
     if (ek_episode_has_level(e) && e->query_feature < 0) {
@@ -165,6 +176,7 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
         if (ek_diagnose(d, e, &w) <= 0)
             e->diagnosis = first;
     }
+    speak_up(d, e);
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
     e->due = e->lists + EK_UPDATE_LISTS;
@@ -178,10 +190,8 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
 /* The alarm was about a level inside min_effect: follow it, or it comes again. */
 static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
 {
-    const struct ek_diagnosis *g = &e->diagnosis;
-    if (ek_bet_on_level(e->bet) && g->level.share > NOTHING_SHARE)
-        ek_evidence_shift(&d->evidence[ek_detector_slot(d, e->cell, e->feature)],
-                          (float)g->level.shift_ln);
+    if (ek_bet_on_level(e->bet) && e->diagnosis.level.share > EK_WHOLE_SHARE)
+        ek_episode_follow(d, e, e->diagnosis.level.shift_ln);
 }
 
 void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from)
@@ -237,6 +247,8 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
         settle_worth(d, e, where);
         return;
     }
+    if (worth == 0 && !ek_is_small_shift(d, e, &e->diagnosis.level))
+        speak_up(d, e);
     if (worth == 0 && is_large(d, e) && ++e->looks < LOOKS) {
         e->due = e->lists + LOOK_LISTS;
         return;

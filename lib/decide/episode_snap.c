@@ -74,6 +74,7 @@ static void place_snap(struct ek_detector *d, struct ek_episode *e, struct ek_sn
     ek_snap_int(s, &e->cell, 0, ek_cells_count(d->cells) - 1);
     ek_snap_int(s, &e->bet, 0, EK_BET_VALUE_GONE);
     ek_snap_int(s, &e->claimed, 0, 1);
+    ek_snap_int(s, &e->quiet, 0, 1);
     ek_snap_int(s, &e->attempts, 0, INT_MAX);
     ek_snap_int(s, &e->looks, 0, INT_MAX);
     ek_snap_int(s, &e->waits, 0, INT_MAX);

@@ -45,7 +45,7 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *r
     w.record += n - count;
     w.level += n - count;
     w.count = count;
-    w.known = (struct ek_align_known){e->level_error, 1};
+    w.known = (struct ek_align_known){e->level_error, 1, 0};
     int usual = ek_looks_usual(&d->profile->baseline[e->feature],
                                ek_profile_density(d->profile, e->feature), &w,
                                ek_detector_rule(d, e->feature)->min_effect) &&

@@ -145,7 +145,7 @@ def episode(r):
     if phase == "free":
         return None
     number, cause, feature, cell = r.take("IIii")
-    bet, claimed, _tried, _looks, _waits = r.take("5i")
+    bet, claimed, _quiet, _tried, _looks, _waits = r.take("6i")
     r.take("IIi")
     _alarm, _row, since_query, since_ms, _first, _last, lists_since, _due = r.take("QQQqQQII")
     r.take("3dQiI")

@@ -31,7 +31,8 @@ static void ck_coverage(double factor, double share, int lists, double level_err
     for (int t = 0; t < TRIALS; t++) {
         struct ek_window window = windows_next(&w, lists, WINDOW_ITEMS, scale, factor, share);
         ek_residuals_of(&h, r, residuals(&window, level_error, &w.rng, r));
-        struct ek_alignment a = ek_align(w.density, &h, &(struct ek_align_known){level_error, 1});
+        struct ek_alignment a =
+            ek_align(w.density, &h, &(struct ek_align_known){level_error, 1, 0});
         held += a.low_ln <= log(factor) && log(factor) <= a.high_ln;
     }
     ck_assert_msg(held >= LEAST * TRIALS && held <= MOST * TRIALS, "x%g of %g: %d of %d", factor,
@@ -54,6 +55,31 @@ START_TEST(an_interval_holds_the_shift_of_some_lists)
 }
 END_TEST
 
+/* How often a share of the lists is found where all may move by a quarter. */
+static int shares_found(double factor, double share, int lists, uint64_t seed)
+{
+    static struct windows w;
+    float r[WINDOW_LISTS];
+    struct ek_residuals h;
+    int found = 0;
+    windows_train(&w, seed);
+    for (int t = 0; t < TRIALS; t++) {
+        struct ek_window window = windows_next(&w, lists, WINDOW_ITEMS, scale, factor, share);
+        ek_residuals_of(&h, r, residuals(&window, .02, &w.rng, r));
+        found += ek_align(w.density, &h, &(struct ek_align_known){.02, 1, log(1.25)}).share < .9;
+    }
+    return found;
+}
+
+START_TEST(a_small_shift_of_all_lists_is_no_larger_one_of_some)
+{
+    ck_assert_int_le(shares_found(1.08, 1, 320, 18), TRIALS / 100);
+    ck_assert_int_le(shares_found(1.17, 1, 320, 19), TRIALS / 100);
+    ck_assert_int_ge(shares_found(2, .2, 320, 20), TRIALS * 95 / 100);
+    ck_assert_int_ge(shares_found(100, .02, 320, 21), TRIALS * 95 / 100);
+}
+END_TEST
+
 START_TEST(lists_that_say_the_same_widen_the_interval)
 {
     static struct windows w;
@@ -62,8 +88,8 @@ START_TEST(lists_that_say_the_same_widen_the_interval)
     windows_train(&w, 17);
     struct ek_window window = windows_next(&w, 200, WINDOW_ITEMS, scale, 2, 1);
     ek_residuals_of(&h, r, residuals(&window, 0, &w.rng, r));
-    double one = ek_align(w.density, &h, &(struct ek_align_known){0, 1}).error_ln;
-    double four = ek_align(w.density, &h, &(struct ek_align_known){0, 4}).error_ln;
+    double one = ek_align(w.density, &h, &(struct ek_align_known){0, 1, 0}).error_ln;
+    double four = ek_align(w.density, &h, &(struct ek_align_known){0, 4, 0}).error_ln;
     ck_assert_double_eq_tol(four / one, 2, .25);
 }
 END_TEST
@@ -99,7 +125,7 @@ START_TEST(no_place_near_the_one_found_is_likelier)
     for (int t = 0; t < 50; t++) {
         struct ek_window window = windows_next(&w, 300, WINDOW_ITEMS, scale, 2 + t, .4);
         ek_residuals_of(&h, r, residuals(&window, 0, &w.rng, r));
-        struct ek_alignment a = ek_align(w.density, &h, &(struct ek_align_known){0, 1});
+        struct ek_alignment a = ek_align(w.density, &h, &(struct ek_align_known){0, 1, 0});
         for (double s = -.2; s <= .2; s += .02)
             for (double q = .05; q <= 1; q += .05)
                 ck_assert(ek_align_gain(w.density, &h, a.shift_ln + s, q, 0, 0) < a.gain_ln + .05);
@@ -132,7 +158,8 @@ Suite *suite_align(void)
 {
     return ek_suite(
         "align", an_interval_holds_the_shift_of_all_lists,
-        an_interval_holds_the_shift_of_some_lists, lists_that_say_the_same_widen_the_interval,
-        counts_in_bins_have_the_likelihood_of_the_lists, no_place_near_the_one_found_is_likelier,
-        the_level_before_a_change_is_found_with_its_error);
+        an_interval_holds_the_shift_of_some_lists,
+        a_small_shift_of_all_lists_is_no_larger_one_of_some,
+        lists_that_say_the_same_widen_the_interval, counts_in_bins_have_the_likelihood_of_the_lists,
+        no_place_near_the_one_found_is_likelier, the_level_before_a_change_is_found_with_its_error);
 }

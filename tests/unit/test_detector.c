@@ -98,6 +98,18 @@ static void three_percent(struct bench *b, struct ek_query *q)
     stream_scale(q, 0, 1.03);
 }
 
+static void eight_percent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 1.08);
+}
+
+static void a_third_more(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 1.08 * 1.3);
+}
+
 static void turned(struct bench *b, struct ek_query *q)
 {
     (void)b;
@@ -136,6 +148,23 @@ START_TEST(calm_traffic_raises_nothing)
     setup(&b, 1);
     run(&b, 20000, NULL);
     ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
+    teardown(&b);
+}
+END_TEST
+
+/* A holiday: too small to tell, and too large for the dead-band. What comes on top is measured
+ * against it. */
+START_TEST(a_small_shift_of_all_traffic_is_followed_in_silence)
+{
+    struct bench b;
+    setup(&b, 31);
+    run(&b, BEFORE, NULL);
+    run(&b, 8000, eight_percent);
+    for (int state = 0; state < 5; state++)
+        ck_assert_int_eq(b.count[state], 0);
+    run(&b, 600, a_third_more);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 1.3, .06);
     teardown(&b);
 }
 END_TEST
@@ -624,9 +653,10 @@ END_TEST
 Suite *suite_detector(void)
 {
     return ek_suite(
-        "detector", calm_traffic_raises_nothing, cents_are_found_within_ten_lists_and_named,
-        a_fault_of_one_arm_is_put_on_the_arm, a_factor_that_follows_the_nights_is_named_so,
-        a_code_of_the_query_is_no_factor,
+        "detector", calm_traffic_raises_nothing,
+        a_small_shift_of_all_traffic_is_followed_in_silence,
+        cents_are_found_within_ten_lists_and_named, a_fault_of_one_arm_is_put_on_the_arm,
+        a_factor_that_follows_the_nights_is_named_so, a_code_of_the_query_is_no_factor,
         a_query_feature_that_always_went_with_the_value_is_no_factor,
         what_is_below_min_effect_is_not_told, other_faults_have_their_own_names,
         a_fault_that_ends_recovers, a_list_repeated_is_no_new_evidence,
