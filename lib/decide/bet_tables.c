@@ -107,7 +107,7 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
         row[3] = (float)(.985 + .015 * atom(far, i));
         row[4] = (float)(.99 + .01 * atom(rare, i));
         row[5] = (float)(.85 + .15 * atom(far, i));
-        row[6] = 1;
+        row[EK_BET_SPREAD_UP] = row[EK_BET_SPREAD_FAR] = 1;
     }
     for (int b = 0; b < EK_LEVEL_BETS; b++)
         unit_mean(&table[0][b]);
@@ -116,11 +116,12 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
 static void fill_weights(float *weight)
 {
     static const double level[EK_LEVEL_BETS] = {6, 3, 1.5, .5, .25, 1};
-    const double spread = 1, cautious = .5, bold = .25;
+    const double spread = 1, spread_far = .5, cautious = .5, bold = .25;
     double total = 0;
     for (int i = 0; i < EK_LEVEL_BETS; i++)
         weight[i] = weight[EK_BET_DOWN + i] = (float)level[i];
     weight[EK_BET_SPREAD_UP] = weight[EK_BET_SPREAD_DOWN] = (float)spread;
+    weight[EK_BET_SPREAD_FAR] = weight[EK_BET_DOWN + EK_BET_SPREAD_FAR] = (float)spread_far;
     for (int i = 0; i < EK_SHARES; i++) {
         weight[EK_BET_SHARES + i] = (float)cautious;
         weight[EK_BET_SHARES + EK_SHARES + i] = (float)bold;
@@ -142,7 +143,9 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
             t->spread[i][lane] = 1;
         t->spread[i][EK_BET_SPREAD_UP] =
             (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(rare, i));
+        t->spread[i][EK_BET_SPREAD_FAR] = (float)(.97 + .03 * atom(rare, i));
     }
     unit_mean(&t->spread[0][EK_BET_SPREAD_UP]);
+    unit_mean(&t->spread[0][EK_BET_SPREAD_FAR]);
     fill_weights(t->weight);
 }

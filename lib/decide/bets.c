@@ -4,8 +4,8 @@
 #include <string.h>
 
 #define EVERY 3.4e38f
-static const float ONES[EK_BETS] = {1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1,
-                                    1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+static const float ONES[EK_BETS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 /* What level bets are worth at most: any list; one whose items do not belong together, which is no
  * evidence of a level; a lonely value, that needs company to be believed when it is far. */
 static const float ANY[EK_BET_ROW] = {EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, EVERY};

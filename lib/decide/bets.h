@@ -9,8 +9,8 @@
  * Level bets, up and down: A slow shifts of all lists; B medium ones; C a share of the lists; D far
  * values in 1% of the lists; E the same under heavy tails; F far values in a tenth or more. How far
  * "far" is follows from the training: D and F bet on values that it had once in `far_p` lists.
- * Spread, up and down. Shares missing, zero, negative, tied: a cautious bet for a small rise and a
- * bold one for a large. Lanes as in num/bet_steps.h.
+ * Spread, up and down, of most lists and of some. Shares missing, zero, negative, tied: a cautious
+ * bet for a small rise and a bold one for a large. Lanes as in num/bet_steps.h.
  */
 #ifndef EK_DECIDE_BETS_H
 #define EK_DECIDE_BETS_H
@@ -25,7 +25,8 @@ enum {
     EK_BETS = EK_BET_LANES,
     EK_LEVEL_BETS = EK_BET_LEVEL_LANES, /* in one direction */
     EK_BET_SPREAD_UP = 6,
-    EK_BET_DOWN = 8, /* the bets down: the same, so many lanes later */
+    EK_BET_SPREAD_FAR = 7, /* of some lists */
+    EK_BET_DOWN = 8,       /* the bets down: the same, so many lanes later */
     EK_BET_SPREAD_DOWN = EK_BET_DOWN + EK_BET_SPREAD_UP,
     EK_BET_SHARES = 16,
     EK_TABLE_ROWS = 256,

@@ -8,7 +8,8 @@ enum {
     ATTEMPTS = 4, /* diagnoses, each after twice as many lists, before an alarm is dropped */
     LOOKS = 24,   /* more of them at a level that is large but not yet for sure */
     LOOK_LISTS = 128,
-    WAITS = 2 /* for half of confirm_queries each, while segments may explain a change */
+    LONG_LISTS = 1024, /* after an episode so long the level before it says little: learn it anew */
+    WAITS = 2          /* for half of confirm_queries each, while segments may explain a change */
 };
 
 const char *ek_finding_state_name(enum ek_finding_state s)
@@ -149,6 +150,8 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     ek_cells_release(d->cells, e->cell);
     e->phase = EK_WATCHING;
     ek_evidence_restart(&d->evidence[at]);
+    if (e->lists > LONG_LISTS)
+        d->evidence[at].queries = 0;
     ek_categories_restart(d->categories, e->feature, e->cell);
 }
 
@@ -254,7 +257,7 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
         return;
     }
     if (worth == 0 && ++e->attempts < ATTEMPTS) {
-        e->due = 2 * e->due;
+        e->due = e->lists + (e->lists < EK_UPDATE_LISTS ? e->lists : EK_UPDATE_LISTS);
         return;
     }
     follow_small_shift(d, e);

@@ -8,6 +8,8 @@ static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST 
 /* A value of a segment that makes up such a part of the traffic must have been seen normal, and
  * somewhat surely so (ln): the more so, the more harm there is in a mistake. */
 static const double PART_TO_SEE = 1.0 / 32, SURE = 1.5, SURE_PER_SHIFT = 2;
+/* Lists whose spread is above the 99.5% of training: as many, and of a mixture. */
+static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
 static const double GOES_ON = 7; /* ln likelihood ratio for a value that is faulty still */
 enum {
     PATIENCE = 128,  /* lists within which a value must be seen, or it is gone */
@@ -30,6 +32,25 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
         moved = (1 - q) * normal + q * ek_density_at(density, r - e->diagnosis.level.shift_ln);
     }
     return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
+}
+
+/* Whether the change shows in how many lists are incoherent, and only there. */
+static int is_mixture(const struct ek_diagnosis *g)
+{
+    return g->class == EK_ITEMS && g->incoherent > MIXTURE_LEAST;
+}
+
+/* Bet of one list that its items belong together again as they do in training. */
+static double back_together(const struct ek_detector *d, const struct ek_episode *e,
+                            const struct ek_list_stats *record)
+{
+    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    double q = fmin(e->diagnosis.incoherent, MIXTURE_MOST);
+    if (!ek_spread_known(b, record->usable))
+        return 1;
+    return record->spread > b->spread_hi[ek_size_class(record->usable)]
+               ? INCOHERENT_USUALLY / q
+               : (1 - INCOHERENT_USUALLY) / (1 - q);
 }
 
 /* Classes without a level: how many of the last lists there are that look like training in every
@@ -131,8 +152,9 @@ static void follow_relief(const struct ek_detector *d, struct ek_episode *e, dou
 static int looks_normal(struct ek_detector *d, struct ek_episode *e,
                         const struct ek_list_stats *record, float r, const float *query)
 {
-    if (ek_episode_has_level(e)) {
-        double bet = back_to_level(d, e, record, r, query);
+    if (ek_episode_has_level(e) || is_mixture(&e->diagnosis)) {
+        double bet = is_mixture(&e->diagnosis) ? back_together(d, e, record)
+                                               : back_to_level(d, e, record, r, query);
         follow_relief(d, e, log(bet));
         e->recovery = (e->recovery + 1) * bet;
         return e->recovery > RECOVERY_LEVEL;

@@ -1,9 +1,9 @@
 /* One step of evidence for many features: R <- (R + 1) e in 24 lanes each, and its weighted sum.
  *
- * Lanes: 0-5 level up, 6 spread up, 8-13 level down, 14 spread down, 16-23 shares; 7 and 15 are
- * always 0. A row is 8 lanes. The values e of the bets are products of table rows: what they mean
- * is decide/bets.h's affair. Every instruction set gives the same bits: lanes are added in one
- * fixed order, nothing is fused.
+ * Lanes: 0-5 level up, 6-7 spread up, 8-13 level down, 14-15 spread down, 16-23 shares. A row is 8
+ * lanes. The values e of the bets are products of table rows: what they mean is decide/bets.h's
+ * affair. Every instruction set gives the same bits: lanes are added in one fixed order, nothing is
+ * fused.
  */
 #ifndef EK_NUM_BET_STEPS_H
 #define EK_NUM_BET_STEPS_H
@@ -17,8 +17,8 @@ enum { EK_BET_SHARE_WHOLE = 64 };
 /* Of one feature. Rows are [8] floats, nothing is owned. */
 struct ek_bet_step {
     float *r;               /* [24] in and out; not looked at by ek_bet_values */
-    const float *level[2];  /* up, down: values of the level bets; 1 in lane 6, 0 in lane 7 */
-    const float *spread[2]; /* up, down: 1 but in lane 6 */
+    const float *level[2];  /* up, down: values of the level bets; 1 in lanes 6 and 7 */
+    const float *spread[2]; /* up, down: 1 but in lanes 6 and 7 */
     const float *cap;       /* no level bet is worth more than this */
     const float *line;      /* [2][8] a and b of the share bets: a + b share */
     const uint8_t *share;   /* [4]; lanes 16-19 and 20-23 bet on the same ones */

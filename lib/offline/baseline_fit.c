@@ -171,8 +171,8 @@ static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, siz
     }
     rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
     rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
-    expect_of(rank[0], up, EK_SPREAD_BINS, fit->tables->spread, LANE, LANE + 1, most);
-    expect_of(reversed, down, EK_SPREAD_BINS, fit->tables->spread, LANE, LANE + 1,
+    expect_of(rank[0], up, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW, most);
+    expect_of(reversed, down, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW,
               most + EK_BET_DOWN);
     for (int i = 0; i < EK_SPREAD_BINS; i++)
         rank[1][i] = reversed[EK_SPREAD_BINS - 1 - i];

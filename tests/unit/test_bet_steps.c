@@ -21,7 +21,7 @@ static void make(struct world *w, struct ek_rng *r)
 {
     memset(w, 0, sizeof *w);
     for (int i = 0; i < ROWS; i++)
-        for (int lane = 0; lane < EK_BET_ROW - 1; lane++)
+        for (int lane = 0; lane < EK_BET_ROW; lane++)
             w->row[i][lane] = (float)exp(.5 * ek_rng_normal(r));
     for (int lane = 0; lane < EK_BET_ROW; lane++) {
         w->line[0][lane] = lane % 2 ? .6f : 1.3f;
@@ -104,7 +104,6 @@ START_TEST(a_step_is_shiryaev_roberts_with_the_product_of_its_rows)
     }
     ck_assert_double_eq_tol(total[0], all, 1e-5 * all);
     ck_assert_double_eq_tol(level[0], of_level, 1e-5 * of_level);
-    ck_assert(w.r[0][7] == 0 && w.r[0][15] == 0);
 }
 END_TEST
 

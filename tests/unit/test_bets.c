@@ -36,6 +36,7 @@ START_TEST(every_table_expects_one_and_never_falls)
                 ck_assert(t.level[class][i][b] >= t.level[class][i - 1][b]);
         }
     ck_assert_double_eq_tol(expectation(t.spread, EK_BET_SPREAD_UP), 1, 1e-5);
+    ck_assert_double_eq_tol(expectation(t.spread, EK_BET_SPREAD_FAR), 1, 1e-5);
 }
 END_TEST
 
