@@ -11,6 +11,7 @@ enum {
     LONG_LISTS = 1024, /* after an episode so long the level before it says little: learn it anew */
     WAITS = 2          /* for half of confirm_queries each, while segments may explain a change */
 };
+static const double FEW_LISTS = .5; /* share of the lists */
 
 const char *ek_finding_state_name(enum ek_finding_state s)
 {
@@ -271,15 +272,25 @@ static uint64_t recent(const struct ek_detector *d, const struct ek_window *w)
                                       : d->window_row[0];
 }
 
-/* A change that has ended for a part of the traffic shows in the last lists. Another class is
- * believed when two diagnoses in a row say so: what is done about it hangs on it. */
+/* Whether a diagnosis may take the place of the one before: another class when two in a row say so.
+ * Lists of one or two items, on another scale now and then, look like a few lists on another scale:
+ * what was items stays items. */
+static int is_believed(const struct ek_episode *before, const struct ek_diagnosis *now)
+{
+    enum ek_class was = before->diagnosis.class;
+    if (was == EK_ITEMS && now->class == EK_SCALE && now->level.share < FEW_LISTS)
+        return 0;
+    return now->class == was || now->class == before->rival;
+}
+
+/* A change that has ended for a part of the traffic shows in the last lists. */
 static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
     enum ek_class now = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
-    if (worth <= 0 || (now != before.diagnosis.class && now != before.rival)) {
+    if (worth <= 0 || !is_believed(&before, &e->diagnosis)) {
         e->diagnosis = before.diagnosis;
         e->category = before.category;
         e->query_feature = before.query_feature;
