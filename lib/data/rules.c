@@ -16,6 +16,7 @@ static const struct ek_feature_rule BUILT_IN = {
     .canary = {.percent = 5, .step = 5, .max = 100, .every_ms = 600000},
     .min_effect = 1.10,
     .act_effect = 1.25,
+    .act_share = .05,
     .on = {[EK_SCALE] = EK_ACT_ROUTE,
            [EK_POWER] = EK_ACT_ROUTE_SPREAD,
            [EK_OFFSET] = EK_ACT_ROUTE_SPREAD,
@@ -146,9 +147,9 @@ static int read_recover(const struct ek_rules_source *s, const struct ek_node *n
 
 static int read_defaults(const struct ek_rules_source *s, const struct ek_node *map)
 {
-    static const char *const keys[] = {"mode",         "min_effect", "act_effect",     "on",
-                                       "false_alarms", "same_query", "baseline",       "canary",
-                                       "hold",         "recover",    "confirm_queries"};
+    static const char *const keys[] = {"mode",   "min_effect",   "act_effect", "act_share",
+                                       "on",     "false_alarms", "same_query", "baseline",
+                                       "canary", "hold",         "recover",    "confirm_queries"};
     if (!map)
         return EK_OK;
     struct ek_feature_rule rule = BUILT_IN;

@@ -35,6 +35,7 @@ struct ek_feature_rule { /* one per feature of the manifest, defaults filled in 
     enum ek_mode mode;
     struct ek_canary canary;
     double min_effect, act_effect; /* factors > 1, act_effect the larger */
+    double act_share;              /* of the lists, 0..1 */
     enum ek_action on[EK_CLASS_COUNT];
     int unit_count;
     char *unit[EK_UNITS_MAX]; /* ids a shift of this feature may be explained by */

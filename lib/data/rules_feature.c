@@ -78,7 +78,7 @@ static int read_effects(const struct ek_rules_source *s, const struct ek_node *m
                           rule->act_effect, rule->min_effect);
     if (!rc && rule->act_effect < rule->min_effect)
         rule->act_effect = rule->min_effect;
-    return rc;
+    return rc ? rc : ek_rules_double(s, map, "act_share", 0, 1, &rule->act_share);
 }
 
 static int set_mode(const struct ek_rules_source *s, const struct ek_node *n, enum ek_mode mode,
@@ -178,8 +178,8 @@ static int read_units(const struct ek_rules_source *s, const struct ek_node *lis
 static int read_rule(const struct ek_rules_source *s, const struct ek_node *map, int feature,
                      struct ek_feature_rule *rule)
 {
-    static const char *const keys[] = {"watch", "mode",       "canary",    "units",
-                                       "on",    "min_effect", "act_effect"};
+    static const char *const keys[] = {"watch", "mode",       "canary",     "units",
+                                       "on",    "min_effect", "act_effect", "act_share"};
     int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     const struct ek_node *watch = ek_node_get(map, "watch");
     if (!rc && watch)

@@ -25,12 +25,15 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
 }
 
 /* Traffic may move by a tenth, units rarely do: a small factor needs a known unit to be acted on.
+ * And a route changes all lists: too many for the sake of a few.
  */
 static int too_small(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                      const struct ek_finding *f)
 {
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return 0;
+    if (f->share < rule->act_share)
+        return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
     return nearer < rule->act_effect && !listed_unit(rule, m, f);
 }

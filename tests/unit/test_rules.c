@@ -73,7 +73,8 @@ static void check_built_in(const struct ek_rules *r)
     ck_assert_int_eq(r->feature_count, 5);
     for (int i = 0; i < r->feature_count; i++) {
         ck_assert(r->feature[i].watch && r->feature[i].mode == EK_MODE_OBSERVE);
-        ck_assert(r->feature[i].min_effect == 1.10 && r->feature[i].act_effect == 1.25);
+        ck_assert(r->feature[i].min_effect == 1.10 && r->feature[i].act_effect == 1.25 &&
+                  r->feature[i].act_share == .05);
         ck_assert(!memcmp(r->feature[i].on, on, sizeof on));
         ck_assert_int_eq(r->feature[i].unit_count, 0);
     }
