@@ -1,11 +1,15 @@
-/* evenkeel inspect: what is in a profile, model or capture. */
+/* evenkeel inspect: what is in a profile, model, capture or snapshot. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/inspect.h"
 
+#include "base/file.h"
 #include "data/tensors.h"
+#include "decide/snapshot_frame.h"
 
 #include <argp.h>
+#include <stdbool.h>
+#include <string.h>
 
 enum { KEY_JSON = 256, KEY_PLOT };
 
@@ -40,7 +44,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp ARGP = {
-    OPTIONS, parse, "FILE", "Shows what is in a profile, a model or a capture.", NULL, NULL, NULL};
+    OPTIONS, parse,
+    "FILE",  "Shows what is in a profile, a model, a capture or a snapshot of a detector.",
+    NULL,    NULL,
+    NULL};
 
 static int profile(const struct arguments *a, struct ek_error *e)
 {
@@ -64,9 +71,42 @@ static int model(const struct arguments *a, struct ek_error *e)
     return rc;
 }
 
+/* Reads a snapshot whole; `bytes` is empty when the file is something else, or cannot be read. */
+static void read_snapshot(const char *path, struct ek_buf *bytes)
+{
+    enum { HEAD = 8 };
+    struct ek_reader *r = NULL;
+    size_t got = 0;
+    if (ek_buf_reserve(bytes, HEAD) || ek_reader_open(&r, path, NULL))
+        return;
+    int rc = ek_reader_read(r, bytes->data, HEAD, &got, NULL);
+    if (!rc && ek_snapshot_begins(bytes->data, got)) {
+        bytes->length = got;
+        if (ek_reader_rest(r, bytes, NULL))
+            ek_buf_clear(bytes);
+    }
+    ek_reader_close(r);
+}
+
+static int snapshot(const struct arguments *a, bool *is_one, struct ek_error *e)
+{
+    struct ek_buf bytes;
+    ek_buf_init(&bytes, 0);
+    if (strcmp(a->path, "-") != 0)
+        read_snapshot(a->path, &bytes);
+    *is_one = bytes.length > 0;
+    int rc = *is_one ? ek_inspect_snapshot(&bytes, a->form, stdout, e) : EK_OK;
+    ek_buf_release(&bytes);
+    return rc ? ek_error_place(e, a->path, 0, 0) : EK_OK;
+}
+
 static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_tensors *t;
+    bool is_snapshot;
+    int rc = snapshot(a, &is_snapshot, e);
+    if (is_snapshot)
+        return rc;
     if (ek_tensors_read(&t, a->path, e))
         return e->code == EK_EIO ? EK_EIO : ek_inspect_capture(a->path, a->form, stdout, e);
     int is_profile = ek_tensors_text(t, "evenkeel_profile") != NULL;

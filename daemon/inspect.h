@@ -2,6 +2,7 @@
 #ifndef EK_DAEMON_INSPECT_H
 #define EK_DAEMON_INSPECT_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "data/model.h"
 #include "data/profile.h"
@@ -15,6 +16,9 @@ int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FI
  */
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
+/* Header, cells, open changes, and the features with the most evidence. */
+int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, FILE *to,
+                        struct ek_error *e);
 /* Counts the messages and partitions of a capture; first and last time are those of the records,
  * else of the messages. */
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);

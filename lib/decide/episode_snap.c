@@ -66,12 +66,12 @@ static void course_snap(struct ek_episode *e, struct ek_snap *s)
     ek_snap_u32(s, &e->relieved_at);
 }
 
-static void place_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s)
+static void place_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
 {
     ek_snap_u32(s, &e->number);
     ek_snap_u32(s, &e->cause);
-    ek_snap_int(s, &e->feature, 0, d->features - 1);
-    ek_snap_int(s, &e->cell, 0, ek_cells_count(d->cells) - 1);
+    ek_snap_int(s, &e->feature, 0, b->features - 1);
+    ek_snap_int(s, &e->cell, 0, b->cells - 1);
     ek_snap_int(s, &e->bet, 0, EK_BET_VALUE_GONE);
     ek_snap_int(s, &e->claimed, 0, 1);
     ek_snap_int(s, &e->quiet, 0, 1);
@@ -80,7 +80,7 @@ static void place_snap(struct ek_detector *d, struct ek_episode *e, struct ek_sn
     ek_snap_int(s, &e->waits, 0, INT_MAX);
     ek_snap_u32(s, &e->through);
     ek_snap_u32(s, &e->kin);
-    ek_snap_int(s, &e->query_feature, -1, d->query_features - 1);
+    ek_snap_int(s, &e->query_feature, -1, b->query_features - 1);
 }
 
 /* An episode on values is one of a category. */
@@ -103,19 +103,27 @@ static void enter(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s
     ek_cells_hold(d->cells, e->cell);
 }
 
-static void episode_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s)
+void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
 {
     int phase = (int)e->phase;
     ek_snap_int(s, &phase, EK_WATCHING, EK_PHASE_CONFIRMED);
     e->phase = (enum ek_phase)phase;
     if (e->phase == EK_WATCHING)
         return;
-    place_snap(d, e, s);
+    place_snap(e, s, b);
     course_snap(e, s);
     diagnosis_snap(&e->diagnosis, s);
     class_snap(&e->rival, s);
     ek_category_changes_snap(e->category.change, &e->category.count, s);
     ek_snap_f64(s, &e->category.lists);
+}
+
+static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s)
+{
+    const struct ek_snap_bounds bounds = {d->features, d->query_features, ek_cells_count(d->cells)};
+    ek_episode_snap(e, s, &bounds);
+    if (e->phase == EK_WATCHING)
+        return;
     check(d, e, s);
     if (ek_snap_reads(s) && !s->rc)
         enter(d, e, s);
@@ -127,5 +135,5 @@ void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s)
     ek_snap_u32(s, &d->causes_ever);
     ek_snap_int(s, &d->episodes, 0, EK_EPISODES_MAX);
     for (int i = 0; i < d->episodes && !s->rc; i++)
-        episode_snap(d, &d->episode[i], s);
+        one_snap(d, &d->episode[i], s);
 }

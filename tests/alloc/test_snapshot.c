@@ -4,6 +4,7 @@
 #include "tests/shop.h"
 
 #include "decide/snapshot.h"
+#include "decide/snapshot_view.h"
 
 enum { LISTS = 60, CELLS = 8, KIND = 1 };
 
@@ -33,6 +34,14 @@ static int restore(struct ek_error *e)
     if (rc && d)
         return ek_fail(e, EK_ESTATE, "a part of a detector was left");
     ek_detector_free(d);
+    return rc;
+}
+
+static int view(struct ek_error *e)
+{
+    struct ek_snapshot_view *v = NULL;
+    int rc = ek_snapshot_view_new(&v, bytes.data, bytes.length, e);
+    ek_snapshot_view_free(v);
     return rc;
 }
 
@@ -84,8 +93,17 @@ START_TEST(restoring_without_memory_leaves_nothing)
 }
 END_TEST
 
+START_TEST(looking_into_one_without_memory_leaves_nothing)
+{
+    set_up();
+    ek_sweep(view);
+    tear_down();
+}
+END_TEST
+
 Suite *suite_snapshot(void)
 {
     return ek_suite("snapshot without memory", saving_without_memory_leaves_nothing,
-                    restoring_without_memory_leaves_nothing);
+                    restoring_without_memory_leaves_nothing,
+                    looking_into_one_without_memory_leaves_nothing);
 }

@@ -1,6 +1,7 @@
 /* Snapshots: what is restored can be used and saved again; all else is refused. */
 #include "base/hash.h"
 #include "decide/snapshot.h"
+#include "decide/snapshot_view.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/shop.h"
 
@@ -79,10 +80,27 @@ static void use(struct ek_detector *d)
     save(d);
 }
 
+/* What inspect does. */
+static void view(const uint8_t *data, size_t size)
+{
+    struct ek_snapshot_view *v;
+    struct ek_error e = {0};
+    if (ek_snapshot_view_new(&v, data, size, &e)) {
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+        return;
+    }
+    for (int i = 0; i < v->changes; i++)
+        ek_fuzz_require(v->feature[v->change[i].feature] &&
+                            v->change[i].cell < ek_cells_count(v->cells),
+                        "a change of nothing");
+    ek_snapshot_view_free(v);
+}
+
 static void try(const uint8_t *data, size_t size)
 {
     struct ek_detector *d = NULL;
     struct ek_error e = {0};
+    view(data, size);
     if (ek_detector_restore(&d, manifest, profile, rules, CELLS, data, size, &e)) {
         ek_fuzz_require(!d && e.message[0], "refused without a word");
         return;

@@ -1,5 +1,6 @@
 /* Snapshots that must be refused, and what a caller may change (tests/prop/test_snapshot.c has what
  * a restored detector does). */
+#include "decide/detector_internal.h"
 #include "decide/snapshot.h"
 
 #include "base/file.h"
@@ -8,6 +9,7 @@
 #include "tests/shop.h"
 #include "tests/stream.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum {
@@ -227,6 +229,43 @@ START_TEST(a_buffer_that_is_too_small_keeps_what_it_had)
 }
 END_TEST
 
+/* An episode with no member 0, as far as each is checked. */
+static struct ek_episode full_episode(void)
+{
+    struct ek_episode e;
+    memset(&e, 1, sizeof e);
+    e.phase = EK_PHASE_CONFIRMED;
+    e.diagnosis.class = e.rival = EK_NEW_CATEGORY;
+    e.claimed = e.quiet = e.relieved = 1;
+    e.bet = EK_BET_VALUE_GONE;
+    e.feature = e.cell = e.query_feature = 0x01010101;
+    e.diagnosis.lists = EK_HISTORY;
+    e.category.count = EK_CATEGORY_CHANGES;
+    return e;
+}
+
+/* What is read is laid over zeros: bytes that stay 0 are padding, or were forgotten. */
+START_TEST(every_member_of_an_episode_is_kept)
+{
+    enum { GAPS = 4, PADDING = 4 * (EK_CATEGORY_CHANGES + GAPS) };
+    const struct ek_snap_bounds bounds = {INT_MAX, INT_MAX, INT_MAX};
+    struct ek_episode e = full_episode(), read;
+    struct ek_buf b;
+    int lost = 0;
+    ek_buf_init(&b, 0);
+    struct ek_snap out = {.out = &b};
+    ek_episode_snap(&e, &out, &bounds);
+    struct ek_snap in = {.at = b.data, .end = b.data + b.length};
+    memset(&read, 0, sizeof read);
+    ek_episode_snap(&read, &in, &bounds);
+    ck_assert(!out.rc && !in.rc && in.at == in.end);
+    for (size_t i = 0; i < sizeof e; i++)
+        lost += ((const uint8_t *)&e)[i] != ((const uint8_t *)&read)[i];
+    ck_assert_int_eq(lost, PADDING);
+    ek_buf_release(&b);
+}
+END_TEST
+
 /* The golden file's detector: a price in other units and a new code, in the middle of it all, with
  * findings that wait. */
 static void golden_bytes(struct ek_buf *out)
@@ -309,11 +348,11 @@ END_TEST
 
 Suite *suite_snapshot(void)
 {
-    return ek_suite("snapshot", one_of_another_profile_is_refused,
-                    one_of_another_manifest_is_refused, one_of_other_segment_dimensions_is_refused,
-                    other_rules_with_the_same_dimensions_are_welcome,
-                    one_of_another_version_is_refused, one_that_is_cut_is_refused_wherever_it_ends,
-                    one_with_any_bit_changed_is_refused, bytes_behind_the_last_section_are_refused,
-                    a_buffer_that_is_too_small_keeps_what_it_had,
-                    the_golden_file_is_what_this_version_writes);
+    return ek_suite(
+        "snapshot", one_of_another_profile_is_refused, one_of_another_manifest_is_refused,
+        one_of_other_segment_dimensions_is_refused,
+        other_rules_with_the_same_dimensions_are_welcome, one_of_another_version_is_refused,
+        one_that_is_cut_is_refused_wherever_it_ends, one_with_any_bit_changed_is_refused,
+        bytes_behind_the_last_section_are_refused, a_buffer_that_is_too_small_keeps_what_it_had,
+        every_member_of_an_episode_is_kept, the_golden_file_is_what_this_version_writes);
 }
