@@ -13,6 +13,7 @@ static const float INCOHERENT[EK_BET_ROW] = {1, 1, 1, 1, 1, 1, EVERY, EVERY};
 static const float LONELY[EK_BET_ROW] = {EVERY, EVERY, EVERY, 1, 1, 1, EVERY, EVERY};
 /* Stakes of the two bets on a share. */
 static const double CAUTIOUS = .4, BOLD = .85;
+static const double NEARLY_ALL = .98; /* a share that cannot rise */
 
 double ek_z_edge(int bin)
 {
@@ -29,7 +30,7 @@ double ek_spread_edge(int bin)
 static void bet_on_rise(double stake, double usual, float *a, float *b)
 {
     double bound = usual > .5 ? 1 - .5 * (1 - usual) : fmax(1.5 * usual, usual + .02);
-    if (usual > .98)
+    if (usual > NEARLY_ALL)
         return;
     *a = (float)(1 - stake);
     *b = (float)(stake / bound / EK_SHARE_WHOLE);
@@ -44,6 +45,16 @@ static void bet_on_fall(double stake, double usual, float *a, float *b)
     *b = (float)(-stake / (1 - bound) / EK_SHARE_WHOLE);
 }
 
+/* Whether a bet is on fewer of them: of what most values are, one of the two; of what all are,
+ * both, for there cannot be more. */
+static bool falls(int share, double usual, bool cautious)
+{
+    if (share == EK_SHARE_NEGATIVE)
+        return usual > .5;
+    return (share == EK_SHARE_MISSING || share == EK_SHARE_ZERO) &&
+           (usual > NEARLY_ALL || (usual > .5 && !cautious));
+}
+
 void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
                           const struct ek_baseline *b)
 {
@@ -53,7 +64,7 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables 
         double stake = i < EK_SHARES ? CAUTIOUS : BOLD;
         f->line[0][i] = 1;
         f->line[1][i] = 0;
-        if (share == EK_SHARE_NEGATIVE && b->share[share] > .5f)
+        if (falls(share, b->share[share], i < EK_SHARES))
             bet_on_fall(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
         else
             bet_on_rise(stake, b->share[share], &f->line[0][i], &f->line[1][i]);

@@ -10,7 +10,8 @@
  * values in 1% of the lists; E the same under heavy tails; F far values in a tenth or more. How far
  * "far" is follows from the training: D and F bet on values that it had once in `far_p` lists.
  * Spread, up and down, of most lists and of some. Shares missing, zero, negative, tied: a cautious
- * bet for a small rise and a bold one for a large. Lanes as in num/bet_steps.h.
+ * bet for a small rise and a bold one for a large; where most are missing or zero, the bold one is
+ * on their becoming fewer, where all are, both. Lanes as in num/bet_steps.h.
  */
 #ifndef EK_DECIDE_BETS_H
 #define EK_DECIDE_BETS_H

@@ -13,6 +13,7 @@ static const double LARGEST_RESIDUAL = 12;
 static const double MISSING_MOVE = .05, MISSING_RATIO = .2, ZERO_MOVE = .05, ZERO_RATIO = .25,
                     SIGN_MOVE = .02, SIGN_RATIO = .4, CLIP_MOVE = .03, CLIP_RATIO = .2,
                     SHARE_ERRORS = 3;
+static const double NEARLY_ALL = .9, MOST = .5;
 static const double STUCK_TIED = .9, STUCK_USUAL = .7;
 /* How far the level must move for a changed sign not to be the whole story. */
 static const double SIGN_LEVEL = .15, LEVEL_ERRORS = 4;
@@ -113,11 +114,20 @@ static int sizes_moved(const struct ek_diagnosis *d)
     return spread_moved(d) && fabs(d->mean_ln) > fmax(SIGN_LEVEL, LEVEL_ERRORS * d->mean_error_ln);
 }
 
+/* By how much what nearly all values were, missing or zero, has become rarer. */
+static double came_alive(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
+                         double least, double ratio)
+{
+    return b->share[which] > NEARLY_ALL ? -share_moved(b, d, which, least, ratio) : 0;
+}
+
 static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diagnosis *d)
 {
-    if (share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0)
+    if (share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0 ||
+        came_alive(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0)
         return EK_MISSING;
-    if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
+    if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0 ||
+        came_alive(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
         return EK_ZERO;
     if (sign_moved(b, d) && !sizes_moved(d))
         return EK_SIGN;
@@ -225,6 +235,18 @@ static void describe(const struct ek_baseline *b, const float *density, const st
     d->class = by_shares(b, d);
 }
 
+/* Most values were missing, or zero, and fewer are, which nothing else explains. */
+static enum ek_class by_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    if (b->share[EK_SHARE_MISSING] > MOST &&
+        share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) < 0)
+        return EK_MISSING;
+    if (b->share[EK_SHARE_ZERO] > MOST &&
+        share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) < 0)
+        return EK_ZERO;
+    return EK_CLASS_NONE;
+}
+
 static int level_moved(const struct ek_diagnosis *d)
 {
     return d->level.gain_ln > SCALE_GAIN && fabs(d->level.shift_ln) > SCALE_SHIFT;
@@ -235,6 +257,8 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
 {
     struct ek_told told;
     describe(b, density, w, d);
+    if (d->class == EK_CLASS_NONE && !spread_moved(d) && !level_moved(d))
+        d->class = by_fewer(b, d);
     if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
         return;
     tell(b, density, w, &told);
@@ -249,6 +273,12 @@ int ek_looks_usual(const struct ek_baseline *b, const float *density, const stru
 {
     struct ek_diagnosis d;
     describe(b, density, w, &d);
-    return d.class == EK_CLASS_NONE && !spread_moved(&d) &&
+    return d.class == EK_CLASS_NONE && by_fewer(b, &d) == EK_CLASS_NONE && !spread_moved(&d) &&
            (!level_moved(&d) || fabs(d.level.shift_ln) < log(min_effect));
+}
+
+int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    int which = d->class == EK_MISSING ? EK_SHARE_MISSING : EK_SHARE_ZERO;
+    return (d->class == EK_MISSING || d->class == EK_ZERO) && d->share[which] < b->share[which];
 }

@@ -38,6 +38,9 @@ static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
     return usable >= 3 && b->spread_hi[ek_size_class(usable)] < EK_SPREAD_UNKNOWN;
 }
 
+/* Whether the class is EK_MISSING or EK_ZERO because fewer values are so than in training. */
+int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
+
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
 

@@ -49,6 +49,7 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
         f->category_count = e->category.count;
         memcpy(f->category, e->category.change, sizeof f->category);
     }
+    f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))

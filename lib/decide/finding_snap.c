@@ -56,6 +56,7 @@ static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
     ek_snap_f64(s, &f->share);
     ek_snap_f64(s, &f->spread_ratio);
     ek_snap_f64(s, &f->exponent);
+    ek_snap_int(s, &f->fewer, 0, 1);
 }
 
 /* No cell changes hands while a finding waits: its value is that of its cell. */

@@ -46,8 +46,8 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
         [EK_CLASS_NONE] = "something has changed",
         [EK_OFFSET] = "a constant has been added to the values",
         [EK_ITEMS] = "some items of a list are on another scale than the rest",
-        [EK_MISSING] = "values are missing more or less often than in training",
-        [EK_ZERO] = "values are zero more or less often than in training",
+        [EK_MISSING] = "values are missing more often than in training",
+        [EK_ZERO] = "values are zero more often than in training",
         [EK_SIGN] = "values are negative more or less often than in training",
         [EK_STUCK] = "values of a list are equal more or less often than in training",
         [EK_CLIP] = "values are cut off at a bound"};
@@ -59,6 +59,10 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
         return ek_buf_printf(b, "values are raised to the power %.3g", f->exponent);
     if (f->class == EK_SHAPE)
         return ek_buf_printf(b, "the spread within lists is multiplied by %.3g", f->spread_ratio);
+    if (f->fewer)
+        return ek_buf_text(b, f->class == EK_ZERO
+                                  ? "there are values now that were zero in training"
+                                  : "there are values now that were missing in training");
     return ek_buf_text(b, said[f->class]);
 }
 

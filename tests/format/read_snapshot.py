@@ -170,7 +170,7 @@ def finding(r):
     signal, reason = r.optional(), r.optional()
     number, cause, query, since, time_ms, since_ms = r.take("IIQQqq")
     factor = r.take("7d")[0]
-    feature, cell, query_feature = r.take("3i")
+    _fewer, feature, cell, query_feature = r.take("4i")
     news = changes(r)
     units = [(r.text(), *r.take("ii")) for _ in range(r.one("i", 0, 6))]
     return {"state": state, "class": class_number, "signal": signal, "reason": reason, "episode": number,

@@ -101,13 +101,13 @@ static void three_percent(struct bench *b, struct ek_query *q)
 static void eight_percent(struct bench *b, struct ek_query *q)
 {
     (void)b;
-    stream_scale(q, 0, 1.08);
+    stream_scale(q, 1, 1.08);
 }
 
 static void a_third_more(struct bench *b, struct ek_query *q)
 {
     (void)b;
-    stream_scale(q, 0, 1.08 * 1.3);
+    stream_scale(q, 1, 1.08 * 1.3);
 }
 
 static void turned(struct bench *b, struct ek_query *q)

@@ -95,7 +95,11 @@ START_TEST(every_class_and_state_has_its_words)
         ck_assert_ptr_null(strstr(say("version: 1", f, ROUTE), "null"));
         ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), " since query 17"));
     }
+    f.class = EK_MISSING;
+    f.fewer = 1;
+    ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), "were missing in training since"));
     f.class = EK_CLASS_NONE;
+    f.fewer = 0;
     f.signal = "level up";
     f.reason = "smaller than min_effect";
     f.state = EK_SUSPECTED;
