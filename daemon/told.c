@@ -15,7 +15,8 @@ static struct ek_told_finding *find(struct ek_told *t, const char *episode)
     return NULL;
 }
 
-static void take(struct ek_told *t, const char *episode, const char *state, const char *text)
+static void take(struct ek_told *t, const char *episode, const char *cause, const char *state,
+                 const char *text)
 {
     struct ek_told_finding *f = find(t, episode);
     int confirmed = !strcmp(state, "confirmed");
@@ -28,6 +29,7 @@ static void take(struct ek_told *t, const char *episode, const char *state, cons
     if (confirmed || !strcmp(state, "updated")) {
         snprintf(f->episode, sizeof f->episode, "%s", episode);
         snprintf(f->text, sizeof f->text, "%s", text);
+        snprintf(f->cause, sizeof f->cause, "%s", cause);
     } else {
         f->end = !strcmp(state, "recovered") ? "over" : "taken back";
     }
@@ -41,9 +43,10 @@ void ek_told_event(struct ek_told *t, const char *json)
         ek_yaml_parse(&y, "event", json, strlen(json), NULL))
         return;
     const struct ek_node *map = ek_yaml_root(y), *episode = ek_node_get(map, "episode"),
-                         *state = ek_node_get(map, "state"), *text = ek_node_get(map, "text");
+                         *state = ek_node_get(map, "state"), *text = ek_node_get(map, "text"),
+                         *cause = ek_node_get(map, "cause");
     if (episode && state && text && episode->text && state->text && text->text)
-        take(t, episode->text, state->text, text->text);
+        take(t, episode->text, cause && cause->text ? cause->text : "", state->text, text->text);
     ek_yaml_free(y);
 }
 
@@ -65,16 +68,40 @@ static void print_words(const char *text, int *column, FILE *to)
     }
 }
 
+static void print_one(const struct ek_told_finding *f, const char *before, FILE *to)
+{
+    int column = fprintf(to, "%*s", INDENT, "");
+    print_words(before, &column, to);
+    print_words(f->text, &column, to);
+    if (f->end) {
+        print_words("-", &column, to);
+        print_words(f->end, &column, to);
+    }
+    fputc('\n', to);
+}
+
+static int same_cause(const struct ek_told_finding *a, const struct ek_told_finding *b)
+{
+    return *a->cause && !strcmp(a->cause, b->cause);
+}
+
+static int is_first(const struct ek_told *t, int at)
+{
+    for (int i = 0; i < at; i++)
+        if (same_cause(&t->finding[i], &t->finding[at]))
+            return 0;
+    return 1;
+}
+
 void ek_told_print(const struct ek_told *t, FILE *to)
 {
     for (int i = 0; i < t->count; i++) {
-        int column = fprintf(to, "%*s", INDENT, "");
-        print_words(t->finding[i].text, &column, to);
-        if (t->finding[i].end) {
-            print_words("-", &column, to);
-            print_words(t->finding[i].end, &column, to);
-        }
-        fputc('\n', to);
+        if (!is_first(t, i))
+            continue;
+        print_one(&t->finding[i], "", to);
+        for (int j = i + 1; j < t->count; j++)
+            if (same_cause(&t->finding[i], &t->finding[j]))
+                print_one(&t->finding[j], "with it,", to);
     }
     if (t->more)
         fprintf(to, "%*sand %" PRIu64 " more\n", INDENT, "", t->more);

@@ -1,7 +1,8 @@
 /* The findings of a run, a sentence each, as the events tell them.
  *
  * Confirmed ones only, each with its last sentence and how it ended; the first EK_TOLD_MAX are kept
- * and the rest counted. Texts that are too long are cut. Value type, no memory of its own.
+ * and the rest counted. What has one cause stands together. Texts that are too long are cut. Value
+ * type, no memory of its own.
  */
 #ifndef EK_DAEMON_TOLD_H
 #define EK_DAEMON_TOLD_H
@@ -9,11 +10,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { EK_TOLD_MAX = 20, EK_TOLD_EPISODE_BYTES = 240, EK_TOLD_TEXT_BYTES = 600 };
+enum {
+    EK_TOLD_MAX = 20,
+    EK_TOLD_EPISODE_BYTES = 240,
+    EK_TOLD_TEXT_BYTES = 600,
+    EK_TOLD_CAUSE_BYTES = 24
+};
 
 struct ek_told_finding {
     char episode[EK_TOLD_EPISODE_BYTES], text[EK_TOLD_TEXT_BYTES];
-    const char *end; /* how it ended; NULL: it did not */
+    char cause[EK_TOLD_CAUSE_BYTES]; /* "": not known */
+    const char *end;                 /* how it ended; NULL: it did not */
 };
 
 struct ek_told {

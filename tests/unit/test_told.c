@@ -58,6 +58,22 @@ START_TEST(a_finding_that_ended_says_so)
 }
 END_TEST
 
+START_TEST(what_has_one_cause_stands_together)
+{
+    static struct ek_told t;
+    static const char *const texts[] = {"price: one", "rating: two", "taxes: three"};
+    for (int i = 0; i < 3; i++) {
+        char json[200];
+        snprintf(json, sizeof json,
+                 "{\"event\":\"finding\",\"episode\":\"x-%d\",\"cause\":%d,"
+                 "\"state\":\"confirmed\",\"text\":\"%s\"}",
+                 i, 1 + i % 2, texts[i]);
+        ek_told_event(&t, json);
+    }
+    ck_assert_str_eq(printed(&t), "    price: one\n    with it, taxes: three\n    rating: two\n");
+}
+END_TEST
+
 START_TEST(no_finding_is_no_line_and_many_are_counted)
 {
     static struct ek_told none, many;
@@ -74,5 +90,6 @@ END_TEST
 Suite *suite_told(void)
 {
     return ek_suite("told", a_confirmed_finding_is_told_with_its_last_sentence,
-                    a_finding_that_ended_says_so, no_finding_is_no_line_and_many_are_counted);
+                    a_finding_that_ended_says_so, what_has_one_cause_stands_together,
+                    no_finding_is_no_line_and_many_are_counted);
 }
