@@ -7,18 +7,21 @@ uint64_t ek_relative_key(const struct ek_query *q)
     return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
 }
 
-/* The item ids behind `key`; the values where an item has no id. */
+/* The item ids behind `key`, in any order; the values where an item has no id. */
 static uint64_t items_key(const struct ek_query *q, uint64_t key)
 {
-    uint64_t of_ids = key;
+    uint64_t of_ids = 0, of_values = 0;
+    size_t row = (size_t)q->item_features;
     int ids = q->item_id != NULL;
     for (int i = 0; ids && i < q->items; i++) {
         ids = q->item_id[i].text != NULL;
         if (ids)
-            of_ids = ek_hash(q->item_id[i].text, q->item_id[i].length, of_ids);
+            of_ids += ek_hash(q->item_id[i].text, q->item_id[i].length, key);
     }
-    size_t values = (size_t)q->items * (size_t)q->item_features;
-    return ids ? of_ids : ek_hash(q->x, values * sizeof *q->x, key);
+    for (int i = 0; !ids && i < q->items; i++)
+        of_values += ek_hash(q->x + (size_t)i * row, row * sizeof *q->x, key);
+    uint64_t sum = ids ? of_ids : of_values;
+    return ek_hash(&sum, sizeof sum, key);
 }
 
 uint64_t ek_repeat_key(const struct ek_query *q, unsigned same)

@@ -24,7 +24,7 @@ struct ek_repeats {
 /* Key of a list's query features alone. */
 uint64_t ek_relative_key(const struct ek_query *q);
 /* Key of a list by what counts as the same (of enum ek_same): its query features, its item ids or,
- * where there are no ids, the items' values. */
+ * where there are no ids, the items' values, in any order. */
 uint64_t ek_repeat_key(const struct ek_query *q, unsigned same);
 /* How often the key was seen within the last EK_REPEAT_LISTS before list `number`, 0 for a fresh
  * one; remembers it. */
