@@ -115,7 +115,7 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
 
 static void fill_weights(float *weight)
 {
-    static const double level[EK_LEVEL_BETS] = {6, 3, 1.5, .5, .25, 1};
+    static const double level[EK_LEVEL_BETS] = {7, 4, 3, .5, .25, 1};
     const double spread = 1, spread_far = .5, cautious = .5, bold = .25;
     double total = 0;
     for (int i = 0; i < EK_LEVEL_BETS; i++)
