@@ -19,6 +19,7 @@ static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
 static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
 static const double BURSTY = 1.5;
 static const double SPREAD_FLOOR = 1e-3, BULK = 0.01;
+static const double DOUBT = 2, LISTS_WITHOUT_DOUBT = 4000;
 
 static int by_value(const void *a, const void *b)
 {
@@ -101,6 +102,15 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
     b->queries = (uint64_t)lists;
 }
 
+/* P(X >= x) when `count` of n lists of training are so: right on average (add-one), and of few
+ * lists the larger p that they do not rule out, for a tail that is heavier than it looks costs
+ * alarms for good. */
+static double tail_of(size_t count, size_t n)
+{
+    double seen = (double)count + 1, doubt = fmax(DOUBT * (1 - (double)n / LISTS_WITHOUT_DOUBT), 0);
+    return fmin((seen + doubt * sqrt(seen)) / ((double)n + 1), 1);
+}
+
 /* Row of every bin from p[i] = P(X >= its lower edge): the middle of the bin's mass in the bulk,
  * the lower edge in the tail. */
 static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
@@ -147,7 +157,7 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
         qsort(fit->values, n, sizeof *fit->values, by_value);
         for (int i = 0; i < EK_Z_BINS; i++) {
             size_t above = n - first_not_below(fit->values, n, ek_z_edge(i));
-            p[i] = clip(((double)above + 1) / ((double)n + 1), 0, 1);
+            p[i] = tail_of(above, n);
         }
         rows_of(p, EK_Z_BINS, ek_far_p(class), b->z_rank[direction]);
         expect_of(b->z_rank[direction], p, EK_Z_BINS, fit->tables->level[class], 0, EK_LEVEL_BETS,
@@ -166,8 +176,8 @@ static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, siz
         size_t above = n - first_not_below(s, n, ek_spread_edge(i));
         double next = i + 1 < EK_SPREAD_BINS ? ek_spread_edge(i + 1) : 1e9;
         size_t below = first_not_below(s, n, nextafter(next, INFINITY));
-        up[i] = clip(((double)above + 1) / ((double)n + 1), 0, 1);
-        down[EK_SPREAD_BINS - 1 - i] = clip(((double)below + 1) / ((double)n + 1), 1e-9, 1);
+        up[i] = tail_of(above, n);
+        down[EK_SPREAD_BINS - 1 - i] = tail_of(below, n);
     }
     rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
     rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
