@@ -34,7 +34,7 @@ class Snapshot(unittest.TestCase):
         self.assertEqual(category["rows"][-1], (1, [(99, 1)]))
 
     def test_its_changes_are_a_price_times_sixty_and_a_new_code(self):
-        price, kind = self.read["EPIS"]["open"]
+        price, kind = sorted(self.read["EPIS"]["open"], key=lambda change: change["feature"])
         self.assertEqual((price["phase"], price["feature"], price["since_query"]), ("confirmed", 0, 8))
         self.assertAlmostEqual(price["factor"], 60, delta=3)
         self.assertEqual((kind["phase"], kind["feature"], kind["values"][0][0]), ("confirmed", 1, 99))
@@ -42,7 +42,8 @@ class Snapshot(unittest.TestCase):
     def test_its_findings_wait(self):
         found = self.read["FIND"]
         self.assertEqual(len(found["waiting"]), found["ever"] - found["fetched"])
-        confirmed = [f for f in found["waiting"] if f["state"] == "confirmed"]
+        confirmed = sorted((f for f in found["waiting"] if f["state"] == "confirmed"),
+                           key=lambda finding: finding["feature"])
         self.assertEqual([f["feature"] for f in confirmed], [0, 1])
         self.assertIn("minutes_to_seconds", [unit[0] for unit in confirmed[0]["units"]])
 
