@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELLS_AT_FIRST = 8 };
+enum {
+    CELLS_AT_FIRST = 8,
+    FORGET_LISTS = 1024 /* between two looks for changes whose cell has no lists any more */
+};
 /* Correlation of related lists above which only one of them is evidence. */
 static const float RESEMBLANCE = .15f;
 
@@ -371,6 +374,8 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
         int relative = relatives % (uint32_t)d->profile->related_lists != 0;
         add_evidence(d, records, query, relative);
         add_category_evidence(d, relative);
+        if (ek_history_count(d->history) % FORGET_LISTS == 0)
+            ek_episodes_forget(d);
     }
     d->queries++;
     return EK_OK;

@@ -30,6 +30,7 @@ enum ek_reason {
     EK_GOES_ON_IN_A_SEGMENT,
     EK_TOO_SMALL,
     EK_NOT_BORNE_OUT,
+    EK_NO_LISTS,
     EK_REASONS
 };
 
@@ -158,6 +159,8 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
 /* One more list of the episode's cell. */
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);
+/* Ends the episodes whose cell has had no list in the whole history. */
+void ek_episodes_forget(struct ek_detector *d);
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
 /* "explained by a segment", ... */
 const char *ek_reason_text(int reason);
@@ -227,9 +230,6 @@ enum ek_attribution {
 /* Whether a segment dimension explains the episode better than its own cell does: the change is in
  * some of its values and not in others, by the lists from row `since` on. */
 enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, uint64_t since);
-/* The same for an unclaimed episode of a segment that is about to be confirmed: handed over to all
- * traffic when the rest of it has moved too. */
-enum ek_attribution ek_attribute_up(struct ek_detector *d, struct ek_episode *e);
 /* Of a confirmed episode: where the parts of the traffic have the same change one by one until all
  * have it, it becomes that of all traffic. The episode may be dismissed for it. */
 void ek_attribute_joined(struct ek_detector *d, struct ek_episode *e);

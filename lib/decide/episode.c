@@ -12,6 +12,7 @@ enum {
     WAITS = 2          /* for half of confirm_queries each, while segments may explain a change */
 };
 static const double FEW_LISTS = .5; /* share of the lists */
+static const double STILL = .3;     /* of the shift that was told */
 
 const char *ek_finding_state_name(enum ek_finding_state s)
 {
@@ -26,6 +27,7 @@ const char *ek_reason_text(int reason)
         [EK_BY_A_SEGMENT] = "explained by a segment",
         [EK_BY_ANOTHER_CELL] = "explained by another cell",
         [EK_BY_ALL_TRAFFIC] = "all traffic has it now",
+        [EK_NO_LISTS] = "no such lists any more",
         [EK_GOES_ON_IN_A_SEGMENT] = "goes on in a segment",
         [EK_TOO_SMALL] = "smaller than min_effect",
         [EK_NOT_BORNE_OUT] = "not borne out",
@@ -189,7 +191,6 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     ek_episode_claim(d, e);
     tell(d, e, EK_CONFIRMED, NULL);
     ek_cause_dismiss_others(d, e);
-    ek_attribute_joined(d, e);
 }
 
 /* The alarm was about a level inside min_effect: follow it, or it comes again. */
@@ -227,8 +228,10 @@ static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_at
     enum ek_attribution up = ek_attribute_up(d, e);
     if (up == EK_HANDED_OVER)
         ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
-    else if (may_settle(d, e, up == EK_UNDECIDED ? up : where))
+    else if (may_settle(d, e, up == EK_UNDECIDED ? up : where)) {
         confirm(d, e);
+        ek_attribute_joined(d, e);
+    }
 }
 
 /* A level that seems to have moved by more than min_effect, only not yet for sure. It may still be
@@ -273,13 +276,29 @@ static uint64_t recent(const struct ek_detector *d, const struct ek_window *w)
                                       : d->window_row[0];
 }
 
+static int is_loss(enum ek_class class)
+{
+    return class == EK_MISSING || class == EK_ZERO || class == EK_SIGN;
+}
+
+/* Whether most lists are on the scale that was told, whatever else has come over some of them. */
+static int is_off_still(const struct ek_diagnosis *before, const struct ek_diagnosis *now)
+{
+    double was = before->level.shift_ln, is = now->level.shift_ln;
+    return before->level.share > FEW_LISTS && now->level.share > FEW_LISTS &&
+           fabs(is - was) < STILL * fabs(was);
+}
+
 /* Whether a diagnosis may take the place of the one before: another class when two in a row say so.
  * Lists of one or two items, on another scale now and then, look like a few lists on another scale:
- * what was items stays items. */
+ * what was items stays items. And a scale that most lists are on stays one when some of them lose
+ * their values or their sign: to take its route away would harm all others. */
 static int is_believed(const struct ek_episode *before, const struct ek_diagnosis *now)
 {
     enum ek_class was = before->diagnosis.class;
     if (was == EK_ITEMS && now->class == EK_SCALE && now->level.share < FEW_LISTS)
+        return 0;
+    if (was == EK_SCALE && is_loss(now->class) && is_off_still(&before->diagnosis, now))
         return 0;
     return now->class == was || now->class == before->rival;
 }
@@ -296,8 +315,9 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
         e->category = before.category;
         e->query_feature = before.query_feature;
     }
+    int same = now == before.diagnosis.class;
     e->rival = now;
-    if (ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&
+    if (same && ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&
         ek_attribute(d, e, recent(d, &w)) == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
@@ -333,4 +353,21 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         settle_suspected(d, e);
     else
         settle_confirmed(d, e);
+}
+
+static int has_lists(const struct ek_detector *d, const struct ek_episode *e)
+{
+    for (uint64_t i = ek_history_count(d->history); i > ek_history_first(d->history); i--)
+        if (ek_history_in(d->history, i - 1, e->cell))
+            return 1;
+    return 0;
+}
+
+void ek_episodes_forget(struct ek_detector *d)
+{
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *e = &d->episode[i];
+        if (e->phase != EK_WATCHING && e->cell && !has_lists(d, e))
+            ek_episode_dismiss(d, e, EK_NO_LISTS);
+    }
 }

@@ -48,8 +48,8 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
         [EK_ITEMS] = "some items of a list are on another scale than the rest",
         [EK_MISSING] = "values are missing more often than in training",
         [EK_ZERO] = "values are zero more often than in training",
-        [EK_SIGN] = "values are negative more or less often than in training",
-        [EK_STUCK] = "values of a list are equal more or less often than in training",
+        [EK_SIGN] = "values are negative at another rate than in training",
+        [EK_STUCK] = "nearly all values of a list are equal",
         [EK_CLIP] = "values are cut off at a bound"};
     if (f->class == EK_SCALE)
         return add_scale(b, m, f);

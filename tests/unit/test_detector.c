@@ -555,6 +555,55 @@ START_TEST(another_class_is_told_when_two_diagnoses_in_a_row_say_so)
 }
 END_TEST
 
+static void cents_and_some_zeros(struct bench *b, struct ek_query *q)
+{
+    stream_scale(q, 0, b->stream.arm_b ? 0 : 100);
+}
+
+START_TEST(a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away)
+{
+    struct bench b;
+    setup(&b, 61);
+    run(&b, BEFORE, NULL);
+    run(&b, 1000, cents);
+    ck_assert(b.told[0] && b.last[EK_CONFIRMED].class == EK_SCALE);
+    for (int i = 0; i < 1500; i++) {
+        run(&b, 1, cents_and_some_zeros);
+        ck_assert_msg(b.told[0] || b.told[1], "arm A is without a finding, list %d", i);
+    }
+    ck_assert_int_eq(b.last[EK_UPDATED].class, EK_SCALE);
+    teardown(&b);
+}
+END_TEST
+
+/* Lists of arm A only. */
+static void run_arm_a(struct bench *b, int lists)
+{
+    while (lists) {
+        struct ek_query *q = stream_next(&b->stream);
+        if (b->stream.arm_b)
+            continue;
+        observe(b, q);
+        lists--;
+    }
+}
+
+START_TEST(a_change_whose_lists_come_no_more_is_given_up)
+{
+    struct bench b;
+    setup(&b, 62);
+    run(&b, BEFORE, NULL);
+    run(&b, 1000, cents_in_arm_b);
+    ck_assert(b.told[2]);
+    run_arm_a(&b, 3000);
+    ck_assert_int_eq(b.last[EK_DISMISSED].query < 1600, 1);
+    run_arm_a(&b, 3000);
+    ck_assert_str_eq(b.last[EK_DISMISSED].reason, "no such lists any more");
+    ck_assert(!b.told[2]);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
 {
     struct bench b;
@@ -668,6 +717,8 @@ Suite *suite_detector(void)
         a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap,
         a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first,
         another_class_is_told_when_two_diagnoses_in_a_row_say_so,
+        a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away,
+        a_change_whose_lists_come_no_more_is_given_up,
         a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
