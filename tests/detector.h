@@ -1,0 +1,148 @@
+/* A detector on a small stream, the faults that are done to it, and what it told last. */
+#ifndef EK_TESTS_DETECTOR_H
+#define EK_TESTS_DETECTOR_H
+
+#include "decide/detector.h"
+#include "tests/check.h"
+#include "tests/stream.h"
+
+enum { TRAINING = 6000, BEFORE = 600 };
+
+static const char RULES[] =
+    "version: 1\n"
+    "defaults: {false_alarms: 1 per 10000000 queries, confirm_queries: 64}\n"
+    "segments: [arm]\n";
+
+struct bench {
+    struct ek_manifest *manifest;
+    struct ek_profile *profile;
+    struct ek_rules *rules;
+    struct ek_detector *detector;
+    struct stream stream;
+    /* of the last finding in each state, and how many there were */
+    struct ek_finding last[5];
+    int count[5];
+    int told[3]; /* whether a finding of all traffic, of arm A, of arm B is confirmed and not over
+                  */
+};
+
+static inline void setup_with(struct bench *b, uint64_t seed, const char *rules)
+{
+    memset(b, 0, sizeof *b);
+    b->manifest = stream_manifest();
+    b->profile = stream_profile(b->manifest, TRAINING);
+    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
+                     EK_OK);
+    ck_assert_int_eq(ek_detector_new(&b->detector, b->manifest, b->profile, b->rules, NULL), EK_OK);
+    stream_start(&b->stream, seed);
+}
+
+static inline void setup(struct bench *b, uint64_t seed)
+{
+    setup_with(b, seed, RULES);
+}
+
+static inline void teardown(struct bench *b)
+{
+    stream_end(&b->stream);
+    ek_detector_free(b->detector);
+    ek_rules_free(b->rules);
+    ek_profile_free(b->profile);
+    ek_manifest_free(b->manifest);
+}
+
+static inline void observe(struct bench *b, const struct ek_query *q)
+{
+    struct ek_finding f;
+    ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
+    while (ek_detector_next(b->detector, &f)) {
+        int where = !f.value ? 0 : *f.value == 'B' ? 2 : 1;
+        b->last[f.state] = f;
+        b->count[f.state]++;
+        if (f.state == EK_CONFIRMED || f.class != EK_CLASS_NONE)
+            b->told[where] = f.state == EK_CONFIRMED || f.state == EK_UPDATED;
+    }
+}
+
+/* What is done to a list of the faulty part of a stream. */
+typedef void fault(struct bench *b, struct ek_query *q);
+
+static inline void run(struct bench *b, int lists, fault *harm)
+{
+    for (int i = 0; i < lists; i++) {
+        struct ek_query *q = stream_next(&b->stream);
+        if (harm)
+            harm(b, q);
+        observe(b, q);
+    }
+}
+
+static inline void cents(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 100);
+}
+
+static inline void cents_in_arm_b(struct bench *b, struct ek_query *q)
+{
+    if (b->stream.arm_b)
+        stream_scale(q, 0, 100);
+}
+
+static inline void full_stay(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, q->query[0]);
+}
+
+static inline void three_percent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 1.03);
+}
+
+static inline void eight_percent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, 1.08);
+}
+
+static inline void a_third_more(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, 1.08 * 1.3);
+}
+
+static inline void turned(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, -1);
+}
+
+static inline void zeroed(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, 0);
+}
+
+static inline void absent(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 1, NAN);
+}
+
+static inline void stuck(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    for (int i = 0; i < q->items; i++)
+        q->x[3 * i + 1] = 20;
+}
+
+static inline void squared(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    for (int i = 0; i < q->items; i++)
+        q->x[3 * i] *= q->x[3 * i];
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* Changes that last: what is told of them while they grow, are joined by others, or lose their
+ * lists. */
+#include "tests/detector.h"
+
+/* Grows to twice the value over 6,000 lists. */
+static void growing(struct bench *b, struct ek_query *q)
+{
+    double done = ((double)b->stream.number - BEFORE) / 6000;
+    stream_scale(q, 0, exp2(done < 1 ? done : 1));
+}
+
+START_TEST(a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first)
+{
+    for (uint64_t seed = 40; seed < 52; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, 6500, growing);
+        ck_assert_msg(b.told[0] && !b.told[1] && !b.told[2], "seed %d: all %d, A %d, B %d",
+                      (int)seed, b.told[0], b.told[1], b.told[2]);
+        teardown(&b);
+    }
+}
+END_TEST
+
+START_TEST(another_class_is_told_when_two_diagnoses_in_a_row_say_so)
+{
+    struct bench b;
+    setup(&b, 53);
+    run(&b, BEFORE, NULL);
+    run(&b, 600, turned);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SIGN);
+    int updates = b.count[EK_UPDATED];
+    while (b.count[EK_UPDATED] == updates)
+        run(&b, 1, absent);
+    ck_assert_int_eq(b.last[EK_UPDATED].class, EK_SIGN);
+    run(&b, 1200, absent);
+    ck_assert_int_eq(b.last[EK_UPDATED].class, EK_MISSING);
+    teardown(&b);
+}
+END_TEST
+
+static void cents_and_some_zeros(struct bench *b, struct ek_query *q)
+{
+    stream_scale(q, 0, b->stream.arm_b ? 0 : 100);
+}
+
+START_TEST(a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away)
+{
+    struct bench b;
+    setup(&b, 61);
+    run(&b, BEFORE, NULL);
+    run(&b, 1000, cents);
+    ck_assert(b.told[0] && b.last[EK_CONFIRMED].class == EK_SCALE);
+    for (int i = 0; i < 1500; i++) {
+        run(&b, 1, cents_and_some_zeros);
+        ck_assert_msg(b.told[0] || b.told[1], "arm A is without a finding, list %d", i);
+    }
+    ck_assert_int_eq(b.last[EK_UPDATED].class, EK_SCALE);
+    teardown(&b);
+}
+END_TEST
+
+/* Lists of arm A only. */
+static void run_arm_a(struct bench *b, int lists)
+{
+    while (lists) {
+        struct ek_query *q = stream_next(&b->stream);
+        if (b->stream.arm_b)
+            continue;
+        observe(b, q);
+        lists--;
+    }
+}
+
+START_TEST(a_change_whose_lists_come_no_more_is_given_up)
+{
+    struct bench b;
+    setup(&b, 62);
+    run(&b, BEFORE, NULL);
+    run(&b, 1000, cents_in_arm_b);
+    ck_assert(b.told[2]);
+    run_arm_a(&b, 3000);
+    ck_assert_int_eq(b.last[EK_DISMISSED].query < 1600, 1);
+    run_arm_a(&b, 3000);
+    ck_assert_str_eq(b.last[EK_DISMISSED].reason, "no such lists any more");
+    ck_assert(!b.told[2]);
+    teardown(&b);
+}
+END_TEST
+
+Suite *suite_lasting(void)
+{
+    return ek_suite("lasting",
+                    a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first,
+                    another_class_is_told_when_two_diagnoses_in_a_row_say_so,
+                    a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away,
+                    a_change_whose_lists_come_no_more_is_given_up);
+}
