@@ -46,6 +46,12 @@ struct ek_baseline {
     uint8_t spread_rank[EK_SIZE_CLASSES][2][EK_SPREAD_BINS];
 };
 
+/* 1 / sd of the residual of a list with so many usable values. */
+static inline float ek_baseline_inv_sd(const struct ek_baseline *b, int usable)
+{
+    return b->inv_sd[usable < EK_SD_SIZES ? usable : EK_SD_SIZES - 1];
+}
+
 struct ek_profile {
     uint64_t manifest_hash;
     int features; /* F */

@@ -84,8 +84,7 @@ static const float *cap_of(const struct ek_baseline *b, const struct ek_list_sta
 static void level_rows(struct ek_bet_step *step, const struct ek_feature_bets *f,
                        const struct ek_baseline *b, const struct ek_list_stats *record, float r)
 {
-    int k = record->usable;
-    float inv_sd = b->inv_sd[k < EK_SD_SIZES ? k : EK_SD_SIZES - 1];
+    float inv_sd = ek_baseline_inv_sd(b, record->usable);
     int up = ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd);
     int down = ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd);
     step->level[0] = f->level[b->z_rank[0][up]];

@@ -271,14 +271,22 @@ static const float *fair_of(struct ek_detector *d, int cell, int feature,
     return ek_habits_fair(d->habits, cell, feature, fair, evidence->r);
 }
 
+/* Whether what the list says of a feature concerns its cell: not when another one explains it. */
+static bool concerns(struct ek_detector *d, int feature, int cell)
+{
+    return d->watched[feature] &&
+           !(d->open[feature] &&
+             explained(d, d->cell_of, 1 + ek_cells_dimensions(d->cells), feature, cell));
+}
+
 /* One list of one cell: open episodes hear of it, all else is evidence. */
 static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats *records,
                       const float *query, int relative)
 {
-    int per_query = 1 + ek_cells_dimensions(d->cells), at = 0, feature, bet;
+    int at = 0, feature, bet;
     ek_evidence_batch_clear(d->batch);
     for (int f = 0; f < d->features; f++) {
-        if (!d->watched[f] || (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
+        if (!concerns(d, f, cell))
             continue;
         struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, f)];
         float all = cell ? ek_detector_level(d, 0, f) : 0;
@@ -307,12 +315,10 @@ static void add_evidence(struct ek_detector *d, const struct ek_list_stats *reco
 
 static void categories_of_cell(struct ek_detector *d, int cell, int relative)
 {
-    int per_query = 1 + ek_cells_dimensions(d->cells);
     for (int i = 0; i < ek_categories_count(d->categories); i++) {
         int f = ek_categories_feature(d->categories, i);
-        if (!d->watched[f] || ek_episode_at(d, cell, f) ||
-            (relative && ek_detector_resembles(d, f)) ||
-            (d->open[f] && explained(d, d->cell_of, per_query, f, cell)))
+        if (ek_episode_at(d, cell, f) || (relative && ek_detector_resembles(d, f)) ||
+            !concerns(d, f, cell))
             continue;
         int bet = ek_categories_add(d->categories, i, cell, &d->level);
         if (bet >= 0)

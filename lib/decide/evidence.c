@@ -72,7 +72,7 @@ void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct 
                            float residual, const float *fair)
 {
     int i = batch->count++, k = record->usable;
-    float r = residual - s->mu, inv_sd = b->inv_sd[k < EK_SD_SIZES ? k : EK_SD_SIZES - 1];
+    float r = residual - s->mu, inv_sd = ek_baseline_inv_sd(b, k);
     batch->tracked[i] = (struct tracked){s, k ? inv_sd : 0, r, feature};
     ek_bet_step_of(&batch->step[i], t, bets, b, record, r);
     batch->step[i].r = s->r;

@@ -9,12 +9,13 @@
 #ifndef EK_DECIDE_LIST_STATS_H
 #define EK_DECIDE_LIST_STATS_H
 
+#include "num/bet_steps.h"
 #include "num/list_sums.h"
 
 #include <stdint.h>
 
 enum { EK_SHARE_MISSING, EK_SHARE_ZERO, EK_SHARE_NEGATIVE, EK_SHARE_TIED };
-enum { EK_SHARE_UNKNOWN = 255, EK_SHARE_WHOLE = 64 };
+enum { EK_SHARE_UNKNOWN = 255, EK_SHARE_WHOLE = EK_BET_SHARE_WHOLE };
 
 struct ek_list_stats {
     float r, spread;

@@ -2,18 +2,25 @@
 
 #include <string.h>
 
-struct ek_plan_entry *ek_plan_find(struct ek_plan *p, int feature, int cell)
+/* Its number, or the count of the plan when there is none. */
+static int number_of(const struct ek_plan *p, int feature, int cell)
 {
-    for (int i = 0; i < p->count; i++)
-        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
-            return &p->entry[i];
-    return NULL;
+    int i = 0;
+    while (i < p->count && (p->entry[i].feature != feature || p->entry[i].cell != cell))
+        i++;
+    return i;
+}
+
+static struct ek_plan_entry *find(struct ek_plan *p, int feature, int cell)
+{
+    int i = number_of(p, feature, cell);
+    return i < p->count ? &p->entry[i] : NULL;
 }
 
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
                 int64_t now_ms)
 {
-    struct ek_plan_entry *found = ek_plan_find(p, feature, cell);
+    struct ek_plan_entry *found = find(p, feature, cell);
     if (found) {
         int changed = found->treatment.action != treatment.action;
         found->treatment = treatment;
@@ -30,12 +37,7 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
 
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell)
 {
-    if (p->count < EK_PLAN_MAX)
-        return 1;
-    for (int i = 0; i < p->count; i++)
-        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
-            return 1;
-    return 0;
+    return number_of(p, feature, cell) < EK_PLAN_MAX;
 }
 
 static void take_out(struct ek_plan *p, struct ek_plan_entry *entry)
@@ -48,7 +50,7 @@ static void take_out(struct ek_plan *p, struct ek_plan_entry *entry)
 
 int ek_plan_remove(struct ek_plan *p, int feature, int cell)
 {
-    struct ek_plan_entry *found = ek_plan_find(p, feature, cell);
+    struct ek_plan_entry *found = find(p, feature, cell);
     if (found)
         take_out(p, found);
     return found != NULL;
@@ -56,7 +58,7 @@ int ek_plan_remove(struct ek_plan *p, int feature, int cell)
 
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms)
 {
-    struct ek_plan_entry *found = ek_plan_find(p, feature, cell);
+    struct ek_plan_entry *found = find(p, feature, cell);
     if (!found)
         return;
     int64_t held = found->since_ms + hold_ms;

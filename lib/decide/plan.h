@@ -26,8 +26,6 @@ struct ek_plan {
     struct ek_plan_entry entry[EK_PLAN_MAX];
 };
 
-/* NULL when there is none. */
-struct ek_plan_entry *ek_plan_find(struct ek_plan *p, int feature, int cell);
 /* Puts an entry in, or changes its treatment and keeps it. The version rises when the set of
  * actions changed; a better value of the same action is taken silently. Returns whether the version
  * rose; nothing happens at EK_PLAN_MAX. */

@@ -104,7 +104,7 @@ static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int
     int faulty = 0, fine = 0, awaited = 0;
     int lists = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     struct ek_change c = ek_change_of(d, e, &w);
-    ek_split_values(d, e, &c, &w, dimension, &all);
+    ek_split_lists(d, &w, dimension, &all);
     ek_detector_window(d, e->feature, e->cell, e->relief_row, &w);
     ek_split_values(d, e, &c, &w, dimension, &now);
     for (int i = 0; i < all.count; i++)

@@ -160,6 +160,13 @@ static double weigh(const struct ek_detector *d, const struct ek_episode *e,
     return total;
 }
 
+void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
+                    struct ek_split *out)
+{
+    int16_t of[EK_HISTORY];
+    number_values(d, w, dimension, out, of);
+}
+
 void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                      const struct ek_window *w, int dimension, struct ek_split *out)
 {

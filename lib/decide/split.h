@@ -38,6 +38,9 @@ struct ek_change ek_change_of(struct ek_detector *d, const struct ek_episode *e,
 /* What list i of the window says; 0 when it says nothing. w as ek_detector_window left it. */
 double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *e,
                           const struct ek_change *c, const struct ek_window *w, int i);
+/* How many lists each value has; evidence and gain are 0. */
+void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
+                    struct ek_split *out);
 /* Evidence of each value under one change; gain is 0. */
 void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                      const struct ek_window *w, int dimension, struct ek_split *out);

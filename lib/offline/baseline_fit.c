@@ -146,9 +146,7 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
         double p[EK_Z_BINS];
         for (size_t q = 0; q < fit->queries; q++) {
             int k = fit->record[q].usable;
-            double z = k ? ek_baseline_fit_residual(fit, level, q) *
-                               b->inv_sd[k < EK_SD_SIZES ? k : EK_SD_SIZES - 1]
-                         : 0;
+            double z = k ? ek_baseline_fit_residual(fit, level, q) * ek_baseline_inv_sd(b, k) : 0;
             if (k)
                 fit->values[n++] = direction ? -z : z;
         }
