@@ -253,14 +253,22 @@ static int check_units(struct ek_checked *c, struct ek_error *e)
     return rc;
 }
 
+static void note_model(struct ek_checked *c, const struct ek_model *model, bool held)
+{
+    char advice[300] = "";
+    bool any = ek_model_routing_advice(model, NULL, advice, sizeof advice);
+    snprintf(c->note, sizeof c->note, "%s%s%s", advice, any && !held ? "; " : "",
+             held ? "" : NOT_HELD);
+}
+
 static int check_model(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_model *model = NULL;
     int rc = ek_model_load(&model, c->path, e);
     if (!rc && m)
         rc = ek_model_check(model, m, e);
-    else if (!rc)
-        snprintf(c->note, sizeof c->note, "%s", NOT_HELD);
+    if (!rc)
+        note_model(c, model, m != NULL);
     ek_model_free(model);
     return rc;
 }
@@ -285,6 +293,11 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
                                  &c->faults, e);
     if (!rc)
         rc = ek_config_assets(&assets, config, &c->faults, e);
+    if (!rc && assets->model) {
+        char advice[300];
+        if (ek_model_routing_advice(assets->model, NULL, advice, sizeof advice))
+            snprintf(c->note, sizeof c->note, "'assets.model': %s", advice);
+    }
     ek_assets_free(assets);
     ek_config_free(config);
     return rc;

@@ -200,6 +200,14 @@ static void take_spread(const struct ek_model *model, const struct ek_dataset *d
             t[k] = (struct ek_treatment){EK_ACT_ROUTE_SPREAD, ek_spread_ratio(model, d, k)};
 }
 
+static void warn_of_routing(const struct eval_args *a, const struct ek_model *model,
+                            const struct ek_treatment *t)
+{
+    char text[300];
+    if (ek_model_routing_advice(model, t, text, sizeof text))
+        fprintf(stderr, "evenkeel: %s: %s\n", a->model, text);
+}
+
 static void print_text(const struct eval_args *a, size_t queries)
 {
     static const char *const rules[] = {"are skipped", "count 0", "count 1"};
@@ -307,6 +315,8 @@ static int with_model(struct eval_args *a, const struct ek_manifest *m,
         ek_error_place(&a->e, a->model, 0, 0);
     if (!rc)
         rc = take_route(a, m, t, routed);
+    if (!rc)
+        warn_of_routing(a, model, t);
     if (!rc)
         rc = measure(a, model, m, &d, t);
     ek_dataset_release(&d);

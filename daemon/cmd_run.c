@@ -10,6 +10,7 @@
 #include "daemon/options.h"
 #include "daemon/stage.h"
 #include "evenkeel.h"
+#include "guard/assets.h"
 
 #include <argp.h>
 #include <signal.h>
@@ -108,6 +109,7 @@ static int print(const struct run *r, bool docs)
 static int prepare(struct run *r, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
+    char text[300];
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "no memory for the log");
@@ -116,6 +118,8 @@ static int prepare(struct run *r, struct ek_error *e)
     int rc = ek_config_assets(&r->assets, c, NULL, e);
     if (rc)
         return ek_cli_config_fault(e);
+    if (r->assets->model && ek_model_routing_advice(r->assets->model, NULL, text, sizeof text))
+        ek_log_text(r->log, EK_LOG_WARN, "model_routing", text);
     rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc && strcmp(c->listen, "off") != 0)
         rc = ek_http_start(&r->http, c->listen, r->stage, r->log, e);

@@ -1,5 +1,6 @@
 #include "daemon/inspect.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static const char *log_input_name(enum ek_log_input l)
@@ -26,6 +27,43 @@ static void hidden_sizes(const struct ek_model *m, FILE *to, const char *between
         fprintf(to, "%s%d", i ? between : "", m->hidden[i]);
 }
 
+/* "price","taxes": what is routed for good. */
+static void always_routed(const struct ek_model *m, FILE *to, const char *quote)
+{
+    const char *between = "";
+    for (int k = 0; m->trained.routed && k < m->routable_count; k++)
+        if (m->trained.routed[k]) {
+            fprintf(to, "%s%s%s%s", between, quote, m->item_names[m->routable[k]], quote);
+            between = ",";
+        }
+}
+
+static void trained_json(const struct ek_model *m, FILE *to)
+{
+    if (!m->trained.known) {
+        fputs("null", to);
+        return;
+    }
+    fprintf(to, "{\"routing\":\"%s\",\"routed\":[", ek_routing_name(m->trained.routing));
+    always_routed(m, to, "\"");
+    fprintf(to, "],\"seed\":\"%" PRIu64 "\"}", m->trained.seed);
+}
+
+static void trained_row(const struct ek_model *m, FILE *to)
+{
+    const struct ek_trained *t = &m->trained;
+    fprintf(to, "  trained         ");
+    if (!t->known) {
+        fputs("it does not say how\n", to);
+        return;
+    }
+    fprintf(to, "%s routing", ek_routing_name(t->routing));
+    if (t->routed)
+        fputs(" of ", to);
+    always_routed(m, to, "");
+    fprintf(to, "%s%s, seed %" PRIu64 "\n", *t->loss ? ", " : "", t->loss, t->seed);
+}
+
 static void model_json(const struct ek_model *m, FILE *to)
 {
     fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
@@ -38,7 +76,9 @@ static void model_json(const struct ek_model *m, FILE *to)
             log_input_name(m->log_input), parameters(m));
     for (int k = 0; k < m->routable_count; k++)
         fprintf(to, "%s\"%s\"", k ? "," : "", m->item_names[m->routable[k]]);
-    fputs("]}\n", to);
+    fputs("],\"trained\":", to);
+    trained_json(m, to);
+    fputs("}\n", to);
 }
 
 static void model_table(const struct ek_model *m, FILE *to)
@@ -51,7 +91,9 @@ static void model_table(const struct ek_model *m, FILE *to)
     fprintf(to, " -> 1, gate of %d\n", m->gate_size);
     fprintf(to, "  inputs          mask %s, logs %s%s\n", m->mask_input ? "yes" : "no",
             log_input_name(m->log_input), m->list_free ? ", list-free" : "");
-    fprintf(to, "  parameters      %zu\n\n", parameters(m));
+    fprintf(to, "  parameters      %zu\n", parameters(m));
+    trained_row(m, to);
+    fputc('\n', to);
     fprintf(to, "%-24s %9s %12s %12s\n", "feature", "routable", "geom. mean", "list sd ln");
     for (int f = 0; f < m->item_features; f++) {
         int k = ek_model_routable(m, m->item_names[f]);

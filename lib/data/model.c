@@ -161,6 +161,7 @@ void ek_model_free(struct ek_model *m)
     free_names(m->item_names, m->item_features);
     free_names(m->query_names, m->query_features);
     ek_free(m->routable);
+    ek_free(m->trained.routed);
     ek_tensors_free(m->storage);
     ek_free(m);
 }

@@ -15,11 +15,24 @@
 
 #include "base/error.h"
 #include "data/manifest.h"
+#include "data/words.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_GATE_MAX = 1024 };
 enum ek_log_input { EK_LOG_NONE, EK_LOG_ROUTED, EK_LOG_ALWAYS };
+/* Which features were routed in training: any subset by chance, none, or always the same. */
+enum ek_routing { EK_ROUTING_RANDOM, EK_ROUTING_NONE, EK_ROUTING_STATIC };
+
+/* How a model was trained, when its description says so; a model from elsewhere need not. */
+struct ek_trained {
+    bool known;
+    enum ek_routing routing;
+    bool *routed;  /* [K] under EK_ROUTING_STATIC, else NULL */
+    char loss[24]; /* empty: not told */
+    uint64_t seed, manifest_hash;
+};
 
 struct ek_model {
     int item_features, query_features, routable_count, gate_size; /* F, M, K, L */
@@ -34,7 +47,8 @@ struct ek_model {
     float *item_mean, *item_sd, *item_median; /* [F] */
     float *query_mean, *query_sd;             /* [M] */
     float *log_sd, *log_mean;                 /* [K] */
-    struct ek_tensors *storage;               /* what the pointers point into */
+    struct ek_trained trained;
+    struct ek_tensors *storage; /* what the pointers point into */
 };
 
 struct ek_model_shape {
@@ -58,6 +72,13 @@ int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e
 /* EK_ESTATE, naming the first difference, unless the model was made for these features. */
 int ek_model_check(const struct ek_model *m, const struct ek_manifest *manifest,
                    struct ek_error *e);
+/* "random", "none" or "static". */
+const char *ek_routing_name(enum ek_routing r);
+/* Whether a model that was trained under one routing only would be scored under another. Then
+ * `text` says what is wrong and what helps, to stand behind the model's name. Treatments [K]; NULL:
+ * not known yet, any may come. */
+bool ek_model_routing_advice(const struct ek_model *m, const struct ek_treatment *t, char *text,
+                             size_t size);
 /* Routable number of a feature name, -1 when it is not routable in this model. */
 int ek_model_routable(const struct ek_model *m, const char *name);
 

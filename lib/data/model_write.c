@@ -89,6 +89,8 @@ static json_t *description(const struct ek_model *m)
     json_t *d = json_object();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         failed |= json_object_set_new(d, rows[i].key, rows[i].value);
+    if (m->trained.known)
+        failed |= json_object_set_new(d, "trained", ek_model_trained_json(m));
     return whole(d, failed);
 }
 

@@ -131,6 +131,12 @@ static double approx_ndcg(const struct ek_list_loss *l)
     return 1 - value;
 }
 
+const char *ek_loss_name(enum ek_loss loss)
+{
+    static const char *const names[] = {"listnet", "listmle", "approxndcg"};
+    return names[loss];
+}
+
 double ek_loss_of_list(enum ek_loss loss, const struct ek_list_loss *l)
 {
     if (!ek_has_positive(l->label, l->n)) {

@@ -27,6 +27,9 @@ struct ek_list_loss {
     int *order;      /* [n], scratch, ListMLE only */
 };
 
+/* As on the command line: "listmle". */
+const char *ek_loss_name(enum ek_loss loss);
+
 double ek_loss_of_list(enum ek_loss loss, const struct ek_list_loss *list);
 
 /* Whether the loss of a batch is divided by the number of all its lists (ListMLE), or by that of

@@ -6,6 +6,7 @@
 #include "offline/train_shard.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Streams of random numbers; those of steps follow one another from STREAM_STEPS on. */
@@ -278,6 +279,24 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
     return EK_OK;
 }
 
+/* Says in the model how it came about. */
+static int sign(struct training *t, uint64_t manifest_hash, struct ek_error *e)
+{
+    const struct ek_train_options *o = t->options;
+    struct ek_trained *to = &t->model->trained;
+    *to = (struct ek_trained){
+        .known = true, .routing = o->routing, .seed = o->seed, .manifest_hash = manifest_hash};
+    snprintf(to->loss, sizeof to->loss, "%s", ek_loss_name(o->loss));
+    if (o->routing != EK_ROUTING_STATIC)
+        return EK_OK;
+    to->routed = ek_calloc((size_t)t->model->routable_count, sizeof *to->routed);
+    if (!to->routed)
+        return ek_fail(e, EK_ENOMEM, "no memory to train a model");
+    for (int i = 0; i < o->static_count; i++)
+        to->routed[o->static_routed[i]] = true;
+    return EK_OK;
+}
+
 static int run(struct training *t, struct ek_error *e)
 {
     for (t->at.epoch = 1; t->at.epoch <= t->at.epochs && !t->stop; t->at.epoch++) {
@@ -315,6 +334,8 @@ int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek
         return ek_fail(e, EK_ENOMEM, "no memory to train a model");
     t->options = o;
     int code = prepare(t, m, train, vali, e);
+    if (!code)
+        code = sign(t, m->hash, e);
     if (!code)
         code = run(t, e);
     if (!code) {

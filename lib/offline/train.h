@@ -14,7 +14,6 @@
 #include "offline/loss.h"
 
 enum { EK_TRAIN_SHARDS = 8 };
-enum ek_routing { EK_ROUTING_RANDOM, EK_ROUTING_NONE, EK_ROUTING_STATIC };
 
 struct ek_train_progress {
     int epoch, epochs;  /* from 1 */

@@ -55,6 +55,30 @@ for form in "--loss listnet" "--loss approxndcg" "--routing none --log-input non
 	quiet "$EK" check --manifest hotel.yaml form.safetensors
 done
 
+# A model of one routing says so where it meets another, and nothing where it does not.
+says() { # text or nothing, words...
+	want=$1
+	shift
+	"$EK" "$@" >said 2>chatter || fail "failed: $* $(cat chatter)"
+	if [ -z "$want" ]; then
+		if grep -q 'trained with' said chatter; then fail "$*: $(cat said chatter)"; fi
+	else
+		grep -qF -- "$want" said chatter || fail "'$want' is not said by $*: $(cat said chatter)"
+	fi
+}
+quiet "$EK" $train --routing none --log-input none -o plain.safetensors
+quiet "$EK" $train --routing static:price,taxes -o static.safetensors
+on="--manifest hotel.yaml --data a.txt --model"
+says "" eval $on plain.safetensors
+says "evenkeel: plain.safetensors: trained without routing" eval $on plain.safetensors --route price
+says "static.safetensors: trained with 'price', 'taxes' always routed" eval $on static.safetensors
+says "" eval $on static.safetensors --route price,taxes
+says "" eval $on m.safetensors --route all
+says "model, ok (trained without routing" check --manifest hotel.yaml plain.safetensors
+says "" check --manifest hotel.yaml m.safetensors
+says "static routing of price,taxes, listmle, seed 0" inspect static.safetensors
+says '"trained":{"routing":"static","routed":["price","taxes"],"seed":"0"}' inspect static.safetensors --json
+
 # The manifest's hints hold where no option is given.
 cp hotel.yaml hints.yaml
 echo 'training: {epochs: 2, hidden: [3]}' >>hints.yaml

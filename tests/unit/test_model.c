@@ -1,4 +1,5 @@
 /* A model survives the way to its file and back; files that are no model are refused. */
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "data/model.h"
@@ -182,6 +183,95 @@ START_TEST(impossible_shapes_are_refused)
 }
 END_TEST
 
+static struct ek_model *sample_of(enum ek_routing routing)
+{
+    struct ek_model *m = sample();
+    m->trained = (struct ek_trained){
+        .known = true, .routing = routing, .loss = "listmle", .seed = UINT64_MAX};
+    if (routing == EK_ROUTING_STATIC) {
+        m->trained.routed = ek_calloc(2, sizeof *m->trained.routed);
+        m->trained.routed[1] = true;
+    }
+    return m;
+}
+
+START_TEST(how_a_model_was_trained_comes_back_from_its_file)
+{
+    for (enum ek_routing routing = EK_ROUTING_RANDOM; routing <= EK_ROUTING_STATIC; routing++) {
+        struct ek_model *m = sample_of(routing), *back;
+        struct ek_error e;
+        char path[] = "/tmp/ek-model-XXXXXX";
+        m->trained.manifest_hash = 0xfedcba9876543210u;
+        close(mkstemp(path));
+        ck_assert_int_eq(ek_model_save(m, path, &e), EK_OK);
+        ck_assert_int_eq(ek_model_load(&back, path, &e), EK_OK);
+        ck_assert(back->trained.known && back->trained.routing == routing);
+        ck_assert_str_eq(back->trained.loss, "listmle");
+        ck_assert(back->trained.seed == UINT64_MAX);
+        ck_assert(back->trained.manifest_hash == 0xfedcba9876543210u);
+        if (routing == EK_ROUTING_STATIC)
+            ck_assert(!back->trained.routed[0] && back->trained.routed[1]);
+        else
+            ck_assert_ptr_null(back->trained.routed);
+        unlink(path);
+        ek_model_free(m);
+        ek_model_free(back);
+    }
+}
+END_TEST
+
+START_TEST(a_model_of_one_routing_says_so_under_any_other)
+{
+    static const struct ek_treatment none[2], second[2] = {{EK_ACT_NONE, 0}, {EK_ACT_ROUTE, 0}},
+                                              both[2] = {{EK_ACT_SILENCE, 0}, {EK_ACT_ROUTE, 0}};
+    static const struct {
+        enum ek_routing routing;
+        const struct ek_treatment *treatment;
+        const char *part; /* NULL: nothing to say */
+    } cases[] = {
+        {EK_ROUTING_RANDOM, NULL, NULL},
+        {EK_ROUTING_RANDOM, both, NULL},
+        {EK_ROUTING_NONE, NULL, "trained without routing"},
+        {EK_ROUTING_NONE, second, "trained without routing"},
+        {EK_ROUTING_NONE, none, NULL},
+        {EK_ROUTING_STATIC, NULL, "trained with 'distance' always routed"},
+        {EK_ROUTING_STATIC, none, "trained with 'distance' always routed"},
+        {EK_ROUTING_STATIC, both, "trained with 'distance' always routed"},
+        {EK_ROUTING_STATIC, second, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300] = "";
+        struct ek_model *m = sample_of(cases[i].routing);
+        bool any = ek_model_routing_advice(m, cases[i].treatment, text, sizeof text);
+        ck_assert_msg(any == (cases[i].part != NULL), "case %zu", i);
+        ck_assert_msg(!any || strstr(text, cases[i].part), "case %zu: %s", i, text);
+        m->trained.known = false;
+        ck_assert(!ek_model_routing_advice(m, cases[i].treatment, text, sizeof text));
+        ek_model_free(m);
+    }
+}
+END_TEST
+
+START_TEST(a_training_that_cannot_be_is_refused)
+{
+    static const struct {
+        const char *from, *to, *part;
+    } cases[] = {
+        {"\"static\\\"", "\"statix\\\"", "'routing' under 'trained'"},
+        {"\"routed\\\": [\\\"distance", "\"routed\\\": [\\\"distancf", "'routed' under 'trained'"},
+        {"\"seed\\\": \\\"1", "\"seed\\\": \\\"x", "'seed' under 'trained'"},
+        {"\"manifest\\\": \\\"0", "\"manifest\\\": \\\"x", "'manifest' under 'trained'"},
+    };
+    struct ek_model *m = sample_of(EK_ROUTING_STATIC);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ek_error e = {0};
+        ck_assert_int_eq(load_changed(m, cases[i].from, cases[i].to, &e), EK_EFORMAT);
+        ck_assert_msg(strstr(e.message, cases[i].part), "case %zu: %s", i, e.message);
+    }
+    ek_model_free(m);
+}
+END_TEST
+
 static json_t *description(const struct ek_model *m)
 {
     json_t *d = json_loads(ek_tensors_text(m->storage, "routable_sir"), 0, NULL);
@@ -233,7 +323,9 @@ Suite *suite_model(void)
     return ek_suite(
         "model", shapes_follow_from_the_features, a_model_comes_back_from_its_file_as_saved,
         a_description_that_does_not_fit_is_refused, weights_must_be_finite_and_deviations_positive,
-        a_model_of_other_features_is_told_by_the_first_difference, impossible_shapes_are_refused,
-        the_reference_model_is_described_by_us_as_by_the_reference,
+        a_model_of_other_features_is_told_by_the_first_difference,
+        how_a_model_was_trained_comes_back_from_its_file,
+        a_model_of_one_routing_says_so_under_any_other, a_training_that_cannot_be_is_refused,
+        impossible_shapes_are_refused, the_reference_model_is_described_by_us_as_by_the_reference,
         tensors_of_the_reference_are_written_back_byte_for_byte);
 }
