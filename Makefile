@@ -14,7 +14,9 @@ BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 # SANITIZE=address,undefined (or thread) builds into a folder of its own.
 SANITIZE ?=
 comma := ,
-B := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+# ISA=portable (avx2, ...): as on a machine that has no wider instruction set.
+ISA      ?=
+B := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(ISA),/$(ISA))
 
 # Asked once, when the first compiler call needs the answer: after `make deps` had its chance.
 PKG_CONFIG ?= pkg-config
@@ -36,6 +38,9 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Ilib -I. -I$(B)/generated -DEK_VERSION='"$(VERSION)"' -fPIC \
                -fno-math-errno -ffp-contract=off $(WARN)
+ifneq ($(ISA),)
+BASE_CFLAGS += -DEK_ISA_WIDEST=EK_ISA_$(shell echo $(ISA) | tr a-z A-Z)
+endif
 # gcc knows less about ranges in instrumented code and then warns of what cannot be.
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all \
                -Wno-format-truncation -Wno-maybe-uninitialized)

@@ -52,6 +52,12 @@ static inline float ek_baseline_inv_sd(const struct ek_baseline *b, int usable)
     return b->inv_sd[usable < EK_SD_SIZES ? usable : EK_SD_SIZES - 1];
 }
 
+/* 0 for fewer than 6 values, 1 for fewer than 13, else 2. */
+static inline int ek_size_class(int usable)
+{
+    return (usable >= 6) + (usable >= 13);
+}
+
 struct ek_profile {
     uint64_t manifest_hash;
     int features; /* F */

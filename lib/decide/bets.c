@@ -102,24 +102,34 @@ static void spread_rows(struct ek_bet_step *step, const struct ek_bet_tables *t,
     step->spread[1] = t->spread[rank[1][down]];
 }
 
-void ek_bet_step_of(struct ek_bet_step *step, const struct ek_bet_tables *t,
-                    const struct ek_feature_bets *f, const struct ek_baseline *b,
-                    const struct ek_list_stats *record, float residual)
+static void step_of(struct ek_bet_step *step, const struct ek_bet_list *l, int feature,
+                    float residual)
 {
-    *step = (struct ek_bet_step){NULL,       {ONES, ONES},  {ONES, ONES}, ANY,
-                                 f->line[0], record->share, ONES};
+    const struct ek_list_stats *record = &l->record[feature];
+    const struct ek_baseline *b = &l->baseline[feature];
+    const struct ek_feature_bets *f = &l->bets[feature];
+    *step = (struct ek_bet_step){NULL,       {ONES, ONES},  {ONES, ONES},    ANY,
+                                 f->line[0], record->share, l->fair[feature]};
     if (record->usable > 0)
         level_rows(step, f, b, record, residual);
     if (record->usable >= 3)
-        spread_rows(step, t, b, record);
+        spread_rows(step, l->tables, b, record);
+}
+
+void ek_bet_steps_of(struct ek_bet_step *step, const struct ek_bet_list *list, const int *feature,
+                     int count, const float *residual)
+{
+    for (int i = 0; i < count; i++)
+        step_of(&step[i], list, feature[i], residual[i]);
 }
 
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
                 const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
                 float *e)
 {
+    struct ek_bet_list list = {t, f, b, record, &ONES};
     struct ek_bet_step step;
-    ek_bet_step_of(&step, t, f, b, record, residual);
+    step_of(&step, &list, 0, residual);
     ek_bet_values(&step, e);
 }
 

@@ -17,9 +17,10 @@
 #define EK_DECIDE_BETS_H
 
 #include "data/profile.h"
-#include "decide/list_stats.h"
+#include "num/list_stats.h"
 #include "num/bet_steps.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 enum {
@@ -68,9 +69,9 @@ double ek_far_p(int class);
 /* Bin of z, which is a number: steps of 1/16 inside +-5, of 1/4 outside. */
 static inline int ek_z_bin(float z)
 {
-    float size = z < 0 ? -z : z, steps = size < 5 ? size * 16 : 60 + size * 4;
-    float most = EK_Z_BINS / 2, inside = steps < most ? steps : most;
-    return (int)(z < 0 ? most - inside : most + inside);
+    float size = fabsf(z), fine = size * 16, coarse = 60 + size * 4;
+    float most = EK_Z_BINS / 2, steps = fine < coarse ? fine : coarse;
+    return (int)(most + copysignf(steps < most ? steps : most, z));
 }
 
 /* Bin of a ln spread, which is a number. */
@@ -87,11 +88,19 @@ double ek_spread_edge(int bin);
 void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
                           const struct ek_baseline *b);
 
-/* Everything of a step but `r` and `fair`. `residual`: against stratum and tracked level. The
- * arguments must outlive the step. */
-void ek_bet_step_of(struct ek_bet_step *step, const struct ek_bet_tables *t,
-                    const struct ek_feature_bets *f, const struct ek_baseline *b,
-                    const struct ek_list_stats *record, float residual);
+/* What is needed to bet on a list; arrays are by feature. */
+struct ek_bet_list {
+    const struct ek_bet_tables *tables;
+    const struct ek_feature_bets *bets;
+    const struct ek_baseline *baseline;
+    const struct ek_list_stats *record;
+    const float (*fair)[EK_BETS]; /* the values are multiplied with it; at most 1 */
+};
+
+/* Everything of the steps but `r`, for `count` features. residual [count]: against stratum and
+ * tracked level; anything where nothing is usable. What `list` points to must outlive the steps. */
+void ek_bet_steps_of(struct ek_bet_step *step, const struct ek_bet_list *list, const int *feature,
+                     int count, const float *residual);
 /* The bets of one list, before calibration. */
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
                 const struct ek_baseline *b, const struct ek_list_stats *record, float residual,

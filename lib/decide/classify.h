@@ -6,7 +6,7 @@
 
 #include "data/words.h"
 #include "decide/align.h"
-#include "decide/list_stats.h"
+#include "num/list_stats.h"
 
 #include <stdbool.h>
 

@@ -81,15 +81,17 @@ static int allocate(struct ek_detector *d, int cells)
         ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
-        ek_evidence_batch_new(&d->batch, d->features) ||
         (d->baseline >= 0 && ek_habits_new(&d->habits, d->features)))
         return EK_ENOMEM;
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
     d->bets = ek_calloc(features, sizeof *d->bets);
     d->watched = ek_calloc(features, sizeof *d->watched);
+    d->resembles = ek_calloc(features, sizeof *d->resembles);
     size_t laws = features * (size_t)d->profile->strata;
     d->stratum_level = ek_calloc(laws, sizeof *d->stratum_level);
-    d->fair = ek_calloc(laws * EK_BETS, sizeof *d->fair);
+    d->fair = ek_calloc(laws, sizeof *d->fair);
+    d->evident = ek_calloc(features, sizeof *d->evident);
+    d->alarm = ek_calloc(features, sizeof *d->alarm);
     d->open = ek_calloc(features, sizeof *d->open);
     d->settled = ek_calloc(features, sizeof *d->settled);
     d->repeats = ek_calloc(1, sizeof *d->repeats);
@@ -103,9 +105,10 @@ static int allocate(struct ek_detector *d, int cells)
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
-    if (!d->pivot || !d->bets || !d->watched || !d->stratum_level || !d->fair || !d->open ||
-        !d->settled || !d->repeats || !d->relatives || !d->episode || !d->finding || !d->window ||
-        !d->window_level || !d->window_row || !d->residual || !d->offset || !d->tail || !d->slope)
+    if (!d->pivot || !d->bets || !d->watched || !d->resembles || !d->stratum_level || !d->fair ||
+        !d->evident || !d->alarm || !d->open || !d->settled || !d->repeats || !d->relatives ||
+        !d->episode || !d->finding || !d->window || !d->window_level || !d->window_row ||
+        !d->residual || !d->offset || !d->tail || !d->slope)
         return EK_ENOMEM;
     return ek_detector_grow(d, 1);
 }
@@ -126,8 +129,7 @@ static void turn_strata(struct ek_detector *d)
             size_t to = (size_t)s * (size_t)d->features + (size_t)f;
             d->stratum_level[to] = p->level[from];
             for (int i = 0; i < EK_BETS; i++)
-                d->fair[to * EK_BETS + (size_t)i] =
-                    1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
+                d->fair[to][i] = 1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
         }
 }
 
@@ -173,6 +175,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
         d->pivot[f] = p->baseline[f].log_mean;
         ek_feature_bets_fill(&d->bets[f], &d->tables, &p->baseline[f]);
         d->watched[f] = watched(d, f);
+        d->resembles[f] = p->baseline[f].related > RESEMBLANCE;
         /* A category is tested for what is missing, and for its values. */
         watching += d->watched[f] * (m->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
     }
@@ -191,11 +194,13 @@ void ek_detector_free(struct ek_detector *d)
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
     ek_free(d->pivot);
-    ek_evidence_batch_free(d->batch);
     ek_free(d->bets);
     ek_free(d->watched);
+    ek_free(d->resembles);
     ek_free(d->stratum_level);
     ek_free(d->fair);
+    ek_free(d->evident);
+    ek_free(d->alarm);
     ek_free(d->open);
     ek_free(d->settled);
     ek_free(d->repeats);
@@ -254,23 +259,6 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
     return n;
 }
 
-int ek_detector_resembles(const struct ek_detector *d, int feature)
-{
-    return d->profile->baseline[feature].related > RESEMBLANCE;
-}
-
-/* What the bets of a feature are multiplied with in the stratum of the last list; a cell of one
- * stratum has habits of its own. */
-static const float *fair_of(struct ek_detector *d, int cell, int feature,
-                            const struct ek_evidence *evidence)
-{
-    size_t row = (size_t)d->stratum_now * (size_t)d->features + (size_t)feature;
-    const float *fair = d->fair + row * EK_BETS;
-    if (!d->habits || ek_cells_dimension(d->cells, cell) != d->baseline)
-        return fair;
-    return ek_habits_fair(d->habits, cell, feature, fair, evidence->r);
-}
-
 /* Whether what the list says of a feature concerns its cell: not when another one explains it. */
 static bool concerns(struct ek_detector *d, int feature, int cell)
 {
@@ -279,30 +267,45 @@ static bool concerns(struct ek_detector *d, int feature, int cell)
              explained(d, d->cell_of, 1 + ek_cells_dimensions(d->cells), feature, cell));
 }
 
-/* One list of one cell: open episodes hear of it, all else is evidence. */
-static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats *records,
-                      const float *query, int relative)
+/* Open episodes hear of the list; of all other features it is evidence. Returns how many. */
+static int hear(struct ek_detector *d, int cell, const struct ek_list_stats *records,
+                const float *query, int relative)
 {
-    int at = 0, feature, bet;
-    ek_evidence_batch_clear(d->batch);
+    int count = 0;
     for (int f = 0; f < d->features; f++) {
         if (!concerns(d, f, cell))
             continue;
-        struct ek_evidence *evidence = &d->evidence[ek_detector_slot(d, cell, f)];
-        float all = cell ? ek_detector_level(d, 0, f) : 0;
         struct ek_episode *e = ek_episode_at(d, cell, f);
         if (e)
             ek_episode_list(d, e, &records[f], records[f].r - ek_detector_level(d, cell, f), query);
         else if (!relative || !ek_detector_resembles(d, f))
-            ek_evidence_batch_add(d->batch, f, evidence, &d->tables, &d->bets[f],
-                                  &d->profile->baseline[f], &records[f], records[f].r - all,
-                                  fair_of(d, cell, f, evidence));
+            d->evident[count++] = f;
     }
-    ek_evidence_batch_run(d->batch, &d->tables, &d->level, cell ? EK_TRACK_LISTS : d->track_lists);
-    if (d->habits)
-        ek_habits_learn(d->habits);
-    while (ek_evidence_batch_alarm(d->batch, &d->tables, &d->level, &at, &feature, &bet))
-        ek_episode_open(d, feature, cell, bet);
+    return count;
+}
+
+/* One list of one cell. A cell of one stratum has habits of its own. */
+static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats *records,
+                      const float *query, int relative)
+{
+    size_t stratum = (size_t)d->stratum_now * (size_t)d->features;
+    struct ek_evidence_list list = {
+        .bets = {&d->tables, d->bets, d->profile->baseline, records,
+                 (const float(*)[EK_BETS])(d->fair + stratum)},
+        .state = d->evidence + ek_detector_slot(d, cell, 0),
+        .all = cell ? d->evidence : NULL,
+        .feature = d->evident,
+        .count = hear(d, cell, records, query, relative),
+        .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
+    };
+    int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
+    if (own)
+        list.bets.fair = ek_habits_fair(d->habits, cell, &list);
+    int alarms = ek_evidence_take(&list, &d->level, d->alarm);
+    if (own)
+        ek_habits_learn(d->habits, cell, &list);
+    for (int i = 0; i < alarms; i++)
+        ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
 }
 
 static void add_evidence(struct ek_detector *d, const struct ek_list_stats *records,

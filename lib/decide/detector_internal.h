@@ -72,10 +72,11 @@ struct ek_detector {
     int features, query_features;
     struct ek_bet_tables tables;
     struct ek_feature_bets *bets; /* [F] */
-    bool *watched;                /* [F] */
+    bool *watched, *resembles;    /* [F] */
     float *stratum_level;         /* [S, F] */
-    float *fair;                  /* [S, F, EK_BETS] 1 / calibration */
-    struct ek_evidence_batch *batch;
+    float (*fair)[EK_BETS];       /* [S, F] 1 / calibration */
+    int *evident;                 /* [F] scratch: features that a list is evidence of */
+    struct ek_alarm *alarm;       /* [F] scratch */
     struct ek_alarm_level level;
     struct ek_stratum_field stratum;
     int stratum_now;   /* of the last list */
@@ -115,7 +116,10 @@ struct ek_detector {
 int ek_detector_grow(struct ek_detector *d, int cells);
 /* Whether the residuals of related lists of this feature resemble each other: only the first of
  * them is evidence then. */
-int ek_detector_resembles(const struct ek_detector *d, int feature);
+static inline bool ek_detector_resembles(const struct ek_detector *d, int feature)
+{
+    return d->resembles[feature];
+}
 
 /* Records of a cell's lists since row `since`, lists that other episodes explain left out. Returns
  * how many; w->record and d->window_row are filled. */
@@ -153,7 +157,13 @@ static inline double ek_density_at(const float *density, double r)
     return density[ek_residual_bin((float)r)];
 }
 
-struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature);
+/* NULL when there is none. */
+static inline struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
+{
+    int number = d->episode_of[ek_detector_slot(d, cell, feature)];
+    return number ? &d->episode[number - 1] : NULL;
+}
+
 /* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
 /* One more list of the episode's cell. */

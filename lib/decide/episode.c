@@ -35,12 +35,6 @@ const char *ek_reason_text(int reason)
     return texts[reason];
 }
 
-struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
-{
-    int number = d->episode_of[ek_detector_slot(d, cell, feature)];
-    return number ? &d->episode[number - 1] : NULL;
-}
-
 static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;

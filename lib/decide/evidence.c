@@ -1,8 +1,5 @@
 #include "decide/evidence.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -12,71 +9,13 @@ static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
 static const float TRACK_CLIP = 2;             /* standard deviations */
 static const float TRACK_FIRST = 200;          /* lists' worth of trust in the profile */
 
-/* What a list says of one feature, for the tracked level. */
-struct tracked {
-    struct ek_evidence *state;
-    float inv_sd, residual; /* 0 for inv_sd: nothing to follow */
-    int feature;
-};
-
-struct ek_evidence_batch {
-    int count;
-    struct tracked *tracked; /* [F], as all below */
-    struct ek_bet_step *step;
-    float *total, *level;
-};
+/* So many features at a time: their steps stay in the nearest cache. */
+enum { BLOCK = 16 };
 
 struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions)
 {
     double alarm = queries * (features > 1 ? features : 1) * (1 + dimensions);
     return (struct ek_alarm_level){(float)alarm, (float)sqrt(alarm)};
-}
-
-int ek_evidence_batch_new(struct ek_evidence_batch **out, int features)
-{
-    struct ek_evidence_batch *batch = ek_calloc(1, sizeof *batch);
-    size_t n = (size_t)features;
-    if (!batch)
-        return EK_ENOMEM;
-    batch->tracked = ek_calloc(n, sizeof *batch->tracked);
-    batch->step = ek_calloc(n, sizeof *batch->step);
-    batch->total = ek_calloc(n, sizeof *batch->total);
-    batch->level = ek_calloc(n, sizeof *batch->level);
-    if (!batch->tracked || !batch->step || !batch->total || !batch->level) {
-        ek_evidence_batch_free(batch);
-        return EK_ENOMEM;
-    }
-    *out = batch;
-    return EK_OK;
-}
-
-void ek_evidence_batch_free(struct ek_evidence_batch *batch)
-{
-    if (!batch)
-        return;
-    ek_free(batch->tracked);
-    ek_free(batch->step);
-    ek_free(batch->total);
-    ek_free(batch->level);
-    ek_free(batch);
-}
-
-void ek_evidence_batch_clear(struct ek_evidence_batch *batch)
-{
-    batch->count = 0;
-}
-
-void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct ek_evidence *s,
-                           const struct ek_bet_tables *t, const struct ek_feature_bets *bets,
-                           const struct ek_baseline *b, const struct ek_list_stats *record,
-                           float residual, const float *fair)
-{
-    int i = batch->count++, k = record->usable;
-    float r = residual - s->mu, inv_sd = ek_baseline_inv_sd(b, k);
-    batch->tracked[i] = (struct tracked){s, k ? inv_sd : 0, r, feature};
-    ek_bet_step_of(&batch->step[i], t, bets, b, record, r);
-    batch->step[i].r = s->r;
-    batch->step[i].fair = fair;
 }
 
 float ek_track_lists(double lists_per_day)
@@ -85,23 +24,29 @@ float ek_track_lists(double lists_per_day)
     return (float)fmin(fmax(lists, EK_TRACK_LISTS_MIN), EK_TRACK_LISTS);
 }
 
-static void track(const struct tracked *o, float track_lists)
+static float clamp(float x, float most)
 {
-    float z = fminf(fmaxf(o->residual * o->inv_sd, -TRACK_CLIP), TRACK_CLIP);
-    float rate = fmaxf(1 / ((float)o->state->queries + TRACK_FIRST), LN_2 / track_lists);
-    ek_evidence_shift(o->state, rate * z / o->inv_sd);
+    x = x > -most ? x : -most;
+    return x < most ? x : most;
 }
 
-void ek_evidence_batch_run(struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
-                           const struct ek_alarm_level *level, float track_lists)
+/* What is left of a list's level when those of its stratum and its cell are taken off. */
+static float residual_of(const struct ek_evidence_list *l, int feature)
 {
-    ek_bet_steps(batch->step, batch->count, t->weight, batch->total, batch->level);
-    for (int i = 0; i < batch->count; i++) {
-        const struct tracked *o = &batch->tracked[i];
-        o->state->queries++;
-        if (o->inv_sd > 0 && batch->level[i] < level->hot)
-            track(o, track_lists);
-    }
+    float all = l->all ? l->all[feature].mu : 0;
+    return l->bets.record[feature].r - all - l->state[feature].mu;
+}
+
+/* The tracked level follows where there is one, by a step of at most 2 standard deviations. */
+static void track(const struct ek_evidence_list *l, int feature, float residual, float slowest)
+{
+    struct ek_evidence *s = &l->state[feature];
+    int usable = l->bets.record[feature].usable;
+    float inv_sd = ek_baseline_inv_sd(&l->bets.baseline[feature], usable);
+    float rate = 1 / ((float)s->queries + TRACK_FIRST);
+    float step = (rate > slowest ? rate : slowest) * clamp(residual * inv_sd, TRACK_CLIP) / inv_sd;
+    if (usable && inv_sd > 0)
+        s->mu = clamp(s->mu + step, TRACK_MAX_LN);
 }
 
 static int strongest(const struct ek_evidence *s, const float *weight)
@@ -113,19 +58,40 @@ static int strongest(const struct ek_evidence *s, const float *weight)
     return best;
 }
 
-int ek_evidence_batch_alarm(const struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
-                            const struct ek_alarm_level *level, int *at, int *feature, int *bet)
+/* Features first .. first + n - 1 of the list; n is at most BLOCK. */
+static int take_block(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
+                      const int *feature, int n, struct ek_alarm *alarm)
 {
-    for (; *at < batch->count; ++*at) {
-        const struct tracked *o = &batch->tracked[*at];
-        if (batch->total[*at] < level->alarm)
-            continue;
-        *feature = o->feature;
-        *bet = strongest(o->state, t->weight);
-        ++*at;
-        return 1;
+    struct ek_bet_step step[BLOCK];
+    float residual[BLOCK], total[BLOCK], of_level[BLOCK], slowest = LN_2 / l->track_lists;
+    const float *weight = l->bets.tables->weight;
+    int alarms = 0;
+    for (int i = 0; i < n; i++)
+        residual[i] = residual_of(l, feature[i]);
+    ek_bet_steps_of(step, &l->bets, feature, n, residual);
+    for (int i = 0; i < n; i++)
+        step[i].r = l->state[feature[i]].r;
+    ek_bet_steps(step, n, weight, total, of_level);
+    for (int i = 0; i < n; i++) {
+        l->state[feature[i]].queries++;
+        if (of_level[i] < level->hot)
+            track(l, feature[i], residual[i], slowest);
+        if (total[i] >= level->alarm)
+            alarm[alarms++] =
+                (struct ek_alarm){feature[i], strongest(&l->state[feature[i]], weight)};
     }
-    return 0;
+    return alarms;
+}
+
+int ek_evidence_take(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
+                     struct ek_alarm *alarm)
+{
+    int alarms = 0;
+    for (int i = 0; i < list->count; i += BLOCK) {
+        int n = list->count - i < BLOCK ? list->count - i : BLOCK;
+        alarms += take_block(list, level, list->feature + i, n, alarm + alarms);
+    }
+    return alarms;
 }
 
 void ek_evidence_restart(struct ek_evidence *s)
@@ -135,7 +101,7 @@ void ek_evidence_restart(struct ek_evidence *s)
 
 void ek_evidence_shift(struct ek_evidence *s, float shift_ln)
 {
-    s->mu = fminf(fmaxf(s->mu + shift_ln, -TRACK_MAX_LN), TRACK_MAX_LN);
+    s->mu = clamp(s->mu + shift_ln, TRACK_MAX_LN);
 }
 
 void ek_evidence_snap(struct ek_evidence *s, struct ek_snap *snap)

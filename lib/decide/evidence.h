@@ -36,27 +36,25 @@ enum { EK_TRACK_LISTS_MIN = 300, EK_TRACK_LISTS = 2500 };
  * most, of which 2% are dead-band; a shorter one would follow faults. */
 float ek_track_lists(double lists_per_day);
 
-/* One list for many features of one cell; room for all of them. */
-struct ek_evidence_batch;
+/* One list of one cell. Arrays are by feature, nothing is owned. */
+struct ek_evidence_list {
+    struct ek_bet_list bets; /* record: residuals against the stratum */
+    struct ek_evidence *state;
+    const struct ek_evidence *all; /* of all traffic, whose level the cell's is relative to; NULL
+                                    * for all traffic itself */
+    const int *feature;            /* [count] those that the list is evidence of */
+    int count;
+    float track_lists; /* half-life of the tracked level */
+};
 
-int ek_evidence_batch_new(struct ek_evidence_batch **out, int features);
-void ek_evidence_batch_free(struct ek_evidence_batch *batch);
-void ek_evidence_batch_clear(struct ek_evidence_batch *batch);
-/* Adds a feature: its state and what the list says of it. residual: against the stratum (anything
- * when nothing is usable); fair [EK_BETS]: what the values are multiplied with, at most 1. All must
- * outlive the run. `feature` comes back with an alarm. */
-void ek_evidence_batch_add(struct ek_evidence_batch *batch, int feature, struct ek_evidence *s,
-                           const struct ek_bet_tables *t, const struct ek_feature_bets *bets,
-                           const struct ek_baseline *b, const struct ek_list_stats *record,
-                           float residual, const float *fair);
-/* Takes the list into account for all that were added. track_lists: half-life of the tracked level.
- */
-void ek_evidence_batch_run(struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
-                           const struct ek_alarm_level *level, float track_lists);
-/* The next feature of the run that has reached the alarm, and the bet that weighs most; 0 when
- * there is none. *at starts at 0. */
-int ek_evidence_batch_alarm(const struct ek_evidence_batch *batch, const struct ek_bet_tables *t,
-                            const struct ek_alarm_level *level, int *at, int *feature, int *bet);
+struct ek_alarm {
+    int feature, bet; /* the bet that weighs most */
+};
+
+/* Takes the list into account. Returns how many features have reached the alarm, in their order;
+ * alarm [count of the list]. */
+int ek_evidence_take(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
+                     struct ek_alarm *alarm);
 
 /* Starts again; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence *s);

@@ -13,7 +13,7 @@
 #define EK_DECIDE_EXPLAIN_H
 
 #include "data/residual.h"
-#include "decide/list_stats.h"
+#include "num/list_stats.h"
 
 enum { EK_EXPLAIN_LISTS = 192 };
 

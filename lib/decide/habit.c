@@ -13,17 +13,16 @@ struct habit {
     uint32_t lists;
 };
 
-/* One feature between ek_habits_fair and ek_habits_learn. */
+/* Of one feature, between ek_habits_fair and ek_habits_learn. */
 struct watched {
-    struct habit *habit;
-    const float *r;
-    float before[EK_BETS], own[EK_BETS], fair[EK_BETS];
+    float before[EK_BETS], own[EK_BETS];
 };
 
 struct ek_habits {
-    int features, cells, count;
+    int features, cells;
     struct habit *habit;     /* [cells, features] */
-    struct watched *watched; /* [features], count in use */
+    struct watched *watched; /* [features] */
+    float (*fair)[EK_BETS];  /* [features] */
 };
 
 int ek_habits_new(struct ek_habits **out, int features)
@@ -33,7 +32,8 @@ int ek_habits_new(struct ek_habits **out, int features)
         return EK_ENOMEM;
     h->features = features;
     h->watched = ek_calloc((size_t)features, sizeof *h->watched);
-    if (!h->watched) {
+    h->fair = ek_calloc((size_t)features, sizeof *h->fair);
+    if (!h->watched || !h->fair) {
         ek_habits_free(h);
         return EK_ENOMEM;
     }
@@ -47,6 +47,7 @@ void ek_habits_free(struct ek_habits *h)
         return;
     ek_free(h->habit);
     ek_free(h->watched);
+    ek_free(h->fair);
     ek_free(h);
 }
 
@@ -71,34 +72,43 @@ void ek_habits_forget(struct ek_habits *h, int cell)
     memset(h->habit + (size_t)cell * features, 0, features * sizeof *h->habit);
 }
 
-const float *ek_habits_fair(struct ek_habits *h, int cell, int feature, const float *fair,
-                            const float *r)
+static struct habit *habits_of(const struct ek_habits *h, int cell)
 {
-    struct watched *w = &h->watched[h->count++];
-    w->habit = &h->habit[(size_t)cell * (size_t)h->features + (size_t)feature];
-    w->r = r;
-    memcpy(w->before, r, sizeof w->before);
-    for (int i = 0; i < EK_BETS; i++) {
-        float mean = (w->habit->sum[i] + TRUST) / ((float)w->habit->lists + TRUST);
-        w->own[i] = 1 / fmaxf(mean, 1);
-        w->fair[i] = fair[i] * w->own[i];
-    }
-    return w->fair;
+    return h->habit + (size_t)cell * (size_t)h->features;
 }
 
-void ek_habits_learn(struct ek_habits *h)
+const float (*ek_habits_fair(struct ek_habits *h, int cell,
+                             const struct ek_evidence_list *list))[EK_BETS]
 {
-    for (; h->count; h->count--) {
-        struct watched *w = &h->watched[h->count - 1];
+    for (int at = 0; at < list->count; at++) {
+        int f = list->feature[at];
+        const struct habit *habit = &habits_of(h, cell)[f];
+        struct watched *w = &h->watched[f];
+        memcpy(w->before, list->state[f].r, sizeof w->before);
+        for (int i = 0; i < EK_BETS; i++) {
+            float mean = (habit->sum[i] + TRUST) / ((float)habit->lists + TRUST);
+            w->own[i] = 1 / (mean > 1 ? mean : 1);
+            h->fair[f][i] = list->bets.fair[f][i] * w->own[i];
+        }
+    }
+    return (const float(*)[EK_BETS])h->fair;
+}
+
+void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_list *list)
+{
+    for (int at = 0; at < list->count; at++) {
+        int f = list->feature[at];
+        struct habit *habit = &habits_of(h, cell)[f];
+        const struct watched *w = &h->watched[f];
         for (int i = 0; i < EK_BETS; i++)
-            w->habit->sum[i] += w->r[i] / ((w->before[i] + 1) * w->own[i]);
-        w->habit->lists++;
+            habit->sum[i] += list->state[f].r[i] / ((w->before[i] + 1) * w->own[i]);
+        habit->lists++;
     }
 }
 
 void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell)
 {
-    struct habit *habit = h->habit + (size_t)cell * (size_t)h->features;
+    struct habit *habit = habits_of(h, cell);
     for (int f = 0; f < h->features; f++) {
         ek_snap_raw(s, habit[f].sum, sizeof habit[f].sum);
         ek_snap_u32(s, &habit[f].lists);

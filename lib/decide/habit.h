@@ -12,7 +12,7 @@
 #ifndef EK_DECIDE_HABIT_H
 #define EK_DECIDE_HABIT_H
 
-#include "decide/bets.h"
+#include "decide/evidence.h"
 #include "decide/snap.h"
 
 struct ek_habits;
@@ -22,13 +22,13 @@ void ek_habits_free(struct ek_habits *h);
 /* Room for so many cells; new ones have no habits. EK_ENOMEM leaves all as it was. */
 int ek_habits_room(struct ek_habits *h, int cells);
 void ek_habits_forget(struct ek_habits *h, int cell);
-/* What the bets of a feature in the cell are multiplied with: `fair` [EK_BETS] of training, and the
- * cell's own. `r` [EK_BETS] is the evidence, which is watched until ek_habits_learn. The result is
- * good until then. */
-const float *ek_habits_fair(struct ek_habits *h, int cell, int feature, const float *fair,
-                            const float *r);
+/* Of the list's features what the bets are multiplied with: by training (`fair` of the list), and
+ * by the cell's own. The evidence of the list's `state` is watched until ek_habits_learn; the
+ * result [features] is good until then. */
+const float (*ek_habits_fair(struct ek_habits *h, int cell,
+                             const struct ek_evidence_list *list))[EK_BETS];
 /* The list was taken into account: learns what the bets were from how the evidence has moved. */
-void ek_habits_learn(struct ek_habits *h);
+void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_list *list);
 /* Of one cell, between two lists; there is room for it. */
 void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell);
 

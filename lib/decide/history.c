@@ -50,6 +50,9 @@ struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stat
     size_t at = h->count++ % EK_HISTORY;
     *records = h->record + at * (size_t)h->features;
     *query = h->query + at * (size_t)h->query_features;
+    const char *next = (const char *)(h->record + (at + 1) % EK_HISTORY * (size_t)h->features);
+    for (size_t i = 0; i < (size_t)h->features * sizeof **records; i += 64)
+        __builtin_prefetch(next + i, 1);
     return &h->row[at];
 }
 

@@ -8,7 +8,7 @@
 #define EK_DECIDE_HISTORY_H
 
 #include "decide/cells.h"
-#include "decide/list_stats.h"
+#include "num/list_stats.h"
 #include "decide/snap.h"
 
 enum { EK_HISTORY = 4096 };

@@ -3,8 +3,10 @@ static const ek_bet_i bet_level_lanes = {-1, -1, -1, -1, -1, -1, 0, 0};
 
 EK_BET_INLINE float bet_sum(const ek_bet_f *v)
 {
-    ek_bet_f x = *v;
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    ek_bet_half half[2];
+    memcpy(half, v, sizeof half);
+    half[0] += half[1];
+    return (half[0][0] + half[0][2]) + (half[0][1] + half[0][3]);
 }
 
 void EK_KERNEL(ek_bet_steps)(const struct ek_bet_step *step, int count, const float *weight,

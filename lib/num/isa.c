@@ -1,5 +1,10 @@
 #include "num/isa.h"
 
+/* The build may leave wider ones unused (make ISA=...). */
+#ifndef EK_ISA_WIDEST
+#define EK_ISA_WIDEST (EK_ISAS - 1)
+#endif
+
 int ek_isa_has(enum ek_isa isa)
 {
     switch (isa) {
@@ -23,7 +28,7 @@ int ek_isa_has(enum ek_isa isa)
 
 enum ek_isa ek_isa_best(void)
 {
-    enum ek_isa isa = EK_ISAS - 1;
+    enum ek_isa isa = EK_ISA_WIDEST;
     while (!ek_isa_has(isa))
         isa--;
     return isa;

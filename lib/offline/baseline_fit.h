@@ -4,7 +4,7 @@
 
 #include "data/profile.h"
 #include "decide/bets.h"
-#include "decide/list_stats.h"
+#include "num/list_stats.h"
 
 /* With so many training lists or fewer too little is known: shifts of the level are not watched. */
 enum { EK_LISTS_FOR_LEVEL = 200 };

@@ -5,15 +5,18 @@
 #include "base/rng.h"
 #include "num/bet_steps_isa.h"
 #include "num/dense_isa.h"
+#include "num/list_stats_isa.h"
 #include "num/list_sums_isa.h"
 #include "num/sketch_internal.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FEATURES = 137, ROWS = 50, ROUNDS = 40, OUTPUTS = 130, SUMS_ARRAYS = 9 };
+enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
 
 static int passed, failed;
 
@@ -43,10 +46,12 @@ static void fill(struct ek_rng *r, float *x, size_t count)
     }
 }
 
+/* Sums and what is made of them. */
 static int same_sums(struct ek_rng *r, enum ek_isa isa, int features)
 {
     struct ek_list_sums *a, *b;
-    float *x = memory((size_t)features * ROWS, sizeof *x), pivot[FEATURES];
+    float *x = memory((size_t)features * ROWS, sizeof *x), pivot[FEATURES + 16];
+    static struct ek_list_stats of_a[FEATURES], of_b[FEATURES];
     int same = 1;
     if (ek_list_sums_new(&a, features) || ek_list_sums_new(&b, features))
         abort();
@@ -57,6 +62,10 @@ static int same_sums(struct ek_rng *r, enum ek_isa isa, int features)
         ek_list_sums_scalar(a, x, ROWS, pivot);
         ek_list_sums_fn_of(isa)(b, x, ROWS, pivot);
         same &= !memcmp(a->memory, b->memory, (size_t)a->padded * SUMS_ARRAYS * sizeof(float));
+        ek_list_stats_scalar(a, ROWS, pivot, of_a);
+        ek_list_stats_fn_of(isa)(b, ROWS, pivot, of_b);
+        for (int f = 0; f < features; f++)
+            same &= !memcmp(&of_a[f], &of_b[f], RECORD_BYTES);
     }
     ek_list_sums_free(a);
     ek_list_sums_free(b);

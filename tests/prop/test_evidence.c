@@ -198,23 +198,24 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
                   const struct ek_alarm_level *level)
 {
     struct ek_evidence s;
-    struct ek_evidence_batch *batch;
-    int count = 0;
+    struct ek_list_stats record;
+    struct ek_alarm alarm;
+    int count = 0, feature = 0;
+    struct ek_evidence_list one = {
+        .bets = {&w->tables, &w->bets, &w->baseline, &record, (const float(*)[EK_BETS])w->fair},
+        .state = &s,
+        .feature = &feature,
+        .count = 1,
+        .track_lists = EK_TRACK_LISTS};
     memset(&s, 0, sizeof s);
-    ck_assert_int_eq(ek_evidence_batch_new(&batch, 1), 0);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_list_stats o = list(r, &w->law, drift_at(kind, i, &s), 1);
-        int at = 0, feature, bet;
-        ek_evidence_batch_clear(batch);
-        ek_evidence_batch_add(batch, 0, &s, &w->tables, &w->bets, &w->baseline, &o, o.r - w->level,
-                              w->fair);
-        ek_evidence_batch_run(batch, &w->tables, level, EK_TRACK_LISTS);
-        if (ek_evidence_batch_alarm(batch, &w->tables, level, &at, &feature, &bet)) {
+        record = list(r, &w->law, drift_at(kind, i, &s), 1);
+        record.r -= w->level;
+        if (ek_evidence_take(&one, level, &alarm)) {
             count++;
             ek_evidence_restart(&s);
         }
     }
-    ek_evidence_batch_free(batch);
     return count;
 }
 

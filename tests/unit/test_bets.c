@@ -167,28 +167,27 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
 {
     struct fixture *x = plain();
     struct ek_evidence state;
-    struct ek_evidence_batch *batch;
     struct ek_alarm_level level = ek_alarm_level_of(1e7, 1, 0);
-    struct ek_list_stats list = {.usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
-    float fair[EK_BETS];
-    int at, feature = -1, bet = -1, lists = 0, alarm = 0;
+    struct ek_list_stats record = {.r = -4.6f, .usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
+    float fair[1][EK_BETS];
+    int feature = 0, lists = 0, alarms = 0;
+    struct ek_evidence_list list = {
+        .bets = {&x->t, &x->bets, &x->b, &record, (const float(*)[EK_BETS])fair},
+        .state = &state,
+        .feature = &feature,
+        .count = 1,
+        .track_lists = EK_TRACK_LISTS};
+    struct ek_alarm alarm;
     for (int i = 0; i < EK_BETS; i++)
-        fair[i] = 1;
+        fair[0][i] = 1;
     memset(&state, 0, sizeof state);
-    ck_assert_int_eq(ek_evidence_batch_new(&batch, 1), 0);
-    for (; !alarm && lists < 100; lists++) {
-        ek_evidence_batch_clear(batch);
-        ek_evidence_batch_add(batch, 7, &state, &x->t, &x->bets, &x->b, &list, -4.6f, fair);
-        ek_evidence_batch_run(batch, &x->t, &level, EK_TRACK_LISTS);
-        at = 0;
-        alarm = ek_evidence_batch_alarm(batch, &x->t, &level, &at, &feature, &bet);
-    }
-    ck_assert(!ek_evidence_batch_alarm(batch, &x->t, &level, &at, &feature, &bet));
-    ek_evidence_batch_free(batch);
+    for (; !alarms && lists < 100; lists++)
+        alarms = ek_evidence_take(&list, &level, &alarm);
     ck_assert_int_lt(lists, 10);
-    ck_assert_int_eq(feature, 7);
-    ck_assert(ek_bet_on_level(bet));
-    ck_assert_str_eq(ek_bet_name(bet), "level down");
+    ck_assert_int_eq(alarms, 1);
+    ck_assert_int_eq(alarm.feature, 0);
+    ck_assert(ek_bet_on_level(alarm.bet));
+    ck_assert_str_eq(ek_bet_name(alarm.bet), "level down");
 }
 END_TEST
 

@@ -4,10 +4,10 @@
  * none; spread the ln of the standard deviation of ln|x| within the list, NaN for fewer than two.
  * Shares are in 64ths, rounded down, EK_SHARE_UNKNOWN when undefined: missing of all items, zero of
  * the present, negative of the usable, tied (equal to the value before) of the present but one.
- * Same bits on every instruction set: no fused operations, a logarithm of our own.
+ * Every instruction set gives the same bits: nothing is fused, the logarithm is our own.
  */
-#ifndef EK_DECIDE_LIST_STATS_H
-#define EK_DECIDE_LIST_STATS_H
+#ifndef EK_NUM_LIST_STATS_H
+#define EK_NUM_LIST_STATS_H
 
 #include "num/bet_steps.h"
 #include "num/list_sums.h"
@@ -31,8 +31,5 @@ void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pi
 /* Leaves of a category feature's record what codes have: which are missing. They have no level, no
  * spread, no sign, and 0 is a code like others. */
 void ek_list_stats_of_category(struct ek_list_stats *record);
-
-/* 0 for fewer than 6 values, 1 for fewer than 13, else 2. */
-int ek_size_class(int usable);
 
 #endif

@@ -1,11 +1,9 @@
-#include "decide/list_stats.h"
+#include "num/list_stats_isa.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Smallest variance that has a spread: below, all values are equal but for rounding. */
-static const float VARIANCE_MIN = 6.2e-6f;
-static const float SPREAD_MIN = -6.0f;
+/* The reference: one feature at a time, in plain C; every other kernel must give these bits. */
 
 /* ln of a positive normal number, |error| below 1e-5: exponent plus the series of
  * 2 artanh((m - 1) / (m + 1)) for the mantissa m in [sqrt(1/2), sqrt(2)). */
@@ -36,11 +34,11 @@ static float spread_of(float sum, float squares, float k)
     if (k < 2)
         return NAN;
     float variance = (squares - sum * sum / k) / (k - 1);
-    return variance > VARIANCE_MIN ? 0.5f * ln_of(variance) : SPREAD_MIN;
+    return variance > EK_VARIANCE_MIN ? 0.5f * ln_of(variance) : EK_SPREAD_MIN;
 }
 
-void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pivot,
-                      struct ek_list_stats *records)
+void ek_list_stats_scalar(const struct ek_list_sums *sums, int rows, const float *pivot,
+                          struct ek_list_stats *records)
 {
     for (int f = 0; f < sums->features; f++) {
         float k = sums->usable[f], present = (float)rows - sums->missing[f];
@@ -52,17 +50,4 @@ void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pi
             .usable = (uint16_t)(k < 65535 ? k : 65535),
         };
     }
-}
-
-void ek_list_stats_of_category(struct ek_list_stats *record)
-{
-    uint8_t missing = record->share[EK_SHARE_MISSING];
-    *record = (struct ek_list_stats){.r = NAN, .spread = NAN};
-    memset(record->share, EK_SHARE_UNKNOWN, sizeof record->share);
-    record->share[EK_SHARE_MISSING] = missing;
-}
-
-int ek_size_class(int usable)
-{
-    return usable < 6 ? 0 : usable < 13 ? 1 : 2;
 }

@@ -1,0 +1,76 @@
+/* Query statistics for every vector width: the including file sets EK_LANES and EK_KERNEL, and has
+ * included list_sums_body.h, whose vectors and whose blocks these are.
+ */
+static const float stats_nan = __builtin_nanf("");
+
+static inline __attribute__((always_inline)) lanes_f stats_load(const float *p, int first)
+{
+    return *(const unaligned_f *)(p + first);
+}
+
+static inline __attribute__((always_inline)) lanes_f stats_select(lanes_i mask, lanes_f a, float b)
+{
+    lanes_f other = (lanes_f){0} + b;
+    return (lanes_f)((mask & (lanes_i)a) | (~mask & (lanes_i)other));
+}
+
+/* ln of positive normal numbers, as in the scalar reference. */
+static inline __attribute__((always_inline)) lanes_f stats_ln(lanes_f x)
+{
+    lanes_i bits = (lanes_i)x;
+    lanes_f m = (lanes_f)((bits & EK_BITS_MANTISSA) | 0x3f800000);
+    lanes_i large = m > 1.41421356f;
+    lanes_i exponent = (bits >> 23) - 127 - large;
+    m = (lanes_f)((large & (lanes_i)(m * 0.5f)) | (~large & (lanes_i)m));
+    lanes_f t = (m - 1) / (m + 1), t2 = t * t;
+    lanes_f series = 1 + t2 * (1 / 3.0f + t2 * (0.2f + t2 * (1 / 7.0f + t2 * (1 / 9.0f))));
+    return __builtin_convertvector(exponent, lanes_f) * 0.69314718f + 2 * t * series;
+}
+
+static inline __attribute__((always_inline)) lanes_f stats_spread(lanes_f sum, lanes_f squares,
+                                                                  lanes_f k)
+{
+    lanes_f variance = (squares - sum * sum / k) / (k - 1);
+    lanes_f spread =
+        stats_select(variance > EK_VARIANCE_MIN, 0.5f * stats_ln(variance), EK_SPREAD_MIN);
+    return stats_select(k >= 2, spread, stats_nan);
+}
+
+static inline __attribute__((always_inline)) lanes_i stats_share(lanes_f part, lanes_f whole)
+{
+    lanes_i known = whole > 0;
+    lanes_i share = __builtin_convertvector(EK_SHARE_WHOLE * part / whole, lanes_i);
+    return (known & share) | (~known & EK_SHARE_UNKNOWN);
+}
+
+static void stats_block(const struct ek_list_sums *s, int first, int rows, const float *pivot,
+                        struct ek_list_stats *records)
+{
+    lanes_f k = stats_load(s->usable, first), missing = stats_load(s->missing, first);
+    lanes_f sum = stats_load(s->ln, first), present = (float)rows - missing;
+    lanes_f r = stats_select(k > 0, sum / k + stats_load(pivot, first), stats_nan);
+    lanes_i shares = stats_share(missing, (lanes_f){0} + (float)rows) |
+                     stats_share(stats_load(s->zero, first), present) << 8 |
+                     stats_share(stats_load(s->negative, first), k) << 16 |
+                     stats_share(stats_load(s->tied, first), present - 1) << 24;
+    lanes_i word[4] = {(lanes_i)r, (lanes_i)stats_spread(sum, stats_load(s->ln2, first), k), shares,
+                       (lanes_i)stats_select(k < 65535, k, 65535)};
+    word[3] = __builtin_convertvector((lanes_f)word[3], lanes_i);
+    for (int i = 0; i < EK_LANES; i++)
+        memcpy(&records[first + i], (int32_t[4]){word[0][i], word[1][i], word[2][i], word[3][i]},
+               sizeof *records);
+}
+
+void EK_KERNEL(ek_list_stats)(const struct ek_list_sums *s, int rows, const float *pivot,
+                              struct ek_list_stats *records)
+{
+    if (s->features < EK_LANES) {
+        EK_NARROWER(ek_list_stats)(s, rows, pivot, records);
+        return;
+    }
+    int first = 0;
+    for (; first + EK_LANES <= s->features; first += EK_LANES)
+        stats_block(s, first, rows, pivot, records);
+    if (first < s->features)
+        stats_block(s, s->features - EK_LANES, rows, pivot, records);
+}
