@@ -14,6 +14,7 @@
 #define EK_DATA_MODEL_H
 
 #include "base/error.h"
+#include "data/fidelity.h"
 #include "data/manifest.h"
 #include "data/words.h"
 
@@ -48,7 +49,8 @@ struct ek_model {
     float *query_mean, *query_sd;             /* [M] */
     float *log_sd, *log_mean;                 /* [K] */
     struct ek_trained trained;
-    struct ek_tensors *storage; /* what the pointers point into */
+    struct ek_fidelity fidelity; /* to the scorer it was taught by; lists 0: none */
+    struct ek_tensors *storage;  /* what the pointers point into */
 };
 
 struct ek_model_shape {

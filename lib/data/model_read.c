@@ -1,6 +1,7 @@
 #include "data/model_internal.h"
 
 #include "base/alloc.h"
+#include "data/model_fidelity.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -112,7 +113,8 @@ static int read_description(struct ek_model *m, const json_t *d, struct ek_error
         (code = read_int(d, "gate_size", &m->gate_size, e)) ||
         (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
         (code = read_bool(d, "list_free", &m->list_free, e)) ||
-        (code = ek_model_trained_read(m, json_object_get(d, "trained"), e)))
+        (code = ek_model_trained_read(m, json_object_get(d, "trained"), e)) ||
+        (code = ek_model_fidelity_read(d, &m->fidelity, e)))
         return code;
     return ek_model_shape_check(m, EK_EFORMAT, e);
 }

@@ -1,6 +1,7 @@
 #include "data/model_internal.h"
 
 #include "base/buf.h"
+#include "data/model_fidelity.h"
 
 #include <jansson.h>
 
@@ -91,6 +92,8 @@ static json_t *description(const struct ek_model *m)
         failed |= json_object_set_new(d, rows[i].key, rows[i].value);
     if (m->trained.known)
         failed |= json_object_set_new(d, "trained", ek_model_trained_json(m));
+    if (m->fidelity.lists)
+        failed |= json_object_set_new(d, "fidelity", ek_model_fidelity_json(&m->fidelity));
     return whole(d, failed);
 }
 
