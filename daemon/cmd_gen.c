@@ -191,9 +191,10 @@ int ek_cmd_gen(int argc, char **argv)
     static const char doc[] =
         "Generates hotel searches with bookings: LETOR text or messages, with faults from a query "
         "on, for a share or an arm."
-        "\vA fault is written FEATURE[,FEATURE]=OPERATION[,from=N][,to=N][,share=S]"
+        "\vA fault is written FEATURE[,FEATURE]=OPERATION[,from=N][,to=N][,share=S][,items=S]"
         "[,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
-        "*QUERYFEATURE, neg, zero, nan, =7 (set). Queries count from 0.\n\n"
+        "*QUERYFEATURE, neg, zero, nan, =7 (set), currency (one of seven rates for each list), "
+        "recode (each code becomes the next one). Queries count from 0.\n\n"
         "  --fault price=x100,from=5000,to=9000,share=0.5,arm=B";
     static const struct argp argp = {OPTIONS, parse, "hotel", doc, NULL, NULL, NULL};
     struct gen g = {.queries = 10000, .sink = {.path = "-", .letor = true, .command = "gen"}};

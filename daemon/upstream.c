@@ -81,7 +81,7 @@ int ek_upstream_new(struct ek_upstream **out, const struct ek_upstream_options *
 bool ek_upstream_needs_fit(const struct ek_upstream *u)
 {
     for (size_t i = 0; i < u->fault_count; i++)
-        if (u->faults[i].op == EK_FAULT_ADD_MEDIANS)
+        if (ek_fault_needs_fit(&u->faults[i]))
             return true;
     return false;
 }

@@ -10,7 +10,6 @@ struct work {
     struct ek_scorer *scorer;
     double *scores, *scratch; /* [longest] */
     int *order;               /* [longest] */
-    double max_label;
 };
 
 static int prepare(struct work *w, const struct ek_model *m, const struct ek_dataset *d,
@@ -21,15 +20,21 @@ static int prepare(struct work *w, const struct ek_model *m, const struct ek_dat
     for (size_t q = 0; q < d->lists; q++)
         if (d->offset[q + 1] - d->offset[q] > longest)
             longest = d->offset[q + 1] - d->offset[q];
-    for (size_t i = 0; i < d->items; i++)
-        if ((double)d->label[i] > w->max_label)
-            w->max_label = (double)d->label[i];
     w->scores = ek_calloc(longest, sizeof *w->scores);
     w->scratch = ek_calloc(longest, sizeof *w->scratch);
     w->order = ek_calloc(longest, sizeof *w->order);
     if (!w->scores || !w->scratch || !w->order)
         return ek_fail(e, EK_ENOMEM, "no memory for lists of %zu items", longest);
     return ek_scorer_new(&w->scorer, m, e);
+}
+
+static double highest_label(const struct ek_dataset *d)
+{
+    float highest = 0;
+    for (size_t i = 0; i < d->items; i++)
+        if (d->label[i] > highest)
+            highest = d->label[i];
+    return (double)highest;
 }
 
 static void release(struct work *w)
@@ -49,7 +54,7 @@ static int add_list(struct work *w, struct ek_query *q, struct ek_evaluation *v,
     for (int i = 0; i < v->metric_count; i++)
         ek_metric_add(&v->mean[i],
                       ek_metric_of_list(v->metric[i], v->gain, w->order, q->label, q->items,
-                                        w->max_label, w->scratch),
+                                        v->max_label, w->scratch),
                       v->empty);
     return EK_OK;
 }
@@ -60,6 +65,7 @@ int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_
     struct work w;
     int code = prepare(&w, m, d, e);
     memset(v->mean, 0, sizeof v->mean);
+    v->max_label = highest_label(d);
     for (size_t i = 0; i < d->lists && !code; i++) {
         struct ek_query q;
         ek_dataset_view(d, i, &q);

@@ -19,10 +19,11 @@ struct ek_evaluation {
     enum ek_empty empty;
     const struct ek_treatment *treatment; /* [K], for every list; NULL routes nothing */
     struct ek_metric_mean mean[EK_EVALUATE_METRICS_MAX]; /* the result */
+    double max_label;                                    /* of the data, which ERR is relative to */
 };
 
-/* Scores every list and fills `mean`. ERR's highest label is that of the data. EK_ESTATE when the
- * model is for other features, EK_ENOMEM. */
+/* Scores every list and fills `mean` and `max_label`. EK_ESTATE when the model is for other
+ * features, EK_ENOMEM. */
 int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_evaluation *v,
                 struct ek_error *e);
 

@@ -7,8 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double RATES[EK_FAULT_RATES] = {1, 0.8, 1.3, 7.2, 18, 110, 1400};
+
 void ek_fault_release(struct ek_fault *f)
 {
+    for (int i = 0; f->codes && i < f->item_count; i++)
+        ek_free(f->codes[i].value);
+    ek_free(f->codes);
     ek_free(f->item);
     ek_free(f->dimension);
     ek_free(f->segment_value);
@@ -22,7 +27,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_of(const struct ek_dataset *d, int item, float *values)
+/* The finite values of an item feature, ascending. */
+static size_t sorted_values(const struct ek_dataset *d, int item, float *values)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->items; i++) {
@@ -30,23 +36,57 @@ static double median_of(const struct ek_dataset *d, int item, float *values)
         if (isfinite(x))
             values[n++] = x;
     }
-    if (!n)
-        return 0;
     qsort(values, n, sizeof *values, by_value);
-    return 0.5 * ((double)values[(n - 1) / 2] + (double)values[n / 2]);
+    return n;
+}
+
+static double median_of(const float *values, size_t n)
+{
+    return n ? 0.5 * ((double)values[(n - 1) / 2] + (double)values[n / 2]) : 0;
+}
+
+static int take_codes(struct ek_codes *c, const float *values, size_t n, struct ek_error *e)
+{
+    size_t count = 0;
+    c->count = 0;
+    ek_free(c->value);
+    c->value = ek_calloc(EK_FAULT_CODES_MAX, sizeof *c->value);
+    if (!c->value)
+        return ek_fail(e, EK_ENOMEM, "no memory for codes");
+    for (size_t i = 0; i < n; i++) {
+        if (count && values[i] <= c->value[count - 1])
+            continue;
+        if (count == EK_FAULT_CODES_MAX)
+            return ek_fail(e, EK_EUSAGE, "a feature with more than %d values cannot be recoded",
+                           EK_FAULT_CODES_MAX);
+        c->value[count++] = values[i];
+    }
+    c->count = count;
+    return EK_OK;
+}
+
+bool ek_fault_needs_fit(const struct ek_fault *f)
+{
+    return f->op == EK_FAULT_ADD_MEDIANS || f->op == EK_FAULT_RECODE;
 }
 
 int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error *e)
 {
-    if (f->op != EK_FAULT_ADD_MEDIANS)
+    if (!ek_fault_needs_fit(f))
         return EK_OK;
+    int rc = EK_OK;
     float *values = ek_calloc(d->items, sizeof *values);
     if (!values)
-        return ek_fail(e, EK_ENOMEM, "no memory for the medians of %zu items", d->items);
-    for (int i = 0; i < f->item_count; i++)
-        f->median[i] = median_of(d, f->item[i], values);
+        return ek_fail(e, EK_ENOMEM, "no memory for the values of %zu items", d->items);
+    for (int i = 0; i < f->item_count && !rc; i++) {
+        size_t n = sorted_values(d, f->item[i], values);
+        if (f->op == EK_FAULT_RECODE)
+            rc = take_codes(&f->codes[i], values, n, e);
+        else
+            f->median[i] = median_of(values, n);
+    }
     ek_free(values);
-    return EK_OK;
+    return rc;
 }
 
 static bool in_segment(const struct ek_fault *f, const struct ek_query *q)
@@ -58,20 +98,53 @@ static bool in_segment(const struct ek_fault *f, const struct ek_query *q)
            !memcmp(value.text, f->segment_value, value.length);
 }
 
+/* A number in [0, 1) that follows from the seed and up to two numbers. */
+static double drawn(const uint64_t *of, size_t count, uint64_t seed)
+{
+    uint8_t bytes[2 * sizeof *of];
+    for (size_t i = 0; i < count * sizeof *of; i++)
+        bytes[i] = (uint8_t)(of[i / sizeof *of] >> (8 * (i % sizeof *of)));
+    return (double)(ek_hash(bytes, count * sizeof *of, seed) >> 11) * 0x1p-53;
+}
+
 bool ek_fault_hits(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
                    uint64_t seed)
 {
     if (number < f->from || number >= f->to || !in_segment(f, q))
         return false;
-    if (f->share >= 1)
-        return true;
-    uint8_t bytes[8];
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    return (double)(ek_hash(bytes, sizeof bytes, seed) >> 11) * 0x1p-53 < f->share;
+    return f->share >= 1 || drawn(&number, 1, seed) < f->share;
 }
 
-static double changed(const struct ek_fault *f, const struct ek_query *q, double x, double median)
+/* The share of queries and the rate are drawn apart: else a share would leave out some rates. */
+static int rate_of(uint64_t number, uint64_t seed)
+{
+    return (int)(drawn((const uint64_t[]){number, UINT64_MAX}, 2, seed) * EK_FAULT_RATES);
+}
+
+int ek_fault_arm(const struct ek_fault *f, const struct ek_query *q, uint64_t number, uint64_t seed)
+{
+    if (!ek_fault_hits(f, q, number, seed))
+        return 0;
+    return f->op == EK_FAULT_CURRENCY ? 1 + rate_of(number, seed) : 1;
+}
+
+static bool hits_item(const struct ek_fault *f, uint64_t number, int item, uint64_t seed)
+{
+    return f->items >= 1 || drawn((const uint64_t[]){number, (uint64_t)item}, 2, seed) < f->items;
+}
+
+static double next_code(const struct ek_codes *c, double x)
+{
+    float key = (float)x;
+    const float *at = bsearch(&key, c->value, c->count, sizeof *c->value, by_value);
+    if (!at)
+        return x;
+    return (double)(at + 1 == c->value + c->count ? c->value[0] : at[1]);
+}
+
+/* Of the value x of the i-th feature of the fault. */
+static double changed(const struct ek_fault *f, const struct ek_query *q, double x, int i,
+                      double rate)
 {
     switch (f->op) {
     case EK_FAULT_SCALE:
@@ -81,7 +154,7 @@ static double changed(const struct ek_fault *f, const struct ek_query *q, double
     case EK_FAULT_ADD:
         return x + f->value;
     case EK_FAULT_ADD_MEDIANS:
-        return x + f->value * median;
+        return x + f->value * f->median[i];
     case EK_FAULT_NEGATE:
         return -x;
     case EK_FAULT_QUERY_FEATURE:
@@ -92,6 +165,10 @@ static double changed(const struct ek_fault *f, const struct ek_query *q, double
         return NAN;
     case EK_FAULT_SET:
         return f->value;
+    case EK_FAULT_CURRENCY:
+        return x * rate;
+    case EK_FAULT_RECODE:
+        return next_code(&f->codes[i], x);
     }
     return x;
 }
@@ -100,11 +177,12 @@ bool ek_fault_apply(const struct ek_fault *f, struct ek_query *q, uint64_t numbe
 {
     if (!ek_fault_hits(f, q, number, seed))
         return false;
+    double rate = RATES[rate_of(number, seed)];
     for (int k = 0; k < q->items; k++)
-        for (int i = 0; i < f->item_count; i++) {
+        for (int i = 0; i < f->item_count && hits_item(f, number, k, seed); i++) {
             float *x = &q->x[(size_t)k * (size_t)q->item_features + (size_t)f->item[i]];
             if (!isnan(*x))
-                *x = (float)changed(f, q, *x, f->median ? f->median[i] : 0);
+                *x = (float)changed(f, q, *x, i, rate);
         }
     return true;
 }

@@ -14,7 +14,7 @@ struct reading {
     const struct ek_manifest *m;
     const char *spec;
     struct ek_fault f;
-    bool has_from, has_to, has_share;
+    bool has_from, has_to, has_share, has_items;
     struct ek_error *e;
 };
 
@@ -97,7 +97,8 @@ static int read_items(struct reading *r, struct span names)
         most += names.text[i] == ',';
     r->f.item = ek_calloc(most, sizeof *r->f.item);
     r->f.median = ek_calloc(most, sizeof *r->f.median);
-    if (!r->f.item || !r->f.median)
+    r->f.codes = ek_calloc(most, sizeof *r->f.codes);
+    if (!r->f.item || !r->f.median || !r->f.codes)
         return no_memory(r);
     while (start <= names.length) {
         for (end = start; end < names.length && names.text[end] != ',';)
@@ -164,6 +165,10 @@ static int read_operation(struct reading *r, struct span s)
         r->f.op = EK_FAULT_ZERO;
     else if (is(s, "nan"))
         r->f.op = EK_FAULT_NAN;
+    else if (is(s, "currency"))
+        r->f.op = EK_FAULT_CURRENCY;
+    else if (is(s, "recode"))
+        r->f.op = EK_FAULT_RECODE;
     else if (!s.length)
         return bad(r, "an operation is missing behind '='");
     else if (s.text[0] == 'x')
@@ -179,22 +184,28 @@ static int read_operation(struct reading *r, struct span s)
     else
         return bad(r,
                    "unknown operation '%.*s' (x100, ^2, +50, -50, +1median, *NAME, neg, zero, "
-                   "nan, =7)",
+                   "nan, =7, currency, recode)",
                    (int)s.length, s.text);
+    return EK_OK;
+}
+
+/* `what`: "share" or "share of items". */
+static int read_part(struct reading *r, const char *what, bool *has, double *part, struct span s)
+{
+    double share;
+    if (*has)
+        return bad(r, "the %s stands twice", what);
+    if (ek_parse_finite(s.text, s.length, &share) || share <= 0 || share > 1)
+        return bad(r, "the %s '%.*s' must be a number above 0 and at most 1", what, (int)s.length,
+                   s.text);
+    *has = true;
+    *part = share;
     return EK_OK;
 }
 
 static int read_share(struct reading *r, struct span s)
 {
-    double share;
-    if (r->has_share)
-        return bad(r, "the share stands twice");
-    if (ek_parse_finite(s.text, s.length, &share) || share <= 0 || share > 1)
-        return bad(r, "the share '%.*s' must be a number above 0 and at most 1", (int)s.length,
-                   s.text);
-    r->has_share = true;
-    r->f.share = share;
-    return EK_OK;
+    return read_part(r, "share", &r->has_share, &r->f.share, s);
 }
 
 static int read_bound(struct reading *r, const char *key, bool *has, uint64_t *bound, struct span s)
@@ -238,12 +249,12 @@ static bool one_slip(struct span s, const char *word)
 
 static int read_option(struct reading *r, struct span s)
 {
-    static const char *const options[] = {"from", "to", "share"};
+    static const char *const options[] = {"from", "to", "share", "items"};
     double number;
     const char *equal = memchr(s.text, '=', s.length);
     if (!equal)
-        return bad(r, "'%.*s' is no option (from=N, to=N, share=S, SEGMENT=VALUE)", (int)s.length,
-                   s.text);
+        return bad(r, "'%.*s' is no option (from=N, to=N, share=S, items=S, SEGMENT=VALUE)",
+                   (int)s.length, s.text);
     struct span key = {s.text, (size_t)(equal - s.text)};
     struct span value = {equal + 1, s.length - key.length - 1};
     if (is(key, "from"))
@@ -252,7 +263,9 @@ static int read_option(struct reading *r, struct span s)
         return read_bound(r, "to", &r->has_to, &r->f.to, value);
     if (is(key, "share"))
         return read_share(r, value);
-    for (size_t i = 0; !ek_parse_finite(value.text, value.length, &number) && i < 3; i++)
+    if (is(key, "items"))
+        return read_part(r, "share of items", &r->has_items, &r->f.items, value);
+    for (size_t i = 0; !ek_parse_finite(value.text, value.length, &number) && i < 4; i++)
         if (one_slip(key, options[i]))
             return bad(r, "unknown option '%.*s', did you mean '%s'?", (int)key.length, key.text,
                        options[i]);
@@ -281,7 +294,8 @@ static int read_change(struct reading *r, const char *rest)
 int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char *spec,
                    struct ek_error *e)
 {
-    struct reading r = {.m = m, .spec = spec, .f = {.to = UINT64_MAX, .share = 1}, .e = e};
+    struct reading r = {
+        .m = m, .spec = spec, .f = {.to = UINT64_MAX, .share = 1, .items = 1}, .e = e};
     const char *rest = spec;
     struct span names = cut(&rest, '=');
     int rc = rest ? read_items(&r, names) : bad(&r, "expected FEATURE=OPERATION");

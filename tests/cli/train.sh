@@ -100,8 +100,49 @@ quiet "$EK" $eval --json --route price --perturb price=x128
 quiet "$EK" $eval --json --route price --spread auto --perturb price=^2
 grep -qE '"routed":\{"price":(1\.[89]|2\.[012])' said || fail "spread ratio of a square: $(cat said)"
 quiet "$EK" $eval --metric ndcg@3,map,p@5,err,mrr --gain linear --empty 0
-grep -q '^100 lists; gain y; lists without a relevant item count 0; routed: none$' said || fail "text: $(cat said)"
-[ "$(wc -l <said)" = 6 ] || fail "not a line per metric: $(cat said)"
+grep -q '^100 lists; gain y; lists without a relevant item count 0; equal scores keep the order of the file; highest label of ERR 2$' said ||
+	fail "text: $(cat said)"
+grep -q '^routed: none$' said || fail "text: $(cat said)"
+[ "$(wc -l <said)" = 7 ] || fail "not a line per metric: $(cat said)"
+
+# Several models: mean and deviation, and each of them as if alone.
+quiet "$EK" $eval --json --metric ndcg
+first=$(figure ndcg)
+quiet "$EK" eval --manifest hotel.yaml --model other.safetensors --data a.txt b.txt --json --metric ndcg
+second=$(figure ndcg)
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors other.safetensors --data a.txt b.txt --json --metric ndcg
+grep -q '"gain":"exp","empty":"skip","ties":"input order","max_label":2,' said || fail "rules: $(cat said)"
+sed -E 's/.*"metrics":\{"ndcg":([0-9.]+)\},"c.*"sd":\{"ndcg":([0-9.]+)\}.*"m.safe[^{]*\{"ndcg":([0-9.]+)\}.*"other[^{]*\{"ndcg":([0-9.]+)\}.*/\1 \2 \3 \4/' said |
+	awk -v a="$first" -v b="$second" '
+		function near(x, y) { return x - y < 1e-8 && y - x < 1e-8 }
+		{ half = (a - b) / 2; if (half < 0) half = -half }
+		{ exit !(half > 0 && near($1, (a + b) / 2) && near($2, half) && $3 == a && $4 == b) }' ||
+	fail "mean, deviation, single models: $first, $second, $(cat said)"
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors other.safetensors --data a.txt
+grep -qE '^ndcg@10 +0\.[0-9]{4} \+- 0\.[0-9]{4}  over 50 lists$' said || fail "text of two models: $(cat said)"
+
+# Remedies beside routing: a known factor, one that is looked up, one per arm, a constant, nothing at all.
+quiet "$EK" $eval --json --perturb price=x64 --rescale price=64
+[ "$(figure ndcg@10)" = "$clean" ] || fail "a fault taken back is $(figure ndcg@10), not $clean"
+quiet "$EK" $eval --json --perturb price=x64@0.5 --repair price --reference a.txt b.txt
+[ "$(figure ndcg@10)" != "$clean" ] || fail "one factor repairs half of the lists"
+quiet "$EK" $eval --json --repair price --reference a.txt b.txt
+[ "$(figure ndcg@10)" = "$clean" ] || fail "a repair of what is healthy changes it"
+quiet "$EK" $eval --json --perturb price=x64@0.5 --repair price --repair-by arm --reference train.txt
+byarm=$(figure ndcg@10)
+quiet "$EK" $eval --json --perturb price=x4096@0.5 --repair price --repair-by arm --reference train.txt
+awk -v a="$byarm" -v b="$(figure ndcg@10)" 'BEGIN { exit !(a - b < 1e-3 && b - a < 1e-3) }' || fail "a factor per arm leaves the fault in"
+quiet "$EK" $eval --json --perturb price=x64 --fill price
+filled=$(figure ndcg@10)
+quiet "$EK" $eval --json --fill price
+[ "$(figure ndcg@10)" = "$filled" ] || fail "a constant depends on the fault"
+quiet "$EK" $eval --json --silence price
+silenced=$(figure ndcg@10)
+quiet "$EK" $eval --json --silence price --perturb price=zero
+[ "$(figure ndcg@10)" = "$silenced" ] || fail "what is silenced still speaks"
+quiet "$EK" $eval --perturb price,taxes=currency --perturb chain=recode,items=0.5 --silence taxes --route price
+grep -q '^routed: price; silenced: taxes$' said || fail "text: $(cat said)"
+
 sed 's/^[12] /0 /' a.txt >none.txt
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data none.txt --json
 [ "$(figure ndcg@10)" = null ] || fail "a mean over nothing is $(figure ndcg@10)"
@@ -136,6 +177,12 @@ refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-inp
 refused 2 "--hidden needs numbers" $train -o x --hidden 64,
 refused 2 "--loss does not know 'mse'" $train -o x --loss mse
 refused 2 "unknown metric 'auc'" $eval --metric auc
+refused 2 "needs the training lists as --reference" $eval --repair price
+refused 2 "feature 'price' has two treatments, route and silence" $eval --route all --silence price
+refused 2 "--rescale needs FEATURE=FACTOR above 0, not 'price'" $eval --rescale price
+refused 2 "did you mean 'price'?" $eval --fill prise
+refused 2 "feature 'chain' is not routable" $eval --silence chain
+refused 2 "a feature with more than" eval --manifest hotel.yaml --model m.safetensors --data train.txt --perturb price=recode
 refused 2 "have no segment 'arm'" $eval --perturb price=x100,arm=B
 refused 2 "the validation data has no list with a positive label" train --manifest hotel.yaml --train train.txt --vali none.txt -o x
 refused 1 "gone.txt" $train gone.txt -o x

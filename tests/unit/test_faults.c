@@ -22,8 +22,13 @@ static void open_list(struct ek_query *q, const char *arm)
 
 static struct ek_fault everywhere(enum ek_fault_op op, double value, int *items)
 {
-    return (struct ek_fault){
-        .item = items, .item_count = 2, .op = op, .value = value, .to = UINT64_MAX, .share = 1};
+    return (struct ek_fault){.item = items,
+                             .item_count = 2,
+                             .op = op,
+                             .value = value,
+                             .to = UINT64_MAX,
+                             .share = 1,
+                             .items = 1};
 }
 
 START_TEST(each_operation_does_what_it_says_and_missing_stays_missing)
@@ -178,6 +183,108 @@ START_TEST(medians_come_from_the_finite_values)
 }
 END_TEST
 
+/* Many items of one feature with the value 1. */
+static void open_ones(struct ek_query *q)
+{
+    ek_query_init(q);
+    ck_assert_int_eq(ek_query_resize(q, MANY / 100, 1, 0), EK_OK);
+    for (int i = 0; i < q->items; i++)
+        q->x[i] = 1;
+}
+
+START_TEST(a_share_of_the_items_is_hit_within_a_list)
+{
+    int items[] = {0}, hit = 0, both = 0;
+    struct ek_fault f = everywhere(EK_FAULT_SCALE, 10, items);
+    f.item_count = 1;
+    f.items = 0.3;
+    for (uint64_t number = 0; number < 100; number++) {
+        struct ek_query q;
+        open_ones(&q);
+        ck_assert(ek_fault_apply(&f, &q, number, 1));
+        for (int i = 0; i < q.items; i++) {
+            ck_assert(q.x[i] == 1 || q.x[i] == 10);
+            hit += q.x[i] == 10;
+            both += i && q.x[i] == 10 && q.x[i - 1] == 10;
+        }
+        ek_query_release(&q);
+    }
+    ck_assert_double_eq_tol((double)hit / MANY, 0.3, 0.02);
+    ck_assert_double_eq_tol((double)both / MANY, 0.09, 0.02);
+}
+END_TEST
+
+START_TEST(each_list_has_one_of_seven_rates_for_all_its_features)
+{
+    static const float rates[EK_FAULT_RATES] = {1, 0.8F, 1.3F, 7.2F, 18, 110, 1400};
+    int items[] = {0, 1}, lists[EK_FAULT_RATES] = {0};
+    struct ek_fault f = everywhere(EK_FAULT_CURRENCY, 0, items);
+    f.share = 0.5;
+    for (uint64_t number = 0; number < MANY; number++) {
+        struct ek_query q;
+        open_list(&q, "A");
+        q.x[1] = 10;
+        int arm = ek_fault_arm(&f, &q, number, 1);
+        ck_assert_int_eq(ek_fault_apply(&f, &q, number, 1), arm > 0);
+        ck_assert_float_eq(q.x[0], arm ? 100 * rates[arm - 1] : 100);
+        ck_assert_float_eq_tol(q.x[1], q.x[0] / 10, 1e-3F * q.x[1]);
+        if (arm)
+            lists[arm - 1]++;
+        ek_query_release(&q);
+    }
+    for (int i = 0; i < EK_FAULT_RATES; i++)
+        ck_assert_double_eq_tol((double)lists[i] / MANY, 0.5 / EK_FAULT_RATES, 0.01);
+}
+END_TEST
+
+START_TEST(a_recoded_feature_has_the_same_values_in_other_places)
+{
+    float x[] = {3, NAN, 1, 2, 1, INFINITY};
+    struct ek_dataset d = {.items = 6, .item_features = 1, .x = x};
+    struct ek_query q;
+    int items[] = {0};
+    struct ek_codes codes = {0};
+    struct ek_fault f = everywhere(EK_FAULT_RECODE, 0, items);
+    f.item_count = 1;
+    f.codes = &codes;
+    ck_assert(ek_fault_needs_fit(&f));
+    ck_assert_int_eq(ek_fault_fit(&f, &d, NULL), EK_OK);
+    ck_assert_uint_eq(codes.count, 3);
+    ek_query_init(&q);
+    ck_assert_int_eq(ek_query_resize(&q, 6, 1, 0), EK_OK);
+    memcpy(q.x, x, sizeof x);
+    q.x[4] = 7;
+    ck_assert(ek_fault_apply(&f, &q, 0, 1));
+    ck_assert_float_eq(q.x[0], 1);
+    ck_assert_float_nan(q.x[1]);
+    ck_assert_float_eq(q.x[2], 2);
+    ck_assert_float_eq(q.x[3], 3);
+    ck_assert_float_eq(q.x[4], 7);
+    ck_assert(isinf(q.x[5]));
+    ek_query_release(&q);
+    ek_free(codes.value);
+}
+END_TEST
+
+START_TEST(a_number_is_no_code)
+{
+    struct ek_codes codes = {0};
+    struct ek_error e;
+    int items[] = {0};
+    struct ek_fault f = everywhere(EK_FAULT_RECODE, 0, items);
+    struct ek_dataset d = {.items = EK_FAULT_CODES_MAX + 1, .item_features = 1};
+    f.item_count = 1;
+    f.codes = &codes;
+    d.x = ek_calloc(d.items, sizeof *d.x);
+    for (size_t i = 0; i < d.items; i++)
+        d.x[i] = (float)i;
+    ck_assert_int_eq(ek_fault_fit(&f, &d, &e), EK_EUSAGE);
+    ck_assert_str_eq(e.message, "a feature with more than 4096 values cannot be recoded");
+    ek_free(d.x);
+    ek_free(codes.value);
+}
+END_TEST
+
 Suite *suite_faults(void)
 {
     return ek_suite("faults", each_operation_does_what_it_says_and_missing_stays_missing,
@@ -185,5 +292,7 @@ Suite *suite_faults(void)
                     a_window_begins_at_from_and_ends_before_to,
                     a_share_is_that_of_the_queries_and_follows_from_the_seed,
                     faults_of_one_share_hit_the_same_queries, an_arm_is_hit_alone,
-                    medians_come_from_the_finite_values);
+                    medians_come_from_the_finite_values, a_share_of_the_items_is_hit_within_a_list,
+                    each_list_has_one_of_seven_rates_for_all_its_features,
+                    a_recoded_feature_has_the_same_values_in_other_places, a_number_is_no_code);
 }

@@ -49,6 +49,8 @@ START_TEST(every_operation_is_understood)
         {"price=*stay_nights", EK_FAULT_QUERY_FEATURE, 0},
         {"price=zero", EK_FAULT_ZERO, 0},
         {"price=nan", EK_FAULT_NAN, 0},
+        {"price=currency", EK_FAULT_CURRENCY, 0},
+        {"price=recode", EK_FAULT_RECODE, 0},
         {"price==7", EK_FAULT_SET, 7},
         {"price==-7", EK_FAULT_SET, -7},
         {"price==0", EK_FAULT_SET, 0},
@@ -64,6 +66,7 @@ START_TEST(every_operation_is_understood)
         ck_assert_uint_eq(f.from, 0);
         ck_assert_uint_eq(f.to, UINT64_MAX);
         ck_assert_double_eq(f.share, 1);
+        ck_assert_double_eq(f.items, 1);
         ck_assert_ptr_null(f.dimension);
         ek_fault_release(&f);
     }
@@ -91,6 +94,10 @@ START_TEST(options_may_stand_in_any_order)
     ck_assert_int_eq(f.query_feature, 0);
     ck_assert_str_eq(f.segment_value, "m03");
     ek_fault_release(&f);
+    ck_assert_int_eq(ek_fault_parse(&f, m, "price=x2,items=0.25,share=0.5", NULL), EK_OK);
+    ck_assert_double_eq(f.items, 0.25);
+    ck_assert_double_eq(f.share, 0.5);
+    ek_fault_release(&f);
     ck_assert_int_eq(ek_fault_parse(&f, m, "price=x2,arm=1", NULL), EK_OK);
     ck_assert_str_eq(f.dimension, "arm");
     ek_fault_release(&f);
@@ -114,9 +121,9 @@ START_TEST(every_bad_spec_says_what_is_wrong_with_it)
         {"price,taxes,price=x2", "feature 'price' stands twice"},
         {"price=", "an operation is missing behind '='"},
         {"price=100", "unknown operation '100' (x100, ^2, +50, -50, +1median, *NAME, neg, zero, "
-                      "nan, =7)"},
+                      "nan, =7, currency, recode)"},
         {"price=negative", "unknown operation 'negative' (x100, ^2, +50, -50, +1median, *NAME, "
-                           "neg, zero, nan, =7)"},
+                           "neg, zero, nan, =7, currency, recode)"},
         {"price=x", "'' behind 'x' is no finite number"},
         {"price=xten", "'ten' behind 'x' is no finite number"},
         {"price=xinf", "'inf' behind 'x' is no finite number"},
@@ -135,14 +142,17 @@ START_TEST(every_bad_spec_says_what_is_wrong_with_it)
         {"price=x2@1.5", "the share '1.5' must be a number above 0 and at most 1"},
         {"price=x2,share=half", "the share 'half' must be a number above 0 and at most 1"},
         {"price=x2@0.5,share=0.5", "the share stands twice"},
+        {"price=x2,items=0", "the share of items '0' must be a number above 0 and at most 1"},
+        {"price=x2,items=1,items=1", "the share of items stands twice"},
+        {"price=x2,itmes=0.5", "unknown option 'itmes', did you mean 'items'?"},
         {"price=x2,from=-1", "'-1' behind 'from' is no query number"},
         {"price=x2,to=", "'' behind 'to' is no query number"},
         {"price=x2,from=1,from=2", "'from' stands twice"},
         {"price=x2,to=1,to=2", "'to' stands twice"},
         {"price=x2,from=5,to=5", "'to' must be above 'from'"},
         {"price=x2,to=0", "'to' must be above 'from'"},
-        {"price=x2,arm", "'arm' is no option (from=N, to=N, share=S, SEGMENT=VALUE)"},
-        {"price=x2,", "'' is no option (from=N, to=N, share=S, SEGMENT=VALUE)"},
+        {"price=x2,arm", "'arm' is no option (from=N, to=N, share=S, items=S, SEGMENT=VALUE)"},
+        {"price=x2,", "'' is no option (from=N, to=N, share=S, items=S, SEGMENT=VALUE)"},
         {"price=x2,arm=", "a segment is written NAME=VALUE, not 'arm='"},
         {"price=x2,=B", "a segment is written NAME=VALUE, not '=B'"},
         {"price=x2,arm=B,market=m01", "only one segment can be named, 'arm' stands already"},

@@ -115,6 +115,46 @@ static double by_reference_name(const char *name, const double *scores, const fl
     return value(ours, gain, scores, labels, n, max_label);
 }
 
+/* Mean of one metric over the cases of the reference, under one rule for empty lists. */
+static double mean_by_reference_name(const char *name, const json_t *cases, enum ek_empty rule)
+{
+    struct ek_metric_mean mean = {0};
+    size_t i;
+    json_t *entry;
+    json_array_foreach(cases, i, entry)
+    {
+        double scores[LONGEST];
+        float labels[LONGEST];
+        int n = (int)golden_doubles(json_object_get(entry, "scores"), scores);
+        golden_floats(json_object_get(entry, "labels"), labels);
+        double max_label = json_number_value(json_object_get(entry, "max_label"));
+        ek_metric_add(&mean, by_reference_name(name, scores, labels, n, max_label), rule);
+    }
+    return ek_metric_result(&mean);
+}
+
+START_TEST(means_agree_with_the_reference_under_each_rule_for_empty_lists)
+{
+    static const char *const rules[] = {
+        [EK_EMPTY_SKIP] = "skip", [EK_EMPTY_0] = "0", [EK_EMPTY_1] = "1"};
+    json_t *golden = golden_load_reference("metrics.json");
+    if (!golden)
+        return;
+    const char *name;
+    json_t *expected, *means = json_object_get(golden, "means_over_cases_by_value_of_empty_list");
+    ck_assert_uint_gt(json_object_size(means), 10);
+    json_object_foreach(means, name, expected)
+    {
+        for (int rule = EK_EMPTY_SKIP; rule <= EK_EMPTY_1; rule++)
+            ck_assert_msg(fabs(mean_by_reference_name(name, json_object_get(golden, "cases"),
+                                                      (enum ek_empty)rule) -
+                               json_number_value(json_object_get(expected, rules[rule]))) < 1e-12,
+                          "%s, empty lists %s", name, rules[rule]);
+    }
+    json_decref(golden);
+}
+END_TEST
+
 START_TEST(metrics_agree_with_the_reference)
 {
     json_t *golden = golden_load_reference("metrics.json");
@@ -151,5 +191,6 @@ Suite *suite_metrics(void)
     return ek_suite("metrics", ndcg_by_hand, the_other_metrics_by_hand,
                     equal_scores_keep_the_input_order_and_nan_sorts_last,
                     an_empty_list_counts_as_asked, names_of_metrics_are_read_strictly,
-                    kendall_tau_by_hand, metrics_agree_with_the_reference);
+                    kendall_tau_by_hand, metrics_agree_with_the_reference,
+                    means_agree_with_the_reference_under_each_rule_for_empty_lists);
 }
