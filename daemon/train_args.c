@@ -131,6 +131,18 @@ static void take_batch(struct argp_state *state, struct ek_train_args *a, const 
     a->batch_given = true;
 }
 
+static void take_norm(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    (void)arg;
+    a->options.network.batch_norm = true;
+}
+
+static void take_dropout(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.network.dropout = real(state, "dropout", arg);
+}
+
 static void take_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.seed = number(state, "seed", arg, 0, UINT64_MAX);
@@ -172,6 +184,9 @@ static const struct row ROWS[] = {
      take_logs},
     {"list-free", 0, NULL, "A model whose items are scored one by one", take_free},
     {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", take_hidden},
+    {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", take_norm},
+    {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)",
+     take_dropout},
     {"epochs", 0, "N", "Passes over the data (15)", take_epochs},
     {"lr", 0, "X", "Highest learning rate (3e-3)", take_rate},
     {"decay", 0, "X", "Weight decay (1e-4)", take_decay},

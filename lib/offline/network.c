@@ -18,7 +18,17 @@ static size_t take(size_t *total, size_t count)
     return at;
 }
 
-void ek_network_init(struct ek_network *n, const struct ek_model *m)
+/* Running means and variances of what the layers read stand behind all that is learned. */
+static void place_statistics(struct ek_network *n)
+{
+    for (int i = 0; i < n->layers && n->norm; i++) {
+        n->layer[i].mean = take(&n->parameters, n->layer[i].stride);
+        n->layer[i].variance = take(&n->parameters, n->layer[i].stride);
+    }
+}
+
+void ek_network_init(struct ek_network *n, const struct ek_model *m,
+                     const struct ek_network_options *o)
 {
     memset(n, 0, sizeof *n);
     n->items = (size_t)m->item_features;
@@ -45,6 +55,10 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m)
     n->gate_bias = take(&n->parameters, n->gate);
     n->slope = take(&n->parameters, (n->gate + 1) * n->routable);
     n->zero = take(&n->parameters, (n->gate + 1) * n->routable);
+    n->norm = o->batch_norm;
+    n->dropout = o->dropout;
+    n->learned = n->parameters;
+    place_statistics(n);
 }
 
 static void draw(float *x, size_t count, size_t inputs, struct ek_rng *r)
@@ -62,6 +76,8 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
         for (size_t o = 0; o < l->outputs; o++)
             draw(parameter + l->weight + o * l->stride, l->inputs, l->inputs, r);
         draw(parameter + l->bias, l->outputs, l->inputs, r);
+        for (size_t j = 0; j < l->inputs && n->norm; j++)
+            parameter[l->variance + j] = 1;
     }
     draw(parameter + n->gate_weight, n->gate * n->queries, n->queries, r);
     draw(parameter + n->gate_bias, n->gate, n->queries, r);
@@ -94,20 +110,39 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
     memcpy(m->zero, parameter + n->zero, (n->gate + 1) * n->routable * sizeof *parameter);
 }
 
+/* Arrays of one layer. */
+static bool take_layer(struct ek_pass *p, const struct ek_network *n, int i)
+{
+    size_t given = p->rows * n->layer[i].width, read = p->rows * n->layer[i].stride;
+    bool drops = i && n->dropout > 0, fed = n->norm || drops;
+    p->active[i] = ek_calloc_aligned(given, sizeof **p->active);
+    p->delta[i] = ek_calloc_aligned(given, sizeof **p->delta);
+    p->fed[i] = fed ? ek_calloc_aligned(read, sizeof **p->fed) : NULL;
+    p->keep[i] = drops ? ek_calloc_aligned(read, sizeof **p->keep) : NULL;
+    return p->active[i] && p->delta[i] && (!fed || p->fed[i]) && (!drops || p->keep[i]);
+}
+
+static size_t widest_stride(const struct ek_network *n)
+{
+    size_t widest = 0;
+    for (int i = 0; i < n->layers; i++)
+        widest = n->layer[i].stride > widest ? n->layer[i].stride : widest;
+    return widest;
+}
+
 int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
 {
     memset(p, 0, sizeof *p);
     p->rows = rows;
+    for (int i = 0; i < 2; i++)
+        p->column[i] = ek_calloc_aligned(widest_stride(n), sizeof *p->column[i]);
     p->input = ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->input);
     p->gate = ek_calloc(n->gate + 1, sizeof *p->gate);
     p->slope = ek_calloc(n->routable, sizeof *p->slope);
     p->zero = ek_calloc(n->routable, sizeof *p->zero);
-    bool whole = p->input && p->gate && p->slope && p->zero;
-    for (int i = 0; i < n->layers && whole; i++) {
-        p->active[i] = ek_calloc_aligned(rows * n->layer[i].width, sizeof **p->active);
-        p->delta[i] = ek_calloc_aligned(rows * n->layer[i].width, sizeof **p->delta);
-        whole = p->active[i] && p->delta[i];
-    }
+    bool whole = p->column[0] && p->column[1] && p->input && p->gate && p->slope && p->zero;
+    for (int i = 0; i < n->layers && whole; i++)
+        whole = take_layer(p, n, i);
     if (whole)
         return EK_OK;
     ek_pass_release(p);
@@ -120,9 +155,13 @@ void ek_pass_release(struct ek_pass *p)
     ek_free(p->gate);
     ek_free(p->slope);
     ek_free(p->zero);
+    ek_free(p->column[0]);
+    ek_free(p->column[1]);
     for (int i = 0; i < EK_LAYERS_MAX; i++) {
         ek_free(p->active[i]);
         ek_free(p->delta[i]);
+        ek_free(p->fed[i]);
+        ek_free(p->keep[i]);
     }
     memset(p, 0, sizeof *p);
 }
@@ -165,37 +204,57 @@ static void rectify(float *x, size_t count)
         x[i] = x[i] > 0 ? x[i] : 0;
 }
 
+float *ek_pass_source(const struct ek_pass *p, int layer)
+{
+    return layer ? p->active[layer - 1] : p->input;
+}
+
+float *ek_pass_below(const struct ek_pass *p, int layer)
+{
+    return layer ? p->delta[layer - 1] : NULL;
+}
+
+/* What a layer reads in training. */
+static const float *fed(const struct ek_pass *p, int layer)
+{
+    return p->fed[layer] ? p->fed[layer] : ek_pass_source(p, layer);
+}
+
+void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
+                              const float *turned, struct ek_pass *p, size_t rows, int layer,
+                              bool trains)
+{
+    const struct ek_network_layer *l = &n->layer[layer];
+    ek_gemm(&(struct ek_gemm){.a = trains ? fed(p, layer) : ek_pass_source(p, layer),
+                              .b = turned + l->turned,
+                              .c = p->active[layer],
+                              .a_row = l->stride,
+                              .a_step = 1,
+                              .b_row = l->width,
+                              .c_row = l->width,
+                              .rows = rows,
+                              .columns = l->width,
+                              .depth = l->inputs,
+                              .start = parameter + l->bias});
+    if (layer + 1 < n->layers)
+        rectify(p->active[layer], rows * l->width);
+}
+
 void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
                         struct ek_pass *p, size_t rows)
 {
-    for (int i = 0; i < n->layers; i++) {
-        const struct ek_network_layer *l = &n->layer[i];
-        ek_gemm(&(struct ek_gemm){.a = i ? p->active[i - 1] : p->input,
-                                  .b = turned + l->turned,
-                                  .c = p->active[i],
-                                  .a_row = l->stride,
-                                  .a_step = 1,
-                                  .b_row = l->width,
-                                  .c_row = l->width,
-                                  .rows = rows,
-                                  .columns = l->width,
-                                  .depth = l->inputs,
-                                  .start = parameter + l->bias});
-        if (i + 1 < n->layers)
-            rectify(p->active[i], rows * l->width);
-    }
+    for (int i = 0; i < n->layers; i++)
+        ek_network_forward_layer(n, parameter, turned, p, rows, i, false);
 }
 
-/* delta of the layer below: delta W, where that layer was active. */
+/* Gradient of what a layer read: delta W. */
 static void pass_down(const struct ek_network *n, const float *parameter, struct ek_pass *p,
-                      size_t rows, int i)
+                      size_t rows, int layer)
 {
-    const struct ek_network_layer *l = &n->layer[i];
-    float *below = p->delta[i - 1];
-    const float *active = p->active[i - 1];
-    ek_gemm(&(struct ek_gemm){.a = p->delta[i],
+    const struct ek_network_layer *l = &n->layer[layer];
+    ek_gemm(&(struct ek_gemm){.a = p->delta[layer],
                               .b = parameter + l->weight,
-                              .c = below,
+                              .c = ek_pass_below(p, layer),
                               .a_row = l->width,
                               .a_step = 1,
                               .b_row = l->stride,
@@ -203,36 +262,40 @@ static void pass_down(const struct ek_network *n, const float *parameter, struct
                               .rows = rows,
                               .columns = l->stride,
                               .depth = l->outputs});
-    for (size_t j = 0; j < rows * l->stride; j++)
+}
+
+void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows, int layer)
+{
+    float *below = ek_pass_below(p, layer);
+    const float *active = ek_pass_source(p, layer);
+    for (size_t j = 0; layer && j < rows * n->layer[layer].stride; j++)
         below[j] = active[j] > 0 ? below[j] : 0;
 }
 
-void ek_network_backward(const struct ek_network *n, const float *parameter, struct ek_pass *p,
-                         size_t rows, float *gradient)
+void ek_network_backward_layer(const struct ek_network *n, const float *parameter,
+                               struct ek_pass *p, size_t rows, int layer, float *gradient)
 {
     static const float one = 1;
-    for (int i = n->layers - 1; i >= 0; i--) {
-        const struct ek_network_layer *l = &n->layer[i];
-        ek_gemm(&(struct ek_gemm){.a = p->delta[i],
-                                  .b = i ? p->active[i - 1] : p->input,
-                                  .c = gradient + l->weight,
-                                  .a_row = 1,
-                                  .a_step = l->width,
-                                  .b_row = l->stride,
-                                  .c_row = l->stride,
-                                  .rows = l->outputs,
-                                  .columns = l->stride,
-                                  .depth = rows,
-                                  .add = true});
-        ek_gemm(&(struct ek_gemm){.a = &one,
-                                  .b = p->delta[i],
-                                  .c = gradient + l->bias,
-                                  .b_row = l->width,
-                                  .rows = 1,
-                                  .columns = l->width,
-                                  .depth = rows,
-                                  .add = true});
-        if (i)
-            pass_down(n, parameter, p, rows, i);
-    }
+    const struct ek_network_layer *l = &n->layer[layer];
+    ek_gemm(&(struct ek_gemm){.a = p->delta[layer],
+                              .b = fed(p, layer),
+                              .c = gradient + l->weight,
+                              .a_row = 1,
+                              .a_step = l->width,
+                              .b_row = l->stride,
+                              .c_row = l->stride,
+                              .rows = l->outputs,
+                              .columns = l->stride,
+                              .depth = rows,
+                              .add = true});
+    ek_gemm(&(struct ek_gemm){.a = &one,
+                              .b = p->delta[layer],
+                              .c = gradient + l->bias,
+                              .b_row = l->width,
+                              .rows = 1,
+                              .columns = l->width,
+                              .depth = rows,
+                              .add = true});
+    if (ek_pass_below(p, layer))
+        pass_down(n, parameter, p, rows, layer);
 }

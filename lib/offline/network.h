@@ -2,7 +2,8 @@
  *
  * Shapes as in data/model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats;
  * padding is 0 and has gradient 0. Arithmetic is float32 with sums in a fixed order, the wide part
- * double: the same inputs give the same bits on every machine.
+ * double: the same inputs give the same bits on every machine. Between the layers may stand batch
+ * normalisation and dropout (network_norm.h); they are there in training only.
  * Owner: the caller. Threads: a network is read-only; every thread has a pass of its own.
  */
 #ifndef EK_OFFLINE_NETWORK_H
@@ -13,8 +14,9 @@
 
 struct ek_network_layer {
     size_t inputs, outputs, stride, width; /* stride: inputs padded, width: outputs padded */
-    size_t weight, bias; /* places in the parameters: [outputs, stride], [width] */
-    size_t turned;       /* place in the turned weights: [inputs, width] */
+    size_t weight, bias;   /* places in the parameters: [outputs, stride], [width] */
+    size_t turned;         /* place in the turned weights: [inputs, width] */
+    size_t mean, variance; /* running ones of its inputs, in the parameters: [stride] twice */
 };
 
 struct ek_network {
@@ -25,11 +27,21 @@ struct ek_network {
     int layers;
     struct ek_network_layer layer[EK_LAYERS_MAX];
     size_t gate_weight, gate_bias, slope, zero; /* [L, M], [L], [L + 1, K] twice */
-    size_t parameters, turned;                  /* floats of either array */
+    bool norm;      /* inputs of the layers are normalised over the batch */
+    double dropout; /* share of a hidden layer's outputs that is dropped */
+    size_t learned; /* what the optimiser moves stands first; running statistics follow */
+    size_t parameters, turned; /* floats of either array */
+};
+
+/* What training puts between the layers; all zero for nothing. */
+struct ek_network_options {
+    bool batch_norm;
+    double dropout; /* 0 <= dropout < 1 */
 };
 
 /* Layout for a model, which must outlive it. */
-void ek_network_init(struct ek_network *n, const struct ek_model *m);
+void ek_network_init(struct ek_network *n, const struct ek_model *m,
+                     const struct ek_network_options *o);
 /* PyTorch's default for linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
  * and zero 0. */
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
@@ -48,9 +60,12 @@ struct ek_pass {
     size_t rows;
     float *input;                 /* [rows, stride of the first layer] */
     float *active[EK_LAYERS_MAX]; /* [rows, width]: what a layer gives */
+    float *fed[EK_LAYERS_MAX];    /* [rows, stride]: what a layer reads; NULL: that as it is */
+    float *keep[EK_LAYERS_MAX];   /* [rows, stride]: 0 where dropped, else 1 / (1 - dropout) */
     float *delta[EK_LAYERS_MAX];  /* [rows, width]: d loss / d what it gives before the ReLU */
     double *gate;                 /* [L + 1], scratch */
     double *slope, *zero;         /* [K], scratch */
+    double *column[2];            /* [widest stride], sums over the rows */
 };
 
 int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows);
@@ -59,9 +74,13 @@ void ek_pass_release(struct ek_pass *p);
 /* Puts a list's items to the rows from `row`. */
 void ek_network_load(const struct ek_network *n, struct ek_pass *p, size_t row,
                      const struct ek_network_list *l);
-/* Runs `rows` loaded rows through the deep part. */
+/* Runs `rows` loaded rows through the deep part, without what stands between layers in training. */
 void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
                         struct ek_pass *p, size_t rows);
+/* One layer of it. `trains`: it reads what it was fed. */
+void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
+                              const float *turned, struct ek_pass *p, size_t rows, int layer,
+                              bool trains);
 /* Scores of a list whose rows start at `row`: deep part and wide part. */
 void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, double *score);
@@ -69,8 +88,16 @@ void ek_network_score(const struct ek_network *n, const float *parameter, struct
 void ek_network_blame(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, const double *slope_of_score,
                       float *gradient);
-/* Adds the deep part's gradient of `rows` rows, all of which have been blamed. */
-void ek_network_backward(const struct ek_network *n, const float *parameter, struct ek_pass *p,
-                         size_t rows, float *gradient);
+/* Layers from the last to the first, all rows having been blamed: adds a layer's gradient, puts
+ * d loss / d what it was fed into ek_pass_below. */
+void ek_network_backward_layer(const struct ek_network *n, const float *parameter,
+                               struct ek_pass *p, size_t rows, int layer, float *gradient);
+/* Where the inputs of a layer come from, before anything is done to them: [rows, stride]. */
+float *ek_pass_source(const struct ek_pass *p, int layer);
+/* Where their gradient goes: [rows, stride]; NULL for the first layer. */
+float *ek_pass_below(const struct ek_pass *p, int layer);
+/* From d loss / d what the layer below gives to that before its ReLU. */
+void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows,
+                              int layer);
 
 #endif

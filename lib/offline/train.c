@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "offline/adamw.h"
 #include "offline/statistics.h"
+#include "offline/train_batch.h"
 #include "offline/train_shard.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ struct training {
     struct ek_train_shard shard[EK_TRAIN_SHARDS];
     struct ek_adamw adamw;
     float *parameter, *turned, *gradient, *best;
+    float *folded; /* without normalisation, for validation */
     size_t *order;
     struct ek_rng order_rng;
     struct ek_train_progress at;
@@ -68,6 +70,8 @@ static int check_options(const struct ek_manifest *m, const struct ek_train_opti
         return ek_fail(e, EK_EUSAGE, "the weight decay must not be negative");
     if (!(o->keep_clean >= 0 && o->keep_clean <= 1))
         return ek_fail(e, EK_EUSAGE, "the share of clean lists is 0 to 1");
+    if (!(o->network.dropout >= 0 && o->network.dropout < 1))
+        return ek_fail(e, EK_EUSAGE, "dropout is a share of at least 0 and below 1");
     for (int i = 0; i < o->static_count; i++)
         if (o->static_routed[i] < 0 || o->static_routed[i] >= m->routable_count)
             return ek_fail(e, EK_EUSAGE, "there is no routable feature number %d",
@@ -152,6 +156,21 @@ static double collect(struct training *t)
     return loss;
 }
 
+/* Has the shards find their gradients. */
+static int learn(struct training *t, struct ek_error *e)
+{
+    if (!t->shared.network.norm) {
+        run_tasks(t, learn_task);
+        return EK_OK;
+    }
+    struct ek_train_batch b = {.shared = &t->shared,
+                               .shard = t->shard,
+                               .parameter = t->parameter,
+                               .step = t->at.step,
+                               .options = t->options};
+    return ek_train_batch_learn(&b) ? ek_fail(e, EK_ENOMEM, "no memory for a batch") : EK_OK;
+}
+
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
@@ -163,7 +182,9 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
                                    .seed = o->seed,
                                    .stream = STREAM_STEPS + t->at.step * (size_t)o->batch_lists,
                                    .divisor = divisor_of(t, from, to)});
-    run_tasks(t, learn_task);
+    int code = learn(t, e);
+    if (code)
+        return code;
     double loss = collect(t);
     if (!isfinite(loss))
         return ek_fail(e, EK_ESTATE,
@@ -195,10 +216,13 @@ static void shuffle(struct training *t)
 static void validate(struct training *t)
 {
     struct ek_metric_mean all = {0};
-    ek_network_turn(&t->shared.network, t->parameter, t->turned);
+    ek_norm_fold(&t->shared.network, t->parameter, t->folded);
+    ek_network_turn(&t->shared.network, t->folded, t->turned);
+    t->shared.parameter = t->folded;
     deal(t, (struct ek_train_part){
                 .set = &t->vali, .to = t->vali.data->lists, .seed = VALIDATION_SEED});
     run_tasks(t, validate_task);
+    t->shared.parameter = t->parameter;
     for (int i = 0; i < EK_TRAIN_SHARDS; i++) {
         all.sum += t->shard[i].ndcg.sum;
         all.count += t->shard[i].ndcg.count;
@@ -236,10 +260,12 @@ static int allocate(struct training *t)
     t->parameter = ek_calloc_aligned(count, sizeof *t->parameter);
     t->gradient = ek_calloc_aligned(count, sizeof *t->gradient);
     t->best = ek_calloc_aligned(count, sizeof *t->best);
+    t->folded = ek_calloc_aligned(count, sizeof *t->folded);
     t->turned = ek_calloc_aligned(t->shared.network.turned, sizeof *t->turned);
     t->order = ek_calloc(lists, sizeof *t->order);
-    if (!t->parameter || !t->gradient || !t->best || !t->turned || !t->order ||
-        ek_adamw_init(&t->adamw, count))
+    if (!t->parameter || !t->gradient || !t->best || !t->folded || !t->turned || !t->order ||
+        ek_adamw_init(&t->adamw, t->shared.network.learned) ||
+        ek_norm_init(&t->shared.norm, &t->shared.network))
         return EK_ENOMEM;
     for (size_t i = 0; i < lists; i++)
         t->order[i] = i;
@@ -261,7 +287,7 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
         (code = ek_encoded_init(&t->train, t->model, train, e)) ||
         (code = ek_encoded_init(&t->vali, t->model, vali, e)))
         return code;
-    ek_network_init(&t->shared.network, t->model);
+    ek_network_init(&t->shared.network, t->model, &o->network);
     if (allocate(t))
         return ek_fail(e, EK_ENOMEM, "no memory to train a model");
     t->shared.options = o;
@@ -305,7 +331,8 @@ static int run(struct training *t, struct ek_error *e)
             return code;
     }
     t->at.epoch--;
-    ek_network_export(&t->shared.network, t->at.best_epoch ? t->best : t->parameter, t->model);
+    ek_norm_fold(&t->shared.network, t->at.best_epoch ? t->best : t->parameter, t->folded);
+    ek_network_export(&t->shared.network, t->folded, t->model);
     return ek_model_describe(t->model, e);
 }
 
@@ -319,6 +346,8 @@ static void release(struct training *t)
     ek_free(t->parameter);
     ek_free(t->gradient);
     ek_free(t->best);
+    ek_free(t->folded);
+    ek_norm_release(&t->shared.norm);
     ek_free(t->turned);
     ek_free(t->order);
     ek_model_free(t->model);

@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "data/model.h"
 #include "offline/loss.h"
+#include "offline/network.h"
 
 enum { EK_TRAIN_SHARDS = 8 };
 
@@ -33,6 +34,7 @@ struct ek_train_options {
     double keep_clean; /* share of lists with nothing routed under random routing: 0.5 */
     int epochs, batch_lists;
     double learning_rate, weight_decay;
+    struct ek_network_options network; /* batch normalisation and dropout: none */
     uint64_t seed;
     /* Called now and then; non-zero stops training with what was best so far. May be NULL. */
     int (*progress)(void *context, const struct ek_train_progress *p);

@@ -6,11 +6,6 @@
 
 enum { RUN_ROWS = 256, RUN_LISTS = 64, VALIDATION_CUTOFF = 10 };
 
-/* Lists that pass the network together: places [from, to), `rows` items. */
-struct run {
-    size_t from, to, rows;
-};
-
 int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *shared,
                         size_t longest)
 {
@@ -18,7 +13,8 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
     memset(s, 0, sizeof *s);
     s->shared = shared;
     s->gradient = ek_calloc_aligned(n->parameters, sizeof *s->gradient);
-    s->mask = ek_calloc(RUN_LISTS, n->routable * sizeof *s->mask);
+    s->run_lists = RUN_LISTS;
+    s->mask = ek_calloc(s->run_lists, n->routable * sizeof *s->mask);
     s->score = ek_calloc(longest, sizeof *s->score);
     s->noise = ek_calloc(longest, sizeof *s->noise);
     s->slope = ek_calloc(longest, sizeof *s->slope);
@@ -40,6 +36,23 @@ void ek_train_shard_release(struct ek_train_shard *s)
         ek_free(arrays[i]);
     ek_pass_release(&s->pass);
     memset(s, 0, sizeof *s);
+}
+
+int ek_train_shard_room(struct ek_train_shard *s, size_t rows, size_t lists)
+{
+    const struct ek_network *n = &s->shared->network;
+    if (lists > s->run_lists) {
+        float *mask = ek_calloc(lists, n->routable * sizeof *mask);
+        if (!mask)
+            return EK_ENOMEM;
+        ek_free(s->mask);
+        s->mask = mask;
+        s->run_lists = lists;
+    }
+    if (rows <= s->pass.rows)
+        return EK_OK;
+    ek_pass_release(&s->pass);
+    return ek_pass_init(&s->pass, n, rows + rows / 4);
 }
 
 static void draw_random_mask(struct ek_train_shard *s, struct ek_rng *r, float *mask)
@@ -79,34 +92,60 @@ static size_t list_at(const struct ek_train_part *p, size_t place)
     return p->lists ? p->lists[place] : place;
 }
 
-static float *mask_at(const struct ek_train_shard *s, const struct run *run, size_t place)
+static float *mask_at(const struct ek_train_shard *s, const struct ek_train_run *run, size_t place)
 {
     return s->mask + (place - run->from) * s->shared->network.routable;
 }
 
-static struct ek_network_list input_at(const struct ek_train_shard *s, const struct run *run,
-                                       size_t place)
+static struct ek_network_list input_at(const struct ek_train_shard *s,
+                                       const struct ek_train_run *run, size_t place)
 {
     return ek_encoded_list(s->part.set, list_at(&s->part, place), mask_at(s, run, place));
 }
 
-/* Loads lists from place `from` on, as many as fit, and runs them through the deep part. */
-static struct run forward_run(struct ek_train_shard *s, size_t from)
+/* Loads lists from place `from` on, as many as fit. */
+static void load_run(struct ek_train_shard *s, size_t from)
 {
-    const struct ek_train_shared *shared = s->shared;
-    struct run run = {from, from, 0};
-    while (run.to < s->part.to && run.to - run.from < RUN_LISTS) {
+    struct ek_train_run run = {from, from, 0};
+    while (run.to < s->part.to && run.to - run.from < s->run_lists) {
         struct ek_network_list l = input_at(s, &run, run.to);
         if (run.rows + l.items > s->pass.rows)
             break;
         struct ek_rng r = numbers_of(&s->part, run.to, FOR_MASK);
         draw_mask(s, &r, mask_at(s, &run, run.to));
-        ek_network_load(&shared->network, &s->pass, run.rows, &l);
+        ek_network_load(&s->shared->network, &s->pass, run.rows, &l);
         run.rows += l.items;
         run.to++;
     }
-    ek_network_forward(&shared->network, shared->parameter, shared->turned, &s->pass, run.rows);
-    return run;
+    s->run = run;
+}
+
+/* Streams of dropout, far from those of masks and noise. */
+static const uint64_t STREAM_DROPOUT = (uint64_t)1 << 63;
+
+static void draw_keeps(float *keep, size_t count, double dropout, struct ek_rng *r)
+{
+    float kept = (float)(1 / (1 - dropout));
+    for (size_t i = 0; i < count; i++)
+        keep[i] = ek_rng_uniform(r) < dropout ? 0 : kept;
+}
+
+/* What each hidden layer of the run's lists drops. */
+static void draw_dropout(struct ek_train_shard *s)
+{
+    const struct ek_network *n = &s->shared->network;
+    const struct ek_train_part *p = &s->part;
+    for (size_t at = s->run.from, row = 0; at < s->run.to; at++) {
+        size_t items = input_at(s, &s->run, at).items;
+        for (int i = 1; i < n->layers; i++) {
+            struct ek_rng r;
+            ek_rng_seed_stream(&r, p->seed,
+                               STREAM_DROPOUT + (p->stream + at) * EK_LAYERS_MAX + (uint64_t)i);
+            size_t stride = n->layer[i].stride;
+            draw_keeps(s->pass.keep[i] + row * stride, items * stride, n->dropout, &r);
+        }
+        row += items;
+    }
 }
 
 static void draw_noise(struct ek_train_shard *s, size_t place, size_t count)
@@ -144,19 +183,77 @@ static void learn_list(struct ek_train_shard *s, size_t place, size_t row,
                      s->gradient);
 }
 
-void ek_train_shard_learn(struct ek_train_shard *s)
+static void learn_run(struct ek_train_shard *s)
+{
+    for (size_t at = s->run.from, row = 0; at < s->run.to; at++) {
+        struct ek_network_list input = input_at(s, &s->run, at);
+        learn_list(s, at, row, &input);
+        row += input.items;
+    }
+}
+
+static void open_run(struct ek_train_shard *s, size_t from)
+{
+    const struct ek_network *n = &s->shared->network;
+    load_run(s, from);
+    if (n->dropout > 0)
+        draw_dropout(s);
+    if (n->norm)
+        ek_norm_measure(n, &s->pass, s->run.rows, 0);
+}
+
+static void clear(struct ek_train_shard *s)
+{
+    memset(s->gradient, 0, s->shared->network.parameters * sizeof *s->gradient);
+    s->loss = 0;
+}
+
+void ek_train_shard_open(struct ek_train_shard *s)
+{
+    clear(s);
+    open_run(s, s->part.from);
+}
+
+void ek_train_shard_forward(struct ek_train_shard *s, int layer)
 {
     const struct ek_train_shared *shared = s->shared;
-    memset(s->gradient, 0, shared->network.parameters * sizeof *s->gradient);
-    s->loss = 0;
-    for (size_t at = s->part.from; at < s->part.to;) {
-        struct run run = forward_run(s, at);
-        for (size_t row = 0; at < run.to; at++) {
-            struct ek_network_list input = input_at(s, &run, at);
-            learn_list(s, at, row, &input);
-            row += input.items;
+    const struct ek_network *n = &shared->network;
+    ek_norm_feed(n, &shared->norm, &s->pass, s->run.rows, layer);
+    ek_network_forward_layer(n, shared->parameter, shared->turned, &s->pass, s->run.rows, layer,
+                             true);
+    if (layer + 1 == n->layers)
+        learn_run(s);
+    else if (n->norm)
+        ek_norm_measure(n, &s->pass, s->run.rows, layer + 1);
+}
+
+void ek_train_shard_backward(struct ek_train_shard *s, int layer)
+{
+    const struct ek_train_shared *shared = s->shared;
+    ek_network_backward_layer(&shared->network, shared->parameter, &s->pass, s->run.rows, layer,
+                              s->gradient);
+    ek_norm_blame(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
+}
+
+void ek_train_shard_close(struct ek_train_shard *s, int layer)
+{
+    const struct ek_train_shared *shared = s->shared;
+    ek_norm_return(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
+    ek_network_rectify_below(&shared->network, &s->pass, s->run.rows, layer);
+}
+
+void ek_train_shard_learn(struct ek_train_shard *s)
+{
+    int layers = s->shared->network.layers;
+    clear(s);
+    for (size_t at = s->part.from; at < s->part.to; at = s->run.to) {
+        open_run(s, at);
+        for (int i = 0; i < layers; i++)
+            ek_train_shard_forward(s, i);
+        for (int i = layers - 1; i >= 0; i--) {
+            ek_train_shard_backward(s, i);
+            ek_train_shard_close(s, i);
         }
-        ek_network_backward(&shared->network, shared->parameter, &s->pass, run.rows, s->gradient);
     }
 }
 
@@ -166,9 +263,11 @@ void ek_train_shard_validate(struct ek_train_shard *s)
     const struct ek_metric metric = {EK_NDCG, VALIDATION_CUTOFF};
     memset(&s->ndcg, 0, sizeof s->ndcg);
     for (size_t at = s->part.from; at < s->part.to;) {
-        struct run run = forward_run(s, at);
-        for (size_t row = 0; at < run.to; at++) {
-            struct ek_network_list input = input_at(s, &run, at);
+        load_run(s, at);
+        ek_network_forward(&shared->network, shared->parameter, shared->turned, &s->pass,
+                           s->run.rows);
+        for (size_t row = 0; at < s->run.to; at++) {
+            struct ek_network_list input = input_at(s, &s->run, at);
             int n = (int)input.items;
             ek_network_score(&shared->network, shared->parameter, &s->pass, row, &input, s->score);
             ek_rank(s->score, n, s->order);

@@ -7,6 +7,7 @@
 #define EK_OFFLINE_TRAIN_SHARD_H
 
 #include "offline/encoded.h"
+#include "offline/network_norm.h"
 #include "offline/train.h"
 #include "score/metrics.h"
 
@@ -14,6 +15,7 @@
 struct ek_train_shared {
     const struct ek_train_options *options;
     struct ek_network network;
+    struct ek_norm norm; /* of the batch in hand */
     const float *parameter, *turned;
 };
 
@@ -26,10 +28,17 @@ struct ek_train_part {
     double divisor;        /* of the batch's loss */
 };
 
+/* Lists that pass the network together: places [from, to), `rows` items. */
+struct ek_train_run {
+    size_t from, to, rows;
+};
+
 struct ek_train_shard {
     const struct ek_train_shared *shared;
     struct ek_train_part part;
+    struct ek_train_run run;
     struct ek_pass pass;
+    size_t run_lists;              /* lists that a run may have */
     float *gradient;               /* [parameters] */
     float *mask;                   /* [lists of a run, K] */
     double *score, *noise, *slope; /* [longest] */
@@ -43,8 +52,18 @@ struct ek_train_shard {
 int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *shared,
                         size_t longest);
 void ek_train_shard_release(struct ek_train_shard *s);
-/* Loss and gradient of the part. */
+/* Room for a run of that many items and lists. EK_ENOMEM. */
+int ek_train_shard_room(struct ek_train_shard *s, size_t rows, size_t lists);
+/* Loss and gradient of the part, without batch normalisation. */
 void ek_train_shard_learn(struct ek_train_shard *s);
+/* The same in steps, for statistics of the whole batch: `open` loads the part, which must fit into
+ * one run, and measures what the first layer reads; `forward` measures what the next layer reads,
+ * the last one finds the loss; `backward` and `close` are for each layer from the last to the
+ * first. In between the shards' sums are to be merged (network_norm.h). */
+void ek_train_shard_open(struct ek_train_shard *s);
+void ek_train_shard_forward(struct ek_train_shard *s, int layer);
+void ek_train_shard_backward(struct ek_train_shard *s, int layer);
+void ek_train_shard_close(struct ek_train_shard *s, int layer);
 /* NDCG@10 of the part. */
 void ek_train_shard_validate(struct ek_train_shard *s);
 

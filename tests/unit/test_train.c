@@ -165,7 +165,7 @@ static void bench_init(struct bench *b, enum ek_log_input logs)
     ek_rng_seed(&r, 11);
     b->features = manifest();
     ck_assert_int_eq(ek_model_new(&b->model, b->features, &shape, &e), EK_OK);
-    ek_network_init(&b->n, b->model);
+    ek_network_init(&b->n, b->model, &(struct ek_network_options){0});
     ck_assert_int_eq(ek_pass_init(&b->pass, &b->n, 8), EK_OK);
     b->parameter = ek_calloc_aligned(b->n.parameters, sizeof(float));
     b->gradient = ek_calloc_aligned(b->n.parameters, sizeof(float));
@@ -215,7 +215,10 @@ static void check_gradient(enum ek_log_input logs)
     bench_init(&b, logs);
     objective(&b);
     ek_network_blame(&b.n, b.parameter, &b.pass, 2, &b.list, BLAME, b.gradient);
-    ek_network_backward(&b.n, b.parameter, &b.pass, 7, b.gradient);
+    for (int layer = b.n.layers - 1; layer >= 0; layer--) {
+        ek_network_backward_layer(&b.n, b.parameter, &b.pass, 7, layer, b.gradient);
+        ek_network_rectify_below(&b.n, &b.pass, 7, layer);
+    }
     for (size_t i = 0; i < b.n.parameters; i++) {
         float held = b.parameter[i];
         b.parameter[i] = held + 1e-3f;
