@@ -4,6 +4,7 @@
 #include "daemon/eval_args.h"
 #include "daemon/eval_counter.h"
 #include "daemon/eval_print.h"
+#include "daemon/fidelity_report.h"
 
 #include "base/alloc.h"
 
@@ -46,11 +47,12 @@ static void warn_of_routing(const struct ek_eval_args *a, const struct models *v
             fprintf(stderr, "evenkeel: %s: %s\n", a->model.path[i], text);
 }
 
-/* Faults, then what is done about them. */
+/* Faults, then what is done about them. upstream: empty; filled from messages. */
 static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_counter *c,
-                   struct ek_dataset *d)
+                   struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
-    int rc = ek_files_read(&a->data, m, d, &a->e);
+    int rc = a->taught ? ek_files_read_taught(&a->data, m, d, upstream, &a->e)
+                       : ek_files_read(&a->data, m, d, &a->e);
     if (!rc)
         rc = ek_counter_break(c, m, d, a);
     return rc ? rc : ek_counter_repair(c, m, d, a);
@@ -72,6 +74,37 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
     return rc;
 }
 
+/* r: that of the only model. */
+static int measure_fidelity(struct ek_eval_args *a, const struct ek_model *model,
+                            const struct ek_counter *c, struct ek_dataset *d,
+                            const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
+{
+    struct ek_fidelity f;
+    ek_counter_of_model(c, model, d, a->spread, r->treatment);
+    int rc = ek_fidelity_measure(model, d, upstream, r->treatment, &f, &a->e);
+    if (rc)
+        return rc;
+    if (!a->json) {
+        ek_fidelity_print(&f, d->lists, stdout);
+        return EK_OK;
+    }
+    ek_fidelity_print_json(&f, stdout);
+    putchar('\n');
+    return EK_OK;
+}
+
+static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
+                           const struct models *v, const struct ek_counter *c, struct ek_dataset *d,
+                           struct ek_eval_result *r)
+{
+    int rc = measure(a, v, c, d, r);
+    if (!rc && a->json)
+        rc = ek_eval_print_json(a, m, r);
+    else if (!rc)
+        ek_eval_print_text(a, r);
+    return rc;
+}
+
 static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, const struct models *v)
 {
     struct ek_dataset d;
@@ -81,6 +114,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
         .of = ek_calloc(count, sizeof *r.of),
         .treatment = ek_calloc(count, (size_t)m->routable_count * sizeof *r.treatment),
     };
+    struct ek_upstream_scores upstream = {0};
     ek_dataset_init(&d, m->item_count, m->query_count);
     int rc = ek_counter_read(&c, m, a);
     if (!rc && (!r.of || !r.treatment))
@@ -88,13 +122,12 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     if (!rc)
         warn_of_routing(a, v, c.treatment);
     if (!rc)
-        rc = prepare(a, m, &c, &d);
-    if (!rc)
-        rc = measure(a, v, &c, &d, &r);
-    if (!rc && a->json)
-        rc = ek_eval_print_json(a, m, &r);
+        rc = prepare(a, m, &c, &d, &upstream);
+    if (!rc && a->taught)
+        rc = measure_fidelity(a, v->model[0], &c, &d, &upstream, &r);
     else if (!rc)
-        ek_eval_print_text(a, &r);
+        rc = measure_quality(a, m, v, &c, &d, &r);
+    ek_upstream_scores_release(&upstream);
     ek_dataset_release(&d);
     ek_counter_release(&c);
     ek_free(r.of);

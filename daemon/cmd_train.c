@@ -1,6 +1,7 @@
 /* evenkeel train: training data and manifest to a routable model. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/fidelity_report.h"
 #include "daemon/pool.h"
 #include "daemon/train_args.h"
 
@@ -33,9 +34,9 @@ static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, 
     ek_pool_run(((struct watch *)context)->pool, task, arg, count);
 }
 
-/* `unrouted`: what `eval` will say of the same lists. */
+/* `unrouted`: what `eval` will say of the same lists, of which there are `lists`. */
 static void print_result(const struct ek_train_args *a, const struct ek_train_progress *p,
-                         double unrouted)
+                         double unrouted, const struct ek_fidelity *fidelity, size_t lists)
 {
     bool random = a->options.routing == EK_ROUTING_RANDOM;
     if (a->json)
@@ -49,7 +50,16 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
         printf(a->json ? ",\"unrouted\":{\"ndcg@10\":%.9g}"
                        : " under random routing, %.4f with nothing routed",
                unrouted);
-    puts(a->json ? "}" : " (gain 2^y - 1, lists without a positive label skipped)");
+    if (!a->json)
+        puts(" (gain 2^y - 1, lists without a positive label skipped)");
+    if (a->json && a->taught) {
+        fputs(",\"fidelity\":", stdout);
+        ek_fidelity_print_json(fidelity, stdout);
+    } else if (a->taught) {
+        ek_fidelity_print(fidelity, lists, stdout);
+    }
+    if (a->json)
+        puts("}");
 }
 
 static int unrouted_ndcg10(const struct ek_model *model, const struct ek_dataset *vali, double *out,
@@ -63,8 +73,10 @@ static int unrouted_ndcg10(const struct ek_model *model, const struct ek_dataset
     return rc;
 }
 
+/* upstream: scores of the validation lists, looked at when they are the teacher's. */
 static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
-                    const struct ek_dataset *train, const struct ek_dataset *vali)
+                    const struct ek_dataset *train, const struct ek_dataset *vali,
+                    const struct ek_upstream_scores *upstream)
 {
     struct watch w = {.pool = ek_pool_new((int)a->threads)};
     struct ek_train_progress last;
@@ -82,25 +94,35 @@ static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
     snprintf(note, sizeof note, "%zu lists, %zu items", train->lists, train->items);
     ek_progress_finish(&w.progress, note);
     rc = unrouted_ndcg10(model, vali, &unrouted, &a->e);
+    if (!rc && a->taught)
+        rc = ek_fidelity_measure(model, vali, upstream, NULL, &model->fidelity, &a->e);
     if (!rc)
         rc = ek_model_save(model, a->output, &a->e);
-    ek_model_free(model);
     if (!rc)
-        print_result(a, &last, unrouted);
+        print_result(a, &last, unrouted, &model->fidelity, vali->lists);
+    ek_model_free(model);
     return rc;
+}
+
+static int read(const struct ek_train_args *a, const struct ek_files *files,
+                const struct ek_manifest *m, struct ek_dataset *out,
+                struct ek_upstream_scores *upstream, struct ek_error *e)
+{
+    return a->taught ? ek_files_read_taught(files, m, out, upstream, e)
+                     : ek_files_read(files, m, out, e);
 }
 
 static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)
 {
     struct ek_dataset train, vali;
-    int (*read)(const struct ek_files *, const struct ek_manifest *, struct ek_dataset *,
-                struct ek_error *) = a->taught ? ek_files_read_taught : ek_files_read;
-    int rc = read(&a->train, m, &train, &a->e);
+    struct ek_upstream_scores upstream = {0};
+    int rc = read(a, &a->train, m, &train, NULL, &a->e);
     if (!rc) {
-        rc = read(&a->vali, m, &vali, &a->e);
+        rc = read(a, &a->vali, m, &vali, &upstream, &a->e);
         if (!rc)
-            rc = train_on(a, m, &train, &vali);
+            rc = train_on(a, m, &train, &vali, &upstream);
         ek_dataset_release(&vali);
+        ek_upstream_scores_release(&upstream);
     }
     ek_dataset_release(&train);
     return rc;

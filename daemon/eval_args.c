@@ -24,6 +24,7 @@ enum {
     OPT_GAIN,
     OPT_EMPTY,
     OPT_SEED,
+    OPT_TEACHER,
     OPT_JSON
 };
 
@@ -52,6 +53,8 @@ static const struct argp_option OPTIONS[] = {
     {"empty", OPT_EMPTY, "RULE", 0, "Lists without a relevant item: skip, or count 0 or 1 (skip)",
      0},
     {"seed", OPT_SEED, "N", 0, "Chooses what is hit by a fault with a share, and rates (0)", 0},
+    {"teacher", OPT_TEACHER, "WHO", 0,
+     "upstream: the data are messages; how faithful the model is to their scores", 0},
     {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
     {0}};
 
@@ -91,6 +94,10 @@ static void finish(struct argp_state *state, struct ek_eval_args *a)
         argp_error(state, "--manifest, --model and --data are needed");
     if (a->repair && !a->reference.count)
         argp_error(state, "--repair needs the training lists as --reference");
+    if (a->taught && a->labelled)
+        argp_error(state, "--metric, --gain and --empty are of labels, which a teacher has not");
+    if (a->taught && a->model.count > 1)
+        argp_error(state, "--teacher takes one model");
     metrics(state, a, a->metrics);
 }
 
@@ -130,6 +137,7 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
                              struct ek_eval_args *a)
 {
     static const char *const gains[] = {"exp", "linear"}, *const rules[] = {"skip", "0", "1"};
+    a->labelled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
     switch (key) {
     case OPT_METRIC:
         a->metrics = arg;
@@ -143,6 +151,9 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     case OPT_SEED:
         if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
             argp_error(state, "--seed needs a whole number, not '%s'", arg);
+        return 0;
+    case OPT_TEACHER:
+        a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
     case OPT_JSON:
         a->json = true;

@@ -16,6 +16,8 @@ struct ek_eval_args {
     struct ek_files model, data, reference, *open;         /* open: where further file names go */
     const char *route, *silence, *rescale, *repair, *fill; /* NULL: not given */
     bool spread, by_arm, json;
+    bool taught;   /* the data are messages, and what is measured is fidelity to their scores */
+    bool labelled; /* something was given that is of labels only */
     const char *fault[EK_EVAL_FAULTS_MAX];
     int fault_count;
     uint64_t seed;

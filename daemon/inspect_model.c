@@ -1,5 +1,7 @@
 #include "daemon/inspect.h"
 
+#include "daemon/fidelity_report.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -64,6 +66,17 @@ static void trained_row(const struct ek_model *m, FILE *to)
     fprintf(to, "%s%s, seed %" PRIu64 "\n", *t->loss ? ", " : "", t->loss, t->seed);
 }
 
+static void fidelity_row(const struct ek_model *m, FILE *to)
+{
+    if (!m->fidelity.lists)
+        return;
+    fputs("  faithful        ", to);
+    for (int i = 0; i < EK_FIGURES; i++)
+        fprintf(to, "%s%s %.4f", i ? ", " : "", ek_figure_name((enum ek_figure)i),
+                m->fidelity.mean[i]);
+    fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
+}
+
 static void model_json(const struct ek_model *m, FILE *to)
 {
     fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
@@ -78,6 +91,11 @@ static void model_json(const struct ek_model *m, FILE *to)
         fprintf(to, "%s\"%s\"", k ? "," : "", m->item_names[m->routable[k]]);
     fputs("],\"trained\":", to);
     trained_json(m, to);
+    fputs(",\"fidelity\":", to);
+    if (m->fidelity.lists)
+        ek_fidelity_print_json(&m->fidelity, to);
+    else
+        fputs("null", to);
     fputs("}\n", to);
 }
 
@@ -93,6 +111,7 @@ static void model_table(const struct ek_model *m, FILE *to)
             log_input_name(m->log_input), m->list_free ? ", list-free" : "");
     fprintf(to, "  parameters      %zu\n", parameters(m));
     trained_row(m, to);
+    fidelity_row(m, to);
     fputc('\n', to);
     fprintf(to, "%-24s %9s %12s %12s\n", "feature", "routable", "geom. mean", "list sd ln");
     for (int f = 0; f < m->item_features; f++) {

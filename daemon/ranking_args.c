@@ -31,19 +31,31 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
     return EK_OK;
 }
 
+struct taught {
+    struct ek_dataset *lists;
+    struct ek_upstream_scores *scores;
+};
+
 static int add_taught(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
 {
+    struct taught *to = context;
     (void)number;
     int code = ek_teach(q, e);
-    return code ? code : ek_dataset_add(context, q, e);
+    if (!code)
+        code = ek_dataset_add(to->lists, q, e);
+    if (!code && to->scores && ek_upstream_scores_add(to->scores, q))
+        code = ek_fail(e, EK_ENOMEM, "no memory for the scores of %d items", q->items);
+    return code;
 }
 
 int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
-                         struct ek_dataset *d, struct ek_error *e)
+                         struct ek_dataset *d, struct ek_upstream_scores *upstream,
+                         struct ek_error *e)
 {
+    struct taught to = {d, upstream};
     ek_dataset_init(d, m->item_count, m->query_count);
     for (int i = 0; i < f->count; i++) {
-        int code = ek_each_message(m, f->path[i], add_taught, d, e);
+        int code = ek_each_message(m, f->path[i], add_taught, &to, e);
         if (code)
             return e ? ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e) : code;
     }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/manifest.h"
+#include "offline/fidelity.h"
 
 enum { EK_FILES_MAX = 256 };
 
@@ -22,9 +23,11 @@ int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);
 
-/* The same from messages with upstream scores, which become the labels (offline/teacher.h). */
+/* The same from messages with upstream scores, which become the labels (offline/teacher.h). As they
+ * came they are appended to `upstream`, unless it is NULL; the caller releases it. */
 int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
-                         struct ek_dataset *d, struct ek_error *e);
+                         struct ek_dataset *d, struct ek_upstream_scores *upstream,
+                         struct ek_error *e);
 
 /* "price,taxes" -> routable numbers. EK_EUSAGE names a feature that is unknown (with the nearest
  * one), not routable, or named twice. `out` has room for the K of the manifest. */

@@ -164,16 +164,3 @@ double ek_metric_result(const struct ek_metric_mean *m)
 {
     return m->count ? m->sum / (double)m->count : NAN;
 }
-
-double ek_kendall_tau(const double *a, const double *b, int n)
-{
-    double agreement = 0, pairs_a = 0, pairs_b = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) {
-            int x = (a[i] > a[j]) - (a[i] < a[j]), y = (b[i] > b[j]) - (b[i] < b[j]);
-            agreement += x * y;
-            pairs_a += x != 0;
-            pairs_b += y != 0;
-        }
-    return agreement / sqrt(pairs_a * pairs_b);
-}

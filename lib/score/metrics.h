@@ -40,8 +40,4 @@ void ek_metric_add(struct ek_metric_mean *m, double value, enum ek_empty empty);
 /* NaN when nothing counted. */
 double ek_metric_result(const struct ek_metric_mean *m);
 
-/* Kendall's tau-b of two score vectors of one list; NaN for fewer than two items or when all scores
- * of a vector are equal. Takes n^2 / 2 steps. */
-double ek_kendall_tau(const double *a, const double *b, int n);
-
 #endif

@@ -152,6 +152,27 @@ quiet "$EK" gen hotel --queries 300 --seed 5 --format messages --score-model m.s
 quiet "$EK" gen hotel --queries 100 --from 300 --seed 5 --format messages --score-model m.safetensors -o vali.msg
 quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --lr 0.01 -o taught.safetensors --json
 awk -v x="$(figure ndcg@10)" 'BEGIN { exit !(x > 0.95) }' || fail "not learned from the scores: $(cat said)"
+sed -E 's/.*"fidelity":(.*)\}$/\1/' said >fidelity
+quiet "$EK" eval --manifest hotel.yaml --model taught.safetensors --data vali.msg --teacher upstream --json
+cmp -s said fidelity || fail "train says $(cat fidelity), eval $(cat said)"
+figure_of() { # the mean of tau in the last report
+	sed -E 's/.*"tau":\{"mean":(-?[0-9.]+).*/\1/' said
+}
+awk -v x="$(figure_of)" 'BEGIN { exit !(x > 0.8 && x < 1) }' || fail "not faithful: $(cat said)"
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --json
+[ "$(figure_of)" = 1 ] || fail "a model beside its own scores: $(cat said)"
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --json --perturb price=x100
+awk -v x="$(figure_of)" 'BEGIN { exit !(x < 0.95) }' || fail "a fault changes nothing: $(cat said)"
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream
+for line in '^beside the upstream scorer, mean and sd over 100 of 100 lists:$' '^  Kendall tau  *1\.0000  0\.0000$' \
+	'^  NDCG@10 under its order  *1\.0000' '^  the same first item  *1\.0000'; do
+	grep -q "$line" said || fail "'$line' is not in: $(cat said)"
+done
+quiet "$EK" inspect taught.safetensors
+grep -qE '^  faithful +tau 0\.[0-9]{4}, ndcg@10 0\.[0-9]{4}, top1 [01]\.[0-9]{4} over 100 lists$' said || fail "inspect: $(cat said)"
+refused 2 "which a teacher has not" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --gain exp
+refused 2 "--teacher takes one model" eval --manifest hotel.yaml --model m.safetensors taught.safetensors --data vali.msg --teacher upstream
+refused 1 "a.txt" eval --manifest hotel.yaml --model m.safetensors --data a.txt --teacher upstream
 refused 2 "learned with --loss listnet" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --loss listmle -o x
 refused 1 "train.txt" train --manifest hotel.yaml --train train.txt --vali vali.msg --teacher upstream -o x
 

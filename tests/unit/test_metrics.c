@@ -91,18 +91,6 @@ START_TEST(names_of_metrics_are_read_strictly)
 }
 END_TEST
 
-START_TEST(kendall_tau_by_hand)
-{
-    const double a[] = {1, 2, 3, 4}, up[] = {10, 20, 30, 40}, down[] = {4, 3, 2, 1};
-    const double tied[] = {1, 1, 2, 3}, flat[] = {5, 5, 5, 5};
-    ck_assert_double_eq_tol(ek_kendall_tau(a, up, 4), 1, 1e-12);
-    ck_assert_double_eq_tol(ek_kendall_tau(a, down, 4), -1, 1e-12);
-    ck_assert_double_eq_tol(ek_kendall_tau(a, tied, 4), 5 / sqrt(6.0 * 5), 1e-12);
-    ck_assert(isnan(ek_kendall_tau(a, flat, 4)));
-    ck_assert(isnan(ek_kendall_tau(a, a, 1)));
-}
-END_TEST
-
 /* "ndcg_exp@10", "ndcg_linear@all", "err@5", ... as the reference spells them. */
 static double by_reference_name(const char *name, const double *scores, const float *labels, int n,
                                 double max_label)
@@ -191,6 +179,6 @@ Suite *suite_metrics(void)
     return ek_suite("metrics", ndcg_by_hand, the_other_metrics_by_hand,
                     equal_scores_keep_the_input_order_and_nan_sorts_last,
                     an_empty_list_counts_as_asked, names_of_metrics_are_read_strictly,
-                    kendall_tau_by_hand, metrics_agree_with_the_reference,
+                    metrics_agree_with_the_reference,
                     means_agree_with_the_reference_under_each_rule_for_empty_lists);
 }
