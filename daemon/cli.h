@@ -64,6 +64,7 @@ int ek_cmd_inspect(int argc, char **argv);
 int ek_cmd_check(int argc, char **argv);
 int ek_cmd_gen(int argc, char **argv);
 int ek_cmd_convert(int argc, char **argv);
+int ek_cmd_export(int argc, char **argv);
 int ek_cmd_demo(int argc, char **argv);
 
 #endif

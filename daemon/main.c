@@ -15,6 +15,7 @@ static const struct ek_command COMMANDS[] = {
     {"profile", "training data to a profile", ek_cmd_profile},
     {"train", "training data to a routable model", ek_cmd_train},
     {"eval", "ranking quality of a model, with faults if wanted", ek_cmd_eval},
+    {"export", "a model for other runtimes", ek_cmd_export},
     {"replay", "recorded messages through the same guard, offline", ek_cmd_replay},
     {"capture", "a topic to a file", ek_cmd_capture},
     {"inspect", "what is in a profile, model or capture", ek_cmd_inspect},

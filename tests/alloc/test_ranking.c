@@ -1,7 +1,8 @@
-/* Memory runs out while models are trained, measured and scored. */
+/* Memory runs out while models are trained, measured, scored and exported. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
+#include "data/onnx.h"
 #include "offline/evaluate.h"
 #include "offline/hotel.h"
 #include "offline/train.h"
@@ -75,6 +76,15 @@ static int score_growing_lists(struct ek_error *e)
     return rc;
 }
 
+static int export_model(struct ek_error *e)
+{
+    struct ek_buf bytes;
+    ek_buf_init(&bytes, 0);
+    int rc = ek_model_onnx(model, &bytes, e);
+    ek_buf_release(&bytes);
+    return rc;
+}
+
 START_TEST(training_and_scoring_without_memory_leave_nothing)
 {
     struct ek_train_options o = small();
@@ -83,6 +93,7 @@ START_TEST(training_and_scoring_without_memory_leave_nothing)
     ek_sweep(train_model);
     ek_sweep(measure_model);
     ek_sweep(score_growing_lists);
+    ek_sweep(export_model);
     ek_model_free(model);
     ek_dataset_release(&lists);
     ek_manifest_free(manifest);
