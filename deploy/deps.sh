@@ -3,6 +3,7 @@
 #
 #   deploy/deps.sh          what the program and its tests need
 #   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
+#   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh --check  says what is missing, installs nothing
 #
 # What counts is what can be used, not what was once installed: each library is asked for its
@@ -35,6 +36,13 @@ BUILD_HEADERS='
 stdio.h libc6-dev
 '
 JAVA_LOWEST=17
+# Python module, Debian package. They are for Debian's own interpreter, whatever comes first in the path.
+EXCHANGE_MODULES='
+torch python3-torch
+numpy python3-numpy
+yaml python3-yaml
+ensurepip python3-venv
+'
 
 missing= why=
 
@@ -107,10 +115,25 @@ check_broker() {
 	check_programs 'mvn maven'
 }
 
+check_exchange() {
+	check_programs 'python3 python3'
+	interpreter=/usr/bin/python3
+	[ -x "$interpreter" ] || interpreter=python3
+	while read -r module package; do
+		[ -n "$module" ] || continue
+		"$interpreter" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))" ||
+			lacks "$package" "Python module $module: not found"
+	done <<END
+$EXCHANGE_MODULES
+END
+}
+
 check_all() {
 	missing= why=
 	if [ "$1" = broker ]; then
 		check_broker
+	elif [ "$1" = exchange ]; then
+		check_exchange
 	else
 		check_programs "$BUILD_PROGRAMS"
 		check_headers
@@ -153,10 +176,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker) set_name=$word ;;
+	build | broker | exchange) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|exchange] [--check]" >&2
 		exit 2
 		;;
 	esac

@@ -3,6 +3,7 @@
 
   ```sh                runs with bash; must end with 0
   ```sh status=78      must end with 78
+  ```sh needs=a,b      is skipped visibly where `python3` lacks one of these modules
   ```sh broker=a,b     needs a Kafka broker with these topics, which stands in for localhost:9092;
                        skipped visibly without one. What serves on 127.0.0.1:9464 must become
                        ready, is then sent SIGTERM, and must end with 0
@@ -107,6 +108,12 @@ def ask_make(script):
             raise Outcome(f"make help does not list '{target}'")
 
 
+def has_modules(words, env):
+    names = [name for w in words if w.startswith("needs=") for name in w.split("=")[1].split(",")]
+    asked = "import sys, importlib.util as i; sys.exit(any(not i.find_spec(n) for n in sys.argv[1:]))"
+    return not names or not subprocess.run(["python3", "-c", asked, *names], env=env, check=False).returncode
+
+
 def topics_of(words):
     return [w.split("=")[1].split(",") for w in words if w.startswith("broker=")]
 
@@ -116,7 +123,7 @@ def run_sh(words, text, folder, env, broker):
     topics = topics_of(words)
     if all(re.match(r"(make\b|git clone\b|cd \w+$|#|$)", line) for line in text.splitlines()):
         ask_make("\n".join(line for line in text.splitlines() if line.startswith("make")))
-    elif topics and not broker.available():
+    elif not has_modules(words, env) or topics and not broker.available():
         return False
     elif topics:
         broker.start()

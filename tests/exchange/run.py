@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Runs the tests of this folder, test_*.py with unittest, and says what was skipped and why.
+
+    python3 tests/exchange/run.py BUILD
+"""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main():
+    os.environ["BUILD"] = os.path.abspath(sys.argv[1])
+    suite = unittest.defaultTestLoader.discover(HERE, "test_*.py", top_level_dir=HERE)
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(suite)
+    for test, why in result.skipped:
+        print(f"skipped: {test}: {why}")
+    # Several parts of one test may fail.
+    failed = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors})
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    return 1 if failed or not result.testsRun else 0
+
+
+sys.exit(main())
