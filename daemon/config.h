@@ -70,7 +70,7 @@ struct ek_config {
     char *alert_topic; /* NULL: none */
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
     int64_t log_level; /* enum ek_log_level */
-    int64_t message_bytes, items_max, in_flight_messages, in_flight_bytes;
+    int64_t message_bytes, items_max, cells, in_flight_messages, in_flight_bytes;
     int64_t commit_every_ms, shutdown_ms;
     int64_t events_kept, feature_cells;
 };

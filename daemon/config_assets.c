@@ -57,5 +57,7 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     e = e ? e : &own;
     int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
+    if (!rc)
+        (*out)->cells = (int)c->cells;
     return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
 }

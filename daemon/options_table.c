@@ -171,6 +171,13 @@ static const struct ek_option OPTIONS[] = {
      .low = 1,
      .high = 1000000,
      .help = "items of a list"},
+    {.key = "limits.cells",
+     .type = EK_OPTION_INT,
+     AT(cells),
+     .initial = "256",
+     .low = 1,
+     .high = 4096,
+     .help = "all traffic and the busiest segment values, each watched on its own"},
     {.key = "limits.in_flight_messages",
      .type = EK_OPTION_INT,
      AT(in_flight_messages),
@@ -200,7 +207,6 @@ static const struct ek_option OPTIONS[] = {
      .high = SECONDS(3600),
      .help = "longest time for draining, on shutdown and when partitions are taken away"},
     LATER("limits.features", "features of a manifest"),
-    LATER("limits.cells", "cells that are tracked"),
 };
 
 const struct ek_option *ek_option_at(size_t number)

@@ -15,6 +15,7 @@ struct ek_assets {
     struct ek_rules *rules;
     struct ek_model *model; /* NULL: observe only */
     struct ek_codec *codec;
+    int cells; /* most of a guard, those of pooled values not counted; 0: EK_CELLS_DEFAULT_MAX */
 };
 
 enum ek_asset { EK_ASSET_MANIFEST, EK_ASSET_PROFILE, EK_ASSET_RULES, EK_ASSET_MODEL };

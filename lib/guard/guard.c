@@ -52,7 +52,9 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     ek_query_init(&g->query);
     ek_buf_init(&g->output, 0);
     ek_buf_init(&g->event, EVENT_BYTES_MAX);
-    int rc = ek_detector_new(&g->detector, assets->manifest, assets->profile, assets->rules, e);
+    int cells = assets->cells ? assets->cells : EK_CELLS_DEFAULT_MAX;
+    int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
+                                  cells, e);
     if (!rc)
         rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
                             ek_detector_registry(g->detector), e);

@@ -301,23 +301,36 @@ START_TEST(a_limit_of_routed_features_observes_and_says_so)
 }
 END_TEST
 
+/* Values v0, v1, ... that do not come again: the first `own` get cells. */
+static void passing_values(struct bench *b, int cells, int own)
+{
+    char value[16];
+    ek_guard_free(b->guard);
+    b->assets.cells = cells;
+    ck_assert_int_eq(ek_guard_new(&b->guard, &b->assets, NULL), EK_OK);
+    for (int i = 0; i < 400; i++) {
+        struct ek_query *q = stream_next(&b->stream);
+        snprintf(value, sizeof value, "v%d", i);
+        q->segments[0].value = stream_text(value);
+        pass(b, q);
+        ck_assert_int_eq(b->limits, i >= own);
+    }
+    ck_assert_uint_eq(ek_guard_beyond(b->guard).count[EK_BOUND_CELLS], (uint64_t)(400 - own));
+}
+
 START_TEST(more_segment_values_than_cells_are_pooled_and_it_is_said_once)
 {
     struct bench b;
-    char value[16];
     setup(&b, OBSERVE, 0);
-    for (int i = 0; i < 400; i++) {
-        struct ek_query *q = stream_next(&b.stream);
-        snprintf(value, sizeof value, "v%d", i);
-        q->segments[0].value = stream_text(value);
-        pass(&b, q);
-        ck_assert_int_eq(b.limits, i >= 255);
-    }
+    passing_values(&b, 0, 255);
     ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"cells\",\"max\":256,\"query\":255,"));
     ck_assert_ptr_nonnull(strstr(b.limit,
                                  "\"segments\":[{\"dimension\":\"arm\",\"own\":255,"
                                  "\"pooled_values\":1,\"lists\":256,\"pooled_lists\":1}]"));
-    ck_assert_uint_eq(ek_guard_beyond(b.guard).count[EK_BOUND_CELLS], 400 - 255);
+    teardown(&b);
+    setup(&b, OBSERVE, 0);
+    passing_values(&b, 5, 4);
+    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"cells\",\"max\":5,\"query\":4,"));
     teardown(&b);
 }
 END_TEST
