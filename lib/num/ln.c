@@ -34,7 +34,23 @@ void ek_ln_take(const double *x, const struct ek_ln_row *row, size_t count)
     ek_ln_kernels_of(ek_isa_best())->take(x, row, count);
 }
 
-void ek_ln_centre(const double *ln, const double *mean, const double *scale, float *z, size_t count)
+void ek_ln_mean(const struct ek_ln_sums *sums, double *mean, size_t count)
 {
-    ek_ln_kernels_of(ek_isa_best())->centre(ln, mean, scale, z, count);
+    ek_ln_kernels_of(ek_isa_best())->mean(sums, mean, count);
+}
+
+void ek_ln_centre(const double *octave, const double *mean, const double *scale, float *z,
+                  size_t count)
+{
+    ek_ln_kernels_of(ek_isa_best())->centre(octave, mean, scale, z, count);
+}
+
+double ek_ln_to_octaves(double ln)
+{
+    return ln * (1 / EK_LN_2) + EK_LN_GRID - EK_LN_GRID;
+}
+
+double ek_ln_of_octaves(double octaves)
+{
+    return octaves * EK_LN_2;
 }

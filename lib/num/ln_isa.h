@@ -7,13 +7,16 @@
 
 #include <stdint.h>
 
+#define EK_LN_GRID 0x1.8p12 /* added and taken away again: rounds to a multiple of 2^-40 */
+
 /* The functions of ln.h for one instruction set. */
 struct ek_ln_kernels {
     void (*of)(const double *x, double *y, size_t count);
     void (*signed_ln)(const double *x, const double *mean, const double *scale, float *y,
                       size_t count);
     void (*take)(const double *x, const struct ek_ln_row *row, size_t count);
-    void (*centre)(const double *ln, const double *mean, const double *scale, float *z,
+    void (*mean)(const struct ek_ln_sums *sums, double *mean, size_t count);
+    void (*centre)(const double *octave, const double *mean, const double *scale, float *z,
                    size_t count);
 };
 

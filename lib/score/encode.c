@@ -21,6 +21,22 @@ static double *widen_inverse(const float *x, size_t count)
     return wide;
 }
 
+/* The scratch of the routable features. */
+static int init_logs(struct ek_encoder *c)
+{
+    size_t k = (size_t)c->model->routable_count;
+    double *at = c->settled = ek_calloc_aligned(5 * k, sizeof *at);
+    if (!at)
+        return EK_ENOMEM;
+    c->sums = (struct ek_ln_sums){at, at + k};
+    c->mean = at + 2 * k;
+    c->factor = at + 3 * k;
+    c->log_scale = at + 4 * k;
+    for (size_t i = 0; i < k; i++)
+        c->log_scale[i] = EK_LN_2 / (double)c->model->log_sd[i];
+    return EK_OK;
+}
+
 int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
 {
     size_t f = (size_t)m->item_features, q = (size_t)m->query_features;
@@ -30,15 +46,13 @@ int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
     c->stride = f + 2 * k;
     c->row = ek_calloc_aligned(f > q ? f : q, sizeof *c->row);
     c->routable = ek_calloc_aligned(k, sizeof *c->routable);
-    c->sum = ek_calloc_aligned(k, sizeof *c->sum);
-    c->usable = ek_calloc_aligned(k, sizeof *c->usable);
     c->query = ek_calloc_aligned(q, sizeof *c->query);
     c->item_mean = widen(m->item_mean, f);
     c->item_scale = widen_inverse(m->item_sd, f);
     c->query_mean = widen(m->query_mean, q);
     c->query_scale = widen_inverse(m->query_sd, q);
-    if (c->row && c->routable && c->sum && c->usable && c->query && c->item_mean && c->item_scale &&
-        c->query_mean && c->query_scale)
+    if (c->row && c->routable && c->query && c->item_mean && c->item_scale && c->query_mean &&
+        c->query_scale && !init_logs(c))
         return EK_OK;
     ek_encoder_release(c);
     return EK_ENOMEM;
@@ -47,15 +61,15 @@ int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
 static void release_items(struct ek_encoder *c)
 {
     ek_free(c->item);
-    ek_free(c->log);
+    ek_free(c->octave);
     c->item = NULL;
-    c->log = NULL;
+    c->octave = NULL;
     c->capacity = 0;
 }
 
 void ek_encoder_release(struct ek_encoder *c)
 {
-    void *const arrays[] = {c->row,       c->routable,   c->sum,        c->usable,     c->query,
+    void *const arrays[] = {c->row,       c->routable,   c->settled,    c->query,
                             c->item_mean, c->item_scale, c->query_mean, c->query_scale};
     release_items(c);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -70,8 +84,8 @@ static int room_for(struct ek_encoder *c, size_t n)
     size_t want = n + n / 2 + 16, k = (size_t)c->model->routable_count;
     release_items(c);
     c->item = ek_calloc_aligned(want, c->stride * sizeof *c->item);
-    c->log = ek_calloc_aligned(want, k * sizeof *c->log);
-    if (!c->item || !c->log) {
+    c->octave = ek_calloc_aligned(want, k * sizeof *c->octave);
+    if (!c->item || !c->octave) {
         release_items(c);
         return EK_ENOMEM;
     }
@@ -107,11 +121,10 @@ static void encode_item(struct ek_encoder *c, size_t number)
     float *item = c->item + number * c->stride;
     ek_signed_ln(c->row, c->item_mean, c->item_scale, item, f);
     ek_ln_take(routable_row(c),
-               &(struct ek_ln_row){.ln = c->log + number * k,
+               &(struct ek_ln_row){.octave = c->octave + number * k,
                                    .sign = item + f,
                                    .zero = item + f + k,
-                                   .sum = c->sum,
-                                   .usable = c->usable},
+                                   .sums = c->sums},
                k);
 }
 
@@ -120,18 +133,21 @@ static bool silenced(const struct ek_treatment *t, int k)
     return t && t[k].action == EK_ACT_SILENCE;
 }
 
-/* Turns the sums into means, and the counts into the factors that z is multiplied with. */
+/* Where z is 0, and what it is multiplied with. */
 static void settle(struct ek_encoder *c, const struct ek_treatment *t)
 {
     const struct ek_model *m = c->model;
-    for (int k = 0; k < m->routable_count; k++) {
-        double factor = silenced(t, k) ? 0 : 1 / (double)m->log_sd[k];
-        if (t && t[k].action == EK_ACT_ROUTE_SPREAD)
-            factor /= t[k].value;
-        c->sum[k] = c->usable[k] > 0 ? c->sum[k] / c->usable[k] : 0;
-        if (m->list_free)
-            c->sum[k] = (double)m->log_mean[k];
-        c->usable[k] = factor;
+    size_t count = (size_t)m->routable_count;
+    if (!m->list_free)
+        ek_ln_mean(&c->sums, c->mean, count);
+    for (size_t k = 0; m->list_free && k < count; k++)
+        c->mean[k] = ek_ln_to_octaves((double)m->log_mean[k]);
+    memcpy(c->factor, c->log_scale, count * sizeof *c->factor);
+    for (int k = 0; t && k < m->routable_count; k++) {
+        if (silenced(t, k))
+            c->factor[k] = 0;
+        if (t[k].action == EK_ACT_ROUTE_SPREAD)
+            c->factor[k] /= t[k].value;
     }
 }
 
@@ -154,16 +170,15 @@ int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
     for (int j = 0; j < m->query_features; j++)
         c->row[j] = (double)query[j];
     ek_signed_ln(c->row, c->query_mean, c->query_scale, c->query, (size_t)m->query_features);
-    memset(c->sum, 0, routable * sizeof *c->sum);
-    memset(c->usable, 0, routable * sizeof *c->usable);
+    memset(c->settled, 0, 2 * routable * sizeof *c->settled); /* the sums */
     for (size_t i = 0; i < (size_t)n; i++) {
         load_row(c, x + i * features, treatment);
         encode_item(c, i);
     }
     settle(c, treatment);
     for (size_t i = 0; i < (size_t)n; i++)
-        ek_ln_centre(c->log + i * routable, c->sum, c->usable, c->item + i * c->stride + features,
-                     routable);
+        ek_ln_centre(c->octave + i * routable, c->mean, c->factor,
+                     c->item + i * c->stride + features, routable);
     silence_zeros(c, (size_t)n, treatment);
     return EK_OK;
 }

@@ -1,20 +1,26 @@
 /* The transforms of routable SIR: raw features of one list to what the network reads.
  *
  * Shapes as in data/model.h. An item is a row of F + 2 K floats: deep, z, zero.
+ *
  *   deep  [n, F]  (sgn(x) ln(1+|x|) - item_mean) / item_sd
- *   z     [n, K]  sgn(x) (ln|x| - mean over the list's usable values) / log_sd, in the list-free
- * form with log_mean in place of the list's mean zero  [n, K]  1 where x = 0, else 0 query [M] as
- * deep, with query_mean and query_sd A missing value (NaN) or an infinity gives 0 everywhere and is
- * left out of the mean, as is zero. The arithmetic is double, the results are rounded once.
+ *   z     [n, K]  sgn(x) (ln|x| - mean over the list's usable values) / log_sd; in the list-free
+ *                 form with log_mean in place of the list's mean
+ *   zero  [n, K]  1 where x = 0, else 0
+ *   query [M]     as deep, with query_mean and query_sd
+ *
+ * A missing value (NaN) or an infinity gives 0 everywhere and is left out of the mean, as is zero.
+ * The arithmetic is double, the results are rounded once. z is bit for bit the same for x and
+ * 2^j x, in whatever order the items come (num/ln.h; not so in the list-free form).
  * Treatments: `rescale` divides x first; `route_spread` divides z; `silence` sets z and zero to 0.
- * What is routed is not blanked in `deep` here: that is the network's mask. Owner: the caller;
- * memory is reused from list to list and grows only. Threads: one encoder each.
+ * What is routed is not blanked in `deep` here: that is the network's mask.
+ * Owner: the caller; memory is reused from list to list and grows only. Threads: one encoder each.
  */
 #ifndef EK_SCORE_ENCODE_H
 #define EK_SCORE_ENCODE_H
 
 #include "data/model.h"
 #include "data/words.h"
+#include "num/ln.h"
 
 struct ek_encoder {
     const struct ek_model *model;
@@ -22,8 +28,11 @@ struct ek_encoder {
     float *item, *query;    /* of the last list: [n, stride], [M]; may be changed until the next */
     size_t capacity;        /* items there is room for */
     double *row, *routable; /* [F or M, K]: one item's values, scratch */
-    double *log;            /* [n, K], scratch */
-    double *sum, *usable;   /* [K]: of logs, of usable values; then mean and factor */
+    double *octave;         /* [n, K], scratch */
+    double *settled;        /* [5, K]: what the following five point into */
+    struct ek_ln_sums sums; /* of the list */
+    double *mean, *factor;  /* the octave where z is 0, what the distance from it is worth */
+    double *log_scale;      /* an octave in standard deviations of the log */
     double *item_mean, *item_scale, *query_mean, *query_scale; /* the model's, scale = 1 / sd */
 };
 

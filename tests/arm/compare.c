@@ -7,6 +7,7 @@
 #include "num/dense_isa.h"
 #include "num/list_stats_isa.h"
 #include "num/list_sums_isa.h"
+#include "num/ln_isa.h"
 #include "num/sketch_internal.h"
 
 #include <math.h>
@@ -164,6 +165,40 @@ static int same_set(struct ek_rng *r)
     return same;
 }
 
+/* What lists become for a ranking model. */
+struct transforms {
+    double octave[FEATURES], whole[FEATURES], part[FEATURES], mean[FEATURES];
+    float y[FEATURES], z[FEATURES], zero[FEATURES];
+};
+
+static void transform(const struct ek_ln_kernels *k, const float *x, struct transforms *t)
+{
+    double row[FEATURES];
+    struct ek_ln_sums sums = {t->whole, t->part};
+    for (int i = 0; i < ROWS; i++) {
+        for (int f = 0; f < FEATURES; f++)
+            row[f] = (double)x[i * FEATURES + f];
+        k->signed_ln(row, row, row, t->y, FEATURES);
+        k->take(row, &(struct ek_ln_row){t->octave, t->z, t->zero, sums}, FEATURES);
+    }
+    k->mean(&sums, t->mean, FEATURES);
+    k->centre(t->octave, t->mean, t->octave, t->z, FEATURES);
+}
+
+static int same_transforms(struct ek_rng *r, enum ek_isa isa)
+{
+    static float x[ROWS * FEATURES];
+    int same = 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct transforms want = {0}, got = {0};
+        fill(r, x, ROWS * FEATURES);
+        transform(&ek_ln_portable, x, &want);
+        transform(ek_ln_kernels_of(isa), x, &got);
+        same &= !memcmp(&want, &got, sizeof want);
+    }
+    return same;
+}
+
 int main(void)
 {
     struct ek_rng r;
@@ -175,6 +210,7 @@ int main(void)
         expect(same_sums(&r, isa, 3), "the same sums over narrow lists", isa);
         expect(same_keys(&r, isa), "the same keys", isa);
         expect(near_layers(&r, isa), "layers to rounding", isa);
+        expect(same_transforms(&r, isa), "the same logarithms", isa);
         expect(same_evidence(&r, isa), "the same evidence", isa);
     }
     expect(same_set(&r), "a set is the sum of single sketches", ek_isa_best());

@@ -83,7 +83,8 @@ static bool near(double rounded, double exact)
 START_TEST(transforms_are_their_definitions)
 {
     enum { COUNT = 203 };
-    double x[COUNT], mean[COUNT], scale[COUNT], ln[COUNT], sum[COUNT] = {0}, n[COUNT] = {0};
+    double x[COUNT], mean[COUNT], scale[COUNT], octave[COUNT];
+    double whole[COUNT] = {0}, part[COUNT] = {0};
     float y[COUNT], z[COUNT], zero[COUNT];
     struct ek_rng r;
     ek_rng_seed(&r, 6);
@@ -92,21 +93,24 @@ START_TEST(transforms_are_their_definitions)
         mean[i] = ek_rng_normal(&r);
         scale[i] = exp(ek_rng_normal(&r));
     }
-    const struct ek_ln_row row = {ln, z, zero, sum, n};
+    struct ek_ln_sums sums = {whole, part};
+    const struct ek_ln_row row = {octave, z, zero, sums};
     ek_signed_ln(x, mean, scale, y, COUNT);
     ek_ln_take(x, &row, COUNT);
     ek_ln_take(x, &row, COUNT);
     for (int i = 0; i < COUNT; i++) {
         double t = (copysign(log(1 + fabs(x[i])), x[i]) - mean[i]) * scale[i];
-        double want = usable(x[i]) ? log(fabs(x[i])) : 0;
+        double want = usable(x[i]) ? log2(fabs(x[i])) : 0;
         ck_assert(fabs(x[i]) <= DBL_MAX ? near((double)y[i], t) : y[i] == 0);
-        ck_assert(fabs(ln[i] - want) <= 1e-14 * (1 + fabs(want)) && sum[i] == 2 * ln[i]);
-        ck_assert(n[i] == (usable(x[i]) ? 2 : 0) && zero[i] == (x[i] == 0));
+        ck_assert(fabs(octave[i] - want) <= 0x1p-40);
+        double exponents = whole[i] - (usable(x[i]) ? 0x1p31 : 0);
+        ck_assert(exponents + part[i] == 2 * octave[i] && exponents == rint(exponents));
+        ck_assert(fabs(part[i]) <= 1 && zero[i] == (x[i] == 0));
         ck_assert(z[i] == (usable(x[i]) ? copysign(1, x[i]) : 0));
     }
-    ek_ln_centre(ln, mean, scale, z, COUNT);
+    ek_ln_centre(octave, mean, scale, z, COUNT);
     for (int i = 0; i < COUNT; i++) {
-        double want = copysign(1, x[i]) * (ln[i] - mean[i]) * scale[i];
+        double want = copysign(1, x[i]) * (octave[i] - mean[i]) * scale[i];
         ck_assert(near((double)z[i], usable(x[i]) ? want : 0));
     }
 }
@@ -120,7 +124,7 @@ START_TEST(transforms_have_the_same_bits_everywhere)
     ek_rng_seed(&r, 7);
     fill_any(x, COUNT, &r);
     struct {
-        double ln[COUNT], sum[COUNT], usable[COUNT];
+        double octave[COUNT], whole[COUNT], part[COUNT], mean[COUNT];
         float y[COUNT], z[COUNT], zero[COUNT];
     } want = {0}, got;
     for (int isa = 0; isa < EK_ISAS; isa++) {
@@ -129,11 +133,51 @@ START_TEST(transforms_have_the_same_bits_everywhere)
         const struct ek_ln_kernels *k = ek_ln_kernels_of((enum ek_isa)isa);
         memset(&got, 0, sizeof got);
         k->signed_ln(x, mean, scale, got.y, COUNT);
-        k->take(x, &(struct ek_ln_row){got.ln, got.z, got.zero, got.sum, got.usable}, COUNT);
-        k->centre(got.ln, mean, scale, got.z, COUNT);
+        struct ek_ln_sums sums = {got.whole, got.part};
+        for (int row = 0; row < 3; row++)
+            k->take(x + row, &(struct ek_ln_row){got.octave, got.z, got.zero, sums}, COUNT - 2);
+        k->mean(&sums, got.mean, COUNT);
+        k->centre(got.octave, got.mean, scale, got.z, COUNT);
         if (isa == EK_ISA_PORTABLE)
             want = got;
         ck_assert_mem_eq(&want, &got, sizeof got);
+    }
+}
+END_TEST
+
+/* The mean octave of `count` values, one feature. */
+static double mean_octave(const double *x, int count)
+{
+    double octave, whole = 0, part = 0, mean;
+    float sign, zero;
+    struct ek_ln_sums sums = {&whole, &part};
+    for (int i = 0; i < count; i++)
+        ek_ln_take(x + i, &(struct ek_ln_row){&octave, &sign, &zero, sums}, 1);
+    ek_ln_mean(&sums, &mean, 1);
+    return mean;
+}
+
+START_TEST(a_mean_moves_by_whole_octaves_and_heeds_no_order)
+{
+    enum { COUNT = 500 };
+    double x[COUNT], scaled[COUNT], turned[COUNT];
+    struct ek_rng r;
+    ek_rng_seed(&r, 8);
+    for (int list = 0; list < 200; list++) {
+        int n = 1 + (int)ek_rng_below(&r, COUNT), j = (int)ek_rng_below(&r, 200) - 100;
+        double sum = 0, usable = 0;
+        for (int i = 0; i < n; i++) {
+            x[i] = ek_rng_below(&r, 9) ? exp(5 * ek_rng_normal(&r)) : 0;
+            scaled[i] = ldexp(x[i], j);
+            turned[n - 1 - i] = x[i];
+            sum += x[i] > 0 ? log2(x[i]) : 0;
+            usable += x[i] > 0;
+        }
+        double mean = mean_octave(x, n);
+        ck_assert(fabs(mean - (usable > 0 ? sum / usable : 0)) <= 0x1p-39);
+        ck_assert(mean_octave(scaled, n) == (usable > 0 ? mean + j : 0));
+        ck_assert(mean_octave(turned, n) == mean);
+        ck_assert(ek_ln_to_octaves(ek_ln_of_octaves(mean)) == mean);
     }
 }
 END_TEST
@@ -199,8 +243,8 @@ END_TEST
 
 Suite *suite_kernels(void)
 {
-    return ek_suite("kernels", logarithms_are_those_of_the_c_library,
-                    logarithms_have_the_same_bits_everywhere, transforms_are_their_definitions,
-                    transforms_have_the_same_bits_everywhere,
-                    products_are_the_definition_bit_for_bit);
+    return ek_suite(
+        "kernels", logarithms_are_those_of_the_c_library, logarithms_have_the_same_bits_everywhere,
+        transforms_are_their_definitions, transforms_have_the_same_bits_everywhere,
+        a_mean_moves_by_whole_octaves_and_heeds_no_order, products_are_the_definition_bit_for_bit);
 }
