@@ -4,6 +4,7 @@
 #include "score/scorer.h"
 #include "tests/golden.h"
 
+#include <float.h>
 #include <string.h>
 
 enum { ROOM = 4096 };
@@ -300,6 +301,55 @@ START_TEST(an_item_scores_the_same_wherever_it_stands_in_a_long_list)
 }
 END_TEST
 
+/* ROWS with the prices multiplied. */
+static void with_factor(float *x, double c)
+{
+    memcpy(x, ROWS, sizeof ROWS);
+    for (int i = 0; i < 4; i++)
+        x[i * F] = (float)((double)x[i * F] * c);
+}
+
+START_TEST(values_beyond_the_range_of_a_float_count_as_missing)
+{
+    struct ek_model *m = model_of(&ALWAYS);
+    double got[4], want[4];
+    float x[4 * F];
+    with_factor(x, 2e36); /* 240 becomes infinite, the others do not */
+    ck_assert(isinf(x[2 * F]) && isfinite(x[0]));
+    score_rows(m, x, 4, ROUTE, NONE, got);
+    with_prices(x, 120, 80, NAN, 60);
+    score_rows(m, x, 4, ROUTE, NONE, want);
+    assert_same(want, got, 4);
+    with_factor(x, 1e38);
+    score_rows(m, x, 4, ROUTE, NONE, got);
+    score_rows(m, x, 4, SILENCE, NONE, want); /* none is left: no say at all */
+    assert_same(want, got, 4);
+    ek_model_free(m);
+}
+END_TEST
+
+START_TEST(denormal_values_say_what_their_digits_still_hold)
+{
+    struct ek_model *m = model_of(&ALWAYS);
+    double want[4], got[4];
+    float x[4 * F];
+    score_rows(m, ROWS, 4, ROUTE, NONE, want);
+    with_factor(x, 0x1p-145); /* whole multiples of the least float: nothing is lost */
+    ck_assert(x[0] > 0 && x[0] < FLT_MIN);
+    score_rows(m, x, 4, ROUTE, NONE, got);
+    ck_assert_mem_eq(got, want, sizeof got);
+    with_factor(x, 1.23e-46); /* 7 to 21 steps of the least float */
+    score_rows(m, x, 4, ROUTE, NONE, got);
+    ck_assert(fabs(got[1] - want[1]) > 1e-4 && fabs(got[1] - want[1]) < 1);
+    with_factor(x, 1e-50); /* gone: zeros */
+    score_rows(m, x, 4, ROUTE, NONE, got);
+    with_prices(x, 0, 0, 0, 0);
+    score_rows(m, x, 4, ROUTE, NONE, want);
+    ck_assert_mem_eq(got, want, sizeof got);
+    ek_model_free(m);
+}
+END_TEST
+
 START_TEST(what_cannot_be_scored_is_refused)
 {
     struct ek_model *m = model_of(&ALWAYS);
@@ -339,12 +389,13 @@ END_TEST
 
 Suite *suite_scorer(void)
 {
-    return ek_suite("scorer", scores_are_those_of_the_reference,
-                    scores_are_those_of_our_own_golden_file, an_alert_scores_as_nothing,
-                    rescaling_is_division_before_everything, a_spread_ratio_undoes_a_power,
-                    a_silenced_feature_has_no_say, a_missing_value_is_left_out_of_the_mean,
-                    inputs_are_the_transforms_of_the_design,
-                    a_list_free_model_scores_items_one_by_one,
-                    an_item_scores_the_same_wherever_it_stands_in_a_long_list,
-                    what_cannot_be_scored_is_refused);
+    return ek_suite(
+        "scorer", scores_are_those_of_the_reference, scores_are_those_of_our_own_golden_file,
+        an_alert_scores_as_nothing, rescaling_is_division_before_everything,
+        a_spread_ratio_undoes_a_power, a_silenced_feature_has_no_say,
+        a_missing_value_is_left_out_of_the_mean, inputs_are_the_transforms_of_the_design,
+        a_list_free_model_scores_items_one_by_one,
+        an_item_scores_the_same_wherever_it_stands_in_a_long_list,
+        values_beyond_the_range_of_a_float_count_as_missing,
+        denormal_values_say_what_their_digits_still_hold, what_cannot_be_scored_is_refused);
 }
