@@ -3,6 +3,7 @@
 #include "data/yaml.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { COLUMNS = 79, INDENT = 4 };
@@ -35,18 +36,43 @@ static void take(struct ek_told *t, const char *episode, const char *cause, cons
     }
 }
 
+static bool is_event(const char *json, const char *kind)
+{
+    char head[40];
+    int length = snprintf(head, sizeof head, "{\"event\":\"%s\"", kind);
+    return !strncmp(json, head, (size_t)length);
+}
+
+static const char *text_of(const struct ek_node *map, const char *key)
+{
+    const struct ek_node *node = ek_node_get(map, key);
+    return node ? node->text : NULL;
+}
+
+/* Model and upstream are told as a finding of their own: there is one at a time. */
+static void take_drift(struct ek_told *t, const char *state, const char *text)
+{
+    bool drifted = !strcmp(state, "drifted");
+    take(t, "model_drift", "", drifted ? "confirmed" : state, text);
+    struct ek_told_finding *f = find(t, "model_drift");
+    if (f && drifted)
+        f->end = NULL;
+}
+
 void ek_told_event(struct ek_told *t, const char *json)
 {
-    static const char finding[] = "{\"event\":\"finding\"";
+    bool drift = is_event(json, "model_drift");
     struct ek_yaml *y;
-    if (strncmp(json, finding, sizeof finding - 1) != 0 ||
+    if ((!drift && !is_event(json, "finding")) ||
         ek_yaml_parse(&y, "event", json, strlen(json), NULL))
         return;
-    const struct ek_node *map = ek_yaml_root(y), *episode = ek_node_get(map, "episode"),
-                         *state = ek_node_get(map, "state"), *text = ek_node_get(map, "text"),
-                         *cause = ek_node_get(map, "cause");
-    if (episode && state && text && episode->text && state->text && text->text)
-        take(t, episode->text, cause && cause->text ? cause->text : "", state->text, text->text);
+    const struct ek_node *map = ek_yaml_root(y);
+    const char *episode = text_of(map, "episode"), *state = text_of(map, "state"),
+               *text = text_of(map, "text"), *cause = text_of(map, "cause");
+    if (drift && state && text)
+        take_drift(t, state, text);
+    else if (episode && state && text)
+        take(t, episode, cause ? cause : "", state, text);
     ek_yaml_free(y);
 }
 

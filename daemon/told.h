@@ -1,4 +1,5 @@
-/* The findings of a run, a sentence each, as the events tell them.
+/* The findings of a run, a sentence each, as the events tell them; model and upstream that have
+ * drifted apart stand among them.
  *
  * Confirmed ones only, each with its last sentence and how it ended; the first EK_TOLD_MAX are kept
  * and the rest counted. What has one cause stands together. Texts that are too long are cut. Value
@@ -29,7 +30,8 @@ struct ek_told {
     uint64_t more; /* confirmed, and not kept */
 };
 
-/* Takes an event of the guard; others than those of confirmed findings change nothing. */
+/* Takes an event of the guard; others than those of confirmed findings and of the model change
+ * nothing. */
 void ek_told_event(struct ek_told *t, const char *json);
 /* Indented paragraphs of at most 79 columns; nothing when there was no finding. */
 void ek_told_print(const struct ek_told *t, FILE *to);

@@ -2,13 +2,17 @@
 
 #include "base/alloc.h"
 #include "decide/detector.h"
+#include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
+#include "guard/drift_event.h"
 #include "guard/event.h"
+#include "guard/open_findings.h"
 #include "guard/stream_clock.h"
 #include "guard/traffic.h"
 #include "score/scorer.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { EVENTS_MAX = 4096, EVENT_BYTES_MAX = 1 << 20 };
@@ -17,7 +21,9 @@ struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
     struct ek_traffic *traffic;
-    struct ek_scorer *scorer; /* NULL without a model */
+    struct ek_scorer *scorer;             /* NULL without a model */
+    struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
+    struct ek_open_findings open;
     struct ek_plan plan;
     struct ek_query query;
     const void *message; /* last observed, until scored */
@@ -60,6 +66,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
                             ek_detector_registry(g->detector), e);
     if (!rc && assets->model)
         rc = ek_scorer_new(&g->scorer, assets->model, e);
+    if (!rc && assets->model && !assets->model->trained.routed)
+        rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     size_t routables = (size_t)assets->manifest->routable_count;
     if (!rc && !(g->treatment = ek_calloc(routables, sizeof *g->treatment)))
         rc = out_of_memory(e);
@@ -82,6 +90,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_free(g->handed_out);
     ek_traffic_free(g->traffic);
     ek_detector_free(g->detector);
+    ek_agreement_watch_free(g->agreement);
     ek_scorer_free(g->scorer);
     ek_query_release(&g->query);
     ek_buf_release(&g->output);
@@ -198,6 +207,7 @@ static int take_findings(struct ek_guard *g)
         int changed = change_plan(g, &f, &decision);
         if (changed)
             ek_detector_keep(g->detector, &g->plan);
+        ek_open_findings_take(&g->open, &f);
         if (decision.limited != EK_BOUND_NONE && f.state == EK_CONFIRMED)
             g->beyond.count[decision.limited]++;
         int members =
@@ -212,6 +222,57 @@ static int take_findings(struct ek_guard *g)
         rc = tell_plan(g, query);
     if (!rc)
         rc = tell_limits(g, query);
+    return rc;
+}
+
+static int room_for_scores(struct ek_guard *g, struct ek_error *e)
+{
+    size_t items = (size_t)g->query.items;
+    if (items <= g->score_capacity)
+        return EK_OK;
+    double *scores = ek_realloc(g->scores, items + items / 2, sizeof *scores);
+    if (!scores)
+        return out_of_memory(e);
+    g->scores = scores;
+    g->score_capacity = items + items / 2;
+    return EK_OK;
+}
+
+/* Treatments of the list last observed; how many features are treated. */
+static int apply_plan(struct ek_guard *g, const int16_t *cells, int count)
+{
+    const struct ek_manifest *m = g->assets->manifest;
+    if (!g->plan.count)
+        return 0;
+    return ek_plan_apply(&g->plan, cells, count, m->routable_of_item, g->treatment,
+                         m->routable_count);
+}
+
+static int tell_drift(struct ek_guard *g, uint64_t query)
+{
+    struct ek_agreement_view v;
+    ek_agreement_watch_view(g->agreement, &v);
+    int rc = ek_event_model_drift(&g->event, &v, query, g->time_ms);
+    return rc ? rc : tell(g);
+}
+
+/* Of a list that nothing is known to be wrong with: a treated one has no upstream order to keep,
+ * and one with a fault is ranked by two scorers that take it differently. */
+static int watch_agreement(struct ek_guard *g, const int16_t *cells, int count, struct ek_error *e)
+{
+    uint64_t query = ek_detector_queries(g->detector) - 1;
+    bool changed;
+    if (!g->agreement || !ek_agreement_watch_turn(g->agreement))
+        return EK_OK;
+    if (apply_plan(g, cells, count) || ek_open_findings_concern(&g->open, cells, count))
+        return EK_OK;
+    int rc = room_for_scores(g, e);
+    if (!rc)
+        rc = ek_scorer_score(g->scorer, &g->query, NULL, g->scores, e);
+    if (!rc)
+        rc = ek_agreement_watch_list(g->agreement, &g->query, g->scores, query, &changed, e);
+    if (!rc && changed && tell_drift(g, query))
+        rc = out_of_memory(e);
     return rc;
 }
 
@@ -236,20 +297,16 @@ int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int
         return rc;
     g->message = message;
     g->length = length;
-    return take_findings(g) ? out_of_memory(e) : EK_OK;
+    if (take_findings(g))
+        return out_of_memory(e);
+    return watch_agreement(g, cells, count, e);
 }
 
 static int score(struct ek_guard *g, struct ek_error *e)
 {
-    size_t items = (size_t)g->query.items;
-    if (items > g->score_capacity) {
-        double *scores = ek_realloc(g->scores, items + items / 2, sizeof *scores);
-        if (!scores)
-            return out_of_memory(e);
-        g->scores = scores;
-        g->score_capacity = items + items / 2;
-    }
-    int rc = ek_scorer_score(g->scorer, &g->query, g->treatment, g->scores, e);
+    int rc = room_for_scores(g, e);
+    if (!rc)
+        rc = ek_scorer_score(g->scorer, &g->query, g->treatment, g->scores, e);
     if (rc)
         return rc;
     return ek_codec_patch(&g->query, g->message, g->length, g->scores, &g->output, e);
@@ -263,9 +320,8 @@ const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *
         return NULL;
     }
     const int16_t *cells = ek_detector_cells(g->detector, &count);
-    if (g->scorer && g->plan.count && g->query.items)
-        treated = ek_plan_apply(&g->plan, cells, count, g->assets->manifest->routable_of_item,
-                                g->treatment, g->assets->manifest->routable_count);
+    if (g->scorer && g->query.items)
+        treated = apply_plan(g, cells, count);
     if (!treated) {
         *length = g->length;
         return g->message;
@@ -290,6 +346,11 @@ uint64_t ek_guard_plan_version(const struct ek_guard *g)
 uint64_t ek_guard_queries(const struct ek_guard *g)
 {
     return ek_detector_queries(g->detector);
+}
+
+const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g)
+{
+    return g->agreement;
 }
 
 struct ek_traffic *ek_guard_traffic(struct ek_guard *g)

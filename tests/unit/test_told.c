@@ -47,6 +47,23 @@ START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
 }
 END_TEST
 
+START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end)
+{
+    static struct ek_told t;
+    static const char *const states[] = {"drifted", "recovered", "drifted"};
+    static const char *const ends[] = {"", " - over", ""};
+    for (int i = 0; i < 3; i++) {
+        char json[200], line[100];
+        snprintf(json, sizeof json,
+                 "{\"event\":\"model_drift\",\"state\":\"%s\",\"text\":\"the model differs\"}",
+                 states[i]);
+        ek_told_event(&t, json);
+        snprintf(line, sizeof line, "    the model differs%s\n", ends[i]);
+        ck_assert_str_eq(printed(&t), line);
+    }
+}
+END_TEST
+
 START_TEST(a_finding_that_ended_says_so)
 {
     static struct ek_told t;
@@ -90,6 +107,7 @@ END_TEST
 Suite *suite_told(void)
 {
     return ek_suite("told", a_confirmed_finding_is_told_with_its_last_sentence,
-                    a_finding_that_ended_says_so, what_has_one_cause_stands_together,
-                    no_finding_is_no_line_and_many_are_counted);
+                    a_finding_that_ended_says_so,
+                    model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end,
+                    what_has_one_cause_stands_together, no_finding_is_no_line_and_many_are_counted);
 }

@@ -1,0 +1,32 @@
+/* Bets that the mean of values in 0 .. 1 lies above a bound.
+ *
+ * A bet multiplies its money by e = 1 + stake (x - bound), with stakes below 1 / bound, so e is
+ * never negative. While each value expects at most `bound`, given those before it, e expects at
+ * most 1, whatever the law of the values (Waudby-Smith and Ramdas 2024). The evidence is
+ * Shiryaev-Roberts', R <- (R + 1) e, the mean over bets with stakes of several sizes: then R - n is
+ * a supermartingale, the mean time until R reaches A is at least A values, and the chance that it
+ * does within n values at most n / A.
+ * Value type, no memory of its own. No time, no randomness.
+ */
+#ifndef EK_GUARD_MEAN_BETS_H
+#define EK_GUARD_MEAN_BETS_H
+
+#include <stdint.h>
+
+enum { EK_MEAN_BETS = 5 };
+
+struct ek_mean_bets {
+    double bound;
+    double r[EK_MEAN_BETS];
+    uint64_t since[EK_MEAN_BETS]; /* number of the value with which the present evidence began */
+};
+
+/* bound: above 0, below 1. */
+void ek_mean_bets_start(struct ek_mean_bets *b, double bound);
+/* Takes value x, which has that number. */
+void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number);
+double ek_mean_bets_evidence(const struct ek_mean_bets *b);
+/* Where the evidence of the bet that has most began, and in *most how much that is. */
+uint64_t ek_mean_bets_since(const struct ek_mean_bets *b, double *most);
+
+#endif

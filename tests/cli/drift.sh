@@ -1,0 +1,64 @@
+# An upstream scorer that becomes another one half-way: told once, from replay, with figures and begin;
+# not told while it stays, nor by lists whose features are at fault.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	exit 1
+}
+quiet() { # runs, and shows its chatter only when it fails
+	"$@" >said 2>chatter || fail "failed: $* $(cat said chatter)"
+}
+
+quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
+train="train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 2 --hidden 8"
+quiet "$EK" $train --seed 1 -o old.safetensors
+quiet "$EK" $train --seed 2 --routing none --log-input none -o new.safetensors
+messages="gen hotel --seed 3 --format messages"
+quiet "$EK" $messages --queries 1500 --score-model old.safetensors -o train.msg
+quiet "$EK" $messages --queries 300 --from 1500 --score-model old.safetensors -o vali.msg
+quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream -o taught.safetensors
+
+# The upstream scorer changes with list 20000 of 40000.
+quiet "$EK" $messages --queries 20000 --from 2000 --score-model old.safetensors -o before.msg
+quiet "$EK" $messages --queries 20000 --from 22000 --score-model new.safetensors -o after.msg
+cat before.msg after.msg >both.msg
+replay="replay --manifest hotel.yaml --profile p.ekp --model taught.safetensors --events events.jsonl"
+quiet "$EK" $replay --messages both.msg
+[ "$(grep -c '"event":"model_drift"' events.jsonl)" = 1 ] || fail "not told once: $(cat events.jsonl)"
+grep '"event":"model_drift","state":"drifted"' events.jsonl >event || fail "$(cat events.jsonl)"
+number() { # of the event
+	sed -nE "s/.*\"$1\":(-?[0-9.]+).*/\1/p" event
+}
+[ "$(number query)" -gt 20000 ] && [ "$(number query)" -lt 32000 ] || fail "told at $(cat event)"
+[ "$(number since_query)" -gt 18000 ] && [ "$(number since_query)" -lt 22000 ] || fail "begun at $(cat event)"
+sed -E 's/.*"tau":\{"now":([0-9.]+),"trained":([0-9.]+),"least":([0-9.]+)\}.*/\1 \2 \3/' event |
+	awk '{ exit !($1 < $3 && $3 < $2) }' || fail "figures: $(cat event)"
+grep -q 'train with --teacher upstream and put the new model in place' event || fail "no remedy: $(cat event)"
+tr -s ' \n' ' ' <chatter | grep -q 'model and upstream have drifted apart: over' || fail "not in the summary: $(cat chatter)"
+
+# The same lists, the same word.
+cp events.jsonl first.jsonl
+quiet "$EK" $replay --messages both.msg
+cmp events.jsonl first.jsonl
+
+# Nothing changes: nothing is told.
+quiet "$EK" $replay --messages before.msg
+if grep -q model_drift events.jsonl; then fail "told for nothing: $(cat events.jsonl)"; fi
+
+# A fault of a feature is a finding, not a drift: its lists are not compared, routed or not.
+quiet "$EK" $messages --queries 20000 --from 2000 --fault price=x100,from=12000 -o faulty.msg --score-model old.safetensors
+for mode in observe enforce; do
+	printf 'version: 1\ndefaults: {mode: %s}\n' $mode >rules.yaml
+	quiet "$EK" $replay --messages faulty.msg --rules rules.yaml
+	grep -q '"state":"confirmed"' events.jsonl || fail "no finding"
+	if grep -q model_drift events.jsonl; then fail "$mode: a fault was taken for a drift: $(cat events.jsonl)"; fi
+done
+
+# A model that was not taught says nothing of the upstream scorer, and nothing is told.
+quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --model old.safetensors --messages both.msg --events events.jsonl
+if grep -q model_drift events.jsonl; then fail "told without a figure: $(cat events.jsonl)"; fi
