@@ -107,6 +107,32 @@ static void take_hidden(struct argp_state *state, struct ek_train_args *a, const
     a->hidden_given = true;
 }
 
+static void take_keep_clean(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.keep_clean = real(state, "keep-clean", arg);
+}
+
+static void take_shift(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.shift = real(state, "shift", arg);
+}
+
+static void take_average(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.average = real(state, "average", arg);
+}
+
+static void take_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    static const char *const words[] = {"adamw", "adagrad"};
+    a->options.optimiser = (enum ek_optimiser_kind)ek_one_of(state, "optimizer", arg, words, 2);
+}
+
+static void take_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.patience = (int)number(state, "patience", arg, 0, 100000);
+}
+
 static void take_epochs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.epochs = (int)number(state, "epochs", arg, 1, 100000);
@@ -187,9 +213,16 @@ static const struct row ROWS[] = {
     {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", take_norm},
     {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)",
      take_dropout},
+    {"keep-clean", 0, "SHARE", "Lists with nothing routed under random routing (0.7)",
+     take_keep_clean},
+    {"shift", 0, "SHARE", "Lists that get scale faults under random routing (0.3)", take_shift},
     {"epochs", 0, "N", "Passes over the data (15)", take_epochs},
+    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", take_patience},
+    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", take_optimiser},
     {"lr", 0, "X", "Highest learning rate (3e-3)", take_rate},
     {"decay", 0, "X", "Weight decay (1e-4)", take_decay},
+    {"average", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
+     take_average},
     {"batch", 0, "N", "Lists per step (64)", take_batch},
     {"seed", 0, "N", "Seed of all that is random (0)", take_seed},
     {"threads", 0, "N", "Threads (as many as processors); no result changes", take_threads},

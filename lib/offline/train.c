@@ -1,7 +1,7 @@
 #include "offline/train.h"
 
 #include "base/alloc.h"
-#include "offline/adamw.h"
+#include "offline/optimiser.h"
 #include "offline/statistics.h"
 #include "offline/train_batch.h"
 #include "offline/train_shard.h"
@@ -21,8 +21,8 @@ struct training {
     struct ek_encoded train, vali;
     struct ek_train_shared shared;
     struct ek_train_shard shard[EK_TRAIN_SHARDS];
-    struct ek_adamw adamw;
-    float *parameter, *turned, *gradient, *best;
+    struct ek_optimiser optimiser;
+    float *parameter, *turned, *gradient, *average, *best;
     float *folded; /* without normalisation, for validation */
     size_t *order;
     struct ek_rng order_rng;
@@ -41,11 +41,13 @@ void ek_train_defaults(struct ek_train_options *o)
                   .gate_size = 4,
                   .mask_input = true,
                   .log_input = EK_LOG_ALWAYS},
-        .keep_clean = 0.5,
+        .keep_clean = 0.7,
+        .shift = 0.3,
         .epochs = 15,
         .batch_lists = 64,
         .learning_rate = 3e-3,
         .weight_decay = 1e-4,
+        .average = 3,
     };
 }
 
@@ -70,6 +72,12 @@ static int check_options(const struct ek_manifest *m, const struct ek_train_opti
         return ek_fail(e, EK_EUSAGE, "the weight decay must not be negative");
     if (!(o->keep_clean >= 0 && o->keep_clean <= 1))
         return ek_fail(e, EK_EUSAGE, "the share of clean lists is 0 to 1");
+    if (!(o->shift >= 0 && o->shift <= 1))
+        return ek_fail(e, EK_EUSAGE, "the share of lists with another scale is 0 to 1");
+    if (!(o->average >= 0) || !isfinite(o->average))
+        return ek_fail(e, EK_EUSAGE, "the power of the averaging must not be negative");
+    if (o->patience < 0)
+        return ek_fail(e, EK_EUSAGE, "the patience must not be negative");
     if (!(o->network.dropout >= 0 && o->network.dropout < 1))
         return ek_fail(e, EK_EUSAGE, "dropout is a share of at least 0 and below 1");
     for (int i = 0; i < o->static_count; i++)
@@ -171,6 +179,23 @@ static int learn(struct training *t, struct ek_error *e)
     return ek_train_batch_learn(&b) ? ek_fail(e, EK_ENOMEM, "no memory for a batch") : EK_OK;
 }
 
+/* Takes the parameters after a step into the average. */
+static void take_average(struct training *t)
+{
+    double power = t->options->average;
+    if (!(power > 0))
+        return;
+    float weight = (float)((power + 1) / ((double)t->at.step + power));
+    for (size_t i = 0; i < t->shared.network.parameters; i++)
+        t->average[i] += weight * (t->parameter[i] - t->average[i]);
+}
+
+/* What a model made now would have. */
+static const float *current(const struct training *t)
+{
+    return t->options->average > 0 ? t->average : t->parameter;
+}
+
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
@@ -181,7 +206,8 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
                                    .to = to,
                                    .seed = o->seed,
                                    .stream = STREAM_STEPS + t->at.step * (size_t)o->batch_lists,
-                                   .divisor = divisor_of(t, from, to)});
+                                   .divisor = divisor_of(t, from, to),
+                                   .shift = o->routing == EK_ROUTING_RANDOM ? o->shift : 0});
     int code = learn(t, e);
     if (code)
         return code;
@@ -190,9 +216,10 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
         return ek_fail(e, EK_ESTATE,
                        "the loss is no number any more in epoch %d; try a lower learning rate",
                        t->at.epoch);
-    ek_adamw_step(&t->adamw, t->parameter, t->gradient, rate_at(o, t->at.step, t->at.steps),
-                  o->weight_decay);
+    ek_optimiser_step(&t->optimiser, t->parameter, t->gradient, rate_at(o, t->at.step, t->at.steps),
+                      o->weight_decay);
     t->at.step++;
+    take_average(t);
     t->epoch_loss += loss;
     return EK_OK;
 }
@@ -216,7 +243,7 @@ static void shuffle(struct training *t)
 static void validate(struct training *t)
 {
     struct ek_metric_mean all = {0};
-    ek_norm_fold(&t->shared.network, t->parameter, t->folded);
+    ek_norm_fold(&t->shared.network, current(t), t->folded);
     ek_network_turn(&t->shared.network, t->folded, t->turned);
     t->shared.parameter = t->folded;
     deal(t, (struct ek_train_part){
@@ -232,7 +259,7 @@ static void validate(struct training *t)
         return;
     t->at.best_ndcg10 = t->at.vali_ndcg10;
     t->at.best_epoch = t->at.epoch;
-    memcpy(t->best, t->parameter, t->shared.network.parameters * sizeof *t->best);
+    memcpy(t->best, current(t), t->shared.network.parameters * sizeof *t->best);
 }
 
 static int do_epoch(struct training *t, struct ek_error *e)
@@ -259,12 +286,14 @@ static int allocate(struct training *t)
     size_t longest = t->train.longest > t->vali.longest ? t->train.longest : t->vali.longest;
     t->parameter = ek_calloc_aligned(count, sizeof *t->parameter);
     t->gradient = ek_calloc_aligned(count, sizeof *t->gradient);
+    t->average = ek_calloc_aligned(count, sizeof *t->average);
     t->best = ek_calloc_aligned(count, sizeof *t->best);
     t->folded = ek_calloc_aligned(count, sizeof *t->folded);
     t->turned = ek_calloc_aligned(t->shared.network.turned, sizeof *t->turned);
     t->order = ek_calloc(lists, sizeof *t->order);
-    if (!t->parameter || !t->gradient || !t->best || !t->folded || !t->turned || !t->order ||
-        ek_adamw_init(&t->adamw, t->shared.network.learned) ||
+    if (!t->parameter || !t->gradient || !t->average || !t->best || !t->folded || !t->turned ||
+        !t->order ||
+        ek_optimiser_init(&t->optimiser, t->options->optimiser, t->shared.network.learned) ||
         ek_norm_init(&t->shared.norm, &t->shared.network))
         return EK_ENOMEM;
     for (size_t i = 0; i < lists; i++)
@@ -288,6 +317,7 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
         (code = ek_encoded_init(&t->vali, t->model, vali, e)))
         return code;
     ek_network_init(&t->shared.network, t->model, &o->network);
+    t->shared.model = t->model;
     if (allocate(t))
         return ek_fail(e, EK_ENOMEM, "no memory to train a model");
     t->shared.options = o;
@@ -323,15 +353,22 @@ static int sign(struct training *t, uint64_t manifest_hash, struct ek_error *e)
     return EK_OK;
 }
 
+static bool out_of_patience(const struct training *t)
+{
+    int finished = t->at.epoch - 1, patience = t->options->patience;
+    return patience && t->at.best_epoch && finished - t->at.best_epoch >= patience;
+}
+
 static int run(struct training *t, struct ek_error *e)
 {
-    for (t->at.epoch = 1; t->at.epoch <= t->at.epochs && !t->stop; t->at.epoch++) {
+    for (t->at.epoch = 1; t->at.epoch <= t->at.epochs && !t->stop && !out_of_patience(t);
+         t->at.epoch++) {
         int code = do_epoch(t, e);
         if (code)
             return code;
     }
     t->at.epoch--;
-    ek_norm_fold(&t->shared.network, t->at.best_epoch ? t->best : t->parameter, t->folded);
+    ek_norm_fold(&t->shared.network, t->at.best_epoch ? t->best : current(t), t->folded);
     ek_network_export(&t->shared.network, t->folded, t->model);
     return ek_model_describe(t->model, e);
 }
@@ -340,11 +377,12 @@ static void release(struct training *t)
 {
     for (int i = 0; i < EK_TRAIN_SHARDS; i++)
         ek_train_shard_release(&t->shard[i]);
-    ek_adamw_release(&t->adamw);
+    ek_optimiser_release(&t->optimiser);
     ek_encoded_release(&t->train);
     ek_encoded_release(&t->vali);
     ek_free(t->parameter);
     ek_free(t->gradient);
+    ek_free(t->average);
     ek_free(t->best);
     ek_free(t->folded);
     ek_norm_release(&t->shared.norm);

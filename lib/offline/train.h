@@ -13,6 +13,7 @@
 #include "data/model.h"
 #include "offline/loss.h"
 #include "offline/network.h"
+#include "offline/optimiser.h"
 
 enum { EK_TRAIN_SHARDS = 8 };
 
@@ -31,9 +32,16 @@ struct ek_train_options {
     const int *static_routed; /* routable numbers for EK_ROUTING_STATIC */
     int static_count;
     struct ek_model_shape shape;
-    double keep_clean; /* share of lists with nothing routed under random routing: 0.5 */
+    /* Under random routing: share of lists with nothing routed, and share of lists that get scale
+     * faults (train_shift.h). */
+    double keep_clean, shift;
     int epochs, batch_lists;
+    int patience; /* stops after that many epochs without a better one; 0: never */
+    enum ek_optimiser_kind optimiser;
     double learning_rate, weight_decay;
+    /* The model is the mean of the weights after all steps t so far, weighted with about t to this
+     * power (Shamir and Zhang 2013, polynomial-decay averaging); 0: the last weights alone. */
+    double average;
     struct ek_network_options network; /* batch normalisation and dropout: none */
     uint64_t seed;
     /* Called now and then; non-zero stops training with what was best so far. May be NULL. */
@@ -44,7 +52,7 @@ struct ek_train_options {
     void *context;
 };
 
-/* The recipe: ListMLE, random routing, 64-32, 15 epochs of batches of 64 lists, rate 3e-3. */
+/* The recipe of docs/training.md. */
 void ek_train_defaults(struct ek_train_options *o);
 /* Trains on `train`, keeps the epoch with the best NDCG@10 on `vali` (of equals the earlier).
  * `last` (may be NULL) gets the state at the end. EK_EUSAGE for options or data that cannot be

@@ -22,7 +22,8 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
     s->order = ek_calloc(longest, sizeof *s->order);
     s->pick = ek_calloc(n->routable, sizeof *s->pick);
     if (s->gradient && s->mask && s->score && s->noise && s->slope && s->scratch && s->order &&
-        s->pick && !ek_pass_init(&s->pass, n, longest > RUN_ROWS ? longest : RUN_ROWS))
+        s->pick && !ek_pass_init(&s->pass, n, longest > RUN_ROWS ? longest : RUN_ROWS) &&
+        !ek_train_shift_init(&s->shift, shared->model, longest))
         return EK_OK;
     ek_train_shard_release(s);
     return EK_ENOMEM;
@@ -35,6 +36,7 @@ void ek_train_shard_release(struct ek_train_shard *s)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ek_free(arrays[i]);
     ek_pass_release(&s->pass);
+    ek_train_shift_release(&s->shift);
     memset(s, 0, sizeof *s);
 }
 
@@ -78,7 +80,7 @@ static void draw_mask(struct ek_train_shard *s, struct ek_rng *r, float *mask)
         mask[o->static_routed[i]] = 1;
 }
 
-enum purpose { FOR_MASK, FOR_NOISE, PURPOSES };
+enum purpose { FOR_MASK, FOR_NOISE, FOR_SHIFT, PURPOSES };
 
 static struct ek_rng numbers_of(const struct ek_train_part *p, size_t place, enum purpose purpose)
 {
@@ -113,6 +115,11 @@ static void load_run(struct ek_train_shard *s, size_t from)
             break;
         struct ek_rng r = numbers_of(&s->part, run.to, FOR_MASK);
         draw_mask(s, &r, mask_at(s, &run, run.to));
+        if (s->part.shift > 0) {
+            r = numbers_of(&s->part, run.to, FOR_SHIFT);
+            ek_train_shift_list(&s->shift, s->part.shift, s->part.set, list_at(&s->part, run.to),
+                                &r, &l);
+        }
         ek_network_load(&s->shared->network, &s->pass, run.rows, &l);
         run.rows += l.items;
         run.to++;

@@ -9,11 +9,13 @@
 #include "offline/encoded.h"
 #include "offline/network_norm.h"
 #include "offline/train.h"
+#include "offline/train_shift.h"
 #include "score/metrics.h"
 
 /* What all shards of a run share. */
 struct ek_train_shared {
     const struct ek_train_options *options;
+    const struct ek_model *model;
     struct ek_network network;
     struct ek_norm norm; /* of the batch in hand */
     const float *parameter, *turned;
@@ -26,6 +28,7 @@ struct ek_train_part {
     size_t from, to;
     uint64_t seed, stream; /* of place 0 */
     double divisor;        /* of the batch's loss */
+    double shift;          /* share of the lists that get scale faults */
 };
 
 /* Lists that pass the network together: places [from, to), `rows` items. */
@@ -38,6 +41,7 @@ struct ek_train_shard {
     struct ek_train_part part;
     struct ek_train_run run;
     struct ek_pass pass;
+    struct ek_train_shift shift;
     size_t run_lists;              /* lists that a run may have */
     float *gradient;               /* [parameters] */
     float *mask;                   /* [lists of a run, K] */

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "data/tensors.h"
 #include "daemon/pool.h"
-#include "offline/adamw.h"
+#include "offline/optimiser.h"
 #include "offline/evaluate.h"
 #include "offline/network.h"
 #include "offline/statistics.h"
@@ -265,16 +265,30 @@ END_TEST
 
 START_TEST(the_optimiser_by_hand)
 {
-    struct ek_adamw a;
+    struct ek_optimiser a;
     float p = 1, g = 0.5f;
-    ck_assert_int_eq(ek_adamw_init(&a, 1), EK_OK);
-    ek_adamw_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
+    ck_assert_int_eq(ek_optimiser_init(&a, EK_ADAMW, 1), EK_OK);
+    ek_optimiser_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
     ck_assert_float_eq_tol(p, 1 * (1 - 0.001f) - 0.1f, 1e-6f);
     g = -0.5f;
-    ek_adamw_step(&a, &p, &g, 0.1, 0);
+    ek_optimiser_step(&a, &p, &g, 0.1, 0);
     double m = 0.9 * 0.05 - 0.05, corrected = m / (1 - 0.81);
     ck_assert_float_eq_tol(p, (float)(0.899 - 0.1 * corrected / 0.5), 1e-5f);
-    ek_adamw_release(&a);
+    ek_optimiser_release(&a);
+}
+END_TEST
+
+START_TEST(adagrad_by_hand)
+{
+    struct ek_optimiser a;
+    float p = 1, g = 0.5f;
+    ck_assert_int_eq(ek_optimiser_init(&a, EK_ADAGRAD, 1), EK_OK);
+    ek_optimiser_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
+    ck_assert_float_eq_tol(p, 1 * (1 - 0.001f) - 0.1f, 1e-6f);
+    g = -0.5f;
+    ek_optimiser_step(&a, &p, &g, 0.1, 0);
+    ck_assert_float_eq_tol(p, (float)(0.899 + 0.1 / sqrt(2)), 1e-6f);
+    ek_optimiser_release(&a);
 }
 END_TEST
 
@@ -308,7 +322,7 @@ START_TEST(every_form_learns_the_ranking)
     struct ek_dataset test;
     int routed[] = {0};
     fill_data(&test, 3, 200);
-    for (int form = 0; form < 8; form++) {
+    for (int form = 0; form < 9; form++) {
         struct ek_train_options o = quick();
         struct ek_treatment t[2] = {{EK_ACT_NONE, 0}};
         o.loss = form < 3 ? (enum ek_loss)form : EK_LISTMLE;
@@ -325,6 +339,10 @@ START_TEST(every_form_learns_the_ranking)
             o.routing = EK_ROUTING_NONE;
         if (form == 7) { /* linear: fewer weights, larger steps */
             o.shape.hidden_count = 0;
+            o.learning_rate = 0.1;
+        }
+        if (form == 8) {
+            o.optimiser = EK_ADAGRAD;
             o.learning_rate = 0.1;
         }
         struct ek_train_progress last;
@@ -353,6 +371,73 @@ START_TEST(a_routed_fault_costs_nothing)
     ck_assert_double_eq_tol(ek_spread_ratio(m, &test, 0), 1, 0.1);
     ek_dataset_release(&test);
     ek_model_free(m);
+}
+END_TEST
+
+/* NDCG lost when the price of every list is 100 times too high and nobody has noticed. */
+static double loss_under_a_fault(const struct ek_train_options *o)
+{
+    struct ek_dataset test;
+    struct ek_model *m = trained(o, NULL);
+    fill_data(&test, 3, 200);
+    double clean = quality(m, &test, NULL);
+    for (size_t i = 0; i < test.items; i++)
+        test.x[i * F] *= 100;
+    double lost = clean - quality(m, &test, NULL);
+    ek_dataset_release(&test);
+    ek_model_free(m);
+    return lost;
+}
+
+START_TEST(lists_with_another_scale_harden_a_model_against_faults)
+{
+    struct ek_train_options o = quick();
+    o.keep_clean = 1; /* random masks harden it too */
+    o.epochs = 12;
+    o.shift = 0.5;
+    double hardened = loss_under_a_fault(&o);
+    o.shift = 0;
+    double without = loss_under_a_fault(&o);
+    ck_assert_msg(hardened < 0.8 * without, "%g, %g", hardened, without);
+}
+END_TEST
+
+START_TEST(the_average_of_a_high_power_is_the_last_step)
+{
+    struct ek_train_options o = quick();
+    float weight[3][5];
+    const double power[3] = {0, 1e12, 3};
+    o.epochs = 1;
+    for (int i = 0; i < 3; i++) {
+        o.average = power[i];
+        struct ek_model *m = trained(&o, NULL);
+        memcpy(weight[i], m->bias[1], sizeof weight[i]);
+        ek_model_free(m);
+    }
+    for (int j = 0; j < 5; j++)
+        ck_assert_float_eq_tol(weight[1][j], weight[0][j], 1e-6f);
+    ck_assert(memcmp(weight[2], weight[0], sizeof weight[0]) != 0);
+}
+END_TEST
+
+START_TEST(patience_ends_training)
+{
+    struct ek_train_options o = quick();
+    struct ek_train_progress last;
+    o.epochs = 200;
+    o.patience = 2;
+    ek_model_free(trained(&o, &last));
+    ck_assert_int_lt(last.epoch, 200);
+    ck_assert_int_eq(last.epoch, last.best_epoch + 2);
+    o.patience = -1;
+    struct ek_error e;
+    struct ek_model *m;
+    struct ek_manifest *f = manifest();
+    struct ek_dataset d;
+    fill_data(&d, 1, 10);
+    ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_EUSAGE);
+    ek_dataset_release(&d);
+    ek_manifest_free(f);
 }
 END_TEST
 
@@ -404,9 +489,11 @@ END_TEST
 
 Suite *suite_train(void)
 {
-    return ek_suite("train", statistics_are_those_of_the_data,
-                    gradients_of_the_network_are_its_slopes, first_weights_lie_within_their_bounds,
-                    the_optimiser_by_hand, a_seed_gives_the_same_model_whatever_runs_it,
-                    every_form_learns_the_ranking, a_routed_fault_costs_nothing,
-                    training_can_be_stopped, what_cannot_be_trained_is_refused);
+    return ek_suite(
+        "train", statistics_are_those_of_the_data, gradients_of_the_network_are_its_slopes,
+        first_weights_lie_within_their_bounds, the_optimiser_by_hand, adagrad_by_hand,
+        a_seed_gives_the_same_model_whatever_runs_it, every_form_learns_the_ranking,
+        a_routed_fault_costs_nothing, lists_with_another_scale_harden_a_model_against_faults,
+        the_average_of_a_high_power_is_the_last_step, patience_ends_training,
+        training_can_be_stopped, what_cannot_be_trained_is_refused);
 }
