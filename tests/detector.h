@@ -4,7 +4,7 @@
 
 #include "decide/detector.h"
 #include "tests/check.h"
-#include "tests/stream.h"
+#include "tests/stream_world.h"
 
 enum { TRAINING = 6000, BEFORE = 600 };
 
@@ -14,11 +14,8 @@ static const char RULES[] =
     "segments: [arm]\n";
 
 struct bench {
-    struct ek_manifest *manifest;
-    struct ek_profile *profile;
-    struct ek_rules *rules;
+    struct stream_world world;
     struct ek_detector *detector;
-    struct stream stream;
     /* of the last finding in each state, and how many there were */
     struct ek_finding last[5];
     int count[5];
@@ -29,12 +26,10 @@ struct bench {
 static inline void setup_with(struct bench *b, uint64_t seed, const char *rules)
 {
     memset(b, 0, sizeof *b);
-    b->manifest = stream_manifest();
-    b->profile = stream_profile(b->manifest, TRAINING);
-    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
-                     EK_OK);
-    ck_assert_int_eq(ek_detector_new(&b->detector, b->manifest, b->profile, b->rules, NULL), EK_OK);
-    stream_start(&b->stream, seed);
+    stream_world_start(&b->world, rules, TRAINING, seed);
+    ck_assert_int_eq(
+        ek_detector_new(&b->detector, b->world.manifest, b->world.profile, b->world.rules, NULL),
+        EK_OK);
 }
 
 static inline void setup(struct bench *b, uint64_t seed)
@@ -44,11 +39,8 @@ static inline void setup(struct bench *b, uint64_t seed)
 
 static inline void teardown(struct bench *b)
 {
-    stream_end(&b->stream);
     ek_detector_free(b->detector);
-    ek_rules_free(b->rules);
-    ek_profile_free(b->profile);
-    ek_manifest_free(b->manifest);
+    stream_world_end(&b->world);
 }
 
 static inline void observe(struct bench *b, const struct ek_query *q)
@@ -70,7 +62,7 @@ typedef void fault(struct bench *b, struct ek_query *q);
 static inline void run(struct bench *b, int lists, fault *harm)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_query *q = stream_next(&b->world.stream);
         if (harm)
             harm(b, q);
         observe(b, q);
@@ -85,7 +77,7 @@ static inline void cents(struct bench *b, struct ek_query *q)
 
 static inline void cents_in_arm_b(struct bench *b, struct ek_query *q)
 {
-    if (b->stream.arm_b)
+    if (b->world.stream.arm_b)
         stream_scale(q, 0, 100);
 }
 

@@ -1,18 +1,15 @@
 /* What belongs together: changes that began at one moment in one place have one cause. */
 #include "decide/detector.h"
 #include "tests/check.h"
-#include "tests/stream.h"
+#include "tests/stream_world.h"
 
 #include <string.h>
 
 enum { TRAINING = 6000, BEFORE = 600, FINDINGS = 16 };
 
 struct bench {
-    struct ek_manifest *manifest;
-    struct ek_profile *profile;
-    struct ek_rules *rules;
+    struct stream_world world;
     struct ek_detector *detector;
-    struct stream stream;
     struct ek_finding confirmed[FINDINGS];
     int count, members[3], member_count;
 };
@@ -21,21 +18,16 @@ static void setup(struct bench *b)
 {
     static const char rules[] = "version: 1\nsegments: [arm, app]\n";
     memset(b, 0, sizeof *b);
-    b->manifest = stream_manifest();
-    b->profile = stream_profile(b->manifest, TRAINING);
-    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
-                     EK_OK);
-    ck_assert_int_eq(ek_detector_new(&b->detector, b->manifest, b->profile, b->rules, NULL), EK_OK);
-    stream_start(&b->stream, 51);
+    stream_world_start(&b->world, rules, TRAINING, 51);
+    ck_assert_int_eq(
+        ek_detector_new(&b->detector, b->world.manifest, b->world.profile, b->world.rules, NULL),
+        EK_OK);
 }
 
 static void teardown(struct bench *b)
 {
-    stream_end(&b->stream);
     ek_detector_free(b->detector);
-    ek_rules_free(b->rules);
-    ek_profile_free(b->profile);
-    ek_manifest_free(b->manifest);
+    stream_world_end(&b->world);
 }
 
 /* Factors of price and size, in the lists of one segment value (NULL: in all). */
@@ -47,9 +39,9 @@ struct harm {
 static void run(struct bench *b, int lists, const struct harm *harm, int harms)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_query *q = stream_next(&b->world.stream);
         struct ek_finding f;
-        uint64_t n = b->stream.number;
+        uint64_t n = b->world.stream.number;
         const char *arm = n % 7 == 3 ? "B" : "A", *app = n * 2654435761u % 5 < 2 ? "7.1" : "7.2";
         q->segments[0] = (struct ek_segment){stream_text("arm"), stream_text(arm)};
         q->segments[1] = (struct ek_segment){stream_text("app"), stream_text(app)};

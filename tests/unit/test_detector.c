@@ -80,7 +80,8 @@ START_TEST(a_code_of_the_query_is_no_factor)
 {
     struct bench b;
     setup(&b, 4);
-    b.manifest->features[ek_manifest_feature(b.manifest, "nights")].type = EK_TYPE_CATEGORY;
+    b.world.manifest->features[ek_manifest_feature(b.world.manifest, "nights")].type =
+        EK_TYPE_CATEGORY;
     run(&b, BEFORE, NULL);
     run(&b, 400, full_stay);
     ck_assert_int_ge(b.count[EK_CONFIRMED], 1);
@@ -113,9 +114,11 @@ START_TEST(a_query_feature_that_always_went_with_the_value_is_no_factor)
     struct bench b;
     setup(&b, 12);
     ek_detector_free(b.detector);
-    ek_profile_free(b.profile);
-    b.profile = stream_profile_of(b.manifest, TRAINING, of_the_stay);
-    ck_assert_int_eq(ek_detector_new(&b.detector, b.manifest, b.profile, b.rules, NULL), EK_OK);
+    ek_profile_free(b.world.profile);
+    b.world.profile = stream_profile_of(b.world.manifest, TRAINING, of_the_stay);
+    ck_assert_int_eq(
+        ek_detector_new(&b.detector, b.world.manifest, b.world.profile, b.world.rules, NULL),
+        EK_OK);
     run(&b, BEFORE, of_the_stay_as_ever);
     ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
     run(&b, 400, of_the_stay_in_cents);
@@ -186,7 +189,7 @@ START_TEST(a_list_repeated_is_no_new_evidence)
     struct bench b;
     setup(&b, 8);
     run(&b, BEFORE, NULL);
-    struct ek_query *q = stream_next(&b.stream);
+    struct ek_query *q = stream_next(&b.world.stream);
     stream_scale(q, 0, 100);
     for (int i = 0; i < 300; i++)
         observe(&b, q);
@@ -200,7 +203,7 @@ END_TEST
 static void run_same(struct bench *b, int same_ids)
 {
     for (int i = 0; i < 300; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_query *q = stream_next(&b->world.stream);
         stream_scale(q, 0, 100);
         q->query[0] = same_ids ? (float)(1 + i) : 3;
         for (int k = 0; same_ids && k < q->items; k++)
@@ -232,7 +235,7 @@ START_TEST(empty_lists_and_strange_values_are_no_evidence_and_no_harm)
     struct bench b;
     setup(&b, 9);
     for (int i = 0; i < 500; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_query *q = stream_next(&b.world.stream);
         if (i % 5 == 0)
             q->items = 0;
         else if (i % 50 == 1)
@@ -251,7 +254,7 @@ START_TEST(a_list_of_another_shape_is_refused_and_not_counted)
     struct bench b;
     struct ek_error e;
     setup(&b, 10);
-    struct ek_query *q = stream_next(&b.stream);
+    struct ek_query *q = stream_next(&b.world.stream);
     q->item_features = 2;
     ck_assert_int_eq(ek_detector_observe(b.detector, q, 0, &e), EK_ESTATE);
     ck_assert_uint_eq(ek_detector_queries(b.detector), 0);
@@ -294,7 +297,7 @@ static void two_dimensions(struct bench *b, struct ek_query *q)
 
 static void cents_in_arm_b_of_app_71(struct bench *b, struct ek_query *q)
 {
-    if (app_71(q) && b->stream.arm_b)
+    if (app_71(q) && b->world.stream.arm_b)
         stream_scale(q, 0, 100);
 }
 
@@ -372,7 +375,7 @@ END_TEST
 
 static void absent_in_arm_b(struct bench *b, struct ek_query *q)
 {
-    if (b->stream.arm_b)
+    if (b->world.stream.arm_b)
         absent(b, q);
 }
 
@@ -394,7 +397,7 @@ END_TEST
 /* One list in a hundred is of arm C. */
 static int of_arm_c(struct bench *b, struct ek_query *q)
 {
-    int rare = b->stream.number % 100 == 0;
+    int rare = b->world.stream.number % 100 == 0;
     if (rare)
         q->segments[0].value = stream_text("C");
     return rare;
@@ -460,7 +463,7 @@ START_TEST(a_list_without_nights_does_not_hide_that_the_factor_is_the_nights)
     setup(&b, 4);
     run(&b, BEFORE, NULL);
     for (int i = 0; i < 400; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_query *q = stream_next(&b.world.stream);
         full_stay(&b, q);
         if (i % 50 == 7)
             q->query[0] = i % 100 == 7 ? NAN : INFINITY;

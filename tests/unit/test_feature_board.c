@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "daemon/feature_board.h"
 #include "tests/check.h"
-#include "tests/stream.h"
+#include "tests/stream_world.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -11,40 +11,31 @@
 enum { TRAINING = 1500, LISTS = 400, FEATURES = 3 };
 
 struct bench {
-    struct ek_manifest *manifest;
-    struct ek_profile *profile;
-    struct ek_rules *rules;
+    struct stream_world world;
     struct ek_cells *cells;
     struct ek_traffic *traffic;
     struct ek_board *board;
     struct ek_journal *journal;
-    struct stream stream;
 };
 
 static void setup(struct bench *b, const char *rules)
 {
-    b->manifest = stream_manifest();
-    b->profile = stream_profile(b->manifest, TRAINING);
-    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
+    stream_world_start(&b->world, rules, TRAINING, 41);
+    ck_assert_int_eq(
+        ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count, 20), EK_OK);
+    ck_assert_int_eq(ek_traffic_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL),
                      EK_OK);
-    ck_assert_int_eq(ek_cells_new(&b->cells, b->rules->segment, b->rules->segment_count, 20),
-                     EK_OK);
-    ck_assert_int_eq(ek_traffic_new(&b->traffic, b->profile, b->rules, b->cells, NULL), EK_OK);
-    ck_assert_ptr_nonnull(b->board = ek_board_new(b->manifest, b->rules, b->traffic));
+    ck_assert_ptr_nonnull(b->board = ek_board_new(b->world.manifest, b->world.rules, b->traffic));
     ck_assert_ptr_nonnull(b->journal = ek_journal_new(10));
-    stream_start(&b->stream, 41);
 }
 
 static void teardown(struct bench *b)
 {
-    stream_end(&b->stream);
     ek_journal_free(b->journal);
     ek_board_free(b->board);
     ek_traffic_free(b->traffic);
     ek_cells_free(b->cells);
-    ek_rules_free(b->rules);
-    ek_profile_free(b->profile);
-    ek_manifest_free(b->manifest);
+    stream_world_end(&b->world);
 }
 
 /* Prices of arm B are in cents; `arm` is what B is called. */
@@ -52,8 +43,8 @@ static void run(struct bench *b, int lists, const char *arm)
 {
     for (int i = 0; i < lists; i++) {
         int16_t ids[EK_CELLS_PER_QUERY];
-        struct ek_query *q = stream_next(&b->stream);
-        if (b->stream.arm_b) {
+        struct ek_query *q = stream_next(&b->world.stream);
+        if (b->world.stream.arm_b) {
             stream_scale(q, 0, 100);
             q->segments[0].value = stream_text(arm);
         }

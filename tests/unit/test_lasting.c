@@ -5,7 +5,7 @@
 /* Grows to twice the value over 6,000 lists. */
 static void growing(struct bench *b, struct ek_query *q)
 {
-    double done = ((double)b->stream.number - BEFORE) / 6000;
+    double done = ((double)b->world.stream.number - BEFORE) / 6000;
     stream_scale(q, 0, exp2(done < 1 ? done : 1));
 }
 
@@ -42,7 +42,7 @@ END_TEST
 
 static void cents_and_some_zeros(struct bench *b, struct ek_query *q)
 {
-    stream_scale(q, 0, b->stream.arm_b ? 0 : 100);
+    stream_scale(q, 0, b->world.stream.arm_b ? 0 : 100);
 }
 
 START_TEST(a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away)
@@ -65,8 +65,8 @@ END_TEST
 static void run_arm_a(struct bench *b, int lists)
 {
     while (lists) {
-        struct ek_query *q = stream_next(&b->stream);
-        if (b->stream.arm_b)
+        struct ek_query *q = stream_next(&b->world.stream);
+        if (b->world.stream.arm_b)
             continue;
         observe(b, q);
         lists--;

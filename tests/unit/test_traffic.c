@@ -3,42 +3,33 @@
 #include "decide/cells.h"
 #include "guard/traffic.h"
 #include "tests/check.h"
-#include "tests/stream.h"
+#include "tests/stream_world.h"
 
 #include <jansson.h>
 
 enum { TRAINING = 2000, MINUTE_MS = 60 * 1000, PRICE = 0, FLAG = 2 };
 
 struct bench {
-    struct ek_manifest *manifest;
-    struct ek_profile *profile;
-    struct ek_rules *rules;
+    struct stream_world world;
     struct ek_cells *cells;
     struct ek_traffic *traffic;
-    struct stream stream;
 };
 
 static void setup(struct bench *b, const char *rules)
 {
-    b->manifest = stream_manifest();
-    b->profile = stream_profile(b->manifest, TRAINING);
-    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
+    stream_world_start(&b->world, rules, TRAINING, 31);
+    ck_assert_int_eq(ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count,
+                                  EK_CELLS_DEFAULT_MAX),
                      EK_OK);
-    ck_assert_int_eq(
-        ek_cells_new(&b->cells, b->rules->segment, b->rules->segment_count, EK_CELLS_DEFAULT_MAX),
-        EK_OK);
-    ck_assert_int_eq(ek_traffic_new(&b->traffic, b->profile, b->rules, b->cells, NULL), EK_OK);
-    stream_start(&b->stream, 31);
+    ck_assert_int_eq(ek_traffic_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL),
+                     EK_OK);
 }
 
 static void teardown(struct bench *b)
 {
-    stream_end(&b->stream);
     ek_traffic_free(b->traffic);
     ek_cells_free(b->cells);
-    ek_rules_free(b->rules);
-    ek_profile_free(b->profile);
-    ek_manifest_free(b->manifest);
+    stream_world_end(&b->world);
 }
 
 /* That many lists at that minute, prices times `factor` in arm B. Returns how many are of arm B. */
@@ -47,10 +38,10 @@ static int run(struct bench *b, int lists, int64_t minute, double factor)
     int of_b = 0;
     for (int i = 0; i < lists; i++) {
         int16_t ids[EK_CELLS_PER_QUERY];
-        struct ek_query *q = stream_next(&b->stream);
-        if (b->stream.arm_b)
+        struct ek_query *q = stream_next(&b->world.stream);
+        if (b->world.stream.arm_b)
             stream_scale(q, PRICE, factor);
-        of_b += b->stream.arm_b;
+        of_b += b->world.stream.arm_b;
         ck_assert_int_eq(ek_cells_of(b->cells, q, 1, ids), EK_OK);
         ck_assert_int_eq(ek_traffic_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells),
                                          minute * MINUTE_MS, q, NULL),
@@ -172,8 +163,9 @@ START_TEST(a_cell_that_changes_hands_begins_anew)
     setup(&b, "version: 1\nsegments: [arm]\n");
     ek_traffic_free(b.traffic);
     ek_cells_free(b.cells);
-    ck_assert_int_eq(ek_cells_new(&b.cells, b.rules->segment, 1, 2), EK_OK);
-    ck_assert_int_eq(ek_traffic_new(&b.traffic, b.profile, b.rules, b.cells, NULL), EK_OK);
+    ck_assert_int_eq(ek_cells_new(&b.cells, b.world.rules->segment, 1, 2), EK_OK);
+    ck_assert_int_eq(ek_traffic_new(&b.traffic, b.world.profile, b.world.rules, b.cells, NULL),
+                     EK_OK);
     do
         run(&b, 1, 1, 1);
     while (cell_of(&b, "A") != 1 && cell_of(&b, "B") != 1);
@@ -181,7 +173,7 @@ START_TEST(a_cell_that_changes_hands_begins_anew)
     uint64_t before = view(&b, 1, PRICE, EK_SPAN_LIFE).lists;
     ck_assert_uint_eq(before, 1);
     for (int i = 0; i < 3000 && cell_of(&b, other) != 1; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_query *q = stream_next(&b.world.stream);
         int16_t ids[EK_CELLS_PER_QUERY];
         q->segments[0].value = stream_text(other);
         ck_assert_int_eq(ek_cells_of(b.cells, q, 1, ids), EK_OK);

@@ -1,0 +1,37 @@
+/* What a detector or a guard on a small stream is made of. */
+#ifndef EK_TESTS_STREAM_WORLD_H
+#define EK_TESTS_STREAM_WORLD_H
+
+#include "base/error.h"
+#include "data/rules.h"
+#include "tests/check.h"
+#include "tests/stream.h"
+
+struct stream_world {
+    struct ek_manifest *manifest;
+    struct ek_profile *profile;
+    struct ek_rules *rules;
+    struct stream stream;
+};
+
+/* training: lists of the profile. */
+static inline void stream_world_start(struct stream_world *w, const char *rules, int training,
+                                      uint64_t seed)
+{
+    w->rules = NULL;
+    w->manifest = stream_manifest();
+    w->profile = stream_profile(w->manifest, training);
+    ck_assert_int_eq(ek_rules_parse(&w->rules, w->manifest, "rules", rules, strlen(rules), NULL),
+                     EK_OK);
+    stream_start(&w->stream, seed);
+}
+
+static inline void stream_world_end(struct stream_world *w)
+{
+    stream_end(&w->stream);
+    ek_rules_free(w->rules);
+    ek_profile_free(w->profile);
+    ek_manifest_free(w->manifest);
+}
+
+#endif
