@@ -125,6 +125,8 @@ static int interpret(struct ek_journal *j, const char *json, struct ek_journal_c
         rc = take_finding(j, event, change);
     else if (says(event, "event", "plan"))
         take_plan(j, event, change);
+    else if (says(event, "event", "model_drift"))
+        change->drifted = says(event, "state", "drifted");
     json_decref(event);
     return rc;
 }
@@ -132,7 +134,7 @@ static int interpret(struct ek_journal *j, const char *json, struct ek_journal_c
 int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change)
 {
     char *copy = ek_strdup(json);
-    *change = (struct ek_journal_change){0, 0};
+    *change = (struct ek_journal_change){0, 0, 0};
     if (!copy)
         return EK_ENOMEM;
     pthread_mutex_lock(&j->lock);

@@ -23,6 +23,7 @@ struct ek_journal;
 struct ek_journal_change {
     int detected; /* 1: a finding was confirmed whose action is to route */
     int enforced; /* cells routed by this plan and not by the one before */
+    int drifted;  /* 1: model and upstream no longer rank alike */
 };
 
 struct ek_journal *ek_journal_new(size_t keep);

@@ -176,7 +176,7 @@ static int write_series(const struct series *s, size_t count, const char *family
     return rc;
 }
 
-static int write_head(const char *name, const char *type, const char *help, struct ek_buf *out)
+int ek_metrics_head(const char *name, const char *type, const char *help, struct ek_buf *out)
 {
     return ek_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -185,7 +185,7 @@ static int write_histogram(const struct ek_metrics *m, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_stage_seconds";
     uint64_t total = 0;
-    int rc = write_head(name, "histogram", "Time of one message in the stage.", out);
+    int rc = ek_metrics_head(name, "histogram", "Time of one message in the stage.", out);
     for (int i = 0; !rc && i < BUCKETS - 1; i++) {
         total += atomic_load_explicit(&m->buckets[i], memory_order_relaxed);
         rc = ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
@@ -202,7 +202,8 @@ static int write_histogram(const struct ek_metrics *m, struct ek_buf *out)
 static int write_lags(struct ek_metrics *m, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_consumer_lag";
-    int rc = write_head(name, "gauge", "Messages between the commit position and the end.", out);
+    int rc =
+        ek_metrics_head(name, "gauge", "Messages between the commit position and the end.", out);
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; !rc && i < m->lag_count; i++)
         if (m->lags[i].messages >= 0)
@@ -214,12 +215,12 @@ static int write_lags(struct ek_metrics *m, struct ek_buf *out)
 
 int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
 {
-    int rc = write_head("evenkeel_build_info", "gauge", "Version, as a label.", out);
+    int rc = ek_metrics_head("evenkeel_build_info", "gauge", "Version, as a label.", out);
     if (!rc)
         rc = ek_buf_printf(out, "evenkeel_build_info{version=\"%s\"} 1\n", ek_version());
     for (size_t i = 0; !rc && i < sizeof FAMILIES / sizeof *FAMILIES; i++) {
         const struct family *f = &FAMILIES[i];
-        rc = write_head(f->name, f->type, f->help, out);
+        rc = ek_metrics_head(f->name, f->type, f->help, out);
         if (!rc)
             rc = write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, f->name, m->counters,
                               out);

@@ -78,4 +78,7 @@ int64_t ek_metrics_lag_sum(struct ek_metrics *m);
 /* Appends everything in Prometheus' text format. */
 int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out);
 
+/* The lines above a family of series, for who writes its own. */
+int ek_metrics_head(const char *name, const char *type, const char *help, struct ek_buf *out);
+
 #endif

@@ -1,6 +1,7 @@
 #include "daemon/stage.h"
 
 #include "base/alloc.h"
+#include "daemon/agreement_board.h"
 #include "daemon/cli.h"
 #include "daemon/feature_board.h"
 #include "daemon/journal.h"
@@ -35,6 +36,7 @@ struct ek_stage {
     struct ek_journal *journal;
     struct ek_guard *guard;
     struct ek_board *board;
+    struct ek_agreement_board *agreement;
     struct ek_lanes *lanes;
     struct ek_input *input;
     struct ek_output *output;
@@ -76,9 +78,12 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->metrics = ek_metrics_new();
     s->journal = ek_journal_new((size_t)s->config->events_kept);
     s->lanes = ek_lanes_new();
-    if (!s->metrics || !s->journal || !s->lanes)
+    s->agreement = ek_agreement_board_new();
+    if (!s->metrics || !s->journal || !s->lanes || !s->agreement)
         return ek_fail(e, EK_ENOMEM, "no memory for the stage");
     int rc = ek_guard_new(&s->guard, assets, e);
+    if (!rc)
+        ek_agreement_board_set(s->agreement, ek_guard_agreement(s->guard));
     if (!rc &&
         !(s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(s->guard))))
         rc = ek_fail(e, EK_ENOMEM, "no memory for the stage");
@@ -117,6 +122,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_output_free(s->output);
     ek_input_free(s->input);
     ek_lanes_free(s->lanes);
+    ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
     ek_guard_free(s->guard);
     ek_journal_free(s->journal);
@@ -140,9 +146,12 @@ static void tell_events(struct ek_stage *s)
     const char *json;
     struct ek_journal_change change;
     while (ek_guard_next_event(s->guard, &json) > 0) {
-        ek_log_json(s->log, EK_LOG_INFO, "guard", json);
         if (ek_journal_add(s->journal, json, &change))
             ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+        if (change.drifted)
+            ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
+        else
+            ek_log_json(s->log, EK_LOG_INFO, "guard", json);
         ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
         ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
         ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
@@ -226,6 +235,7 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     ek_input_look_for_topics(s->input);
     int rc = ek_guard_tick(s->guard, ek_wall_ms(), e);
     tell_events(s);
+    ek_agreement_board_set(s->agreement, ek_guard_agreement(s->guard));
     return rc;
 }
 
@@ -369,6 +379,8 @@ struct ek_board *ek_stage_board(struct ek_stage *s)
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
 {
     int rc = ek_metrics_write(s->metrics, out);
+    if (!rc)
+        rc = ek_agreement_board_metrics(s->agreement, out);
     return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
 }
 
@@ -379,6 +391,10 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     int rc = ek_buf_text(out, "{\"service\":");
     if (!rc)
         rc = ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
+    if (!rc)
+        rc = ek_buf_text(out, ",\"model\":");
+    if (!rc)
+        rc = ek_agreement_board_json(s->agreement, out);
     if (rc)
         return rc;
     return ek_buf_printf(out,

@@ -71,7 +71,8 @@ struct ek_journal *ek_stage_journal(struct ek_stage *s);
 struct ek_board *ek_stage_board(struct ek_stage *s);
 /* Everything for /metrics. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
-/* Status as a JSON object: service, versions, plan, partitions, observed_queries, lag. */
+/* Status as a JSON object: service, model beside upstream, versions, plan, partitions,
+ * observed_queries, lag. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 
 #endif

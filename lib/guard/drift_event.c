@@ -9,7 +9,7 @@ static int add_number(struct ek_buf *b, const char *before, double value)
                         : ek_buf_printf(b, "%s%.4g", before, value);
 }
 
-static int add_figures(struct ek_buf *b, const struct ek_agreement_view *v)
+int ek_agreement_figures_json(struct ek_buf *b, const struct ek_agreement_view *v)
 {
     int rc = ek_buf_text(b, ",\"figures\":{");
     for (int i = 0; !rc && i < EK_FIGURES; i++) {
@@ -58,7 +58,7 @@ int ek_event_model_drift(struct ek_buf *out, const struct ek_agreement_view *v, 
                            v->state == EK_AGREEMENT_DRIFTED ? "drifted" : "recovered", query,
                            time_ms, v->since_query, v->recent);
     if (!rc)
-        rc = add_figures(out, v);
+        rc = ek_agreement_figures_json(out, v);
     if (!rc)
         rc = add_sentence(out, v);
     return rc ? rc : ek_buf_text(out, "}");

@@ -9,4 +9,8 @@
 int ek_event_model_drift(struct ek_buf *out, const struct ek_agreement_view *v, uint64_t query,
                          int64_t time_ms);
 
+/* Appends ,"figures":{"tau":{"now":..,"trained":..,"least":..},..}; null for what is not known.
+ * EK_ENOMEM. */
+int ek_agreement_figures_json(struct ek_buf *out, const struct ek_agreement_view *v);
+
 #endif

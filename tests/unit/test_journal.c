@@ -45,6 +45,21 @@ START_TEST(a_finding_is_open_until_it_is_dismissed_or_recovered)
 }
 END_TEST
 
+START_TEST(a_drift_of_the_model_is_kept_and_said_and_is_no_finding)
+{
+    struct ek_journal *j = ek_journal_new(10);
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(add(j, "{\"event\":\"model_drift\",\"state\":\"drifted\"}").drifted, 1);
+    ck_assert_int_eq(add(j, "{\"event\":\"model_drift\",\"state\":\"recovered\"}").drifted, 0);
+    ck_assert_uint_eq(ek_journal_open(j), 0);
+    ck_assert_int_eq(ek_journal_last(j, 1, &out), 0);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"recovered\""));
+    ek_buf_release(&out);
+    ek_journal_free(j);
+}
+END_TEST
+
 START_TEST(a_plan_counts_the_routes_that_are_new_in_it)
 {
     static const char one[] = "{\"event\":\"plan\",\"version\":1,\"cells\":["
@@ -152,6 +167,7 @@ END_TEST
 Suite *suite_journal(void)
 {
     return ek_suite("journal", a_finding_is_open_until_it_is_dismissed_or_recovered,
+                    a_drift_of_the_model_is_kept_and_said_and_is_no_finding,
                     a_plan_counts_the_routes_that_are_new_in_it,
                     old_events_go_and_readers_go_on_where_they_were,
                     metrics_are_prometheus_text_with_cumulative_buckets,

@@ -1,22 +1,27 @@
 /* The stage in one process, against librdkafka's mock cluster; the real broker is in tests/kafka.
  */
 #include "base/alloc.h"
+#include "base/rng.h"
 #include "daemon/cli.h"
 #include "daemon/http.h"
 #include "daemon/http_pages.h"
 #include "daemon/kafka_error.h"
 #include "daemon/kafka_mock.h"
 #include "daemon/kafka_tool.h"
+#include "daemon/log.h"
 #include "daemon/stage.h"
 #include "guard/assets.h"
 #include "offline/hotel.h"
 #include "offline/profile_fit.h"
 #include "tests/check.h"
+#include "tests/plain_model.h"
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WAIT_MS = 30000, LISTS = 60, TRAINING = 100 };
 
@@ -26,6 +31,7 @@ struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
     struct ek_stage *stage;
+    void (*change)(struct ek_query *q, uint64_t i); /* of each list that is sent; NULL: none */
     pthread_t thread;
     int rc;
     struct ek_error error;
@@ -133,6 +139,8 @@ static void feed(struct scene *s, uint64_t from, uint64_t to)
     ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", &e), 0);
     for (uint64_t i = from; i < to; i++) {
         ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, &e), 0);
+        if (s->change)
+            s->change(&q, i);
         ek_buf_clear(&message);
         ck_assert_int_eq(ek_codec_encode(s->assets.manifest, &q, EK_FEATURES_ARRAY, &message, &e),
                          0);
@@ -247,7 +255,8 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/ping", NULL, 200, "pong");
     assert_page(s.stage, "/ready", NULL, 503,
                 "{\"ready\":false,\"partitions\":0,\"missing_topics\":[]}");
-    assert_page(s.stage, "/api/v1/status", NULL, 200, "{\"service\":\"a \\\"b\\\"\",");
+    assert_page(s.stage, "/api/v1/status", NULL, 200,
+                "{\"service\":\"a \\\"b\\\"\",\"model\":null,");
     ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", s.stage, NULL, &e), "%s", e.message);
     ck_assert_int_gt(ek_http_port(http), 0);
     ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
@@ -268,6 +277,78 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/nothing", NULL, 404, "/api/v1/plan");
     ek_http_stop(http);
     finish(&s);
+    end(&s);
+}
+END_TEST
+
+/* Short lists, so that the mock cluster keeps them all; their scores have nothing to do with what
+ * the model makes of them. */
+static void score_at_random(struct ek_query *q, uint64_t i)
+{
+    struct ek_rng r;
+    ek_rng_seed_stream(&r, 9, i);
+    q->items = q->items > 5 ? 5 : q->items;
+    for (int k = 0; k < q->items; k++)
+        q->score[k] = ek_rng_normal(&r);
+}
+
+static bool page_has(struct ek_stage *stage, const char *path, const char *part)
+{
+    struct ek_buf body;
+    const char *type = NULL;
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(stage, path, NULL, &type, &body), 200);
+    bool found = strstr(ek_buf_string(&body), part) != NULL;
+    ek_buf_release(&body);
+    return found;
+}
+
+/* A model that says it was as good as one with its teacher. */
+static struct ek_model *faithful_model(const struct ek_manifest *m)
+{
+    char path[] = "/tmp/ek-stage-XXXXXX";
+    close(mkstemp(path));
+    struct ek_model *model = ek_save_plain_model(m, path);
+    unlink(path);
+    model->fidelity = (struct ek_fidelity){1000, {.95, .99, .9}, {.05, .02, .3}};
+    return model;
+}
+
+START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
+{
+    struct scene s;
+    struct ek_error e;
+    char *log_text;
+    size_t log_length;
+    FILE *to = open_memstream(&log_text, &log_length);
+    struct ek_log *log = ek_log_new(to, EK_LOG_WARN);
+    begin(&s);
+    s.assets.model = faithful_model(s.assets.manifest);
+    s.assets.rules->false_alarms = 1000;
+    s.change = score_at_random;
+    ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, log, &e), 0);
+    ck_assert(page_has(s.stage, "/api/v1/status", "\"model\":{\"state\":\"holds\",\"compared_"));
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_model_drifted 0\n"));
+    feed(&s, 0, 4000);
+    ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
+    wait_for(&s, 4000);
+    for (int64_t until = ek_now_ms() + WAIT_MS;
+         !page_has(s.stage, "/metrics", "\nevenkeel_model_drifted 1\n") && ek_now_ms() < until;)
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_model_drifted 1\n");
+    assert_page(s.stage, "/metrics", NULL, 200,
+                "\nevenkeel_model_agreement_trained{figure=\"tau\"} 0.95\n");
+    assert_page(s.stage, "/api/v1/status", NULL, 200, "\"model\":{\"state\":\"drifted\",");
+    assert_page(s.stage, "/api/v1/events", "1000", 200, "{\"event\":\"model_drift\",");
+    finish(&s);
+    ek_log_free(log);
+    fclose(to);
+    char *line = strstr(log_text, "event=model_drift json={");
+    ck_assert_msg(line != NULL, "%s", log_text);
+    ck_assert_ptr_null(strstr(line + 1, "event=model_drift"));
+    ck_assert_ptr_nonnull(strstr(line, "train with --teacher upstream"));
+    free(log_text);
+    ek_model_free(s.assets.model);
     end(&s);
 }
 END_TEST
@@ -367,6 +448,7 @@ Suite *suite_stage(void)
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,
+                    a_stage_warns_when_model_and_upstream_rank_differently,
                     an_address_to_listen_on_is_checked, two_instances_do_not_share_a_port,
                     nor_a_port_of_ipv6, errors_of_kafka_have_one_class_each,
                     a_fatal_error_is_kept_and_counted);
