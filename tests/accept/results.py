@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Makes the tables of docs/results.md.
+
+    python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/results.md]
+
+NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost; or all. Prints Markdown; with --write it
+replaces what stands between `<!-- table NAME -->` and `<!-- end -->` in a document instead. EK_DATA names the folder of the sets.
+Models are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
+virtual environment below that folder; without an index to fetch it from its columns stay empty, and a line says so.
+"""
+import argparse
+import hashlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import tables  # noqa: E402
+from sets import Set  # noqa: E402
+
+PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lightgbm_peer.py")
+
+
+class Peer:
+    """LightGBM in a virtual environment of its own."""
+
+    def __init__(self, keep):
+        self.keep, self.python = keep, os.path.join(keep, "venv", "bin", "python")
+        self.ready = self._install()
+        with open(PEER, "rb") as stream:
+            self.version = "lightgbm-" + hashlib.sha256(stream.read()).hexdigest()[:12]
+
+    def _install(self):
+        if os.path.exists(self.python):
+            return True
+        steps = [[sys.executable, "-m", "venv", os.path.join(self.keep, "venv")],
+                 [self.python, "-m", "pip", "install", "-q", "lightgbm", "scipy", "zstandard"]]
+        for step in steps:
+            if subprocess.run(step, capture_output=True, check=False).returncode:
+                print("LightGBM could not be installed; its columns stay empty", file=sys.stderr)
+                return False
+        return True
+
+    def measure(self, data, seeds, rows):
+        """Rows of (specs, features, remedy) -> per row, per seed [NDCG@5, NDCG@10]; None without LightGBM. Its figures do not
+        depend on our program and are kept."""
+        if not self.ready:
+            return [None] * len(rows)
+        folder = os.path.join(self.keep, self.version, data.name)
+        os.makedirs(folder, exist_ok=True)
+        kept, known = os.path.join(folder, f"figures-{len(seeds)}.json"), {}
+        if os.path.exists(kept):
+            with open(kept, encoding="utf-8") as stream:
+                known = json.load(stream)
+        new = [r for r in rows if repr(r) not in known]
+        if new:
+            print(f"{data.name} lightgbm, {len(new)} rows", file=sys.stderr)
+            known.update(zip(map(repr, new), self._ask(data, seeds, new, folder)))
+            with open(kept, "w", encoding="utf-8") as stream:
+                json.dump(known, stream)
+        return [known[repr(r)] for r in rows]
+
+    def _ask(self, data, seeds, rows, folder):
+        job = {"scratch": folder, "splits": data.splits, "items": data.items, "query": data.query,
+               "list_size": data.folded, "seeds": seeds, **data.lightgbm,
+               "rows": [{"perturb": specs, "features": features, "remedy": remedy} for specs, features, remedy in rows]}
+        result = subprocess.run([self.python, PEER], input=json.dumps(job), capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise SystemExit(result.stderr)
+        return json.loads(result.stdout)
+
+
+class Bench:
+    """What the tables are made with: sets, seeds, the peer; figures are measured once."""
+
+    def __init__(self, args, folder):
+        with open(args.program, "rb") as stream:
+            build = hashlib.sha256(stream.read()).hexdigest()[:12]
+        self.args, self.folder = args, folder
+        self.scratch = os.path.join(args.keep, "models-" + build)
+        self.seeds, self.peer, self.sets, self.found = list(range(args.seeds)), Peer(args.keep), {}, {}
+
+    def set(self, name):
+        if name not in self.sets:
+            self.sets[name] = Set(self.args.program, self.folder, name, self.scratch)
+        return self.sets[name]
+
+    def ours(self, name, variant, loss, words):
+        """[[NDCG@5, NDCG@10] per seed]."""
+        key = (name, variant, loss, *words)
+        if key not in self.found:
+            print(" ".join(key), file=sys.stderr)
+            values = self.set(name).measure(variant, loss, self.seeds, words)
+            self.found[key] = list(zip(values["ndcg@5"], values["ndcg@10"]))
+        return self.found[key]
+
+    def theirs(self, name, rows):
+        """The same of LightGBM, per row of (specs, features, remedy)."""
+        return self.peer.measure(self.set(name), self.seeds, rows)
+
+
+def cell(values, which=1):
+    """Mean and deviation over the seeds of [NDCG@5, NDCG@10], the leading 0 left out."""
+    if not values:
+        return "-"
+    of = [v[which] for v in values]
+    return f"{statistics.fmean(of):.4f}±{statistics.pstdev(of):.4f}".replace("0.", ".")
+
+
+def render(rows, head, best=True):
+    """rows: (name, [values per seed or None or text]). The best mean of a row, to four digits, is set bold."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name, cells in rows:
+        texts = [c if isinstance(c, str) else cell(c) for c in cells]
+        top = max((t for t in texts if t[:1] == "."), key=lambda t: t[:5], default="")[:5]
+        lines.append(f"| {name} | " + " | ".join(f"**{t}**" if best and t[:5] == top else t for t in texts) + " |")
+    return "\n".join(lines)
+
+
+def write(path, found):
+    with open(path, encoding="utf-8") as stream:
+        text = stream.read()
+    for name, table in found.items():
+        marks = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.S)
+        if not marks.search(text):
+            raise SystemExit(f"{path} has no place for table {name}")
+        text = marks.sub(lambda m, t=table: m.group(1) + t + "\n" + m.group(2), text)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="+", choices=[*tables.TABLES, "all"], metavar="NAME")
+    parser.add_argument("--program", default="build/evenkeel")
+    parser.add_argument("--keep", default="build/accept")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--write")
+    args = parser.parse_args()
+    folder = os.environ.get("EK_DATA")
+    if not folder:
+        raise SystemExit("EK_DATA names no folder with the sets")
+    os.makedirs(args.keep, exist_ok=True)
+    bench = Bench(args, folder)
+    found = {name: tables.TABLES[name](bench, render, cell) for name in (tables.TABLES if "all" in args.names else args.names)}
+    if args.write:
+        write(args.write, found)
+    else:
+        print("\n\n".join(found.values()))
+
+
+if __name__ == "__main__":
+    main()
