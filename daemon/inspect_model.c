@@ -84,9 +84,9 @@ static void model_json(const struct ek_model *m, FILE *to)
     hidden_sizes(m, to, ",");
     fprintf(to,
             "],\"gate_size\":%d,\"mask_input\":%s,\"list_free\":%s,\"log_input\":\"%s\","
-            "\"parameters\":%zu,\"routable\":[",
+            "\"transform\":\"%s\",\"parameters\":%zu,\"routable\":[",
             m->gate_size, m->mask_input ? "true" : "false", m->list_free ? "true" : "false",
-            log_input_name(m->log_input), parameters(m));
+            log_input_name(m->log_input), ek_transform_name(m->transform), parameters(m));
     for (int k = 0; k < m->routable_count; k++)
         fprintf(to, "%s\"%s\"", k ? "," : "", m->item_names[m->routable[k]]);
     fputs("],\"trained\":", to);
@@ -107,8 +107,9 @@ static void model_table(const struct ek_model *m, FILE *to)
     fprintf(to, "  deep part       %d -> ", m->deep_inputs);
     hidden_sizes(m, to, " -> ");
     fprintf(to, " -> 1, gate of %d\n", m->gate_size);
-    fprintf(to, "  inputs          mask %s, logs %s%s\n", m->mask_input ? "yes" : "no",
-            log_input_name(m->log_input), m->list_free ? ", list-free" : "");
+    fprintf(to, "  inputs          %s, mask %s, logs %s%s\n", ek_transform_name(m->transform),
+            m->mask_input ? "yes" : "no", log_input_name(m->log_input),
+            m->list_free ? ", list-free" : "");
     fprintf(to, "  parameters      %zu\n", parameters(m));
     trained_row(m, to);
     fidelity_row(m, to);

@@ -157,6 +157,15 @@ static void take_batch(struct argp_state *state, struct ek_train_args *a, const 
     a->batch_given = true;
 }
 
+static void take_transform(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    const char *words[EK_TRANSFORM_MIXTURE + 1];
+    for (int i = 0; i <= EK_TRANSFORM_MIXTURE; i++)
+        words[i] = ek_transform_name((enum ek_transform)i);
+    a->options.shape.transform =
+        (enum ek_transform)ek_one_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
+}
+
 static void take_norm(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     (void)state;
@@ -210,6 +219,9 @@ static const struct row ROWS[] = {
      take_logs},
     {"list-free", 0, NULL, "A model whose items are scored one by one", take_free},
     {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", take_hidden},
+    {"transform", 0, "NAME",
+     "How the deep part sees item features: log1p, raw, zscore, cdf or mixture (log1p)",
+     take_transform},
     {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", take_norm},
     {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)",
      take_dropout},

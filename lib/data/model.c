@@ -20,6 +20,21 @@ int ek_log_input_parse(const char *name)
     return -1;
 }
 
+static const char *const TRANSFORMS[] = {"log1p", "raw", "zscore", "cdf", "mixture"};
+
+const char *ek_transform_name(enum ek_transform t)
+{
+    return TRANSFORMS[t];
+}
+
+int ek_transform_parse(const char *name)
+{
+    for (int i = 0; i <= EK_TRANSFORM_MIXTURE; i++)
+        if (!strcmp(TRANSFORMS[i], name))
+            return i;
+    return -1;
+}
+
 static void add(struct ek_model_array *a, int *count, const char *name, float **at, int rows,
                 int columns)
 {
@@ -30,6 +45,21 @@ static void add(struct ek_model_array *a, int *count, const char *name, float **
     to->shape[0] = (size_t)rows;
     to->shape[1] = columns < 0 ? 0 : (size_t)columns;
     to->positive = strstr(name, "_sd") != NULL;
+    to->rising = !strcmp(name, "cdf");
+}
+
+/* What the transform is made of. */
+static void add_transform(struct ek_model *m, struct ek_model_array *arrays, int *count)
+{
+    bool mixture = m->transform == EK_TRANSFORM_MIXTURE;
+    if (mixture || m->transform == EK_TRANSFORM_ZSCORE) {
+        add(arrays, count, "raw_mean", &m->raw_mean, m->item_features, -1);
+        add(arrays, count, "raw_sd", &m->raw_sd, m->item_features, -1);
+    }
+    if (mixture || m->transform == EK_TRANSFORM_CDF)
+        add(arrays, count, "cdf", &m->cdf, m->item_features, EK_CDF_KNOTS);
+    if (mixture)
+        add(arrays, count, "mixture", &m->mixture, m->item_features, EK_TRANSFORM_PARTS);
 }
 
 int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays)
@@ -48,6 +78,7 @@ int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays)
     add(arrays, &count, "gate.bias", &m->gate_bias, m->gate_size, -1);
     add(arrays, &count, "slope", &m->slope, m->gate_size + 1, m->routable_count);
     add(arrays, &count, "zero", &m->zero, m->gate_size + 1, m->routable_count);
+    add_transform(m, arrays, &count);
     add(arrays, &count, "item_mean", &m->item_mean, m->item_features, -1);
     add(arrays, &count, "item_sd", &m->item_sd, m->item_features, -1);
     add(arrays, &count, "query_mean", &m->query_mean, m->query_features, -1);
@@ -128,6 +159,7 @@ static int fill_new(struct ek_model *m, const struct ek_manifest *manifest,
     m->mask_input = shape->mask_input;
     m->list_free = shape->list_free;
     m->log_input = shape->log_input;
+    m->transform = shape->transform;
     if (copy_features(m, manifest) || ek_tensors_new(&m->storage))
         return ek_fail(e, EK_ENOMEM, "no memory for a model");
     int code = ek_model_shape_check(m, EK_EUSAGE, e);

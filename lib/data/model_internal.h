@@ -14,9 +14,10 @@ struct ek_model_array {
     int dims;
     size_t shape[2];
     bool positive; /* a standard deviation */
+    bool rising;   /* rows that never fall */
 };
 
-enum { EK_MODEL_ARRAYS_MAX = 2 * EK_LAYERS_MAX + 11, EK_MODEL_STATISTICS = 7 };
+enum { EK_MODEL_ARRAYS_MAX = 2 * EK_LAYERS_MAX + 15, EK_MODEL_STATISTICS = 7 };
 
 /* The arrays of a model whose numbers (F, M, K, L, hidden, ...) are set. Returns how many. The last
  * EK_MODEL_STATISTICS are the training statistics. */

@@ -92,6 +92,18 @@ static int read_hidden(struct ek_model *m, const json_t *d, struct ek_error *e)
     return EK_OK;
 }
 
+/* Missing in models that know of one transform only. */
+static int read_transform(struct ek_model *m, const json_t *d, struct ek_error *e)
+{
+    const json_t *v = json_object_get(d, "transform");
+    int found =
+        v ? json_is_string(v) ? ek_transform_parse(json_string_value(v)) : -1 : EK_TRANSFORM_LOG1P;
+    if (found < 0)
+        return missing(e, "transform");
+    m->transform = (enum ek_transform)found;
+    return EK_OK;
+}
+
 static int read_description(struct ek_model *m, const json_t *d, struct ek_error *e)
 {
     int version = 0, code;
@@ -109,8 +121,8 @@ static int read_description(struct ek_model *m, const json_t *d, struct ek_error
     m->log_input = (enum ek_log_input)log_input;
     if ((code = read_names(d, "item_features", &m->item_names, &m->item_features, e)) ||
         (code = read_names(d, "query_features", &m->query_names, &m->query_features, e)) ||
-        (code = read_routable(m, d, e)) || (code = read_hidden(m, d, e)) ||
-        (code = read_int(d, "gate_size", &m->gate_size, e)) ||
+        (code = read_routable(m, d, e)) || (code = read_transform(m, d, e)) ||
+        (code = read_hidden(m, d, e)) || (code = read_int(d, "gate_size", &m->gate_size, e)) ||
         (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
         (code = read_bool(d, "list_free", &m->list_free, e)) ||
         (code = ek_model_trained_read(m, json_object_get(d, "trained"), e)) ||
@@ -128,6 +140,8 @@ static int check_values(const struct ek_model_array *a, const struct ek_tensor *
             return ek_fail(e, EK_EFORMAT, "tensor '%s' has a value that is not finite", a->name);
         if (a->positive && x[i] <= 0)
             return ek_fail(e, EK_EFORMAT, "tensor '%s' has a value that is not positive", a->name);
+        if (a->rising && i % a->shape[1] && x[i] < x[i - 1])
+            return ek_fail(e, EK_EFORMAT, "tensor '%s' has a row that does not rise", a->name);
     }
     return EK_OK;
 }

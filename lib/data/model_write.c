@@ -88,6 +88,8 @@ static json_t *description(const struct ek_model *m)
     };
     int failed = 0;
     json_t *d = json_object();
+    if (m->transform != EK_TRANSFORM_LOG1P)
+        failed = json_object_set_new(d, "transform", json_string(ek_transform_name(m->transform)));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         failed |= json_object_set_new(d, rows[i].key, rows[i].value);
     if (m->trained.known)

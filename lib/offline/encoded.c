@@ -5,12 +5,14 @@
 
 #include <string.h>
 
-static int allocate(struct ek_encoded *c)
+static int allocate(struct ek_encoded *c, bool mixes)
 {
     const struct ek_dataset *d = c->data;
     c->item = ek_calloc(d->items, c->stride * sizeof *c->item);
     c->query = ek_calloc(d->lists, c->queries * sizeof *c->query);
-    return c->item && c->query ? EK_OK : EK_ENOMEM;
+    if (mixes)
+        c->part = ek_calloc(d->items * c->features, EK_TRANSFORM_PARTS * sizeof *c->part);
+    return c->item && c->query && (!mixes || c->part) ? EK_OK : EK_ENOMEM;
 }
 
 static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t q)
@@ -26,6 +28,16 @@ static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t 
     return EK_OK;
 }
 
+static void take_parts(struct ek_encoded *c, struct ek_transformer *t, double *row)
+{
+    const struct ek_dataset *d = c->data;
+    for (size_t i = 0; i < d->items; i++) {
+        for (size_t f = 0; f < c->features; f++)
+            row[f] = (double)d->x[i * c->features + f];
+        ek_transform_parts(t, row, c->part + i * c->features * EK_TRANSFORM_PARTS);
+    }
+}
+
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,
                     struct ek_error *e)
 {
@@ -37,9 +49,11 @@ int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct
     c->stride = c->features + 2 * (size_t)m->routable_count;
     int code = ek_encoder_init(&encoder, m);
     if (!code)
-        code = allocate(c);
+        code = allocate(c, m->transform == EK_TRANSFORM_MIXTURE);
     for (size_t q = 0; q < d->lists && !code; q++)
         code = encode_list(c, &encoder, q);
+    if (!code && c->part)
+        take_parts(c, &encoder.transformer, encoder.row);
     ek_encoder_release(&encoder);
     if (!code)
         return EK_OK;
@@ -51,14 +65,17 @@ void ek_encoded_release(struct ek_encoded *c)
 {
     ek_free(c->item);
     ek_free(c->query);
+    ek_free(c->part);
     memset(c, 0, sizeof *c);
 }
 
 struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, const float *mask)
 {
     size_t first = c->data->offset[q];
-    return (struct ek_network_list){.items = c->data->offset[q + 1] - first,
-                                    .item = c->item + first * c->stride,
-                                    .query = c->query + q * c->queries,
-                                    .mask = mask};
+    return (struct ek_network_list){
+        .items = c->data->offset[q + 1] - first,
+        .item = c->item + first * c->stride,
+        .query = c->query + q * c->queries,
+        .mask = mask,
+        .part = c->part ? c->part + first * c->features * EK_TRANSFORM_PARTS : NULL};
 }

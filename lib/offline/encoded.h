@@ -16,6 +16,7 @@ struct ek_encoded {
     size_t longest;                   /* items of the longest list */
     float *item;                      /* [N, stride], as score/encode.h has it */
     float *query;                     /* [Q, M] */
+    float *part;                      /* [N, F, EK_TRANSFORM_PARTS] of a mixture, else NULL */
 };
 
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,

@@ -37,7 +37,8 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
     n->gate = (size_t)m->gate_size;
     n->mask_input = m->mask_input;
     n->log_input = m->log_input;
-    n->position = m->routable;
+    n->model = m;
+    n->mixes = m->transform == EK_TRANSFORM_MIXTURE;
     n->layers = m->hidden_count + 1;
     size_t inputs = (size_t)m->deep_inputs;
     for (int i = 0; i < n->layers; i++) {
@@ -55,6 +56,10 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
     n->gate_bias = take(&n->parameters, n->gate);
     n->slope = take(&n->parameters, (n->gate + 1) * n->routable);
     n->zero = take(&n->parameters, (n->gate + 1) * n->routable);
+    if (n->mixes) {
+        n->mixture = take(&n->parameters, n->items * EK_TRANSFORM_PARTS);
+        n->shares = take(&n->turned, n->items * EK_TRANSFORM_PARTS);
+    }
     n->norm = o->batch_norm;
     n->dropout = o->dropout;
     n->learned = n->parameters;
@@ -81,6 +86,8 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
     }
     draw(parameter + n->gate_weight, n->gate * n->queries, n->queries, r);
     draw(parameter + n->gate_bias, n->gate, n->queries, r);
+    if (n->mixes)
+        ek_network_start_mixture(n, parameter);
 }
 
 void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned)
@@ -93,6 +100,8 @@ void ek_network_turn(const struct ek_network *n, const float *parameter, float *
             for (size_t o = 0; o < l->outputs; o++)
                 to[in * l->width + o] = from[o * l->stride + in];
     }
+    if (n->mixes)
+        ek_network_shares(n, parameter, turned + n->shares);
 }
 
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m)
@@ -108,6 +117,8 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
     memcpy(m->gate_bias, parameter + n->gate_bias, n->gate * sizeof *parameter);
     memcpy(m->slope, parameter + n->slope, (n->gate + 1) * n->routable * sizeof *parameter);
     memcpy(m->zero, parameter + n->zero, (n->gate + 1) * n->routable * sizeof *parameter);
+    if (n->mixes)
+        ek_network_shares(n, parameter, m->mixture);
 }
 
 /* Arrays of one layer. */
@@ -137,10 +148,12 @@ int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
     for (int i = 0; i < 2; i++)
         p->column[i] = ek_calloc_aligned(widest_stride(n), sizeof *p->column[i]);
     p->input = ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->input);
+    p->below = n->mixes ? ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->below) : NULL;
     p->gate = ek_calloc(n->gate + 1, sizeof *p->gate);
     p->slope = ek_calloc(n->routable, sizeof *p->slope);
     p->zero = ek_calloc(n->routable, sizeof *p->zero);
-    bool whole = p->column[0] && p->column[1] && p->input && p->gate && p->slope && p->zero;
+    bool whole = (!n->mixes || p->below) && p->column[0] && p->column[1] && p->input && p->gate &&
+                 p->slope && p->zero;
     for (int i = 0; i < n->layers && whole; i++)
         whole = take_layer(p, n, i);
     if (whole)
@@ -152,6 +165,7 @@ int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
 void ek_pass_release(struct ek_pass *p)
 {
     ek_free(p->input);
+    ek_free(p->below);
     ek_free(p->gate);
     ek_free(p->slope);
     ek_free(p->zero);
@@ -172,14 +186,16 @@ static float *put(float *to, const float *from, size_t count)
     return to + count;
 }
 
-static void load_item(const struct ek_network *n, float *to, const struct ek_network_list *l,
-                      size_t item)
+static void load_item(const struct ek_network *n, const float *turned, float *to,
+                      const struct ek_network_list *l, size_t item)
 {
     const float *deep = l->item + item * (n->items + 2 * n->routable), *z = deep + n->items;
     float *u = to;
     to = put(to, deep, n->items);
+    if (n->mixes)
+        ek_network_mix(n, turned, l->part + item * n->items * EK_TRANSFORM_PARTS, u);
     for (size_t k = 0; k < n->routable; k++)
-        u[n->position[k]] *= 1 - l->mask[k];
+        u[n->model->routable[k]] *= 1 - l->mask[k];
     to = put(to, l->query, n->queries);
     if (n->mask_input)
         to = put(to, l->mask, n->routable);
@@ -191,11 +207,11 @@ static void load_item(const struct ek_network *n, float *to, const struct ek_net
         put(to + n->routable, z + n->routable, n->routable);
 }
 
-void ek_network_load(const struct ek_network *n, struct ek_pass *p, size_t row,
+void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,
                      const struct ek_network_list *l)
 {
     for (size_t i = 0; i < l->items; i++)
-        load_item(n, p->input + (row + i) * n->layer[0].stride, l, i);
+        load_item(n, turned, p->input + (row + i) * n->layer[0].stride, l, i);
 }
 
 static void rectify(float *x, size_t count)
@@ -211,7 +227,7 @@ float *ek_pass_source(const struct ek_pass *p, int layer)
 
 float *ek_pass_below(const struct ek_pass *p, int layer)
 {
-    return layer ? p->delta[layer - 1] : NULL;
+    return layer ? p->delta[layer - 1] : p->below;
 }
 
 /* What a layer reads in training. */

@@ -23,12 +23,15 @@ struct ek_network {
     size_t items, queries, routable, gate; /* F, M, K, L */
     bool mask_input;
     enum ek_log_input log_input;
-    const int *position; /* [K] item numbers of the routable features; the model's */
+    const struct ek_model *model;
     int layers;
     struct ek_network_layer layer[EK_LAYERS_MAX];
     size_t gate_weight, gate_bias, slope, zero; /* [L, M], [L], [L + 1, K] twice */
     bool norm;      /* inputs of the layers are normalised over the batch */
     double dropout; /* share of a hidden layer's outputs that is dropped */
+    bool mixes;     /* item features come in parts, whose shares are learned */
+    size_t mixture; /* [F, EK_TRANSFORM_PARTS]: shares are the softmax of a feature's row */
+    size_t shares;  /* the same, place of the shares in the turned weights */
     size_t learned; /* what the optimiser moves stands first; running statistics follow */
     size_t parameters, turned; /* floats of either array */
 };
@@ -45,14 +48,15 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
 /* PyTorch's default for linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
  * and zero 0. */
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
-/* The weights transposed, for the forward direction. */
+/* The weights transposed, for the forward direction, and the shares of a mixture. */
 void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned);
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
-/* One list's inputs: item [n, F + 2 K] as score/encode.h has it, query [M], mask [K] of 0 and 1. */
+/* One list's inputs: item [n, F + 2 K] as score/encode.h has it, query [M], mask [K] of 0 and 1;
+ * of a mixture part [n, F, EK_TRANSFORM_PARTS], which then stands for the first F of `item`. */
 struct ek_network_list {
     size_t items;
-    const float *item, *query, *mask;
+    const float *item, *query, *mask, *part;
 };
 
 /* Working memory for up to `rows` items at a time. */
@@ -65,6 +69,7 @@ struct ek_pass {
     float *delta[EK_LAYERS_MAX];  /* [rows, width]: d loss / d what it gives before the ReLU */
     double *gate;                 /* [L + 1], scratch */
     double *slope, *zero;         /* [K], scratch */
+    float *below;                 /* [rows, stride of the first layer] of a mixture, else NULL */
     double *column[2];            /* [widest stride], sums over the rows */
 };
 
@@ -72,7 +77,7 @@ int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows);
 void ek_pass_release(struct ek_pass *p);
 
 /* Puts a list's items to the rows from `row`. */
-void ek_network_load(const struct ek_network *n, struct ek_pass *p, size_t row,
+void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,
                      const struct ek_network_list *l);
 /* Runs `rows` loaded rows through the deep part, without what stands between layers in training. */
 void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
@@ -94,10 +99,20 @@ void ek_network_backward_layer(const struct ek_network *n, const float *paramete
                                struct ek_pass *p, size_t rows, int layer, float *gradient);
 /* Where the inputs of a layer come from, before anything is done to them: [rows, stride]. */
 float *ek_pass_source(const struct ek_pass *p, int layer);
-/* Where their gradient goes: [rows, stride]; NULL for the first layer. */
+/* Where their gradient goes: [rows, stride]; NULL where nothing below learns. */
 float *ek_pass_below(const struct ek_pass *p, int layer);
 /* From d loss / d what the layer below gives to that before its ReLU. */
 void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows,
                               int layer);
+
+/* The inputs of the first layer that a mixture gives: an item's F features into u. */
+void ek_network_mix(const struct ek_network *n, const float *turned, const float *part, float *u);
+/* The shares that parameters stand for. */
+void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares);
+/* First parameters of a mixture: every part starts with the weight of its usual size. */
+void ek_network_start_mixture(const struct ek_network *n, float *parameter);
+/* Adds a list's gradient of a mixture, after the first layer's backward. */
+void ek_network_blame_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
+                              size_t row, const struct ek_network_list *l, float *gradient);
 
 #endif

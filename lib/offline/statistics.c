@@ -1,6 +1,7 @@
 #include "offline/statistics.h"
 
 #include "base/alloc.h"
+#include "offline/transform_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,5 +128,5 @@ int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_
         m->item_median[f] = median_of(d, (size_t)f, scratch);
     fit_logs(m, d);
     ek_free(scratch);
-    return EK_OK;
+    return ek_transform_fit(m, d, e);
 }

@@ -120,7 +120,7 @@ static void load_run(struct ek_train_shard *s, size_t from)
             ek_train_shift_list(&s->shift, s->part.shift, s->part.set, list_at(&s->part, run.to),
                                 &r, &l);
         }
-        ek_network_load(&s->shared->network, &s->pass, run.rows, &l);
+        ek_network_load(&s->shared->network, s->shared->turned, &s->pass, run.rows, &l);
         run.rows += l.items;
         run.to++;
     }
@@ -242,11 +242,23 @@ void ek_train_shard_backward(struct ek_train_shard *s, int layer)
     ek_norm_blame(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
 }
 
+static void blame_mixture(struct ek_train_shard *s)
+{
+    const struct ek_train_shared *shared = s->shared;
+    for (size_t at = s->run.from, row = 0; at < s->run.to; at++) {
+        struct ek_network_list l = input_at(s, &s->run, at);
+        ek_network_blame_mixture(&shared->network, shared->turned, &s->pass, row, &l, s->gradient);
+        row += l.items;
+    }
+}
+
 void ek_train_shard_close(struct ek_train_shard *s, int layer)
 {
     const struct ek_train_shared *shared = s->shared;
     ek_norm_return(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
     ek_network_rectify_below(&shared->network, &s->pass, s->run.rows, layer);
+    if (!layer && shared->network.mixes)
+        blame_mixture(s);
 }
 
 void ek_train_shard_learn(struct ek_train_shard *s)

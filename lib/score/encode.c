@@ -47,12 +47,10 @@ int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
     c->row = ek_calloc_aligned(f > q ? f : q, sizeof *c->row);
     c->routable = ek_calloc_aligned(k, sizeof *c->routable);
     c->query = ek_calloc_aligned(q, sizeof *c->query);
-    c->item_mean = widen(m->item_mean, f);
-    c->item_scale = widen_inverse(m->item_sd, f);
     c->query_mean = widen(m->query_mean, q);
     c->query_scale = widen_inverse(m->query_sd, q);
-    if (c->row && c->routable && c->query && c->item_mean && c->item_scale && c->query_mean &&
-        c->query_scale && !init_logs(c))
+    if (c->row && c->routable && c->query && c->query_mean && c->query_scale &&
+        !ek_transformer_init(&c->transformer, m) && !init_logs(c))
         return EK_OK;
     ek_encoder_release(c);
     return EK_ENOMEM;
@@ -69,9 +67,10 @@ static void release_items(struct ek_encoder *c)
 
 void ek_encoder_release(struct ek_encoder *c)
 {
-    void *const arrays[] = {c->row,       c->routable,   c->settled,    c->query,
-                            c->item_mean, c->item_scale, c->query_mean, c->query_scale};
+    void *const arrays[] = {c->row,   c->routable,   c->settled,
+                            c->query, c->query_mean, c->query_scale};
     release_items(c);
+    ek_transformer_release(&c->transformer);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ek_free(arrays[i]);
     memset(c, 0, sizeof *c);
@@ -119,7 +118,7 @@ static void encode_item(struct ek_encoder *c, size_t number)
 {
     size_t f = (size_t)c->model->item_features, k = (size_t)c->model->routable_count;
     float *item = c->item + number * c->stride;
-    ek_signed_ln(c->row, c->item_mean, c->item_scale, item, f);
+    ek_transform(&c->transformer, c->row, item);
     ek_ln_take(routable_row(c),
                &(struct ek_ln_row){.octave = c->octave + number * k,
                                    .sign = item + f,

@@ -2,11 +2,11 @@
  *
  * Shapes as in data/model.h. An item is a row of F + 2 K floats: deep, z, zero.
  *
- *   deep  [n, F]  (sgn(x) ln(1+|x|) - item_mean) / item_sd
+ *   deep  [n, F]  what the model's transform makes of x (transform.h)
  *   z     [n, K]  sgn(x) (ln|x| - mean over the list's usable values) / log_sd; in the list-free
  *                 form with log_mean in place of the list's mean
  *   zero  [n, K]  1 where x = 0, else 0
- *   query [M]     as deep, with query_mean and query_sd
+ *   query [M]     (sgn(q) ln(1+|q|) - query_mean) / query_sd
  *
  * A missing value (NaN) or an infinity gives 0 everywhere and is left out of the mean, as is zero.
  * The arithmetic is double, the results are rounded once. z is bit for bit the same for x and
@@ -21,6 +21,7 @@
 #include "data/model.h"
 #include "data/words.h"
 #include "num/ln.h"
+#include "score/transform.h"
 
 struct ek_encoder {
     const struct ek_model *model;
@@ -33,7 +34,8 @@ struct ek_encoder {
     struct ek_ln_sums sums; /* of the list */
     double *mean, *factor;  /* the octave where z is 0, what the distance from it is worth */
     double *log_scale;      /* an octave in standard deviations of the log */
-    double *item_mean, *item_scale, *query_mean, *query_scale; /* the model's, scale = 1 / sd */
+    double *query_mean, *query_scale; /* the model's, scale = 1 / sd */
+    struct ek_transformer transformer;
 };
 
 /* The model must outlive the encoder. */

@@ -161,8 +161,10 @@ static void bench_shape(struct ek_bench *b, const char *net, const struct ek_mod
 
 void bench_score(struct ek_bench *b)
 {
-    const struct ek_model_shape routable = {2, {64, 32}, 4, true, false, EK_LOG_ALWAYS};
-    const struct ek_model_shape plain = {2, {64, 32}, 4, false, false, EK_LOG_NONE};
+    const struct ek_model_shape routable = {
+        2, {64, 32}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
+    const struct ek_model_shape plain = {2,           {64, 32},          4, false, false,
+                                         EK_LOG_NONE, EK_TRANSFORM_LOG1P};
     bench_shape(b, "64-32", &routable);
     bench_shape(b, "64-32 without logs", &plain);
 }

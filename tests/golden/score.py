@@ -50,6 +50,28 @@ class Scorer:
         return [0.0 if x is None else (math.copysign(math.log1p(abs(x)), x) - mean) / sd
                 for x, mean, sd in zip(values, means, deviations)]
 
+    def share_below(self, x, f):
+        """The share of training values strictly below x, linear between the knots."""
+        knots = rows(self.tensors["cdf"])[f]
+        below = sum(knot < x for knot in knots)
+        if below in (0, len(knots)):
+            return float(below > 0)
+        low, high = knots[below - 1], knots[below]
+        return (below - 1 + (x - low) / (high - low)) / (len(knots) - 1)
+
+    def deep_values(self, item):
+        """t(x) of the item's features."""
+        kind = self.about.get("transform", "log1p")
+        parts = {"log1p": lambda: self.standard(item, "item"),
+                 "raw": lambda: [0.0 if x is None else max(-1e18, min(x, 1e18)) for x in item],
+                 "zscore": lambda: [0.0 if x is None else max(-1e18, min((x - mean) / sd, 1e18)) for x, mean, sd
+                                    in zip(item, self.tensors["raw_mean"][1], self.tensors["raw_sd"][1])],
+                 "cdf": lambda: [0.0 if x is None else self.share_below(x, f) for f, x in enumerate(item)]}
+        if kind != "mixture":
+            return parts[kind]()
+        columns = zip(parts["raw"](), parts["zscore"](), parts["cdf"](), parts["log1p"]())
+        return [dot(shares, column) for shares, column in zip(rows(self.tensors["mixture"]), columns)]
+
     def centred(self, column, k):
         """z of one routable feature for all items."""
         logs = [math.log(abs(x)) for x in column if x]
@@ -79,7 +101,7 @@ class Scorer:
         slope, zero = self.slopes(query, "slope"), self.slopes(query, "zero")
         scores = []
         for d, item in enumerate(items):
-            u = self.standard(item, "item")
+            u = self.deep_values(item)
             z_item = [column[d] for column in z]
             is_zero = [float(item[f] == 0) for f in self.positions]
             for k, f in enumerate(self.positions):

@@ -23,20 +23,28 @@ static struct ek_manifest *manifest(const char *text)
     return m;
 }
 
-static struct ek_model *sample(void)
+static struct ek_model *transformed(enum ek_transform transform)
 {
     struct ek_manifest *f = manifest(MANIFEST);
     struct ek_model *m;
     struct ek_error e;
-    struct ek_model_shape shape = {2, {5, 3}, 4, true, false, EK_LOG_ALWAYS};
+    struct ek_model_shape shape = {2, {5, 3}, 4, true, false, EK_LOG_ALWAYS, transform};
     ck_assert_int_eq(ek_model_new(&m, f, &shape, &e), EK_OK);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         m->item_sd[i] = 1 + (float)i / 3;
+        if (m->raw_sd)
+            m->raw_sd[i] = 7;
+    }
     m->query_sd[0] = 0.1f;
     m->log_sd[0] = m->log_sd[1] = 2;
     m->weight[0][7] = -0.125f;
     ek_manifest_free(f);
     return m;
+}
+
+static struct ek_model *sample(void)
+{
+    return transformed(EK_TRANSFORM_LOG1P);
 }
 
 START_TEST(shapes_follow_from_the_features)
@@ -147,6 +155,45 @@ START_TEST(a_fidelity_that_cannot_be_is_refused_and_none_is_none)
     ck_assert_uint_eq(back->fidelity.lists, 0);
     ek_model_free(back);
     ek_model_free(none);
+}
+END_TEST
+
+START_TEST(a_transform_comes_with_its_arrays)
+{
+    static const bool raw[] = {false, false, true, false, true};
+    static const bool knots[] = {false, false, false, true, true};
+    for (int t = 0; t <= EK_TRANSFORM_MIXTURE; t++) {
+        struct ek_model *m = transformed((enum ek_transform)t), *back;
+        struct ek_error e = {0};
+        char path[] = "/tmp/ek-model-XXXXXX";
+        close(mkstemp(path));
+        if (m->mixture)
+            m->mixture[5] = 0.25f;
+        ck_assert_int_eq(ek_model_save(m, path, &e), EK_OK);
+        ck_assert_msg(ek_model_load(&back, path, &e) == EK_OK, "%s", e.message);
+        ck_assert_int_eq(back->transform, t);
+        ck_assert(!back->raw_mean == !raw[t] && !back->raw_sd == !raw[t]);
+        ck_assert(!back->cdf == !knots[t] && !back->mixture == (t != EK_TRANSFORM_MIXTURE));
+        ck_assert(!back->mixture || back->mixture[5] == 0.25f);
+        /* As in files that are older than the key. */
+        bool told = strstr(ek_tensors_text(back->storage, "routable_sir"), "transform") != NULL;
+        ck_assert(told == (t != EK_TRANSFORM_LOG1P));
+        unlink(path);
+        ek_model_free(m);
+        ek_model_free(back);
+    }
+}
+END_TEST
+
+START_TEST(a_transform_that_does_not_fit_is_refused)
+{
+    struct ek_error e;
+    struct ek_model *m = transformed(EK_TRANSFORM_MIXTURE);
+    ck_assert_int_eq(load_changed(m, "mixture\\\"", "mixturf\\\"", &e), EK_EFORMAT);
+    ck_assert_msg(strstr(e.message, "'transform'"), "%s", e.message);
+    m->cdf[EK_CDF_KNOTS] = 1; /* the next row may begin anywhere, but not fall */
+    ck_assert_int_eq(load_changed(m, "always", "always", &e), EK_EFORMAT);
+    ck_assert_msg(strstr(e.message, "tensor 'cdf' has a row that does not rise"), "%s", e.message);
     ek_model_free(m);
 }
 END_TEST
@@ -199,10 +246,10 @@ END_TEST
 START_TEST(impossible_shapes_are_refused)
 {
     static const struct ek_model_shape shapes[] = {
-        {1, {0}, 4, true, false, EK_LOG_ALWAYS},
-        {1, {8}, -1, true, false, EK_LOG_ALWAYS},
-        {1, {8}, 4, true, true, EK_LOG_ALWAYS},
-        {8, {8, 8, 8, 8, 8, 8, 8}, 4, true, false, EK_LOG_ALWAYS},
+        {1, {0}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
+        {1, {8}, -1, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
+        {1, {8}, 4, true, true, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
+        {8, {8, 8, 8, 8, 8, 8, 8}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
     };
     struct ek_manifest *f = manifest(MANIFEST);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -356,7 +403,9 @@ Suite *suite_model(void)
         "model", shapes_follow_from_the_features, a_model_comes_back_from_its_file_as_saved,
         a_description_that_does_not_fit_is_refused,
         a_fidelity_that_cannot_be_is_refused_and_none_is_none,
-        weights_must_be_finite_and_deviations_positive,
+        weights_must_be_finite_and_deviations_positive, a_description_that_does_not_fit_is_refused,
+        weights_must_be_finite_and_deviations_positive, a_transform_comes_with_its_arrays,
+        a_transform_that_does_not_fit_is_refused,
         a_model_of_other_features_is_told_by_the_first_difference,
         how_a_model_was_trained_comes_back_from_its_file,
         a_model_of_one_routing_says_so_under_any_other, a_training_that_cannot_be_is_refused,

@@ -72,13 +72,15 @@ static void draw_keeps(struct bench *b, struct ek_rng *r)
                 b->pass[p].keep[i][j] = ek_rng_below(r, 4) ? 4.0f / 3 : 0;
 }
 
-static void bench_init(struct bench *b, const struct ek_network_options *o)
+static void bench_init(struct bench *b, const struct ek_network_options *o,
+                       enum ek_transform transform)
 {
     struct ek_model_shape shape = {.hidden_count = 2,
                                    .hidden = {7, 5},
                                    .gate_size = 2,
                                    .mask_input = true,
-                                   .log_input = EK_LOG_ALWAYS};
+                                   .log_input = EK_LOG_ALWAYS,
+                                   .transform = transform};
     struct ek_rng r;
     struct ek_error e;
     memset(b, 0, sizeof *b);
@@ -141,7 +143,7 @@ static void load(struct bench *b)
     for (size_t q = 0; q < LISTS; q++) {
         struct ek_network_list l = list_of(b, q);
         int p = pass_of(q);
-        ek_network_load(&b->n, &b->pass[p], b->rows[p], &l);
+        ek_network_load(&b->n, b->turned, &b->pass[p], b->rows[p], &l);
         b->rows[p] += l.items;
     }
 }
@@ -194,6 +196,13 @@ static void blame(struct bench *b, struct ek_pass *p, size_t row, size_t list, d
     ek_network_blame(&b->n, b->parameter, p, row, &l, b->blame + b->data.offset[list], b->gradient);
 }
 
+static void blame_mixture(struct bench *b, struct ek_pass *p, size_t row, size_t list, double *sum)
+{
+    struct ek_network_list l = list_of(b, list);
+    (void)sum;
+    ek_network_blame_mixture(&b->n, b->turned, p, row, &l, b->gradient);
+}
+
 static double objective(struct bench *b)
 {
     double sum = 0;
@@ -218,46 +227,52 @@ static void backward(struct bench *b)
             ek_network_rectify_below(&b->n, &b->pass[p], b->rows[p], i);
         }
     }
+    if (b->n.mixes)
+        each_list(b, blame_mixture, NULL);
 }
 
-static void check_gradient(const struct ek_network_options *o)
+/* So small that hardly a unit changes the side of its ReLU. */
+static const float STEP = 1e-4f;
+
+static void check_gradient(const struct ek_network_options *o, enum ek_transform transform)
 {
     struct bench b;
     double off = 0, size = 0;
-    bench_init(&b, o);
+    bench_init(&b, o, transform);
     objective(&b);
     backward(&b);
     for (size_t i = 0; i < b.n.parameters; i++) {
         float held = b.parameter[i];
-        b.parameter[i] = held + 1e-3f;
+        b.parameter[i] = held + STEP;
         double up = objective(&b);
-        b.parameter[i] = held - 1e-3f;
-        double slope = (up - objective(&b)) / 2e-3;
+        b.parameter[i] = held - STEP;
+        double slope = (up - objective(&b)) / (2 * (double)STEP);
         b.parameter[i] = held;
         off += (slope - (double)b.gradient[i]) * (slope - (double)b.gradient[i]);
         size += slope * slope;
         if (i >= b.n.learned)
             ck_assert(b.gradient[i] == 0);
     }
-    ck_assert_msg(off < 1e-4 * size, "norm %d, dropout %g: %g of %g", o->batch_norm, o->dropout,
-                  off, size);
+    ck_assert_msg(off < 1e-5 * size, "%s, norm %d, dropout %g: %g of %g",
+                  ek_transform_name(transform), o->batch_norm, o->dropout, off, size);
     ck_assert(size > 1);
     bench_release(&b);
 }
 
-START_TEST(gradients_go_through_batch_norm_and_dropout)
+START_TEST(gradients_go_through_batch_norm_dropout_and_mixture)
 {
-    check_gradient(&(struct ek_network_options){false, 0});
-    check_gradient(&(struct ek_network_options){true, 0});
-    check_gradient(&(struct ek_network_options){false, 0.25});
-    check_gradient(&(struct ek_network_options){true, 0.25});
+    check_gradient(&(struct ek_network_options){false, 0}, EK_TRANSFORM_MIXTURE);
+    check_gradient(&(struct ek_network_options){false, 0}, EK_TRANSFORM_LOG1P);
+    check_gradient(&(struct ek_network_options){true, 0}, EK_TRANSFORM_LOG1P);
+    check_gradient(&(struct ek_network_options){false, 0.25}, EK_TRANSFORM_LOG1P);
+    check_gradient(&(struct ek_network_options){true, 0.25}, EK_TRANSFORM_MIXTURE);
 }
 END_TEST
 
 START_TEST(what_a_layer_reads_has_mean_0_and_deviation_1_over_the_whole_batch)
 {
     struct bench b;
-    bench_init(&b, &(struct ek_network_options){true, 0});
+    bench_init(&b, &(struct ek_network_options){true, 0}, EK_TRANSFORM_LOG1P);
     forward(&b, 0);
     for (int i = 0; i < b.n.layers; i++)
         for (size_t j = 0; j < b.n.layer[i].inputs; j++) {
@@ -282,7 +297,7 @@ static void plain_scores(struct bench *b, size_t list, double *score)
     struct ek_network_list l = list_of(b, list);
     ek_norm_fold(&b->n, b->parameter, b->folded);
     ek_network_turn(&b->n, b->folded, b->turned);
-    ek_network_load(&b->n, &b->pass[0], 0, &l);
+    ek_network_load(&b->n, b->turned, &b->pass[0], 0, &l);
     ek_network_forward(&b->n, b->folded, b->turned, &b->pass[0], l.items);
     ek_network_score(&b->n, b->folded, &b->pass[0], 0, &l, score);
 }
@@ -291,7 +306,7 @@ START_TEST(folded_weights_score_as_the_normalised_network)
 {
     struct bench b;
     double in_training[2 * LONGEST], folded[LONGEST];
-    bench_init(&b, &(struct ek_network_options){true, 0});
+    bench_init(&b, &(struct ek_network_options){true, 0}, EK_TRANSFORM_LOG1P);
     forward(&b, 0);
     size_t row = 0;
     for (size_t q = 0; q < 2; q++) {
@@ -309,13 +324,13 @@ START_TEST(folded_weights_score_as_the_normalised_network)
 }
 END_TEST
 
-static void check_against_scorer(const struct ek_network_options *o)
+static void check_against_scorer(const struct ek_network_options *o, enum ek_transform transform)
 {
     struct bench b;
     struct ek_scorer *scorer;
     struct ek_query view;
     struct ek_error e;
-    bench_init(&b, o);
+    bench_init(&b, o, transform);
     forward(&b, 0);
     ek_norm_fold(&b.n, b.parameter, b.folded);
     ek_network_export(&b.n, b.folded, b.model);
@@ -330,17 +345,21 @@ static void check_against_scorer(const struct ek_network_options *o)
         ck_assert_int_eq(ek_scorer_score(scorer, &view, t, theirs, &e), EK_OK);
         plain_scores(&b, q, ours);
         for (size_t i = 0; i < list_of(&b, q).items; i++)
-            ck_assert_double_eq_tol(ours[i], theirs[i], 1e-5);
+            ck_assert_msg(fabs(ours[i] - theirs[i]) < 1e-5 * fmax(1, fabs(theirs[i])),
+                          "%s, norm %d: %g, %g", ek_transform_name(transform), o->batch_norm,
+                          ours[i], theirs[i]);
         ek_free(t);
     }
     ek_scorer_free(scorer);
     bench_release(&b);
 }
 
-START_TEST(the_scorer_computes_what_was_trained)
+START_TEST(the_scorer_computes_what_was_trained_for_every_transform)
 {
-    check_against_scorer(&(struct ek_network_options){false, 0});
-    check_against_scorer(&(struct ek_network_options){true, 0.25});
+    for (int t = 0; t <= EK_TRANSFORM_MIXTURE; t++) {
+        check_against_scorer(&(struct ek_network_options){false, 0}, (enum ek_transform)t);
+        check_against_scorer(&(struct ek_network_options){true, 0.25}, (enum ek_transform)t);
+    }
 }
 END_TEST
 
@@ -433,10 +452,10 @@ END_TEST
 
 Suite *suite_network(void)
 {
-    return ek_suite("network", gradients_go_through_batch_norm_and_dropout,
+    return ek_suite("network", gradients_go_through_batch_norm_dropout_and_mixture,
                     what_a_layer_reads_has_mean_0_and_deviation_1_over_the_whole_batch,
                     folded_weights_score_as_the_normalised_network,
-                    the_scorer_computes_what_was_trained,
+                    the_scorer_computes_what_was_trained_for_every_transform,
                     threads_change_no_bit_under_batch_norm_and_dropout,
                     batches_of_any_size_are_normalised, a_share_that_cannot_be_dropped_is_refused);
 }

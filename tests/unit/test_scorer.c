@@ -117,7 +117,8 @@ static struct ek_model *model_of(const struct ek_model_shape *shape)
     return m;
 }
 
-static const struct ek_model_shape ALWAYS = {2, {8, 4}, 3, true, false, EK_LOG_ALWAYS};
+static const struct ek_model_shape ALWAYS = {
+    2, {8, 4}, 3, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
 
 /* Scores of rows of F values under treatments of price and distance. */
 static void score_rows(const struct ek_model *m, const float *x, int n, struct ek_treatment price,
@@ -235,7 +236,7 @@ END_TEST
 /* One layer of weight 1 on a single input shows that input. */
 static double input_of(int input, const float *x, int n, int item, struct ek_treatment price)
 {
-    const struct ek_model_shape plain = {0, {0}, 0, true, false, EK_LOG_ALWAYS};
+    const struct ek_model_shape plain = {0, {0}, 0, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
     struct ek_model *m = model_of(&plain);
     double scores[8];
     memset(m->weight[0], 0, (size_t)m->deep_inputs * sizeof(float));
@@ -270,7 +271,8 @@ END_TEST
 
 START_TEST(a_list_free_model_scores_items_one_by_one)
 {
-    const struct ek_model_shape free_form = {1, {8}, 3, true, true, EK_LOG_NONE};
+    const struct ek_model_shape free_form = {
+        1, {8}, 3, true, true, EK_LOG_NONE, EK_TRANSFORM_LOG1P};
     struct ek_model *m = model_of(&free_form);
     double all[4], one;
     score_rows(m, ROWS, 4, ROUTE, NONE, all);
@@ -375,22 +377,28 @@ START_TEST(what_cannot_be_scored_is_refused)
 }
 END_TEST
 
-START_TEST(scores_are_those_of_our_own_golden_file)
+START_TEST(scores_are_those_of_our_own_golden_files)
 {
-    struct ek_model *m;
-    struct ek_error e;
-    ck_assert_int_eq(ek_model_load(&m, "tests/golden/model.safetensors", &e), EK_OK);
-    json_t *golden = golden_load("tests/golden/scores.json");
-    check_scores(m, golden, 1e-5);
-    json_decref(golden);
-    ek_model_free(m);
+    static const char *const files[][2] = {
+        {"tests/golden/model.safetensors", "tests/golden/scores.json"},
+        {"tests/golden/mixture.safetensors", "tests/golden/mixture_scores.json"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct ek_model *m;
+        struct ek_error e;
+        ck_assert_int_eq(ek_model_load(&m, files[i][0], &e), EK_OK);
+        json_t *golden = golden_load(files[i][1]);
+        check_scores(m, golden, 1e-5);
+        json_decref(golden);
+        ek_model_free(m);
+    }
 }
 END_TEST
 
 Suite *suite_scorer(void)
 {
     return ek_suite(
-        "scorer", scores_are_those_of_the_reference, scores_are_those_of_our_own_golden_file,
+        "scorer", scores_are_those_of_the_reference, scores_are_those_of_our_own_golden_files,
         an_alert_scores_as_nothing, rescaling_is_division_before_everything,
         a_spread_ratio_undoes_a_power, a_silenced_feature_has_no_say,
         a_missing_value_is_left_out_of_the_mean, inputs_are_the_transforms_of_the_design,

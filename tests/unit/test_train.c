@@ -113,7 +113,7 @@ static double quality(const struct ek_model *m, const struct ek_dataset *d,
 START_TEST(statistics_are_those_of_the_data)
 {
     struct ek_manifest *f = manifest();
-    struct ek_model_shape shape = {1, {4}, 4, true, false, EK_LOG_ALWAYS};
+    struct ek_model_shape shape = {1, {4}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
     struct ek_model *m;
     struct ek_dataset d;
     struct ek_query q;
@@ -159,7 +159,7 @@ struct bench {
 
 static void bench_init(struct bench *b, enum ek_log_input logs)
 {
-    struct ek_model_shape shape = {2, {7, 5}, 3, true, false, logs};
+    struct ek_model_shape shape = {2, {7, 5}, 3, true, false, logs, EK_TRANSFORM_LOG1P};
     struct ek_rng r;
     struct ek_error e;
     ek_rng_seed(&r, 11);
@@ -180,7 +180,7 @@ static void bench_init(struct bench *b, enum ek_log_input logs)
     b->query[0] = 0.7f;
     b->mask[0] = 1;
     b->mask[1] = 0;
-    b->list = (struct ek_network_list){5, b->item, b->query, b->mask};
+    b->list = (struct ek_network_list){5, b->item, b->query, b->mask, NULL};
 }
 
 static void bench_release(struct bench *b)
@@ -200,7 +200,7 @@ static double objective(struct bench *b)
 {
     double score[5], sum = 0;
     ek_network_turn(&b->n, b->parameter, b->turned);
-    ek_network_load(&b->n, &b->pass, 2, &b->list);
+    ek_network_load(&b->n, b->turned, &b->pass, 2, &b->list);
     ek_network_forward(&b->n, b->parameter, b->turned, &b->pass, 7);
     ek_network_score(&b->n, b->parameter, &b->pass, 2, &b->list, score);
     for (int i = 0; i < 5; i++)
