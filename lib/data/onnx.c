@@ -320,6 +320,9 @@ int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error 
     struct ek_onnx g;
     size_t before = out->length;
     const char *description = ek_tensors_text(m->storage, "routable_sir");
+    if (m->transform != EK_TRANSFORM_LOG1P)
+        return ek_fail(e, EK_EUSAGE, "a model with the transform '%s' cannot be exported as ONNX",
+                       ek_transform_name(m->transform));
     ek_onnx_init(&g);
     network(&g, m);
     int code = ek_onnx_finish(&g, "routable_sir", description ? description : "", out);
