@@ -1,7 +1,6 @@
 #include "offline/encoded.h"
 
 #include "base/alloc.h"
-#include "score/encode.h"
 
 #include <string.h>
 
@@ -28,13 +27,14 @@ static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t 
     return EK_OK;
 }
 
-static void take_parts(struct ek_encoded *c, struct ek_transformer *t, double *row)
+void ek_encoded_parts(struct ek_encoder *encoder, const float *x, size_t items, float *part)
 {
-    const struct ek_dataset *d = c->data;
-    for (size_t i = 0; i < d->items; i++) {
-        for (size_t f = 0; f < c->features; f++)
-            row[f] = (double)d->x[i * c->features + f];
-        ek_transform_parts(t, row, c->part + i * c->features * EK_TRANSFORM_PARTS);
+    size_t features = (size_t)encoder->model->item_features;
+    for (size_t i = 0; i < items; i++) {
+        for (size_t f = 0; f < features; f++)
+            encoder->row[f] = (double)x[i * features + f];
+        ek_transform_parts(&encoder->transformer, encoder->row,
+                           part + i * features * EK_TRANSFORM_PARTS);
     }
 }
 
@@ -53,7 +53,7 @@ int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct
     for (size_t q = 0; q < d->lists && !code; q++)
         code = encode_list(c, &encoder, q);
     if (!code && c->part)
-        take_parts(c, &encoder.transformer, encoder.row);
+        ek_encoded_parts(&encoder, d->x, d->items, c->part);
     ek_encoder_release(&encoder);
     if (!code)
         return EK_OK;

@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "data/model.h"
 #include "offline/network.h"
+#include "score/encode.h"
 
 struct ek_encoded {
     const struct ek_dataset *data;
@@ -22,6 +23,9 @@ struct ek_encoded {
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,
                     struct ek_error *e);
 void ek_encoded_release(struct ek_encoded *c);
+/* part [items, F, EK_TRANSFORM_PARTS] of x [items, F], for the model of the encoder, a mixture; its
+ * scratch is used. */
+void ek_encoded_parts(struct ek_encoder *encoder, const float *x, size_t items, float *part);
 /* List q under a mask [K], which must live as long as the result. */
 struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, const float *mask);
 

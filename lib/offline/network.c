@@ -149,11 +149,12 @@ int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
         p->column[i] = ek_calloc_aligned(widest_stride(n), sizeof *p->column[i]);
     p->input = ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->input);
     p->below = n->mixes ? ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->below) : NULL;
+    p->part = n->mixes ? ek_calloc(rows * n->items, EK_TRANSFORM_PARTS * sizeof *p->part) : NULL;
     p->gate = ek_calloc(n->gate + 1, sizeof *p->gate);
     p->slope = ek_calloc(n->routable, sizeof *p->slope);
     p->zero = ek_calloc(n->routable, sizeof *p->zero);
-    bool whole = (!n->mixes || p->below) && p->column[0] && p->column[1] && p->input && p->gate &&
-                 p->slope && p->zero;
+    bool whole = (!n->mixes || (p->below && p->part)) && p->column[0] && p->column[1] && p->input &&
+                 p->gate && p->slope && p->zero;
     for (int i = 0; i < n->layers && whole; i++)
         whole = take_layer(p, n, i);
     if (whole)
@@ -166,6 +167,7 @@ void ek_pass_release(struct ek_pass *p)
 {
     ek_free(p->input);
     ek_free(p->below);
+    ek_free(p->part);
     ek_free(p->gate);
     ek_free(p->slope);
     ek_free(p->zero);
@@ -212,6 +214,9 @@ void ek_network_load(const struct ek_network *n, const float *turned, struct ek_
 {
     for (size_t i = 0; i < l->items; i++)
         load_item(n, turned, p->input + (row + i) * n->layer[0].stride, l, i);
+    size_t parts = n->items * EK_TRANSFORM_PARTS;
+    if (n->mixes)
+        memcpy(p->part + row * parts, l->part, l->items * parts * sizeof *p->part);
 }
 
 static void rectify(float *x, size_t count)

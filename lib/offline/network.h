@@ -69,6 +69,7 @@ struct ek_pass {
     float *delta[EK_LAYERS_MAX];  /* [rows, width]: d loss / d what it gives before the ReLU */
     double *gate;                 /* [L + 1], scratch */
     double *slope, *zero;         /* [K], scratch */
+    float *part;                  /* [rows, F, EK_TRANSFORM_PARTS] of a mixture, else NULL */
     float *below;                 /* [rows, stride of the first layer] of a mixture, else NULL */
     double *column[2];            /* [widest stride], sums over the rows */
 };
@@ -111,7 +112,7 @@ void ek_network_mix(const struct ek_network *n, const float *turned, const float
 void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares);
 /* First parameters of a mixture: every part starts with the weight of its usual size. */
 void ek_network_start_mixture(const struct ek_network *n, float *parameter);
-/* Adds a list's gradient of a mixture, after the first layer's backward. */
+/* Adds a loaded list's gradient of a mixture, after the first layer's backward. */
 void ek_network_blame_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
                               size_t row, const struct ek_network_list *l, float *gradient);
 

@@ -46,7 +46,7 @@ static void blame_feature(const struct ek_network *n, const struct ek_pass *p, s
                           double *blame)
 {
     for (size_t i = 0; i < l->items; i++) {
-        const float *part = l->part + (i * n->items + f) * EK_TRANSFORM_PARTS;
+        const float *part = p->part + ((row + i) * n->items + f) * EK_TRANSFORM_PARTS;
         double u = (double)ek_transform_mix(part, share);
         double d = (double)p->below[(row + i) * n->layer[0].stride + f];
         for (int k = 0; k < EK_TRANSFORM_PARTS; k++)

@@ -15,10 +15,12 @@ int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size
         return EK_ENOMEM;
     s->x = ek_calloc(longest, features * sizeof *s->x);
     s->pick = ek_calloc((size_t)m->routable_count, sizeof *s->pick);
+    if (m->transform == EK_TRANSFORM_MIXTURE)
+        s->part = ek_calloc(longest, features * EK_TRANSFORM_PARTS * sizeof *s->part);
     float *query = ek_calloc(queries, sizeof *query);
     /* The longest list makes the encoder's room; it needs no memory after that. */
-    bool ready =
-        s->x && s->pick && query && !ek_encode(&s->encoder, s->x, (int)longest, query, NULL);
+    bool ready = s->x && s->pick && query && (s->part || m->transform != EK_TRANSFORM_MIXTURE) &&
+                 !ek_encode(&s->encoder, s->x, (int)longest, query, NULL);
     ek_free(query);
     if (ready)
         return EK_OK;
@@ -30,6 +32,7 @@ void ek_train_shift_release(struct ek_train_shift *s)
 {
     ek_encoder_release(&s->encoder);
     ek_free(s->x);
+    ek_free(s->part);
     ek_free(s->pick);
     memset(s, 0, sizeof *s);
 }
@@ -60,4 +63,8 @@ void ek_train_shift_list(struct ek_train_shift *s, double share, const struct ek
     }
     ek_encode(&s->encoder, s->x, (int)l->items, d->query + q * set->queries, NULL);
     l->item = s->encoder.item;
+    if (s->part) {
+        ek_encoded_parts(&s->encoder, s->x, l->items, s->part);
+        l->part = s->part;
+    }
 }

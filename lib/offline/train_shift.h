@@ -16,15 +16,16 @@
 
 struct ek_train_shift {
     struct ek_encoder encoder;
-    float *x;  /* [longest, F] */
-    int *pick; /* [K] */
+    float *x;    /* [longest, F] */
+    float *part; /* [longest, F, EK_TRANSFORM_PARTS] of a mixture, else NULL */
+    int *pick;   /* [K] */
 };
 
 /* For lists of at most `longest` items. The model must outlive it. EK_ENOMEM. */
 int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest);
 void ek_train_shift_release(struct ek_train_shift *s);
-/* With probability `share`, lets l->item of list q point to its encoding with other scales, valid
- * until the next call. */
+/* With probability `share`, lets l->item and l->part of list q point to its encoding with other
+ * scales, valid until the next call. */
 void ek_train_shift_list(struct ek_train_shift *s, double share, const struct ek_encoded *set,
                          size_t q, struct ek_rng *r, struct ek_network_list *l);
 
