@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "data/onnx_graph.h"
+#include "data/onnx_transform.h"
 #include "data/protobuf.h"
 #include "data/tensors.h"
 
@@ -10,59 +11,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OF(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 enum { VECTOR = -1, SINGLE = -1 };
-
-/* A float array as doubles, or as their inverses. */
-static void wide_constant(struct ek_onnx *g, const char *name, int rows, int columns,
-                          const float *values, bool inverse)
-{
-    size_t count = (size_t)rows * (columns < 0 ? 1 : (size_t)columns);
-    double *wide = ek_calloc(count, sizeof *wide);
-    if (!wide) {
-        g->code = g->code ? g->code : EK_ENOMEM;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        wide[i] = inverse ? 1 / (double)values[i] : (double)values[i];
-    ek_onnx_constant(g, name, EK_ONNX_DOUBLE, rows, columns, wide);
-    ek_free(wide);
-}
-
-static void number(struct ek_onnx *g, const char *name, double value)
-{
-    ek_onnx_constant(g, name, EK_ONNX_DOUBLE, SINGLE, VECTOR, &value);
-}
 
 static void shape(struct ek_onnx *g, const char *name, int64_t rows, int64_t columns)
 {
     ek_onnx_constant(g, name, EK_ONNX_INT64, 2, VECTOR, (const int64_t[]){rows, columns});
 }
 
-static void cast(struct ek_onnx *g, const char *from, const char *to, enum ek_onnx_type type)
-{
-    ek_onnx_node_with(g, "Cast", OF(from), to, "to", type);
-}
-
-/* The input named as the scope to its standardised signed logs: doubles .standard, floats .t. */
+/* The input named as the scope to its standardised signed logs: doubles .standard. */
 static void signed_ln(struct ek_onnx *g, int count, const float *mean, const float *sd)
 {
-    wide_constant(g, ".mean", count, VECTOR, mean, false);
-    wide_constant(g, ".scale", count, VECTOR, sd, true);
-    cast(g, g->scope, ".double", EK_ONNX_DOUBLE);
-    ek_onnx_node(g, "Abs", OF(".double"), ".size");
-    ek_onnx_node(g, "LessOrEqual", OF(".size", "largest"), ".here"); /* not so for NaN */
-    ek_onnx_node(g, "Where", OF(".here", ".double", "nothing"), ".value");
-    ek_onnx_node(g, "Abs", OF(".value"), ".value_size");
-    ek_onnx_node(g, "Add", OF(".value_size", "one"), ".more");
-    ek_onnx_node(g, "Log", OF(".more"), ".ln");
-    ek_onnx_node(g, "Sign", OF(".value"), ".sign");
-    ek_onnx_node(g, "Mul", OF(".sign", ".ln"), ".signed_ln");
-    ek_onnx_node(g, "Sub", OF(".signed_ln", ".mean"), ".off_mean");
-    ek_onnx_node(g, "Mul", OF(".off_mean", ".scale"), ".scaled");
-    ek_onnx_node(g, "Where", OF(".here", ".scaled", "nothing"), ".standard");
-    cast(g, ".standard", ".t", EK_ONNX_FLOAT);
+    ek_onnx_wide(g, ".mean", count, VECTOR, mean, false);
+    ek_onnx_wide(g, ".scale", count, VECTOR, sd, true);
+    ek_onnx_cast(g, g->scope, ".double", EK_ONNX_DOUBLE);
+    ek_onnx_node(g, "Abs", EK_ONNX_OF(".double"), ".size");
+    ek_onnx_node(g, "LessOrEqual", EK_ONNX_OF(".size", "largest"), ".here"); /* not so for NaN */
+    ek_onnx_node(g, "Where", EK_ONNX_OF(".here", ".double", "nothing"), ".value");
+    ek_onnx_node(g, "Abs", EK_ONNX_OF(".value"), ".value_size");
+    ek_onnx_node(g, "Add", EK_ONNX_OF(".value_size", "one"), ".more");
+    ek_onnx_node(g, "Log", EK_ONNX_OF(".more"), ".ln");
+    ek_onnx_node(g, "Sign", EK_ONNX_OF(".value"), ".sign");
+    ek_onnx_node(g, "Mul", EK_ONNX_OF(".sign", ".ln"), ".signed_ln");
+    ek_onnx_node(g, "Sub", EK_ONNX_OF(".signed_ln", ".mean"), ".off_mean");
+    ek_onnx_node(g, "Mul", EK_ONNX_OF(".off_mean", ".scale"), ".scaled");
+    ek_onnx_node(g, "Where", EK_ONNX_OF(".here", ".scaled", "nothing"), ".standard");
 }
 
 /* .mean [1, K]: of the usable logs of this list. */
@@ -70,11 +42,11 @@ static void list_mean(struct ek_onnx *g)
 {
     const int64_t first = 0;
     ek_onnx_constant(g, "over_items", EK_ONNX_INT64, 1, VECTOR, &first);
-    cast(g, ".usable", ".counted", EK_ONNX_DOUBLE);
-    ek_onnx_node(g, "ReduceSum", OF(".counted", "over_items"), ".count");
-    ek_onnx_node(g, "Max", OF(".count", "one"), ".divisor");
-    ek_onnx_node(g, "ReduceSum", OF(".ln", "over_items"), ".sum");
-    ek_onnx_node(g, "Div", OF(".sum", ".divisor"), ".mean");
+    ek_onnx_cast(g, ".usable", ".counted", EK_ONNX_DOUBLE);
+    ek_onnx_node(g, "ReduceSum", EK_ONNX_OF(".counted", "over_items"), ".count");
+    ek_onnx_node(g, "Max", EK_ONNX_OF(".count", "one"), ".divisor");
+    ek_onnx_node(g, "ReduceSum", EK_ONNX_OF(".ln", "over_items"), ".sum");
+    ek_onnx_node(g, "Div", EK_ONNX_OF(".sum", ".divisor"), ".mean");
 }
 
 /* Centred logs and zero indicators of the routable features: doubles .z, .b, floats .z_float,
@@ -82,27 +54,27 @@ static void list_mean(struct ek_onnx *g)
 static void logs(struct ek_onnx *g, const struct ek_model *m)
 {
     g->scope = "logs";
-    ek_onnx_node_with(g, "Gather", OF("items.double", "routable"), ".x", "axis", 1);
-    ek_onnx_node(g, "Abs", OF(".x"), ".size");
-    ek_onnx_node(g, "Greater", OF(".size", "nothing"), ".not_zero");
-    ek_onnx_node(g, "LessOrEqual", OF(".size", "largest"), ".finite");
-    ek_onnx_node(g, "And", OF(".not_zero", ".finite"), ".usable");
-    ek_onnx_node(g, "Where", OF(".usable", ".size", "one"), ".safe");
-    ek_onnx_node(g, "Log", OF(".safe"), ".ln");
+    ek_onnx_node_with(g, "Gather", EK_ONNX_OF("items.double", "routable"), ".x", "axis", 1);
+    ek_onnx_node(g, "Abs", EK_ONNX_OF(".x"), ".size");
+    ek_onnx_node(g, "Greater", EK_ONNX_OF(".size", "nothing"), ".not_zero");
+    ek_onnx_node(g, "LessOrEqual", EK_ONNX_OF(".size", "largest"), ".finite");
+    ek_onnx_node(g, "And", EK_ONNX_OF(".not_zero", ".finite"), ".usable");
+    ek_onnx_node(g, "Where", EK_ONNX_OF(".usable", ".size", "one"), ".safe");
+    ek_onnx_node(g, "Log", EK_ONNX_OF(".safe"), ".ln");
     if (m->list_free)
-        wide_constant(g, ".mean", m->routable_count, VECTOR, m->log_mean, false);
+        ek_onnx_wide(g, ".mean", m->routable_count, VECTOR, m->log_mean, false);
     else
         list_mean(g);
-    wide_constant(g, ".scale", m->routable_count, VECTOR, m->log_sd, true);
-    ek_onnx_node(g, "Sub", OF(".ln", ".mean"), ".centred");
-    ek_onnx_node(g, "Mul", OF(".centred", ".scale"), ".scaled");
-    ek_onnx_node(g, "Sign", OF(".x"), ".sign");
-    ek_onnx_node(g, "Mul", OF(".sign", ".scaled"), ".signed");
-    ek_onnx_node(g, "Where", OF(".usable", ".signed", "nothing"), ".z");
-    ek_onnx_node(g, "Equal", OF(".size", "nothing"), ".zero");
-    cast(g, ".zero", ".b", EK_ONNX_DOUBLE);
-    cast(g, ".z", ".z_float", EK_ONNX_FLOAT);
-    cast(g, ".zero", ".b_float", EK_ONNX_FLOAT);
+    ek_onnx_wide(g, ".scale", m->routable_count, VECTOR, m->log_sd, true);
+    ek_onnx_node(g, "Sub", EK_ONNX_OF(".ln", ".mean"), ".centred");
+    ek_onnx_node(g, "Mul", EK_ONNX_OF(".centred", ".scale"), ".scaled");
+    ek_onnx_node(g, "Sign", EK_ONNX_OF(".x"), ".sign");
+    ek_onnx_node(g, "Mul", EK_ONNX_OF(".sign", ".scaled"), ".signed");
+    ek_onnx_node(g, "Where", EK_ONNX_OF(".usable", ".signed", "nothing"), ".z");
+    ek_onnx_node(g, "Equal", EK_ONNX_OF(".size", "nothing"), ".zero");
+    ek_onnx_cast(g, ".zero", ".b", EK_ONNX_DOUBLE);
+    ek_onnx_cast(g, ".z", ".z_float", EK_ONNX_FLOAT);
+    ek_onnx_cast(g, ".zero", ".b_float", EK_ONNX_FLOAT);
 }
 
 /* "open" [F]: 0 where an item feature is routed. Each feature looks its mask up; those that are not
@@ -123,9 +95,9 @@ static void open_features(struct ek_onnx *g, const struct ek_model *m)
     ek_free(place);
     ek_onnx_constant(g, "not_routable", EK_ONNX_FLOAT, 1, VECTOR, &zero);
     ek_onnx_constant(g, "one_float", EK_ONNX_FLOAT, SINGLE, VECTOR, &one);
-    ek_onnx_node_with(g, "Concat", OF("mask", "not_routable"), "mask_and_none", "axis", 0);
-    ek_onnx_node_with(g, "Gather", OF("mask_and_none", "mask_place"), "closed", "axis", 0);
-    ek_onnx_node(g, "Sub", OF("one_float", "closed"), "open");
+    ek_onnx_node_with(g, "Concat", EK_ONNX_OF("mask", "not_routable"), "mask_and_none", "axis", 0);
+    ek_onnx_node_with(g, "Gather", EK_ONNX_OF("mask_and_none", "mask_place"), "closed", "axis", 0);
+    ek_onnx_node(g, "Sub", EK_ONNX_OF("one_float", "closed"), "open");
 }
 
 /* "own" [n, columns]: the deep inputs that differ from item to item. Returns how many. */
@@ -133,21 +105,22 @@ static int own_inputs(struct ek_onnx *g, const struct ek_model *m)
 {
     int f = m->item_features, k = m->routable_count;
     if (!k) {
-        ek_onnx_node(g, "Identity", OF("items.t"), "own");
+        ek_onnx_node(g, "Identity", EK_ONNX_OF("items.t"), "own");
         return f;
     }
     open_features(g, m);
-    ek_onnx_node(g, "Mul", OF("items.t", "open"), "u");
+    ek_onnx_node(g, "Mul", EK_ONNX_OF("items.t", "open"), "u");
     if (m->log_input == EK_LOG_NONE) {
-        ek_onnx_node(g, "Identity", OF("u"), "own");
+        ek_onnx_node(g, "Identity", EK_ONNX_OF("u"), "own");
         return f;
     }
     if (m->log_input == EK_LOG_ROUTED) {
-        ek_onnx_node(g, "Mul", OF("logs.z_float", "mask"), "routed_z");
-        ek_onnx_node_with(g, "Concat", OF("u", "routed_z"), "own", "axis", 1);
+        ek_onnx_node(g, "Mul", EK_ONNX_OF("logs.z_float", "mask"), "routed_z");
+        ek_onnx_node_with(g, "Concat", EK_ONNX_OF("u", "routed_z"), "own", "axis", 1);
         return f + k;
     }
-    ek_onnx_node_with(g, "Concat", OF("u", "logs.z_float", "logs.b_float"), "own", "axis", 1);
+    ek_onnx_node_with(g, "Concat", EK_ONNX_OF("u", "logs.z_float", "logs.b_float"), "own", "axis",
+                      1);
     return f + 2 * k;
 }
 
@@ -159,11 +132,11 @@ static int shared_inputs(struct ek_onnx *g, const struct ek_model *m)
     if (!count)
         return 0;
     if (query && mask)
-        ek_onnx_node_with(g, "Concat", OF("query.t", "mask"), "in_common", "axis", 0);
+        ek_onnx_node_with(g, "Concat", EK_ONNX_OF("query.t", "mask"), "in_common", "axis", 0);
     else
-        ek_onnx_node(g, "Identity", OF(query ? "query.t" : "mask"), "in_common");
+        ek_onnx_node(g, "Identity", EK_ONNX_OF(query ? "query.t" : "mask"), "in_common");
     shape(g, "shape_of_shared", 1, count);
-    ek_onnx_node(g, "Reshape", OF("in_common", "shape_of_shared"), "shared");
+    ek_onnx_node(g, "Reshape", EK_ONNX_OF("in_common", "shape_of_shared"), "shared");
     return count;
 }
 
@@ -190,7 +163,7 @@ static void first_weights(struct ek_onnx *g, const struct ek_model *m, const cha
 static void dense(struct ek_onnx *g, const char *from, const char *weight, const char *bias,
                   const char *to)
 {
-    ek_onnx_node_with(g, "Gemm", OF(from, weight, bias), to, "transB", 1);
+    ek_onnx_node_with(g, "Gemm", EK_ONNX_OF(from, weight, bias), to, "transB", 1);
 }
 
 /* The first layer, cut as in the scorer: what all items have in common is computed once. */
@@ -222,12 +195,12 @@ static void deep_part(struct ek_onnx *g, const struct ek_model *m)
         snprintf(layer, sizeof layer, "deep.%d", i);
         ek_onnx_constant(g, weight, EK_ONNX_FLOAT, rows, m->hidden[i - 1], m->weight[i]);
         ek_onnx_constant(g, bias, EK_ONNX_FLOAT, rows, VECTOR, m->bias[i]);
-        ek_onnx_node(g, "Relu", OF(below), active);
+        ek_onnx_node(g, "Relu", EK_ONNX_OF(below), active);
         dense(g, active, weight, bias, layer);
     }
     char last[32];
     snprintf(last, sizeof last, "deep.%d", m->hidden_count);
-    cast(g, last, "deep", EK_ONNX_DOUBLE);
+    ek_onnx_cast(g, last, "deep", EK_ONNX_DOUBLE);
 }
 
 /* "gate" [1, L + 1]. */
@@ -236,19 +209,19 @@ static void gate(struct ek_onnx *g, const struct ek_model *m)
     const double one = 1;
     ek_onnx_constant(g, "gate.one", EK_ONNX_DOUBLE, 1, 1, &one);
     if (!m->gate_size) {
-        ek_onnx_node(g, "Identity", OF("gate.one"), "gate");
+        ek_onnx_node(g, "Identity", EK_ONNX_OF("gate.one"), "gate");
         return;
     }
-    wide_constant(g, "gate.bias", 1, m->gate_size, m->gate_bias, false);
+    ek_onnx_wide(g, "gate.bias", 1, m->gate_size, m->gate_bias, false);
     if (m->query_features) {
-        wide_constant(g, "gate.weight", m->gate_size, m->query_features, m->gate_weight, false);
+        ek_onnx_wide(g, "gate.weight", m->gate_size, m->query_features, m->gate_weight, false);
         shape(g, "shape_of_query", 1, m->query_features);
-        ek_onnx_node(g, "Reshape", OF("query.standard", "shape_of_query"), "query.row");
+        ek_onnx_node(g, "Reshape", EK_ONNX_OF("query.standard", "shape_of_query"), "query.row");
         dense(g, "query.row", "gate.weight", "gate.bias", "gate.outputs");
     } else {
-        ek_onnx_node(g, "Identity", OF("gate.bias"), "gate.outputs");
+        ek_onnx_node(g, "Identity", EK_ONNX_OF("gate.bias"), "gate.outputs");
     }
-    ek_onnx_node_with(g, "Concat", OF("gate.outputs", "gate.one"), "gate", "axis", 1);
+    ek_onnx_node_with(g, "Concat", EK_ONNX_OF("gate.outputs", "gate.one"), "gate", "axis", 1);
 }
 
 /* What one kind of input of the wide part gives to each item: `.sum` [n, 1]. */
@@ -256,37 +229,39 @@ static void wide_sum(struct ek_onnx *g, const struct ek_model *m, const char *sc
                      const float *weight, const char *input)
 {
     g->scope = scope;
-    wide_constant(g, ".weight", m->gate_size + 1, m->routable_count, weight, false);
-    ek_onnx_node(g, "MatMul", OF("gate", ".weight"), ".of_query");
-    ek_onnx_node(g, "Mul", OF(".of_query", "mask.double"), ".routed");
-    ek_onnx_node(g, "Reshape", OF(".routed", "column"), ".column");
-    ek_onnx_node(g, "MatMul", OF(input, ".column"), ".sum");
+    ek_onnx_wide(g, ".weight", m->gate_size + 1, m->routable_count, weight, false);
+    ek_onnx_node(g, "MatMul", EK_ONNX_OF("gate", ".weight"), ".of_query");
+    ek_onnx_node(g, "Mul", EK_ONNX_OF(".of_query", "mask.double"), ".routed");
+    ek_onnx_node(g, "Reshape", EK_ONNX_OF(".routed", "column"), ".column");
+    ek_onnx_node(g, "MatMul", EK_ONNX_OF(input, ".column"), ".sum");
 }
 
 /* "all" [n, 1]: deep and wide part together. */
 static void wide_part(struct ek_onnx *g, const struct ek_model *m)
 {
     gate(g, m);
-    cast(g, "mask", "mask.double", EK_ONNX_DOUBLE);
+    ek_onnx_cast(g, "mask", "mask.double", EK_ONNX_DOUBLE);
     shape(g, "column", m->routable_count, 1);
     wide_sum(g, m, "slope", m->slope, "logs.z");
     wide_sum(g, m, "zero", m->zero, "logs.b");
-    ek_onnx_node(g, "Add", OF("slope.sum", "zero.sum"), "wide");
-    ek_onnx_node(g, "Add", OF("deep", "wide"), "all");
+    ek_onnx_node(g, "Add", EK_ONNX_OF("slope.sum", "zero.sum"), "wide");
+    ek_onnx_node(g, "Add", EK_ONNX_OF("deep", "wide"), "all");
 }
 
 static void transforms(struct ek_onnx *g, const struct ek_model *m)
 {
-    number(g, "nothing", 0);
-    number(g, "one", 1);
-    number(g, "largest", DBL_MAX);
+    ek_onnx_number(g, "nothing", 0);
+    ek_onnx_number(g, "one", 1);
+    ek_onnx_number(g, "largest", DBL_MAX);
     ek_onnx_input(g, "items", EK_ONNX_ITEMS, m->item_features, "raw item features; NaN: missing");
     g->scope = "items";
     signed_ln(g, m->item_features, m->item_mean, m->item_sd);
+    ek_onnx_transform(g, m);
     if (m->query_features) {
         ek_onnx_input(g, "query", m->query_features, VECTOR, "raw query features; NaN: missing");
         g->scope = "query";
         signed_ln(g, m->query_features, m->query_mean, m->query_sd);
+        ek_onnx_cast(g, ".standard", ".t", EK_ONNX_FLOAT);
     }
 }
 
@@ -310,8 +285,9 @@ static void network(struct ek_onnx *g, const struct ek_model *m)
     if (m->routable_count)
         wide_part(g, m);
     ek_onnx_constant(g, "flat", EK_ONNX_INT64, 1, VECTOR, &flat);
-    ek_onnx_node(g, "Reshape", OF(m->routable_count ? "all" : "deep", "flat"), "scores.double");
-    cast(g, "scores.double", "scores", EK_ONNX_FLOAT);
+    ek_onnx_node(g, "Reshape", EK_ONNX_OF(m->routable_count ? "all" : "deep", "flat"),
+                 "scores.double");
+    ek_onnx_cast(g, "scores.double", "scores", EK_ONNX_FLOAT);
     ek_onnx_output(g, "scores", EK_ONNX_ITEMS, VECTOR, "higher is better");
 }
 
@@ -320,9 +296,6 @@ int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error 
     struct ek_onnx g;
     size_t before = out->length;
     const char *description = ek_tensors_text(m->storage, "routable_sir");
-    if (m->transform != EK_TRANSFORM_LOG1P)
-        return ek_fail(e, EK_EUSAGE, "a model with the transform '%s' cannot be exported as ONNX",
-                       ek_transform_name(m->transform));
     ek_onnx_init(&g);
     network(&g, m);
     int code = ek_onnx_finish(&g, "routable_sir", description ? description : "", out);

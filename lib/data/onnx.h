@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "data/model.h"
 
-/* Appends the file's bytes to `out`. EK_EUSAGE for a transform other than log1p, EK_ELIMIT for a
+/* Appends the file's bytes to `out`. EK_ELIMIT for a
  * network beyond 2 GiB, the limit of the format, or beyond that of `out`; EK_ENOMEM. */
 int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error *e);
 int ek_model_onnx_write(const struct ek_model *m, const char *path, struct ek_error *e);

@@ -1,5 +1,7 @@
 #include "data/onnx_graph.h"
 
+#include "base/alloc.h"
+
 #include "base/error.h"
 #include "data/protobuf.h"
 
@@ -126,6 +128,26 @@ void ek_onnx_constant(struct ek_onnx *g, const char *name, enum ek_onnx_type typ
     add_message(g, &g->graph, GRAPH_CONSTANT, &g->part);
 }
 
+void ek_onnx_wide(struct ek_onnx *g, const char *name, int rows, int columns, const float *values,
+                  bool inverse)
+{
+    size_t count = (size_t)rows * (columns < 0 ? 1 : (size_t)columns);
+    double *wide = ek_calloc(count, sizeof *wide);
+    if (!wide) {
+        g->code = g->code ? g->code : EK_ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        wide[i] = inverse ? 1 / (double)values[i] : (double)values[i];
+    ek_onnx_constant(g, name, EK_ONNX_DOUBLE, rows, columns, wide);
+    ek_free(wide);
+}
+
+void ek_onnx_number(struct ek_onnx *g, const char *name, double value)
+{
+    ek_onnx_constant(g, name, EK_ONNX_DOUBLE, -1, -1, &value);
+}
+
 static void begin_node(struct ek_onnx *g, const char *op, const char *const *inputs,
                        const char *output)
 {
@@ -151,6 +173,11 @@ void ek_onnx_node_with(struct ek_onnx *g, const char *op, const char *const *inp
     add_int(g, &g->inner, ATTRIBUTE_KIND, ATTRIBUTE_KIND_INT);
     add_message(g, &g->part, NODE_ATTRIBUTE, &g->inner);
     add_message(g, &g->graph, GRAPH_NODE, &g->part);
+}
+
+void ek_onnx_cast(struct ek_onnx *g, const char *from, const char *to, enum ek_onnx_type type)
+{
+    ek_onnx_node_with(g, "Cast", EK_ONNX_OF(from), to, "to", type);
 }
 
 int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct ek_buf *out)

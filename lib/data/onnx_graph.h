@@ -34,11 +34,21 @@ void ek_onnx_output(struct ek_onnx *g, const char *name, int rows, int columns, 
 void ek_onnx_constant(struct ek_onnx *g, const char *name, enum ek_onnx_type type, int rows,
                       int columns, const void *values);
 
+/* A float array as doubles, or as their inverses. */
+void ek_onnx_wide(struct ek_onnx *g, const char *name, int rows, int columns, const float *values,
+                  bool inverse);
+/* A single number, double. */
+void ek_onnx_number(struct ek_onnx *g, const char *name, double value);
+
+#define EK_ONNX_OF(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* inputs end with NULL. */
 void ek_onnx_node(struct ek_onnx *g, const char *op, const char *const *inputs, const char *output);
 /* The same with one whole number as attribute. */
 void ek_onnx_node_with(struct ek_onnx *g, const char *op, const char *const *inputs,
                        const char *output, const char *attribute, int value);
+
+void ek_onnx_cast(struct ek_onnx *g, const char *from, const char *to, enum ek_onnx_type type);
 
 /* Appends the file to `out`, with a text under a key of its metadata. Returns the first failure. */
 int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct ek_buf *out);
