@@ -45,7 +45,8 @@ DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_row
             w[v] = *(const dense_u *)(weight + (size_t)(v / DENSE_VECTORS) * step +
                                       v % DENSE_VECTORS * EK_LANES);
         for (int r = 0; r < rows; r++) {
-            dense_v value = (dense_v){0} + x[(size_t)r * all->x_stride + (size_t)i];
+            /* Less zero is no operation, and leaves a load to all lanes; 0 + x is an addition. */
+            dense_v value = x[(size_t)r * all->x_stride + (size_t)i] - (dense_v){0};
             for (int v = 0; v < vectors; v++)
                 sum[r][v] = EK_FMA(value, w[v], sum[r][v]);
         }
@@ -64,26 +65,27 @@ DENSE_INLINE void dense_panels(const struct ek_dense *d, const struct ek_dense_r
     for (int t = 0, row = 0; t < tiles; t++) {
         int rows = (all->rows - row + tiles - t - 1) / (tiles - t);
         switch (rows) {
-        case 1:
-            dense_tile(d, all, row, panel, 1, panels);
-            break;
-        case 2:
-            dense_tile(d, all, row, panel, 2, panels);
-            break;
-        case 3:
-            dense_tile(d, all, row, panel, 3, panels);
-            break;
+#define DENSE_CASE(n)                                                                              \
+    case n:                                                                                        \
+        dense_tile(d, all, row, panel, n, panels);                                                 \
+        break;
+            DENSE_CASE(1)
+            DENSE_CASE(2)
+            DENSE_CASE(3)
 #if EK_DENSE_ROWS > 3
-        case 4:
-            dense_tile(d, all, row, panel, 4, panels);
-            break;
-        case 5:
-            dense_tile(d, all, row, panel, 5, panels);
-            break;
-        default:
-            dense_tile(d, all, row, panel, 6, panels);
-            break;
+            DENSE_CASE(4)
+            DENSE_CASE(5)
+            DENSE_CASE(6)
 #endif
+#if EK_DENSE_ROWS > 6
+            DENSE_CASE(7)
+            DENSE_CASE(8)
+            DENSE_CASE(9)
+            DENSE_CASE(10)
+            DENSE_CASE(11)
+            DENSE_CASE(12)
+#endif
+#undef DENSE_CASE
         }
         row += rows;
     }
@@ -94,10 +96,6 @@ void EK_KERNEL(ek_dense)(const struct ek_dense *d, const struct ek_dense_rows *a
     int panel = 0;
     for (; panel + EK_DENSE_PANELS <= d->panels; panel += EK_DENSE_PANELS)
         dense_panels(d, all, panel, EK_DENSE_PANELS);
-#if EK_DENSE_PANELS > 2
-    for (; panel + 2 <= d->panels; panel += 2)
-        dense_panels(d, all, panel, 2);
-#endif
     for (; panel < d->panels; panel++)
         dense_panels(d, all, panel, 1);
 }

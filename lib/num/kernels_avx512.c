@@ -24,8 +24,8 @@
 #define EK_KERNEL(name)   name##_avx512
 #define EK_NARROWER(name) name##_avx2
 #define EK_FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
-#define EK_DENSE_ROWS     6
-#define EK_DENSE_PANELS   4
+#define EK_DENSE_ROWS     12
+#define EK_DENSE_PANELS   2
 #include "num/bet_steps_body.h"
 #include "num/dense_body.h"
 #include "num/gemm_body.h"
