@@ -16,9 +16,19 @@ $(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
-bench: $(B)/bench ## every benchmark, results in build/bench.jsonl (BENCH=name: one)
-	$(Q)rm -f $(B)/bench.jsonl
-	$< --out $(B)/bench.jsonl $(BENCH)
+# Peers that are not linked in: tests/bench/peers/NAME.py, which take turns with ours.
+PEER_BENCHES := onnx train
+TIME_SCORES  := $(B)/tests/bench/peers/time_scores
+$(TIME_SCORES): $(TIME_SCORES).o $(B)/libevenkeel.a
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
--include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d
+bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) ## every benchmark, results in build/bench.jsonl (BENCH=name: one)
+	$(Q)rm -f $(B)/bench.jsonl
+	$(Q)$(if $(BENCH),$(if $(filter-out $(PEER_BENCHES),$(BENCH)),$< --out $(B)/bench.jsonl $(filter-out $(PEER_BENCHES),$(BENCH))), \
+	  $< --out $(B)/bench.jsonl)
+	$(Q)$(if $(BENCH),$(if $(filter $(PEER_BENCHES),$(BENCH)),sh tests/bench/peers/run.sh $(B) $(B)/bench.jsonl $(filter $(PEER_BENCHES),$(BENCH))), \
+	  sh tests/bench/peers/run.sh $(B) $(B)/bench.jsonl $(PEER_BENCHES))
+
+-include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d
 .PHONY: bench

@@ -1,0 +1,69 @@
+/* Lists as the tests in Python send them: per list, in the byte order of the machine, int32 n;
+ * float x [n, F], query [M], mask [K], where 1 routes a feature. Owner: the caller, lists_release.
+ */
+#ifndef EK_TESTS_EXCHANGE_LISTS_H
+#define EK_TESTS_EXCHANGE_LISTS_H
+
+#include "base/alloc.h"
+#include "data/model.h"
+#include "data/query.h"
+
+#include <stdio.h>
+
+struct list {
+    struct ek_query query;
+    struct ek_treatment *treatment; /* [K] */
+};
+
+struct lists {
+    struct list *list;
+    size_t count;
+};
+
+static inline int lists_take(float *to, size_t count, FILE *from)
+{
+    return fread(to, sizeof *to, count, from) == count ? 0 : -1;
+}
+
+static inline int list_read(struct list *l, int n, const struct ek_model *m, FILE *from)
+{
+    size_t routable = (size_t)m->routable_count;
+    float *mask = ek_calloc(routable, sizeof *mask);
+    l->treatment = ek_calloc(routable, sizeof *l->treatment);
+    ek_query_init(&l->query);
+    int failed = !mask || !l->treatment ||
+                 ek_query_resize(&l->query, n, m->item_features, m->query_features) ||
+                 lists_take(l->query.x, (size_t)n * (size_t)m->item_features, from) ||
+                 lists_take(l->query.query, (size_t)m->query_features, from) ||
+                 lists_take(mask, routable, from);
+    for (size_t k = 0; !failed && k < routable; k++)
+        l->treatment[k].action = mask[k] > 0 ? EK_ACT_ROUTE : EK_ACT_NONE;
+    ek_free(mask);
+    return failed ? -1 : 0;
+}
+
+static inline void lists_release(struct lists *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        ek_query_release(&l->list[i].query);
+        ek_free(l->list[i].treatment);
+    }
+    ek_free(l->list);
+}
+
+/* All lists of a stream. Non-zero when one is cut short or memory is gone. */
+static inline int lists_read(struct lists *l, const struct ek_model *m, FILE *from)
+{
+    int n, failed = 0;
+    *l = (struct lists){0};
+    while (!failed && fread(&n, sizeof n, 1, from) == 1) {
+        struct list *more = ek_realloc(l->list, l->count + 1, sizeof *more);
+        if (!more)
+            return -1;
+        l->list = more;
+        failed = list_read(&l->list[l->count++], n, m, from);
+    }
+    return failed;
+}
+
+#endif
