@@ -10,7 +10,25 @@
 #include "offline/evaluate.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* With a checkpoint to write, a signal lets the step in hand finish. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
 
 /* What the library calls back with. */
 struct watch {
@@ -26,7 +44,13 @@ static int show(void *context, const struct ek_train_progress *p)
     if (!isnan(p->vali_ndcg10))
         snprintf(note + n, sizeof note - (size_t)n, ", validation NDCG@10 %.4f", p->vali_ndcg10);
     ek_progress_update(&w->progress, p->step, p->steps, note);
-    return 0;
+    return interrupted;
+}
+
+static void warn(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "evenkeel: %s\n", text);
 }
 
 static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, int count)
@@ -41,8 +65,9 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
     bool random = a->options.routing == EK_ROUTING_RANDOM;
     if (a->json)
         printf("{\"model\":\"%s\",\"epochs\":%d,\"best_epoch\":%d,\"loss\":%.9g,"
-               "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"exp\",\"empty\":\"skip\"",
-               a->output, p->epochs, p->best_epoch, p->loss, p->best_ndcg10);
+               "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"%s\",\"empty\":\"skip\"",
+               a->output, p->epochs, p->best_epoch, p->loss, p->best_ndcg10,
+               a->taught ? "teacher" : "exp");
     else
         printf("%s: best epoch %d of %d, validation NDCG@10 %.4f", a->output, p->best_epoch,
                p->epochs, p->best_ndcg10);
@@ -51,7 +76,8 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
                        : " under random routing, %.4f with nothing routed",
                unrouted);
     if (!a->json)
-        puts(" (gain 2^y - 1, lists without a positive label skipped)");
+        puts(a->taught ? " (the gain of an item is its teacher's exp(score))"
+                       : " (gain 2^y - 1, lists without a positive label skipped)");
     if (a->json && a->taught) {
         fputs(",\"fidelity\":", stdout);
         ek_fidelity_print_json(fidelity, stdout);
@@ -73,6 +99,15 @@ static int unrouted_ndcg10(const struct ek_model *model, const struct ek_dataset
     return rc;
 }
 
+/* A model of half a training is not written, as its name would not tell. */
+static int stopped(struct ek_train_args *a, struct ek_model *model,
+                   const struct ek_train_progress *p)
+{
+    ek_model_free(model);
+    return ek_fail(&a->e, EK_ESTATE, "stopped in epoch %d of %d; --resume %s goes on from there",
+                   p->epoch, p->epochs, a->options.checkpoint);
+}
+
 /* upstream: scores of the validation lists, looked at when they are the teacher's. */
 static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
                     const struct ek_dataset *train, const struct ek_dataset *vali,
@@ -85,12 +120,17 @@ static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
     double unrouted = NAN;
     a->options.progress = show;
     a->options.run = run_parts;
+    a->options.warn = warn;
     a->options.context = &w;
+    if (a->options.checkpoint)
+        catch_signals();
     ek_progress_start(&w.progress, "training");
     int rc = ek_train(&model, m, train, vali, &a->options, &last, &a->e);
     ek_pool_free(w.pool);
     if (rc)
         return rc;
+    if (interrupted && last.step < last.steps)
+        return stopped(a, model, &last);
     snprintf(note, sizeof note, "%zu lists, %zu items", train->lists, train->items);
     ek_progress_finish(&w.progress, note);
     rc = unrouted_ndcg10(model, vali, &unrouted, &a->e);
@@ -104,9 +144,9 @@ static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
     return rc;
 }
 
-static int read(const struct ek_train_args *a, const struct ek_files *files,
-                const struct ek_manifest *m, struct ek_dataset *out,
-                struct ek_upstream_scores *upstream, struct ek_error *e)
+static int read_lists(const struct ek_train_args *a, const struct ek_files *files,
+                      const struct ek_manifest *m, struct ek_dataset *out,
+                      struct ek_upstream_scores *upstream, struct ek_error *e)
 {
     return a->taught ? ek_files_read_taught(files, m, out, upstream, e)
                      : ek_files_read(files, m, out, e);
@@ -116,9 +156,9 @@ static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)
 {
     struct ek_dataset train, vali;
     struct ek_upstream_scores upstream = {0};
-    int rc = read(a, &a->train, m, &train, NULL, &a->e);
+    int rc = read_lists(a, &a->train, m, &train, NULL, &a->e);
     if (!rc) {
-        rc = read(a, &a->vali, m, &vali, &upstream, &a->e);
+        rc = read_lists(a, &a->vali, m, &vali, &upstream, &a->e);
         if (!rc)
             rc = train_on(a, m, &train, &vali, &upstream);
         ek_dataset_release(&vali);

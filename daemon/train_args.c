@@ -178,6 +178,18 @@ static void take_dropout(struct argp_state *state, struct ek_train_args *a, cons
     a->options.network.dropout = real(state, "dropout", arg);
 }
 
+static void take_checkpoint(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->options.checkpoint = arg;
+}
+
+static void take_resume(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->options.resume = arg;
+}
+
 static void take_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.seed = number(state, "seed", arg, 0, UINT64_MAX);
@@ -236,6 +248,10 @@ static const struct row ROWS[] = {
     {"average", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
      take_average},
     {"batch", 0, "N", "Lists per step (64)", take_batch},
+    {"checkpoint", 0, "FILE", "Keep the state of training there, and on SIGINT stop after that",
+     take_checkpoint},
+    {"resume", 0, "FILE", "Go on from a checkpoint, with the options and data it was made with",
+     take_resume},
     {"seed", 0, "N", "Seed of all that is random (0)", take_seed},
     {"threads", 0, "N", "Threads (as many as processors); no result changes", take_threads},
     {"json", 0, NULL, "Result as JSON", take_json},

@@ -78,7 +78,7 @@ int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_
 double ek_spread_ratio(const struct ek_model *m, const struct ek_dataset *d, int k)
 {
     double mean, sd;
-    if (!ek_log_statistics(d, (size_t)m->routable[k], &mean, &sd))
+    if (!ek_log_statistics(d, (size_t)m->routable[k], &mean, &sd) || m->log_sd[k] >= EK_SD_UNREAD)
         return 1;
     return sd / (double)m->log_sd[k];
 }

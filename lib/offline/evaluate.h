@@ -28,7 +28,7 @@ int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_
                 struct ek_error *e);
 
 /* Spread ratio of routable feature k: the within-list deviation of ln|x| in `d` over that in
- * training. 1 when the data has no usable value. */
+ * training. 1 when the data has no usable value, or training saw no spread. */
 double ek_spread_ratio(const struct ek_model *m, const struct ek_dataset *d, int k);
 
 #endif

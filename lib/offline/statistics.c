@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double SD_FLOOR = 1e-6, LOG_SD_FLOOR = 1e-3;
+/* Centred logs of equal values may differ by rounding: no deviation at all is below LOG_SD_NONE. */
+static const double SD_FLOOR = 1e-6, LOG_SD_FLOOR = 1e-3, LOG_SD_NONE = 1e-9;
 
 /* Mean and spread of what is added, by Welford's recurrence. */
 struct moments {
@@ -47,7 +48,7 @@ static void fit_columns(const float *x, size_t rows, size_t columns, float *mean
     for (size_t f = 0; f < columns; f++) {
         struct moments m = column_moments(x, rows, columns, f);
         mean[f] = (float)m.mean;
-        sd[f] = (float)(sd_of(&m) + SD_FLOOR);
+        sd[f] = m.squares > 0 ? (float)(sd_of(&m) + SD_FLOOR) : EK_SD_UNREAD;
     }
 }
 
@@ -97,23 +98,30 @@ static void add_list(const struct ek_dataset *d, size_t list, size_t feature, st
     }
 }
 
-size_t ek_log_statistics(const struct ek_dataset *d, size_t feature, double *mean, double *sd)
+static struct moments log_moments(const struct ek_dataset *d, size_t feature, double *mean)
 {
     struct moments level = {0}, spread = {0};
     for (size_t q = 0; q < d->lists; q++)
         add_list(d, q, feature, &level, &spread);
     *mean = level.mean;
-    *sd = level.count ? fmax(sd_of(&spread), LOG_SD_FLOOR) : 1;
-    return level.count;
+    return spread;
+}
+
+size_t ek_log_statistics(const struct ek_dataset *d, size_t feature, double *mean, double *sd)
+{
+    struct moments spread = log_moments(d, feature, mean);
+    *sd = spread.count ? fmax(sd_of(&spread), LOG_SD_FLOOR) : 1;
+    return spread.count;
 }
 
 static void fit_logs(struct ek_model *m, const struct ek_dataset *d)
 {
     for (int k = 0; k < m->routable_count; k++) {
         double mean, sd;
-        ek_log_statistics(d, (size_t)m->routable[k], &mean, &sd);
+        struct moments spread = log_moments(d, (size_t)m->routable[k], &mean);
+        sd = sd_of(&spread);
         m->log_mean[k] = (float)mean;
-        m->log_sd[k] = (float)sd;
+        m->log_sd[k] = sd > LOG_SD_NONE ? (float)fmax(sd, LOG_SD_FLOOR) : EK_SD_UNREAD;
     }
 }
 

@@ -6,7 +6,9 @@
  *   log_mean     of ln|x| where x is not 0
  *   log_sd       of ln|x| minus its mean over the list, where x is not 0
  * Standard deviations have the divisor n; 1e-6 is added to item_sd and query_sd; log_sd is at least
- * 1e-3. A feature without values has mean 0 and deviation 1e-6 (log_sd: 1).
+ * 1e-3. What never changes in training (logs: within a list), or has no value, has the deviation
+ * EK_SD_UNREAD instead: no weight has learned anything about it, and should it move later, the
+ * network is to see 0 and not a number beyond all that it has met.
  */
 #ifndef EK_OFFLINE_STATISTICS_H
 #define EK_OFFLINE_STATISTICS_H
@@ -14,8 +16,10 @@
 #include "data/dataset.h"
 #include "data/model.h"
 
+#define EK_SD_UNREAD 1e30f
+
 /* log_mean and log_sd of one item feature. Returns how many values they are over; with 0 the mean
- * is 0, the deviation 1. */
+ * is 0, the deviation 1. A feature that never changes has the lowest deviation here. */
 size_t ek_log_statistics(const struct ek_dataset *d, size_t feature, double *mean, double *sd);
 
 /* Fills the statistics of a model for the same features. EK_ENOMEM. */

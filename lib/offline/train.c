@@ -1,10 +1,11 @@
 #include "offline/train.h"
 
 #include "base/alloc.h"
-#include "offline/optimiser.h"
 #include "offline/statistics.h"
 #include "offline/train_batch.h"
+#include "offline/train_check.h"
 #include "offline/train_shard.h"
+#include "offline/train_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,13 +22,10 @@ struct training {
     struct ek_encoded train, vali;
     struct ek_train_shared shared;
     struct ek_train_shard shard[EK_TRAIN_SHARDS];
-    struct ek_optimiser optimiser;
-    float *parameter, *turned, *gradient, *average, *best;
+    struct ek_train_state state;
+    struct ek_buf identity;
+    float *turned, *gradient;
     float *folded; /* without normalisation, for validation */
-    size_t *order;
-    struct ek_rng order_rng;
-    struct ek_train_progress at;
-    double epoch_loss;
     bool stop;
 };
 
@@ -49,52 +47,6 @@ void ek_train_defaults(struct ek_train_options *o)
         .weight_decay = 1e-4,
         .average = 3,
     };
-}
-
-static bool any_positive(const struct ek_dataset *d)
-{
-    for (size_t q = 0; q < d->lists; q++)
-        if (ek_has_positive(d->label + d->offset[q], (int)(d->offset[q + 1] - d->offset[q])))
-            return true;
-    return false;
-}
-
-static int check_options(const struct ek_manifest *m, const struct ek_train_options *o,
-                         struct ek_error *e)
-{
-    if (o->epochs < 1)
-        return ek_fail(e, EK_EUSAGE, "training needs at least one epoch");
-    if (o->batch_lists < 1)
-        return ek_fail(e, EK_EUSAGE, "a batch has at least one list");
-    if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
-        return ek_fail(e, EK_EUSAGE, "the learning rate must be positive");
-    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay))
-        return ek_fail(e, EK_EUSAGE, "the weight decay must not be negative");
-    if (!(o->keep_clean >= 0 && o->keep_clean <= 1))
-        return ek_fail(e, EK_EUSAGE, "the share of clean lists is 0 to 1");
-    if (!(o->shift >= 0 && o->shift <= 1))
-        return ek_fail(e, EK_EUSAGE, "the share of lists with another scale is 0 to 1");
-    if (!(o->average >= 0) || !isfinite(o->average))
-        return ek_fail(e, EK_EUSAGE, "the power of the averaging must not be negative");
-    if (o->patience < 0)
-        return ek_fail(e, EK_EUSAGE, "the patience must not be negative");
-    if (!(o->network.dropout >= 0 && o->network.dropout < 1))
-        return ek_fail(e, EK_EUSAGE, "dropout is a share of at least 0 and below 1");
-    for (int i = 0; i < o->static_count; i++)
-        if (o->static_routed[i] < 0 || o->static_routed[i] >= m->routable_count)
-            return ek_fail(e, EK_EUSAGE, "there is no routable feature number %d",
-                           o->static_routed[i]);
-    return EK_OK;
-}
-
-static int check_data(const char *name, const struct ek_manifest *m, const struct ek_dataset *d,
-                      struct ek_error *e)
-{
-    if (d->item_features != m->item_count || d->query_features != m->query_count)
-        return ek_fail(e, EK_ESTATE, "the %s data has other features than the manifest", name);
-    if (!any_positive(d))
-        return ek_fail(e, EK_EUSAGE, "the %s data has no list with a positive label", name);
-    return EK_OK;
 }
 
 static void run_tasks(struct training *t, void (*task)(void *arg, int i))
@@ -136,7 +88,7 @@ static double divisor_of(const struct training *t, size_t from, size_t to)
         return (double)(to - from);
     size_t positive = 0;
     for (size_t i = from; i < to; i++) {
-        size_t first = d->offset[t->order[i]], end = d->offset[t->order[i] + 1];
+        size_t first = d->offset[t->state.order[i]], end = d->offset[t->state.order[i] + 1];
         positive += ek_has_positive(d->label + first, (int)(end - first));
     }
     return positive ? (double)positive : 1;
@@ -173,8 +125,8 @@ static int learn(struct training *t, struct ek_error *e)
     }
     struct ek_train_batch b = {.shared = &t->shared,
                                .shard = t->shard,
-                               .parameter = t->parameter,
-                               .step = t->at.step,
+                               .parameter = t->state.parameter,
+                               .step = t->state.at.step,
                                .options = t->options};
     return ek_train_batch_learn(&b) ? ek_fail(e, EK_ENOMEM, "no memory for a batch") : EK_OK;
 }
@@ -185,29 +137,30 @@ static void take_average(struct training *t)
     double power = t->options->average;
     if (!(power > 0))
         return;
-    float weight = (float)((power + 1) / ((double)t->at.step + power));
+    float weight = (float)((power + 1) / ((double)t->state.at.step + power));
     for (size_t i = 0; i < t->shared.network.parameters; i++)
-        t->average[i] += weight * (t->parameter[i] - t->average[i]);
+        t->state.average[i] += weight * (t->state.parameter[i] - t->state.average[i]);
 }
 
 /* What a model made now would have. */
 static const float *current(const struct training *t)
 {
-    return t->options->average > 0 ? t->average : t->parameter;
+    return t->options->average > 0 ? t->state.average : t->state.parameter;
 }
 
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
-    ek_network_turn(&t->shared.network, t->parameter, t->turned);
-    deal(t, (struct ek_train_part){.set = &t->train,
-                                   .lists = t->order,
-                                   .from = from,
-                                   .to = to,
-                                   .seed = o->seed,
-                                   .stream = STREAM_STEPS + t->at.step * (size_t)o->batch_lists,
-                                   .divisor = divisor_of(t, from, to),
-                                   .shift = o->routing == EK_ROUTING_RANDOM ? o->shift : 0});
+    ek_network_turn(&t->shared.network, t->state.parameter, t->turned);
+    deal(t,
+         (struct ek_train_part){.set = &t->train,
+                                .lists = t->state.order,
+                                .from = from,
+                                .to = to,
+                                .seed = o->seed,
+                                .stream = STREAM_STEPS + t->state.at.step * (size_t)o->batch_lists,
+                                .divisor = divisor_of(t, from, to),
+                                .shift = o->routing == EK_ROUTING_RANDOM ? o->shift : 0});
     int code = learn(t, e);
     if (code)
         return code;
@@ -215,28 +168,29 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
     if (!isfinite(loss))
         return ek_fail(e, EK_ESTATE,
                        "the loss is no number any more in epoch %d; try a lower learning rate",
-                       t->at.epoch);
-    ek_optimiser_step(&t->optimiser, t->parameter, t->gradient, rate_at(o, t->at.step, t->at.steps),
-                      o->weight_decay);
-    t->at.step++;
+                       t->state.at.epoch);
+    ek_optimiser_step(&t->state.optimiser, t->state.parameter, t->gradient,
+                      rate_at(o, t->state.at.step, t->state.at.steps), o->weight_decay);
+    t->state.at.step++;
     take_average(t);
-    t->epoch_loss += loss;
+    t->state.epoch_loss += loss;
     return EK_OK;
 }
 
 static bool report(struct training *t)
 {
     const struct ek_train_options *o = t->options;
-    t->stop = t->stop || (o->progress && o->progress(o->context, &t->at) != 0);
+    t->stop = t->stop || (o->progress && o->progress(o->context, &t->state.at) != 0);
     return !t->stop;
 }
 
 static void shuffle(struct training *t)
 {
-    for (size_t i = t->train.data->lists; i > 1; i--) {
-        size_t j = (size_t)ek_rng_below(&t->order_rng, i), held = t->order[i - 1];
-        t->order[i - 1] = t->order[j];
-        t->order[j] = held;
+    for (size_t i = t->state.lists; i > 1; i--) {
+        size_t j = (size_t)ek_rng_below(&t->state.order_rng, i);
+        uint64_t held = t->state.order[i - 1];
+        t->state.order[i - 1] = t->state.order[j];
+        t->state.order[j] = held;
     }
 }
 
@@ -249,59 +203,91 @@ static void validate(struct training *t)
     deal(t, (struct ek_train_part){
                 .set = &t->vali, .to = t->vali.data->lists, .seed = VALIDATION_SEED});
     run_tasks(t, validate_task);
-    t->shared.parameter = t->parameter;
+    t->shared.parameter = t->state.parameter;
     for (int i = 0; i < EK_TRAIN_SHARDS; i++) {
         all.sum += t->shard[i].ndcg.sum;
         all.count += t->shard[i].ndcg.count;
     }
-    t->at.vali_ndcg10 = ek_metric_result(&all);
-    if (t->at.best_epoch && !(t->at.vali_ndcg10 > t->at.best_ndcg10))
+    t->state.at.vali_ndcg10 = ek_metric_result(&all);
+    if (t->state.at.best_epoch && !(t->state.at.vali_ndcg10 > t->state.at.best_ndcg10))
         return;
-    t->at.best_ndcg10 = t->at.vali_ndcg10;
-    t->at.best_epoch = t->at.epoch;
-    memcpy(t->best, current(t), t->shared.network.parameters * sizeof *t->best);
+    t->state.at.best_ndcg10 = t->state.at.vali_ndcg10;
+    t->state.at.best_epoch = t->state.at.epoch;
+    memcpy(t->state.best, current(t), t->shared.network.parameters * sizeof *t->state.best);
 }
 
+static int save(struct training *t, struct ek_error *e)
+{
+    const char *path = t->options->checkpoint;
+    return path ? ek_train_state_save(&t->state, (const char *)t->identity.data, path, e) : EK_OK;
+}
+
+/* One epoch, or what is left of it. A stop within it is looked at between two steps. */
 static int do_epoch(struct training *t, struct ek_error *e)
 {
-    size_t lists = t->train.data->lists, batch = (size_t)t->options->batch_lists, done = 0;
-    t->epoch_loss = 0;
-    shuffle(t);
-    for (size_t from = 0; from < lists; from += batch) {
+    size_t lists = t->state.lists, batch = (size_t)t->options->batch_lists;
+    size_t batches = (lists + batch - 1) / batch, done = t->state.at.step % batches;
+    if (!done) {
+        t->state.epoch_loss = 0;
+        shuffle(t);
+    }
+    for (size_t from = done * batch; from < lists; from += batch) {
         int code = do_step(t, from, from + batch < lists ? from + batch : lists, e);
         if (code)
             return code;
-        t->at.loss = t->epoch_loss / (double)++done;
-        if (!report(t))
-            return EK_OK;
+        t->state.at.loss = t->state.epoch_loss / (double)++done;
+        if (!report(t) && done < batches)
+            return save(t, e);
     }
     validate(t);
     report(t);
-    return EK_OK;
+    return save(t, e);
 }
 
 static int allocate(struct training *t)
 {
-    size_t count = t->shared.network.parameters, lists = t->train.data->lists;
+    const struct ek_network *n = &t->shared.network;
     size_t longest = t->train.longest > t->vali.longest ? t->train.longest : t->vali.longest;
-    t->parameter = ek_calloc_aligned(count, sizeof *t->parameter);
-    t->gradient = ek_calloc_aligned(count, sizeof *t->gradient);
-    t->average = ek_calloc_aligned(count, sizeof *t->average);
-    t->best = ek_calloc_aligned(count, sizeof *t->best);
-    t->folded = ek_calloc_aligned(count, sizeof *t->folded);
-    t->turned = ek_calloc_aligned(t->shared.network.turned, sizeof *t->turned);
-    t->order = ek_calloc(lists, sizeof *t->order);
-    if (!t->parameter || !t->gradient || !t->average || !t->best || !t->folded || !t->turned ||
-        !t->order ||
-        ek_optimiser_init(&t->optimiser, t->options->optimiser, t->shared.network.learned) ||
-        ek_norm_init(&t->shared.norm, &t->shared.network))
+    t->gradient = ek_calloc_aligned(n->parameters, sizeof *t->gradient);
+    t->folded = ek_calloc_aligned(n->parameters, sizeof *t->folded);
+    t->turned = ek_calloc_aligned(n->turned, sizeof *t->turned);
+    if (!t->gradient || !t->folded || !t->turned ||
+        ek_train_state_init(&t->state, t->options->optimiser, n->parameters, n->learned,
+                            t->train.data->lists) ||
+        ek_norm_init(&t->shared.norm, n))
         return EK_ENOMEM;
-    for (size_t i = 0; i < lists; i++)
-        t->order[i] = i;
     for (int i = 0; i < EK_TRAIN_SHARDS; i++)
         if (ek_train_shard_init(&t->shard[i], &t->shared, longest))
             return EK_ENOMEM;
     return EK_OK;
+}
+
+/* The first state of a run, or that of its checkpoint. */
+static int begin(struct training *t, struct ek_error *e)
+{
+    const struct ek_train_options *o = t->options;
+    size_t batch = (size_t)o->batch_lists, batches = (t->state.lists + batch - 1) / batch;
+    t->state.at = (struct ek_train_progress){.epochs = o->epochs,
+                                             .steps = batches * (size_t)o->epochs,
+                                             .vali_ndcg10 = NAN,
+                                             .best_ndcg10 = NAN};
+    if (o->resume)
+        return ek_train_state_load(&t->state, (const char *)t->identity.data, o->resume, e);
+    struct ek_rng r;
+    ek_rng_seed_stream(&r, o->seed, STREAM_START);
+    ek_network_start(&t->shared.network, t->state.parameter, &r);
+    ek_rng_seed_stream(&t->state.order_rng, o->seed, STREAM_ORDER);
+    return EK_OK;
+}
+
+static int identify(struct training *t, const struct ek_manifest *m, struct ek_error *e)
+{
+    const struct ek_train_options *o = t->options;
+    if (!o->checkpoint && !o->resume)
+        return EK_OK;
+    return ek_train_identity(&t->identity, m, o, t->train.data, t->vali.data)
+               ? ek_fail(e, EK_ENOMEM, "no memory for a checkpoint")
+               : EK_OK;
 }
 
 static int prepare(struct training *t, const struct ek_manifest *m, const struct ek_dataset *train,
@@ -309,8 +295,9 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
 {
     const struct ek_train_options *o = t->options;
     int code;
-    if ((code = check_options(m, o, e)) || (code = check_data("training", m, train, e)) ||
-        (code = check_data("validation", m, vali, e)) ||
+    if ((code = ek_train_check_options(m, o, e)) ||
+        (code = ek_train_check_data("training", m, train, true, o, e)) ||
+        (code = ek_train_check_data("validation", m, vali, false, o, e)) ||
         (code = ek_model_new(&t->model, m, &o->shape, e)) ||
         (code = ek_statistics_fit(t->model, train, e)) ||
         (code = ek_encoded_init(&t->train, t->model, train, e)) ||
@@ -321,18 +308,10 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
     if (allocate(t))
         return ek_fail(e, EK_ENOMEM, "no memory to train a model");
     t->shared.options = o;
-    t->shared.parameter = t->parameter;
+    t->shared.parameter = t->state.parameter;
     t->shared.turned = t->turned;
-    size_t batch = (size_t)o->batch_lists, batches = (train->lists + batch - 1) / batch;
-    t->at = (struct ek_train_progress){.epochs = o->epochs,
-                                       .steps = batches * (size_t)o->epochs,
-                                       .vali_ndcg10 = NAN,
-                                       .best_ndcg10 = NAN};
-    struct ek_rng r;
-    ek_rng_seed_stream(&r, o->seed, STREAM_START);
-    ek_network_start(&t->shared.network, t->parameter, &r);
-    ek_rng_seed_stream(&t->order_rng, o->seed, STREAM_ORDER);
-    return EK_OK;
+    code = identify(t, m, e);
+    return code ? code : begin(t, e);
 }
 
 /* Says in the model how it came about. */
@@ -353,22 +332,25 @@ static int sign(struct training *t, uint64_t manifest_hash, struct ek_error *e)
     return EK_OK;
 }
 
-static bool out_of_patience(const struct training *t)
+static bool finished(const struct training *t)
 {
-    int finished = t->at.epoch - 1, patience = t->options->patience;
-    return patience && t->at.best_epoch && finished - t->at.best_epoch >= patience;
+    const struct ek_train_progress *at = &t->state.at;
+    int patience = t->options->patience;
+    return t->stop || at->step == at->steps ||
+           (patience && at->best_epoch && at->epoch - at->best_epoch >= patience);
 }
 
 static int run(struct training *t, struct ek_error *e)
 {
-    for (t->at.epoch = 1; t->at.epoch <= t->at.epochs && !t->stop && !out_of_patience(t);
-         t->at.epoch++) {
+    size_t batches = t->state.at.steps / (size_t)t->state.at.epochs;
+    while (!finished(t)) {
+        t->state.at.epoch = 1 + (int)(t->state.at.step / batches);
         int code = do_epoch(t, e);
         if (code)
             return code;
     }
-    t->at.epoch--;
-    ek_norm_fold(&t->shared.network, t->at.best_epoch ? t->best : current(t), t->folded);
+    ek_norm_fold(&t->shared.network, t->state.at.best_epoch ? t->state.best : current(t),
+                 t->folded);
     ek_network_export(&t->shared.network, t->folded, t->model);
     return ek_model_describe(t->model, e);
 }
@@ -377,17 +359,14 @@ static void release(struct training *t)
 {
     for (int i = 0; i < EK_TRAIN_SHARDS; i++)
         ek_train_shard_release(&t->shard[i]);
-    ek_optimiser_release(&t->optimiser);
+    ek_train_state_release(&t->state);
+    ek_buf_release(&t->identity);
     ek_encoded_release(&t->train);
     ek_encoded_release(&t->vali);
-    ek_free(t->parameter);
-    ek_free(t->gradient);
-    ek_free(t->average);
-    ek_free(t->best);
-    ek_free(t->folded);
     ek_norm_release(&t->shared.norm);
+    ek_free(t->gradient);
+    ek_free(t->folded);
     ek_free(t->turned);
-    ek_free(t->order);
     ek_model_free(t->model);
     ek_free(t);
 }
@@ -400,6 +379,7 @@ int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory to train a model");
     t->options = o;
+    ek_buf_init(&t->identity, 0);
     int code = prepare(t, m, train, vali, e);
     if (!code)
         code = sign(t, m->hash, e);
@@ -409,7 +389,7 @@ int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek
         *out = t->model;
         t->model = NULL;
         if (last)
-            *last = t->at;
+            *last = t->state.at;
     }
     release(t);
     return code;

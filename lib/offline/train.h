@@ -44,11 +44,16 @@ struct ek_train_options {
     double average;
     struct ek_network_options network; /* batch normalisation and dropout: none */
     uint64_t seed;
+    /* Files: where to write the state after every epoch and when stopped, and which one to go on
+     * from; NULL: none. A run that was stopped and goes on ends with the same bits. */
+    const char *checkpoint, *resume;
     /* Called now and then; non-zero stops training with what was best so far. May be NULL. */
     int (*progress)(void *context, const struct ek_train_progress *p);
     /* Runs task(arg, i) for i = 0 .. count-1, maybe at the same time, returns when all are done.
      * NULL: one after the other. Results do not depend on it. */
     void (*run)(void *context, void (*task)(void *arg, int i), void *arg, int count);
+    /* Told, before training, what is odd about the data. May be NULL. */
+    void (*warn)(void *context, const char *text);
     void *context;
 };
 
@@ -56,7 +61,8 @@ struct ek_train_options {
 void ek_train_defaults(struct ek_train_options *o);
 /* Trains on `train`, keeps the epoch with the best NDCG@10 on `vali` (of equals the earlier).
  * `last` (may be NULL) gets the state at the end. EK_EUSAGE for options or data that cannot be
- * trained on, EK_ESTATE when the loss stops being a number. */
+ * trained on or a checkpoint of another run, EK_ESTATE when the loss stops being a number, EK_EIO
+ * and EK_EFORMAT for checkpoints. */
 int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek_dataset *train,
              const struct ek_dataset *vali, const struct ek_train_options *o,
              struct ek_train_progress *last, struct ek_error *e);

@@ -24,7 +24,7 @@ struct ek_train_shared {
 /* The lists a shard works on: places [from, to) of `lists` (NULL: the lists themselves). */
 struct ek_train_part {
     const struct ek_encoded *set;
-    const size_t *lists;
+    const uint64_t *lists;
     size_t from, to;
     uint64_t seed, stream; /* of place 0 */
     double divisor;        /* of the batch's loss */

@@ -148,6 +148,52 @@ sed 's/^[12] /0 /' a.txt >none.txt
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data none.txt --json
 [ "$(figure ndcg@10)" = null ] || fail "a mean over nothing is $(figure ndcg@10)"
 
+# A run that is interrupted goes on to the same model; a checkpoint of another run is refused.
+quiet "$EK" $train -o whole.safetensors --epochs 60
+"$EK" $train -o parts.safetensors --epochs 60 --checkpoint state.ckpt >said 2>chatter &
+pid=$!
+while [ ! -e state.ckpt ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -INT $pid
+status=0
+wait $pid || status=$?
+if [ $status = 0 ]; then # it was faster than the signal: its last checkpoint is that of the end
+	rm parts.safetensors
+else
+	grep -q 'stopped in epoch [0-9]* of 60; --resume state.ckpt goes on' chatter || fail "stopped: $(cat chatter)"
+	[ ! -e parts.safetensors ] || fail "a model of half a training was written"
+fi
+quiet "$EK" $train -o parts.safetensors --epochs 60 --resume state.ckpt
+cmp whole.safetensors parts.safetensors
+refused 2 "state.ckpt: a checkpoint of another run, with 'epochs=60' where this one has 'epochs=3'" $train -o x --resume state.ckpt
+refused 2 "with 'seed=0' where this one has 'seed=4'" $train -o x --epochs 60 --seed 4 --resume state.ckpt
+refused 1 "not a checkpoint of training" $train -o x --resume m.safetensors
+
+# Odd data gets a word, and a refusal where there is nothing to learn or to judge by.
+warned() { # text, words...
+	want=$1
+	shift
+	quiet "$EK" "$@"
+	grep -qF -- "evenkeel: $want" chatter || fail "'$want' is not in: $(cat chatter)"
+}
+one='{ if ($2 != last) print; last = $2 }' # the first item of every list
+awk "$one" train.txt >singles.txt
+awk "$one" a.txt >single-vali.txt
+on="--manifest hotel.yaml --epochs 1 --hidden 4"
+refused 2 "the training data has no list with two items of different labels, so there is no order to learn" train $on --train singles.txt --vali a.txt -o x
+refused 2 "the validation data has no list with two items of different labels, so there is no order to judge by" train $on --train train.txt --vali single-vali.txt -o x
+sed 's/ qid:/ qid:9/' single-vali.txt >renamed.txt
+warned "50 of 350 lists of the training data have one item and no order" train $on --train train.txt renamed.txt --vali b.txt -o odd.safetensors
+warned "50 of 100 lists of the validation data have no positive label and are skipped" train $on --train train.txt --vali b.txt none.txt -o odd.safetensors
+sed -E 's/ 1:[^ ]+/ 1:7/; s/ 3:[^ ]+//' train.txt >constant.txt
+warned "feature 'price' is always 7 in the training data; the model will not read it" train $on --train constant.txt --vali a.txt -o odd.safetensors
+grep -q "feature '.*' never occurs in the training data: is the manifest that of another set?" chatter || fail "an empty column: $(cat chatter)"
+quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --json
+flat=$(figure ndcg@10)
+quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --json --perturb price=x100
+[ "$(figure ndcg@10)" = "$flat" ] || fail "a feature that was constant in training moved NDCG from $flat to $(figure ndcg@10)"
+sed -E '/^nights_feature/d; s/role: query/role: item/' hotel.yaml >other-set.yaml
+warned "item feature 'stay_nights' never differs within a list of the training data" train --manifest other-set.yaml --epochs 1 --train train.txt --vali a.txt -o odd.safetensors
+
 # Learning from upstream scores: no labels, the same ranking, and routable.
 quiet "$EK" gen hotel --queries 300 --seed 5 --format messages --score-model m.safetensors -o train.msg
 quiet "$EK" gen hotel --queries 100 --from 300 --seed 5 --format messages --score-model m.safetensors -o vali.msg

@@ -10,7 +10,10 @@
 #include "tests/check.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char MANIFEST[] = "features:\n"
                                "  - {name: price, index: 1, role: item, routable: true}\n"
@@ -133,12 +136,12 @@ START_TEST(statistics_are_those_of_the_data)
     ck_assert_float_eq_tol(m->item_mean[0], (float)mean, 1e-6f);
     ck_assert_float_eq_tol(m->item_median[0], 0.5f, 1e-7f);
     ck_assert_float_eq_tol(m->item_mean[2], (float)log(6), 1e-6f);
-    ck_assert_float_eq_tol(m->item_sd[2], 1e-6f, 1e-9f);
+    ck_assert(m->item_sd[2] == EK_SD_UNREAD);
     ck_assert_float_eq_tol(m->query_mean[0], (float)(l2 / 2), 1e-6f);
     ck_assert_float_eq_tol(m->query_sd[0], (float)(l2 / 2) + 1e-6f, 1e-6f);
     ck_assert_float_eq_tol(m->log_mean[0], (float)((l3 + log(8)) / 3), 1e-6f);
     ck_assert_float_eq_tol(m->log_sd[0], (float)(l3 / 2 * sqrt(2.0 / 3)), 1e-6f);
-    ck_assert(m->log_mean[1] == 0 && m->log_sd[1] == 1);
+    ck_assert(m->log_mean[1] == 0 && m->log_sd[1] == EK_SD_UNREAD);
     ek_query_release(&q);
     ek_dataset_release(&d);
     ek_model_free(m);
@@ -441,6 +444,76 @@ START_TEST(patience_ends_training)
 }
 END_TEST
 
+START_TEST(what_never_changed_in_training_is_not_read)
+{
+    struct ek_train_options o = quick();
+    struct ek_manifest *f = manifest();
+    struct ek_dataset train, vali;
+    struct ek_model *m;
+    struct ek_error e;
+    fill_data(&train, 1, LISTS);
+    fill_data(&vali, 2, 80);
+    for (size_t i = 0; i < train.items; i++) {
+        train.x[i * F + 1] = 4; /* routable */
+        train.x[i * F + 2] = 0;
+    }
+    ck_assert_int_eq(ek_train(&m, f, &train, &vali, &o, NULL, &e), EK_OK);
+    double moving = quality(m, &vali, NULL);
+    for (size_t i = 0; i < vali.items; i++) {
+        vali.x[i * F + 1] = 4;
+        vali.x[i * F + 2] = 0;
+    }
+    ck_assert_double_eq_tol(moving, quality(m, &vali, NULL), 0.01);
+    ck_assert(m->item_sd[1] == EK_SD_UNREAD && m->log_sd[1] == EK_SD_UNREAD);
+    ck_assert(ek_spread_ratio(m, &vali, 1) == 1);
+    ek_model_free(m);
+    ek_dataset_release(&train);
+    ek_dataset_release(&vali);
+    ek_manifest_free(f);
+}
+END_TEST
+
+/* The step at which to stop comes with the context. */
+static int stop_at(void *context, const struct ek_train_progress *p)
+{
+    return p->step == *(const size_t *)context;
+}
+
+START_TEST(a_run_that_goes_on_ends_with_the_same_bits)
+{
+    static const size_t stops[] = {24, 29, 36}; /* of 48 steps in 4 epochs */
+    struct ek_train_options whole = quick();
+    struct ek_model *all = trained(&whole, NULL);
+    char path[] = "/tmp/ek-train-XXXXXX";
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    for (int i = 0; i < 3; i++) {
+        struct ek_train_options o = quick();
+        struct ek_train_progress last;
+        size_t stop = stops[i];
+        o.checkpoint = path;
+        o.progress = stop_at;
+        o.context = &stop;
+        ek_model_free(trained(&o, &last));
+        ck_assert_uint_eq(last.step, stop);
+        o.checkpoint = NULL;
+        o.progress = NULL;
+        o.resume = path;
+        struct ek_model *m = trained(&o, &last);
+        ck_assert_uint_eq(last.step, 48);
+        for (size_t t = 0; t < ek_tensors_count(all->storage); t++) {
+            const struct ek_tensor *a = ek_tensors_at(all->storage, t);
+            const struct ek_tensor *b = ek_tensors_find(m->storage, a->name);
+            ck_assert_mem_eq(a->data, b->data, a->count * sizeof(float));
+        }
+        ek_model_free(m);
+    }
+    remove(path);
+    ek_model_free(all);
+}
+END_TEST
+
 static int stop_at_once(void *context, const struct ek_train_progress *p)
 {
     (void)context;
@@ -473,6 +546,11 @@ START_TEST(what_cannot_be_trained_is_refused)
     ck_assert_int_eq(ek_train(&m, f, &flat, &d, &o, NULL, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "the training data has no list with a positive label");
     ck_assert_int_eq(ek_train(&m, f, &d, &flat, &o, NULL, &e), EK_EUSAGE);
+    for (size_t i = 0; i < flat.items; i++)
+        flat.label[i] = 1;
+    ck_assert_int_eq(ek_train(&m, f, &d, &flat, &o, NULL, &e), EK_EUSAGE);
+    ck_assert_str_eq(e.message, "the validation data has no list with two items of different "
+                                "labels, so there is no order to judge by");
     o.shape.list_free = true;
     ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_EUSAGE);
     o = quick();
@@ -494,6 +572,7 @@ Suite *suite_train(void)
         first_weights_lie_within_their_bounds, the_optimiser_by_hand, adagrad_by_hand,
         a_seed_gives_the_same_model_whatever_runs_it, every_form_learns_the_ranking,
         a_routed_fault_costs_nothing, lists_with_another_scale_harden_a_model_against_faults,
+        what_never_changed_in_training_is_not_read, a_run_that_goes_on_ends_with_the_same_bits,
         the_average_of_a_high_power_is_the_last_step, patience_ends_training,
         training_can_be_stopped, what_cannot_be_trained_is_refused);
 }
