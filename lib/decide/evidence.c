@@ -58,7 +58,7 @@ static int strongest(const struct ek_evidence *s, const float *weight)
     return best;
 }
 
-/* Features first .. first + n - 1 of the list; n is at most BLOCK. */
+/* n of the features of the list, at most BLOCK. Returns how many reached the alarm. */
 static int take_block(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
                       const int *feature, int n, struct ek_alarm *alarm)
 {

@@ -43,6 +43,10 @@ static inline __attribute__((always_inline)) lanes_i stats_share(lanes_f part, l
     return (known & share) | (~known & EK_SHARE_UNKNOWN);
 }
 
+_Static_assert(sizeof(struct ek_list_stats) == 4 * sizeof(int32_t) &&
+                   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "a record is written as four words");
+
 static void stats_block(const struct ek_list_sums *s, int first, int rows, const float *pivot,
                         struct ek_list_stats *records)
 {
@@ -53,11 +57,11 @@ static void stats_block(const struct ek_list_sums *s, int first, int rows, const
                      stats_share(stats_load(s->zero, first), present) << 8 |
                      stats_share(stats_load(s->negative, first), k) << 16 |
                      stats_share(stats_load(s->tied, first), present - 1) << 24;
-    lanes_i word[4] = {(lanes_i)r, (lanes_i)stats_spread(sum, stats_load(s->ln2, first), k), shares,
-                       (lanes_i)stats_select(k < 65535, k, 65535)};
-    word[3] = __builtin_convertvector((lanes_f)word[3], lanes_i);
-    for (int i = 0; i < EK_LANES; i++)
-        memcpy(&records[first + i], (int32_t[4]){word[0][i], word[1][i], word[2][i], word[3][i]},
+    lanes_f spread = stats_spread(sum, stats_load(s->ln2, first), k);
+    lanes_i bits = (lanes_i)r, bits_of_spread = (lanes_i)spread;
+    lanes_i usable = __builtin_convertvector(stats_select(k < 65535, k, 65535), lanes_i);
+    for (int i = 0; i < EK_LANES; i++) /* a record is four words, as it lies */
+        memcpy(&records[first + i], (int32_t[4]){bits[i], bits_of_spread[i], shares[i], usable[i]},
                sizeof *records);
 }
 
