@@ -74,14 +74,26 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
     return rc;
 }
 
+/* The model with these figures in place of those it may have had. */
+static int save_with(struct ek_eval_args *a, struct ek_model *model, const struct ek_fidelity *f)
+{
+    if (!f->lists)
+        return ek_fail(&a->e, EK_EFORMAT,
+                       "no list has upstream scores that differ: there is nothing to keep");
+    model->fidelity = *f;
+    return ek_model_save(model, a->output, &a->e);
+}
+
 /* r: that of the only model. */
-static int measure_fidelity(struct ek_eval_args *a, const struct ek_model *model,
+static int measure_fidelity(struct ek_eval_args *a, struct ek_model *model,
                             const struct ek_counter *c, struct ek_dataset *d,
                             const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
 {
     struct ek_fidelity f;
     ek_counter_of_model(c, model, d, a->spread, r->treatment);
     int rc = ek_fidelity_measure(model, d, upstream, r->treatment, &f, &a->e);
+    if (!rc && a->output)
+        rc = save_with(a, model, &f);
     if (rc)
         return rc;
     if (!a->json) {

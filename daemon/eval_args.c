@@ -55,6 +55,8 @@ static const struct argp_option OPTIONS[] = {
     {"seed", OPT_SEED, "N", 0, "Chooses what is hit by a fault with a share, and rates (0)", 0},
     {"teacher", OPT_TEACHER, "WHO", 0,
      "upstream: the data are messages; how faithful the model is to their scores", 0},
+    {"output", 'o', "FILE", 0,
+     "With --teacher: the same model with these figures, for the guard to hold traffic against", 0},
     {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
     {0}};
 
@@ -96,6 +98,11 @@ static void finish(struct argp_state *state, struct ek_eval_args *a)
         argp_error(state, "--repair needs the training lists as --reference");
     if (a->taught && a->labelled)
         argp_error(state, "--metric, --gain and --empty are of labels, which a teacher has not");
+    if (a->output && !a->taught)
+        argp_error(state, "-o is the model with its figures: it needs --teacher");
+    if (a->output &&
+        (a->fault_count || a->route || a->silence || a->rescale || a->repair || a->fill))
+        argp_error(state, "-o is for traffic as it comes, with nothing routed or broken");
     if (a->taught && a->model.count > 1)
         argp_error(state, "--teacher takes one model");
     metrics(state, a, a->metrics);
@@ -169,6 +176,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'm':
         a->manifest = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
         return 0;
     case OPT_MODEL:
     case OPT_DATA:

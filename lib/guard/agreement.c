@@ -81,14 +81,14 @@ static double multiplications(const struct ek_model *m)
     return sum + inputs;
 }
 
-/* What an item costs to score and compare over what it costs the guard, by measured costs of either
- * (`make bench BENCH=agreement`), in one unit, over the part that it may be. A quarter of the 2% is
- * kept for machines on which they stand otherwise. */
+/* What an item costs to score and compare over what it costs the guard, in one unit, as measured by
+ * processor time (`make bench BENCH=agreement`), over the part that it may be: 1%, so that half of
+ * the 2% is left for machines on which these costs stand otherwise. */
 static uint64_t turns_apart(const struct ek_model *m)
 {
     double features = m->item_features;
-    double compared = 200 + 2 * features + .02 * multiplications(m), guard = 16 + 3 * features;
-    double apart = ceil(compared / guard / .015);
+    double compared = 400 + features + .018 * multiplications(m), guard = 96 + 3 * features;
+    double apart = ceil(compared / guard / .01);
     return apart > TURNS_MIN ? (uint64_t)apart : TURNS_MIN;
 }
 

@@ -12,9 +12,13 @@ void ek_mean_bets_start(struct ek_mean_bets *b, double bound)
 void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number)
 {
     for (int i = 0; i < EK_MEAN_BETS; i++) {
-        if (b->r[i] < 1)
+        double e = 1 + STAKE[i] * (x / b->bound - 1);
+        if (b->run[i] <= 1) {
+            b->run[i] = 1;
             b->since[i] = number;
-        b->r[i] = (b->r[i] + 1) * (1 + STAKE[i] * (x / b->bound - 1));
+        }
+        b->run[i] *= e;
+        b->r[i] = (b->r[i] + 1) * e;
     }
 }
 

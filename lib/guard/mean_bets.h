@@ -18,7 +18,10 @@ enum { EK_MEAN_BETS = 5 };
 struct ek_mean_bets {
     double bound;
     double r[EK_MEAN_BETS];
-    uint64_t since[EK_MEAN_BETS]; /* number of the value with which the present evidence began */
+    /* Product of e since the value from which on it is largest (Page 1954), and the number of that.
+     */
+    double run[EK_MEAN_BETS];
+    uint64_t since[EK_MEAN_BETS];
 };
 
 /* bound: above 0, below 1. */
@@ -26,7 +29,8 @@ void ek_mean_bets_start(struct ek_mean_bets *b, double bound);
 /* Takes value x, which has that number. */
 void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number);
 double ek_mean_bets_evidence(const struct ek_mean_bets *b);
-/* Where the evidence of the bet that has most began, and in *most how much that is. */
+/* Where the values began that made the bet with the most evidence win, and in *most its evidence.
+ */
 uint64_t ek_mean_bets_since(const struct ek_mean_bets *b, double *most);
 
 #endif

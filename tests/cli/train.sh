@@ -217,6 +217,13 @@ for line in '^beside the upstream scorer, mean and sd over 100 of 100 lists:$' '
 done
 quiet "$EK" inspect taught.safetensors
 grep -qE '^  faithful +tau 0\.[0-9]{4}, ndcg@10 0\.[0-9]{4}, top1 [01]\.[0-9]{4} over 100 lists$' said || fail "inspect: $(cat said)"
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o known.safetensors
+quiet "$EK" inspect known.safetensors --json
+grep -q '"fidelity":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
+quiet "$EK" eval --manifest hotel.yaml --model known.safetensors --data vali.msg --teacher upstream --json
+[ "$(figure_of)" = 1 ] || fail "another model was written: $(cat said)"
+refused 2 "with nothing routed or broken" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price
+refused 2 "it needs --teacher" $eval -o x
 refused 2 "which a teacher has not" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --gain exp
 refused 2 "--teacher takes one model" eval --manifest hotel.yaml --model m.safetensors taught.safetensors --data vali.msg --teacher upstream
 refused 1 "a.txt" eval --manifest hotel.yaml --model m.safetensors --data a.txt --teacher upstream

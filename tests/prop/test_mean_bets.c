@@ -110,7 +110,7 @@ START_TEST(the_begin_of_the_evidence_is_that_of_the_change)
         late += fabs((double)ek_mean_bets_since(&b, &most) - 500) / 200;
         ck_assert(most >= LEVEL);
     }
-    ck_assert(late < 10);
+    ck_assert(late < 1.5);
 }
 END_TEST
 

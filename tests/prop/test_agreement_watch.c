@@ -1,0 +1,157 @@
+/* The watch over model and upstream holds its budget of false alarms: on traffic that is as far
+ * from the model as may be, and on traffic like that of the figures, however few lists these come
+ * from. */
+#include "base/rng.h"
+#include "guard/agreement.h"
+#include "score/agreement.h"
+#include "tests/check.h"
+#include "tests/plain_model.h"
+#include "tests/stream.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ITEMS_MAX = 12, LEVEL = 1000 }; /* LEVEL: the least evidence that is told */
+
+struct scene {
+    struct ek_manifest *manifest;
+    struct ek_model *model;
+    struct ek_comparer *comparer;
+    struct ek_query query;
+    struct ek_rng rng;
+    double student[ITEMS_MAX];
+};
+
+static void begin(struct scene *s)
+{
+    char path[] = "/tmp/ek-watch-XXXXXX";
+    close(mkstemp(path));
+    s->manifest = stream_manifest();
+    s->model = ek_save_plain_model(s->manifest, path);
+    unlink(path);
+    ck_assert_int_eq(ek_comparer_new(&s->comparer, NULL), EK_OK);
+    ek_query_init(&s->query);
+}
+
+static void end(struct scene *s)
+{
+    ek_query_release(&s->query);
+    ek_comparer_free(s->comparer);
+    ek_model_free(s->model);
+    ek_manifest_free(s->manifest);
+}
+
+/* Two items, in the opposite order with probability p. */
+static void draw_pair(struct scene *s, double p)
+{
+    ck_assert_int_eq(ek_query_resize(&s->query, 2, 3, 1), EK_OK);
+    s->student[0] = 1;
+    s->student[1] = 0;
+    s->query.score[0] = ek_rng_uniform(&s->rng) < p ? -1 : 1;
+    s->query.score[1] = 0;
+}
+
+/* 3 to 12 items, the teacher's scores the student's with noise. */
+static void draw_list(struct scene *s, double noise)
+{
+    int n = 3 + (int)ek_rng_below(&s->rng, ITEMS_MAX - 2);
+    ck_assert_int_eq(ek_query_resize(&s->query, n, 3, 1), EK_OK);
+    for (int i = 0; i < n; i++) {
+        s->student[i] = ek_rng_normal(&s->rng);
+        s->query.score[i] = s->student[i] + noise * ek_rng_normal(&s->rng);
+    }
+}
+
+/* Whether the watch speaks within so many lists. */
+static bool speaks(struct scene *s, void (*draw)(struct scene *, double), double how, int lists)
+{
+    struct ek_agreement_watch *w;
+    bool changed = false;
+    ck_assert_int_eq(ek_agreement_watch_new(&w, s->model, 1, NULL), EK_OK);
+    for (int i = 0; i < lists && !changed; i++) {
+        draw(s, how);
+        ck_assert_int_eq(
+            ek_agreement_watch_list(w, &s->query, s->student, (uint64_t)i, &changed, NULL), EK_OK);
+    }
+    ek_agreement_watch_free(w);
+    return changed;
+}
+
+/* A model whose bounds are where pairs with that p are in the mean, in every figure. */
+static void put_at_bounds(struct scene *s, double p)
+{
+    struct ek_agreement swapped;
+    struct ek_agreement_view v;
+    struct ek_agreement_watch *w;
+    bool says;
+    draw_pair(s, 1);
+    ck_assert_int_eq(ek_compare(s->comparer, s->student, s->query.score, 2, &swapped, &says, NULL),
+                     EK_OK);
+    s->model->fidelity = (struct ek_fidelity){.lists = 1000000};
+    for (int i = 0; i < EK_FIGURES; i++) {
+        double range = 1 - ek_figure_low((enum ek_figure)i);
+        double at = p * (1 - swapped.figure[i]) / range; /* distance from perfect, 0 .. 1 */
+        s->model->fidelity.mean[i] = 1 - range * (at - .01) / 1.25;
+    }
+    ck_assert_int_eq(ek_agreement_watch_new(&w, s->model, 1, NULL), EK_OK);
+    ek_agreement_watch_view(w, &v);
+    for (int i = 0; i < EK_FIGURES; i++)
+        ck_assert_double_eq_tol(v.least[i], 1 - p * (1 - swapped.figure[i]), 1e-9);
+    ek_agreement_watch_free(w);
+}
+
+/* P(told within n lists) <= n / A, here a tenth, with three standard errors of the count. */
+START_TEST(traffic_at_the_bounds_is_told_no_more_often_than_the_budget_says)
+{
+    enum { STREAMS = 3000, LENGTH = LEVEL / 10 };
+    static const double shares[] = {.1, .2, .4};
+    double most = STREAMS * .1 + 3 * sqrt(STREAMS * .1 * .9);
+    struct scene s;
+    begin(&s);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        int told = 0;
+        put_at_bounds(&s, shares[i]);
+        for (int k = 0; k < STREAMS; k++) {
+            ek_rng_seed_stream(&s.rng, 30 + i, (uint64_t)k);
+            told += speaks(&s, draw_pair, shares[i], LENGTH);
+        }
+        ck_assert_msg(told <= most, "share %g: told %d times, at most %.0f", shares[i], told, most);
+    }
+    end(&s);
+}
+END_TEST
+
+/* The figures of the model are an estimate; 3 standard errors and the slack cover it. */
+START_TEST(traffic_like_that_of_the_figures_is_hardly_ever_told)
+{
+    enum { MODELS = 150, LENGTH = 3000 };
+    int told = 0;
+    struct scene s;
+    begin(&s);
+    for (int k = 0; k < MODELS; k++) {
+        struct ek_agreement_sums sums = {0};
+        ek_rng_seed_stream(&s.rng, 50, (uint64_t)k);
+        double noise = .1 + .9 * ek_rng_uniform(&s.rng);
+        for (int i = 0, lists = 50 + 4 * k; i < lists; i++) {
+            struct ek_agreement a;
+            bool says;
+            draw_list(&s, noise);
+            ck_assert_int_eq(
+                ek_compare(s.comparer, s.student, s.query.score, s.query.items, &a, &says, NULL),
+                EK_OK);
+            ek_agreement_add(&sums, &a);
+        }
+        s.model->fidelity = ek_agreement_result(&sums);
+        told += speaks(&s, draw_list, noise, LENGTH);
+    }
+    ck_assert_int_le(told, 2);
+    end(&s);
+}
+END_TEST
+
+Suite *suite_agreement_watch(void)
+{
+    return ek_suite("agreement watch",
+                    traffic_at_the_bounds_is_told_no_more_often_than_the_budget_says,
+                    traffic_like_that_of_the_figures_is_hardly_ever_told);
+}
