@@ -126,6 +126,9 @@ check_exchange() {
 	done <<END
 $EXCHANGE_MODULES
 END
+	# Without it PyTorch multiplies matrices by plain loops, and no comparison would be fair.
+	PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -q libopenblas ||
+		lacks libopenblas0-pthread "OpenBLAS: not found"
 }
 
 check_all() {

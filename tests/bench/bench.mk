@@ -23,6 +23,9 @@ $(TIME_SCORES): $(TIME_SCORES).o $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Nobody runs them in `make check`, but they are to compile.
+TEST_BINARIES += $(B)/bench $(TIME_SCORES)
+
 bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) ## every benchmark, results in build/bench.jsonl (BENCH=name: one)
 	$(Q)rm -f $(B)/bench.jsonl
 	$(Q)$(if $(BENCH),$(if $(filter-out $(PEER_BENCHES),$(BENCH)),$< --out $(B)/bench.jsonl $(filter-out $(PEER_BENCHES),$(BENCH))), \

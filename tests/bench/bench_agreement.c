@@ -139,8 +139,8 @@ static void run_case(struct ek_bench *b, struct work *w, const char *name)
 static void bench_features(struct ek_bench *b, int features)
 {
     static const struct ek_model_shape shapes[] = {
-        {2, {64, 32}, 4, true, false, EK_LOG_ALWAYS},
-        {3, {1024, 512, 256}, 4, true, false, EK_LOG_ALWAYS},
+        {2, {64, 32}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
+        {3, {1024, 512, 256}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
     };
     static const char *const nets[] = {"64-32", "1024-512-256"};
     static const char text[] = "version: 1\ndefaults: {same_query: []}\n";
