@@ -20,7 +20,7 @@
 /* Field paths, dotted for depth ("search.id"). NULL members mean the default name. */
 struct ek_mapping {
     const char *query, *time_ms, *segments, *query_features, *manifest; /* from the top */
-    const char *items;                                                  /* from the top */
+    const char *items, *list_items, *log_means;                         /* from the top */
     const char *item_id, *score, *features, *label;                     /* from an item */
 };
 

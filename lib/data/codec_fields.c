@@ -96,6 +96,8 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
         {EK_FIELD_SEGMENTS, m->segments, "segments"},
         {EK_FIELD_MANIFEST, m->manifest, "manifest"},
         {EK_FIELD_QUERY_FEATURES, m->query_features, "query_features"},
+        {EK_FIELD_LIST_ITEMS, m->list_items, "list_items"},
+        {EK_FIELD_LOG_MEANS, m->log_means, "log_means"},
         {EK_FIELD_ITEMS, m->items, "items"},
     };
     const struct wanted item[] = {
@@ -115,6 +117,8 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
             c->item_fields |= ek_field_bit(c, f);
         if (f->id == EK_FIELD_ITEMS)
             c->items = f;
+        else if (f->id == EK_FIELD_LIST_ITEMS)
+            c->list_items = f;
         else if (f->id == EK_FIELD_FEATURES)
             c->features = f;
         else if (f->id == EK_FIELD_QUERY_FEATURES)

@@ -20,6 +20,8 @@ enum ek_field_id {
     EK_FIELD_SEGMENTS,
     EK_FIELD_QUERY_FEATURES,
     EK_FIELD_MANIFEST,
+    EK_FIELD_LIST_ITEMS,
+    EK_FIELD_LOG_MEANS,
     EK_FIELD_ITEMS,
     EK_FIELD_ITEM_ID,
     EK_FIELD_SCORE,
@@ -90,7 +92,7 @@ struct ek_codec {
     struct ek_field fields[EK_FIELDS_MAX];
     int field_count, top, item;
     uint64_t item_fields; /* bit i: fields[i] belongs to items */
-    const struct ek_field *items, *features, *query_features; /* within fields */
+    const struct ek_field *items, *features, *query_features, *list_items; /* within fields */
     struct ek_names item_names, query_names;
     ek_swap_fn *swap;
 };
@@ -121,6 +123,7 @@ struct ek_decode {
     const struct ek_field *field; /* NULL: the message or the item itself */
     struct ek_text key;           /* within the field: a segment, a feature, an unknown field */
     int index;                    /* element of an array of values, or -1 */
+    int list_items;               /* of the whole list, -1 when the message does not say */
 };
 
 /* Fails with the path of the field in front. */
@@ -133,6 +136,12 @@ int ek_decode_head(struct ek_decode *d, struct ek_head *h);
 int ek_decode_key(struct ek_decode *d, struct ek_text *key);
 /* Passes over a value that nobody wants. */
 int ek_decode_skip(struct ek_decode *d);
+
+/* The fields of a part of a list. */
+int ek_decode_list_items(struct ek_decode *d);
+int ek_decode_log_means(struct ek_decode *d);
+/* Holds them against the items, when all is read. */
+int ek_decode_whole(struct ek_decode *d);
 
 /* Reads an array, bin or map of `count` numbers into row[count]. */
 int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count);

@@ -343,6 +343,10 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
         return ek_decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
     case EK_FIELD_MANIFEST:
         return read_manifest(d);
+    case EK_FIELD_LIST_ITEMS:
+        return ek_decode_list_items(d);
+    case EK_FIELD_LOG_MEANS:
+        return ek_decode_log_means(d);
     case EK_FIELD_ITEMS:
         return read_items(d);
     case EK_FIELD_ITEM_ID:
@@ -418,6 +422,7 @@ static void clear(struct ek_query *q)
     q->time_ms = -1;
     q->segment_count = 0;
     q->has_label = false;
+    q->has_log_means = false;
 }
 
 static int check_complete(struct ek_decode *d)
@@ -434,7 +439,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
                     struct ek_error *e)
 {
     const struct ek_manifest *m = c->manifest;
-    struct ek_decode d = {.c = c, .q = q, .e = e, .item = -1, .index = -1};
+    struct ek_decode d = {.c = c, .q = q, .e = e, .item = -1, .index = -1, .list_items = -1};
     struct ek_head h;
     if (!length) /* a tombstone: `bytes` may be NULL */
         return ek_decode_fail(&d, EK_EFORMAT, "it is empty");
@@ -453,6 +458,8 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     rc = read_map(&d, h.count, c->top);
     if (!rc)
         rc = check_complete(&d);
+    if (!rc)
+        rc = ek_decode_whole(&d);
     if (!rc)
         ek_query_derive(q, m);
     return rc;

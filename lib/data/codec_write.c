@@ -111,12 +111,24 @@ static bool needs_float64(const struct ek_query *q)
     return false;
 }
 
+static void pack_means(msgpack_packer *p, const double *mean, int count)
+{
+    pack_text(p, "log_means");
+    msgpack_pack_array(p, (size_t)count);
+    for (int i = 0; i < count; i++)
+        if (isnan(mean[i]))
+            msgpack_pack_nil(p);
+        else
+            msgpack_pack_double(p, mean[i]);
+}
+
 static void pack_head(msgpack_packer *p, const struct ek_manifest *m, const struct ek_query *q,
                       enum ek_feature_encoding encoding)
 {
     int features = m->query_count - m->derived_count;
+    bool part = ek_query_is_part(q);
     msgpack_pack_map(p, 1u + (q->id.text != NULL) + (q->time_ms >= 0) + (q->segment_count > 0) +
-                            (features > 0));
+                            (features > 0) + part + q->has_log_means);
     if (q->id.text) {
         pack_text(p, "query");
         pack_view(p, q->id);
@@ -137,6 +149,12 @@ static void pack_head(msgpack_packer *p, const struct ek_manifest *m, const stru
         pack_text(p, "query_features");
         pack_values(p, encoding, m->query, q->query, features);
     }
+    if (part) {
+        pack_text(p, "list_items");
+        msgpack_pack_int(p, q->list_items);
+    }
+    if (q->has_log_means)
+        pack_means(p, q->log_mean, m->routable_count);
 }
 
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,

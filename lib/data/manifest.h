@@ -72,8 +72,8 @@ int ek_manifest_feature(const struct ek_manifest *m, const char *name);
 /* The name of that role nearest to a mistyped word; NULL when none is near. Owned by the manifest.
  */
 const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, const char *word);
-/* Fills the derived query features of `q` (the last derived_count): log_list_size = ln(items), 0
- * for an empty list. `items` and the shape must stand. */
+/* Fills the derived query features of `q` (the last derived_count): log_list_size = ln(items)
+ * of the whole list, 0 for an empty one. `items`, `list_items` and the shape must stand. */
 void ek_query_derive(struct ek_query *q, const struct ek_manifest *m);
 
 #endif

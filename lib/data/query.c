@@ -18,6 +18,7 @@ void ek_query_release(struct ek_query *q)
     ek_free(q->item_id);
     ek_free(q->place);
     ek_free(q->item_text);
+    ek_free(q->log_mean);
     ek_query_init(q);
 }
 
@@ -65,8 +66,25 @@ int ek_query_resize(struct ek_query *q, int items, int item_features, int query_
         grow_values(&q->query, &q->query_capacity, (size_t)query_features))
         return EK_ENOMEM;
     q->items = items;
+    q->list_items = 0;
     q->item_features = item_features;
     q->query_features = query_features;
+    return EK_OK;
+}
+
+bool ek_query_is_part(const struct ek_query *q)
+{
+    return q->list_items > q->items;
+}
+
+int ek_query_mean_room(struct ek_query *q, int routable)
+{
+    size_t count = (size_t)routable;
+    if (count <= q->mean_capacity && q->log_mean)
+        return EK_OK;
+    if (grow((void **)&q->log_mean, count ? count : 1, sizeof *q->log_mean))
+        return EK_ENOMEM;
+    q->mean_capacity = count;
     return EK_OK;
 }
 

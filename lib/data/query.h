@@ -41,13 +41,19 @@ struct ek_query {
     int segment_count;
     struct ek_segment segments[EK_SEGMENTS_MAX];
     int items, item_features, query_features; /* n, F, M */
-    float *x;                                 /* [n, F] */
-    float *query;                             /* [M], derived ones included */
-    double *score;                            /* [n] upstream, NaN when absent */
-    float *label;                             /* [n]; meaningful when has_label */
-    struct ek_text *item_id;                  /* [n] */
-    struct ek_place *place;                   /* [n] */
+    int list_items; /* of the whole list, where these are said to be a part of it; else 0 */
+    float *x;       /* [n, F] */
+    float *query;   /* [M], derived ones included */
+    double *score;  /* [n] upstream, NaN when absent */
+    float *label;   /* [n]; meaningful when has_label */
+    struct ek_text *item_id; /* [n] */
+    struct ek_place *place;  /* [n] */
     bool has_label;
+    /* [K] mean ln|x| of the whole list over its usable values, NaN where it has none; in the order
+     * of the routable features; meaningful when has_log_means. */
+    double *log_mean;
+    bool has_log_means;
+    size_t mean_capacity;
     size_t item_capacity, value_capacity, query_capacity;  /* of the arrays above */
     char number_text[EK_SEGMENTS_MAX + 1][EK_NUMBER_TEXT]; /* segments and id that are integers */
     char *item_text;                                       /* [n][EK_NUMBER_TEXT], or NULL */
@@ -56,8 +62,13 @@ struct ek_query {
 
 void ek_query_init(struct ek_query *q);
 void ek_query_release(struct ek_query *q);
-/* Room for n items of F features and M query features; contents of x are undefined afterwards. */
+/* Room for n items of F features and M query features; contents of x are undefined afterwards. It
+ * is a whole list until list_items says otherwise. */
 int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features);
+/* Whether the items are fewer than those of their list. */
+bool ek_query_is_part(const struct ek_query *q);
+/* Room for log_mean of K routable features. EK_ENOMEM. */
+int ek_query_mean_room(struct ek_query *q, int routable);
 /* EK_NUMBER_TEXT bytes for the id of item i; NULL without memory. What was handed out since the
  * last resize stays. */
 char *ek_query_item_room(struct ek_query *q, int i);

@@ -256,13 +256,13 @@ static int tell_drift(struct ek_guard *g, uint64_t query)
     return rc ? rc : tell(g);
 }
 
-/* Of a list that nothing is known to be wrong with: a treated one has no upstream order to keep,
- * and one with a fault is ranked by two scorers that take it differently. */
+/* Of a whole list that nothing is known to be wrong with: a treated one has no upstream order to
+ * keep, and one with a fault is ranked by two scorers that take it differently. */
 static int watch_agreement(struct ek_guard *g, const int16_t *cells, int count, struct ek_error *e)
 {
     uint64_t query = ek_detector_queries(g->detector) - 1;
     bool changed;
-    if (!g->agreement || !ek_agreement_watch_turn(g->agreement))
+    if (!g->agreement || ek_query_is_part(&g->query) || !ek_agreement_watch_turn(g->agreement))
         return EK_OK;
     if (apply_plan(g, cells, count) || ek_open_findings_concern(&g->open, cells, count))
         return EK_OK;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "num/ln.h"
 
+#include <math.h>
 #include <string.h>
 
 static double *widen(const float *x, size_t count)
@@ -132,15 +133,29 @@ static bool silenced(const struct ek_treatment *t, int k)
     return t && t[k].action == EK_ACT_SILENCE;
 }
 
+/* Means that are known beforehand, of natural logarithms. A rescaled feature is divided first. */
+static void given_means(struct ek_encoder *c, const struct ek_encode_list *l)
+{
+    for (int k = 0; k < c->model->routable_count; k++) {
+        double ln = isnan(l->log_mean[k]) ? 0 : l->log_mean[k];
+        if (l->treatment && l->treatment[k].action == EK_ACT_RESCALE)
+            ln -= log(l->treatment[k].value);
+        c->mean[k] = ek_ln_to_octaves(ln);
+    }
+}
+
 /* Where z is 0, and what it is multiplied with. */
-static void settle(struct ek_encoder *c, const struct ek_treatment *t)
+static void settle(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
+    const struct ek_treatment *t = l->treatment;
     size_t count = (size_t)m->routable_count;
-    if (!m->list_free)
-        ek_ln_mean(&c->sums, c->mean, count);
     for (size_t k = 0; m->list_free && k < count; k++)
         c->mean[k] = ek_ln_to_octaves((double)m->log_mean[k]);
+    if (!m->list_free && l->log_mean)
+        given_means(c, l);
+    else if (!m->list_free)
+        ek_ln_mean(&c->sums, c->mean, count);
     memcpy(c->factor, c->log_scale, count * sizeof *c->factor);
     for (int k = 0; t && k < m->routable_count; k++) {
         if (silenced(t, k))
@@ -159,25 +174,32 @@ static void silence_zeros(struct ek_encoder *c, size_t n, const struct ek_treatm
             zero[i * c->stride + (size_t)k] = 0;
 }
 
-int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
-              const struct ek_treatment *treatment)
+int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
     size_t features = (size_t)m->item_features, routable = (size_t)m->routable_count;
-    if (room_for(c, (size_t)n))
+    size_t n = (size_t)l->n;
+    if (room_for(c, n))
         return EK_ENOMEM;
     for (int j = 0; j < m->query_features; j++)
-        c->row[j] = (double)query[j];
+        c->row[j] = (double)l->query[j];
     ek_signed_ln(c->row, c->query_mean, c->query_scale, c->query, (size_t)m->query_features);
     memset(c->settled, 0, 2 * routable * sizeof *c->settled); /* the sums */
-    for (size_t i = 0; i < (size_t)n; i++) {
-        load_row(c, x + i * features, treatment);
+    for (size_t i = 0; i < n; i++) {
+        load_row(c, l->x + i * features, l->treatment);
         encode_item(c, i);
     }
-    settle(c, treatment);
-    for (size_t i = 0; i < (size_t)n; i++)
+    settle(c, l);
+    for (size_t i = 0; i < n; i++)
         ek_ln_centre(c->octave + i * routable, c->mean, c->factor,
                      c->item + i * c->stride + features, routable);
-    silence_zeros(c, (size_t)n, treatment);
+    silence_zeros(c, n, l->treatment);
     return EK_OK;
+}
+
+int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
+              const struct ek_treatment *treatment)
+{
+    return ek_encode_list(
+        c, &(struct ek_encode_list){.x = x, .n = n, .query = query, .treatment = treatment});
 }

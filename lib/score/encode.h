@@ -41,8 +41,18 @@ struct ek_encoder {
 /* The model must outlive the encoder. */
 int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m);
 void ek_encoder_release(struct ek_encoder *c);
-/* x [n, F], query [M]; treatment [K] or NULL, its values positive and finite. Fills `item`
- * and `query`. EK_ENOMEM. */
+/* What is encoded: x [n, F], query [M]; treatment [K] or NULL, its values positive and finite;
+ * log_mean [K] the mean ln|x| of the list that x is a part of, NaN where it has no usable value;
+ * NULL where x is the whole. */
+struct ek_encode_list {
+    const float *x, *query;
+    int n;
+    const struct ek_treatment *treatment;
+    const double *log_mean;
+};
+/* Fills `item` and `query`. EK_ENOMEM. */
+int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *list);
+/* The same for a whole list. */
 int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
               const struct ek_treatment *treatment);
 

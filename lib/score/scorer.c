@@ -233,10 +233,20 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
     if (q->item_features != m->item_features || q->query_features != m->query_features)
         return ek_fail(e, EK_ESTATE, "list has %d item and %d query features, the model %d and %d",
                        q->item_features, q->query_features, m->item_features, m->query_features);
+    const double *log_mean = q->has_log_means ? q->log_mean : NULL;
+    if (ek_query_is_part(q) && !log_mean && !m->list_free)
+        return ek_fail(e, EK_ESTATE,
+                       "%d of the list's %d items and no 'log_means': this model needs the whole "
+                       "list, its mean logarithms, or training with --list-free",
+                       q->items, q->list_items);
     int code = take_treatment(s, treatment, e);
     if (code)
         return code;
-    if (ek_encode(&s->encoder, q->x, q->items, q->query, treatment))
+    if (ek_encode_list(&s->encoder, &(struct ek_encode_list){.x = q->x,
+                                                             .n = q->items,
+                                                             .query = q->query,
+                                                             .treatment = treatment,
+                                                             .log_mean = log_mean}))
         return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
     open_gate(s);
     switch_off(s, n);

@@ -2,8 +2,10 @@
  *
  * For a routed feature only z and the zero indicator enter; logs are taken in double, so that
  * scores do not move under x -> c x. A missing value (NaN) has t = 0, z = 0, b = 0 and is left out
- * of the list's mean, as are infinities. Zeros: z = 0, b = 1. Negatives: z has their sign. Threads:
- * one scorer per thread (it owns scratch memory); the model may be shared.
+ * of the list's mean, as are infinities. Zeros: z = 0, b = 1. Negatives: z has their sign.
+ * A part of a list (list_items above items) is scored as within the whole, given its log_mean; a
+ * list-free model needs no mean. Threads: one scorer per thread (it owns scratch memory); the model
+ * may be shared.
  */
 #ifndef EK_SCORE_SCORER_H
 #define EK_SCORE_SCORER_H
@@ -19,7 +21,7 @@ int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_er
 void ek_scorer_free(struct ek_scorer *s);
 
 /* scores [n]. treatment [K], by routable number; NULL routes nothing. Query shape must be the
- * model's (EK_ESTATE). Allocates only while lists grow. */
+ * model's, and a part of a list needs its mean (EK_ESTATE). Allocates only while lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
 

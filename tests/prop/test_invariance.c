@@ -10,12 +10,12 @@
 #include "score/scorer.h"
 #include "tests/check.h"
 #include "tests/exact_score.h"
+#include "tests/random_model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { CASES = 400, FEATURES_MAX = 9, QUERIES_MAX = 4, ITEMS_MAX = 70 };
+enum { CASES = 400, ITEMS_MAX = 70 };
 
 struct world {
     struct ek_rng r;
@@ -23,88 +23,10 @@ struct world {
     struct ek_model *model;
     struct ek_scorer *scorer;
     struct ek_query clean, faulty;
-    struct ek_treatment treatment[FEATURES_MAX];
-    double factor[FEATURES_MAX];                /* of each routable feature, 1 where not routed */
+    struct ek_treatment treatment[EK_RANDOM_FEATURES];
+    double factor[EK_RANDOM_FEATURES];          /* of each routable feature, 1 where not routed */
     double before[ITEMS_MAX], after[ITEMS_MAX]; /* the scores */
 };
-
-/* A manifest with random roles; at least one routable item feature. */
-static struct ek_manifest *random_manifest(struct ek_rng *r)
-{
-    char text[2048];
-    struct ek_manifest *m;
-    struct ek_error e;
-    int items = 1 + (int)ek_rng_below(r, FEATURES_MAX), index = 1;
-    int n = snprintf(text, sizeof text, "features:\n");
-    for (int i = 0; i < items; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "  - {name: x%d, index: %d, role: item, routable: %s}\n", i, index++,
-                      i && ek_rng_below(r, 3) == 0 ? "false" : "true");
-    for (uint64_t i = ek_rng_below(r, QUERIES_MAX + 1); i > 0; i--)
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "  - {name: q%d, index: %d, role: query}\n", (int)i, index++);
-    ck_assert_int_eq(ek_manifest_parse(&m, "m", text, (size_t)n, &e), EK_OK);
-    return m;
-}
-
-static void randomise(float *x, int count, struct ek_rng *r, double scale)
-{
-    for (int i = 0; i < count; i++)
-        x[i] = (float)(scale * ek_rng_normal(r));
-}
-
-static void positive(float *x, int count, struct ek_rng *r)
-{
-    for (int i = 0; i < count; i++)
-        x[i] = (float)(0.1 + 3 * ek_rng_uniform(r));
-}
-
-static struct ek_model *random_model(const struct ek_manifest *f, struct ek_rng *r)
-{
-    struct ek_model_shape shape = {.gate_size = (int)ek_rng_below(r, 5),
-                                   .mask_input = ek_rng_below(r, 2) == 0,
-                                   .log_input = (enum ek_log_input)ek_rng_below(r, 3)};
-    struct ek_model *m;
-    struct ek_error e;
-    shape.list_free = shape.log_input == EK_LOG_NONE && ek_rng_below(r, 2);
-    shape.hidden_count = (int)ek_rng_below(r, 3);
-    shape.hidden[0] = 1 + (int)ek_rng_below(r, 40);
-    shape.hidden[1] = 1 + (int)ek_rng_below(r, 20);
-    ck_assert_int_eq(ek_model_new(&m, f, &shape, &e), EK_OK);
-    for (int i = 0, below = m->deep_inputs; i <= m->hidden_count; i++) {
-        int width = i < m->hidden_count ? m->hidden[i] : 1;
-        randomise(m->weight[i], width * below, r, 1 / sqrt(below));
-        randomise(m->bias[i], width, r, 0.3);
-        below = width;
-    }
-    randomise(m->gate_weight, m->gate_size * m->query_features, r, 0.5);
-    randomise(m->gate_bias, m->gate_size, r, 0.5);
-    randomise(m->slope, (m->gate_size + 1) * m->routable_count, r, 0.5);
-    randomise(m->zero, (m->gate_size + 1) * m->routable_count, r, 0.5);
-    randomise(m->item_mean, m->item_features, r, 3);
-    randomise(m->query_mean, m->query_features, r, 3);
-    positive(m->item_sd, m->item_features, r);
-    positive(m->query_sd, m->query_features, r);
-    positive(m->log_sd, m->routable_count, r);
-    randomise(m->log_mean, m->routable_count, r, 3);
-    return m;
-}
-
-/* Mostly positive and spread over decades; also zeros, negatives and missing values. */
-static float random_value(struct ek_rng *r)
-{
-    double x = exp(4 * ek_rng_normal(r));
-    switch (ek_rng_below(r, 12)) {
-    case 0:
-        return 0;
-    case 1:
-        return NAN;
-    case 2:
-        return (float)-x;
-    default:
-        return (float)x;
-    }
-}
 
 /* Some features are the same for the whole list. */
 static void random_list(struct world *w)
@@ -113,7 +35,7 @@ static void random_list(struct world *w)
     ck_assert_int_eq(ek_query_resize(&w->clean, n, f, w->model->query_features), EK_OK);
     ck_assert_int_eq(ek_query_resize(&w->faulty, n, f, w->model->query_features), EK_OK);
     for (int i = 0; i < n * f; i++)
-        w->clean.x[i] = random_value(&w->r);
+        w->clean.x[i] = ek_random_value(&w->r);
     for (int j = 0; j < f; j++)
         for (int i = 1; ek_rng_below(&w->r, 8) == 0 && i < n; i++)
             w->clean.x[i * f + j] = w->clean.x[j];
@@ -161,7 +83,7 @@ static void score_both(struct world *w)
  * on the way. */
 static double bound_of(const struct world *w, int item, bool of_two)
 {
-    double ln_move[FEATURES_MAX];
+    double ln_move[EK_RANDOM_FEATURES];
     for (int k = 0; k < w->model->routable_count; k++)
         ln_move[k] = of_two || w->factor[k] == 1 ? 0 : (w->model->list_free ? 1 : 2) * EXACT_U;
     struct exact a = exact_score(w->model, &w->clean, item, w->treatment, ln_move);
@@ -177,7 +99,7 @@ static double bound_of(const struct world *w, int item, bool of_two)
 static double shift_of(const struct world *w, int item)
 {
     const struct ek_model *m = w->model;
-    struct exact v[QUERIES_MAX];
+    struct exact v[EK_RANDOM_QUERIES];
     double shift = 0;
     for (int j = 0; j < m->query_features; j++)
         v[j] = exact_signed_ln(w->clean.query[j], m->query_mean[j], m->query_sd[j]);
@@ -227,8 +149,8 @@ static void open_world(struct world *w, uint64_t seed, int number)
     ek_rng_seed_stream(&w->r, seed, (uint64_t)number);
     ek_query_init(&w->clean);
     ek_query_init(&w->faulty);
-    w->features = random_manifest(&w->r);
-    w->model = random_model(w->features, &w->r);
+    w->features = ek_random_manifest(&w->r);
+    w->model = ek_random_model(w->features, &w->r);
     ck_assert_int_eq(ek_scorer_new(&w->scorer, w->model, &e), EK_OK);
 }
 

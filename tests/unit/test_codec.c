@@ -216,6 +216,42 @@ START_TEST(labels_count_when_every_item_has_one)
 }
 END_TEST
 
+START_TEST(a_part_of_a_list_tells_of_the_whole)
+{
+    struct bench b = setup();
+    accepts(&b, "{query_features: [1], items: [{features: [1, 2]}]}");
+    ck_assert(!ek_query_is_part(&b.q) && !b.q.has_log_means && b.q.query[1] == 0);
+    accepts(
+        &b,
+        "{list_items: 20, log_means: [4.25], query_features: [1], items: [{features: [1, 2]}]}");
+    ck_assert(b.q.items == 1 && b.q.list_items == 20);
+    ck_assert(b.q.has_log_means && b.q.log_mean[0] == 4.25);
+    ck_assert_double_eq_tol((double)b.q.query[1], log(20), 1e-6); /* log_list_size is the whole's */
+    accepts(
+        &b,
+        "{query_features: [1], items: [{features: [1, 2]}], log_means: [nil], list_items: nil}");
+    ck_assert(!ek_query_is_part(&b.q) && b.q.has_log_means && isnan(b.q.log_mean[0]));
+    accepts(&b, "{query_features: [1], items: [{features: [1, 2]}], log_means: nil}");
+    ck_assert(!b.q.has_log_means);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(what_is_written_of_a_part_is_read_back)
+{
+    struct bench b = setup();
+    struct ek_query back;
+    accepts(&b,
+            "{list_items: 20, log_means: [0.5], query_features: [1], items: [{features: [1, 2]}]}");
+    ck_assert_int_eq(ek_codec_encode(b.manifest, &b.q, EK_FEATURES_BIN, &b.out, &b.e), EK_OK);
+    ek_query_init(&back);
+    ck_assert_int_eq(ek_codec_decode(b.codec, b.out.data, b.out.length, &back, &b.e), EK_OK);
+    ck_assert(back.list_items == 20 && back.has_log_means && back.log_mean[0] == 0.5);
+    ek_query_release(&back);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_mapping_reaches_into_nested_maps)
 {
     static const struct ek_mapping mapping = {.query = "search.id",
@@ -287,6 +323,13 @@ START_TEST(every_fault_names_its_field)
         {"{time_ms: -5}", "time_ms: -5 is not a whole number of milliseconds since 1970"},
         {"{time_ms: 0.5}", "time_ms: 0.5 is not a whole number of milliseconds since 1970"},
         {"{segments: [1]}", "segments: an array, expected a map"},
+        {"{list_items: many}", "list_items: not the number of items of a list"},
+        {"{list_items: 1.5}", "list_items: not the number of items of a list"},
+        {"{query_features: [1], items: [{features: [1, 2]}], list_items: 0}",
+         "list_items: 0, but the message has 1 items"},
+        {"{log_means: 4}", "log_means: an integer, expected an array"},
+        {"{log_means: [1, 2]}", "log_means: 2 means, 1 features are routable"},
+        {"{log_means: [x]}", "log_means[0]: text, expected a number or nil"},
         {"{segments: {1: a}}", "segments: a key is an integer, expected text"},
         {"{segments: {arm: 1.5}}",
          "segments.arm: a number, expected text, an integer or a boolean"},
@@ -538,6 +581,7 @@ Suite *suite_codec(void)
         features_come_as_array_bin_or_map, numbers_of_every_width_are_read,
         what_a_message_leaves_out_is_marked_as_absent, an_empty_list_is_a_list,
         whole_numbers_serve_as_ids_and_segments, labels_count_when_every_item_has_one,
+        a_part_of_a_list_tells_of_the_whole, what_is_written_of_a_part_is_read_back,
         a_mapping_reaches_into_nested_maps, a_mapping_that_contradicts_itself_is_refused,
         every_fault_names_its_field, another_manifest_is_told_from_ours, limits_are_kept_and_named,
         a_tombstone_is_refused, every_prefix_of_a_message_is_refused,

@@ -63,7 +63,10 @@ START_TEST(derived_query_features_come_last_and_know_the_list_size)
     ek_query_derive(&q, m);
     ck_assert(q.query[0] == 3);
     ck_assert(q.query[1] == (float)log(7));
-    q.items = 0;
+    q.list_items = 20; /* the items are a part of it */
+    ek_query_derive(&q, m);
+    ck_assert(q.query[1] == (float)log(20));
+    q.items = q.list_items = 0;
     ek_query_derive(&q, m);
     ck_assert(q.query[1] == 0);
     ek_query_release(&q);

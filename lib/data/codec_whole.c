@@ -1,0 +1,71 @@
+/* What a message with a part of a list says of the whole. */
+#include "data/codec_inner.h"
+
+#include <math.h>
+
+int ek_decode_list_items(struct ek_decode *d)
+{
+    static const double MOST = 1e9;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    double value = ek_head_is_number(&h) ? ek_head_number(&h) : NAN;
+    if (!(value >= 0 && value <= MOST) || value != floor(value))
+        return ek_decode_fail(d, EK_EFORMAT, "not the number of items of a list");
+    d->list_items = (int)value;
+    return EK_OK;
+}
+
+static int read_mean(struct ek_decode *d, double *mean)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    *mean = NAN;
+    if (h.kind == EK_WIRE_NIL)
+        return EK_OK;
+    if (!ek_head_is_number(&h))
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected a number or nil",
+                              ek_wire_kind_name(h.kind));
+    *mean = ek_head_number(&h);
+    if (isinf(*mean))
+        return ek_decode_fail(d, EK_EFORMAT, "a mean of logarithms is finite");
+    return EK_OK;
+}
+
+int ek_decode_log_means(struct ek_decode *d)
+{
+    int count = d->c->manifest->routable_count;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind != EK_WIRE_ARRAY)
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected an array", ek_wire_kind_name(h.kind));
+    if (h.count != (uint32_t)count)
+        return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
+    if (ek_query_mean_room(d->q, count))
+        return ek_decode_fail(d, EK_ENOMEM, "no memory for %d means", count);
+    for (d->index = 0; !rc && d->index < count; d->index += !rc)
+        rc = read_mean(d, &d->q->log_mean[d->index]);
+    if (rc)
+        return rc;
+    d->index = -1;
+    d->q->has_log_means = true;
+    return EK_OK;
+}
+
+int ek_decode_whole(struct ek_decode *d)
+{
+    if (d->list_items < 0)
+        return EK_OK;
+    if (d->list_items < d->q->items) {
+        d->field = d->c->list_items;
+        return ek_decode_fail(d, EK_EFORMAT, "%d, but the message has %d items", d->list_items,
+                              d->q->items);
+    }
+    d->q->list_items = d->list_items;
+    return EK_OK;
+}
