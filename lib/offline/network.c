@@ -90,17 +90,29 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
         ek_network_start_mixture(n, parameter);
 }
 
-void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned)
+/* Columns [first, end) of a layer's weights to rows, some at a time: they come from one cache line.
+ */
+static void turn_layer(const struct ek_network_layer *l, const float *from, float *to, size_t first,
+                       size_t end)
+{
+    for (size_t block = first; block < end; block += EK_GEMM_COLUMNS) {
+        size_t stop = block + EK_GEMM_COLUMNS < end ? block + EK_GEMM_COLUMNS : end;
+        for (size_t o = 0; o < l->outputs; o++)
+            for (size_t in = block; in < stop; in++)
+                to[in * l->width + o] = from[o * l->stride + in];
+    }
+}
+
+void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
+                     int parts)
 {
     for (int i = 0; i < n->layers; i++) {
         const struct ek_network_layer *l = &n->layer[i];
-        const float *from = parameter + l->weight;
-        float *to = turned + l->turned;
-        for (size_t in = 0; in < l->inputs; in++)
-            for (size_t o = 0; o < l->outputs; o++)
-                to[in * l->width + o] = from[o * l->stride + in];
+        turn_layer(l, parameter + l->weight, turned + l->turned,
+                   l->inputs * (size_t)part / (size_t)parts,
+                   l->inputs * ((size_t)part + 1) / (size_t)parts);
     }
-    if (n->mixes)
+    if (n->mixes && !part)
         ek_network_shares(n, parameter, turned + n->shares);
 }
 

@@ -48,8 +48,10 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
 /* PyTorch's default for linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
  * and zero 0. */
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
-/* The weights transposed, for the forward direction, and the shares of a mixture. */
-void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned);
+/* The weights transposed, for the forward direction, and the shares of a mixture: one of `parts`
+ * parts of them, which may be done at the same time. */
+void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
+                     int parts);
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
 /* One list's inputs: item [n, F + 2 K] as score/encode.h has it, query [M], mask [K] of 0 and 1;

@@ -13,6 +13,7 @@
 
 /* Streams of random numbers; those of steps follow one another from STREAM_STEPS on. */
 enum { STREAM_START = 1, STREAM_ORDER = 2, VALIDATION_SEED = 99 };
+enum { PARAMETERS_TO_SPREAD = 1 << 16 };
 static const uint64_t STREAM_STEPS = (uint64_t)1 << 32;
 static const double WARM_UP = 0.05;
 
@@ -101,19 +102,44 @@ static double rate_at(const struct ek_train_options *o, size_t step, size_t step
     return o->learning_rate * warm * 0.5 * (1 + cos(M_PI * (double)step / (double)steps));
 }
 
+/* Runs the same work on all parts of the parameters; of few it is not worth waking threads for. */
+static void run_parts(struct training *t, void (*task)(void *arg, int i))
+{
+    if (t->shared.network.parameters >= PARAMETERS_TO_SPREAD)
+        run_tasks(t, task);
+    else
+        for (int i = 0; i < EK_TRAIN_SHARDS; i++)
+            task(t, i);
+}
+
+static void collect_task(void *arg, int part)
+{
+    struct training *t = arg;
+    size_t count = t->shared.network.parameters;
+    size_t from = count * (size_t)part / EK_TRAIN_SHARDS;
+    size_t to = count * ((size_t)part + 1) / EK_TRAIN_SHARDS;
+    memcpy(t->gradient + from, t->shard[0].gradient + from, (to - from) * sizeof *t->gradient);
+    for (int i = 1; i < EK_TRAIN_SHARDS; i++) {
+        const float *g = t->shard[i].gradient;
+        for (size_t j = from; j < to; j++)
+            t->gradient[j] += g[j];
+    }
+}
+
 /* Adds up what the shards found, always in their order. Returns the batch's loss. */
 static double collect(struct training *t)
 {
-    double loss = t->shard[0].loss;
-    size_t count = t->shared.network.parameters;
-    memcpy(t->gradient, t->shard[0].gradient, count * sizeof *t->gradient);
-    for (int i = 1; i < EK_TRAIN_SHARDS; i++) {
-        const float *g = t->shard[i].gradient;
-        for (size_t j = 0; j < count; j++)
-            t->gradient[j] += g[j];
+    double loss = 0;
+    for (int i = 0; i < EK_TRAIN_SHARDS; i++)
         loss += t->shard[i].loss;
-    }
+    run_parts(t, collect_task);
     return loss;
+}
+
+static void turn_task(void *arg, int part)
+{
+    struct training *t = arg;
+    ek_network_turn(&t->shared.network, t->shared.parameter, t->turned, part, EK_TRAIN_SHARDS);
 }
 
 /* Has the shards find their gradients. */
@@ -151,7 +177,7 @@ static const float *current(const struct training *t)
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
-    ek_network_turn(&t->shared.network, t->state.parameter, t->turned);
+    run_parts(t, turn_task);
     deal(t,
          (struct ek_train_part){.set = &t->train,
                                 .lists = t->state.order,
@@ -198,8 +224,8 @@ static void validate(struct training *t)
 {
     struct ek_metric_mean all = {0};
     ek_norm_fold(&t->shared.network, current(t), t->folded);
-    ek_network_turn(&t->shared.network, t->folded, t->turned);
     t->shared.parameter = t->folded;
+    run_parts(t, turn_task);
     deal(t, (struct ek_train_part){
                 .set = &t->vali, .to = t->vali.data->lists, .seed = VALIDATION_SEED});
     run_tasks(t, validate_task);

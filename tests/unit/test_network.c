@@ -138,7 +138,7 @@ static int pass_of(size_t list)
 
 static void load(struct bench *b)
 {
-    ek_network_turn(&b->n, b->parameter, b->turned);
+    ek_network_turn(&b->n, b->parameter, b->turned, 0, 1);
     memset(b->rows, 0, sizeof b->rows);
     for (size_t q = 0; q < LISTS; q++) {
         struct ek_network_list l = list_of(b, q);
@@ -296,7 +296,7 @@ static void plain_scores(struct bench *b, size_t list, double *score)
 {
     struct ek_network_list l = list_of(b, list);
     ek_norm_fold(&b->n, b->parameter, b->folded);
-    ek_network_turn(&b->n, b->folded, b->turned);
+    ek_network_turn(&b->n, b->folded, b->turned, 0, 1);
     ek_network_load(&b->n, b->turned, &b->pass[0], 0, &l);
     ek_network_forward(&b->n, b->folded, b->turned, &b->pass[0], l.items);
     ek_network_score(&b->n, b->folded, &b->pass[0], 0, &l, score);

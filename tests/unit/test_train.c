@@ -202,7 +202,7 @@ static const double BLAME[5] = {0.5, -1, 0.25, 2, -0.75};
 static double objective(struct bench *b)
 {
     double score[5], sum = 0;
-    ek_network_turn(&b->n, b->parameter, b->turned);
+    ek_network_turn(&b->n, b->parameter, b->turned, 0, 1);
     ek_network_load(&b->n, b->turned, &b->pass, 2, &b->list);
     ek_network_forward(&b->n, b->parameter, b->turned, &b->pass, 7);
     ek_network_score(&b->n, b->parameter, &b->pass, 2, &b->list, score);
