@@ -44,14 +44,34 @@ static void make_lists(void)
     ek_hotel_free(hotel);
 }
 
-static int train_model(struct ek_error *e)
+static int train_with(const struct ek_train_options *o, struct ek_error *e)
 {
-    struct ek_train_options o = small();
     struct ek_model *m;
-    int rc = ek_train(&m, manifest, &lists, &lists, &o, NULL, e);
+    int rc = ek_train(&m, manifest, &lists, &lists, o, NULL, e);
     if (!rc)
         ek_model_free(m);
     return rc;
+}
+
+static int train_model(struct ek_error *e)
+{
+    struct ek_train_options o = small();
+    return train_with(&o, e);
+}
+
+/* Transforms that are learned, a batch that goes through the layers together. */
+static struct ek_train_options seeds_network(void)
+{
+    struct ek_train_options o = small();
+    o.shape.transform = EK_TRANSFORM_MIXTURE;
+    o.network = (struct ek_network_options){.batch_norm = true, .dropout = 0.5};
+    return o;
+}
+
+static int train_seeds_network(struct ek_error *e)
+{
+    struct ek_train_options o = seeds_network();
+    return train_with(&o, e);
 }
 
 static int measure_model(struct ek_error *e)
@@ -92,6 +112,13 @@ START_TEST(training_and_scoring_without_memory_leave_nothing)
     ck_assert_int_eq(ek_train(&model, manifest, &lists, &lists, &o, NULL, NULL), EK_OK);
     ek_sweep(train_model);
     ek_sweep(measure_model);
+    ek_sweep(score_growing_lists);
+    ek_sweep(export_model);
+    ek_model_free(model);
+
+    o = seeds_network();
+    ck_assert_int_eq(ek_train(&model, manifest, &lists, &lists, &o, NULL, NULL), EK_OK);
+    ek_sweep(train_seeds_network);
     ek_sweep(score_growing_lists);
     ek_sweep(export_model);
     ek_model_free(model);

@@ -1,0 +1,45 @@
+# Transforms, batch normalisation and dropout of evenkeel train: from the options to a model that scores.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "$1"
+	exit 1
+}
+quiet() { # runs, and shows its chatter only when it fails
+	"$@" >said 2>chatter || fail "failed: $* $(cat said chatter)"
+}
+refused() { # status, expected text of the error, words...
+	want_status=$1 want=$2
+	shift 2
+	status=0
+	"$EK" "$@" >out 2>err || status=$?
+	[ $status = "$want_status" ] || fail "status $status instead of $want_status: $* $(cat err)"
+	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
+}
+
+quiet "$EK" gen hotel --queries 200 --seed 5 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" gen hotel --queries 50 --from 200 --seed 5 -o test.txt
+train="train --manifest hotel.yaml --train train.txt --vali test.txt --epochs 2 --hidden 8,4 --lr 0.01"
+
+for transform in log1p raw zscore cdf mixture; do
+	quiet "$EK" $train --transform $transform --batch-norm --dropout 0.2 --threads 1 -o $transform.safetensors
+	quiet "$EK" inspect $transform.safetensors
+	grep -qE "^  inputs +$transform, mask yes" said || fail "inspect says $(cat said)"
+	quiet "$EK" check --manifest hotel.yaml $transform.safetensors
+	# A routed factor is no fault, whatever the transform.
+	quiet "$EK" eval --manifest hotel.yaml --model $transform.safetensors --data test.txt --route price --json
+	mv said clean
+	quiet "$EK" eval --manifest hotel.yaml --model $transform.safetensors --data test.txt --route price --json \
+		--perturb price=x64
+	[ "$(sed 's/.*"metrics"//; s/"counted".*//' clean)" = "$(sed 's/.*"metrics"//; s/"counted".*//' said)" ] ||
+		fail "$transform: $(cat clean) became $(cat said)"
+done
+quiet "$EK" $train --transform mixture --batch-norm --dropout 0.2 --threads 3 -o again.safetensors
+cmp mixture.safetensors again.safetensors
+quiet "$EK" export --onnx mixture.safetensors -o mixture.onnx
+
+refused 2 "dropout is a share of at least 0 and below 1" $train --dropout 1 -o no.safetensors
+refused 2 "--transform does not know 'ranks'" $train --transform ranks -o no.safetensors
