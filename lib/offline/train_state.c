@@ -54,8 +54,9 @@ static void add_shape(struct ek_buf *to, const struct ek_model_shape *shape)
     ek_buf_text(to, "hidden=");
     for (int i = 0; i < shape->hidden_count; i++)
         ek_buf_printf(to, i ? ",%d" : "%d", shape->hidden[i]);
-    ek_buf_printf(to, "\ngate=%d\nmask_input=%d\nlist_free=%d\nlog_input=%d\n", shape->gate_size,
-                  shape->mask_input, shape->list_free, (int)shape->log_input);
+    ek_buf_printf(to, "\ngate=%d\nmask_input=%d\nlist_free=%d\nlog_input=%d\ntransform=%s\n",
+                  shape->gate_size, shape->mask_input, shape->list_free, (int)shape->log_input,
+                  ek_transform_name(shape->transform));
 }
 
 int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,

@@ -43,3 +43,16 @@ quiet "$EK" export --onnx mixture.safetensors -o mixture.onnx
 
 refused 2 "dropout is a share of at least 0 and below 1" $train --dropout 1 -o no.safetensors
 refused 2 "--transform does not know 'ranks'" $train --transform ranks -o no.safetensors
+
+# Running statistics, dropout and the mixture go on from a checkpoint as if nothing had been.
+train="$train --transform mixture --batch-norm --dropout 0.2 --epochs 40"
+quiet "$EK" $train -o whole.safetensors
+"$EK" $train -o parts.safetensors --checkpoint state.ckpt >said 2>chatter &
+pid=$!
+while [ ! -e state.ckpt ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -INT $pid 2>/dev/null || true
+wait $pid || true
+rm -f parts.safetensors
+quiet "$EK" $train -o parts.safetensors --resume state.ckpt
+cmp whole.safetensors parts.safetensors
+refused 2 "with 'transform=mixture' where this one has 'transform=log1p'" $train --transform log1p -o x --resume state.ckpt
