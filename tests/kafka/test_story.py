@@ -94,6 +94,12 @@ class Story:
         self.assertIn(f"evenkeel_feature_state{labels} 2\n", self.metrics)
         self.assertIn(f"evenkeel_feature_psi{labels} ", self.metrics)
 
+    @staticmethod
+    def train(args, folder):
+        """The ranker upstream is a plain one; what takes over is routable."""
+        for name, kind in (("model", []), ("upstream", ["--routing", "none", "--log-input", "none"])):
+            evenkeel("train", *args, *kind, "-o", os.path.join(folder, name + ".safetensors"))
+
     def assert_named(self):
         confirmed = [e for e in self.events
                      if e["event"] == "finding" and e["state"] == "confirmed"]
@@ -164,11 +170,11 @@ class HotelStory(Story, unittest.TestCase):
         evenkeel("gen", "hotel", "-n", 6000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
         evenkeel("profile", "--manifest", at("features.yaml"), "--messages", at("train.mp"),
                  "--baseline", "market", "-o", at("profile.ekp"))
-        evenkeel("train", "--manifest", at("features.yaml"), "--train", at("train.txt"), "--vali",
-                 at("vali.txt"), "--epochs", 8, "-o", at("model.safetensors"))
+        self.train(["--manifest", at("features.yaml"), "--train", at("train.txt"), "--vali",
+                    at("vali.txt"), "--epochs", 8], folder)
         for name, fault in (("clean.mp", []), ("faulty.mp", ["--fault=price=x100,from=2000,arm=B"])):
             evenkeel("gen", "hotel", "-n", 4000, "--seed", 13, "-f", "messages",
-                     f"--score-model={at('model.safetensors')}", *fault, "-o", at(name))
+                     f"--score-model={at('upstream.safetensors')}", *fault, "-o", at(name))
         self.play(folder, at("clean.mp"), at("faulty.mp"))
         self.assert_named()
         self.assert_moved()
@@ -191,11 +197,10 @@ class SwissmetroStory(Story, unittest.TestCase):
         common = ["--manifest", at("features.yaml")]
         lists = {part: os.path.join(data, part + ".txt.zst") for part in ("train", "vali", "test")}
         evenkeel("profile", *common, "--letor", lists["train"], "-o", at("profile.ekp"))
-        evenkeel("train", *common, "--train", lists["train"], "--vali", lists["vali"], "-o",
-                 at("model.safetensors"))
+        self.train([*common, "--train", lists["train"], "--vali", lists["vali"]], folder)
         for name, fault in (("clean.mp", []), ("faulty.mp", ["--fault=cost=x100,from=1611,share=0.5"])):
             evenkeel("convert", *common, "--letor", lists["test"], "--score-model",
-                     at("model.safetensors"), "--segment=arm=A,B", *fault, "-o", at(name))
+                     at("upstream.safetensors"), "--segment=arm=A,B", *fault, "-o", at(name))
         self.play(folder, at("clean.mp"), at("faulty.mp"))
         self.assert_named()
         self.assert_moved()
