@@ -102,7 +102,7 @@ static void mixture(struct ek_onnx *g, const struct ek_model *m)
 void ek_onnx_transform(struct ek_onnx *g, const struct ek_model *m)
 {
     static const char *const results[] = {".standard", ".raw", ".zscore", ".cdf", ".mixed3"};
-    if (m->transform != EK_TRANSFORM_LOG1P)
+    if (m->transform != EK_TRANSFORM_LOG1P && m->transform != EK_TRANSFORM_CDF)
         limits(g);
     if (m->transform == EK_TRANSFORM_RAW)
         raw(g);
