@@ -5,7 +5,7 @@
 
 NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost; or all. Prints Markdown; with --write it
 replaces what stands between `<!-- table NAME -->` and `<!-- end -->` in a document instead. EK_DATA names the folder of the sets.
-Models are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
+Models and figures are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
 virtual environment below that folder; without an index to fetch it from its columns stay empty, and a line says so.
 """
 import argparse
@@ -22,6 +22,21 @@ import tables  # noqa: E402
 from sets import Set  # noqa: E402
 
 PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lightgbm_peer.py")
+
+
+class Kept:
+    """Figures by what they are of, in a file."""
+
+    def __init__(self, path):
+        self.path, self.of = path, {}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as stream:
+                self.of = json.load(stream)
+
+    def add(self, figures):
+        self.of.update(figures)
+        with open(self.path, "w", encoding="utf-8") as stream:
+            json.dump(self.of, stream)
 
 
 class Peer:
@@ -51,17 +66,12 @@ class Peer:
             return [None] * len(rows)
         folder = os.path.join(self.keep, self.version, data.name)
         os.makedirs(folder, exist_ok=True)
-        kept, known = os.path.join(folder, f"figures-{len(seeds)}.json"), {}
-        if os.path.exists(kept):
-            with open(kept, encoding="utf-8") as stream:
-                known = json.load(stream)
-        new = [r for r in rows if repr(r) not in known]
+        known = Kept(os.path.join(folder, f"figures-{len(seeds)}.json"))
+        new = [r for r in rows if repr(r) not in known.of]
         if new:
             print(f"{data.name} lightgbm, {len(new)} rows", file=sys.stderr)
-            known.update(zip(map(repr, new), self._ask(data, seeds, new, folder)))
-            with open(kept, "w", encoding="utf-8") as stream:
-                json.dump(known, stream)
-        return [known[repr(r)] for r in rows]
+            known.add(zip(map(repr, new), self._ask(data, seeds, new, folder)))
+        return [known.of[repr(r)] for r in rows]
 
     def _ask(self, data, seeds, rows, folder):
         job = {"scratch": folder, "splits": data.splits, "items": data.items, "query": data.query,
@@ -85,17 +95,18 @@ class Bench:
 
     def set(self, name):
         if name not in self.sets:
-            self.sets[name] = Set(self.args.program, self.folder, name, self.scratch)
+            data = self.sets[name] = Set(self.args.program, self.folder, name, self.scratch)
+            self.found[name] = Kept(os.path.join(data.scratch, f"figures-{len(self.seeds)}.json"))
         return self.sets[name]
 
     def ours(self, name, variant, loss, words):
         """[[NDCG@5, NDCG@10] per seed]."""
-        key = (name, variant, loss, *words)
-        if key not in self.found:
-            print(" ".join(key), file=sys.stderr)
-            values = self.set(name).measure(variant, loss, self.seeds, words)
-            self.found[key] = list(zip(values["ndcg@5"], values["ndcg@10"]))
-        return self.found[key]
+        data, key = self.set(name), " ".join([variant, loss, *words])
+        if key not in self.found[name].of:
+            print(name, key, file=sys.stderr)
+            values = data.measure(variant, loss, self.seeds, words)
+            self.found[name].add({key: list(zip(values["ndcg@5"], values["ndcg@10"]))})
+        return self.found[name].of[key]
 
     def theirs(self, name, rows):
         """The same of LightGBM, per row of (specs, features, remedy)."""

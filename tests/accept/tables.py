@@ -5,6 +5,7 @@ LOSS = "listmle"
 ALL_SETS = ("hotel", "swissmetro", "car", "mq2008")
 CHOICE_SETS = ("hotel", "swissmetro", "car")
 LOSSES = {"listnet": "ListNet", "listmle": "ListMLE"}
+ONE_LOSS = {"listmle": "ListNet = ListMLE"}  # one positive label in each list: the same function
 
 
 def perturb(specs):
@@ -36,7 +37,7 @@ def with_and_without(name):
                   ("routable, what is faulty routed", "routable",
                    {"main x100": ["--route", data.main], "all x random": everything})]
         rows = []
-        for loss, spelled in LOSSES.items():
+        for loss, spelled in (ONE_LOSS if name in ("swissmetro", "car") else LOSSES).items():
             for label, variant, words in models:
                 cells = []
                 for faults, specs in lists.items():
@@ -163,19 +164,16 @@ def cost(bench, render, _):
             ("routable, all routed", "routable", ["--route", "all"]), ("SIR, main", "static", ["--route", "MAIN"]),
             ("SIR, all", "static_all", ["--route", "all"]), ("list-free, nothing routed", "list_free", []),
             ("list-free, main routed", "list_free", ["--route", "MAIN"])]
-    parts = []
-    for loss, spelled in LOSSES.items():
-        made = []
-        for label, variant, words in rows:
-            cells = []
-            for name in ALL_SETS:
-                routable = bench.set(name).routable
-                half = ["--route", ",".join(random.Random(name).sample(routable, (len(routable) + 1) // 2))]
-                cells.append(bench.ours(name, variant, loss, half if words is None else words))
-            made.append((label, cells))
-        made.append(("LightGBM", [bench.theirs(name, [([], [bench.set(name).main], None)])[0] for name in ALL_SETS]))
-        parts.append(render(made, [spelled, *ALL_SETS], best=False))
-    return "\n\n".join(parts)
+    made = []
+    for label, variant, words in rows:
+        cells = []
+        for name in ALL_SETS:
+            routable = bench.set(name).routable
+            half = ["--route", ",".join(random.Random(name).sample(routable, (len(routable) + 1) // 2))]
+            cells.append(bench.ours(name, variant, LOSS, half if words is None else words))
+        made.append((label, cells))
+    made.append(("LightGBM", [bench.theirs(name, [([], [bench.set(name).main], None)])[0] for name in ALL_SETS]))
+    return render(made, ["healthy lists", *ALL_SETS], best=False)
 
 
 TABLES = {**{name: with_and_without(name) for name in ALL_SETS},
