@@ -63,7 +63,7 @@ struct ek_config {
     int64_t encoding, layout; /* msgpack lists, so far */
     /* Paths of the fields, dotted for depth; the last four from an item. */
     char *query, *time_ms, *segments, *query_features, *manifest_hash, *items;
-    char *list_items, *log_means;
+    char *list_items, *log_means, *source;
     char *item_id, *score, *features, *label;
     char *output_topic, *dead_letter;
     struct ek_property_list output_librdkafka;

@@ -50,7 +50,8 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                                        .item_id = c->item_id,
                                        .score = c->score,
                                        .features = c->features,
-                                       .label = c->label};
+                                       .label = c->label,
+                                       .source = c->source};
     const struct ek_codec_limits limits = {.message_bytes = (uint32_t)c->message_bytes,
                                            .items = (int)c->items_max};
     struct ek_error own;

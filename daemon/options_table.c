@@ -83,6 +83,9 @@ static const struct ek_option OPTIONS[] = {
     FIELD("score", score, "score", "path of its upstream score, from the item"),
     FIELD("features", features, "features", "path of its features, from the item"),
     FIELD("label", label, "label", "path of its label, from the item"),
+    FIELD("source", source, "source",
+          "path of what the item comes from where lists are mixed (an arm, a supplier), from the "
+          "item"),
 
     {.key = "output.topic",
      .type = EK_OPTION_TEXT,

@@ -21,7 +21,7 @@
 struct ek_mapping {
     const char *query, *time_ms, *segments, *query_features, *manifest; /* from the top */
     const char *items, *list_items, *log_means;                         /* from the top */
-    const char *item_id, *score, *features, *label;                     /* from an item */
+    const char *item_id, *score, *features, *label, *source;            /* from an item */
 };
 
 enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20 };

@@ -101,10 +101,9 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
         {EK_FIELD_ITEMS, m->items, "items"},
     };
     const struct wanted item[] = {
-        {EK_FIELD_ITEM_ID, m->item_id, "id"},
-        {EK_FIELD_SCORE, m->score, "score"},
-        {EK_FIELD_FEATURES, m->features, "features"},
-        {EK_FIELD_LABEL, m->label, "label"},
+        {EK_FIELD_ITEM_ID, m->item_id, "id"},         {EK_FIELD_SCORE, m->score, "score"},
+        {EK_FIELD_FEATURES, m->features, "features"}, {EK_FIELD_LABEL, m->label, "label"},
+        {EK_FIELD_SOURCE, m->source, "source"},
     };
     c->top = c->item = -1;
     int rc = add_paths(c, &c->top, top, sizeof top / sizeof *top, e);

@@ -26,7 +26,8 @@ enum ek_field_id {
     EK_FIELD_ITEM_ID,
     EK_FIELD_SCORE,
     EK_FIELD_FEATURES,
-    EK_FIELD_LABEL
+    EK_FIELD_LABEL,
+    EK_FIELD_SOURCE
 };
 
 /* A name of at most 31 bytes as it stands in a message, tag and all, so that one comparison of
@@ -124,6 +125,10 @@ struct ek_decode {
     struct ek_text key;           /* within the field: a segment, a feature, an unknown field */
     int index;                    /* element of an array of values, or -1 */
     int list_items;               /* of the whole list, -1 when the message does not say */
+    struct ek_text source[EK_SOURCES_MAX];            /* met so far, `sources` of them */
+    char source_text[EK_SOURCES_MAX][EK_NUMBER_TEXT]; /* of those that are integers */
+    int sources;
+    int sourced; /* items that have said theirs */
 };
 
 /* Fails with the path of the field in front. */

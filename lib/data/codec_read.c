@@ -241,6 +241,45 @@ static int read_label(struct ek_decode *d)
     return ek_decode_skip(d);
 }
 
+/* The number of a source, -1 when there are too many. */
+static int source_number(struct ek_decode *d, struct ek_text text, const char *digits)
+{
+    for (int i = 0; i < d->sources; i++)
+        if (d->source[i].length == text.length &&
+            !memcmp(d->source[i].text, text.text, text.length))
+            return i;
+    if (d->sources == EK_SOURCES_MAX)
+        return -1;
+    if (text.text == digits + EK_NUMBER_TEXT - text.length) {
+        memcpy(d->source_text[d->sources], digits, EK_NUMBER_TEXT);
+        text.text = d->source_text[d->sources] + EK_NUMBER_TEXT - text.length;
+    }
+    d->source[d->sources] = text;
+    return d->sources++;
+}
+
+/* As with labels: a schema that means something else by the word loses nothing but this. */
+static int read_source(struct ek_decode *d)
+{
+    const uint8_t *start = d->w.p;
+    char digits[EK_NUMBER_TEXT];
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    bool text = h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN;
+    if (!text && !is_whole(&h)) {
+        d->w.p = start;
+        return ek_decode_skip(d);
+    }
+    int number = source_number(d, text ? take_text(d, &h) : digits_of(&h, digits), digits);
+    if (number >= 0) {
+        d->q->source[d->item] = (uint8_t)number;
+        d->sourced++;
+    }
+    return EK_OK;
+}
+
 /* A field that must be there when it has values to bring. */
 static int require(struct ek_decode *d, const struct ek_field *field, int values)
 {
@@ -304,6 +343,7 @@ static int read_items(struct ek_decode *d)
     d->item = -1;
     d->field = field;
     d->q->has_label = all_labelled(d->q);
+    d->q->sources = d->sourced == d->q->items ? d->sources : 0;
     return EK_OK;
 }
 
@@ -357,6 +397,8 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
         return read_features(d);
     case EK_FIELD_LABEL:
         return read_label(d);
+    case EK_FIELD_SOURCE:
+        return read_source(d);
     default:
         return read_group(d, field);
     }

@@ -111,7 +111,7 @@ static bool routes_as_trained(const struct ek_model *m, const struct ek_treatmen
 {
     for (int k = 0; t && k < m->routable_count; k++) {
         bool routed = t[k].action == EK_ACT_ROUTE || t[k].action == EK_ACT_ROUTE_SPREAD ||
-                      t[k].action == EK_ACT_SILENCE;
+                      t[k].action == EK_ACT_SILENCE || t[k].action == EK_ACT_ROUTE_SOURCE;
         if (routed != (m->trained.routed && m->trained.routed[k]))
             return false;
     }

@@ -19,6 +19,7 @@ void ek_query_release(struct ek_query *q)
     ek_free(q->place);
     ek_free(q->item_text);
     ek_free(q->log_mean);
+    ek_free(q->source);
     ek_query_init(q);
 }
 
@@ -39,7 +40,8 @@ static int grow_items(struct ek_query *q, size_t n)
     if (grow((void **)&q->score, want, sizeof *q->score) ||
         grow((void **)&q->label, want, sizeof *q->label) ||
         grow((void **)&q->item_id, want, sizeof *q->item_id) ||
-        grow((void **)&q->place, want, sizeof *q->place))
+        grow((void **)&q->place, want, sizeof *q->place) ||
+        grow((void **)&q->source, want, sizeof *q->source))
         return EK_ENOMEM;
     q->item_capacity = want;
     return EK_OK;
@@ -67,6 +69,7 @@ int ek_query_resize(struct ek_query *q, int items, int item_features, int query_
         return EK_ENOMEM;
     q->items = items;
     q->list_items = 0;
+    q->sources = 0;
     q->item_features = item_features;
     q->query_features = query_features;
     return EK_OK;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { EK_SOURCES_MAX = 16 }; /* in one list */
 enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000, EK_NUMBER_TEXT = 20 };
 
 struct ek_text {
@@ -49,6 +50,8 @@ struct ek_query {
     struct ek_text *item_id; /* [n] */
     struct ek_place *place;  /* [n] */
     bool has_label;
+    uint8_t *source; /* [n] which of `sources` an item comes from */
+    int sources;     /* 0 unless every item says its own, and there are at most EK_SOURCES_MAX */
     /* [K] mean ln|x| of the whole list over its usable values, NaN where it has none; in the order
      * of the routable features; meaningful when has_log_means. */
     double *log_mean;

@@ -49,6 +49,12 @@ static int read_reaction(const struct ek_rules_source *s, const struct ek_node *
         rc = ek_node_fail(s->y, value, s->e,
                           "only 'scale' has a factor to rescale by, '%s' has none",
                           ek_class_name(class));
+    if (!rc && action == EK_ACT_ROUTE_SOURCE && class != EK_ITEMS)
+        rc =
+            ek_node_fail(s->y, value, s->e,
+                         "'route_source' is for 'items', which has some items of a list on another "
+                         "scale, not for '%s'",
+                         ek_class_name(class));
     if (!rc)
         rule->on[class] = action;
     return rc;

@@ -5,8 +5,8 @@
 static const char *const CLASSES[EK_CLASS_COUNT] = {"none",  "scale",   "power", "offset",
                                                     "items", "missing", "zero",  "sign",
                                                     "stuck", "clip",    "shape", "new_category"};
-static const char *const ACTIONS[EK_ACTION_COUNT] = {"none",         "alert",   "route",
-                                                     "route_spread", "rescale", "silence"};
+static const char *const ACTIONS[EK_ACTION_COUNT] = {
+    "none", "alert", "route", "route_spread", "rescale", "silence", "route_source"};
 static const char *const MODES[EK_MODE_COUNT] = {"observe", "shadow", "canary", "enforce"};
 
 static int find(const char *const *words, int count, const char *text)

@@ -30,6 +30,7 @@ enum ek_action {
     EK_ACT_ROUTE_SPREAD, /* the same with z divided by the spread ratio */
     EK_ACT_RESCALE,      /* the value divided by the factor */
     EK_ACT_SILENCE,      /* z = 0, deep path off */
+    EK_ACT_ROUTE_SOURCE, /* routed, with logs centred among the items of one source */
     EK_ACTION_COUNT
 };
 

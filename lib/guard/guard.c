@@ -238,14 +238,30 @@ static int room_for_scores(struct ek_guard *g, struct ek_error *e)
     return EK_OK;
 }
 
+/* A feature that is routed by source is left as it is where a list does not say its sources.
+ * Returns how many. */
+static int leave_unknown_sources(struct ek_guard *g)
+{
+    int left = 0;
+    if (ek_scorer_sees_sources(g->scorer, &g->query))
+        return 0;
+    for (int k = 0; k < g->assets->manifest->routable_count; k++)
+        if (g->treatment[k].action == EK_ACT_ROUTE_SOURCE) {
+            g->treatment[k].action = EK_ACT_NONE;
+            left++;
+        }
+    return left;
+}
+
 /* Treatments of the list last observed; how many features are treated. */
 static int apply_plan(struct ek_guard *g, const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
     if (!g->plan.count)
         return 0;
-    return ek_plan_apply(&g->plan, cells, count, m->routable_of_item, g->treatment,
-                         m->routable_count);
+    int treated =
+        ek_plan_apply(&g->plan, cells, count, m->routable_of_item, g->treatment, m->routable_count);
+    return g->scorer ? treated - leave_unknown_sources(g) : treated;
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)

@@ -24,8 +24,10 @@ void ek_ln_of(const double *x, double *y, size_t count);
 /* y[i] = (sgn(x) ln(1 + |x|) - mean[i]) * scale[i], rounded; 0 where x is missing. */
 void ek_signed_ln(const double *x, const double *mean, const double *scale, float *y, size_t count);
 
-/* Over rows, from 0: the exponents of the usable values and 2^30 for each of them, so that one sum
- * holds both exactly (to 400,000 values); and what their octaves are above the exponents. */
+#define EK_LN_EACH 0x1p30
+/* Over rows, from 0: the exponents of the usable values and EK_LN_EACH for each of them, so that
+ * one sum holds both exactly (to 400,000 values); and what their octaves are above the exponents.
+ */
 struct ek_ln_sums {
     double *whole, *part; /* [count] */
 };

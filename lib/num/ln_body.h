@@ -17,7 +17,6 @@ typedef float ln_f __attribute__((vector_size(LN_LANES * 4)));
 #define LN_ONE       0x3ff0000000000000u /* bits of 1 */
 #define LN_SQRT_HALF 0x3fe6a09e667f3bcdu /* bits of sqrt(1/2) */
 #define LN_2_52      0x4330000000000000u /* bits of 2^52: an integer below it goes into the mantissa */
-#define LN_EACH      0x1p30              /* rides on the exponent of a usable value */
 #define LN_INTEGER   0x1.8p52            /* added and taken away again: rounds to an integer */
 #define LN_MIN       0x1p-1022
 #define LN_MAX       0x1.fffffffffffffp1023
@@ -111,7 +110,7 @@ LN_INLINE void ln_take_lanes(const double *x, struct ek_ln_row row, size_t at, s
 {
     ln_d v = ln_load(x + at, n), a = (ln_d)((ln_u)v & ~LN_SIGN), one = (ln_d){0} + 1;
     ln_u use = (ln_u)(a >= LN_MIN) & (ln_u)(a <= LN_MAX);
-    ln_d e, part = ln_part(ln_split(ln_select(use, a, one), &e)), each = (ln_d){0} + LN_EACH;
+    ln_d e, part = ln_part(ln_split(ln_select(use, a, one), &e)), each = (ln_d){0} + EK_LN_EACH;
     ln_store(row.octave + at, e + part, n);
     ln_add(row.sums.whole + at, e + (ln_d)((ln_u)each & use), n);
     ln_add(row.sums.part + at, part, n);
@@ -124,8 +123,8 @@ LN_INLINE void ln_take_lanes(const double *x, struct ek_ln_row row, size_t at, s
 LN_INLINE void ln_mean_lanes(const struct ek_ln_sums *sums, double *mean, size_t at, size_t n)
 {
     ln_d whole = ln_load(sums->whole + at, n), one = (ln_d){0} + 1;
-    ln_d count = whole * (1 / LN_EACH) + LN_INTEGER - LN_INTEGER;
-    whole -= count * LN_EACH;
+    ln_d count = whole * (1 / EK_LN_EACH) + LN_INTEGER - LN_INTEGER;
+    whole -= count * EK_LN_EACH;
     count = ln_select((ln_u)(count > 0), count, one);
     ln_d ratio = whole / count, floor = ratio + LN_INTEGER - LN_INTEGER;
     floor -= (ln_d)((ln_u)one & (ln_u)(floor > ratio));

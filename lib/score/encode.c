@@ -1,6 +1,7 @@
 #include "score/encode.h"
 
 #include "base/alloc.h"
+#include "data/query.h"
 #include "num/ln.h"
 
 #include <math.h>
@@ -165,6 +166,38 @@ static void settle(struct ek_encoder *c, const struct ek_encode_list *l)
     }
 }
 
+/* The means of feature k over the items of each source, added up as ek_ln_take does: any split of
+ * an octave into a whole number and a small rest will do. */
+static void source_means(const struct ek_encoder *c, const struct ek_encode_list *l, size_t k,
+                         double mean[EK_SOURCES_MAX])
+{
+    double whole[EK_SOURCES_MAX] = {0}, part[EK_SOURCES_MAX] = {0};
+    const float *sign = c->item + c->model->item_features + k;
+    for (size_t i = 0; i < (size_t)l->n; i++) {
+        double octave = c->octave[i * (size_t)c->model->routable_count + k];
+        if (sign[i * c->stride] == 0)
+            continue;
+        whole[l->source[i]] += floor(octave) + EK_LN_EACH;
+        part[l->source[i]] += octave - floor(octave);
+    }
+    ek_ln_mean(&(struct ek_ln_sums){whole, part}, mean, (size_t)l->sources);
+}
+
+/* Centres the octaves of what is routed by source, so that their mean is 0. */
+static void centre_by_source(struct ek_encoder *c, const struct ek_encode_list *l)
+{
+    size_t routable = (size_t)c->model->routable_count;
+    for (size_t k = 0; l->treatment && k < routable; k++) {
+        double mean[EK_SOURCES_MAX];
+        if (l->treatment[k].action != EK_ACT_ROUTE_SOURCE)
+            continue;
+        source_means(c, l, k, mean);
+        for (size_t i = 0; i < (size_t)l->n; i++)
+            c->octave[i * routable + k] -= mean[l->source[i]];
+        c->mean[k] = 0;
+    }
+}
+
 static void silence_zeros(struct ek_encoder *c, size_t n, const struct ek_treatment *t)
 {
     int count = c->model->routable_count;
@@ -190,6 +223,7 @@ int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *l)
         encode_item(c, i);
     }
     settle(c, l);
+    centre_by_source(c, l);
     for (size_t i = 0; i < n; i++)
         ek_ln_centre(c->octave + i * routable, c->mean, c->factor,
                      c->item + i * c->stride + features, routable);

@@ -118,10 +118,17 @@ void ek_scorer_free(struct ek_scorer *s)
 
 static bool routes(enum ek_action a)
 {
-    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_SILENCE;
+    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_SILENCE ||
+           a == EK_ACT_ROUTE_SOURCE;
 }
 
-static int take_treatment(struct ek_scorer *s, const struct ek_treatment *t, struct ek_error *e)
+bool ek_scorer_sees_sources(const struct ek_scorer *s, const struct ek_query *q)
+{
+    return q->sources > 0 && !ek_query_is_part(q) && !s->model->list_free;
+}
+
+static int take_treatment(struct ek_scorer *s, const struct ek_query *q,
+                          const struct ek_treatment *t, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
     s->routes = 0;
@@ -131,6 +138,11 @@ static int take_treatment(struct ek_scorer *s, const struct ek_treatment *t, str
         if (valued && !(isfinite(t[k].value) && t[k].value > 0))
             return ek_fail(e, EK_ESTATE, "'%s' of feature '%s' needs a positive value",
                            ek_action_name(a), m->item_names[m->routable[k]]);
+        if (a == EK_ACT_ROUTE_SOURCE && !ek_scorer_sees_sources(s, q))
+            return ek_fail(e, EK_ESTATE,
+                           "'%s' of feature '%s' needs a whole list whose items all say their "
+                           "source, of at most %d, and a model of lists",
+                           ek_action_name(a), m->item_names[m->routable[k]], EK_SOURCES_MAX);
         s->mask[k] = routes(a);
         if (routes(a))
             s->routed[s->routes++] = k;
@@ -239,14 +251,16 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                        "%d of the list's %d items and no 'log_means': this model needs the whole "
                        "list, its mean logarithms, or training with --list-free",
                        q->items, q->list_items);
-    int code = take_treatment(s, treatment, e);
+    int code = take_treatment(s, q, treatment, e);
     if (code)
         return code;
     if (ek_encode_list(&s->encoder, &(struct ek_encode_list){.x = q->x,
                                                              .n = q->items,
                                                              .query = q->query,
                                                              .treatment = treatment,
-                                                             .log_mean = log_mean}))
+                                                             .log_mean = log_mean,
+                                                             .source = q->source,
+                                                             .sources = q->sources}))
         return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
     open_gate(s);
     switch_off(s, n);

@@ -20,8 +20,12 @@ struct ek_scorer;
 int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_error *e);
 void ek_scorer_free(struct ek_scorer *s);
 
+/* Whether `route_source` can be done for a list: it is whole, its items say their sources, and the
+ * model is one of lists. */
+bool ek_scorer_sees_sources(const struct ek_scorer *s, const struct ek_query *q);
 /* scores [n]. treatment [K], by routable number; NULL routes nothing. Query shape must be the
- * model's, and a part of a list needs its mean (EK_ESTATE). Allocates only while lists grow. */
+ * model's, a part of a list needs its mean, and
+ * `route_source` the sources of the items (EK_ESTATE). Allocates only while lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
 

@@ -202,6 +202,45 @@ START_TEST(a_power_of_two_changes_no_bit_of_a_routed_score)
 }
 END_TEST
 
+/* Each source gets a factor of its own for each feature that is routed by source. */
+static void random_sources(struct world *w)
+{
+    int sources = 1 + (int)ek_rng_below(&w->r, EK_SOURCES_MAX);
+    w->clean.sources = w->faulty.sources = sources;
+    for (int i = 0; i < w->clean.items; i++)
+        w->clean.source[i] = w->faulty.source[i] = (uint8_t)ek_rng_below(&w->r, (uint64_t)sources);
+    for (int k = 0; k < w->model->routable_count; k++) {
+        double factor[EK_SOURCES_MAX];
+        w->treatment[k] = (struct ek_treatment){EK_ACT_NONE, 0};
+        if (ek_rng_below(&w->r, 2))
+            continue;
+        w->treatment[k].action = EK_ACT_ROUTE_SOURCE;
+        for (int i = 0; i < sources; i++)
+            factor[i] = random_factor(&w->r, true);
+        for (int i = 0; i < w->faulty.items; i++)
+            w->faulty.x[i * w->model->item_features + w->model->routable[k]] *=
+                (float)factor[w->faulty.source[i]];
+    }
+}
+
+START_TEST(routed_by_source_each_source_may_have_a_power_of_two_of_its_own)
+{
+    for (int number = 0; number < CASES; number++) {
+        struct world w;
+        open_world(&w, 2027, number);
+        for (int list = 0; !w.model->list_free && list < 5; list++) {
+            random_list(&w);
+            random_sources(&w);
+            score_both(&w);
+            for (int i = 0; i < w.clean.items; i++)
+                ck_assert_msg(w.before[i] == w.after[i], "case %d, item %d: %a became %a", number,
+                              i, w.before[i], w.after[i]);
+        }
+        close_world(&w);
+    }
+}
+END_TEST
+
 /* So that the tests above cannot pass by scores that depend on nothing. */
 START_TEST(unrouted_scores_do_move)
 {
@@ -223,5 +262,7 @@ END_TEST
 Suite *suite_invariance(void)
 {
     return ek_suite("invariance", routed_scores_keep_their_distances_to_rounding_under_any_factor,
-                    a_power_of_two_changes_no_bit_of_a_routed_score, unrouted_scores_do_move);
+                    a_power_of_two_changes_no_bit_of_a_routed_score,
+                    routed_by_source_each_source_may_have_a_power_of_two_of_its_own,
+                    unrouted_scores_do_move);
 }

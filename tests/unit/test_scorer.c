@@ -120,9 +120,9 @@ static struct ek_model *model_of(const struct ek_model_shape *shape)
 static const struct ek_model_shape ALWAYS = {
     2, {8, 4}, 3, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
 
-/* Scores of rows of F values under treatments of price and distance. */
-static void score_rows(const struct ek_model *m, const float *x, int n, struct ek_treatment price,
-                       struct ek_treatment distance, double *scores)
+/* Scores of rows of F values under treatments of price and distance; source [n], or NULL. */
+static void score_sourced(const struct ek_model *m, const float *x, int n, const uint8_t *source,
+                          struct ek_treatment price, struct ek_treatment distance, double *scores)
 {
     struct ek_treatment t[K] = {price, distance};
     struct ek_scorer *s;
@@ -132,11 +132,20 @@ static void score_rows(const struct ek_model *m, const float *x, int n, struct e
     ck_assert_int_eq(ek_query_resize(&q, n, F, M), EK_OK);
     memcpy(q.x, x, (size_t)n * F * sizeof *x);
     q.query[0] = 2;
+    q.sources = source ? 2 : 0;
+    for (int i = 0; source && i < n; i++)
+        q.source[i] = source[i];
     ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
     int code = ek_scorer_score(s, &q, t, scores, &e);
     ck_assert_msg(code == EK_OK, "%s", e.message);
     ek_scorer_free(s);
     ek_query_release(&q);
+}
+
+static void score_rows(const struct ek_model *m, const float *x, int n, struct ek_treatment price,
+                       struct ek_treatment distance, double *scores)
+{
+    score_sourced(m, x, n, NULL, price, distance, scores);
 }
 
 static void assert_same(const double *a, const double *b, int n)
@@ -147,7 +156,8 @@ static void assert_same(const double *a, const double *b, int n)
 }
 
 static const struct ek_treatment NONE = {EK_ACT_NONE, 0}, ALERT = {EK_ACT_ALERT, 0},
-                                 ROUTE = {EK_ACT_ROUTE, 0}, SILENCE = {EK_ACT_SILENCE, 0};
+                                 ROUTE = {EK_ACT_ROUTE, 0}, SILENCE = {EK_ACT_SILENCE, 0},
+                                 BY_SOURCE = {EK_ACT_ROUTE_SOURCE, 0};
 static const float ROWS[4 * F] = {120, 1, 3, 80, 0, 0.5f, 240, 0, 9, 60, 1, 2};
 
 /* ROWS with the price replaced. */
@@ -311,6 +321,40 @@ static void with_factor(float *x, double c)
         x[i * F] = (float)((double)x[i * F] * c);
 }
 
+START_TEST(sources_that_differ_in_scale_are_centred_each_on_its_own)
+{
+    static const uint8_t source[] = {0, 1, 1, 0}, one[4] = {0};
+    struct ek_model *m = model_of(&ALWAYS);
+    double want[4], got[4], routed[4];
+    float x[4 * F];
+    score_sourced(m, ROWS, 4, source, BY_SOURCE, ROUTE, want);
+    with_prices(x, 120, 80 * 64, 240 * 64, 60); /* the second source in other units */
+    score_sourced(m, x, 4, source, BY_SOURCE, ROUTE, got);
+    ck_assert_mem_eq(got, want, sizeof got);
+    with_prices(x, 120, 8000, 24000, 60);
+    score_sourced(m, x, 4, source, BY_SOURCE, ROUTE, got);
+    assert_same(want, got, 4);
+    score_rows(m, x, 4, ROUTE, ROUTE, routed); /* one mean for all does not do */
+    score_rows(m, ROWS, 4, ROUTE, ROUTE, want);
+    ck_assert(fabs(routed[1] - want[1]) > 1e-2);
+    score_sourced(m, ROWS, 4, one, BY_SOURCE, ROUTE, got); /* all of one source: as routed */
+    assert_same(want, got, 4);
+    ek_model_free(m);
+}
+END_TEST
+
+START_TEST(only_what_is_routed_by_source_heeds_the_sources)
+{
+    static const uint8_t source[] = {0, 1, 1, 0};
+    struct ek_model *m = model_of(&ALWAYS);
+    double with[4], without[4];
+    score_sourced(m, ROWS, 4, source, ROUTE, NONE, with);
+    score_rows(m, ROWS, 4, ROUTE, NONE, without);
+    ck_assert_mem_eq(with, without, sizeof with);
+    ek_model_free(m);
+}
+END_TEST
+
 START_TEST(values_beyond_the_range_of_a_float_count_as_missing)
 {
     struct ek_model *m = model_of(&ALWAYS);
@@ -368,6 +412,10 @@ START_TEST(what_cannot_be_scored_is_refused)
     ck_assert_int_eq(ek_query_resize(&q, 2, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "'rescale' of feature 'price' needs a positive value");
+    t[0] = BY_SOURCE;
+    ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_ESTATE);
+    ck_assert_str_eq(e.message, "'route_source' of feature 'price' needs a whole list whose items "
+                                "all say their source, of at most 16, and a model of lists");
     ck_assert(scores[0] == 7);
     ck_assert_int_eq(ek_query_resize(&q, 0, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, NULL, scores, &e), EK_OK);
@@ -404,6 +452,8 @@ Suite *suite_scorer(void)
         a_missing_value_is_left_out_of_the_mean, inputs_are_the_transforms_of_the_design,
         a_list_free_model_scores_items_one_by_one,
         an_item_scores_the_same_wherever_it_stands_in_a_long_list,
+        sources_that_differ_in_scale_are_centred_each_on_its_own,
+        only_what_is_routed_by_source_heeds_the_sources,
         values_beyond_the_range_of_a_float_count_as_missing,
         denormal_values_say_what_their_digits_still_hold, what_cannot_be_scored_is_refused);
 }
