@@ -4,7 +4,9 @@
 
 #include "data/onnx.h"
 #include "offline/evaluate.h"
+#include "offline/faults.h"
 #include "offline/hotel.h"
+#include "offline/repair.h"
 #include "offline/train.h"
 #include "score/scorer.h"
 
@@ -96,6 +98,24 @@ static int score_growing_lists(struct ek_error *e)
     return rc;
 }
 
+static int recode(struct ek_error *e)
+{
+    struct ek_fault f;
+    int rc = ek_fault_parse(&f, manifest, "chain,breakfast=recode", e);
+    if (rc)
+        return rc;
+    rc = ek_fault_fit(&f, &lists, e);
+    ek_fault_release(&f);
+    return rc;
+}
+
+static int repair(struct ek_error *e)
+{
+    double median, factor;
+    int rc = ek_ln_median(&lists, 0, &median, e);
+    return rc ? rc : ek_repair(&lists, 0, median, NULL, 1, &factor, e);
+}
+
 static int export_model(struct ek_error *e)
 {
     struct ek_buf bytes;
@@ -114,6 +134,8 @@ START_TEST(training_and_scoring_without_memory_leave_nothing)
     ek_sweep(measure_model);
     ek_sweep(score_growing_lists);
     ek_sweep(export_model);
+    ek_sweep(recode);
+    ek_sweep(repair);
     ek_model_free(model);
 
     o = seeds_network();
@@ -121,6 +143,8 @@ START_TEST(training_and_scoring_without_memory_leave_nothing)
     ek_sweep(train_seeds_network);
     ek_sweep(score_growing_lists);
     ek_sweep(export_model);
+    ek_sweep(recode);
+    ek_sweep(repair);
     ek_model_free(model);
     ek_dataset_release(&lists);
     ek_manifest_free(manifest);
