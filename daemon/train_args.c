@@ -70,6 +70,16 @@ static void take_loss(struct argp_state *state, struct ek_train_args *a, const c
     a->loss_given = true;
 }
 
+static void take_samples(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.samples = (int)number(state, "samples", arg, 0, 1000);
+}
+
+static void take_cutoff(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.cutoff = (int)number(state, "cutoff", arg, 0, 1000000);
+}
+
 static void take_routing(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     (void)state;
@@ -225,6 +235,9 @@ static const struct row ROWS[] = {
      "upstream: the files are messages, their scores are what is learned, no labels needed",
      take_teacher},
     {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", take_loss},
+    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)",
+     take_samples},
+    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", take_cutoff},
     {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)",
      take_routing},
     {"log-input", 0, "WHEN", "Centred logs as deep inputs: always, routed or none (always)",

@@ -98,7 +98,7 @@ static double ideal_dcg(const struct ek_list_loss *l)
     for (int i = 0; i < l->n; i++)
         l->scratch[i] = gain_of(l->label[i]);
     qsort(l->scratch, (size_t)l->n, sizeof *l->scratch, descending);
-    for (int r = 0; r < l->n; r++)
+    for (int r = 0; r < l->n && (!l->cutoff || r < l->cutoff); r++)
         ideal += l->scratch[r] / log2(r + 2);
     return ideal;
 }
@@ -120,8 +120,10 @@ static double approx_ndcg(const struct ek_list_loss *l)
         for (int j = 0; j < l->n; j++)
             rank += j == i ? 0 : (l->scratch[j] = ahead(l, j, i));
         double log_rank = log2(1 + rank);
-        double slope = gain / (log_rank * log_rank * (1 + rank) * M_LN2) / TEMPERATURE;
-        value += gain / log_rank;
+        double within = l->cutoff ? 1 / (1 + exp(rank - l->cutoff - 0.5)) : 1;
+        double slope = gain * within / log_rank / TEMPERATURE *
+                       (1 / (log_rank * (1 + rank) * M_LN2) + (1 - within));
+        value += gain * within / log_rank;
         for (int j = 0; j < l->n; j++) {
             double step = j == i ? 0 : slope * l->scratch[j] * (1 - l->scratch[j]);
             l->gradient[j] += step;
@@ -151,4 +153,22 @@ double ek_loss_of_list(enum ek_loss loss, const struct ek_list_loss *l)
     default:
         return listnet(l);
     }
+}
+
+double ek_loss_stochastic(const struct ek_list_loss *l, int samples, struct ek_rng *r,
+                          double *shifted, double *sum)
+{
+    struct ek_list_loss sample = *l;
+    double loss = 0;
+    sample.score = shifted;
+    memset(sum, 0, (size_t)l->n * sizeof *sum);
+    for (int s = 0; s < samples; s++) {
+        for (int i = 0; i < l->n; i++)
+            shifted[i] = l->score[i] + ek_rng_gumbel(r);
+        loss += ek_loss_of_list(EK_APPROX_NDCG, &sample) / samples;
+        for (int i = 0; i < l->n; i++)
+            sum[i] += l->gradient[i] / samples;
+    }
+    memcpy(l->gradient, sum, (size_t)l->n * sizeof *sum);
+    return loss;
 }

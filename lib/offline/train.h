@@ -28,6 +28,7 @@ struct ek_train_progress {
 
 struct ek_train_options {
     enum ek_loss loss;
+    int samples, cutoff; /* ApproxNDCG: of the stochastic form, 0 for the other; 0 for none */
     enum ek_routing routing;
     const int *static_routed; /* routable numbers for EK_ROUTING_STATIC */
     int static_count;

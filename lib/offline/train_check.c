@@ -11,6 +11,10 @@ int ek_train_check_options(const struct ek_manifest *m, const struct ek_train_op
         return ek_fail(e, EK_EUSAGE, "training needs at least one epoch");
     if (o->patience < 0)
         return ek_fail(e, EK_EUSAGE, "the patience must not be negative");
+    if (o->samples < 0 || o->cutoff < 0)
+        return ek_fail(e, EK_EUSAGE, "samples and cut-off of a loss must not be negative");
+    if ((o->samples || o->cutoff) && o->loss != EK_APPROX_NDCG)
+        return ek_fail(e, EK_EUSAGE, "samples and a cut-off are for the loss approxndcg");
     if (o->batch_lists < 1)
         return ek_fail(e, EK_EUSAGE, "a batch has at least one list");
     if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))

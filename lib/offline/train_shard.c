@@ -19,10 +19,12 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
     s->noise = ek_calloc(longest, sizeof *s->noise);
     s->slope = ek_calloc(longest, sizeof *s->slope);
     s->scratch = ek_calloc(longest, sizeof *s->scratch);
+    s->sum = ek_calloc(longest, sizeof *s->sum);
     s->order = ek_calloc(longest, sizeof *s->order);
     s->pick = ek_calloc(n->routable, sizeof *s->pick);
-    if (s->gradient && s->mask && s->score && s->noise && s->slope && s->scratch && s->order &&
-        s->pick && !ek_pass_init(&s->pass, n, longest > RUN_ROWS ? longest : RUN_ROWS) &&
+    if (s->gradient && s->mask && s->score && s->noise && s->slope && s->scratch && s->sum &&
+        s->order && s->pick &&
+        !ek_pass_init(&s->pass, n, longest > RUN_ROWS ? longest : RUN_ROWS) &&
         !ek_train_shift_init(&s->shift, shared->model, longest))
         return EK_OK;
     ek_train_shard_release(s);
@@ -31,8 +33,8 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
 
 void ek_train_shard_release(struct ek_train_shard *s)
 {
-    void *const arrays[] = {s->gradient, s->mask,    s->score, s->noise,
-                            s->slope,    s->scratch, s->order, s->pick};
+    void *const arrays[] = {s->gradient, s->mask,  s->score, s->noise, s->slope,
+                            s->scratch,  s->order, s->pick,  s->sum};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ek_free(arrays[i]);
     ek_pass_release(&s->pass);
@@ -168,6 +170,19 @@ static const float *labels_at(const struct ek_train_shard *s, size_t place)
     return d->label + d->offset[list_at(&s->part, place)];
 }
 
+/* Loss of the list in hand, its gradient into s->slope. */
+static double loss_of(struct ek_train_shard *s, size_t place, struct ek_list_loss *list)
+{
+    const struct ek_train_options *o = s->shared->options;
+    if (o->samples) {
+        struct ek_rng r = numbers_of(&s->part, place, FOR_NOISE);
+        return ek_loss_stochastic(list, o->samples, &r, s->noise, s->sum);
+    }
+    if (o->loss == EK_LISTMLE)
+        draw_noise(s, place, (size_t)list->n);
+    return ek_loss_of_list(o->loss, list);
+}
+
 /* Loss and blame of one list whose rows start at `row`. */
 static void learn_list(struct ek_train_shard *s, size_t place, size_t row,
                        const struct ek_network_list *input)
@@ -179,11 +194,10 @@ static void learn_list(struct ek_train_shard *s, size_t place, size_t row,
                                 .noise = s->noise,
                                 .gradient = s->slope,
                                 .scratch = s->scratch,
-                                .order = s->order};
+                                .order = s->order,
+                                .cutoff = shared->options->cutoff};
     ek_network_score(&shared->network, shared->parameter, &s->pass, row, input, s->score);
-    if (shared->options->loss == EK_LISTMLE)
-        draw_noise(s, place, input->items);
-    s->loss += ek_loss_of_list(shared->options->loss, &list) / s->part.divisor;
+    s->loss += loss_of(s, place, &list) / s->part.divisor;
     for (size_t i = 0; i < input->items; i++)
         s->slope[i] /= s->part.divisor;
     ek_network_blame(&shared->network, shared->parameter, &s->pass, row, input, s->slope,

@@ -46,7 +46,7 @@ struct ek_train_shard {
     float *gradient;               /* [parameters] */
     float *mask;                   /* [lists of a run, K] */
     double *score, *noise, *slope; /* [longest] */
-    double *scratch;               /* [longest] */
+    double *scratch, *sum;         /* [longest] */
     int *order, *pick;             /* [longest], [K] */
     double loss;                   /* sum over the part, divided */
     struct ek_metric_mean ndcg;    /* of a validation */

@@ -68,8 +68,9 @@ int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
     ek_buf_printf(to, "version=%d\nmanifest=%016llx\ntrain=%016llx\nvali=%016llx\n",
                   CHECKPOINT_VERSION, (unsigned long long)m->hash,
                   (unsigned long long)hash_of(train), (unsigned long long)hash_of(vali));
-    ek_buf_printf(to, "seed=%llu\nloss=%s\nrouting=%s\nroutable=", (unsigned long long)o->seed,
-                  ek_loss_name(o->loss), ek_routing_name(o->routing));
+    ek_buf_printf(to, "seed=%llu\nloss=%s\nsamples=%d\ncutoff=%d\nrouting=%s\nroutable=",
+                  (unsigned long long)o->seed, ek_loss_name(o->loss), o->samples, o->cutoff,
+                  ek_routing_name(o->routing));
     for (int k = 0; k < m->routable_count; k++)
         ek_buf_printf(to, k ? ",%d" : "%d", m->routable[k]);
     ek_buf_text(to, "\nrouted=");

@@ -10,6 +10,7 @@
 #include "offline/train.h"
 #include "score/scorer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LISTS = 12 };
@@ -76,6 +77,15 @@ static int train_seeds_network(struct ek_error *e)
     return train_with(&o, e);
 }
 
+static int keep_state(struct ek_error *e)
+{
+    struct ek_train_options o = small();
+    o.checkpoint = "/tmp/ek-alloc.ckpt";
+    int rc = train_with(&o, e);
+    o.resume = o.checkpoint;
+    return rc ? rc : train_with(&o, e);
+}
+
 static int measure_model(struct ek_error *e)
 {
     struct ek_evaluation v = {.metric = {{EK_NDCG, 10}}, .metric_count = 1};
@@ -131,6 +141,8 @@ START_TEST(training_and_scoring_without_memory_leave_nothing)
     make_lists();
     ck_assert_int_eq(ek_train(&model, manifest, &lists, &lists, &o, NULL, NULL), EK_OK);
     ek_sweep(train_model);
+    ek_sweep(keep_state);
+    remove("/tmp/ek-alloc.ckpt");
     ek_sweep(measure_model);
     ek_sweep(score_growing_lists);
     ek_sweep(export_model);

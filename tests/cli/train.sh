@@ -50,7 +50,7 @@ grep -qE '^\{"model":"json.safetensors","epochs":3,"best_epoch":[1-3],.*"vali":\
 # Every form trains, scores, and passes check.
 for form in "--loss listnet" "--loss approxndcg" "--routing none --log-input none" "--routing static:price,taxes" \
 	"--log-input routed" "--list-free" "--hidden 5" "--batch 7 --decay 0" \
-	"--keep-clean 1 --shift 0 --average 0" "--optimizer adagrad --lr 0.1" "--patience 1"; do
+	"--keep-clean 1 --shift 0 --average 0" "--optimizer adagrad --lr 0.1" "--patience 1" "--loss approxndcg --samples 8 --cutoff 5"; do
 	quiet "$EK" $train $form -o form.safetensors
 	quiet "$EK" eval --manifest hotel.yaml --model form.safetensors --data a.txt --json
 	quiet "$EK" check --manifest hotel.yaml form.safetensors
@@ -251,6 +251,7 @@ refused 2 "named twice" $eval --route price,taxes,price
 refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-input always
 refused 2 "--hidden needs numbers" $train -o x --hidden 64,
 refused 2 "the share of lists with another scale is 0 to 1" $train -o x --shift 1.5
+refused 2 "samples and a cut-off are for the loss approxndcg" $train -o x --samples 8
 refused 2 "--optimizer does not know 'sgd'" $train -o x --optimizer sgd
 refused 2 "--loss does not know 'mse'" $train -o x --loss mse
 refused 2 "unknown metric 'auc'" $eval --metric auc

@@ -16,7 +16,8 @@ struct room {
 
 static double loss_of(enum ek_loss loss, struct room *r)
 {
-    struct ek_list_loss l = {r->n, r->score, r->label, r->noise, r->gradient, r->scratch, r->order};
+    struct ek_list_loss l = {r->n,        r->score,   r->label, r->noise,
+                             r->gradient, r->scratch, r->order, 0};
     return ek_loss_of_list(loss, &l);
 }
 
@@ -94,6 +95,75 @@ START_TEST(two_items_by_hand)
 }
 END_TEST
 
+START_TEST(a_cut_off_counts_the_first_places_only)
+{
+    static const int cutoffs[] = {1, 3, 5};
+    for (int c = 0; c < 3; c++) {
+        struct room r = SAMPLE, up, down;
+        struct ek_list_loss l = {.n = r.n,
+                                 .score = r.score,
+                                 .label = r.label,
+                                 .gradient = r.gradient,
+                                 .scratch = r.scratch,
+                                 .order = r.order,
+                                 .cutoff = cutoffs[c]};
+        ek_loss_of_list(EK_APPROX_NDCG, &l);
+        for (int i = 0; i < r.n; i++) {
+            struct ek_list_loss a = l, b = l;
+            double other[LONGEST];
+            up = down = SAMPLE;
+            up.score[i] += 1e-5;
+            down.score[i] -= 1e-5;
+            a.score = up.score;
+            b.score = down.score;
+            a.gradient = b.gradient = other;
+            double slope =
+                (ek_loss_of_list(EK_APPROX_NDCG, &a) - ek_loss_of_list(EK_APPROX_NDCG, &b)) / 2e-5;
+            ck_assert_msg(fabs(slope - r.gradient[i]) < 1e-7, "cut-off %d, item %d: %g, %g",
+                          cutoffs[c], i, slope, r.gradient[i]);
+        }
+    }
+    /* The best item far in front: its gain counts whole but for the width of the edge. */
+    struct room best = {.n = 3, .score = {9, 0, -9}, .label = {2, 1, 0}};
+    struct ek_list_loss l = {.n = 3,
+                             .score = best.score,
+                             .label = best.label,
+                             .gradient = best.gradient,
+                             .scratch = best.scratch,
+                             .order = best.order,
+                             .cutoff = 1};
+    double edge = 1 / (1 + exp(-0.5)), beyond = 1 / (1 + exp(0.5));
+    ck_assert_double_eq_tol(ek_loss_of_list(EK_APPROX_NDCG, &l), 1 - edge - beyond / 3 / log2(3),
+                            1e-9);
+}
+END_TEST
+
+START_TEST(the_stochastic_loss_is_the_mean_over_noisy_scores)
+{
+    enum { SAMPLES = 5 };
+    struct room r = SAMPLE, one;
+    struct ek_rng numbers, again;
+    double shifted[LONGEST], sum[LONGEST], loss = 0, gradient[LONGEST] = {0};
+    struct ek_list_loss l = {r.n, r.score, r.label, NULL, r.gradient, r.scratch, r.order, 0};
+    ek_rng_seed(&numbers, 4);
+    ek_rng_seed(&again, 4);
+    double value = ek_loss_stochastic(&l, SAMPLES, &numbers, shifted, sum);
+    for (int s = 0; s < SAMPLES; s++) {
+        one = SAMPLE;
+        for (int i = 0; i < one.n; i++)
+            one.score[i] += ek_rng_gumbel(&again);
+        loss += loss_of(EK_APPROX_NDCG, &one) / SAMPLES;
+        for (int i = 0; i < one.n; i++)
+            gradient[i] += one.gradient[i] / SAMPLES;
+    }
+    ck_assert_double_eq_tol(value, loss, 1e-12);
+    for (int i = 0; i < r.n; i++)
+        ck_assert_double_eq_tol(r.gradient[i], gradient[i], 1e-12);
+    double plain = loss_of(EK_APPROX_NDCG, &r);
+    ck_assert(fabs(value - plain) > 1e-3);
+}
+END_TEST
+
 START_TEST(noise_orders_equal_labels_only)
 {
     struct room a = SAMPLE, b = SAMPLE;
@@ -161,6 +231,8 @@ Suite *suite_loss(void)
 {
     return ek_suite("loss", losses_and_gradients_agree_with_the_reference,
                     gradients_are_the_slopes_of_the_losses, two_items_by_hand,
+                    a_cut_off_counts_the_first_places_only,
+                    the_stochastic_loss_is_the_mean_over_noisy_scores,
                     noise_orders_equal_labels_only, a_list_without_a_positive_label_says_nothing,
                     huge_scores_give_finite_losses, a_teachers_scores_become_the_target_of_listnet);
 }
