@@ -12,6 +12,9 @@ and the faulty feature routed; with it, every row and column of the file. Then t
   nothing routed, clean               not below the target's plain model by more than .001
   main feature routed, clean or x100  not below it by more than .002
   x100 that nobody has noticed        costs at most two thirds of what it costs our plain model (hotel and Swissmetro)
+
+Where every list has one positive label the two losses are one function: models are trained once, and the plain model of the rules is the
+mean of the target's two, which are two draws of the same thing. The rules of car take 20 seeds: five move there by as much as they ask.
 """
 import argparse
 import json
@@ -26,6 +29,8 @@ from sets import Set, column_words  # noqa: E402
 SETS, LOSSES = "hotel,swissmetro,car,mq2008", "listmle,listnet"
 SHORT_FAULTS, SHORT_COLUMNS = ("clean", "x100", "half the queries x100"), ("unrouted", "routed")
 COST_SETS = ("hotel", "swissmetro")
+ONE_POSITIVE = ("swissmetro", "car")
+RULE_SEEDS = {"car": 20}
 
 
 class Account:
@@ -78,16 +83,35 @@ def print_rows(data, loss, found, targets, everything, account):
         print(f"| {fault} | " + " | ".join(ours) + " |\n| target | " + " | ".join(theirs) + " |")
 
 
-def print_rules(data, loss, found, targets, account):
+def of_rules(data, loss, seeds, found):
+    """What the rules are about, over the seeds that they need."""
+    more = [s for s in range(RULE_SEEDS.get(data.name, 0)) if s not in seeds]
+    keys = [("clean", "unrouted"), ("clean", "routed"), ("x100", "routed")]
+    if not more:
+        return found
+    again = dict(found)
+    for fault, column in keys:
+        features, words = data.faults()[fault]
+        variant, others = column_words(column, features)
+        again[fault, column] = found[fault, column] + data.measure(variant, loss, more, words + others, ("ndcg@10",))["ndcg@10"]
+    return again
+
+
+def plain_of(name, loss, targets):
+    """NDCG@10 of the target's plain model on clean lists."""
+    losses = LOSSES.split(",") if name in ONE_POSITIVE else [loss]
+    return statistics.fmean(targets[name][each]["clean"]["base"]["ndcg10"][0] for each in losses)
+
+
+def print_rules(data, loss, found, base, account):
     mean = {key: statistics.fmean(values) for key, values in found.items()}
-    base = targets["clean"]["base"]["ndcg10"][0]
     rules = [("nothing routed, clean", mean["clean", "unrouted"] - base, -.001),
              ("main routed, clean", mean["clean", "routed"] - base, -.002),
              ("main routed, x100", mean["x100", "routed"] - base, -.002)]
     print()
     for name, gain, least in rules:
         held = account.ask(gain >= least, f"{data.name}, {loss}: {name} is {gain:+.4f} of the plain model, least {least}")
-        print(f"- {name}: {gain:+.4f} of the target's plain model, at least {least}: {'held' if held else 'missed'}")
+        print(f"- {name}: {gain:+.4f} of the target's plain model, {base:.4f}, at least {least}: {'held' if held else 'missed'}")
     if data.name in COST_SETS:
         cost = mean["clean", "unrouted"] - mean["x100", "unrouted"]
         plain = mean["clean", "base"] - mean["x100", "base"]
@@ -121,10 +145,11 @@ def main():
         for name in args.sets.split(","):
             data = Set(args.program, folder, name, scratch)
             for loss in args.loss.split(","):
-                of_set = targets[name][loss]
-                found = measure(data, loss, seeds, of_set, args.all)
+                of_set, trained = targets[name][loss], "listmle" if name in ONE_POSITIVE else loss
+                found = measure(data, trained, seeds, of_set, args.all)
                 print_rows(data, loss, found, of_set, args.all, account)
-                print_rules(data, loss, found, of_set, account)
+                found = of_rules(data, trained, seeds, found)
+                print_rules(data, loss, found, plain_of(name, loss, targets), account)
     print()
     for text in account.missed:
         print(f"missed: {text}")
