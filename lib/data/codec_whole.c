@@ -3,19 +3,33 @@
 
 #include <math.h>
 
+/* As with labels: a schema that means something else by these words, a value of another kind, must
+ * not turn live messages into dead letters. */
+static int of_another_kind(struct ek_decode *d, const uint8_t *start)
+{
+    d->w.p = start;
+    return ek_decode_skip(d);
+}
+
 int ek_decode_list_items(struct ek_decode *d)
 {
     static const double MOST = 1e9;
+    const uint8_t *start = d->w.p;
     struct ek_head h;
     int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
-    double value = ek_head_is_number(&h) ? ek_head_number(&h) : NAN;
+    if (!ek_head_is_number(&h))
+        return of_another_kind(d, start);
+    double value = ek_head_number(&h);
     if (!(value >= 0 && value <= MOST) || value != floor(value))
         return ek_decode_fail(d, EK_EFORMAT, "not the number of items of a list");
     d->list_items = (int)value;
     return EK_OK;
 }
+
+/* Beyond it is no logarithm of a double. */
+static const double LOG_MOST = 745;
 
 static int read_mean(struct ek_decode *d, double *mean)
 {
@@ -30,20 +44,21 @@ static int read_mean(struct ek_decode *d, double *mean)
         return ek_decode_fail(d, EK_EFORMAT, "%s, expected a number or nil",
                               ek_wire_kind_name(h.kind));
     *mean = ek_head_number(&h);
-    if (isinf(*mean))
-        return ek_decode_fail(d, EK_EFORMAT, "a mean of logarithms is finite");
+    if (fabs(*mean) > LOG_MOST)
+        return ek_decode_fail(d, EK_EFORMAT, "%g is no mean of logarithms", *mean);
     return EK_OK;
 }
 
 int ek_decode_log_means(struct ek_decode *d)
 {
     int count = d->c->manifest->routable_count;
+    const uint8_t *start = d->w.p;
     struct ek_head h;
     int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_ARRAY)
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected an array", ek_wire_kind_name(h.kind));
+        return of_another_kind(d, start);
     if (h.count != (uint32_t)count)
         return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
     if (ek_query_mean_room(d->q, count))

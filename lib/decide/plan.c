@@ -93,18 +93,20 @@ int ek_plan_features(const struct ek_plan *p)
     return features;
 }
 
-int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count,
+int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count, bool sources,
                   const int *routable_of_item, struct ek_treatment *treatment, int routables)
 {
     int treated = 0;
     memset(treatment, 0, (size_t)routables * sizeof *treatment);
     for (int c = 0; c < cell_count; c++) /* all traffic first: what follows is more specific */
         for (int i = 0; cells[c] >= 0 && i < p->count; i++) {
-            int k = routable_of_item[p->entry[i].feature];
-            if (p->entry[i].cell != cells[c] || k < 0)
+            const struct ek_plan_entry *e = &p->entry[i];
+            int k = routable_of_item[e->feature];
+            if (e->cell != cells[c] || k < 0 ||
+                (e->treatment.action == EK_ACT_ROUTE_SOURCE && !sources))
                 continue;
             treated += treatment[k].action == EK_ACT_NONE;
-            treatment[k] = p->entry[i].treatment;
+            treatment[k] = e->treatment;
         }
     return treated;
 }

@@ -8,6 +8,7 @@
 
 #include "data/words.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { EK_PLAN_MAX = 1024 };
@@ -41,9 +42,10 @@ void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);
 /* How many features have an entry. */
 int ek_plan_features(const struct ek_plan *p);
-/* Treatments [routables] of a list by its cells; routable_of_item [F]. Returns how many features
- * are treated. */
-int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count,
+/* Treatments [routables] of a list by its cells; routable_of_item [F]. sources: the list can be
+ * routed by source; where it cannot, such an entry is as if it were not there. Returns how many
+ * features are treated. */
+int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count, bool sources,
                   const int *routable_of_item, struct ek_treatment *treatment, int routables);
 
 #endif

@@ -13,6 +13,7 @@
 #include "score/scorer.h"
 
 #include <stdbool.h>
+#include <math.h>
 #include <string.h>
 
 enum { EVENTS_MAX = 4096, EVENT_BYTES_MAX = 1 << 20 };
@@ -238,30 +239,15 @@ static int room_for_scores(struct ek_guard *g, struct ek_error *e)
     return EK_OK;
 }
 
-/* A feature that is routed by source is left as it is where a list does not say its sources.
- * Returns how many. */
-static int leave_unknown_sources(struct ek_guard *g)
-{
-    int left = 0;
-    if (ek_scorer_sees_sources(g->scorer, &g->query))
-        return 0;
-    for (int k = 0; k < g->assets->manifest->routable_count; k++)
-        if (g->treatment[k].action == EK_ACT_ROUTE_SOURCE) {
-            g->treatment[k].action = EK_ACT_NONE;
-            left++;
-        }
-    return left;
-}
-
 /* Treatments of the list last observed; how many features are treated. */
 static int apply_plan(struct ek_guard *g, const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
     if (!g->plan.count)
         return 0;
-    int treated =
-        ek_plan_apply(&g->plan, cells, count, m->routable_of_item, g->treatment, m->routable_count);
-    return g->scorer ? treated - leave_unknown_sources(g) : treated;
+    bool sources = g->scorer && ek_scorer_sees_sources(g->scorer, &g->query);
+    return ek_plan_apply(&g->plan, cells, count, sources, m->routable_of_item, g->treatment,
+                         m->routable_count);
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)
@@ -323,6 +309,10 @@ static int score(struct ek_guard *g, struct ek_error *e)
     int rc = room_for_scores(g, e);
     if (!rc)
         rc = ek_scorer_score(g->scorer, &g->query, g->treatment, g->scores, e);
+    for (int i = 0; !rc && i < g->query.items; i++)
+        if (!isfinite(g->scores[i]))
+            rc =
+                ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
     if (rc)
         return rc;
     return ek_codec_patch(&g->query, g->message, g->length, g->scores, &g->output, e);

@@ -146,7 +146,7 @@ static bool odd_column(const char *feature, const float *x, size_t rows, size_t 
              "set?",
              feature);
     else if (constant(x, rows, columns))
-        warn(o, "feature '%s' is always %g in the training data; the model will not read it",
+        warn(o, "feature '%s' is always %g in the training data; the model cannot learn from it",
              feature, (double)x[0]);
     else
         return false;

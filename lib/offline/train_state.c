@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "data/tensors.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char IDENTITY_KEY[] = "evenkeel_training";
@@ -169,11 +170,38 @@ static int check_identity(const char *there, const char *here, const char *path,
                            : EK_OK;
 }
 
-static bool sound(const struct ek_train_state *s, const uint64_t *whole)
+static bool all_finite(const struct part *p)
 {
-    for (size_t i = 0; i < s->lists; i++)
+    const float *x = p->data;
+    for (size_t i = 0; p->type == EK_F32 && i < p->count; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+/* Whether each list comes once: then the sum of a function that tells them apart is that of all. */
+static bool is_order(const struct ek_train_state *s)
+{
+    uint64_t there = 0, wanted = 0;
+    for (size_t i = 0; i < s->lists; i++) {
         if (s->order[i] >= s->lists)
             return false;
+        there += ek_hash(&s->order[i], sizeof s->order[i], 0);
+        wanted += ek_hash(&(uint64_t){i}, sizeof(uint64_t), 0);
+    }
+    return there == wanted;
+}
+
+static bool sound(const struct ek_train_state *s, const struct part *parts, const uint64_t *whole)
+{
+    for (int i = 0; i < PARTS; i++)
+        if (!all_finite(&parts[i]))
+            return false;
+    if (!is_order(s))
+        return false;
+    /* The generator never leaves a state of zeros. */
+    if (!(whole[RNG] | whole[RNG + 1] | whole[RNG + 2] | whole[RNG + 3]))
+        return false;
     return whole[STEP] <= s->at.steps && whole[EPOCH] <= (uint64_t)s->at.epochs &&
            whole[BEST_EPOCH] <= whole[EPOCH];
 }
@@ -193,7 +221,7 @@ static int take(struct ek_train_state *s, const struct ek_tensors *t, const char
             return code;
         memcpy(p->data, from->data, p->count * p->bytes);
     }
-    if (!sound(s, whole))
+    if (!sound(s, parts, whole))
         return ek_fail_at(e, EK_EFORMAT, path, 0, 0, "a checkpoint with impossible numbers");
     s->at.epoch = (int)whole[EPOCH];
     s->at.step = (size_t)whole[STEP];

@@ -103,7 +103,8 @@ static double ndcg(const struct ek_comparer *c, int n)
         reached += c->gain[i] * c->discount[i];
     for (int r = 0; r < n && r < DEPTH; r++)
         ideal += c->gain[c->teacher[r]] * discount_of_place(r);
-    return reached / ideal;
+    /* Added in two orders, equal sums may differ by a rounding. */
+    return fmin(reached / ideal, 1);
 }
 
 static double top1(const struct ek_comparer *c, const double *student, const double *teacher, int n)

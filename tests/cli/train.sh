@@ -185,7 +185,7 @@ sed 's/ qid:/ qid:9/' single-vali.txt >renamed.txt
 warned "50 of 350 lists of the training data have one item and no order" train $on --train train.txt renamed.txt --vali b.txt -o odd.safetensors
 warned "50 of 100 lists of the validation data have no positive label and are skipped" train $on --train train.txt --vali b.txt none.txt -o odd.safetensors
 sed -E 's/ 1:[^ ]+/ 1:7/; s/ 3:[^ ]+//' train.txt >constant.txt
-warned "feature 'price' is always 7 in the training data; the model will not read it" train $on --train constant.txt --vali a.txt -o odd.safetensors
+warned "feature 'price' is always 7 in the training data; the model cannot learn from it" train $on --train constant.txt --vali a.txt -o odd.safetensors
 grep -q "feature '.*' never occurs in the training data: is the manifest that of another set?" chatter || fail "an empty column: $(cat chatter)"
 quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --json
 flat=$(figure ndcg@10)

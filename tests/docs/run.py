@@ -141,12 +141,25 @@ def write_file(language, name, text, folder, env):
         run_shell(f"evenkeel check {name}", folder, env)
 
 
+def prose(path):
+    """A document without its blocks."""
+    with open(path, encoding="utf-8") as f:
+        return re.sub(r"```.*?^```$", "", f.read(), flags=re.M | re.S)
+
+
+def headings(path):
+    """The names by which a link can lead to a place in a document."""
+    titles = re.findall(r"^#+ +(.*?) *$", prose(path), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
 def broken_links(name):
-    with open(os.path.join(TOP, name), encoding="utf-8") as f:
-        text = re.sub(r"```.*?^```$", "", f.read(), flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        path = target.split("#")[0]
-        if path and "://" not in target and not os.path.exists(os.path.join(TOP, os.path.dirname(name), path)):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(os.path.join(TOP, name))):
+        path, _, place = target.partition("#")
+        if "://" in target:
+            continue
+        whole = os.path.join(TOP, os.path.dirname(name), path) if path else os.path.join(TOP, name)
+        if not os.path.exists(whole) or (place and whole.endswith(".md") and place not in headings(whole)):
             yield target
 
 

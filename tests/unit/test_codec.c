@@ -233,6 +233,9 @@ START_TEST(a_part_of_a_list_tells_of_the_whole)
     ck_assert(!ek_query_is_part(&b.q) && b.q.has_log_means && isnan(b.q.log_mean[0]));
     accepts(&b, "{query_features: [1], items: [{features: [1, 2]}], log_means: nil}");
     ck_assert(!b.q.has_log_means);
+    accepts(&b,
+            "{query_features: [1], items: [{features: [1, 2]}], log_means: 4, list_items: [1]}");
+    ck_assert_msg(!ek_query_is_part(&b.q) && !b.q.has_log_means, "words of another schema");
     teardown(&b);
 }
 END_TEST
@@ -323,11 +326,11 @@ START_TEST(every_fault_names_its_field)
         {"{time_ms: -5}", "time_ms: -5 is not a whole number of milliseconds since 1970"},
         {"{time_ms: 0.5}", "time_ms: 0.5 is not a whole number of milliseconds since 1970"},
         {"{segments: [1]}", "segments: an array, expected a map"},
-        {"{list_items: many}", "list_items: not the number of items of a list"},
+        {"{list_items: -1}", "list_items: not the number of items of a list"},
         {"{list_items: 1.5}", "list_items: not the number of items of a list"},
         {"{query_features: [1], items: [{features: [1, 2]}], list_items: 0}",
          "list_items: 0, but the message has 1 items"},
-        {"{log_means: 4}", "log_means: an integer, expected an array"},
+        {"{log_means: [-800]}", "log_means[0]: -800 is no mean of logarithms"},
         {"{log_means: [1, 2]}", "log_means: 2 means, 1 features are routable"},
         {"{log_means: [x]}", "log_means[0]: text, expected a number or nil"},
         {"{segments: {1: a}}", "segments: a key is an integer, expected text"},

@@ -212,6 +212,31 @@ START_TEST(routed_scores_are_those_of_the_scorer_and_nothing_else_changes)
 }
 END_TEST
 
+START_TEST(scores_that_are_no_numbers_are_not_given_out)
+{
+    struct bench b;
+    struct ek_error e;
+    int failed = 0;
+    setup(&b, ENFORCE, 1);
+    for (int i = 0; i < 8; i++)
+        b.assets.model->weight[1][i] = i % 2 ? 3e38f : -3e38f;
+    ek_guard_free(b.guard);
+    ck_assert_int_eq(ek_guard_new(&b.guard, &b.assets, NULL), EK_OK);
+    run(&b, BEFORE, 0);
+    for (int i = 0; !failed && i < 400; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        stream_scale(q, 0, 100);
+        ek_buf_clear(&b.message);
+        ek_codec_encode(b.assets.manifest, q, EK_FEATURES_ARRAY, &b.message, NULL);
+        ck_assert_int_eq(ek_guard_observe(b.guard, b.message.data, b.message.length, 0, &e), EK_OK);
+        failed = !ek_guard_score(b.guard, &b.length, &e);
+    }
+    ck_assert(failed);
+    ck_assert_ptr_nonnull(strstr(e.message, "is not a finite number"));
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
 {
     struct bench b;
@@ -426,6 +451,7 @@ Suite *suite_guard(void)
     return ek_suite("guard", without_a_plan_the_very_same_bytes_come_out,
                     a_fault_of_arm_b_routes_arm_b_and_nobody_else,
                     routed_scores_are_those_of_the_scorer_and_nothing_else_changes,
+                    scores_that_are_no_numbers_are_not_given_out,
                     a_plan_names_the_first_query_that_is_scored_under_it,
                     the_route_is_withdrawn_after_recovery_and_hold,
                     in_observe_mode_findings_are_told_and_bytes_stay,

@@ -12,7 +12,7 @@ START_TEST(a_plan_is_empty_and_of_version_0_at_first)
     struct ek_plan p = {0};
     struct ek_treatment t[2];
     int16_t cells[] = {0};
-    ck_assert_int_eq(ek_plan_apply(&p, cells, 1, ROUTABLE_OF_ITEM, t, 2), 0);
+    ck_assert_int_eq(ek_plan_apply(&p, cells, 1, true, ROUTABLE_OF_ITEM, t, 2), 0);
     ck_assert_uint_eq(p.version, 0);
 }
 END_TEST
@@ -23,11 +23,11 @@ START_TEST(an_entry_counts_for_its_cell_only)
     struct ek_treatment t[2];
     int16_t in_arm_b[] = {0, 2}, in_arm_a[] = {0, 1}, without_arm[] = {0, -1};
     ek_plan_set(&p, 2, 2, ROUTE, 10);
-    ck_assert_int_eq(ek_plan_apply(&p, in_arm_b, 2, ROUTABLE_OF_ITEM, t, 2), 1);
+    ck_assert_int_eq(ek_plan_apply(&p, in_arm_b, 2, true, ROUTABLE_OF_ITEM, t, 2), 1);
     ck_assert_int_eq(t[0].action, EK_ACT_NONE);
     ck_assert_int_eq(t[1].action, EK_ACT_ROUTE);
-    ck_assert_int_eq(ek_plan_apply(&p, in_arm_a, 2, ROUTABLE_OF_ITEM, t, 2), 0);
-    ck_assert_int_eq(ek_plan_apply(&p, without_arm, 2, ROUTABLE_OF_ITEM, t, 2), 0);
+    ck_assert_int_eq(ek_plan_apply(&p, in_arm_a, 2, true, ROUTABLE_OF_ITEM, t, 2), 0);
+    ck_assert_int_eq(ek_plan_apply(&p, without_arm, 2, true, ROUTABLE_OF_ITEM, t, 2), 0);
 }
 END_TEST
 
@@ -38,7 +38,7 @@ START_TEST(a_segment_wins_over_all_traffic)
     int16_t cells[] = {0, 3};
     ek_plan_set(&p, 0, 3, (struct ek_treatment){EK_ACT_SILENCE, 0}, 0);
     ek_plan_set(&p, 0, 0, ROUTE, 0);
-    ck_assert_int_eq(ek_plan_apply(&p, cells, 2, ROUTABLE_OF_ITEM, t, 2), 1);
+    ck_assert_int_eq(ek_plan_apply(&p, cells, 2, true, ROUTABLE_OF_ITEM, t, 2), 1);
     ck_assert_int_eq(t[0].action, EK_ACT_SILENCE);
 }
 END_TEST
@@ -108,11 +108,26 @@ START_TEST(a_full_plan_takes_no_more)
 }
 END_TEST
 
+START_TEST(a_list_without_sources_keeps_the_less_specific_route)
+{
+    struct ek_plan p = {0};
+    struct ek_treatment t[2];
+    const int16_t in_arm_b[] = {0, 4};
+    ek_plan_set(&p, 2, 0, ROUTE, 0);
+    ek_plan_set(&p, 2, 4, (struct ek_treatment){EK_ACT_ROUTE_SOURCE, 0}, 0);
+    ck_assert_int_eq(ek_plan_apply(&p, in_arm_b, 2, true, ROUTABLE_OF_ITEM, t, 2), 1);
+    ck_assert_int_eq(t[1].action, EK_ACT_ROUTE_SOURCE);
+    ck_assert_int_eq(ek_plan_apply(&p, in_arm_b, 2, false, ROUTABLE_OF_ITEM, t, 2), 1);
+    ck_assert_int_eq(t[1].action, EK_ACT_ROUTE);
+}
+END_TEST
+
 Suite *suite_plan(void)
 {
     return ek_suite(
         "plan", a_plan_is_empty_and_of_version_0_at_first, an_entry_counts_for_its_cell_only,
-        a_segment_wins_over_all_traffic, the_version_rises_with_every_change_of_action_only,
-        a_recovered_entry_is_held_for_its_time, a_relapse_during_the_hold_keeps_the_entry,
-        a_wrong_clock_does_not_hold_an_entry_for_ever, a_full_plan_takes_no_more);
+        a_segment_wins_over_all_traffic, a_list_without_sources_keeps_the_less_specific_route,
+        the_version_rises_with_every_change_of_action_only, a_recovered_entry_is_held_for_its_time,
+        a_relapse_during_the_hold_keeps_the_entry, a_wrong_clock_does_not_hold_an_entry_for_ever,
+        a_full_plan_takes_no_more);
 }

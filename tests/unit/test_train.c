@@ -514,6 +514,53 @@ START_TEST(a_run_that_goes_on_ends_with_the_same_bits)
 }
 END_TEST
 
+/* What going on from the file says; `bits` over the first ones of the tensor. */
+static int going_on(const char *path, const char *tensor, const void *bits, size_t length)
+{
+    struct ek_train_options o = quick();
+    struct ek_manifest *f = manifest();
+    struct ek_dataset train, vali;
+    struct ek_tensors *t;
+    struct ek_model *m = NULL;
+    struct ek_error e;
+    ck_assert_int_eq(ek_tensors_read(&t, path, NULL), EK_OK);
+    memcpy(ek_tensors_find(t, tensor)->data, bits, length);
+    ck_assert_int_eq(ek_tensors_write(t, path, NULL), EK_OK);
+    ek_tensors_free(t);
+    fill_data(&train, 1, LISTS);
+    fill_data(&vali, 2, 80);
+    o.resume = path;
+    int code = ek_train(&m, f, &train, &vali, &o, NULL, &e);
+    ek_model_free(m);
+    ek_dataset_release(&train);
+    ek_dataset_release(&vali);
+    ek_manifest_free(f);
+    return code;
+}
+
+START_TEST(a_checkpoint_with_impossible_numbers_is_refused)
+{
+    static const uint64_t twice[] = {0, 0}, at_rest[9] = {2, 24, 1, 24};
+    const float nan = NAN;
+    struct ek_train_options o = quick();
+    size_t stop = 24;
+    char path[] = "/tmp/ek-train-XXXXXX";
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    o.checkpoint = path;
+    o.progress = stop_at;
+    o.context = &stop;
+    ek_model_free(trained(&o, NULL));
+    ck_assert_int_eq(going_on(path, "best", &(float){0}, sizeof(float)), EK_OK);
+    ck_assert_int_eq(going_on(path, "best", &nan, sizeof nan), EK_EFORMAT);
+    ck_assert_int_eq(going_on(path, "best", &(float){0}, sizeof(float)), EK_OK);
+    ck_assert_int_eq(going_on(path, "order", twice, sizeof twice), EK_EFORMAT);
+    ck_assert_int_eq(going_on(path, "whole", at_rest, 8 * sizeof *at_rest), EK_EFORMAT);
+    remove(path);
+}
+END_TEST
+
 static int stop_at_once(void *context, const struct ek_train_progress *p)
 {
     (void)context;
@@ -573,6 +620,7 @@ Suite *suite_train(void)
         a_seed_gives_the_same_model_whatever_runs_it, every_form_learns_the_ranking,
         a_routed_fault_costs_nothing, lists_with_another_scale_harden_a_model_against_faults,
         what_never_changed_in_training_is_not_read, a_run_that_goes_on_ends_with_the_same_bits,
+        a_checkpoint_with_impossible_numbers_is_refused,
         the_average_of_a_high_power_is_the_last_step, patience_ends_training,
         training_can_be_stopped, what_cannot_be_trained_is_refused);
 }
