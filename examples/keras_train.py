@@ -5,7 +5,6 @@
 
 The transforms and the file are in routable.py, the formula of the score is in docs/format/model.md.
 """
-import argparse
 
 import keras
 import numpy as np
@@ -95,14 +94,7 @@ def score(network, inputs, masks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("--manifest", "--train", "--vali"):
-        parser.add_argument(name, required=True)
-    parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scores", help="write the scores of the validation lists there (.npz), for comparison")
-    args = parser.parse_args()
+    args = routable.arguments(__doc__.splitlines()[0])
     manifest = routable.Manifest(args.manifest)
     lists = routable.read_letor(args.train, manifest)
     stats = routable.statistics(lists, manifest)
@@ -112,18 +104,9 @@ def main():
     network.compile(optimizer=keras.optimizers.AdamW(3e-3, weight_decay=1e-4), loss=listnet)
     network.fit(Lists(routable.encode(lists, manifest, stats), lists, rng), epochs=args.epochs, verbose=2)
 
-    vali = routable.read_letor(args.vali, manifest)
-    inputs = routable.encode(vali, manifest, stats)
-    masks = {"none": np.zeros((len(vali.labels), len(manifest.routable)), np.float32)}
-    masks["all"] = np.ones_like(masks["none"])
-    masks["random"] = routable.draw_masks(rng, *masks["none"].shape)
-    scores = {name: score(network, inputs, mask) for name, mask in masks.items()}
-    print(f"validation NDCG@10 {routable.ndcg10(scores['none'], vali):.4f}, "
-          f"all routed {routable.ndcg10(scores['all'], vali):.4f}")
+    routable.validate(args, manifest, stats, rng, lambda inputs, mask: score(network, inputs, mask))
     training = {"routing": "random", "loss": "listnet", "seed": str(args.seed)}
     routable.write_model(args.output, manifest, stats, network.weights_by_name(), HIDDEN, GATE, training)
-    if args.scores:
-        np.savez(args.scores, mask=masks["random"], **scores)
 
 
 if __name__ == "__main__":

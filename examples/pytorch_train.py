@@ -5,7 +5,6 @@
 
 The transforms and the file are in routable.py, the formula of the score is in docs/format/model.md.
 """
-import argparse
 
 import numpy as np
 import torch
@@ -83,14 +82,7 @@ def train(network, lists, inputs, epochs, rng, batch=64):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("--manifest", "--train", "--vali"):
-        parser.add_argument(name, required=True)
-    parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scores", help="write the scores of the validation lists there (.npz), for comparison")
-    args = parser.parse_args()
+    args = routable.arguments(__doc__.splitlines()[0])
     manifest = routable.Manifest(args.manifest)
     lists = routable.read_letor(args.train, manifest)
     stats = routable.statistics(lists, manifest)
@@ -99,19 +91,10 @@ def main():
     network = Network(len(manifest.item_names), len(manifest.query_names), manifest.routable)
     train(network, lists, routable.encode(lists, manifest, stats), args.epochs, rng)
 
-    vali = routable.read_letor(args.vali, manifest)
-    inputs = routable.encode(vali, manifest, stats)
-    masks = {"none": np.zeros((len(vali.labels), len(manifest.routable)), np.float32)}
-    masks["all"] = np.ones_like(masks["none"])
-    masks["random"] = routable.draw_masks(rng, *masks["none"].shape)
-    scores = {name: score(network, inputs, mask) for name, mask in masks.items()}
-    print(f"validation NDCG@10 {routable.ndcg10(scores['none'], vali):.4f}, "
-          f"all routed {routable.ndcg10(scores['all'], vali):.4f}")
+    routable.validate(args, manifest, stats, rng, lambda inputs, mask: score(network, inputs, mask))
     weights = {name: x.detach().numpy() for name, x in network.named_parameters()}
     training = {"routing": "random", "loss": "listnet", "seed": str(args.seed)}
     routable.write_model(args.output, manifest, stats, weights, HIDDEN, GATE, training)
-    if args.scores:
-        np.savez(args.scores, mask=masks["random"], **scores)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Needs numpy and PyYAML. Shapes: Q lists, padded to the D items of the longest; F item features, M query
 features, K routable ones.
 """
+import argparse
 import gzip
 import json
 import struct
@@ -153,3 +154,28 @@ def ndcg10(scores, lists):
 
     best = dcg(lists.labels)
     return float((dcg(scores)[best > 0] / best[best > 0]).mean())
+
+
+def arguments(description):
+    """The command line of an example."""
+    parser = argparse.ArgumentParser(description=description)
+    for name in ("--manifest", "--train", "--vali"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scores", help="write the scores of the validation lists there (.npz), for comparison")
+    return parser.parse_args()
+
+
+def validate(args, manifest, stats, rng, score):
+    """Prints NDCG@10 of the validation lists and keeps their scores. score(inputs, mask): of a network."""
+    vali = read_letor(args.vali, manifest)
+    inputs = encode(vali, manifest, stats)
+    masks = {"none": np.zeros((len(vali.labels), len(manifest.routable)), np.float32)}
+    masks["all"] = np.ones_like(masks["none"])
+    masks["random"] = draw_masks(rng, *masks["none"].shape)
+    scores = {name: score(inputs, mask) for name, mask in masks.items()}
+    print(f"validation NDCG@10 {ndcg10(scores['none'], vali):.4f}, all routed {ndcg10(scores['all'], vali):.4f}")
+    if args.scores:
+        np.savez(args.scores, mask=masks["random"], **scores)
