@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "data/manifest.h"
+#include "offline/profile_fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,28 @@ double ek_bench_seconds(struct ek_bench *b, void (*run)(void *), void *context)
     double best;
     measure(b, &one, 1, &best);
     return best;
+}
+
+struct ek_profile *
+ek_bench_profile(const struct ek_manifest *m, int lists,
+                 void (*fill)(struct ek_query *q, int features, struct ek_rng *r), struct ek_rng *r)
+{
+    struct ek_profile_fit *fit;
+    struct ek_profile *p;
+    struct ek_query q;
+    ek_query_init(&q);
+    if (ek_profile_fit_new(&fit, m, NULL, NULL))
+        abort();
+    for (int i = 0; i < lists; i++) {
+        fill(&q, m->item_count, r);
+        if (ek_profile_fit_add(fit, &q, NULL))
+            abort();
+    }
+    if (ek_profile_fit_finish(fit, &p, NULL))
+        abort();
+    ek_profile_fit_free(fit);
+    ek_query_release(&q);
+    return p;
 }
 
 struct ek_manifest *ek_bench_manifest(int features)

@@ -31,6 +31,9 @@
 
 struct ek_bench;
 struct ek_manifest;
+struct ek_profile;
+struct ek_query;
+struct ek_rng;
 
 struct ek_contender {
     const char *peer;    /* NULL: ours, which must come first */
@@ -59,6 +62,12 @@ static inline void ek_bench_use(const void *p)
 
 /* A manifest of that many routable item features and one query feature; free it as any other. */
 struct ek_manifest *ek_bench_manifest(int features);
+
+/* The profile of that many lists, each as `fill` makes it for the manifest's item features. */
+struct ek_profile *ek_bench_profile(const struct ek_manifest *m, int lists,
+                                    void (*fill)(struct ek_query *q, int features,
+                                                 struct ek_rng *r),
+                                    struct ek_rng *r);
 
 /* Never returns NULL: ends the program, with a word, when memory is gone. */
 void *ek_bench_memory(size_t count, size_t size);

@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
-#include "offline/profile_fit.h"
 #include "score/scorer.h"
 #include "tests/bench/bench.h"
 
@@ -37,26 +36,6 @@ static void fill(struct ek_query *q, int features, struct ek_rng *r)
     }
     for (int i = 0; i < ITEMS * features; i++)
         q->x[i] = (float)exp(3 + .5 * ek_rng_normal(r));
-}
-
-static struct ek_profile *profile(const struct ek_manifest *m, struct ek_rng *r)
-{
-    struct ek_profile_fit *fit;
-    struct ek_profile *p;
-    struct ek_query q;
-    ek_query_init(&q);
-    if (ek_profile_fit_new(&fit, m, NULL, NULL))
-        abort();
-    for (int i = 0; i < TRAINING; i++) {
-        fill(&q, m->item_count, r);
-        if (ek_profile_fit_add(fit, &q, NULL))
-            abort();
-    }
-    if (ek_profile_fit_finish(fit, &p, NULL))
-        abort();
-    ek_profile_fit_free(fit);
-    ek_query_release(&q);
-    return p;
 }
 
 /* Weights of no meaning. It agrees with scores at random as well as it says, so nothing is told. */
@@ -150,7 +129,7 @@ static void bench_features(struct ek_bench *b, int features)
     char name[80];
     ek_rng_seed(&r, 8);
     w.assets.manifest = ek_bench_manifest(features);
-    w.assets.profile = profile(w.assets.manifest, &r);
+    w.assets.profile = ek_bench_profile(w.assets.manifest, TRAINING, fill, &r);
     if (ek_rules_parse(&w.assets.rules, w.assets.manifest, "bench", text, sizeof text - 1, NULL) ||
         ek_codec_new(&w.assets.codec, w.assets.manifest, NULL, NULL, NULL))
         abort();

@@ -5,7 +5,6 @@
 #include "guard/assets.h"
 #include "guard/traffic.h"
 #include "num/windows.h"
-#include "offline/profile_fit.h"
 #include "tests/bench/bench.h"
 
 #include "base/buf.h"
@@ -29,9 +28,9 @@ struct work {
     float values[ITEMS * FEATURES];
 };
 
-static void fill(struct ek_query *q, struct ek_rng *r)
+static void fill(struct ek_query *q, int features, struct ek_rng *r)
 {
-    if (ek_query_resize(q, ITEMS, FEATURES, 1))
+    if (ek_query_resize(q, ITEMS, features, 1))
         abort();
     q->query[0] = 1;
     q->time_ms = 0;
@@ -39,31 +38,11 @@ static void fill(struct ek_query *q, struct ek_rng *r)
     q->segments[0] = (struct ek_segment){{"arm", 3}, {ek_rng_uniform(r) < .5 ? "A" : "B", 1}};
     for (int i = 0; i < ITEMS; i++)
         q->item_id[i] = (struct ek_text){NULL, 0};
-    for (int f = 0; f < FEATURES; f++) {
+    for (int f = 0; f < features; f++) {
         double level = 3 + .3 * ek_rng_normal(r);
         for (int i = 0; i < ITEMS; i++)
-            q->x[i * FEATURES + f] = (float)exp(level + .4 * ek_rng_normal(r));
+            q->x[i * features + f] = (float)exp(level + .4 * ek_rng_normal(r));
     }
-}
-
-static struct ek_profile *profile(const struct ek_manifest *m, struct ek_rng *r)
-{
-    struct ek_profile_fit *fit;
-    struct ek_profile *p;
-    struct ek_query q;
-    ek_query_init(&q);
-    if (ek_profile_fit_new(&fit, m, NULL, NULL))
-        abort();
-    for (int i = 0; i < TRAINING; i++) {
-        fill(&q, r);
-        if (ek_profile_fit_add(fit, &q, NULL))
-            abort();
-    }
-    if (ek_profile_fit_finish(fit, &p, NULL))
-        abort();
-    ek_profile_fit_free(fit);
-    ek_query_release(&q);
-    return p;
 }
 
 /* The values are where decoding leaves them: just written, over those of the list before. The copy
@@ -269,10 +248,10 @@ void bench_observe(struct ek_bench *b)
     memory_case(b); /* first, while no memory lies idle that it could be given */
     ek_rng_seed(&r, 5);
     struct ek_manifest *m = ek_bench_manifest(FEATURES);
-    struct ek_profile *p = profile(m, &r);
+    struct ek_profile *p = ek_bench_profile(m, TRAINING, fill, &r);
     struct ek_query *lists = ek_bench_memory(LISTS, sizeof *lists);
     for (int i = 0; i < LISTS; i++)
-        fill(&lists[i], &r);
+        fill(&lists[i], FEATURES, &r);
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\n",
              "observe, 136 features, 20 items, all traffic");
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
