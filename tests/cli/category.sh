@@ -1,19 +1,5 @@
 # A feature of codes: from training lists to a finding that names the code, and what bad input gets.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() {
-	"$@" 2>chatter || {
-		cat chatter
-		fail "failed: $*"
-	}
-}
+. "$(dirname "$0")/prelude"
 
 cat >shop.yaml <<'END'
 features:

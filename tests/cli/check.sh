@@ -1,14 +1,6 @@
 # evenkeel check: what a file is, its content tells; the first fault has its place; 78 on any fault.
-set -eu
-bad=$(cd "$(dirname "$0")/../bad" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/prelude"
 
-fail() {
-	echo "$1"
-	exit 1
-}
 says() { # status, the whole output, words...
 	want_status=$1 want=$2
 	shift 2
@@ -18,7 +10,7 @@ says() { # status, the whole output, words...
 	[ "$got" = "$want" ] || fail "check $* says '$got' instead of '$want'"
 }
 
-cp "$bad/features.yaml" manifest.yaml
+cp "$tests/bad/features.yaml" manifest.yaml
 printf 'version: 1\ndefaults: {mode: observe}\nfeatures: {price: {mode: enforce}}\n' >a
 printf 'defaults:\n  mode: observe\n  same_qery: []\n' >b.yaml
 printf 'feature:\n  - {name: x, index: 1, role: item}\n' >c.yaml
@@ -36,8 +28,8 @@ manifest.yaml: manifest, ok" b.yaml manifest.yaml
 says 78 'gone.yaml: cannot open: no such file or directory
 a: rules, ok' gone.yaml a -m manifest.yaml
 says 78 'a: this is no manifest, but a rules file' -m a
-says 78 "$bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
-	-m manifest.yaml "$bad/rules/feature-unknown.yaml"
+says 78 "$tests/bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
+	-m manifest.yaml "$tests/bad/rules/feature-unknown.yaml"
 says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"line":3,"column":3,"message":"unknown key '"'same_qery', did you mean 'same_query'?"'"}]}' \
 	--json b.yaml
 
@@ -107,10 +99,10 @@ says 78 "$later" -m manifest.yaml later.yaml
 says 78 "$later" later.yaml
 
 # Catalogues of units: the built-in one and those that rules name, from the folder of the rules.
-cp "$bad/../../rules/units.yaml" copy.yaml
+cp "$tests/../rules/units.yaml" copy.yaml
 says 0 'copy.yaml: units, ok' copy.yaml
-says 78 "$bad/units/key-near.yaml:4:27: unknown key 'faktor', did you mean 'factor'?
-$bad/units/key-near.yaml:4:47: 'factor' is 1: that changes nothing" "$bad/units/key-near.yaml"
+says 78 "$tests/bad/units/key-near.yaml:4:27: unknown key 'faktor', did you mean 'factor'?
+$tests/bad/units/key-near.yaml:4:47: 'factor' is 1: that changes nothing" "$tests/bad/units/key-near.yaml"
 mkdir own
 printf 'units: [{id: points, factor: 250, text: points}]\n' >own/units.yaml
 printf 'units: [units.yaml]\nfeatures: {price: {units: [points]}}\n' >own/rules.yaml
@@ -121,9 +113,6 @@ own/rules.yaml:1:9: 'units': own/units.yaml:1:48: the unit has no 'text'
 own/rules.yaml:1:9: 'units': own/units.yaml:1:53: an id is 1 to 60 small letters, digits and underscores, a letter first, not 'Points'" -m manifest.yaml own/rules.yaml
 
 # Models, profiles and configurations.
-quiet() {
-	"$@" 2>chatter || fail "failed: $* $(cat chatter)"
-}
 quiet "$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt
 quiet "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp
 says 0 'profile.ekp: profile, ok

@@ -1,8 +1,5 @@
 # What is wrong with the configuration or a file it names ends with 78, wrong options with 2.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/prelude"
 
 fail() {
 	echo "$1"

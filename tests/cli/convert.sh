@@ -1,27 +1,5 @@
 # evenkeel convert: LETOR lists as messages, the same as those generated directly.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() {
-	"$@" 2>chatter || {
-		cat chatter
-		fail "failed: $*"
-	}
-}
-refused() { # status, expected text, words...
-	want_status=$1 want=$2
-	shift 2
-	status=0
-	"$EK" convert "$@" >out 2>err || status=$?
-	[ $status = "$want_status" ] || fail "status $status instead of $want_status: $*"
-	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
-}
+. "$(dirname "$0")/prelude"
 
 quiet "$EK" gen hotel --queries 40 --seed 3 --manifest-out hotel.yaml -o a.txt
 quiet "$EK" gen hotel --queries 20 --seed 3 --from 40 -o b.txt.gz
@@ -29,7 +7,7 @@ quiet "$EK" gen hotel --queries 20 --seed 3 --from 40 -o b.txt.gz
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt b.txt.gz -o both.msg
 cat a.txt >both.txt
 gzip -dc b.txt.gz >>both.txt
-quiet "$EK" convert --manifest hotel.yaml --letor - -o - <both.txt >piped.msg
+"$EK" convert --manifest hotel.yaml --letor - -o - <both.txt >piped.msg 2>chatter
 cmp both.msg piped.msg
 
 # The query numbers run on over the files, and a window counts them.
@@ -57,7 +35,7 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -
 # The upstream model scores what it sees: a fault moves the scores too, beyond the features.
 quiet "$EK" gen hotel --queries 200 --seed 5 -o train.txt
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali a.txt --epochs 1 --routing none \
-	--log-input none -o m.safetensors >/dev/null
+	--log-input none -o m.safetensors
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --score-model m.safetensors -o clean.msg
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2 -o unscored.msg
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --score-model m.safetensors \
@@ -66,12 +44,12 @@ zeros=$(cmp -l h.msg unscored.msg | wc -l)
 both=$(cmp -l clean.msg scored.msg | wc -l)
 [ "$zeros" -gt 0 ] && [ "$both" -gt $((2 * zeros)) ] || fail "scores did not move: $zeros $both"
 
-refused 2 "--manifest is needed" --letor a.txt
-refused 2 "--letor is needed" --manifest hotel.yaml
-refused 2 "segment 'arm': expected NAME=VALUE,VALUE..." --manifest hotel.yaml --segment arm
-refused 2 "segment 'arm=A,,B': an empty value" --manifest hotel.yaml --segment arm=A,,B
-refused 2 "did you mean 'taxes'?" --manifest hotel.yaml --letor a.txt --fault taxe=x2 -o x.msg
-refused 1 "missing.txt" --manifest hotel.yaml --letor missing.txt -o x.msg
+refused 2 "--manifest is needed" convert --letor a.txt
+refused 2 "--letor is needed" convert --manifest hotel.yaml
+refused 2 "segment 'arm': expected NAME=VALUE,VALUE..." convert --manifest hotel.yaml --segment arm
+refused 2 "segment 'arm=A,,B': an empty value" convert --manifest hotel.yaml --segment arm=A,,B
+refused 2 "did you mean 'taxes'?" convert --manifest hotel.yaml --letor a.txt --fault taxe=x2 -o x.msg
+refused 1 "missing.txt" convert --manifest hotel.yaml --letor missing.txt -o x.msg
 echo "1 qid:1 2:3 1:4" >falling.txt
-refused 1 "falling.txt:1" --manifest hotel.yaml --letor falling.txt -o x.msg
+refused 1 "falling.txt:1" convert --manifest hotel.yaml --letor falling.txt -o x.msg
 [ ! -e x.msg ] || fail "a refused run left a file"

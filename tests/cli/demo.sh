@@ -1,8 +1,5 @@
 # evenkeel demo: the story happens, a log can be read without colour, and nothing is left behind.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/prelude"
 mkdir tmp
 TMPDIR=$work/tmp
 export TMPDIR

@@ -1,17 +1,6 @@
 # An upstream scorer that becomes another one half-way: told once, from replay, with figures and begin;
 # not told while it stays, nor by lists whose features are at fault.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() { # runs, and shows its chatter only when it fails
-	"$@" >said 2>chatter || fail "failed: $* $(cat said chatter)"
-}
+. "$(dirname "$0")/prelude"
 
 quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp

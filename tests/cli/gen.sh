@@ -1,28 +1,5 @@
 # evenkeel gen: the same numbers every time, parts that fit together, faults where they belong.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() { # runs, and shows its chatter only when it fails
-	"$@" 2>chatter || {
-		cat chatter
-		fail "failed: $*"
-	}
-}
-refused() { # words... -- expected text of the error
-	want=$1
-	shift
-	status=0
-	"$EK" "$@" >out 2>err || status=$?
-	[ $status = 2 ] || fail "status $status instead of 2: $*"
-	[ ! -s out ] || fail "wrote something: $*"
-	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
-}
+. "$(dirname "$0")/prelude"
 
 quiet "$EK" gen hotel --queries 60 --seed 3 --manifest-out hotel.yaml -o all.txt
 quiet "$EK" gen hotel --queries 60 --seed 3 -o again.txt
@@ -45,7 +22,7 @@ awk '$2 == "qid:30" { split($3, a, ":"); print a[2] }' fault.txt | paste before 
 	awk '{ r = $2 / $1; if (r < 99.999 || r > 100.001) exit 1 }' || fail "not x100"
 
 quiet "$EK" gen hotel --queries 60 --seed 3 --format messages -o all.msg
-quiet "$EK" gen hotel --queries 60 --seed 3 --format messages -o - >out.msg
+"$EK" gen hotel --queries 60 --seed 3 --format messages -o - >out.msg 2>chatter
 cmp all.msg out.msg
 for encoding in array bin map; do
 	quiet "$EK" gen hotel --queries 5 --format messages --encoding $encoding -o $encoding.msg
@@ -57,11 +34,11 @@ gzip -dc all.txt.gz | cmp - all.txt
 "$EK" gen hotel --queries 5 --fault price=x100,arm=Z -o idle.txt 2>err
 grep -qF "fault 'price=x100,arm=Z' hit no query" err || fail "no warning: $(cat err)"
 
-refused "did you mean 'price'?" gen hotel --fault prise=x100 -o bad.txt
-refused "no generator 'motel'" gen motel
-refused "'hotel' is what there is" gen
-refused "--queries needs a whole number" gen hotel --queries many
-refused "unknown format 'json'" gen hotel --format json
-refused "unknown encoding 'text'" gen hotel --encoding text
-refused "LETOR has no place for scores" gen hotel --score-model m.safetensors
+refused 2 "did you mean 'price'?" gen hotel --fault prise=x100 -o bad.txt
+refused 2 "no generator 'motel'" gen motel
+refused 2 "'hotel' is what there is" gen
+refused 2 "--queries needs a whole number" gen hotel --queries many
+refused 2 "unknown format 'json'" gen hotel --format json
+refused 2 "unknown encoding 'text'" gen hotel --encoding text
+refused 2 "LETOR has no place for scores" gen hotel --score-model m.safetensors
 [ ! -e bad.txt ] || fail "a refused run left a file"

@@ -1,24 +1,5 @@
 # Transforms, batch normalisation and dropout of evenkeel train: from the options to a model that scores.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() { # runs, and shows its chatter only when it fails
-	"$@" >said 2>chatter || fail "failed: $* $(cat said chatter)"
-}
-refused() { # status, expected text of the error, words...
-	want_status=$1 want=$2
-	shift 2
-	status=0
-	"$EK" "$@" >out 2>err || status=$?
-	[ $status = "$want_status" ] || fail "status $status instead of $want_status: $* $(cat err)"
-	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
-}
+. "$(dirname "$0")/prelude"
 
 quiet "$EK" gen hotel --queries 200 --seed 5 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" gen hotel --queries 50 --from 200 --seed 5 -o test.txt

@@ -1,23 +1,9 @@
 # evenkeel replay: what is found and routed, and one message without scores that must not end it.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() {
-	"$@" 2>chatter || {
-		cat chatter
-		fail "failed: $*"
-	}
-}
+. "$(dirname "$0")/prelude"
 
 quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
-quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors >/dev/null
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors
 quiet "$EK" gen hotel --queries 700 --seed 4 --format messages --fault price=x100,from=300 -o in.msg
 printf 'version: 1\ndefaults: {mode: enforce}\n' >rules.yaml
 
@@ -56,7 +42,8 @@ if grep -q 'not be watched' chatter; then fail "$(cat chatter)"; fi
 
 # The summary for programs: every message is in one of three counts, and the labels show the gain.
 replay="replay --manifest hotel.yaml --profile p.ekp --rules rules.yaml --messages in.msg"
-quiet "$EK" $replay --model m.safetensors --json >sum
+quiet "$EK" $replay --model m.safetensors --json
+mv said sum
 [ "$(wc -l <sum)" = 1 ] || fail "not one object: $(cat sum)"
 number() {
 	sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" sum
@@ -73,7 +60,8 @@ grep -qE '"moved":\[\{"feature":"price","segment":null,"training":\{"items":[0-9
 	fail "what moved: $(cat sum)"
 
 # Rules that enforce are without effect when there is no model, and that is said.
-quiet "$EK" $replay --json >sum
+quiet "$EK" $replay --json
+mv said sum
 [ "$(number scored_anew)" = 0 ] || fail "scored without a model: $(cat sum)"
 grep -q '"ndcg@10":null' sum || fail "a figure over nothing: $(cat sum)"
 grep -q 'The rules enforce, but without --model nothing is routed' chatter || fail "$(cat chatter)"

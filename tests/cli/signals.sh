@@ -1,9 +1,7 @@
 # evenkeel run and signals: the same wish told twice at once is one wish, and no broker is needed to end.
-set -eu
-work=$(mktemp -d)
 pid=
+. "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
-cd "$work"
 
 fail() {
 	echo "$1"

@@ -1,14 +1,6 @@
 # What is in a snapshot of a detector, as a table and as JSON; a damaged one is refused by name.
-set -eu
-golden=$(dirname "$(realpath "$0")")/../format/golden/snapshot-1.bin
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-	echo "$1"
-	exit 1
-}
+. "$(dirname "$0")/prelude"
+golden=$tests/format/golden/snapshot-1.bin
 
 "$EK" inspect "$golden" >table
 for line in 'snapshot of a detector' '  lists           30, 30 of them in the history' '  cells           7 of 7' \

@@ -1,26 +1,6 @@
 # evenkeel train and eval: models that come out the same, figures that say what they are, clear refusals.
-set -eu
-golden=$(cd "$(dirname "$0")/../golden" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/prelude"
 
-fail() {
-	echo "$1"
-	exit 1
-}
-quiet() { # runs, and shows its chatter only when it fails
-	"$@" >said 2>chatter || fail "failed: $* $(cat said chatter)"
-}
-refused() { # status, expected text of the error, words...
-	want_status=$1 want=$2
-	shift 2
-	status=0
-	"$EK" "$@" >out 2>err || status=$?
-	[ $status = "$want_status" ] || fail "status $status instead of $want_status: $* $(cat err)"
-	[ ! -s out ] || fail "wrote something: $*"
-	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
-}
 figure() { # name in the JSON of the last eval
 	sed -E "s/\"counted\".*//; s/.*\"$1\":([0-9.]+|null).*/\\1/" said
 }
@@ -264,7 +244,7 @@ refused 2 "a feature with more than" eval --manifest hotel.yaml --model m.safete
 refused 2 "have no segment 'arm'" $eval --perturb price=x100,arm=B
 refused 2 "the validation data has no list with a positive label" train --manifest hotel.yaml --train train.txt --vali none.txt -o x
 refused 1 "gone.txt" $train gone.txt -o x
-refused 1 "m.safetensors: item feature 2 is 'taxes' in the model but 'rating' in the manifest" eval --manifest "$golden/../bad/features.yaml" --model m.safetensors --data a.txt
+refused 1 "m.safetensors: item feature 2 is 'taxes' in the model but 'rating' in the manifest" eval --manifest "$tests/bad/features.yaml" --model m.safetensors --data a.txt
 [ ! -e x ] || fail "a model was written all the same"
 head -c 3000 m.safetensors >cut.safetensors
 refused 1 "cut.safetensors: not a safetensors file, or cut short" eval --manifest hotel.yaml --model cut.safetensors --data a.txt
