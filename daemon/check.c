@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TENSORS_BYTES = 9, HEAD_BYTES = 4096 };
+enum { HEAD_BYTES = 4096 };
 static const char NOT_HELD[] = "not held against a manifest, there is none";
 
 const char *ek_kind_name(enum ek_kind kind)
@@ -24,13 +24,6 @@ const char *ek_kind_name(enum ek_kind kind)
                                                      "units",   "configuration", "model",
                                                      "profile", "LETOR text",    "messages"};
     return names[kind];
-}
-
-/* A length of eight bytes that is no text, then JSON. */
-static bool looks_like_tensors(const struct ek_buf *text)
-{
-    return text->length >= TENSORS_BYTES && text->data[8] == '{' && !text->data[7] &&
-           !text->data[6];
 }
 
 /* A bare message is a MessagePack map, a record of a capture an array. */
@@ -158,7 +151,7 @@ static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct 
             return EK_KIND_UNKNOWN;
         c->text.length += got;
     }
-    if (looks_like_tensors(&c->text))
+    if (ek_tensors_begins(c->text.data, c->text.length))
         return kind_of_tensors(c->path, e);
     if (looks_like_messages(&c->text))
         return EK_KIND_MESSAGES;
@@ -396,7 +389,8 @@ int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)
         (e->file[0] && strcmp(e->file, path) != 0))
         return (int)code;
     ek_checked_open(&c, path);
-    if (c.kind != EK_KIND_UNKNOWN && c.kind != wanted)
+    bool shown = c.kind == EK_KIND_MODEL || c.kind == EK_KIND_PROFILE || c.kind == EK_KIND_MESSAGES;
+    if (c.kind != EK_KIND_UNKNOWN && c.kind != wanted && !(wanted == EK_KIND_UNKNOWN && shown))
         ek_fail(e, code, "%s, not %s", is[c.kind], wants[wanted]);
     ek_checked_release(&c);
     return ek_error_place(e, path, 0, 0);

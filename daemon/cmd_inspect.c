@@ -49,13 +49,31 @@ static const struct argp ARGP = {
     NULL,    NULL,
     NULL};
 
+int ek_inspect_text(const char *text, FILE *to)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    int rc = ek_buf_json(&b, text, strlen(text));
+    if (!rc)
+        fwrite(b.data, 1, b.length, to);
+    ek_buf_release(&b);
+    return rc;
+}
+
+/* What printing came to. */
+static int shown(int rc, struct ek_error *e)
+{
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
 static int profile(const struct arguments *a, struct ek_error *e)
 {
     struct ek_profile *p;
     int rc = ek_profile_load(&p, a->path, e);
     if (rc)
         return rc;
-    rc = a->plot ? ek_inspect_plot(p, a->plot, stdout, e) : ek_inspect_profile(p, a->form, stdout);
+    rc = a->plot ? ek_inspect_plot(p, a->plot, stdout, e)
+                 : shown(ek_inspect_profile(p, a->form, stdout), e);
     ek_profile_free(p);
     return rc;
 }
@@ -66,52 +84,48 @@ static int model(const struct arguments *a, struct ek_error *e)
     int rc = ek_model_load(&m, a->path, e);
     if (rc)
         return rc;
-    rc = ek_inspect_model(m, a->form, stdout);
+    rc = shown(ek_inspect_model(m, a->form, stdout), e);
     ek_model_free(m);
     return rc;
 }
 
-/* Reads a snapshot whole; `bytes` is empty when the file is something else, or cannot be read. */
-static void read_snapshot(const char *path, struct ek_buf *bytes)
+/* The first bytes of a file into `bytes`, or all of a snapshot. Empty when it cannot be read, and
+ * for standard input, which can be read only once. */
+static void read_head(const char *path, struct ek_buf *bytes)
 {
-    enum { HEAD = 8 };
     struct ek_reader *r = NULL;
     size_t got = 0;
-    if (ek_buf_reserve(bytes, HEAD) || ek_reader_open(&r, path, NULL))
+    if (!strcmp(path, "-") || ek_buf_reserve(bytes, EK_TENSORS_HEAD) ||
+        ek_reader_open(&r, path, NULL))
         return;
-    int rc = ek_reader_read(r, bytes->data, HEAD, &got, NULL);
-    if (!rc && ek_snapshot_begins(bytes->data, got)) {
+    if (!ek_reader_read(r, bytes->data, EK_TENSORS_HEAD, &got, NULL))
         bytes->length = got;
-        if (ek_reader_rest(r, bytes, NULL))
-            ek_buf_clear(bytes);
-    }
+    if (ek_snapshot_begins(bytes->data, bytes->length) && ek_reader_rest(r, bytes, NULL))
+        ek_buf_clear(bytes);
     ek_reader_close(r);
 }
 
-static int snapshot(const struct arguments *a, bool *is_one, struct ek_error *e)
+static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
 {
-    struct ek_buf bytes;
-    ek_buf_init(&bytes, 0);
-    if (strcmp(a->path, "-") != 0)
-        read_snapshot(a->path, &bytes);
-    *is_one = bytes.length > 0;
-    int rc = *is_one ? ek_inspect_snapshot(&bytes, a->form, stdout, e) : EK_OK;
-    ek_buf_release(&bytes);
-    return rc ? ek_error_place(e, a->path, 0, 0) : EK_OK;
+    struct ek_tensors *t;
+    if (ek_tensors_read(&t, a->path, e))
+        return certain || e->code == EK_EIO ? (int)e->code
+                                            : ek_inspect_capture(a->path, a->form, stdout, e);
+    int is_profile = ek_tensors_text(t, "evenkeel_profile") != NULL;
+    ek_tensors_free(t);
+    return is_profile ? profile(a, e) : model(a, e);
 }
 
 static int inspect(const struct arguments *a, struct ek_error *e)
 {
-    struct ek_tensors *t;
-    bool is_snapshot;
-    int rc = snapshot(a, &is_snapshot, e);
-    if (is_snapshot)
-        return rc;
-    if (ek_tensors_read(&t, a->path, e))
-        return e->code == EK_EIO ? EK_EIO : ek_inspect_capture(a->path, a->form, stdout, e);
-    int is_profile = ek_tensors_text(t, "evenkeel_profile") != NULL;
-    ek_tensors_free(t);
-    return is_profile ? profile(a, e) : model(a, e);
+    struct ek_buf head;
+    ek_buf_init(&head, 0);
+    read_head(a->path, &head);
+    int rc = ek_snapshot_begins(head.data, head.length)
+                 ? ek_inspect_snapshot(&head, a->form, stdout, e)
+                 : arrays(a, ek_tensors_begins(head.data, head.length), e);
+    ek_buf_release(&head);
+    return rc;
 }
 
 int ek_cmd_inspect(int argc, char **argv)

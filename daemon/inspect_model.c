@@ -29,26 +29,38 @@ static void hidden_sizes(const struct ek_model *m, FILE *to, const char *between
         fprintf(to, "%s%d", i ? between : "", m->hidden[i]);
 }
 
-/* "price","taxes": what is routed for good. */
-static void always_routed(const struct ek_model *m, FILE *to, const char *quote)
+static int plain_text(const char *name, FILE *to)
 {
-    const char *between = "";
-    for (int k = 0; m->trained.routed && k < m->routable_count; k++)
-        if (m->trained.routed[k]) {
-            fprintf(to, "%s%s%s%s", between, quote, m->item_names[m->routable[k]], quote);
-            between = ",";
-        }
+    fputs(name, to);
+    return EK_OK;
 }
 
-static void trained_json(const struct ek_model *m, FILE *to)
+/* Names of routable features with commas between: those routed for good, or all. */
+static int routables(const struct ek_model *m, bool for_good,
+                     int (*put)(const char *name, FILE *to), FILE *to)
+{
+    int rc = EK_OK;
+    const char *between = "";
+    for (int k = 0; k < m->routable_count; k++) {
+        if (for_good && !(m->trained.routed && m->trained.routed[k]))
+            continue;
+        fputs(between, to);
+        rc |= put(m->item_names[m->routable[k]], to);
+        between = ",";
+    }
+    return rc;
+}
+
+static int trained_json(const struct ek_model *m, FILE *to)
 {
     if (!m->trained.known) {
         fputs("null", to);
-        return;
+        return EK_OK;
     }
     fprintf(to, "{\"routing\":\"%s\",\"routed\":[", ek_routing_name(m->trained.routing));
-    always_routed(m, to, "\"");
+    int rc = routables(m, true, ek_inspect_text, to);
     fprintf(to, "],\"seed\":\"%" PRIu64 "\"}", m->trained.seed);
+    return rc;
 }
 
 static void trained_row(const struct ek_model *m, FILE *to)
@@ -62,7 +74,7 @@ static void trained_row(const struct ek_model *m, FILE *to)
     fprintf(to, "%s routing", ek_routing_name(t->routing));
     if (t->routed)
         fputs(" of ", to);
-    always_routed(m, to, "");
+    routables(m, true, plain_text, to);
     fprintf(to, "%s%s, seed %" PRIu64 "\n", *t->loss ? ", " : "", t->loss, t->seed);
 }
 
@@ -77,7 +89,8 @@ static void fidelity_row(const struct ek_model *m, FILE *to)
     fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
 }
 
-static void model_json(const struct ek_model *m, FILE *to)
+/* Any failure is one of memory. */
+static int model_json(const struct ek_model *m, FILE *to)
 {
     fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
             m->item_features, m->query_features);
@@ -87,16 +100,16 @@ static void model_json(const struct ek_model *m, FILE *to)
             "\"transform\":\"%s\",\"parameters\":%zu,\"routable\":[",
             m->gate_size, m->mask_input ? "true" : "false", m->list_free ? "true" : "false",
             log_input_name(m->log_input), ek_transform_name(m->transform), parameters(m));
-    for (int k = 0; k < m->routable_count; k++)
-        fprintf(to, "%s\"%s\"", k ? "," : "", m->item_names[m->routable[k]]);
+    int rc = routables(m, false, ek_inspect_text, to);
     fputs("],\"trained\":", to);
-    trained_json(m, to);
+    rc |= trained_json(m, to);
     fputs(",\"fidelity\":", to);
     if (m->fidelity.lists)
         ek_fidelity_print_json(&m->fidelity, to);
     else
         fputs("null", to);
     fputs("}\n", to);
+    return rc;
 }
 
 static void model_table(const struct ek_model *m, FILE *to)
@@ -128,8 +141,7 @@ static void model_table(const struct ek_model *m, FILE *to)
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
 {
     if (form == EK_INSPECT_JSON)
-        model_json(m, to);
-    else
-        model_table(m, to);
+        return model_json(m, to);
+    model_table(m, to);
     return EK_OK;
 }

@@ -16,12 +16,14 @@ static void json_number(FILE *to, const char *key, double value)
         fprintf(to, ",\"%s\":null", key);
 }
 
-static void feature_json(const struct ek_profile *p, int f, FILE *to)
+static int feature_json(const struct ek_profile *p, int f, FILE *to)
 {
     const struct ek_baseline *b = &p->baseline[f];
     struct ek_sketch_summary s;
     ek_sketch_summarize(p->sketch[f], &s);
-    fprintf(to, "%s{\"name\":\"%s\",\"lists\":%" PRIu64, f ? "," : "", p->name[f], b->queries);
+    fprintf(to, "%s{\"name\":", f ? "," : "");
+    int rc = ek_inspect_text(p->name[f], to);
+    fprintf(to, ",\"lists\":%" PRIu64, b->queries);
     json_number(to, "level_ln", b->level);
     json_number(to, "sd_ln", b->sd);
     json_number(to, "log_mean", b->log_mean);
@@ -37,23 +39,27 @@ static void feature_json(const struct ek_profile *p, int f, FILE *to)
         fprintf(to, ",\"values\":%d,\"unknown\":%.7g", p->category[f].count,
                 (double)p->category[f].unknown[0]);
     fputs("}", to);
+    return rc;
 }
 
-static void profile_json(const struct ek_profile *p, FILE *to)
+/* Any failure is one of memory. */
+static int profile_json(const struct ek_profile *p, FILE *to)
 {
     fprintf(to,
             "{\"kind\":\"profile\",\"manifest\":\"%016" PRIx64 "\",\"queries\":%" PRIu64
             ",\"items\":%" PRIu64 ",\"baseline\":",
             p->manifest_hash, p->queries, p->items);
+    int rc = EK_OK;
     if (p->field)
-        fprintf(to, "\"%s\"", p->field);
+        rc = ek_inspect_text(p->field, to);
     else
         fputs("null", to);
     fprintf(to, ",\"strata\":%d,\"max_rel_error\":%.4g,\"features\":[",
             p->strata > 1 ? p->strata - 1 : 1, ek_sketch_max_rel_error());
     for (int f = 0; f < p->features; f++)
-        feature_json(p, f, to);
+        rc |= feature_json(p, f, to);
     fputs("]}\n", to);
+    return rc;
 }
 
 /* The heaviest value that weighs less than `below`, or as much and stands behind `after`; -1: none.
@@ -123,9 +129,8 @@ static void profile_table(const struct ek_profile *p, FILE *to)
 int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to)
 {
     if (form == EK_INSPECT_JSON)
-        profile_json(p, to);
-    else
-        profile_table(p, to);
+        return profile_json(p, to);
+    profile_table(p, to);
     return EK_OK;
 }
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { EK_TENSORS_HEAD = 9 };
 enum { EK_TENSOR_DIMS_MAX = 4, EK_TENSORS_MAX = 16384, EK_TENSORS_HEADER_MAX = 64 << 20 };
 
 enum ek_dtype { EK_F32, EK_F64, EK_I32, EK_I64, EK_U8, EK_U16, EK_U32, EK_U64 };
@@ -41,6 +42,8 @@ struct ek_tensor *ek_tensors_add(struct ek_tensors *t, const char *name, enum ek
 int ek_tensors_set_text(struct ek_tensors *t, const char *key, const char *text);
 const char *ek_tensors_text(const struct ek_tensors *t, const char *key);
 
+/* Whether bytes begin as such a file does, sound or not; EK_TENSORS_HEAD of them are enough. */
+bool ek_tensors_begins(const void *bytes, size_t length);
 /* From bytes in memory, all of which must be the file; `name` stands for it in errors. */
 int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *bytes, size_t length,
                      struct ek_error *e);

@@ -185,6 +185,13 @@ static int parse(struct parsing *p, const uint8_t *bytes, size_t length)
     return parse_header(p, (const char *)bytes + LENGTH_BYTES, (size_t)header);
 }
 
+/* A length of eight bytes that is no text, then JSON. */
+bool ek_tensors_begins(const void *bytes, size_t length)
+{
+    const uint8_t *b = bytes;
+    return length >= EK_TENSORS_HEAD && b[8] == '{' && !b[7] && !b[6];
+}
+
 int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *bytes, size_t length,
                      struct ek_error *e)
 {

@@ -1,0 +1,33 @@
+# evenkeel inspect: why a file cannot be shown, and JSON that stays JSON whatever a feature is called.
+. "$(dirname "$0")/prelude"
+golden=$tests/golden/model.safetensors
+
+# A model that cannot be loaded says what the loader says.
+head -c 2000 "$golden" >cut.safetensors
+refused 1 "cut.safetensors: not a safetensors file, or cut short" inspect cut.safetensors
+size=$(wc -c <"$golden")
+head -c $((size - 10)) "$golden" >short.safetensors
+refused 1 "short.safetensors: tensor 'zero' lies outside of the file" inspect short.safetensors
+LC_ALL=C sed 's/gate\.bias/gate.bigs/' "$golden" >gone.safetensors
+refused 1 "gone.safetensors: no tensor 'gate.bias', expected F32 [4]" inspect gone.safetensors
+LC_ALL=C sed 's/routable_sir/routable_car/' "$golden" >other.safetensors
+refused 1 "other.safetensors: no model: metadata has no 'routable_sir'" inspect other.safetensors
+printf '\202\256query_features\200\245items\221\201' >message.msg
+refused 1 "message.msg: " inspect message.msg
+if grep -q "not a profile" err; then fail "messages are no kind to inspect: $(cat err)"; fi
+
+# Names with quotes: of a model (escaped twice in its header), of a profile and its baseline.
+LC_ALL=C sed 's/price/a\\\\\\"/g' "$golden" >quote.safetensors
+quiet "$EK" inspect --json quote.safetensors
+grep -qF '"routable":["a\"","taxes",' said || fail "a name in JSON: $(cat said)"
+cat >quote.yaml <<'END'
+features:
+  - {name: 'pri"ce', index: 1, role: item, routable: true}
+  - {name: nights, index: 2, role: query}
+END
+awk 'BEGIN { for (q = 1; q <= 60; q++) for (i = 1; i <= 5; i++) print 0, "qid:" q, "1:" q % 7 + i, "2:1" }' >lists.txt
+quiet "$EK" convert --manifest quote.yaml --letor lists.txt --segment 'ma"rket=A,B' -o lists.msg
+quiet "$EK" profile --manifest quote.yaml --messages lists.msg --baseline 'ma"rket' -o quote.ekp
+quiet "$EK" inspect --json quote.ekp
+grep -qF '"baseline":"ma\"rket"' said || fail "a baseline in JSON: $(cat said)"
+grep -qF '{"name":"pri\"ce",' said || fail "a name in JSON: $(cat said)"
