@@ -103,30 +103,47 @@ static inline bool ek_oracle_row(const msgpack_object *o, const struct ek_featur
     return true;
 }
 
-/* A text or bin as it stands, an integer as its digits, true and false where `booleans`. */
+enum { EK_ORACLE_DIGITS = 32 };
+
+/* A text or bin as it stands, an integer as its digits (room for them is given), a segment's true
+ * and false as such; no text for nil. */
+static inline bool ek_oracle_word(const msgpack_object *o, bool segment,
+                                  char digits[EK_ORACLE_DIGITS], struct ek_text *word)
+{
+    *word = (struct ek_text){digits, 0};
+    if (o->type == MSGPACK_OBJECT_STR)
+        *word = (struct ek_text){o->via.str.ptr, o->via.str.size};
+    else if (o->type == MSGPACK_OBJECT_BIN && !segment)
+        *word = (struct ek_text){o->via.bin.ptr, o->via.bin.size};
+    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+        word->length =
+            (size_t)snprintf(digits, EK_ORACLE_DIGITS, "%llu", (unsigned long long)o->via.u64);
+    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+        word->length = (size_t)snprintf(digits, EK_ORACLE_DIGITS, "%lld", (long long)o->via.i64);
+    else if (o->type == MSGPACK_OBJECT_BOOLEAN && segment)
+        word->length =
+            (size_t)snprintf(digits, EK_ORACLE_DIGITS, "%s", o->via.boolean ? "true" : "false");
+    else if (o->type == MSGPACK_OBJECT_NIL)
+        word->text = NULL;
+    else
+        return false;
+    return true;
+}
+
+static inline bool ek_oracle_same_word(const struct ek_text *a, const struct ek_text *b)
+{
+    return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
 static inline bool ek_oracle_text(const msgpack_object *o, bool segment, const struct ek_text *got)
 {
-    char digits[32];
-    struct ek_text want = {digits, 0};
-    if (o->type == MSGPACK_OBJECT_STR)
-        want = (struct ek_text){o->via.str.ptr, o->via.str.size};
-    else if (o->type == MSGPACK_OBJECT_BIN && !segment)
-        want = (struct ek_text){o->via.bin.ptr, o->via.bin.size};
-    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
-        want.length =
-            (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)o->via.u64);
-    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
-        want.length = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)o->via.i64);
-    else if (o->type == MSGPACK_OBJECT_BOOLEAN && segment)
-        want.length =
-            (size_t)snprintf(digits, sizeof digits, "%s", o->via.boolean ? "true" : "false");
-    else if (o->type == MSGPACK_OBJECT_NIL)
-        want.text = NULL;
-    else
+    char digits[EK_ORACLE_DIGITS];
+    struct ek_text want;
+    if (!ek_oracle_word(o, segment, digits, &want))
         return false;
     if (!got || !want.text)
         return !got || !got->text;
-    return got->text && got->length == want.length && !memcmp(got->text, want.text, want.length);
+    return got->text && ek_oracle_same_word(got, &want);
 }
 
 static inline bool ek_oracle_time(const msgpack_object *o, const int64_t *got)
@@ -189,14 +206,38 @@ static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_quer
     return !q || (ek_oracle_same(value, q->score[i]) && (o != NULL) == (q->place[i].length > 0));
 }
 
+/* Whether every item says its source, how many there are, and which one each has: numbered as they
+ * come. A value of another kind says nothing. */
+static inline bool ek_oracle_sources(const msgpack_object *items, const struct ek_query *q)
+{
+    char digits[EK_SOURCES_MAX + 1][EK_ORACLE_DIGITS];
+    struct ek_text met[EK_SOURCES_MAX + 1];
+    int sources = 0, number = 0;
+    for (uint32_t i = 0; i < items->via.array.size; i++) {
+        const msgpack_object *said = NULL;
+        struct ek_text *word = &met[sources];
+        if (ek_oracle_find(&items->via.array.ptr[i], "source", &said) != 1 ||
+            !ek_oracle_word(said, false, digits[sources], word) || !word->text)
+            return q->sources == 0;
+        for (number = 0; !ek_oracle_same_word(&met[number], word);)
+            number++;
+        sources += number == sources;
+        if (sources > EK_SOURCES_MAX)
+            return q->sources == 0;
+        if (q->sources && q->source[i] != number)
+            return false;
+    }
+    return q->sources == sources;
+}
+
 static inline bool ek_oracle_item(const msgpack_object *o, const struct ek_manifest *m,
                                   const struct ek_query *q, int i, bool *labelled)
 {
-    const msgpack_object *id = NULL, *score = NULL, *features = NULL, *label = NULL;
+    const msgpack_object *id = NULL, *score = NULL, *features = NULL, *label = NULL, *source = NULL;
     double value;
     if (o->type != MSGPACK_OBJECT_MAP || ek_oracle_find(o, "id", &id) > 1 ||
         ek_oracle_find(o, "score", &score) > 1 || ek_oracle_find(o, "label", &label) > 1 ||
-        ek_oracle_find(o, "features", &features) != 1)
+        ek_oracle_find(o, "source", &source) > 1 || ek_oracle_find(o, "features", &features) != 1)
         return false;
     *labelled = label && ek_oracle_number(label, &value) && isfinite((float)value);
     if (q && *labelled && !ek_oracle_same((double)(float)value, (double)q->label[i]))
@@ -220,7 +261,44 @@ static inline bool ek_oracle_items(const msgpack_object *o, const struct ek_mani
             return false;
         all = all && labelled;
     }
-    return !q || q->has_label == all;
+    return !q || (q->has_label == all && ek_oracle_sources(o, q));
+}
+
+/* Of the whole list, at least those of the message. */
+static inline bool ek_oracle_list_items(const msgpack_object *o, const msgpack_object *items,
+                                        const struct ek_query *q)
+{
+    double value = 0;
+    bool said = o && ek_oracle_number(o, &value);
+    if (said && (!(value >= 0 && value <= 1e9) || value != floor(value) ||
+                 value < (double)items->via.array.size))
+        return false;
+    return !q || q->list_items == (int)value;
+}
+
+/* One number or nil for each routable feature. */
+static inline bool ek_oracle_log_means(const msgpack_object *o, const struct ek_manifest *m,
+                                       const struct ek_query *q)
+{
+    if (!o || o->type != MSGPACK_OBJECT_ARRAY)
+        return !q || !q->has_log_means;
+    if (o->via.array.size != (uint32_t)m->routable_count || (q && !q->has_log_means))
+        return false;
+    for (uint32_t k = 0; k < o->via.array.size; k++) {
+        const msgpack_object *mean = &o->via.array.ptr[k];
+        double value = NAN;
+        if ((mean->type != MSGPACK_OBJECT_NIL && !ek_oracle_number(mean, &value)) ||
+            fabs(value) > 745 || (q && !ek_oracle_same(value, q->log_mean[k])))
+            return false;
+    }
+    return true;
+}
+
+/* The only derived feature: ln of the items of the whole list. */
+static inline bool ek_oracle_derived(const struct ek_manifest *m, const struct ek_query *q)
+{
+    int items = q->list_items ? q->list_items : q->items;
+    return !items || q->query[m->query_count - 1] == (float)log(items);
 }
 
 /* Whether the tree is a message, and the one that `q` holds (NULL: not asked). */
@@ -228,11 +306,13 @@ static inline bool ek_oracle_message(const msgpack_object *root, const struct ek
                                      const struct ek_query *q)
 {
     const msgpack_object *id = NULL, *time = NULL, *segments = NULL, *hash = NULL, *query = NULL,
-                         *items = NULL;
+                         *items = NULL, *list_items = NULL, *log_means = NULL;
     if (root->type != MSGPACK_OBJECT_MAP || ek_oracle_find(root, "query", &id) > 1 ||
         ek_oracle_find(root, "time_ms", &time) > 1 ||
         ek_oracle_find(root, "segments", &segments) > 1 ||
         ek_oracle_find(root, "manifest", &hash) > 1 ||
+        ek_oracle_find(root, "list_items", &list_items) > 1 ||
+        ek_oracle_find(root, "log_means", &log_means) > 1 ||
         ek_oracle_find(root, "query_features", &query) != 1 ||
         ek_oracle_find(root, "items", &items) != 1)
         return false;
@@ -244,7 +324,8 @@ static inline bool ek_oracle_message(const msgpack_object *root, const struct ek
         return false;
     return (!hash || ek_oracle_hash(hash, m->hash)) &&
            ek_oracle_row(query, m->query, m->query_count - m->derived_count, q ? q->query : NULL) &&
-           ek_oracle_items(items, m, q);
+           ek_oracle_items(items, m, q) && ek_oracle_list_items(list_items, items, q) &&
+           ek_oracle_log_means(log_means, m, q) && (!q || ek_oracle_derived(m, q));
 }
 
 /* Whether bytes outside of the scores are the same in the message and its patched form. */

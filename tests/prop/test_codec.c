@@ -188,24 +188,43 @@ static void put_id(struct maker *k)
         put_bytes(k, one_in(k, 2));
 }
 
-enum { ITEM_FIELDS = 4, MESSAGE_FIELDS = 6 };
-
-static void put_item_field(struct maker *k, const struct ek_manifest *m, int field)
+/* Few enough for items to share one, or more than a list may have. */
+static void put_source(struct maker *k, unsigned sources)
 {
-    static const char *const names[ITEM_FIELDS] = {"id", "score", "features", "label"};
+    char digits[8];
+    unsigned source = below(k, sources);
+    snprintf(digits, sizeof digits, "%u", source);
+    if (put_wrong(k))
+        return;
+    if (one_in(k, 3))
+        msgpack_pack_int(&k->p, (int)source);
+    else if (one_in(k, 2))
+        put_text(k, digits);
+    else
+        msgpack_pack_bin_with_body(&k->p, digits, strlen(digits));
+}
+
+enum { ITEM_FIELDS = 5, MESSAGE_FIELDS = 8 };
+
+static void put_item_field(struct maker *k, const struct ek_manifest *m, int field,
+                           unsigned sources)
+{
+    static const char *const names[ITEM_FIELDS] = {"id", "score", "features", "label", "source"};
     put_text(k, names[field]);
     if (field == 0)
         put_id(k);
     else if (field == 2)
         put_row(k, m->item, m->item_count);
+    else if (field == 4)
+        put_source(k, sources);
     else if (!put_wrong(k))
         put_number(k);
 }
 
 /* Fields in random order, each of the optional ones there or not, unknown ones in between. */
-static void put_item(struct maker *k, const struct ek_manifest *m)
+static void put_item(struct maker *k, const struct ek_manifest *m, unsigned sources)
 {
-    int order[ITEM_FIELDS] = {0, 1, 2, 3}, unknown = (int)below(k, 3), fields = 0;
+    int order[ITEM_FIELDS] = {0, 1, 2, 3, 4}, unknown = (int)below(k, 3), fields = 0;
     bool put[ITEM_FIELDS];
     ek_rng_shuffle(&k->r, order, ITEM_FIELDS);
     for (int i = 0; i < ITEM_FIELDS; i++)
@@ -215,7 +234,7 @@ static void put_item(struct maker *k, const struct ek_manifest *m)
         if (unknown-- > 0)
             put_unknown(k);
         if (put[order[i]])
-            put_item_field(k, m, order[i]);
+            put_item_field(k, m, order[i], sources);
     }
 }
 
@@ -235,11 +254,37 @@ static void put_segments(struct maker *k)
     }
 }
 
+/* Mostly as many as any message here has, or more. */
+static void put_list_items(struct maker *k)
+{
+    unsigned items = one_in(k, 30) ? below(k, 41) : 40 + below(k, 60);
+    if (put_wrong(k))
+        return;
+    if (one_in(k, 3))
+        msgpack_pack_double(&k->p, items + (one_in(k, 50) ? 0.5 : 0));
+    else
+        msgpack_pack_unsigned_int(&k->p, items);
+}
+
+static void put_log_means(struct maker *k, const struct ek_manifest *m)
+{
+    int count = m->routable_count + one_in(k, 100);
+    if (put_wrong(k))
+        return;
+    msgpack_pack_array(&k->p, (size_t)count);
+    for (int i = 0; i < count; i++)
+        if (one_in(k, 8))
+            msgpack_pack_nil(&k->p);
+        else
+            msgpack_pack_double(&k->p, ek_rng_normal(&k->r) * 250);
+}
+
 static void put_message_field(struct maker *k, const struct ek_manifest *m, int field)
 {
-    static const char *const names[MESSAGE_FIELDS] = {"query",    "time_ms",        "segments",
-                                                      "manifest", "query_features", "items"};
-    unsigned items = one_in(k, 20) ? 40 : below(k, 6);
+    static const char *const names[MESSAGE_FIELDS] = {"query",          "time_ms",    "segments",
+                                                      "manifest",       "list_items", "log_means",
+                                                      "query_features", "items"};
+    unsigned items = one_in(k, 20) ? 40 : below(k, 6), sources = one_in(k, 2) ? 3 : 20;
     put_text(k, names[field]);
     switch (field) {
     case 0:
@@ -257,23 +302,29 @@ static void put_message_field(struct maker *k, const struct ek_manifest *m, int 
             msgpack_pack_uint64(&k->p, m->hash);
         break;
     case 4:
+        put_list_items(k);
+        break;
+    case 5:
+        put_log_means(k, m);
+        break;
+    case 6:
         put_row(k, m->query, m->query_count - m->derived_count);
         break;
     default:
         msgpack_pack_array(&k->p, items);
         for (unsigned i = 0; i < items; i++)
-            put_item(k, m);
+            put_item(k, m, sources);
     }
 }
 
 static void put_message(struct maker *k, const struct ek_manifest *m)
 {
-    int order[MESSAGE_FIELDS] = {0, 1, 2, 3, 4, 5}, unknown = (int)below(k, 3), fields = 0;
+    int order[MESSAGE_FIELDS] = {0, 1, 2, 3, 4, 5, 6, 7}, unknown = (int)below(k, 3), fields = 0;
     bool put[MESSAGE_FIELDS];
     ek_buf_clear(&k->out);
     ek_rng_shuffle(&k->r, order, MESSAGE_FIELDS);
     for (int i = 0; i < MESSAGE_FIELDS; i++)
-        fields += put[i] = i >= 4 ? !one_in(k, 100) : !one_in(k, 5);
+        fields += put[i] = i >= 6 ? !one_in(k, 100) : !one_in(k, 5);
     bool twice = one_in(k, 50);
     msgpack_pack_map(&k->p, (size_t)(fields + unknown + twice));
     for (int i = 0; i < MESSAGE_FIELDS; i++) {
