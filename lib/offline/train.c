@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Streams of random numbers; those of steps follow one another from STREAM_STEPS on. */
+/* Streams of random numbers; those of the lists of an epoch are train_shard.c's. */
 enum { STREAM_START = 1, STREAM_ORDER = 2, VALIDATION_SEED = 99 };
 enum { PARAMETERS_TO_SPREAD = 1 << 16 };
-static const uint64_t STREAM_STEPS = (uint64_t)1 << 32;
 static const double WARM_UP = 0.05;
 
 struct training {
@@ -178,15 +177,14 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
 {
     const struct ek_train_options *o = t->options;
     run_parts(t, turn_task);
-    deal(t,
-         (struct ek_train_part){.set = &t->train,
-                                .lists = t->state.order,
-                                .from = from,
-                                .to = to,
-                                .seed = o->seed,
-                                .stream = STREAM_STEPS + t->state.at.step * (size_t)o->batch_lists,
-                                .divisor = divisor_of(t, from, to),
-                                .shift = o->routing == EK_ROUTING_RANDOM ? o->shift : 0});
+    deal(t, (struct ek_train_part){.set = &t->train,
+                                   .lists = t->state.order,
+                                   .from = from,
+                                   .to = to,
+                                   .seed = o->seed,
+                                   .epoch = t->state.at.epoch,
+                                   .divisor = divisor_of(t, from, to),
+                                   .shift = o->routing == EK_ROUTING_RANDOM ? o->shift : 0});
     int code = learn(t, e);
     if (code)
         return code;

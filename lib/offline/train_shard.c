@@ -84,10 +84,19 @@ static void draw_mask(struct ek_train_shard *s, struct ek_rng *r, float *mask)
 
 enum purpose { FOR_MASK, FOR_NOISE, FOR_SHIFT, PURPOSES };
 
+/* More places than an epoch can have. Epochs stay below 2^20, so that no stream reaches those of
+ * dropout. */
+enum { EPOCH_BITS = 40 };
+
+static uint64_t stream_of(const struct ek_train_part *p, size_t place)
+{
+    return ((uint64_t)p->epoch << EPOCH_BITS) + place;
+}
+
 static struct ek_rng numbers_of(const struct ek_train_part *p, size_t place, enum purpose purpose)
 {
     struct ek_rng r;
-    ek_rng_seed_stream(&r, p->seed, (p->stream + place) * PURPOSES + (uint64_t)purpose);
+    ek_rng_seed_stream(&r, p->seed, stream_of(p, place) * PURPOSES + (uint64_t)purpose);
     return r;
 }
 
@@ -149,7 +158,7 @@ static void draw_dropout(struct ek_train_shard *s)
         for (int i = 1; i < n->layers; i++) {
             struct ek_rng r;
             ek_rng_seed_stream(&r, p->seed,
-                               STREAM_DROPOUT + (p->stream + at) * EK_LAYERS_MAX + (uint64_t)i);
+                               STREAM_DROPOUT + stream_of(p, at) * EK_LAYERS_MAX + (uint64_t)i);
             size_t stride = n->layer[i].stride;
             draw_keeps(s->pass.keep[i] + row * stride, items * stride, n->dropout, &r);
         }

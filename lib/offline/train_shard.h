@@ -1,7 +1,7 @@
 /* One part of a batch, or of the validation lists; internal to training.
  *
- * Everything random comes from a stream of (seed, list's place in the run), so that no result
- * depends on which part a list is in or which thread runs it.
+ * Everything random comes from a stream of (seed, epoch, list's place in the epoch), so that no
+ * result depends on which part a list is in or which thread runs it, and no two lists draw alike.
  */
 #ifndef EK_OFFLINE_TRAIN_SHARD_H
 #define EK_OFFLINE_TRAIN_SHARD_H
@@ -26,9 +26,10 @@ struct ek_train_part {
     const struct ek_encoded *set;
     const uint64_t *lists;
     size_t from, to;
-    uint64_t seed, stream; /* of place 0 */
-    double divisor;        /* of the batch's loss */
-    double shift;          /* share of the lists that get scale faults */
+    uint64_t seed;
+    int epoch;      /* from 1; 0: none, as of validation */
+    double divisor; /* of the batch's loss */
+    double shift;   /* share of the lists that get scale faults */
 };
 
 /* Lists that pass the network together: places [from, to), `rows` items. */

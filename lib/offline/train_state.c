@@ -9,7 +9,7 @@
 
 static const char IDENTITY_KEY[] = "evenkeel_training";
 /* The room holds the numbers of all features twice and the rest. */
-enum { CHECKPOINT_VERSION = 1, IDENTITY_ROOM = 16 * EK_FEATURES_MAX + 4096 };
+enum { CHECKPOINT_VERSION = 2, IDENTITY_ROOM = 16 * EK_FEATURES_MAX + 4096 };
 
 int ek_train_state_init(struct ek_train_state *s, enum ek_optimiser_kind kind, size_t count,
                         size_t learned, size_t lists)

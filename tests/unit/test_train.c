@@ -8,6 +8,7 @@
 #include "offline/statistics.h"
 #include "offline/train.h"
 #include "tests/check.h"
+#include "tests/train_set.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,60 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char MANIFEST[] = "features:\n"
-                               "  - {name: price, index: 1, role: item, routable: true}\n"
-                               "  - {name: rating, index: 2, role: item, routable: true}\n"
-                               "  - {name: chain, index: 3, role: item}\n"
-                               "  - {name: nights, index: 4, role: query}\n";
-enum { F = 3, M = 1, LISTS = 240 };
-
-static struct ek_manifest *manifest(void)
-{
-    struct ek_manifest *m;
-    struct ek_error e;
-    ck_assert_int_eq(ek_manifest_parse(&m, "m", MANIFEST, strlen(MANIFEST), &e), EK_OK);
-    return m;
-}
-
-/* The cheapest item for its rating is the best; some values are missing or 0. */
-static void fill_list(struct ek_query *q, struct ek_rng *r)
-{
-    int n = 3 + (int)ek_rng_below(r, 6), best = 0;
-    double high = -INFINITY;
-    ck_assert_int_eq(ek_query_resize(q, n, F, M), EK_OK);
-    q->has_label = true;
-    q->query[0] = (float)(1 + ek_rng_below(r, 14));
-    for (int i = 0; i < n; i++) {
-        double price = exp(4 + ek_rng_normal(r)), rating = exp(0.3 * ek_rng_normal(r));
-        double value = 2 * log(rating) - log(price) + 0.2 * ek_rng_gumbel(r);
-        float *x = q->x + i * F;
-        x[0] = (float)price;
-        x[1] = ek_rng_below(r, 20) ? (float)rating : 0;
-        x[2] = ek_rng_below(r, 20) ? (float)ek_rng_below(r, 2) : NAN;
-        q->label[i] = 0;
-        if (value > high) {
-            high = value;
-            best = i;
-        }
-    }
-    q->label[best] = 2;
-}
-
-static void fill_data(struct ek_dataset *d, uint64_t seed, int lists)
-{
-    struct ek_rng r;
-    struct ek_query q;
-    struct ek_error e;
-    ek_rng_seed(&r, seed);
-    ek_query_init(&q);
-    q.id = (struct ek_text){"q", 1};
-    ek_dataset_init(d, F, M);
-    for (int i = 0; i < lists; i++) {
-        fill_list(&q, &r);
-        ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
-    }
-    ek_query_release(&q);
-}
+enum { F = EK_SMALL_FEATURES, M = EK_SMALL_QUERIES, LISTS = 240 };
 
 static void run_on_pool(void *context, void (*task)(void *arg, int i), void *arg, int count)
 {
@@ -78,30 +26,18 @@ static void run_on_pool(void *context, void (*task)(void *arg, int i), void *arg
 /* Trains on sets made from seeds 1 and 2. */
 static struct ek_model *trained(const struct ek_train_options *o, struct ek_train_progress *last)
 {
-    struct ek_manifest *m = manifest();
+    struct ek_manifest *m = ek_small_manifest();
     struct ek_dataset train, vali;
     struct ek_model *model;
     struct ek_error e = {0};
-    fill_data(&train, 1, LISTS);
-    fill_data(&vali, 2, 80);
+    ek_small_data(&train, 1, LISTS);
+    ek_small_data(&vali, 2, 80);
     int code = ek_train(&model, m, &train, &vali, o, last, &e);
     ck_assert_msg(code == EK_OK, "%s", e.message);
     ek_dataset_release(&train);
     ek_dataset_release(&vali);
     ek_manifest_free(m);
     return model;
-}
-
-static struct ek_train_options quick(void)
-{
-    struct ek_train_options o;
-    ek_train_defaults(&o);
-    o.epochs = 4;
-    o.batch_lists = 20;
-    o.learning_rate = 1e-2;
-    o.shape.hidden[0] = 12;
-    o.shape.hidden[1] = 5;
-    return o;
 }
 
 static double quality(const struct ek_model *m, const struct ek_dataset *d,
@@ -115,7 +51,7 @@ static double quality(const struct ek_model *m, const struct ek_dataset *d,
 
 START_TEST(statistics_are_those_of_the_data)
 {
-    struct ek_manifest *f = manifest();
+    struct ek_manifest *f = ek_small_manifest();
     struct ek_model_shape shape = {1, {4}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
     struct ek_model *m;
     struct ek_dataset d;
@@ -166,7 +102,7 @@ static void bench_init(struct bench *b, enum ek_log_input logs)
     struct ek_rng r;
     struct ek_error e;
     ek_rng_seed(&r, 11);
-    b->features = manifest();
+    b->features = ek_small_manifest();
     ck_assert_int_eq(ek_model_new(&b->model, b->features, &shape, &e), EK_OK);
     ek_network_init(&b->n, b->model, &(struct ek_network_options){0});
     ck_assert_int_eq(ek_pass_init(&b->pass, &b->n, 8), EK_OK);
@@ -297,7 +233,7 @@ END_TEST
 
 START_TEST(a_seed_gives_the_same_model_whatever_runs_it)
 {
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     struct ek_model *alone = trained(&o, NULL);
     for (int threads = 2; threads <= 5; threads += 3) {
         o.context = ek_pool_new(threads);
@@ -324,9 +260,9 @@ START_TEST(every_form_learns_the_ranking)
 {
     struct ek_dataset test;
     int routed[] = {0};
-    fill_data(&test, 3, 200);
+    ek_small_data(&test, 3, 200);
     for (int form = 0; form < 9; form++) {
-        struct ek_train_options o = quick();
+        struct ek_train_options o = ek_small_options();
         struct ek_treatment t[2] = {{EK_ACT_NONE, 0}};
         o.loss = form < 3 ? (enum ek_loss)form : EK_LISTMLE;
         o.shape.log_input = form == 3 ? EK_LOG_ROUTED : form > 3 ? EK_LOG_NONE : EK_LOG_ALWAYS;
@@ -361,11 +297,11 @@ END_TEST
 
 START_TEST(a_routed_fault_costs_nothing)
 {
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     struct ek_model *m = trained(&o, NULL);
     struct ek_dataset test;
     struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
-    fill_data(&test, 3, 200);
+    ek_small_data(&test, 3, 200);
     double clean = quality(m, &test, route);
     for (size_t q = 0; q < test.lists; q++)
         for (size_t i = test.offset[q]; i < test.offset[q + 1]; i++)
@@ -382,7 +318,7 @@ static double loss_under_a_fault(const struct ek_train_options *o)
 {
     struct ek_dataset test;
     struct ek_model *m = trained(o, NULL);
-    fill_data(&test, 3, 200);
+    ek_small_data(&test, 3, 200);
     double clean = quality(m, &test, NULL);
     for (size_t i = 0; i < test.items; i++)
         test.x[i * F] *= 100;
@@ -394,7 +330,7 @@ static double loss_under_a_fault(const struct ek_train_options *o)
 
 START_TEST(lists_with_another_scale_harden_a_model_against_faults)
 {
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     o.keep_clean = 1; /* random masks harden it too */
     o.epochs = 12;
     o.shift = 0.5;
@@ -407,7 +343,7 @@ END_TEST
 
 START_TEST(the_average_of_a_high_power_is_the_last_step)
 {
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     float weight[3][5];
     const double power[3] = {0, 1e12, 3};
     o.epochs = 1;
@@ -425,7 +361,7 @@ END_TEST
 
 START_TEST(patience_ends_training)
 {
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     struct ek_train_progress last;
     o.epochs = 200;
     o.patience = 2;
@@ -435,9 +371,9 @@ START_TEST(patience_ends_training)
     o.patience = -1;
     struct ek_error e;
     struct ek_model *m;
-    struct ek_manifest *f = manifest();
+    struct ek_manifest *f = ek_small_manifest();
     struct ek_dataset d;
-    fill_data(&d, 1, 10);
+    ek_small_data(&d, 1, 10);
     ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_EUSAGE);
     ek_dataset_release(&d);
     ek_manifest_free(f);
@@ -446,13 +382,13 @@ END_TEST
 
 START_TEST(what_never_changed_in_training_is_not_read)
 {
-    struct ek_train_options o = quick();
-    struct ek_manifest *f = manifest();
+    struct ek_train_options o = ek_small_options();
+    struct ek_manifest *f = ek_small_manifest();
     struct ek_dataset train, vali;
     struct ek_model *m;
     struct ek_error e;
-    fill_data(&train, 1, LISTS);
-    fill_data(&vali, 2, 80);
+    ek_small_data(&train, 1, LISTS);
+    ek_small_data(&vali, 2, 80);
     for (size_t i = 0; i < train.items; i++) {
         train.x[i * F + 1] = 4; /* routable */
         train.x[i * F + 2] = 0;
@@ -482,14 +418,14 @@ static int stop_at(void *context, const struct ek_train_progress *p)
 START_TEST(a_run_that_goes_on_ends_with_the_same_bits)
 {
     static const size_t stops[] = {24, 29, 36}; /* of 48 steps in 4 epochs */
-    struct ek_train_options whole = quick();
+    struct ek_train_options whole = ek_small_options();
     struct ek_model *all = trained(&whole, NULL);
     char path[] = "/tmp/ek-train-XXXXXX";
     int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
     close(file);
     for (int i = 0; i < 3; i++) {
-        struct ek_train_options o = quick();
+        struct ek_train_options o = ek_small_options();
         struct ek_train_progress last;
         size_t stop = stops[i];
         o.checkpoint = path;
@@ -517,8 +453,8 @@ END_TEST
 /* What going on from the file says; `bits` over the first ones of the tensor. */
 static int going_on(const char *path, const char *tensor, const void *bits, size_t length)
 {
-    struct ek_train_options o = quick();
-    struct ek_manifest *f = manifest();
+    struct ek_train_options o = ek_small_options();
+    struct ek_manifest *f = ek_small_manifest();
     struct ek_dataset train, vali;
     struct ek_tensors *t;
     struct ek_model *m = NULL;
@@ -527,8 +463,8 @@ static int going_on(const char *path, const char *tensor, const void *bits, size
     memcpy(ek_tensors_find(t, tensor)->data, bits, length);
     ck_assert_int_eq(ek_tensors_write(t, path, NULL), EK_OK);
     ek_tensors_free(t);
-    fill_data(&train, 1, LISTS);
-    fill_data(&vali, 2, 80);
+    ek_small_data(&train, 1, LISTS);
+    ek_small_data(&vali, 2, 80);
     o.resume = path;
     int code = ek_train(&m, f, &train, &vali, &o, NULL, &e);
     ek_model_free(m);
@@ -542,7 +478,7 @@ START_TEST(a_checkpoint_with_impossible_numbers_is_refused)
 {
     static const uint64_t twice[] = {0, 0}, at_rest[9] = {2, 24, 1, 24};
     const float nan = NAN;
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     size_t stop = 24;
     char path[] = "/tmp/ek-train-XXXXXX";
     int file = mkstemp(path);
@@ -569,7 +505,7 @@ static int stop_at_once(void *context, const struct ek_train_progress *p)
 
 START_TEST(training_can_be_stopped)
 {
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     struct ek_train_progress last;
     o.progress = stop_at_once;
     struct ek_model *m = trained(&o, &last);
@@ -582,14 +518,14 @@ END_TEST
 
 START_TEST(what_cannot_be_trained_is_refused)
 {
-    struct ek_manifest *f = manifest();
+    struct ek_manifest *f = ek_small_manifest();
     struct ek_dataset d, flat;
     struct ek_model *m = NULL;
     struct ek_error e;
-    fill_data(&d, 1, 10);
-    fill_data(&flat, 1, 10);
+    ek_small_data(&d, 1, 10);
+    ek_small_data(&flat, 1, 10);
     memset(flat.label, 0, flat.items * sizeof *flat.label);
-    struct ek_train_options o = quick();
+    struct ek_train_options o = ek_small_options();
     ck_assert_int_eq(ek_train(&m, f, &flat, &d, &o, NULL, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "the training data has no list with a positive label");
     ck_assert_int_eq(ek_train(&m, f, &d, &flat, &o, NULL, &e), EK_EUSAGE);
@@ -600,7 +536,7 @@ START_TEST(what_cannot_be_trained_is_refused)
                                 "labels, so there is no order to judge by");
     o.shape.list_free = true;
     ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_EUSAGE);
-    o = quick();
+    o = ek_small_options();
     o.learning_rate = 1e30;
     ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_ESTATE);
     o.learning_rate = NAN;
