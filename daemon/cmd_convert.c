@@ -2,6 +2,7 @@
 #include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/list_sink.h"
+#include "daemon/ranking_args.h"
 #include "daemon/segment_draw.h"
 
 #include "base/alloc.h"
@@ -22,7 +23,15 @@ struct convert {
     struct ek_error e;
 };
 
-enum { OPT_MANIFEST = 256, OPT_LETOR, OPT_MODEL, OPT_SEGMENT, OPT_FAULT, OPT_ENCODING };
+enum {
+    OPT_MANIFEST = 256,
+    OPT_LETOR,
+    OPT_MODEL,
+    OPT_SEGMENT,
+    OPT_SOURCES,
+    OPT_FAULT,
+    OPT_ENCODING
+};
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", OPT_MANIFEST, "FILE", 0, "What the columns mean (needed)", 0},
@@ -31,8 +40,10 @@ static const struct argp_option OPTIONS[] = {
      "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
     {"segment", OPT_SEGMENT, "NAME=V1,V2...", 0,
      "Give each list one of these values, chosen by its number; may be given again", 0},
+    {"sources", OPT_SOURCES, "N", 0, "Give each item one of N sources, numbers from 0, by chance",
+     0},
     {"fault", OPT_FAULT, "SPEC", 0, "A fault, as in `evenkeel gen`; may be given again", 0},
-    {"seed", 's', "S", 0, "Chooses segment values and the queries of a share (0)", 0},
+    {"seed", 's', "S", 0, "Chooses segment values, sources and the queries of a share (0)", 0},
     {"encoding", OPT_ENCODING, "KIND", 0, "Features: array, bin or map (array)", 0},
     {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
     {0}};
@@ -62,6 +73,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPT_SEGMENT:
         if (ek_segment_draw_add(&c->draw, arg, &c->e))
             argp_error(state, "%s", c->e.message);
+        break;
+    case OPT_SOURCES:
+        c->sink.sources = ek_sources_number(state, arg);
         break;
     case OPT_FAULT:
         c->faults[c->sink.upstream.fault_count++] = arg;

@@ -1,6 +1,7 @@
 /* evenkeel gen: synthetic traffic, with faults if wanted. */
 #include "daemon/cli.h"
 #include "daemon/list_sink.h"
+#include "daemon/ranking_args.h"
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -22,7 +23,7 @@ struct gen {
     struct ek_error e;
 };
 
-enum { OPT_FROM = 256, OPT_FAULT, OPT_MODEL, OPT_MANIFEST, OPT_ENCODING };
+enum { OPT_FROM = 256, OPT_SOURCES, OPT_FAULT, OPT_MODEL, OPT_MANIFEST, OPT_ENCODING };
 
 static const struct argp_option OPTIONS[] = {
     {"queries", 'n', "N", 0, "How many lists (10000)", 0},
@@ -30,6 +31,8 @@ static const struct argp_option OPTIONS[] = {
     {"from", OPT_FROM, "I", 0, "Number of the first list (0); parts made apart fit together", 0},
     {"format", 'f', "FORMAT", 0, "letor (text) or messages (letor)", 0},
     {"encoding", OPT_ENCODING, "KIND", 0, "Features in messages: array, bin or map (array)", 0},
+    {"sources", OPT_SOURCES, "N", 0,
+     "Give each item of messages one of N sources, numbers from 0, by chance", 0},
     {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
     {"score-model", OPT_MODEL, "FILE", 0,
      "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
@@ -59,6 +62,19 @@ static void world(struct argp_state *state, struct gen *g, const char *arg)
     g->world = arg;
 }
 
+static void finish(struct argp_state *state, const struct gen *g)
+{
+    if (!g->world)
+        argp_error(state, "what shall be generated? 'hotel' is what there is");
+    if (g->sink.letor && g->sink.upstream.model)
+        argp_error(state, "LETOR has no place for scores, --score-model needs --format "
+                          "messages");
+    if (g->sink.letor && g->sink.sources)
+        argp_error(state, "LETOR has no place for sources, --sources needs --format messages");
+    if (g->queries > UINT64_MAX - g->first)
+        argp_error(state, "--from and --queries together are too large");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct gen *g = state->input;
@@ -79,6 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (ek_encoding_parse(arg, &g->sink.encoding, &g->e))
             argp_error(state, "%s", g->e.message);
         break;
+    case OPT_SOURCES:
+        g->sink.sources = ek_sources_number(state, arg);
+        break;
     case OPT_FAULT:
         g->faults[g->sink.upstream.fault_count++] = arg;
         break;
@@ -95,13 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         world(state, g, arg);
         break;
     case ARGP_KEY_END:
-        if (!g->world)
-            argp_error(state, "what shall be generated? 'hotel' is what there is");
-        if (g->sink.letor && g->sink.upstream.model)
-            argp_error(state, "LETOR has no place for scores, --score-model needs --format "
-                              "messages");
-        if (g->queries > UINT64_MAX - g->first)
-            argp_error(state, "--from and --queries together are too large");
+        finish(state, g);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -192,7 +205,7 @@ int ek_cmd_gen(int argc, char **argv)
         "Generates hotel searches with bookings: LETOR text or messages, with faults from a query "
         "on, for a share or an arm."
         "\vA fault is written FEATURE[,FEATURE]=OPERATION[,from=N][,to=N][,share=S][,items=S]"
-        "[,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
+        "[,source=N][,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
         "*QUERYFEATURE, neg, zero, nan, =7 (set), currency (one of seven rates for each list), "
         "recode (each code becomes the next one). Queries count from 0.\n\n"
         "  --fault price=x100,from=5000,to=9000,share=0.5,arm=B";

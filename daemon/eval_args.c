@@ -13,12 +13,14 @@ enum {
     OPT_DATA,
     OPT_REFERENCE,
     OPT_ROUTE,
+    OPT_ROUTE_SOURCE,
     OPT_SPREAD,
     OPT_SILENCE,
     OPT_RESCALE,
     OPT_REPAIR,
     OPT_REPAIR_BY,
     OPT_FILL,
+    OPT_SOURCES,
     OPT_PERTURB,
     OPT_METRIC,
     OPT_GAIN,
@@ -36,6 +38,8 @@ static const struct argp_option OPTIONS[] = {
     {"route", OPT_ROUTE, "WHAT", 0, "Features to route: none, all, or FEATURE,... (none)", 0},
     {"spread", OPT_SPREAD, "HOW", 0,
      "auto: divide the logs of routed features by their spread ratio in this data; off (off)", 0},
+    {"route-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
+     "Route with logs centred among the items of one source, as the action route_source does", 0},
     {"silence", OPT_SILENCE, "FEATURE,...", 0, "Leave features out, as the action silence does", 0},
     {"rescale", OPT_RESCALE, "FEATURE=FACTOR,...", 0,
      "Divide features by a known factor, as the action rescale does", 0},
@@ -45,6 +49,8 @@ static const struct argp_option OPTIONS[] = {
      "all: one factor; arm: one for the lists of each arm of the faults put in (all)", 0},
     {"reference", OPT_REFERENCE, "FILE...", 0, "Training lists, LETOR files, for --repair", 0},
     {"fill", OPT_FILL, "FEATURE,...", 0, "Set features to their median in training", 0},
+    {"sources", OPT_SOURCES, "N", 0, "Give each item one of N sources, numbers from 0, by chance",
+     0},
     {"perturb", OPT_PERTURB, "SPEC", 0, "Break something, see below; may be given again", 0},
     {"metric", OPT_METRIC, "NAME,...", 0,
      "ndcg and err, with a cut-off or without, p@5 with one, map and mrr without (ndcg@5,ndcg@10)",
@@ -52,7 +58,8 @@ static const struct argp_option OPTIONS[] = {
     {"gain", OPT_GAIN, "KIND", 0, "exp (2^y - 1) or linear (y), for NDCG (exp)", 0},
     {"empty", OPT_EMPTY, "RULE", 0, "Lists without a relevant item: skip, or count 0 or 1 (skip)",
      0},
-    {"seed", OPT_SEED, "N", 0, "Chooses what is hit by a fault with a share, and rates (0)", 0},
+    {"seed", OPT_SEED, "N", 0,
+     "Chooses sources, what is hit by a fault with a share, and rates (0)", 0},
     {"teacher", OPT_TEACHER, "WHO", 0,
      "upstream: the data are messages; how faithful the model is to their scores", 0},
     {"output", 'o', "FILE", 0,
@@ -96,12 +103,14 @@ static void finish(struct argp_state *state, struct ek_eval_args *a)
         argp_error(state, "--manifest, --model and --data are needed");
     if (a->repair && !a->reference.count)
         argp_error(state, "--repair needs the training lists as --reference");
+    if (a->route_source && !a->sources && !a->taught)
+        argp_error(state, "--route-source needs --sources: LETOR items have none");
     if (a->taught && a->labelled)
         argp_error(state, "--metric, --gain and --empty are of labels, which a teacher has not");
     if (a->output && !a->taught)
         argp_error(state, "-o is the model with its figures: it needs --teacher");
-    if (a->output &&
-        (a->fault_count || a->route || a->silence || a->rescale || a->repair || a->fill))
+    if (a->output && (a->fault_count || a->route || a->route_source || a->silence || a->rescale ||
+                      a->repair || a->fill))
         argp_error(state, "-o is for traffic as it comes, with nothing routed or broken");
     if (a->taught && a->model.count > 1)
         argp_error(state, "--teacher takes one model");
@@ -116,6 +125,9 @@ static error_t parse_action(int key, const char *arg, struct argp_state *state,
     switch (key) {
     case OPT_ROUTE:
         a->route = arg;
+        return 0;
+    case OPT_ROUTE_SOURCE:
+        a->route_source = arg;
         return 0;
     case OPT_SPREAD:
         a->spread = ek_one_of(state, "spread", arg, spreads, 2) == 1;
@@ -189,6 +201,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         file(state, a, arg);
         return 0;
+    case OPT_SOURCES:
+        a->sources = ek_sources_number(state, arg);
+        return 0;
     case OPT_PERTURB:
         fault(state, a, arg);
         return 0;
@@ -205,8 +220,9 @@ void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv)
     static const char doc[] =
         "Measures how well a model ranks, on the data as it is or with faults put in, with or "
         "without routing and other counter-measures."
-        "\vA fault is written FEATURE[,FEATURE]=OPERATION[@SHARE][,items=SHARE]. Operations: x100, "
-        "^2, +50, +1median (of the feature), *QUERYFEATURE, neg, zero, nan, =7 (set), currency "
+        "\vA fault is written FEATURE[,FEATURE]=OPERATION[@SHARE][,items=SHARE][,source=N]. "
+        "Operations: x100, ^2, +50, +1median (of the feature), *QUERYFEATURE, neg, zero, nan, =7 "
+        "(set), currency "
         "(one of seven rates for each list), recode (each code becomes the next one).\n\n"
         "  --perturb price=x100@0.5 --route price";
     static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};

@@ -14,13 +14,14 @@ enum { EK_EVAL_FAULTS_MAX = 64, EK_EVAL_METRIC_NAME = 24 };
 struct ek_eval_args {
     const char *manifest, *metrics;
     const char *output; /* with `taught`: the model with what was measured; NULL */
-    struct ek_files model, data, reference, *open;         /* open: where further file names go */
-    const char *route, *silence, *rescale, *repair, *fill; /* NULL: not given */
+    struct ek_files model, data, reference, *open; /* open: where further file names go */
+    const char *route, *route_source, *silence, *rescale, *repair, *fill; /* NULL: not given */
     bool spread, by_arm, json;
     bool taught;   /* the data are messages, and what is measured is fidelity to their scores */
     bool labelled; /* something was given that is of labels only */
     const char *fault[EK_EVAL_FAULTS_MAX];
     int fault_count;
+    int sources; /* items get one of so many by chance; 0: none but what messages say */
     uint64_t seed;
     struct ek_evaluation evaluation; /* what to measure */
     char name[EK_EVALUATE_METRICS_MAX][EK_EVAL_METRIC_NAME];

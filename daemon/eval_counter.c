@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "offline/faults.h"
 #include "offline/repair.h"
+#include "offline/sources.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,6 +115,8 @@ int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek
         return ek_fail(&a->e, EK_ENOMEM, "no memory");
     int rc = read_action(c, m, a->route, EK_ACT_ROUTE, a);
     if (!rc)
+        rc = read_action(c, m, a->route_source, EK_ACT_ROUTE_SOURCE, a);
+    if (!rc)
         rc = read_action(c, m, a->silence, EK_ACT_SILENCE, a);
     if (!rc)
         rc = read_factors(c, m, a);
@@ -153,6 +156,12 @@ static int break_once(struct ek_counter *c, const struct ek_manifest *m, struct 
         return rc;
     if (f.dimension)
         rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR lists have no segment '%s'", spec, f.dimension);
+    else if (a->sources && f.source >= a->sources)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: there is no source %d, only 0 to %d", spec, f.source,
+                     a->sources - 1);
+    else if (f.source >= 0 && !a->sources && !a->taught)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR items have no source, --sources gives them one",
+                     spec);
     else
         rc = ek_fault_fit(&f, d, &a->e);
     if (!rc)
@@ -161,11 +170,21 @@ static int break_once(struct ek_counter *c, const struct ek_manifest *m, struct 
     return rc;
 }
 
+static void draw_sources(struct ek_dataset *d, const struct ek_eval_args *a)
+{
+    for (size_t i = 0; i < d->lists && a->sources; i++) {
+        size_t first = d->offset[i];
+        d->sources[i] = (uint8_t)a->sources;
+        ek_sources_draw(d->source + first, (int)(d->offset[i + 1] - first), a->sources, i, a->seed);
+    }
+}
+
 int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
                      struct ek_eval_args *a)
 {
     c->arm = ek_calloc(d->lists, sizeof *c->arm);
     int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %zu lists", d->lists);
+    draw_sources(d, a);
     for (int i = 0; i < a->fault_count && !rc; i++)
         rc = break_once(c, m, d, a->fault[i], a);
     return rc;

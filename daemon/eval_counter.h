@@ -21,7 +21,8 @@ struct ek_counter {
 int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a);
 void ek_counter_release(struct ek_counter *c);
 
-/* Puts the faults of the command line into the data, and notes the arm of each list. */
+/* Gives items their sources, puts the faults of the command line into the data, and notes the arm
+ * of each list. */
 int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
                      struct ek_eval_args *a);
 /* Reads the reference and repairs; nothing without --repair. */

@@ -36,8 +36,11 @@ static void print_rules(const struct ek_eval_args *a, const struct ek_eval_resul
            r->lists, v->gain == EK_GAIN_EXP ? "2^y - 1" : "y", rules[v->empty], v->max_label);
     if (a->model.count > 1)
         printf("; mean and deviation of %d models", a->model.count);
+    if (a->sources)
+        printf("; items of %d sources by chance", a->sources);
     printf("\nrouted: %s%s", a->route ? a->route : "none",
            a->spread ? ", logs divided by their spread ratio" : "");
+    print_word("routed by source", a->route_source);
     print_word("silenced", a->silence);
     print_word("rescaled", a->rescale);
     print_word(a->by_arm ? "repaired by arm" : "repaired", a->repair);
@@ -90,7 +93,8 @@ static int add_counts(struct ek_buf *b, const struct ek_eval_args *a,
 
 static bool routed(const struct ek_treatment *t)
 {
-    return t->action == EK_ACT_ROUTE || t->action == EK_ACT_ROUTE_SPREAD;
+    return t->action == EK_ACT_ROUTE || t->action == EK_ACT_ROUTE_SPREAD ||
+           t->action == EK_ACT_ROUTE_SOURCE;
 }
 
 /* ,"routed":{"price":1.02,...}: the spread ratio of what is routed, 1 with --spread off. */

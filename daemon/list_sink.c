@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "data/letor_write.h"
+#include "offline/sources.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,10 @@ int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number
                      struct ek_error *e)
 {
     const struct ek_manifest *m = s->o->upstream.manifest;
+    if (s->o->sources) {
+        q->sources = s->o->sources;
+        ek_sources_draw(q->source, q->items, q->sources, number, s->o->upstream.seed);
+    }
     int rc = ek_upstream_apply(s->upstream, q, number, e);
     if (rc)
         return rc;

@@ -16,6 +16,7 @@ struct ek_list_sink_options {
     const char *command; /* name for warnings */
     const char *path;    /* "-": standard output */
     bool letor;          /* text instead of messages */
+    int sources;         /* items get one of so many by chance; 0: none */
     enum ek_feature_encoding encoding;
 };
 

@@ -1,6 +1,7 @@
 #include "daemon/check.h"
 #include "daemon/ranking_args.h"
 
+#include "base/parse.h"
 #include "daemon/each_message.h"
 #include "offline/teacher.h"
 
@@ -110,6 +111,14 @@ int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, in
     }
     *count = n;
     return EK_OK;
+}
+
+int ek_sources_number(struct argp_state *state, const char *arg)
+{
+    uint64_t number = 0;
+    if (ek_parse_u64(arg, EK_WHOLE, &number) || number < 2 || number > EK_SOURCES_MAX)
+        argp_error(state, "--sources needs a number from 2 to %d, not '%s'", EK_SOURCES_MAX, arg);
+    return (int)number;
 }
 
 int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,

@@ -1,4 +1,4 @@
-/* What `train` and `eval` have in common: lists of files, of features, of numbers.
+/* What `train`, `eval` and others have in common: lists of files, of features, of numbers.
  *
  * Owner: the caller; texts are views of the arguments.
  */
@@ -38,6 +38,9 @@ struct argp_state;
 /* Which of the words `arg` is; ends the program by argp_error when it is none. */
 int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,
               int count);
+
+/* The N of --sources; ends the program when it is none. */
+int ek_sources_number(struct argp_state *state, const char *arg);
 
 /* Cuts `text` at commas: the next piece in *piece, *length; false at the end. Start with
  * *at = text. */

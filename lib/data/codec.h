@@ -56,7 +56,8 @@ int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, c
 enum ek_feature_encoding { EK_FEATURES_ARRAY, EK_FEATURES_BIN, EK_FEATURES_MAP };
 
 /* Encodes a list as one message in the default field names, appended to `out`. NaN is written as
- * nil (array), NaN (bin) or left out (map). Labels are written when has_label. */
+ * nil (array), NaN (bin) or left out (map). Labels are written when has_label, sources by their
+ * numbers. */
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 

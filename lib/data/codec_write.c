@@ -82,7 +82,7 @@ static void pack_item(msgpack_packer *p, const struct ek_manifest *m, const stru
                       enum ek_feature_encoding encoding, bool wide, int i)
 {
     bool id = q->item_id && q->item_id[i].text;
-    msgpack_pack_map(p, 2u + id + q->has_label);
+    msgpack_pack_map(p, 2u + id + q->has_label + (q->sources > 0));
     if (id) {
         pack_text(p, "id");
         pack_view(p, q->item_id[i]);
@@ -97,6 +97,10 @@ static void pack_item(msgpack_packer *p, const struct ek_manifest *m, const stru
     if (q->has_label) {
         pack_text(p, "label");
         msgpack_pack_float(p, q->label[i]);
+    }
+    if (q->sources) {
+        pack_text(p, "source");
+        msgpack_pack_int(p, q->source[i]);
     }
     pack_text(p, "features");
     pack_values(p, encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);

@@ -22,6 +22,8 @@ void ek_dataset_release(struct ek_dataset *d)
     ek_free(d->query);
     ek_free(d->label);
     ek_free(d->id);
+    ek_free(d->source);
+    ek_free(d->sources);
     ek_dataset_init(d, d->item_features, d->query_features);
 }
 
@@ -45,7 +47,7 @@ static int grow_lists(struct ek_dataset *d)
     size_t want = d->list_capacity ? 2 * d->list_capacity : FIRST_LISTS;
     if (grow(&d->offset, want + 1, 1, sizeof *d->offset) ||
         grow(&d->query, want, (size_t)d->query_features, sizeof *d->query) ||
-        grow(&d->id, want, 1, sizeof *d->id))
+        grow(&d->id, want, 1, sizeof *d->id) || grow(&d->sources, want, 1, sizeof *d->sources))
         return EK_ENOMEM;
     d->offset[d->lists] = d->items;
     d->list_capacity = want;
@@ -60,7 +62,7 @@ static int grow_items(struct ek_dataset *d, size_t n)
     if (want - d->items < n)
         want = d->items + n;
     if (grow(&d->x, want, (size_t)d->item_features, sizeof *d->x) ||
-        grow(&d->label, want, 1, sizeof *d->label))
+        grow(&d->label, want, 1, sizeof *d->label) || grow(&d->source, want, 1, sizeof *d->source))
         return EK_ENOMEM;
     d->item_capacity = want;
     return EK_OK;
@@ -81,6 +83,9 @@ int ek_dataset_add(struct ek_dataset *d, const struct ek_query *q, struct ek_err
         memcpy(d->query + d->lists * m, q->query, m * sizeof *d->query);
     for (size_t i = 0; i < n; i++)
         d->label[d->items + i] = q->has_label ? q->label[i] : 0;
+    d->sources[d->lists] = (uint8_t)q->sources;
+    if (q->sources)
+        memcpy(d->source + d->items, q->source, n);
     d->id[d->lists] = ek_hash(q->id.text, q->id.length, 0);
     d->items += n;
     d->offset[++d->lists] = d->items;
@@ -99,6 +104,8 @@ void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_query *view
     view->query = d->query + i * (size_t)d->query_features;
     view->label = d->label + first;
     view->has_label = true;
+    view->source = d->source + first;
+    view->sources = d->sources[i];
 }
 
 static int read_all(struct ek_dataset *d, struct ek_letor *l, struct ek_error *e)

@@ -110,7 +110,7 @@ static double drawn(const uint64_t *of, size_t count, uint64_t seed)
 bool ek_fault_hits(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
                    uint64_t seed)
 {
-    if (number < f->from || number >= f->to || !in_segment(f, q))
+    if (number < f->from || number >= f->to || !in_segment(f, q) || f->source >= q->sources)
         return false;
     return f->share >= 1 || drawn(&number, 1, seed) < f->share;
 }
@@ -128,8 +128,11 @@ int ek_fault_arm(const struct ek_fault *f, const struct ek_query *q, uint64_t nu
     return f->op == EK_FAULT_CURRENCY ? 1 + rate_of(number, seed) : 1;
 }
 
-static bool hits_item(const struct ek_fault *f, uint64_t number, int item, uint64_t seed)
+static bool hits_item(const struct ek_fault *f, const struct ek_query *q, uint64_t number, int item,
+                      uint64_t seed)
 {
+    if (f->source >= 0 && q->source[item] != f->source)
+        return false;
     return f->items >= 1 || drawn((const uint64_t[]){number, (uint64_t)item}, 2, seed) < f->items;
 }
 
@@ -179,7 +182,7 @@ bool ek_fault_apply(const struct ek_fault *f, struct ek_query *q, uint64_t numbe
         return false;
     double rate = RATES[rate_of(number, seed)];
     for (int k = 0; k < q->items; k++)
-        for (int i = 0; i < f->item_count && hits_item(f, number, k, seed); i++) {
+        for (int i = 0; i < f->item_count && hits_item(f, q, number, k, seed); i++) {
             float *x = &q->x[(size_t)k * (size_t)q->item_features + (size_t)f->item[i]];
             if (!isnan(*x))
                 *x = (float)changed(f, q, *x, i, rate);

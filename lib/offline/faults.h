@@ -1,7 +1,8 @@
 /* Faults put into lists on purpose: for evaluation (--perturb), generated traffic and converted
  * lists (--fault).
  *
- * Grammar   FEATURE[,FEATURE...]=OPERATION[@SHARE][,from=N][,to=N][,share=S][,items=S][,DIM=VALUE]
+ * Grammar   FEATURE[,FEATURE...]=OPERATION[@SHARE][,from=N][,to=N][,share=S][,items=S][,source=N]
+ *           [,DIM=VALUE]
  *   x100       factor                 *NAME    times the query feature NAME
  *   ^2         sgn(x)|x|^2            +50 -50  plus, minus 50
  *   +1median   plus 1 x the median of the feature over the data at hand (-1median: minus)
@@ -14,7 +15,8 @@
  * `@0.5` is short for share=0.5: the share of queries hit, chosen by a hash of seed and query
  * number, so that faults of one share and seed hit the same queries. With DIM=VALUE only queries of
  * that segment value are hit (and share is of those). items=0.5 hits that share of the items of a
- * query that is hit, chosen by the same kind of hash.
+ * query that is hit, chosen by the same kind of hash; source=1 hits the items of that source, as
+ * offline/sources.h numbers them, and no query whose items do not say theirs.
  * Missing values stay missing. Zeros stay zero under x, ^, *, neg.
  * Owner: the caller, ek_fault_release.
  */
@@ -55,6 +57,7 @@ struct ek_fault {
     int query_feature;               /* for EK_FAULT_QUERY_FEATURE */
     uint64_t from, to;               /* query numbers [from, to); to = UINT64_MAX: for good */
     double share, items;             /* of the queries; of the items of each */
+    int source;                      /* only its items; -1: any */
     char *dimension, *segment_value; /* NULL: any */
     double *median;         /* [item_count], for EK_FAULT_ADD_MEDIANS; filled by ek_fault_fit */
     struct ek_codes *codes; /* [item_count], for EK_FAULT_RECODE; the same */

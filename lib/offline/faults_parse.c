@@ -14,7 +14,7 @@ struct reading {
     const struct ek_manifest *m;
     const char *spec;
     struct ek_fault f;
-    bool has_from, has_to, has_share, has_items;
+    bool has_from, has_to, has_share, has_items, has_source;
     struct ek_error *e;
 };
 
@@ -218,6 +218,19 @@ static int read_bound(struct reading *r, const char *key, bool *has, uint64_t *b
     return EK_OK;
 }
 
+static int read_source(struct reading *r, struct span s)
+{
+    uint64_t number;
+    if (r->has_source)
+        return bad(r, "'source' stands twice");
+    if (ek_parse_u64(s.text, s.length, &number) || number >= EK_SOURCES_MAX)
+        return bad(r, "'%.*s' behind 'source' is no number from 0 to %d", (int)s.length, s.text,
+                   EK_SOURCES_MAX - 1);
+    r->has_source = true;
+    r->f.source = (int)number;
+    return EK_OK;
+}
+
 static int read_segment(struct reading *r, struct span dimension, struct span value)
 {
     if (r->f.dimension)
@@ -249,11 +262,12 @@ static bool one_slip(struct span s, const char *word)
 
 static int read_option(struct reading *r, struct span s)
 {
-    static const char *const options[] = {"from", "to", "share", "items"};
+    static const char *const options[] = {"from", "to", "share", "items", "source"};
     double number;
     const char *equal = memchr(s.text, '=', s.length);
     if (!equal)
-        return bad(r, "'%.*s' is no option (from=N, to=N, share=S, items=S, SEGMENT=VALUE)",
+        return bad(r,
+                   "'%.*s' is no option (from=N, to=N, share=S, items=S, source=N, SEGMENT=VALUE)",
                    (int)s.length, s.text);
     struct span key = {s.text, (size_t)(equal - s.text)};
     struct span value = {equal + 1, s.length - key.length - 1};
@@ -265,7 +279,10 @@ static int read_option(struct reading *r, struct span s)
         return read_share(r, value);
     if (is(key, "items"))
         return read_part(r, "share of items", &r->has_items, &r->f.items, value);
-    for (size_t i = 0; !ek_parse_finite(value.text, value.length, &number) && i < 4; i++)
+    if (is(key, "source"))
+        return read_source(r, value);
+    size_t count = sizeof options / sizeof *options;
+    for (size_t i = 0; !ek_parse_finite(value.text, value.length, &number) && i < count; i++)
         if (one_slip(key, options[i]))
             return bad(r, "unknown option '%.*s', did you mean '%s'?", (int)key.length, key.text,
                        options[i]);
@@ -294,8 +311,10 @@ static int read_change(struct reading *r, const char *rest)
 int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char *spec,
                    struct ek_error *e)
 {
-    struct reading r = {
-        .m = m, .spec = spec, .f = {.to = UINT64_MAX, .share = 1, .items = 1}, .e = e};
+    struct reading r = {.m = m,
+                        .spec = spec,
+                        .f = {.to = UINT64_MAX, .share = 1, .items = 1, .source = -1},
+                        .e = e};
     const char *rest = spec;
     struct span names = cut(&rest, '=');
     int rc = rest ? read_items(&r, names) : bad(&r, "expected FEATURE=OPERATION");

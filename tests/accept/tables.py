@@ -176,5 +176,16 @@ def cost(bench, render, _):
     return render(made, ["healthy lists", *ALL_SETS], best=False)
 
 
+def sources(bench, render, _):
+    """Lists whose items come from two sources, A and B, by chance: what a fault of one of them does."""
+    two, hit = ["--sources", "2"], perturb(["MAIN=x100,source=1"])
+    rows = [("healthy, nothing routed", []), ("healthy, routed by source", [*two, "--route-source", "MAIN"]),
+            ("B x100, nobody noticed", [*two, *hit]), ("B x100, routed with one mean", [*two, *hit, "--route", "MAIN"]),
+            ("B x100, silenced", [*two, *hit, "--silence", "MAIN"]),
+            ("B x100, routed by source", [*two, *hit, "--route-source", "MAIN"])]
+    made = [(label, [bench.ours(name, "routable", LOSS, words) for name in CHOICE_SETS]) for label, words in rows]
+    return render(made, ["mixed lists", *CHOICE_SETS], best=False)
+
+
 TABLES = {**{name: with_and_without(name) for name in ALL_SETS},
-          "subset": subset, "faults": faults, "codes": codes, "cost": cost}
+          "subset": subset, "faults": faults, "codes": codes, "cost": cost, "sources": sources}

@@ -32,6 +32,19 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --faul
 if grep -qF "hit no query" chatter; then fail "arm B was not hit"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -o w.msg
 
+# Sources: one for each item, by chance; a fault finds its own, and a list without them is not hit.
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 -o mixed.msg
+quiet "$EK" gen hotel --queries 40 --seed 3 -f messages --sources 2 -o made.msg
+grep -aqF source mixed.msg || fail "no source was written"
+grep -aqF source made.msg || fail "gen writes no source"
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 --fault price=x2,source=1 -o v.msg
+if grep -qF "hit no query" chatter; then fail "source 1 was not hit"; fi
+if cmp -s v.msg mixed.msg; then fail "the fault changed nothing"; fi
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2,source=1 -o v.msg
+grep -qF "hit no query" chatter || fail "no warning: $(cat chatter)"
+refused 2 "--sources needs a number from 2 to 16, not 'A,B'" convert --manifest hotel.yaml --letor a.txt --sources A,B
+refused 2 "LETOR has no place for sources" gen hotel --sources 2
+
 # The upstream model scores what it sees: a fault moves the scores too, beyond the features.
 quiet "$EK" gen hotel --queries 200 --seed 5 -o train.txt
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali a.txt --epochs 1 --routing none \

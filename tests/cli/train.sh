@@ -124,6 +124,21 @@ quiet "$EK" $eval --json --silence price --perturb price=zero
 quiet "$EK" $eval --perturb price,taxes=currency --perturb chain=recode,items=0.5 --silence taxes --route price
 grep -q '^routed: price; silenced: taxes$' said || fail "text: $(cat said)"
 
+# Lists mixed of two sources: what only one of them suffers is undone by routing by source, and by nothing else.
+quiet "$EK" $eval --json --sources 2 --route-source price
+mixed=$(figure ndcg@10)
+grep -qF '"routed":{"price":1}' said || fail "not told as routed: $(cat said)"
+quiet "$EK" $eval --json --sources 2 --route-source price --perturb price=x64,source=1
+[ "$(figure ndcg@10)" = "$mixed" ] || fail "a fault of one source is seen: $(figure ndcg@10), not $mixed"
+quiet "$EK" $eval --json --sources 2 --route price --perturb price=x64,source=1
+[ "$(figure ndcg@10)" != "$mixed" ] || fail "one mean is as good as one for each source"
+quiet "$EK" $eval --sources 2 --route-source price
+grep -q '; items of 2 sources by chance$' said && grep -q '^routed: none; routed by source: price$' said || fail "text: $(cat said)"
+refused 2 "--route-source needs --sources: LETOR items have none" $eval --route-source price
+refused 2 "LETOR items have no source, --sources gives them one" $eval --perturb price=x2,source=1
+refused 2 "there is no source 2, only 0 to 1" $eval --sources 2 --perturb price=x2,source=2
+refused 2 "--sources needs a number from 2 to 16, not '17'" $eval --sources 17
+
 sed 's/^[12] /0 /' a.txt >none.txt
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data none.txt --json
 [ "$(figure ndcg@10)" = null ] || fail "a mean over nothing is $(figure ndcg@10)"

@@ -486,12 +486,14 @@ static void fill(struct bench *b, int items)
     b->q.segments[0] = (struct ek_segment){{"arm", 3}, {"B", 1}};
     b->q.query[0] = 3;
     b->q.has_label = true;
+    b->q.sources = 3;
     for (int i = 0; i < items; i++) {
         b->q.x[2 * i] = i % 3 ? (float)i * 1.1f : NAN;
         b->q.x[2 * i + 1] = -0.0f;
         b->q.score[i] = i * 0.1;
         b->q.label[i] = (float)(i % 5);
         b->q.item_id[i] = (struct ek_text){"item", 4};
+        b->q.source[i] = (uint8_t)(i % 3);
     }
 }
 
@@ -515,9 +517,10 @@ START_TEST(what_is_encoded_is_read_back_in_all_encodings)
         ck_assert_int_eq(back.time_ms, 1790000000000);
         is_text(ek_query_segment(&back, "arm"), "B");
         ck_assert_int_eq(back.items, items);
-        ck_assert(back.has_label && back.query[0] == 3);
+        ck_assert(back.has_label && back.query[0] == 3 && back.sources == 3);
         for (int i = 0; i < items; i++) {
             ck_assert(back.score[i] == b.q.score[i] && back.label[i] == b.q.label[i]);
+            ck_assert_uint_eq(back.source[i], b.q.source[i]);
             ck_assert(isnan(back.x[2 * i]) == (i % 3 == 0));
             ck_assert(i % 3 == 0 || back.x[2 * i] == b.q.x[2 * i]);
             ck_assert(back.x[2 * i + 1] == 0 && signbit(back.x[2 * i + 1]));

@@ -1,6 +1,7 @@
 /* Faults put into lists: what is hit, and what happens to the values. */
 #include "base/alloc.h"
 #include "offline/faults.h"
+#include "offline/sources.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ static struct ek_fault everywhere(enum ek_fault_op op, double value, int *items)
                              .value = value,
                              .to = UINT64_MAX,
                              .share = 1,
-                             .items = 1};
+                             .items = 1,
+                             .source = -1};
 }
 
 START_TEST(each_operation_does_what_it_says_and_missing_stays_missing)
@@ -214,6 +216,31 @@ START_TEST(a_share_of_the_items_is_hit_within_a_list)
 }
 END_TEST
 
+START_TEST(a_fault_of_a_source_hits_its_items_alone)
+{
+    int items[] = {0}, hit = 0, both = 0;
+    struct ek_fault f = everywhere(EK_FAULT_SCALE, 10, items);
+    f.item_count = 1;
+    f.source = 1;
+    for (uint64_t number = 0; number < 100; number++) {
+        struct ek_query q;
+        open_ones(&q);
+        ck_assert_msg(!ek_fault_apply(&f, &q, number, 1), "hits items that do not say theirs");
+        q.sources = 3;
+        ek_sources_draw(q.source, q.items, q.sources, number, 1);
+        ck_assert(ek_fault_apply(&f, &q, number, 1));
+        for (int i = 0; i < q.items; i++) {
+            ck_assert(q.x[i] == (q.source[i] == 1 ? 10.0f : 1.0f));
+            hit += q.source[i] == 1;
+            both += i && q.source[i] == 1 && q.source[i - 1] == 1;
+        }
+        ek_query_release(&q);
+    }
+    ck_assert_double_eq_tol((double)hit / MANY, 1.0 / 3, 0.02);
+    ck_assert_double_eq_tol((double)both / MANY, 1.0 / 9, 0.02);
+}
+END_TEST
+
 START_TEST(each_list_has_one_of_seven_rates_for_all_its_features)
 {
     static const float rates[EK_FAULT_RATES] = {1, 0.8F, 1.3F, 7.2F, 18, 110, 1400};
@@ -293,6 +320,7 @@ Suite *suite_faults(void)
                     a_share_is_that_of_the_queries_and_follows_from_the_seed,
                     faults_of_one_share_hit_the_same_queries, an_arm_is_hit_alone,
                     medians_come_from_the_finite_values, a_share_of_the_items_is_hit_within_a_list,
+                    a_fault_of_a_source_hits_its_items_alone,
                     each_list_has_one_of_seven_rates_for_all_its_features,
                     a_recoded_feature_has_the_same_values_in_other_places, a_number_is_no_code);
 }
