@@ -131,6 +131,8 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
     memcpy(m->zero, parameter + n->zero, (n->gate + 1) * n->routable * sizeof *parameter);
     if (n->mixes)
         ek_network_shares(n, parameter, m->mixture);
+    if (n->varied)
+        ek_varied_prune(n->varied, m);
 }
 
 /* Arrays of one layer. */
@@ -200,6 +202,35 @@ static float *put(float *to, const float *from, size_t count)
     return to + count;
 }
 
+static void keep(float *x, const float *kept, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] *= kept[i];
+}
+
+/* Blanks what is not read: `u` the first inputs of an item, `logs` where those of logarithms begin.
+ */
+static void keep_varied(const struct ek_network *n, float *u, float *logs)
+{
+    const struct ek_varied *v = n->varied;
+    keep(u, v->item, n->items);
+    keep(u + n->items, v->query, n->queries);
+    if (n->log_input != EK_LOG_NONE)
+        keep(logs, v->log, n->routable);
+    if (n->log_input == EK_LOG_ALWAYS)
+        keep(logs + n->routable, v->zero, n->routable);
+}
+
+static void load_logs(const struct ek_network *n, float *to, const float *z, const float *mask)
+{
+    if (n->log_input == EK_LOG_NONE)
+        return;
+    for (size_t k = 0; k < n->routable; k++)
+        to[k] = n->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * mask[k];
+    if (n->log_input == EK_LOG_ALWAYS)
+        put(to + n->routable, z + n->routable, n->routable);
+}
+
 static void load_item(const struct ek_network *n, const float *turned, float *to,
                       const struct ek_network_list *l, size_t item)
 {
@@ -213,12 +244,9 @@ static void load_item(const struct ek_network *n, const float *turned, float *to
     to = put(to, l->query, n->queries);
     if (n->mask_input)
         to = put(to, l->mask, n->routable);
-    if (n->log_input == EK_LOG_NONE)
-        return;
-    for (size_t k = 0; k < n->routable; k++)
-        to[k] = n->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * l->mask[k];
-    if (n->log_input == EK_LOG_ALWAYS)
-        put(to + n->routable, z + n->routable, n->routable);
+    load_logs(n, to, z, l->mask);
+    if (n->varied)
+        keep_varied(n, u, to);
 }
 
 void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,

@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "data/model.h"
+#include "offline/varied.h"
 
 struct ek_network_layer {
     size_t inputs, outputs, stride, width; /* stride: inputs padded, width: outputs padded */
@@ -24,6 +25,7 @@ struct ek_network {
     bool mask_input;
     enum ek_log_input log_input;
     const struct ek_model *model;
+    const struct ek_varied *varied; /* what the deep part reads; NULL: everything */
     int layers;
     struct ek_network_layer layer[EK_LAYERS_MAX];
     size_t gate_weight, gate_bias, slope, zero; /* [L, M], [L], [L + 1, K] twice */

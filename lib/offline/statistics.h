@@ -8,7 +8,7 @@
  * Standard deviations have the divisor n; 1e-6 is added to item_sd and query_sd; log_sd is at least
  * 1e-3. What never changes in training (logs: within a list), or has no value, has the deviation
  * EK_SD_UNREAD instead: no weight has learned anything about it, and should it move later, the
- * network is to see 0 and not a number beyond all that it has met.
+ * network is to see 0 and not a number beyond all that it has met (varied.h).
  */
 #ifndef EK_OFFLINE_STATISTICS_H
 #define EK_OFFLINE_STATISTICS_H

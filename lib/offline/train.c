@@ -19,6 +19,7 @@ static const double WARM_UP = 0.05;
 struct training {
     const struct ek_train_options *options;
     struct ek_model *model;
+    struct ek_varied varied;
     struct ek_encoded train, vali;
     struct ek_train_shared shared;
     struct ek_train_shard shard[EK_TRAIN_SHARDS];
@@ -324,10 +325,12 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
         (code = ek_train_check_data("validation", m, vali, false, o, e)) ||
         (code = ek_model_new(&t->model, m, &o->shape, e)) ||
         (code = ek_statistics_fit(t->model, train, e)) ||
+        (code = ek_varied_find(&t->varied, t->model, train, e)) ||
         (code = ek_encoded_init(&t->train, t->model, train, e)) ||
         (code = ek_encoded_init(&t->vali, t->model, vali, e)))
         return code;
     ek_network_init(&t->shared.network, t->model, &o->network);
+    t->shared.network.varied = &t->varied;
     t->shared.model = t->model;
     if (allocate(t))
         return ek_fail(e, EK_ENOMEM, "no memory to train a model");
@@ -385,6 +388,7 @@ static void release(struct training *t)
         ek_train_shard_release(&t->shard[i]);
     ek_train_state_release(&t->state);
     ek_buf_release(&t->identity);
+    ek_varied_release(&t->varied);
     ek_encoded_release(&t->train);
     ek_encoded_release(&t->vali);
     ek_norm_release(&t->shared.norm);

@@ -380,35 +380,6 @@ START_TEST(patience_ends_training)
 }
 END_TEST
 
-START_TEST(what_never_changed_in_training_is_not_read)
-{
-    struct ek_train_options o = ek_small_options();
-    struct ek_manifest *f = ek_small_manifest();
-    struct ek_dataset train, vali;
-    struct ek_model *m;
-    struct ek_error e;
-    ek_small_data(&train, 1, LISTS);
-    ek_small_data(&vali, 2, 80);
-    for (size_t i = 0; i < train.items; i++) {
-        train.x[i * F + 1] = 4; /* routable */
-        train.x[i * F + 2] = 0;
-    }
-    ck_assert_int_eq(ek_train(&m, f, &train, &vali, &o, NULL, &e), EK_OK);
-    double moving = quality(m, &vali, NULL);
-    for (size_t i = 0; i < vali.items; i++) {
-        vali.x[i * F + 1] = 4;
-        vali.x[i * F + 2] = 0;
-    }
-    ck_assert_double_eq_tol(moving, quality(m, &vali, NULL), 0.01);
-    ck_assert(m->item_sd[1] == EK_SD_UNREAD && m->log_sd[1] == EK_SD_UNREAD);
-    ck_assert(ek_spread_ratio(m, &vali, 1) == 1);
-    ek_model_free(m);
-    ek_dataset_release(&train);
-    ek_dataset_release(&vali);
-    ek_manifest_free(f);
-}
-END_TEST
-
 /* The step at which to stop comes with the context. */
 static int stop_at(void *context, const struct ek_train_progress *p)
 {
@@ -555,8 +526,7 @@ Suite *suite_train(void)
         first_weights_lie_within_their_bounds, the_optimiser_by_hand, adagrad_by_hand,
         a_seed_gives_the_same_model_whatever_runs_it, every_form_learns_the_ranking,
         a_routed_fault_costs_nothing, lists_with_another_scale_harden_a_model_against_faults,
-        what_never_changed_in_training_is_not_read, a_run_that_goes_on_ends_with_the_same_bits,
-        a_checkpoint_with_impossible_numbers_is_refused,
+        a_run_that_goes_on_ends_with_the_same_bits, a_checkpoint_with_impossible_numbers_is_refused,
         the_average_of_a_high_power_is_the_last_step, patience_ends_training,
         training_can_be_stopped, what_cannot_be_trained_is_refused);
 }

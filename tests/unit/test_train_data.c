@@ -1,5 +1,9 @@
 /* What training makes of its lists: what it draws for them, and what it does about odd ones. */
+#include "base/alloc.h"
+#include "offline/evaluate.h"
+#include "offline/statistics.h"
 #include "offline/train.h"
+#include "score/scorer.h"
 #include "tests/check.h"
 #include "tests/train_set.h"
 
@@ -89,7 +93,141 @@ START_TEST(no_two_lists_of_any_epoch_draw_the_same_numbers)
 }
 END_TEST
 
+/* The lists with a routable feature, another one and a query feature that never vary. */
+static void fill_flat(struct ek_dataset *d, uint64_t seed, int lists)
+{
+    ek_small_data(d, seed, lists);
+    for (size_t i = 0; i < d->items; i++) {
+        d->x[i * F + 1] = 4;
+        d->x[i * F + 2] = 0;
+    }
+    for (size_t q = 0; q < d->lists; q++)
+        d->query[q] = 2;
+}
+
+static void score_all(const struct ek_model *m, const struct ek_dataset *d, bool routed,
+                      double *score)
+{
+    const struct ek_treatment t[2] = {{EK_ACT_NONE, 0}, {routed ? EK_ACT_ROUTE : EK_ACT_NONE, 0}};
+    struct ek_scorer *s;
+    struct ek_query view;
+    struct ek_error e;
+    ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
+    for (size_t q = 0; q < d->lists; q++) {
+        ek_dataset_view(d, q, &view);
+        ck_assert_int_eq(ek_scorer_score(s, &view, t, score + d->offset[q], &e), EK_OK);
+    }
+    ek_scorer_free(s);
+}
+
+/* Moves what never varied in training: all of it, or every third item's. */
+static void move_flat(struct ek_dataset *d, int how)
+{
+    static const float to[][2] = {{400, 1}, {0, 7}, {NAN, NAN}, {-4, -100}, {1e30f, 1e30f}};
+    for (size_t i = 0; i < d->items; i += how % 2 ? 3 : 1) {
+        d->x[i * F + 1] = to[how / 2][0];
+        d->x[i * F + 2] = to[how / 2][1];
+    }
+    for (size_t q = 0; q < d->lists; q++)
+        d->query[q] = to[how / 2][0];
+}
+
+static void check_flat(const struct ek_train_options *o, const char *name)
+{
+    struct ek_manifest *f = ek_small_manifest();
+    struct ek_dataset train, vali;
+    struct ek_model *m;
+    struct ek_error e;
+    fill_flat(&train, 1, 120);
+    fill_flat(&vali, 2, 20);
+    ck_assert_int_eq(ek_train(&m, f, &train, &vali, o, NULL, &e), EK_OK);
+    ek_dataset_release(&train);
+    double *as_trained = ek_calloc(2 * vali.items, sizeof *as_trained);
+    double *moved = as_trained + vali.items;
+    for (int how = 0; how < 20; how++) {
+        bool routed = how >= 10;
+        fill_flat(&train, 2, 20);
+        score_all(m, &vali, routed, as_trained);
+        move_flat(&train, how % 10);
+        score_all(m, &train, routed, moved);
+        for (size_t i = 0; i < vali.items; i++)
+            ck_assert_msg(moved[i] == as_trained[i], "%s, move %d: %g instead of %g", name, how,
+                          moved[i], as_trained[i]);
+        ek_dataset_release(&train);
+    }
+    ck_assert(as_trained[0] != as_trained[1]);
+    ck_assert(m->item_sd[1] == EK_SD_UNREAD && m->log_sd[1] == EK_SD_UNREAD);
+    ck_assert(ek_spread_ratio(m, &vali, 1) == 1);
+    ek_free(as_trained);
+    ek_model_free(m);
+    ek_dataset_release(&vali);
+    ek_manifest_free(f);
+}
+
+START_TEST(what_never_changed_in_training_moves_no_score_later)
+{
+    for (int form = 0; form <= 2 * EK_TRANSFORM_MIXTURE + 3; form++) {
+        struct ek_train_options o = ek_small_options();
+        o.epochs = 1;
+        o.shape.transform = (enum ek_transform)(form / 2 % (EK_TRANSFORM_MIXTURE + 1));
+        o.network.batch_norm = form % 2;
+        o.shape.hidden_count = form % 3;
+        if (form > 2 * EK_TRANSFORM_MIXTURE + 1)
+            o.shape.log_input = EK_LOG_ROUTED;
+        check_flat(&o, ek_transform_name(o.shape.transform));
+    }
+}
+END_TEST
+
+START_TEST(what_a_model_leaves_out_was_not_learned_with)
+{
+    struct ek_train_options o = ek_small_options();
+    struct ek_train_progress last;
+    struct ek_manifest *f = ek_small_manifest();
+    struct ek_dataset d;
+    struct ek_model *m;
+    struct ek_error e;
+    struct ek_evaluation v = {.metric = {{EK_NDCG, 10}}, .metric_count = 1};
+    o.routing = EK_ROUTING_NONE;
+    o.shape.transform = EK_TRANSFORM_RAW;
+    fill_flat(&d, 1, 120);
+    for (size_t i = 0; i < d.items; i++)
+        d.x[i * F + 1] = 500;
+    ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, &last, &e), EK_OK);
+    ck_assert_int_eq(ek_evaluate(m, &d, &v, &e), EK_OK);
+    ck_assert_double_eq_tol(ek_metric_result(&v.mean[0]), last.best_ndcg10, 1e-9);
+    ek_model_free(m);
+    ek_dataset_release(&d);
+    ek_manifest_free(f);
+}
+END_TEST
+
+START_TEST(a_zero_that_training_never_had_has_no_indicator)
+{
+    struct ek_train_options o = ek_small_options();
+    struct ek_manifest *f = ek_small_manifest();
+    struct ek_dataset d; /* prices are never 0, ratings now and then */
+    struct ek_model *m;
+    struct ek_error e;
+    ek_small_data(&d, 1, 120);
+    ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, NULL, &e), EK_OK);
+    size_t last = (size_t)m->deep_inputs - 1;
+    for (int unit = 0; unit < m->hidden[0]; unit++) {
+        const float *w = m->weight[0] + (size_t)unit * (last + 1);
+        ck_assert(w[last - 1] == 0 && w[last] != 0);
+    }
+    for (int g = 0; g <= m->gate_size; g++)
+        ck_assert(m->zero[2 * g] == 0 && m->zero[2 * g + 1] != 0);
+    ek_model_free(m);
+    ek_dataset_release(&d);
+    ek_manifest_free(f);
+}
+END_TEST
+
 Suite *suite_train_data(void)
 {
-    return ek_suite("train data", no_two_lists_of_any_epoch_draw_the_same_numbers);
+    return ek_suite("train data", no_two_lists_of_any_epoch_draw_the_same_numbers,
+                    what_never_changed_in_training_moves_no_score_later,
+                    what_a_model_leaves_out_was_not_learned_with,
+                    a_zero_that_training_never_had_has_no_indicator);
 }
