@@ -75,7 +75,8 @@ struct ek_rules {
     struct ek_window_rule windows;
     int pin_count;
     struct ek_pin *pin;
-    int test_count;             /* tests the file has; they are checked, not kept */
+    long source_line, source_column; /* where 'route_source' stands first; 0: nowhere */
+    int test_count;                  /* tests the file has; they are checked, not kept */
     struct ek_error_list later; /* what the file asks for that this version cannot do, by place */
 };
 

@@ -55,6 +55,10 @@ static int read_reaction(const struct ek_rules_source *s, const struct ek_node *
                          "'route_source' is for 'items', which has some items of a list on another "
                          "scale, not for '%s'",
                          ek_class_name(class));
+    if (!rc && action == EK_ACT_ROUTE_SOURCE && !s->r->source_line) {
+        s->r->source_line = value->line;
+        s->r->source_column = value->column;
+    }
     if (!rc)
         rule->on[class] = action;
     return rc;

@@ -72,6 +72,18 @@ static int load_model(struct loading *l, const char *path)
     return told(l, EK_ASSET_MODEL, path, rc);
 }
 
+/* Rules that no list could ever follow would be told as in force. */
+static int check_sources(const struct ek_assets *a, const char *rules, const char *model,
+                         struct ek_error *e)
+{
+    if (!a->rules || !a->rules->source_line || !a->model || !a->model->list_free)
+        return EK_OK;
+    return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
+                      "'route_source' needs the other items of the list, which the model '%s' does "
+                      "not see (list-free): take 'silence', or a model trained without --list-free",
+                      model);
+}
+
 static int load(struct loading *l, const char *manifest, const char *profile, const char *rules,
                 const char *model)
 {
@@ -83,6 +95,8 @@ static int load(struct loading *l, const char *manifest, const char *profile, co
         rc = load_rules(l, rules);
     if (!rc && model)
         rc = load_model(l, model);
+    if (!rc)
+        rc = told(l, EK_ASSET_RULES, rules, check_sources(l->a, rules, model, l->e));
     return rc ? rc : l->failed;
 }
 

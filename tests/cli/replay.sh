@@ -32,6 +32,23 @@ status=0
 [ $status = 78 ] || fail "ended with $status: $(cat chatter)"
 grep -q "market.yaml: 'baseline' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"
 
+# Rules that no list could ever follow are refused: a list-free model sees no other items.
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --list-free -o free.safetensors
+printf 'version: 1\nfeatures:\n  price:\n    on: {items: route_source}\n' >source.yaml
+refused 78 "source.yaml:4:17: 'route_source' needs the other items of the list, which the model 'free.safetensors'" \
+	replay --manifest hotel.yaml --profile p.ekp --rules source.yaml --model free.safetensors --messages in.msg
+quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --rules source.yaml --model m.safetensors --messages in.msg
+printf 'version: 1\n' >plain.yaml
+quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --rules plain.yaml --model free.safetensors --messages in.msg
+cat >run.yaml <<'END'
+input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
+output: {topic: ranked, dead_letter: ranked.dead}
+assets: {manifest: hotel.yaml, profile: p.ekp, model: free.safetensors, rules: source.yaml}
+END
+status=0
+"$EK" check run.yaml >out 2>err || status=$?
+[ $status = 78 ] && grep -q "^run.yaml:3:.*'assets.rules': source.yaml:4:17: 'route_source' needs" out || fail "check: $status $(cat out err)"
+
 # A profile of too few lists says what it cannot do.
 head -c 40000 train.txt | sed '$d' >few.txt
 "$EK" profile --manifest hotel.yaml --letor few.txt -o few.ekp 2>chatter || fail "$(cat chatter)"

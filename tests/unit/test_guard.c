@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "data/codec.h"
+#include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
 #include "score/scorer.h"
@@ -19,6 +20,9 @@ enum { TRAINING = 4000, BEFORE = 200 };
 static const char ENFORCE[] = "version: 1\n"
                               "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
                               "segments: [arm]\n";
+static const char BY_SOURCE[] = "version: 1\n"
+                                "defaults: {mode: enforce, confirm_queries: 64}\n"
+                                "features: {price: {on: {items: route_source}}}\n";
 static const char OBSERVE[] = "version: 1\nsegments: [arm]\n";
 
 struct bench {
@@ -294,6 +298,126 @@ START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
 }
 END_TEST
 
+/* The next list; every other item is of source 1, whose prices are in cents when `faulty`. */
+static struct ek_query *mixed_list(struct bench *b, int faulty)
+{
+    struct ek_query *q = stream_next(&b->stream);
+    q->sources = 2;
+    for (int i = 0; i < q->items; i++) {
+        q->source[i] = i % 2;
+        if (faulty && q->source[i])
+            q->x[3 * i] *= 100;
+    }
+    return q;
+}
+
+START_TEST(a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_else)
+{
+    struct bench b;
+    struct ek_scorer *scorer;
+    struct ek_query out;
+    double expected[64];
+    const struct ek_treatment by_source[2] = {{EK_ACT_ROUTE_SOURCE, 0}, {EK_ACT_NONE, 0}};
+    setup(&b, BY_SOURCE, 1);
+    ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
+    ek_query_init(&out);
+    for (int i = 0; i < BEFORE; i++)
+        pass(&b, mixed_list(&b, 0));
+    ck_assert_int_eq(b.confirmed, 0);
+    for (int i = 0; i < 400; i++)
+        pass(&b, mixed_list(&b, 1));
+    ck_assert_ptr_nonnull(b.finding);
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"class\":\"items\""));
+    ck_assert_ptr_nonnull(strstr(b.plan, "\"action\":\"route_source\""));
+    for (int i = 0; i < 20; i++) {
+        pass(&b, mixed_list(&b, 1));
+        ck_assert_str_eq(ek_guard_action(b.guard), "routed");
+        ck_assert_int_eq(ek_scorer_score(scorer, &b.stream.query, by_source, expected, NULL),
+                         EK_OK);
+        ck_assert_int_eq(ek_codec_decode(b.assets.codec, b.out, b.length, &out, NULL), EK_OK);
+        for (int k = 0; k < out.items; k++)
+            ck_assert_double_eq_tol(out.score[k], expected[k], 1e-5 * (1 + fabs(expected[k])));
+
+        struct ek_query *silent = mixed_list(&b, 1);
+        silent->sources = 0;
+        pass(&b, silent);
+        ck_assert_str_eq(ek_guard_action(b.guard), "pass");
+        ck_assert_ptr_eq(b.out, b.message.data);
+    }
+    ek_query_release(&out);
+    ek_scorer_free(scorer);
+    teardown(&b);
+}
+END_TEST
+
+/* Passes the items [first, first + count) of a list as a part of it. Returns how many lists the
+ * watch over model and upstream has compared so far. */
+static uint64_t pass_part(struct bench *b, const struct ek_query *whole, int first, int count)
+{
+    struct ek_query part = *whole;
+    struct ek_agreement_view v;
+    double log_mean[2];
+    for (int k = 0; k < 2; k++) {
+        double sum = 0;
+        for (int i = 0; i < whole->items; i++)
+            sum += log(fabs((double)whole->x[3 * i + k]));
+        log_mean[k] = sum / whole->items;
+    }
+    part.items = count;
+    part.x += 3 * first;
+    part.score += first;
+    part.item_id += first;
+    part.list_items = whole->items;
+    part.log_mean = log_mean;
+    part.has_log_means = true;
+    pass(b, &part);
+    ek_agreement_watch_view(ek_guard_agreement(b->guard), &v);
+    return v.lists;
+}
+
+START_TEST(parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole)
+{
+    struct bench b;
+    struct ek_scorer *scorer;
+    struct ek_query out;
+    double expected[64];
+    const struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
+    setup(&b, ENFORCE, 1);
+    ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
+    ek_query_init(&out);
+    for (int i = 0; i < 600; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        int half = q->items / 2;
+        pass_part(&b, q, 0, half);
+        ck_assert_msg(!pass_part(&b, q, half, q->items - half), "an order of parts was compared");
+    }
+    ck_assert_uint_eq(ek_guard_queries(b.guard), 1200);
+    ck_assert_int_eq(b.confirmed, 0);
+    for (int i = 0; i < 400; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        stream_scale(q, 0, 100);
+        pass_part(&b, q, 0, q->items / 2);
+    }
+    ck_assert_int_eq(b.confirmed, 1);
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"units\":[\"cents\""));
+    for (int i = 0; i < 20; i++) {
+        struct ek_query *q = stream_next(&b.stream);
+        stream_scale(q, 0, 100);
+        int half = q->items / 2;
+        pass_part(&b, q, half, q->items - half);
+        ck_assert_str_eq(ek_guard_action(b.guard), "routed");
+        ck_assert_int_eq(ek_scorer_score(scorer, q, route, expected, NULL), EK_OK);
+        ck_assert_int_eq(ek_codec_decode(b.assets.codec, b.out, b.length, &out, NULL), EK_OK);
+        for (int k = 0; k < out.items; k++)
+            ck_assert_double_eq_tol(out.score[k], expected[half + k],
+                                    1e-5 * (1 + fabs(expected[half + k])));
+    }
+    ek_query_release(&out);
+    ek_scorer_free(scorer);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(without_a_model_an_enforced_route_is_an_alert)
 {
     struct bench b;
@@ -455,6 +579,8 @@ Suite *suite_guard(void)
                     a_plan_names_the_first_query_that_is_scored_under_it,
                     the_route_is_withdrawn_after_recovery_and_hold,
                     in_observe_mode_findings_are_told_and_bytes_stay,
+                    a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_else,
+                    parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole,
                     without_a_model_an_enforced_route_is_an_alert,
                     a_limit_of_routed_features_observes_and_says_so,
                     more_segment_values_than_cells_are_pooled_and_it_is_said_once,
