@@ -5,6 +5,7 @@
 #include "daemon/eval_counter.h"
 #include "daemon/eval_print.h"
 #include "daemon/fidelity_report.h"
+#include "daemon/routing_advice.h"
 
 #include "base/alloc.h"
 
@@ -36,15 +37,6 @@ static void free_models(struct models *v)
 {
     for (int i = 0; i < v->count; i++)
         ek_model_free(v->model[i]);
-}
-
-static void warn_of_routing(const struct ek_eval_args *a, const struct models *v,
-                            const struct ek_treatment *t)
-{
-    char text[300];
-    for (int i = 0; i < v->count; i++)
-        if (ek_model_routing_advice(v->model[i], t, text, sizeof text))
-            fprintf(stderr, "evenkeel: %s: %s\n", a->model.path[i], text);
 }
 
 /* Faults, then what is done about them. upstream: empty; filled from messages. */
@@ -131,8 +123,8 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     int rc = ek_counter_read(&c, m, a);
     if (!rc && (!r.of || !r.treatment))
         rc = ek_fail(&a->e, EK_ENOMEM, "no memory for the result");
-    if (!rc)
-        warn_of_routing(a, v, c.treatment);
+    for (int i = 0; i < v->count && !rc; i++)
+        ek_routing_warn(a->model.path[i], v->model[i], c.treatment, NULL);
     if (!rc)
         rc = prepare(a, m, &c, &d, &upstream);
     if (!rc && a->taught)

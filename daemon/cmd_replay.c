@@ -2,6 +2,7 @@
 #include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/rehearsal.h"
+#include "daemon/routing_advice.h"
 
 #include "base/file.h"
 #include "data/capture.h"
@@ -237,6 +238,8 @@ int ek_cmd_replay(int argc, char **argv)
         return ek_cli_fail(&e);
     }
     r.assets = assets;
+    if (assets->model)
+        ek_routing_warn(a.model, assets->model, NULL, NULL);
     ek_rehearsal_init(&r.came_to, assets);
     int rc = replay(&a, &r, &e);
     ek_rehearsal_release(&r.came_to);

@@ -8,6 +8,7 @@
 #include "daemon/kafka.h"
 #include "daemon/log.h"
 #include "daemon/options.h"
+#include "daemon/routing_advice.h"
 #include "daemon/stage.h"
 #include "evenkeel.h"
 #include "guard/assets.h"
@@ -109,7 +110,6 @@ static int print(const struct run *r, bool docs)
 static int prepare(struct run *r, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
-    char text[300];
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "no memory for the log");
@@ -118,8 +118,8 @@ static int prepare(struct run *r, struct ek_error *e)
     int rc = ek_config_assets(&r->assets, c, NULL, e);
     if (rc)
         return ek_cli_config_fault(e);
-    if (r->assets->model && ek_model_routing_advice(r->assets->model, NULL, text, sizeof text))
-        ek_log_text(r->log, EK_LOG_WARN, "model_routing", text);
+    if (r->assets->model)
+        ek_routing_warn(c->model, r->assets->model, NULL, r->log);
     rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc && strcmp(c->listen, "off") != 0)
         rc = ek_http_start(&r->http, c->listen, r->stage, r->log, e);

@@ -1,6 +1,7 @@
 #include "daemon/upstream.h"
 
 #include "daemon/check.h"
+#include "daemon/routing_advice.h"
 
 #include "base/alloc.h"
 #include "data/model.h"
@@ -57,6 +58,8 @@ static int read_model(struct ek_upstream *u, const struct ek_upstream_options *o
         ek_kind_explain(o->model, EK_KIND_MODEL, e);
     if (!rc)
         rc = ek_scorer_new(&u->scorer, u->model, e);
+    if (!rc && u->model->trained.routed) /* nothing is ever routed here */
+        ek_routing_warn(o->model, u->model, NULL, NULL);
     return rc;
 }
 

@@ -21,7 +21,8 @@ struct ek_upstream_options {
     uint64_t seed; /* chooses the queries of faults with a share */
 };
 
-/* EK_EUSAGE for a spec that cannot be read, the loader's error for a model, EK_ESTATE for a model
+/* Says on stderr when the model always routes some features, which here nothing does.
+ * EK_EUSAGE for a spec that cannot be read, the loader's error for a model, EK_ESTATE for a model
  * of other features, EK_ENOMEM. */
 int ek_upstream_new(struct ek_upstream **out, const struct ek_upstream_options *o,
                     struct ek_error *e);
