@@ -40,7 +40,7 @@ void ek_train_defaults(struct ek_train_options *o)
                   .gate_size = 4,
                   .mask_input = true,
                   .log_input = EK_LOG_ALWAYS},
-        .keep_clean = 0.7,
+        .keep_clean = 0.5,
         .shift = 0.3,
         .epochs = 15,
         .batch_lists = 64,
@@ -174,18 +174,27 @@ static const float *current(const struct training *t)
     return t->options->average > 0 ? t->state.average : t->state.parameter;
 }
 
+/* Masks and scale faults become rarer, down to none: the last steps see the lists that the model is
+ * mostly asked about, with small steps that unlearn nothing. */
+static double fade(const struct training *t)
+{
+    return 1 - (double)t->state.at.step / (double)t->state.at.steps;
+}
+
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
     run_parts(t, turn_task);
-    deal(t, (struct ek_train_part){.set = &t->train,
-                                   .lists = t->state.order,
-                                   .from = from,
-                                   .to = to,
-                                   .seed = o->seed,
-                                   .epoch = t->state.at.epoch,
-                                   .divisor = divisor_of(t, from, to),
-                                   .shift = o->routing == EK_ROUTING_RANDOM ? o->shift : 0});
+    deal(t,
+         (struct ek_train_part){.set = &t->train,
+                                .lists = t->state.order,
+                                .from = from,
+                                .to = to,
+                                .seed = o->seed,
+                                .epoch = t->state.at.epoch,
+                                .divisor = divisor_of(t, from, to),
+                                .routed = fade(t) * (1 - o->keep_clean),
+                                .shift = o->routing == EK_ROUTING_RANDOM ? fade(t) * o->shift : 0});
     int code = learn(t, e);
     if (code)
         return code;
@@ -225,8 +234,10 @@ static void validate(struct training *t)
     ek_norm_fold(&t->shared.network, current(t), t->folded);
     t->shared.parameter = t->folded;
     run_parts(t, turn_task);
-    deal(t, (struct ek_train_part){
-                .set = &t->vali, .to = t->vali.data->lists, .seed = VALIDATION_SEED});
+    deal(t, (struct ek_train_part){.set = &t->vali,
+                                   .to = t->vali.data->lists,
+                                   .seed = VALIDATION_SEED,
+                                   .routed = 1 - t->options->keep_clean});
     run_tasks(t, validate_task);
     t->shared.parameter = t->state.parameter;
     for (int i = 0; i < EK_TRAIN_SHARDS; i++) {

@@ -33,8 +33,9 @@ struct ek_train_options {
     const int *static_routed; /* routable numbers for EK_ROUTING_STATIC */
     int static_count;
     struct ek_model_shape shape;
-    /* Under random routing: share of lists with nothing routed, and share of lists that get scale
-     * faults (train_shift.h). */
+    /* Under random routing, at the first step: share of lists with nothing routed, and share of
+     * lists that get scale faults (train_shift.h). They move linearly to 1 and 0 at the last step;
+     * validation keeps the first share. */
     double keep_clean, shift;
     int epochs, batch_lists;
     int patience; /* stops after that many epochs without a better one; 0: never */

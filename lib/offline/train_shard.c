@@ -62,7 +62,7 @@ int ek_train_shard_room(struct ek_train_shard *s, size_t rows, size_t lists)
 static void draw_random_mask(struct ek_train_shard *s, struct ek_rng *r, float *mask)
 {
     size_t count = s->shared->network.routable;
-    if (ek_rng_uniform(r) < s->shared->options->keep_clean || !count)
+    if (ek_rng_uniform(r) >= s->part.routed || !count)
         return;
     size_t size = 1 + (size_t)ek_rng_below(r, count);
     for (size_t k = 0; k < count; k++)

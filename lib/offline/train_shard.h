@@ -27,9 +27,9 @@ struct ek_train_part {
     const uint64_t *lists;
     size_t from, to;
     uint64_t seed;
-    int epoch;      /* from 1; 0: none, as of validation */
-    double divisor; /* of the batch's loss */
-    double shift;   /* share of the lists that get scale faults */
+    int epoch;            /* from 1; 0: none, as of validation */
+    double divisor;       /* of the batch's loss */
+    double routed, shift; /* shares of the lists: something routed at random; scale faults */
 };
 
 /* Lists that pass the network together: places [from, to), `rows` items. */

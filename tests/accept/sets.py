@@ -17,6 +17,22 @@ VARIANTS = {
     "list_free": ["--list-free"],
 }
 
+# The default with other inputs and layers.
+INPUTS = {
+    "zscore": ["--transform", "zscore"],
+    "cdf": ["--transform", "cdf"],
+    "raw": ["--transform", "raw"],
+    "raw, batch norm": ["--transform", "raw", "--batch-norm"],
+    "mixture": ["--transform", "mixture"],
+    "mixture, batch norm, dropout .1": ["--transform", "mixture", "--batch-norm", "--dropout", "0.1"],
+    "batch norm": ["--batch-norm"],
+    "dropout .1": ["--dropout", "0.1"],
+    "dropout .2": ["--dropout", "0.2"],
+    "batch norm, dropout .1": ["--batch-norm", "--dropout", "0.1"],
+    "batch norm, dropout .2": ["--batch-norm", "--dropout", "0.2"],
+}
+VARIANTS.update(INPUTS)
+
 
 def run(program, *words):
     """The JSON that the program prints."""

@@ -1,6 +1,8 @@
 """The tables of docs/results.md. Each is a function of the bench, `render` and `cell` (results.py) that gives Markdown."""
 import random
 
+from sets import INPUTS
+
 LOSS = "listmle"
 ALL_SETS = ("hotel", "swissmetro", "car", "mq2008")
 CHOICE_SETS = ("hotel", "swissmetro", "car")
@@ -176,6 +178,16 @@ def cost(bench, render, _):
     return render(made, ["healthy lists", *ALL_SETS], best=False)
 
 
+def inputs(bench, render, _):
+    """The default beside other transforms, batch normalisation and dropout."""
+    parts = []
+    for head, specs in (("clean", []), ("x100, unnoticed", ["MAIN=x100"])):
+        rows = [("the default" if v == "routable" else v, [bench.ours(name, v, LOSS, perturb(specs)) for name in ALL_SETS])
+                for v in ("routable", *INPUTS)]
+        parts.append(render(rows, [head, *ALL_SETS], best=False))
+    return "\n\n".join(parts)
+
+
 def sources(bench, render, _):
     """Lists whose items come from two sources, A and B, by chance: what a fault of one of them does."""
     two, hit = ["--sources", "2"], perturb(["MAIN=x100,source=1"])
@@ -188,4 +200,4 @@ def sources(bench, render, _):
 
 
 TABLES = {**{name: with_and_without(name) for name in ALL_SETS},
-          "subset": subset, "faults": faults, "codes": codes, "cost": cost, "sources": sources}
+          "subset": subset, "faults": faults, "codes": codes, "cost": cost, "inputs": inputs, "sources": sources}
