@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/decimal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,6 +76,9 @@ int ek_letor_head(struct ek_letor_line *line, struct ek_error *e)
         return ek_letor_fail(line, p, e, "'qid:N' must follow the label, not '%.*s'",
                              word_length(p), p);
     line->label = (float)label;
+    if (!isfinite(line->label) || (label > 0 && line->label == 0))
+        return ek_letor_fail(line, start, e, "label '%.*s' is out of range, which is 0 or %g to %g",
+                             word_length(start), start, (double)FLT_TRUE_MIN, (double)FLT_MAX);
     line->id.text = p += 4;
     while (!ends_word(*p))
         p++;

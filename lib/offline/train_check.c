@@ -80,6 +80,41 @@ static struct census count_lists(const struct ek_dataset *d)
     return c;
 }
 
+static int check_labels_of(const char *name, const struct ek_dataset *d, size_t q,
+                           struct ek_error *e)
+{
+    float high = 0;
+    for (size_t i = d->offset[q]; i < d->offset[q + 1]; i++) {
+        float y = d->label[i];
+        if (!(y >= 0))
+            return ek_fail(e, EK_EUSAGE,
+                           "list %zu of the %s data, item %zu: a label must be a number of at "
+                           "least 0, not %g",
+                           q + 1, name, i - d->offset[q] + 1, (double)y);
+        if (y > EK_TRAIN_LABEL_MAX)
+            return ek_fail(e, EK_EUSAGE,
+                           "list %zu of the %s data, item %zu: label %g is above %g, too large for "
+                           "a gain of 2^y - 1; give grades, as 0 to 4, or logarithms of counts",
+                           q + 1, name, i - d->offset[q] + 1, (double)y,
+                           (double)EK_TRAIN_LABEL_MAX);
+        high = y > high ? y : high;
+    }
+    if (high > 0 && high < EK_TRAIN_LABEL_LEAST)
+        return ek_fail(e, EK_EUSAGE,
+                       "list %zu of the %s data: its highest label, %g, is below %g and no gain of "
+                       "2^y - 1 is left of it; multiply all labels",
+                       q + 1, name, (double)high, (double)EK_TRAIN_LABEL_LEAST);
+    return EK_OK;
+}
+
+static int check_labels(const char *name, const struct ek_dataset *d, struct ek_error *e)
+{
+    int code = EK_OK;
+    for (size_t q = 0; q < d->lists && !code; q++)
+        code = check_labels_of(name, d, q, e);
+    return code;
+}
+
 static int check_lists(const char *name, const struct ek_dataset *d,
                        const struct ek_train_options *o, struct ek_error *e)
 {
@@ -153,6 +188,47 @@ static bool odd_column(const char *feature, const float *x, size_t rows, size_t 
     return true;
 }
 
+/* Item features that never occur and the first of them, and how many differ within some list. */
+struct columns {
+    size_t absent, first_absent, differing;
+};
+
+static struct columns count_columns(const struct ek_dataset *d)
+{
+    struct columns c = {0};
+    size_t columns = (size_t)d->item_features;
+    for (size_t f = columns; f-- > 0;) {
+        if (!occurs(d->x + f, d->items, columns)) {
+            c.absent++;
+            c.first_absent = f;
+        }
+        c.differing += !constant_in_lists(d, f);
+    }
+    return c;
+}
+
+/* Refuses what can only be a manifest of other data. */
+static int check_manifest(const struct ek_manifest *m, const struct ek_dataset *d,
+                          struct ek_error *e)
+{
+    struct columns c = count_columns(d);
+    int all = m->item_count;
+    if ((double)c.absent > EK_TRAIN_ABSENT_MAX * (double)all)
+        return ek_fail(e, EK_EUSAGE,
+                       "%zu of the %d item features of the manifest never occur in the training "
+                       "data, first '%s' (index %d): take the manifest of this set, or leave out "
+                       "what the set has not",
+                       c.absent, all, m->item[c.first_absent]->name,
+                       m->item[c.first_absent]->index);
+    if (!c.differing)
+        return ek_fail(e, EK_EUSAGE,
+                       "none of the %d item features of the manifest ever differs within a list of "
+                       "the training data, so nothing tells the items apart: take the manifest of "
+                       "this set",
+                       all);
+    return EK_OK;
+}
+
 static void check_features(const struct ek_manifest *m, const struct ek_dataset *d,
                            const struct ek_train_options *o)
 {
@@ -172,7 +248,11 @@ int ek_train_check_data(const char *name, const struct ek_manifest *m, const str
 {
     if (d->item_features != m->item_count || d->query_features != m->query_count)
         return ek_fail(e, EK_ESTATE, "the %s data has other features than the manifest", name);
-    int code = check_lists(name, d, o, e);
+    int code = check_labels(name, d, e);
+    if (!code)
+        code = check_lists(name, d, o, e);
+    if (!code && features)
+        code = check_manifest(m, d, e);
     if (!code && features)
         check_features(m, d, o);
     return code;

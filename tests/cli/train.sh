@@ -176,6 +176,16 @@ awk "$one" a.txt >single-vali.txt
 on="--manifest hotel.yaml --epochs 1 --hidden 4"
 refused 2 "the training data has no list with two items of different labels, so there is no order to learn" train $on --train singles.txt --vali a.txt -o x
 refused 2 "the validation data has no list with two items of different labels, so there is no order to judge by" train $on --train train.txt --vali single-vali.txt -o x
+sed '7s/^[^ ]*/5000/' train.txt >label.txt
+refused 2 "item 7: label 5000 is above 1000, too large for a gain of 2^y - 1" train $on --train label.txt --vali a.txt -o x
+sed '7s/^[^ ]*/1e39/' train.txt >label.txt
+refused 1 "label.txt:7:1: label '1e39' is out of range" train $on --train label.txt --vali a.txt -o x
+sed '7s/^[^ ]*/-1/' train.txt >label.txt
+refused 1 "label.txt:7:1: the label must be a number of at least 0, not '-1'" train $on --train label.txt --vali a.txt -o x
+sed -E 's/ ([2-9]|[1-9][0-9]):[^ ]+//g' train.txt >narrow.txt
+refused 2 "item features of the manifest never occur in the training data, first 'taxes' (index 2): take the manifest of this set" train $on --train narrow.txt --vali a.txt -o x
+sed -E 's/ ([0-9]+):[^ ]+/ \1:1/g' train.txt >flat.txt
+refused 2 "item features of the manifest ever differs within a list of the training data" train $on --train flat.txt --vali a.txt -o x
 sed 's/ qid:/ qid:9/' single-vali.txt >renamed.txt
 warned "50 of 350 lists of the training data have one item and no order" train $on --train train.txt renamed.txt --vali b.txt -o odd.safetensors
 warned "50 of 100 lists of the validation data have no positive label and are skipped" train $on --train train.txt --vali b.txt none.txt -o odd.safetensors

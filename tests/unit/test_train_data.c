@@ -224,10 +224,148 @@ START_TEST(a_zero_that_training_never_had_has_no_indicator)
 }
 END_TEST
 
+/* Trains on one data set and validates on another, which must be refused. */
+static void check_refused(const struct ek_dataset *train, const struct ek_dataset *vali,
+                          const char *want)
+{
+    struct ek_train_options o = ek_small_options();
+    struct ek_manifest *f = ek_small_manifest();
+    struct ek_model *m = NULL;
+    struct ek_error e = {0};
+    ck_assert_int_eq(ek_train(&m, f, train, vali, &o, NULL, &e), EK_EUSAGE);
+    ck_assert_str_eq(e.message, want);
+    ck_assert_ptr_null(m);
+    ek_manifest_free(f);
+}
+
+START_TEST(a_label_that_gives_no_gain_is_named_with_its_place)
+{
+    struct ek_dataset d, odd;
+    ek_small_data(&d, 1, 10);
+    ek_small_data(&odd, 1, 10);
+    float *label = odd.label + odd.offset[3] + 1;
+    *label = 1001;
+    check_refused(&odd, &d,
+                  "list 4 of the training data, item 2: label 1001 is above 1000, too large for a "
+                  "gain of 2^y - 1; give grades, as 0 to 4, or logarithms of counts");
+    *label = INFINITY;
+    check_refused(&d, &odd,
+                  "list 4 of the validation data, item 2: label inf is above 1000, too large for a "
+                  "gain of 2^y - 1; give grades, as 0 to 4, or logarithms of counts");
+    *label = -1;
+    check_refused(&odd, &d,
+                  "list 4 of the training data, item 2: a label must be a number of at least 0, "
+                  "not -1");
+    *label = NAN;
+    check_refused(&odd, &d,
+                  "list 4 of the training data, item 2: a label must be a number of at least 0, "
+                  "not nan");
+    for (size_t i = odd.offset[3]; i < odd.offset[4]; i++)
+        odd.label[i] = 0;
+    *label = 1e-17f;
+    check_refused(&odd, &d,
+                  "list 4 of the training data: its highest label, 1e-17, is below 1e-09 and no "
+                  "gain of 2^y - 1 is left of it; multiply all labels");
+    ek_dataset_release(&d);
+    ek_dataset_release(&odd);
+}
+END_TEST
+
+START_TEST(labels_at_the_limits_train_with_every_loss)
+{
+    struct ek_manifest *f = ek_small_manifest();
+    struct ek_dataset d;
+    ek_small_data(&d, 1, 40);
+    for (size_t i = 0; i < d.items; i++)
+        if (i < d.offset[20])
+            d.label[i] = 1000; /* each of them: sums of gains are the largest there can be */
+        else
+            d.label[i] *= 0.5e-9f;
+    d.label[0] = 0;
+    for (int loss = EK_LISTNET; loss <= EK_APPROX_NDCG; loss++) {
+        struct ek_train_options o = ek_small_options();
+        struct ek_train_progress last;
+        struct ek_model *m;
+        struct ek_error e;
+        o.loss = (enum ek_loss)loss;
+        ck_assert_int_eq(ek_train(&m, f, &d, &d, &o, &last, &e), EK_OK);
+        ck_assert(isfinite(last.loss) && last.best_ndcg10 > 0.5 && last.best_ndcg10 <= 1);
+        ek_model_free(m);
+    }
+    ek_dataset_release(&d);
+    ek_manifest_free(f);
+}
+END_TEST
+
+static void count_warning(void *context, const char *text)
+{
+    int *count = context;
+    *count += strstr(text, "the manifest that of another set?") != NULL;
+}
+
+/* How many warnings say that the manifest may be another one. */
+static int doubts(const struct ek_dataset *d)
+{
+    int count = 0;
+    struct ek_train_options o = ek_small_options();
+    struct ek_manifest *f = ek_small_manifest();
+    struct ek_model *m;
+    struct ek_error e;
+    o.epochs = 1;
+    o.warn = count_warning;
+    o.context = &count;
+    ck_assert_int_eq(ek_train(&m, f, d, d, &o, NULL, &e), EK_OK);
+    ek_model_free(m);
+    ek_manifest_free(f);
+    return count;
+}
+
+static void set_column(struct ek_dataset *d, size_t feature, bool by_list)
+{
+    for (size_t q = 0; q < d->lists; q++)
+        for (size_t i = d->offset[q]; i < d->offset[q + 1]; i++)
+            d->x[i * F + feature] = by_list ? (float)(q + 1) : 0;
+}
+
+START_TEST(a_manifest_of_another_set_is_refused_when_most_is_absent)
+{
+    struct ek_dataset d;
+    ek_small_data(&d, 1, 40);
+    ck_assert_int_eq(doubts(&d), 0);
+    set_column(&d, 1, false);
+    ck_assert_int_eq(doubts(&d), 1); /* one of three */
+    set_column(&d, 2, false);
+    check_refused(&d, &d,
+                  "2 of the 3 item features of the manifest never occur in the training data, "
+                  "first 'rating' (index 2): take the manifest of this set, or leave out what the "
+                  "set has not");
+    ek_dataset_release(&d);
+}
+END_TEST
+
+START_TEST(a_manifest_of_another_set_is_refused_when_no_item_feature_differs)
+{
+    struct ek_dataset d;
+    ek_small_data(&d, 1, 40);
+    set_column(&d, 0, true);
+    set_column(&d, 2, true);
+    ck_assert_int_eq(doubts(&d), 2);
+    set_column(&d, 1, true);
+    check_refused(&d, &d,
+                  "none of the 3 item features of the manifest ever differs within a list of the "
+                  "training data, so nothing tells the items apart: take the manifest of this set");
+    ek_dataset_release(&d);
+}
+END_TEST
+
 Suite *suite_train_data(void)
 {
     return ek_suite("train data", no_two_lists_of_any_epoch_draw_the_same_numbers,
                     what_never_changed_in_training_moves_no_score_later,
                     what_a_model_leaves_out_was_not_learned_with,
-                    a_zero_that_training_never_had_has_no_indicator);
+                    a_zero_that_training_never_had_has_no_indicator,
+                    a_label_that_gives_no_gain_is_named_with_its_place,
+                    labels_at_the_limits_train_with_every_loss,
+                    a_manifest_of_another_set_is_refused_when_most_is_absent,
+                    a_manifest_of_another_set_is_refused_when_no_item_feature_differs);
 }
