@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "data/model.h"
+#include "score/scorer.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -87,6 +88,26 @@ static inline float ek_random_value(struct ek_rng *r)
     default:
         return (float)x;
     }
+}
+
+/* A list for the model, of `items` items. */
+static inline void ek_random_list(struct ek_query *q, int items, const struct ek_model *m,
+                                  struct ek_rng *r)
+{
+    ck_assert_int_eq(ek_query_resize(q, items, m->item_features, m->query_features), EK_OK);
+    for (int i = 0; i < items * m->item_features; i++)
+        q->x[i] = ek_random_value(r);
+    ek_randomise(q->query, m->query_features, r, 1);
+}
+
+/* A model of any shape and its scorer. */
+static inline void ek_random_scorer(struct ek_manifest **features, struct ek_model **model,
+                                    struct ek_scorer **scorer, struct ek_rng *r)
+{
+    struct ek_error e;
+    *features = ek_random_manifest(r);
+    *model = ek_random_model(*features, r);
+    ck_assert_int_eq(ek_scorer_new(scorer, *model, &e), EK_OK);
 }
 
 #endif

@@ -3,6 +3,8 @@
 #define EK_TESTS_TRAIN_SET_H
 
 #include "base/rng.h"
+#include "daemon/pool.h"
+#include "data/tensors.h"
 #include "offline/train.h"
 #include "tests/check.h"
 
@@ -75,6 +77,50 @@ static inline struct ek_train_options ek_small_options(void)
     o.shape.hidden[0] = 12;
     o.shape.hidden[1] = 5;
     return o;
+}
+
+/* Trains, and gives back the manifest and the sets. */
+static inline struct ek_model *ek_trained(struct ek_manifest *m, struct ek_dataset *train,
+                                          struct ek_dataset *vali, const struct ek_train_options *o,
+                                          struct ek_train_progress *last)
+{
+    struct ek_model *model;
+    struct ek_error e = {0};
+    int code = ek_train(&model, m, train, vali, o, last, &e);
+    ck_assert_msg(code == EK_OK, "%s", e.message);
+    ek_dataset_release(train);
+    ek_dataset_release(vali);
+    ek_manifest_free(m);
+    return model;
+}
+
+static inline void ek_check_same_weights(const struct ek_model *a, const struct ek_model *b)
+{
+    for (size_t i = 0; i < ek_tensors_count(a->storage); i++) {
+        const struct ek_tensor *x = ek_tensors_at(a->storage, i);
+        const struct ek_tensor *y = ek_tensors_find(b->storage, x->name);
+        ck_assert_mem_eq(x->data, y->data, x->count * sizeof(float));
+    }
+}
+
+static inline void ek_run_on_pool(void *context, void (*task)(void *arg, int i), void *arg,
+                                  int count)
+{
+    ek_pool_run(context, task, arg, count);
+}
+
+/* Whether another number of threads gives the model `alone`, that of one. */
+static inline void ek_check_threads(const struct ek_model *alone, struct ek_train_options o,
+                                    struct ek_model *(*train)(const struct ek_train_options *o))
+{
+    for (int threads = 2; threads <= 5; threads += 3) {
+        o.context = ek_pool_new(threads);
+        o.run = ek_run_on_pool;
+        struct ek_model *m = train(&o);
+        ek_check_same_weights(alone, m);
+        ek_model_free(m);
+        ek_pool_free(o.context);
+    }
 }
 
 #endif

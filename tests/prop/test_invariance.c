@@ -32,16 +32,14 @@ struct world {
 static void random_list(struct world *w)
 {
     int n = 1 + (int)ek_rng_below(&w->r, ITEMS_MAX), f = w->model->item_features;
-    ck_assert_int_eq(ek_query_resize(&w->clean, n, f, w->model->query_features), EK_OK);
+    size_t queries = (size_t)w->model->query_features;
+    ek_random_list(&w->clean, n, w->model, &w->r);
     ck_assert_int_eq(ek_query_resize(&w->faulty, n, f, w->model->query_features), EK_OK);
-    for (int i = 0; i < n * f; i++)
-        w->clean.x[i] = ek_random_value(&w->r);
     for (int j = 0; j < f; j++)
         for (int i = 1; ek_rng_below(&w->r, 8) == 0 && i < n; i++)
             w->clean.x[i * f + j] = w->clean.x[j];
-    for (int i = 0; i < w->model->query_features; i++)
-        w->clean.query[i] = w->faulty.query[i] = (float)ek_rng_normal(&w->r);
     memcpy(w->faulty.x, w->clean.x, (size_t)(n * f) * sizeof(float));
+    memcpy(w->faulty.query, w->clean.query, queries * sizeof(float));
 }
 
 static struct ek_treatment random_treatment(struct ek_rng *r)
@@ -145,13 +143,10 @@ static double check_list(struct world *w, bool of_two)
 
 static void open_world(struct world *w, uint64_t seed, int number)
 {
-    struct ek_error e;
     ek_rng_seed_stream(&w->r, seed, (uint64_t)number);
     ek_query_init(&w->clean);
     ek_query_init(&w->faulty);
-    w->features = ek_random_manifest(&w->r);
-    w->model = ek_random_model(w->features, &w->r);
-    ck_assert_int_eq(ek_scorer_new(&w->scorer, w->model, &e), EK_OK);
+    ek_random_scorer(&w->features, &w->model, &w->scorer, &w->r);
 }
 
 static void close_world(struct world *w)

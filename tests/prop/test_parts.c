@@ -24,13 +24,10 @@ struct world {
 
 static void open_world(struct world *w, int number)
 {
-    struct ek_error e;
     ek_rng_seed_stream(&w->r, 31, (uint64_t)number);
     ek_query_init(&w->whole);
     ek_query_init(&w->part);
-    w->features = ek_random_manifest(&w->r);
-    w->model = ek_random_model(w->features, &w->r);
-    ck_assert_int_eq(ek_scorer_new(&w->scorer, w->model, &e), EK_OK);
+    ek_random_scorer(&w->features, &w->model, &w->scorer, &w->r);
 }
 
 static void close_world(struct world *w)
@@ -63,13 +60,8 @@ static void find_means(struct world *w)
 
 static void random_list(struct world *w)
 {
-    int n = 2 + (int)ek_rng_below(&w->r, ITEMS_MAX - 1), f = w->model->item_features;
     struct ek_error e;
-    ck_assert_int_eq(ek_query_resize(&w->whole, n, f, w->model->query_features), EK_OK);
-    for (int i = 0; i < n * f; i++)
-        w->whole.x[i] = ek_random_value(&w->r);
-    for (int i = 0; i < w->model->query_features; i++)
-        w->whole.query[i] = (float)ek_rng_normal(&w->r);
+    ek_random_list(&w->whole, 2 + (int)ek_rng_below(&w->r, ITEMS_MAX - 1), w->model, &w->r);
     for (int k = 0; k < w->model->routable_count; k++)
         w->treatment[k] = random_treatment(&w->r);
     ck_assert_int_eq(ek_scorer_score(w->scorer, &w->whole, w->treatment, w->want, &e), EK_OK);

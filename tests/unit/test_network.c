@@ -1,7 +1,5 @@
 /* The network in training: batch normalisation and dropout, and that it is the scorer's network. */
 #include "base/alloc.h"
-#include "daemon/pool.h"
-#include "data/tensors.h"
 #include "offline/encoded.h"
 #include "offline/hotel.h"
 #include "offline/network_norm.h"
@@ -9,6 +7,7 @@
 #include "offline/train.h"
 #include "score/scorer.h"
 #include "tests/check.h"
+#include "tests/train_set.h"
 
 #include <math.h>
 #include <string.h>
@@ -363,25 +362,13 @@ START_TEST(the_scorer_computes_what_was_trained_for_every_transform)
 }
 END_TEST
 
-static void run_on_pool(void *context, void (*task)(void *arg, int i), void *arg, int count)
-{
-    ek_pool_run(context, task, arg, count);
-}
-
 static struct ek_model *trained(const struct ek_train_options *o)
 {
     struct ek_manifest *m = hotel_manifest();
     struct ek_dataset train, vali;
-    struct ek_model *model;
-    struct ek_error e = {0};
     fill_lists(&train, m, 0, 150);
     fill_lists(&vali, m, 150, 40);
-    int code = ek_train(&model, m, &train, &vali, o, NULL, &e);
-    ck_assert_msg(code == EK_OK, "%s", e.message);
-    ek_dataset_release(&train);
-    ek_dataset_release(&vali);
-    ek_manifest_free(m);
-    return model;
+    return ek_trained(m, &train, &vali, o, NULL);
 }
 
 static struct ek_train_options quick(void)
@@ -396,27 +383,11 @@ static struct ek_train_options quick(void)
     return o;
 }
 
-static void check_equal(const struct ek_model *a, const struct ek_model *b)
-{
-    for (size_t i = 0; i < ek_tensors_count(a->storage); i++) {
-        const struct ek_tensor *x = ek_tensors_at(a->storage, i);
-        const struct ek_tensor *y = ek_tensors_find(b->storage, x->name);
-        ck_assert_mem_eq(x->data, y->data, x->count * sizeof(float));
-    }
-}
-
 START_TEST(threads_change_no_bit_under_batch_norm_and_dropout)
 {
     struct ek_train_options o = quick();
     struct ek_model *alone = trained(&o);
-    for (int threads = 2; threads <= 5; threads += 3) {
-        o.context = ek_pool_new(threads);
-        o.run = run_on_pool;
-        struct ek_model *m = trained(&o);
-        check_equal(alone, m);
-        ek_model_free(m);
-        ek_pool_free(o.context);
-    }
+    ek_check_threads(alone, o, trained);
     ek_model_free(alone);
 }
 END_TEST

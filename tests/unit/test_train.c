@@ -1,7 +1,6 @@
 /* Training: statistics, gradients of the whole network, and what a trained model can do. */
 #include "base/alloc.h"
 #include "data/tensors.h"
-#include "daemon/pool.h"
 #include "offline/optimiser.h"
 #include "offline/evaluate.h"
 #include "offline/network.h"
@@ -18,26 +17,18 @@
 
 enum { F = EK_SMALL_FEATURES, M = EK_SMALL_QUERIES, LISTS = 240 };
 
-static void run_on_pool(void *context, void (*task)(void *arg, int i), void *arg, int count)
-{
-    ek_pool_run(context, task, arg, count);
-}
-
 /* Trains on sets made from seeds 1 and 2. */
 static struct ek_model *trained(const struct ek_train_options *o, struct ek_train_progress *last)
 {
-    struct ek_manifest *m = ek_small_manifest();
     struct ek_dataset train, vali;
-    struct ek_model *model;
-    struct ek_error e = {0};
     ek_small_data(&train, 1, LISTS);
     ek_small_data(&vali, 2, 80);
-    int code = ek_train(&model, m, &train, &vali, o, last, &e);
-    ck_assert_msg(code == EK_OK, "%s", e.message);
-    ek_dataset_release(&train);
-    ek_dataset_release(&vali);
-    ek_manifest_free(m);
-    return model;
+    return ek_trained(ek_small_manifest(), &train, &vali, o, last);
+}
+
+static struct ek_model *trained_in_silence(const struct ek_train_options *o)
+{
+    return trained(o, NULL);
 }
 
 static double quality(const struct ek_model *m, const struct ek_dataset *d,
@@ -235,19 +226,7 @@ START_TEST(a_seed_gives_the_same_model_whatever_runs_it)
 {
     struct ek_train_options o = ek_small_options();
     struct ek_model *alone = trained(&o, NULL);
-    for (int threads = 2; threads <= 5; threads += 3) {
-        o.context = ek_pool_new(threads);
-        o.run = run_on_pool;
-        struct ek_model *m = trained(&o, NULL);
-        for (size_t i = 0; i < ek_tensors_count(alone->storage); i++) {
-            const struct ek_tensor *a = ek_tensors_at(alone->storage, i);
-            const struct ek_tensor *b = ek_tensors_find(m->storage, a->name);
-            ck_assert_mem_eq(a->data, b->data, a->count * sizeof(float));
-        }
-        ek_model_free(m);
-        ek_pool_free(o.context);
-    }
-    o.run = NULL;
+    ek_check_threads(alone, o, trained_in_silence);
     o.seed = 1;
     struct ek_model *other = trained(&o, NULL);
     ck_assert(memcmp(alone->weight[0], other->weight[0], 12 * sizeof(float)) != 0);
@@ -412,11 +391,7 @@ START_TEST(a_run_that_goes_on_ends_with_the_same_bits)
         o.resume = path;
         struct ek_model *m = trained(&o, &last);
         ck_assert_uint_eq(last.step, 48);
-        for (size_t t = 0; t < ek_tensors_count(all->storage); t++) {
-            const struct ek_tensor *a = ek_tensors_at(all->storage, t);
-            const struct ek_tensor *b = ek_tensors_find(m->storage, a->name);
-            ck_assert_mem_eq(a->data, b->data, a->count * sizeof(float));
-        }
+        ek_check_same_weights(all, m);
         ek_model_free(m);
     }
     remove(path);
