@@ -59,6 +59,16 @@ static int add_list(struct work *w, struct ek_query *q, struct ek_evaluation *v,
     return EK_OK;
 }
 
+/* ERR has the gain 2^y - 1 at all times. */
+static bool needs_exp(const struct ek_evaluation *v)
+{
+    bool needs = false;
+    for (int i = 0; i < v->metric_count; i++)
+        needs |=
+            v->metric[i].kind == EK_ERR || (v->metric[i].kind == EK_NDCG && v->gain == EK_GAIN_EXP);
+    return needs;
+}
+
 int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_evaluation *v,
                 struct ek_error *e)
 {
@@ -66,6 +76,12 @@ int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_
     int code = prepare(&w, m, d, e);
     memset(v->mean, 0, sizeof v->mean);
     v->max_label = highest_label(d);
+    if (!code && v->max_label > EK_LABEL_MAX && needs_exp(v))
+        code =
+            ek_fail(e, EK_EUSAGE,
+                    "label %g is above %g, too large for a gain of 2^y - 1; take linear gain and "
+                    "metrics other than ERR, or give grades",
+                    v->max_label, (double)EK_LABEL_MAX);
     for (size_t i = 0; i < d->lists && !code; i++) {
         struct ek_query q;
         ek_dataset_view(d, i, &q);

@@ -23,7 +23,7 @@ struct ek_evaluation {
 };
 
 /* Scores every list and fills `mean` and `max_label`. EK_ESTATE when the model is for other
- * features, EK_ENOMEM. */
+ * features, EK_EUSAGE when a label is above EK_LABEL_MAX and a metric needs 2^y - 1, EK_ENOMEM. */
 int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_evaluation *v,
                 struct ek_error *e);
 

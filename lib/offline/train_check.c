@@ -1,5 +1,7 @@
 #include "offline/train_check.h"
 
+#include "score/metrics.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,12 +93,11 @@ static int check_labels_of(const char *name, const struct ek_dataset *d, size_t 
                            "list %zu of the %s data, item %zu: a label must be a number of at "
                            "least 0, not %g",
                            q + 1, name, i - d->offset[q] + 1, (double)y);
-        if (y > EK_TRAIN_LABEL_MAX)
+        if (y > EK_LABEL_MAX)
             return ek_fail(e, EK_EUSAGE,
                            "list %zu of the %s data, item %zu: label %g is above %g, too large for "
                            "a gain of 2^y - 1; give grades, as 0 to 4, or logarithms of counts",
-                           q + 1, name, i - d->offset[q] + 1, (double)y,
-                           (double)EK_TRAIN_LABEL_MAX);
+                           q + 1, name, i - d->offset[q] + 1, (double)y, (double)EK_LABEL_MAX);
         high = y > high ? y : high;
     }
     if (high > 0 && high < EK_TRAIN_LABEL_LEAST)

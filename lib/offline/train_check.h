@@ -8,9 +8,8 @@
 
 #include "offline/train.h"
 
-/* Labels whose gains 2^y - 1, and sums of them over a list, are doubles, and of which not all gains
- * of a list are lost to rounding. Zero may always be. */
-#define EK_TRAIN_LABEL_MAX   1000.0f
+/* The highest label of a list is 0 or at least this: else its gain is lost to rounding. For the
+ * other end see EK_LABEL_MAX. */
 #define EK_TRAIN_LABEL_LEAST 1e-9f
 /* With more than this share of the item features never there, the manifest is that of other data.
  */

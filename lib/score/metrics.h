@@ -11,6 +11,9 @@
 
 #include <stddef.h>
 
+/* Of labels up to this one the gains 2^y - 1, and sums of them over a list, are doubles. */
+#define EK_LABEL_MAX 1000.0f
+
 enum ek_gain { EK_GAIN_EXP, EK_GAIN_LINEAR };            /* 2^y - 1, or y */
 enum ek_empty { EK_EMPTY_SKIP, EK_EMPTY_0, EK_EMPTY_1 }; /* what an empty list counts */
 enum ek_metric_kind { EK_NDCG, EK_MAP, EK_PRECISION, EK_ERR, EK_MRR };

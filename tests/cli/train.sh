@@ -237,6 +237,10 @@ refused 1 "train.txt" train --manifest hotel.yaml --train train.txt --vali vali.
 
 # Refusals.
 : >empty.txt
+sed '1s/^[0-9]*/5000/' a.txt >huge.txt
+refused 2 "label 5000 is above 1000, too large for a gain of 2^y - 1" eval --manifest hotel.yaml --model m.safetensors --data huge.txt
+refused 2 "label 5000 is above 1000" eval --manifest hotel.yaml --model m.safetensors --data huge.txt --gain linear --metric err
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data huge.txt --gain linear
 refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data empty.txt
 refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data a.txt empty.txt
 refused 1 "nowhere/x" train --manifest hotel.yaml --train gone.txt --vali vali.txt.zst -o nowhere/x

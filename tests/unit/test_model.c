@@ -155,6 +155,7 @@ START_TEST(a_fidelity_that_cannot_be_is_refused_and_none_is_none)
     ck_assert_uint_eq(back->fidelity.lists, 0);
     ek_model_free(back);
     ek_model_free(none);
+    ek_model_free(m);
 }
 END_TEST
 
