@@ -5,16 +5,14 @@
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
+#include "guard/context.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
 #include "guard/open_findings.h"
 #include "guard/stream_clock.h"
 #include "guard/traffic.h"
-#include "score/scorer.h"
 
 #include <stdbool.h>
-#include <math.h>
-#include <string.h>
 
 enum { EVENTS_MAX = 4096, EVENT_BYTES_MAX = 1 << 20 };
 
@@ -22,20 +20,13 @@ struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
     struct ek_traffic *traffic;
-    struct ek_scorer *scorer;             /* NULL without a model */
     struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
     struct ek_open_findings open;
     struct ek_plan plan;
-    struct ek_query query;
-    const void *message; /* last observed, until scored */
-    size_t length;
+    struct ek_context *own; /* of who has one thread only */
     struct ek_stream_clock stream_clock;
-    int64_t time_ms, clock_ms;      /* now: by the stream, by the caller */
-    struct ek_treatment *treatment; /* [K] */
-    double *scores;
-    size_t score_capacity;
-    struct ek_buf output, event;
-    const char *action;
+    int64_t time_ms, clock_ms; /* now: by the stream, by the caller */
+    struct ek_buf event;
     char *events[EVENTS_MAX]; /* ring */
     uint64_t told, fetched;
     char *handed_out;        /* the event last fetched */
@@ -55,9 +46,6 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     if (!g)
         return out_of_memory(e);
     g->assets = assets;
-    g->action = "pass";
-    ek_query_init(&g->query);
-    ek_buf_init(&g->output, 0);
     ek_buf_init(&g->event, EVENT_BYTES_MAX);
     int cells = assets->cells ? assets->cells : EK_CELLS_DEFAULT_MAX;
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
@@ -65,13 +53,10 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     if (!rc)
         rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
                             ek_detector_registry(g->detector), e);
-    if (!rc && assets->model)
-        rc = ek_scorer_new(&g->scorer, assets->model, e);
+    if (!rc)
+        rc = ek_context_new(&g->own, assets, e);
     if (!rc && assets->model && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
-    size_t routables = (size_t)assets->manifest->routable_count;
-    if (!rc && !(g->treatment = ek_calloc(routables, sizeof *g->treatment)))
-        rc = out_of_memory(e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
         rc = out_of_memory(e);
     if (rc) {
@@ -92,12 +77,8 @@ void ek_guard_free(struct ek_guard *g)
     ek_traffic_free(g->traffic);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
-    ek_scorer_free(g->scorer);
-    ek_query_release(&g->query);
-    ek_buf_release(&g->output);
+    ek_context_free(g->own);
     ek_buf_release(&g->event);
-    ek_free(g->treatment);
-    ek_free(g->scores);
     ek_free(g->members);
     ek_free(g);
 }
@@ -203,8 +184,8 @@ static int take_findings(struct ek_guard *g)
     uint64_t query = ek_detector_queries(g->detector) - 1;
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
-        struct ek_decision decision =
-            ek_decide(g->assets->rules, g->assets->manifest, &g->plan, g->scorer != NULL, &f);
+        struct ek_decision decision = ek_decide(g->assets->rules, g->assets->manifest, &g->plan,
+                                                g->assets->model != NULL, &f);
         int changed = change_plan(g, &f, &decision);
         if (changed)
             ek_detector_keep(g->detector, &g->plan);
@@ -226,28 +207,15 @@ static int take_findings(struct ek_guard *g)
     return rc;
 }
 
-static int room_for_scores(struct ek_guard *g, struct ek_error *e)
-{
-    size_t items = (size_t)g->query.items;
-    if (items <= g->score_capacity)
-        return EK_OK;
-    double *scores = ek_realloc(g->scores, items + items / 2, sizeof *scores);
-    if (!scores)
-        return out_of_memory(e);
-    g->scores = scores;
-    g->score_capacity = items + items / 2;
-    return EK_OK;
-}
-
-/* Treatments of the list last observed; how many features are treated. */
-static int apply_plan(struct ek_guard *g, const int16_t *cells, int count)
+/* Treatments of a list of these cells; how many features are treated. */
+static int apply_plan(const struct ek_guard *g, struct ek_context *c, const int16_t *cells,
+                      int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    if (!g->plan.count)
+    if (!g->plan.count || !c->scorer)
         return 0;
-    bool sources = g->scorer && ek_scorer_sees_sources(g->scorer, &g->query);
-    return ek_plan_apply(&g->plan, cells, count, sources, m->routable_of_item, g->treatment,
-                         m->routable_count);
+    return ek_plan_apply(&g->plan, cells, count, ek_scorer_sees_sources(c->scorer, &c->query),
+                         m->routable_of_item, c->treatment, m->routable_count);
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)
@@ -260,88 +228,70 @@ static int tell_drift(struct ek_guard *g, uint64_t query)
 
 /* Of a whole list that nothing is known to be wrong with: a treated one has no upstream order to
  * keep, and one with a fault is ranked by two scorers that take it differently. */
-static int watch_agreement(struct ek_guard *g, const int16_t *cells, int count, struct ek_error *e)
+static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16_t *cells,
+                           int count, struct ek_error *e)
 {
     uint64_t query = ek_detector_queries(g->detector) - 1;
     bool changed;
-    if (!g->agreement || ek_query_is_part(&g->query) || !ek_agreement_watch_turn(g->agreement))
+    if (!g->agreement || ek_query_is_part(&c->query) || !ek_agreement_watch_turn(g->agreement))
         return EK_OK;
-    if (apply_plan(g, cells, count) || ek_open_findings_concern(&g->open, cells, count))
+    if (c->treated || ek_open_findings_concern(&g->open, cells, count))
         return EK_OK;
-    int rc = room_for_scores(g, e);
+    int rc = ek_context_room(c, e);
     if (!rc)
-        rc = ek_scorer_score(g->scorer, &g->query, NULL, g->scores, e);
+        rc = ek_scorer_score(c->scorer, &c->query, NULL, c->scores, e);
     if (!rc)
-        rc = ek_agreement_watch_list(g->agreement, &g->query, g->scores, query, &changed, e);
+        rc = ek_agreement_watch_list(g->agreement, &c->query, c->scores, query, &changed, e);
     if (!rc && changed && tell_drift(g, query))
         rc = out_of_memory(e);
     return rc;
 }
 
-int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
-                     struct ek_error *e)
+static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
 {
-    g->message = NULL;
-    g->action = "pass";
-    int rc = ek_codec_decode(g->assets->codec, message, length, &g->query, e);
-    if (rc)
-        return rc;
-    int64_t time_ms = g->query.time_ms >= 0 ? g->query.time_ms : now_ms;
-    rc = ek_detector_observe(g->detector, &g->query, time_ms, e);
+    int64_t time_ms = c->query.time_ms >= 0 ? c->query.time_ms : now_ms;
+    int rc = ek_detector_observe(g->detector, &c->query, time_ms, e);
     if (rc)
         return rc;
     g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
     g->clock_ms = now_ms;
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
-    rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &g->query, e);
+    rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &c->query, e);
     if (rc)
         return rc;
-    g->message = message;
-    g->length = length;
     if (take_findings(g))
         return out_of_memory(e);
-    return watch_agreement(g, cells, count, e);
+    c->treated = apply_plan(g, c, cells, count);
+    c->plan_version = g->plan.version;
+    return watch_agreement(g, c, cells, count, e);
 }
 
-static int score(struct ek_guard *g, struct ek_error *e)
+int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
 {
-    int rc = room_for_scores(g, e);
-    if (!rc)
-        rc = ek_scorer_score(g->scorer, &g->query, g->treatment, g->scores, e);
-    for (int i = 0; !rc && i < g->query.items; i++)
-        if (!isfinite(g->scores[i]))
-            rc =
-                ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
-    if (rc)
-        return rc;
-    return ek_codec_patch(&g->query, g->message, g->length, g->scores, &g->output, e);
+    if (!c->prepared)
+        return ek_fail(e, EK_ESTATE, "no message was prepared");
+    c->prepared = false;
+    int rc = take(g, c, now_ms, e);
+    c->taken = !rc;
+    return rc;
+}
+
+int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
+                     struct ek_error *e)
+{
+    int rc = ek_context_prepare(g->own, message, length, e);
+    return rc ? rc : ek_guard_take(g, g->own, now_ms, e);
 }
 
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e)
 {
-    int count, treated = 0;
-    if (!g->message) {
-        ek_fail(e, EK_ESTATE, "no message was observed");
-        return NULL;
-    }
-    const int16_t *cells = ek_detector_cells(g->detector, &count);
-    if (g->scorer && g->query.items)
-        treated = apply_plan(g, cells, count);
-    if (!treated) {
-        *length = g->length;
-        return g->message;
-    }
-    if (score(g, e))
-        return NULL;
-    g->action = "routed";
-    *length = g->output.length;
-    return g->output.data;
+    return ek_context_score(g->own, length, e);
 }
 
 const char *ek_guard_action(const struct ek_guard *g)
 {
-    return g->action;
+    return ek_context_action(g->own);
 }
 
 uint64_t ek_guard_plan_version(const struct ek_guard *g)

@@ -570,6 +570,90 @@ START_TEST(events_nobody_fetches_do_not_pile_up)
 }
 END_TEST
 
+enum { AHEAD = 4 };
+
+/* Lists that were prepared before the first of them was taken, and scored after the last, the
+ * latest first; each beside what `alone` makes of it. */
+static void pass_together(struct bench *b, struct ek_guard *alone, struct ek_context **context,
+                          struct ek_buf *message)
+{
+    const void *out[AHEAD];
+    size_t length[AHEAD], expected;
+    for (int i = 0; i < AHEAD; i++) {
+        struct ek_query *q = stream_next(&b->stream);
+        if (b->stream.arm_b)
+            stream_scale(q, 0, 100);
+        ek_buf_clear(&message[i]);
+        ck_assert_int_eq(
+            ek_codec_encode(b->assets.manifest, q, EK_FEATURES_ARRAY, &message[i], NULL), EK_OK);
+        ck_assert_int_eq(ek_context_prepare(context[i], message[i].data, message[i].length, NULL),
+                         EK_OK);
+    }
+    for (int i = 0; i < AHEAD; i++)
+        ck_assert_int_eq(ek_guard_take(b->guard, context[i], 1, NULL), EK_OK);
+    for (int i = AHEAD; i-- > 0;)
+        ck_assert_ptr_nonnull(out[i] = ek_context_score(context[i], &length[i], NULL));
+    for (int i = 0; i < AHEAD; i++) {
+        ck_assert_int_eq(ek_guard_observe(alone, message[i].data, message[i].length, 1, NULL), 0);
+        const void *one = ek_guard_score(alone, &expected, NULL);
+        ck_assert_uint_eq(length[i], expected);
+        ck_assert_mem_eq(out[i], one, expected);
+        ck_assert_str_eq(ek_context_action(context[i]), ek_guard_action(alone));
+        ck_assert_uint_eq(ek_context_plan_version(context[i]), ek_guard_plan_version(alone));
+        b->routed += !strcmp(ek_context_action(context[i]), "routed");
+    }
+}
+
+START_TEST(several_contexts_score_each_list_under_the_plan_it_was_taken_under)
+{
+    struct bench b;
+    struct ek_guard *alone;
+    struct ek_context *context[AHEAD];
+    struct ek_buf message[AHEAD];
+    setup(&b, ENFORCE, 1);
+    ck_assert_int_eq(ek_guard_new(&alone, &b.assets, NULL), EK_OK);
+    for (int i = 0; i < AHEAD; i++) {
+        ek_buf_init(&message[i], 0);
+        ck_assert_int_eq(ek_context_new(&context[i], &b.assets, NULL), EK_OK);
+    }
+    for (int i = 0; i < 150; i++)
+        pass_together(&b, alone, context, message);
+    read_events(&b);
+    ck_assert_int_gt(b.routed, 50);
+    ck_assert_int_gt(b.plans, 0);
+    for (int i = 0; i < AHEAD; i++) {
+        ek_context_free(context[i]);
+        ek_buf_release(&message[i]);
+    }
+    ek_guard_free(alone);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_message_is_taken_once_and_scored_only_when_it_was)
+{
+    struct bench b;
+    struct ek_context *c;
+    struct ek_error e;
+    size_t length = 77;
+    setup(&b, ENFORCE, 1);
+    run(&b, 1, 0);
+    ck_assert_int_eq(ek_context_new(&c, &b.assets, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_context_prepare(c, b.message.data, b.message.length, NULL), EK_OK);
+    ck_assert_ptr_null(ek_context_score(c, &length, &e));
+    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_OK);
+    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_ESTATE);
+    ck_assert_uint_eq(ek_guard_queries(b.guard), 2);
+    ck_assert_int_eq(ek_context_prepare(c, "\xc1", 1, &e), EK_EFORMAT);
+    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_ESTATE);
+    ck_assert_ptr_null(ek_context_score(c, &length, &e));
+    ck_assert_uint_eq(length, 77);
+    ek_context_free(c);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_guard(void)
 {
     return ek_suite("guard", without_a_plan_the_very_same_bytes_come_out,
@@ -586,5 +670,7 @@ Suite *suite_guard(void)
                     more_segment_values_than_cells_are_pooled_and_it_is_said_once,
                     a_finding_names_the_features_that_share_its_cause,
                     a_message_that_cannot_be_read_counts_for_nothing, an_empty_list_passes,
-                    holds_run_out_without_messages, events_nobody_fetches_do_not_pile_up);
+                    holds_run_out_without_messages, events_nobody_fetches_do_not_pile_up,
+                    several_contexts_score_each_list_under_the_plan_it_was_taken_under,
+                    a_message_is_taken_once_and_scored_only_when_it_was);
 }

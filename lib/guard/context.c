@@ -1,0 +1,112 @@
+#include "guard/context.h"
+
+#include "base/alloc.h"
+#include "guard/assets.h"
+
+#include <math.h>
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e)
+{
+    struct ek_context *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return out_of_memory(e);
+    c->assets = assets;
+    c->action = "pass";
+    ek_query_init(&c->query);
+    ek_buf_init(&c->output, 0);
+    int rc = assets->model ? ek_scorer_new(&c->scorer, assets->model, e) : EK_OK;
+    size_t routables = (size_t)assets->manifest->routable_count;
+    if (!rc && !(c->treatment = ek_calloc(routables, sizeof *c->treatment)))
+        rc = out_of_memory(e);
+    if (rc) {
+        ek_context_free(c);
+        return rc;
+    }
+    *out = c;
+    return EK_OK;
+}
+
+void ek_context_free(struct ek_context *c)
+{
+    if (!c)
+        return;
+    ek_scorer_free(c->scorer);
+    ek_query_release(&c->query);
+    ek_buf_release(&c->output);
+    ek_free(c->treatment);
+    ek_free(c->scores);
+    ek_free(c);
+}
+
+int ek_context_prepare(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+{
+    c->prepared = c->taken = false;
+    c->treated = 0;
+    c->action = "pass";
+    int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
+    if (rc)
+        return rc;
+    c->message = message;
+    c->length = length;
+    c->prepared = true;
+    return EK_OK;
+}
+
+int ek_context_room(struct ek_context *c, struct ek_error *e)
+{
+    size_t items = (size_t)c->query.items;
+    if (items <= c->score_capacity)
+        return EK_OK;
+    double *scores = ek_realloc(c->scores, items + items / 2, sizeof *scores);
+    if (!scores)
+        return out_of_memory(e);
+    c->scores = scores;
+    c->score_capacity = items + items / 2;
+    return EK_OK;
+}
+
+static int score(struct ek_context *c, struct ek_error *e)
+{
+    int rc = ek_context_room(c, e);
+    if (!rc)
+        rc = ek_scorer_score(c->scorer, &c->query, c->treatment, c->scores, e);
+    for (int i = 0; !rc && i < c->query.items; i++)
+        if (!isfinite(c->scores[i]))
+            rc =
+                ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
+    if (rc)
+        return rc;
+    return ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
+}
+
+const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e)
+{
+    if (!c->taken) {
+        ek_fail(e, EK_ESTATE, "no message was observed");
+        return NULL;
+    }
+    if (!c->treated || !c->query.items) {
+        *length = c->length;
+        return c->message;
+    }
+    if (score(c, e))
+        return NULL;
+    c->action = "routed";
+    *length = c->output.length;
+    return c->output.data;
+}
+
+const char *ek_context_action(const struct ek_context *c)
+{
+    return c->action;
+}
+
+uint64_t ek_context_plan_version(const struct ek_context *c)
+{
+    return c->plan_version;
+}

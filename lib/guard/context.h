@@ -1,0 +1,36 @@
+/* One list on its way through the guard: decoded, treated as the plan says, scored.
+ *
+ * The inside of struct ek_context of evenkeel.h, which the guard fills in ek_guard_take. Grows with
+ * the lists and never shrinks. Owner: who made it. One thread at a time; the assets are shared.
+ */
+#ifndef EK_GUARD_CONTEXT_H
+#define EK_GUARD_CONTEXT_H
+
+#include "base/buf.h"
+#include "data/query.h"
+#include "data/words.h"
+#include "evenkeel.h"
+#include "score/scorer.h"
+
+#include <stdbool.h>
+
+struct ek_context {
+    const struct ek_assets *assets;
+    struct ek_query query;
+    const void *message; /* that was prepared */
+    size_t length;
+    bool prepared, taken;           /* what was done with it */
+    struct ek_scorer *scorer;       /* NULL without a model */
+    struct ek_treatment *treatment; /* [K] of this list; meaningful when treated is not 0 */
+    int treated;                    /* features */
+    uint64_t plan_version;
+    double *scores;
+    size_t score_capacity;
+    struct ek_buf output;
+    const char *action;
+};
+
+/* Room for a score of each item of the list. EK_ENOMEM. */
+int ek_context_room(struct ek_context *c, struct ek_error *e);
+
+#endif
