@@ -41,6 +41,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
         return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
     c->manifest = m;
     c->swap = ek_swap_best();
+    c->swap64 = ek_swap64_best();
     if (limits)
         c->limits = *limits;
     int rc = build(c, mapping, e);

@@ -77,15 +77,18 @@ struct ek_names {
     size_t mask;
 };
 
-/* Reads float32 elements with their tags from p, at most `count`, until there is another tag, and
- * returns how many. 5 count bytes must be readable and out[count] writable; what stands in `out`
- * behind the elements read is undefined. All versions give the same. */
-typedef size_t ek_swap_fn(const uint8_t *p, float *out, size_t count);
-ek_swap_fn ek_swap_portable, ek_swap_avx2;
+/* Reads the elements of a row from *p, at most `count`, until one of another kind stands next or is
+ * cut short, moves *p behind them and returns how many. Nothing at or behind `end` is read, nothing
+ * behind out[count - 1] written; what stands in `out` behind the elements read is undefined. All
+ * versions give the same. */
+typedef size_t ek_swap_fn(const uint8_t **p, const uint8_t *end, float *out, size_t count);
+/* float32 and nil; float64 and nil. */
+ek_swap_fn ek_swap_portable, ek_swap_avx2, ek_swap64_portable, ek_swap64_avx2;
 /* The fastest of this machine. */
 ek_swap_fn *ek_swap_best(void);
-/* The same for float64, 9 count bytes. */
-size_t ek_swap_float64(const uint8_t *p, float *out, size_t count);
+ek_swap_fn *ek_swap64_best(void);
+/* Integers of any width, those beyond 2^53 rounded twice, as by ek_head_number. */
+ek_swap_fn ek_swap_whole;
 
 struct ek_codec {
     const struct ek_manifest *manifest;
@@ -95,7 +98,7 @@ struct ek_codec {
     uint64_t item_fields; /* bit i: fields[i] belongs to items */
     const struct ek_field *items, *features, *query_features, *list_items; /* within fields */
     struct ek_names item_names, query_names;
-    ek_swap_fn *swap;
+    ek_swap_fn *swap, *swap64;
 };
 
 /* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by

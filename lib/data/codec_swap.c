@@ -11,55 +11,158 @@
 /* Tags are checked apart from the values, so that both loops run without branches. */
 enum { BLOCK = 16, FLOAT32_BYTES = 5, FLOAT64_BYTES = 9 };
 
-size_t ek_swap_portable(const uint8_t *p, float *out, size_t count)
+/* The elements that one kind of reader takes, from *p on. A reader never looks at or behind `end`
+ * and never writes behind out[count - 1]. */
+struct row {
+    const uint8_t *p, *end;
+    float *out;
+    size_t count; /* still to come */
+};
+
+static size_t room_for(const struct row *r, size_t bytes)
 {
-    size_t i = 0;
-    for (; count - i >= BLOCK; i += BLOCK, p += BLOCK * FLOAT32_BYTES) {
+    size_t whole = (size_t)(r->end - r->p) / bytes;
+    return r->count < whole ? r->count : whole;
+}
+
+static void pass(struct row *r, size_t elements, size_t bytes)
+{
+    r->p += elements * bytes;
+    r->out += elements;
+    r->count -= elements;
+}
+
+static bool take_nil(struct row *r)
+{
+    if (!r->count || r->p == r->end || *r->p != EK_TAG_NIL)
+        return false;
+    *r->out = NAN;
+    pass(r, 1, 1);
+    return true;
+}
+
+static void take_float32(struct row *r)
+{
+    size_t room = room_for(r, FLOAT32_BYTES);
+    for (; room >= BLOCK; room -= BLOCK, pass(r, BLOCK, FLOAT32_BYTES)) {
         unsigned other = 0;
         for (int j = 0; j < BLOCK; j++)
-            other |= p[FLOAT32_BYTES * j] ^ EK_TAG_FLOAT32;
+            other |= r->p[FLOAT32_BYTES * j] ^ EK_TAG_FLOAT32;
         if (other)
             break;
         for (int j = 0; j < BLOCK; j++)
-            out[i + (size_t)j] = ek_float_of_bits(ek_load_be32(p + FLOAT32_BYTES * j + 1));
+            r->out[j] = ek_float_of_bits(ek_load_be32(r->p + FLOAT32_BYTES * j + 1));
     }
-    for (; i < count && *p == EK_TAG_FLOAT32; i++, p += FLOAT32_BYTES)
-        out[i] = ek_float_of_bits(ek_load_be32(p + 1));
-    return i;
+    for (; room && *r->p == EK_TAG_FLOAT32; room--, pass(r, 1, FLOAT32_BYTES))
+        *r->out = ek_float_of_bits(ek_load_be32(r->p + 1));
+}
+
+static void take_float64(struct row *r)
+{
+    for (size_t room = room_for(r, FLOAT64_BYTES); room && *r->p == EK_TAG_FLOAT64; room--) {
+        *r->out = (float)ek_double_of_bits(ek_load_be64(r->p + 1));
+        pass(r, 1, FLOAT64_BYTES);
+    }
+}
+
+/* Runs of the element, and nil between them, until neither stands next. */
+static size_t take_runs(struct row r, const uint8_t **p, void (*take)(struct row *r))
+{
+    size_t all = r.count;
+    do
+        take(&r);
+    while (take_nil(&r));
+    *p = r.p;
+    return all - r.count;
+}
+
+size_t ek_swap_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float32);
+}
+
+size_t ek_swap64_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float64);
 }
 
 #if defined(__x86_64__)
-/* Six elements a step: three in each half of a register, turned round by one shuffle, the empty
- * fourth places closed by a second. The tag of the element behind each three is loaded along. */
-__attribute__((target("avx2"))) size_t ek_swap_avx2(const uint8_t *p, float *out, size_t count)
+enum { STEP = 6, HALF_BYTES = 15, ROOM = 8, READ_BYTES = 32 };
+
+/* Six elements: three in each half of a register, turned round by one shuffle, the empty fourth
+ * places closed by a second. The tag of the element behind each three is loaded along. Writes eight
+ * values and returns how many of them were float32 from the first on. */
+__attribute__((target("avx2"), always_inline)) static inline unsigned six(const uint8_t *p,
+                                                                          float *out)
 {
-    enum { STEP = 6, HALF_BYTES = 15, TAGS = 0x0421, ROOM = 8 };
+    enum { TAGS = 0x0421 };
     const __m256i tag = _mm256_set1_epi8((char)EK_TAG_FLOAT32);
     const __m256i turn = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1));
     const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
-    size_t i = 0;
-    while (count - i >= ROOM) { /* 8 values are stored and 31 bytes read */
-        __m256i v = _mm256_inserti128_si256(
-            _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
-            _mm_loadu_si128((const __m128i *)(const void *)(p + HALF_BYTES)), 1);
-        unsigned same = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, tag));
-        __m256i turned = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, turn), close);
-        _mm256_storeu_si256((__m256i *)(void *)(out + i), turned);
-        unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
-        if (other) {
-            unsigned bit = (unsigned)__builtin_ctz(other);
-            return i + (bit < 16 ? bit / FLOAT32_BYTES : 3 + (bit - 16) / FLOAT32_BYTES);
+    __m256i v = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
+        _mm_loadu_si128((const __m128i *)(const void *)(p + HALF_BYTES)), 1);
+    unsigned same = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, tag));
+    __m256i turned = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, turn), close);
+    _mm256_storeu_si256((__m256i *)(void *)out, turned);
+    unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
+    if (!other)
+        return STEP;
+    unsigned bit = (unsigned)__builtin_ctz(other);
+    return bit < 16 ? bit / FLOAT32_BYTES : 3 + (bit - 16) / FLOAT32_BYTES;
+}
+
+__attribute__((target("avx2"))) size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end,
+                                                    float *out, size_t count)
+{
+    struct row r = {*p, end, out, count};
+    while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
+        unsigned got = six(r.p, r.out);
+        pass(&r, got, FLOAT32_BYTES);
+        if (got < STEP && !take_nil(&r)) {
+            *p = r.p;
+            return count - r.count;
         }
-        i += STEP;
-        p += STEP * FLOAT32_BYTES;
     }
-    return i + ek_swap_portable(p, out + i, count - i);
+    return count - r.count + take_runs(r, p, take_float32);
+}
+
+/* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
+__attribute__((target("avx2"))) static void take_float64_avx2(struct row *r)
+{
+    enum { AT_ONCE = 4, B = FLOAT64_BYTES };
+    const __m256i turn = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+    size_t room = room_for(r, B);
+    for (; room >= AT_ONCE; room -= AT_ONCE, pass(r, AT_ONCE, B)) {
+        const uint8_t *p = r->p;
+        unsigned other = (p[0] ^ EK_TAG_FLOAT64) | (p[B] ^ EK_TAG_FLOAT64) |
+                         (p[2 * B] ^ EK_TAG_FLOAT64) | (p[3 * B] ^ EK_TAG_FLOAT64);
+        if (other)
+            break;
+        __m256i v = _mm256_set_epi64x(
+            (long long)ek_load_word(p + 3 * B + 1), (long long)ek_load_word(p + 2 * B + 1),
+            (long long)ek_load_word(p + B + 1), (long long)ek_load_word(p + 1));
+        __m256d values = _mm256_castsi256_pd(_mm256_shuffle_epi8(v, turn));
+        _mm_storeu_ps(r->out, _mm256_cvtpd_ps(values));
+    }
+    take_float64(r);
+}
+
+size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float64_avx2);
 }
 #else
-size_t ek_swap_avx2(const uint8_t *p, float *out, size_t count)
+size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
 {
-    return ek_swap_portable(p, out, count);
+    return ek_swap_portable(p, end, out, count);
+}
+
+size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return ek_swap64_portable(p, end, out, count);
 }
 #endif
 
@@ -68,10 +171,51 @@ ek_swap_fn *ek_swap_best(void)
     return ek_isa_has(EK_ISA_AVX2) ? ek_swap_avx2 : ek_swap_portable;
 }
 
-size_t ek_swap_float64(const uint8_t *p, float *out, size_t count)
+ek_swap_fn *ek_swap64_best(void)
 {
-    size_t i = 0;
-    for (; i < count && *p == EK_TAG_FLOAT64; i++, p += FLOAT64_BYTES)
-        out[i] = (float)ek_double_of_bits(ek_load_be64(p + 1));
+    return ek_isa_has(EK_ISA_AVX2) ? ek_swap64_avx2 : ek_swap64_portable;
+}
+
+/* Bytes of an integer of this tag, tag included; 0 for what is none. */
+static size_t whole_bytes(uint8_t tag)
+{
+    if (tag < EK_TAG_SHORT_MAP || tag >= EK_TAG_SHORT_NEGATIVE)
+        return 1;
+    if (tag < EK_TAG_UINT8 || tag > EK_TAG_INT64)
+        return 0;
+    return 1 + ((size_t)1 << (tag - EK_TAG_UINT8) % 4);
+}
+
+static float whole_of(const uint8_t *p)
+{
+    switch (*p) {
+    case EK_TAG_UINT8:
+        return (float)p[1];
+    case EK_TAG_UINT8 + 1:
+        return (float)((unsigned)p[1] << 8 | p[2]);
+    case EK_TAG_UINT8 + 2:
+        return (float)ek_load_be32(p + 1);
+    case EK_TAG_UINT8 + 3:
+        return (float)(double)ek_load_be64(p + 1);
+    case EK_TAG_INT8:
+        return (float)(int8_t)p[1];
+    case EK_TAG_INT8 + 1:
+        return (float)(int16_t)((unsigned)p[1] << 8 | p[2]);
+    case EK_TAG_INT8 + 2:
+        return (float)(int32_t)ek_load_be32(p + 1);
+    case EK_TAG_INT64:
+        return (float)(double)(int64_t)ek_load_be64(p + 1);
+    default:
+        return (float)(int8_t)*p;
+    }
+}
+
+size_t ek_swap_whole(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    size_t i = 0, bytes;
+    while (i < count && *p < end && (bytes = whole_bytes(**p)) && bytes <= (size_t)(end - *p)) {
+        out[i++] = whole_of(*p);
+        *p += bytes;
+    }
     return i;
 }

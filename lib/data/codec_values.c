@@ -24,39 +24,25 @@ static int read_number(struct ek_decode *d, float *out)
     return EK_OK;
 }
 
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Floats come in runs; whatever else stands between them goes one by one. */
+/* Values of one kind come in runs, nil among them; what is none of these goes one by one. */
 static int read_array(struct ek_decode *d, float *row, size_t count)
 {
-    ek_swap_fn *swap = d->c->swap;
+    const struct ek_codec *c = d->c;
+    ek_swap_fn *const take[] = {c->swap, c->swap64, ek_swap_whole};
     struct ek_wire *w = &d->w;
-    size_t i = 0;
-    for (;;) {
-        size_t got = swap(w->p, row + i, lesser(count - i, ek_wire_left(w) / 5));
-        i += got;
-        w->p += 5 * got;
-        if (i == count)
-            return EK_OK;
-        if (ek_wire_nil(w)) {
-            row[i++] = NAN;
-            continue;
-        }
-        got = ek_swap_float64(w->p, row + i, lesser(count - i, ek_wire_left(w) / 9));
-        i += got;
-        w->p += 9 * got;
-        if (got)
+    for (size_t i = 0; i < count;) {
+        size_t from = i;
+        for (int k = 0; k < 3; k++)
+            i += take[k](&w->p, w->end, row + i, count - i);
+        if (i > from)
             continue;
         d->index = (int)i;
-        int rc = read_number(d, row + i);
+        int rc = read_number(d, row + i++);
         if (rc)
             return rc;
         d->index = -1;
-        i++;
     }
+    return EK_OK;
 }
 
 static void read_bin(struct ek_wire *w, float *row, size_t count)

@@ -123,6 +123,30 @@ static uint64_t enter(struct ek_wire *w, const struct ek_head *h)
     }
 }
 
+/* Bytes of a value that holds no other and has one size, its tag included; 0 for the others. */
+static size_t fixed_size(uint8_t tag)
+{
+    if (tag < FIRST_FORM || tag >= EK_TAG_SHORT_NEGATIVE)
+        return tag < EK_TAG_SHORT_MAP || tag >= EK_TAG_SHORT_NEGATIVE;
+    struct form form = forms[tag - FIRST_FORM];
+    return form.kind <= EK_WIRE_FLOAT64 ? 1u + form.extra : 0;
+}
+
+/* Passes over values of one tag, as rows have them, at most *todo of them. */
+static void pass_run(struct ek_wire *w, uint64_t *todo)
+{
+    uint8_t tag = w->p < w->end ? *w->p : EK_TAG_SHORT_MAP;
+    size_t size = fixed_size(tag);
+    if (!size || ek_wire_left(w) < size)
+        return;
+    const uint8_t *p = w->p, *last = w->end - size;
+    uint64_t left = *todo;
+    for (; left && p <= last && *p == tag; left--)
+        p += size;
+    w->p = p;
+    *todo = left;
+}
+
 enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth)
 {
     uint64_t left[EK_WIRE_DEPTH_MAX];
@@ -137,6 +161,9 @@ enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth)
             todo = left[--level];
         }
         struct ek_head h;
+        pass_run(w, &todo);
+        if (!todo)
+            continue;
         enum ek_wire_result result = ek_wire_head(w, &h);
         if (result)
             return result;
@@ -153,14 +180,16 @@ enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth)
 
 enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo)
 {
-    while (*todo) {
+    for (;;) {
         struct ek_head h;
+        pass_run(w, todo);
+        if (!*todo)
+            return EK_WIRE_OK;
         enum ek_wire_result result = ek_wire_head(w, &h);
         if (result)
             return result;
         *todo += enter(w, &h) - 1;
     }
-    return EK_WIRE_OK;
 }
 
 int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e)

@@ -48,7 +48,11 @@ enum ek_wire_tag {
     EK_TAG_BIN16 = 0xc5,
     EK_TAG_FLOAT32 = 0xca,
     EK_TAG_FLOAT64 = 0xcb,
-    EK_TAG_ARRAY16 = 0xdc
+    EK_TAG_UINT8 = 0xcc, /* and 16, 32, 64 */
+    EK_TAG_INT8 = 0xd0,  /* and 16, 32, 64 */
+    EK_TAG_INT64 = 0xd3,
+    EK_TAG_ARRAY16 = 0xdc,
+    EK_TAG_SHORT_NEGATIVE = 0xe0 /* .. 0xff */
 };
 
 struct ek_wire {
