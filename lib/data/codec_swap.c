@@ -66,7 +66,8 @@ static void take_float64(struct row *r)
 }
 
 /* Runs of the element, and nil between them, until neither stands next. */
-static size_t take_runs(struct row r, const uint8_t **p, void (*take)(struct row *r))
+__attribute__((always_inline)) static inline size_t take_runs(struct row r, const uint8_t **p,
+                                                              void (*take)(struct row *r))
 {
     size_t all = r.count;
     do
@@ -96,6 +97,9 @@ __attribute__((target("avx2"), always_inline)) static inline unsigned six(const 
                                                                           float *out)
 {
     enum { TAGS = 0x0421 };
+    /* Which element a tag belongs to, by its byte; no branch, for nil comes when it likes. */
+    static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
+                                      3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
     const __m256i tag = _mm256_set1_epi8((char)EK_TAG_FLOAT32);
     const __m256i turn = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1));
@@ -109,27 +113,36 @@ __attribute__((target("avx2"), always_inline)) static inline unsigned six(const 
     unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
     if (!other)
         return STEP;
-    unsigned bit = (unsigned)__builtin_ctz(other);
-    return bit < 16 ? bit / FLOAT32_BYTES : 3 + (bit - 16) / FLOAT32_BYTES;
+    return numbers[__builtin_ctz(other)];
 }
 
-__attribute__((target("avx2"))) size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end,
-                                                    float *out, size_t count)
+/* Sixes and nil, as long as there is room to write eight. The loop is a function of its own so that
+ * no other code runs while the upper halves of the registers are in use. */
+__attribute__((target("avx2"), noinline)) static void take_sixes(struct row *row)
 {
-    struct row r = {*p, end, out, count};
+    struct row r = *row;
     while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
         unsigned got = six(r.p, r.out);
         pass(&r, got, FLOAT32_BYTES);
-        if (got < STEP && !take_nil(&r)) {
-            *p = r.p;
-            return count - r.count;
-        }
+        if (got < STEP && !take_nil(&r))
+            break;
     }
-    return count - r.count + take_runs(r, p, take_float32);
+    *row = r;
+}
+
+static void take_float32_avx2(struct row *r)
+{
+    take_sixes(r);
+    take_float32(r);
+}
+
+size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float32_avx2);
 }
 
 /* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
-__attribute__((target("avx2"))) static void take_float64_avx2(struct row *r)
+__attribute__((target("avx2"), noinline)) static void take_fours(struct row *r)
 {
     enum { AT_ONCE = 4, B = FLOAT64_BYTES };
     const __m256i turn = _mm256_broadcastsi128_si256(
@@ -147,6 +160,11 @@ __attribute__((target("avx2"))) static void take_float64_avx2(struct row *r)
         __m256d values = _mm256_castsi256_pd(_mm256_shuffle_epi8(v, turn));
         _mm_storeu_ps(r->out, _mm256_cvtpd_ps(values));
     }
+}
+
+static void take_float64_avx2(struct row *r)
+{
+    take_fours(r);
     take_float64(r);
 }
 

@@ -28,12 +28,19 @@ static int read_number(struct ek_decode *d, float *out)
 static int read_array(struct ek_decode *d, float *row, size_t count)
 {
     const struct ek_codec *c = d->c;
-    ek_swap_fn *const take[] = {c->swap, c->swap64, ek_swap_whole};
     struct ek_wire *w = &d->w;
-    for (size_t i = 0; i < count;) {
+    size_t i = 0;
+    for (;;) {
         size_t from = i;
-        for (int k = 0; k < 3; k++)
-            i += take[k](&w->p, w->end, row + i, count - i);
+        i += c->swap(&w->p, w->end, row + i, count - i);
+        if (i == count)
+            return EK_OK;
+        i += c->swap64(&w->p, w->end, row + i, count - i);
+        if (i == count)
+            return EK_OK;
+        i += ek_swap_whole(&w->p, w->end, row + i, count - i);
+        if (i == count)
+            return EK_OK;
         if (i > from)
             continue;
         d->index = (int)i;
@@ -42,7 +49,6 @@ static int read_array(struct ek_decode *d, float *row, size_t count)
             return rc;
         d->index = -1;
     }
-    return EK_OK;
 }
 
 static void read_bin(struct ek_wire *w, float *row, size_t count)
