@@ -1,11 +1,7 @@
 /* The benchmark program: [--seconds S] [--out FILE] [NAME...]. */
 #include "tests/bench/bench.h"
 
-#include "base/alloc.h"
-#include "base/buf.h"
 #include "base/parse.h"
-#include "data/manifest.h"
-#include "offline/profile_fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,54 +101,6 @@ double ek_bench_seconds(struct ek_bench *b, void (*run)(void *), void *context)
     double best;
     measure(b, &one, 1, &best);
     return best;
-}
-
-struct ek_profile *
-ek_bench_profile(const struct ek_manifest *m, int lists,
-                 void (*fill)(struct ek_query *q, int features, struct ek_rng *r), struct ek_rng *r)
-{
-    struct ek_profile_fit *fit;
-    struct ek_profile *p;
-    struct ek_query q;
-    ek_query_init(&q);
-    if (ek_profile_fit_new(&fit, m, NULL, NULL))
-        abort();
-    for (int i = 0; i < lists; i++) {
-        fill(&q, m->item_count, r);
-        if (ek_profile_fit_add(fit, &q, NULL))
-            abort();
-    }
-    if (ek_profile_fit_finish(fit, &p, NULL))
-        abort();
-    ek_profile_fit_free(fit);
-    ek_query_release(&q);
-    return p;
-}
-
-struct ek_manifest *ek_bench_manifest(int features)
-{
-    struct ek_buf text;
-    struct ek_manifest *m;
-    ek_buf_init(&text, 0);
-    ek_buf_text(&text, "features:\n");
-    for (int f = 1; f <= features; f++)
-        ek_buf_printf(&text, "  - {name: feature_%d, index: %d, role: item, routable: true}\n", f,
-                      f);
-    ek_buf_printf(&text, "  - {name: nights, index: %d, role: query}\n", features + 1);
-    if (ek_manifest_parse(&m, "bench", (const char *)text.data, text.length, NULL))
-        abort();
-    ek_buf_release(&text);
-    return m;
-}
-
-void *ek_bench_memory(size_t count, size_t size)
-{
-    void *p = ek_calloc_aligned(count, size);
-    if (!p) {
-        fprintf(stderr, "bench: no memory\n");
-        exit(EXIT_FAILURE);
-    }
-    return p;
 }
 
 #define BENCH(name) void bench_##name(struct ek_bench *b);

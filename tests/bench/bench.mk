@@ -2,8 +2,9 @@
 
 BENCHES     := $(patsubst tests/bench/bench_%.c,%,$(filter tests/bench/bench_%.c,$(BENCH_SRC)))
 BENCH_OBJ   := $(filter-out $(B)/tests/bench/bench.o,$(BENCH_SRC:%.c=$(B)/%.o))
-# BENCH=name runs only that one.
+# BENCH=name runs only that one, RUNS=3 all of them three times.
 BENCH       ?=
+RUNS        ?= 1
 
 # The list is rewritten when a file comes or goes.
 $(B)/tests/benches.h: FORCE
@@ -16,22 +17,24 @@ $(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
-# Peers that are not linked in: tests/bench/peers/NAME.py, which take turns with ours.
-PEER_BENCHES := onnx train
+# Peers that are not linked in take turns with ours: tests/bench/run.sh knows them by name.
 TIME_SCORES  := $(B)/tests/bench/peers/time_scores
 $(TIME_SCORES): $(TIME_SCORES).o $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Programs of the benchmarks on a broker: tests/bench/kafka/NAME.c.
+BENCH_KAFKA := $(patsubst tests/bench/kafka/%.c,$(B)/tests/bench/kafka/%,$(wildcard tests/bench/kafka/*.c))
+BENCH_WORLD := $(B)/tests/bench/world.o
+$(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(TESTED_DAEMON) $(B)/libevenkeel.a
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+
 # Nobody runs them in `make check`, but they are to compile.
-TEST_BINARIES += $(B)/bench $(TIME_SCORES)
+TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(BENCH_KAFKA)
 
-bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) ## every benchmark, results in build/bench.jsonl (BENCH=name: one)
-	$(Q)rm -f $(B)/bench.jsonl
-	$(Q)$(if $(BENCH),$(if $(filter-out $(PEER_BENCHES),$(BENCH)),$< --out $(B)/bench.jsonl $(filter-out $(PEER_BENCHES),$(BENCH))), \
-	  $< --out $(B)/bench.jsonl)
-	$(Q)$(if $(BENCH),$(if $(filter $(PEER_BENCHES),$(BENCH)),sh tests/bench/peers/run.sh $(B) $(B)/bench.jsonl $(filter $(PEER_BENCHES),$(BENCH))), \
-	  sh tests/bench/peers/run.sh $(B) $(B)/bench.jsonl $(PEER_BENCHES))
+bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)
+	@MAKE='$(MAKE)' sh tests/bench/run.sh $(B) $(RUNS) $(BENCH)
 
--include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d
+-include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d $(BENCH_KAFKA:=.d)
 .PHONY: bench

@@ -5,7 +5,8 @@
 #   broker.sh down DIR [-9]     stops it (-9: crashes it); the data stays
 #   broker.sh wipe DIR          stops it and removes its folder
 #
-# KAFKA_LIBS is the folder of its jars, EKTOOL the program that asks whether it answers.
+# KAFKA_LIBS is the folder of its jars, EKTOOL the program that asks whether it answers. BROKER_MORE is
+# more lines of its properties, BROKER_JAVA other options of Java than those of a broker that is to start fast.
 set -euo pipefail
 verb=$1 dir=$2
 libs=${KAFKA_LIBS:-build/kafka/libs}
@@ -41,10 +42,12 @@ num.recovery.threads.per.data.dir=1
 log.cleaner.dedupe.buffer.size=4194304
 log.segment.bytes=134217728
 message.max.bytes=4194304
+${BROKER_MORE:-}
 EOF
 }
 
-java_flags=(-Xms128m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto
+# shellcheck disable=SC2206 # a list of words
+java_flags=(${BROKER_JAVA:--Xms128m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto}
   -Djava.awt.headless=true -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
   -Dorg.slf4j.simpleLogger.showDateTime=true)
 
@@ -86,5 +89,5 @@ case $verb in
 up) up "$3" ;;
 down) down "${3:-}" ;;
 wipe) down -9 && rm -rf "$dir" ;;
-*) sed -n '2,9p' "$0" >&2; exit 2 ;;
+*) sed -n '2,10p' "$0" >&2; exit 2 ;;
 esac

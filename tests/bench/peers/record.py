@@ -1,5 +1,11 @@
-"""Lines of build/bench.jsonl and of the table, as tests/bench/bench.c writes them. All values here are costs."""
+"""Lines of build/bench.jsonl and of the table, as tests/bench/bench.c writes them. A unit that ends in `/s` is a rate, any
+other a cost; a ratio is how many times better ours is."""
 import json
+import statistics
+
+
+def ratio_of(unit, ours, theirs):
+    return ours / theirs if unit.endswith("/s") else theirs / ours
 
 
 class Bench:
@@ -17,7 +23,14 @@ class Bench:
             print(f"{self.name:10} {case:48} {value:10.4g} {unit}", flush=True)
 
     def case(self, case, unit, ours, peers):
-        """peers: {name: cost}. The ratio is theirs to ours: above 1 we are cheaper."""
+        """peers: {name: value}."""
         self.line(case, unit, ours, None, None)
         for peer, value in peers.items():
-            self.line(case, unit, value, peer, value / ours)
+            self.line(case, unit, value, peer, ratio_of(unit, ours, value))
+
+    def rounds(self, case, unit, ours, peers):
+        """The same of several rounds, in which all took turns: medians of values and of the ratios within a round."""
+        self.line(case, unit, statistics.median(ours), None, None)
+        for peer, values in peers.items():
+            self.line(case, unit, statistics.median(values), peer,
+                      statistics.median(ratio_of(unit, a, b) for a, b in zip(ours, values)))

@@ -1,0 +1,137 @@
+/* meter: how fast a stage fills a topic, seen from the broker.
+ *
+ *     meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID BROKER_PID
+ *
+ * Asks for the ends of all partitions forty times a second, one small request each, whoever fills
+ * the topic. Prints what happened between the moments when FROM and TO messages were there:
+ * messages, seconds, processor seconds of PID and of BROKER_PID. Gives up after SECONDS.
+ *
+ *     meter delete BROKERS TOPIC
+ */
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 25, ANSWER_MS = 10000 };
+
+struct moment {
+    int64_t messages;
+    double seconds, stage, broker;
+};
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "meter: %s: %s\n", what, why);
+    exit(EXIT_FAILURE);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* User and system seconds of a process, its threads included. */
+static double processor_seconds(const char *pid)
+{
+    char path[64], text[2048] = "";
+    unsigned long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *f = fopen(path, "r");
+    if (!f)
+        die(pid, "no such process");
+    size_t length = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[length] = 0;
+    const char *rest = strrchr(text, ')');
+    if (!rest || sscanf(rest + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+                        &system) != 2)
+        die(path, "not understood");
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static rd_kafka_t *client(const char *brokers)
+{
+    char why[300];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    if (rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof why))
+        die(brokers, why);
+    rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+    if (!rk)
+        die(brokers, why);
+    return rk;
+}
+
+/* A time of -1 stands for the end: one request for all partitions. A topic so new that its leader
+ * does not know yet has none. */
+static int64_t messages_in(rd_kafka_t *rk, const char *topic, int partitions)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+    int64_t sum = 0;
+    for (int p = 0; p < partitions; p++)
+        rd_kafka_topic_partition_list_add(list, topic, p)->offset = RD_KAFKA_OFFSET_END;
+    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(rk, list, ANSWER_MS);
+    for (int p = 0; !err && p < partitions; p++)
+        sum += list->elems[p].offset > 0 ? list->elems[p].offset : 0;
+    rd_kafka_topic_partition_list_destroy(list);
+    return sum;
+}
+
+static int measure(char **word)
+{
+    rd_kafka_t *rk = client(word[0]);
+    int64_t from = atoll(word[3]), to = atoll(word[4]);
+    double until = now() + atof(word[5]);
+    struct moment first = {0}, last = {0};
+    while (last.messages < to && now() < until) {
+        last.messages = messages_in(rk, word[1], atoi(word[2]));
+        last.seconds = now();
+        if (last.messages >= to || (last.messages >= from && !first.seconds)) {
+            last.stage = processor_seconds(word[6]);
+            last.broker = processor_seconds(word[7]);
+        }
+        if (last.messages >= from && !first.seconds)
+            first = last;
+        usleep(LOOK_MS * 1000);
+    }
+    rd_kafka_destroy(rk);
+    if (last.messages < to || last.messages == first.messages) {
+        fprintf(stderr, "meter: %s has %lld messages\n", word[1], (long long)last.messages);
+        return EXIT_FAILURE;
+    }
+    printf("%lld %.4f %.2f %.2f\n", (long long)(last.messages - first.messages),
+           last.seconds - first.seconds, last.stage - first.stage, last.broker - first.broker);
+    return 0;
+}
+
+static int delete_topic(const char *brokers, const char *topic)
+{
+    rd_kafka_t *rk = client(brokers);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+    rd_kafka_DeleteTopic_t *one = rd_kafka_DeleteTopic_new(topic);
+    rd_kafka_DeleteTopics(rk, &one, 1, NULL, queue);
+    rd_kafka_event_t *answer = rd_kafka_queue_poll(queue, ANSWER_MS);
+    int failed = !answer || rd_kafka_event_error(answer);
+    if (answer)
+        rd_kafka_event_destroy(answer);
+    rd_kafka_DeleteTopic_destroy(one);
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_destroy(rk);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && !strcmp(argv[1], "delete"))
+        return delete_topic(argv[2], argv[3]);
+    if (argc == 9)
+        return measure(argv + 1);
+    fputs("usage: meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID BROKER_PID\n"
+          "       meter delete BROKERS TOPIC\n",
+          stderr);
+    return 2;
+}

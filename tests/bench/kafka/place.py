@@ -1,0 +1,143 @@
+"""Where stages are measured on a broker: the broker of tests/kafka with topics that keep everything, streams of lists, and
+what a stage does with one of them. Only processes that were started here are ended, by their ids."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path.insert(0, os.path.join(TOP, "tests", "kafka"))
+import harness  # noqa: E402
+
+PARTITIONS, SECONDS = 4, 90
+RULES = "version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n"
+# Topics keep their messages whatever time they tell, deleted ones go at once; Java as Kafka's own scripts start it.
+PROPERTIES = "log.retention.ms=-1\nlog.segment.delete.delay.ms=500\nfile.delete.delay.ms=500"
+JAVA = "-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -Xshare:auto"
+
+
+def halves():
+    """The processors for the broker and those for the stage; None where there is only one."""
+    cores = sorted(os.sched_getaffinity(0))
+    return (cores[:len(cores) // 2], cores[len(cores) // 2:]) if len(cores) > 1 else None
+
+
+def pin(pid, cores):
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            os.sched_setaffinity(int(thread), cores)
+        except ProcessLookupError:
+            pass  # it has ended meanwhile
+
+
+class Place:
+    def __init__(self, build):
+        self.build, self.count = build, 0
+        self.all_cores = os.sched_getaffinity(0)
+        self.folder = tempfile.mkdtemp(prefix="evenkeel-bench-")
+        os.environ.update(BROKER_MORE=PROPERTIES, BROKER_JAVA=JAVA)
+        self.broker = harness.Broker(os.path.join(self.folder, "broker"))
+
+    def __enter__(self):
+        self.broker.up()
+        with open(os.path.join(self.folder, "broker", "pid"), encoding="ascii") as stream:
+            self.broker_pid = int(stream.read())
+        subprocess.run([self.tool("load"), "assets", self.folder], check=True)
+        with open(os.path.join(self.folder, "rules.yaml"), "w", encoding="ascii") as out:
+            out.write(RULES)
+        return self
+
+    def __exit__(self, *_):
+        self.broker.wipe()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def tool(self, name):
+        return os.path.abspath(os.path.join(self.build, "tests", "bench", "kafka", name))
+
+    def topic(self, partitions=PARTITIONS):
+        self.count += 1
+        return self.broker.create(f"topic-{self.count}", partitions)
+
+    def delete(self, topic):
+        subprocess.run([self.tool("meter"), "delete", self.broker.address, topic], check=True)
+
+    def stream(self, messages, encoding, faulty_from=None, partitions=PARTITIONS):
+        """A topic full of lists; from that one on five features are 100 times too large."""
+        topic = self.topic(partitions)
+        start = messages if faulty_from is None else faulty_from
+        subprocess.run([self.tool("load"), "send", self.broker.address, topic, str(messages), encoding, str(partitions),
+                        str(start)], check=True, timeout=300)
+        return topic
+
+    def config(self, source, target, producer=""):
+        """A configuration file as `evenkeel run` and the forwarder read it; (path, address of the endpoints)."""
+        self.count += 1
+        path, http = os.path.join(self.folder, f"run-{self.count}.yaml"), f"127.0.0.1:{harness.free_port()}"
+        with open(path, "w", encoding="ascii") as out:
+            out.write(f"service: {{name: bench}}\n"
+                      f"input: {{brokers: \"{self.broker.address}\", topics: [{source}], group: group-{self.count}, "
+                      f"start: earliest}}\n"
+                      f"output: {{topic: {target}, dead_letter: {self.broker.create('dead')}, "
+                      f"librdkafka: {{{producer}}}}}\n"
+                      f"assets: {{manifest: features.yaml, profile: profile.ekp, rules: rules.yaml, "
+                      f"model: model.safetensors}}\n"
+                      f"http: {{listen: \"{http}\"}}\n")
+        return path, http
+
+
+class Stage:
+    """A running stage; use as a context. `command` is started with the path of a configuration."""
+
+    def __init__(self, place, command, source, target, producer="", cores=None):
+        self.place, self.target = place, target
+        self.config, self.http = place.config(source, target, producer)
+        self.log = self.config + ".log"
+        self.command, self.cores = [*command, self.config], cores or place.all_cores
+
+    def __enter__(self):
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+        os.sched_setaffinity(self.process.pid, self.cores)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def said(self):
+        with open(self.log, errors="replace", encoding="utf-8") as stream:
+            return stream.read()[-2000:]
+
+    def status(self):
+        with urllib.request.urlopen(f"http://{self.http}/api/v1/status", timeout=10) as answer:
+            return json.load(answer)
+
+
+def throughput(place, stage, first, last, partitions=PARTITIONS):
+    """What happened while the output grew from `first` to `last` messages: {unit: value}."""
+    words = [place.broker.address, stage.target, partitions, first, last, SECONDS, stage.process.pid, place.broker_pid]
+    told = subprocess.run([place.tool("meter"), *map(str, words)], capture_output=True, text=True, check=False)
+    if told.returncode:
+        raise SystemExit(f"{told.stderr}{stage.said()}")
+    messages, seconds, own, broker = map(float, told.stdout.split())
+    return {"messages/s": messages / seconds, "us/message": 1e6 * own / messages, "broker": 1e6 * broker / messages}
+
+
+def latency(place, source, target, rate, count, encoding, faulty_from=None):
+    """Milliseconds from producer to consumer: {quantile: value}."""
+    words = [place.broker.address, source, target, PARTITIONS, int(rate), count, encoding,
+             count if faulty_from is None else faulty_from]
+    told = subprocess.run([place.tool("latency"), *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=count / rate + 120)
+    if told.returncode:
+        raise SystemExit(told.stderr)
+    values = list(map(float, told.stdout.split()))
+    return dict(zip(("p50", "p90", "p99", "p99.9", "longest"), values[1:]))

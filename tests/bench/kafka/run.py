@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""`evenkeel run` beside a plain librdkafka forwarder on a real broker: kafka/run.py BUILD RESULTS [--messages N] [--rounds N]
+
+Throughput: a topic is full of lists (20 items, 136 features); forwarder and `run` take turns, each reads it from the
+start into an empty topic. The rate is that at which the output grew on the broker between 30% and 95% of the messages.
+Latency: a producer sends at half of that rate, with the moment of sending in the key; a consumer reads the output.
+"""
+import argparse
+import os
+import statistics
+
+import place as at
+from place import Place, Stage, latency, throughput
+
+import sys
+sys.path.insert(0, os.path.join(at.TOP, "tests", "bench", "peers"))
+from record import Bench  # noqa: E402
+
+FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, not idempotent"
+UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\""
+UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), ("broker", ", processor time of the broker"))
+
+
+class Run:
+    def __init__(self, place, build, args):
+        self.place, self.args = place, args
+        run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c"]
+        forward = [place.tool("forwarder")]
+        self.contenders = {None: (run, ""), FORWARDER: (forward, ""), QUICK: (forward, UNSAFE)}
+        self.bench = Bench("kafka", args.results)
+
+    def once(self, name, source, cores):
+        """One pass over the topic; for ours also the share of lists that left routed."""
+        command, producer = self.contenders[name]
+        target, n = self.place.topic(), self.args.messages
+        with Stage(self.place, command, source, target, producer, cores) as stage:
+            found = throughput(self.place, stage, n * 3 // 10, n * 95 // 100)
+            if name is None:
+                status = stage.status()
+                found["routed"] = 100 * status["routed"] / (status["routed"] + status["passed"])
+        self.place.delete(target)
+        return found
+
+    def turns(self, source, cores):
+        """[{contender: figures} per round]; another one begins each round."""
+        names, rounds = list(self.contenders), []
+        for i in range(self.args.rounds):
+            order = names[i % len(names):] + names[:i % len(names)]
+            rounds.append({name: self.once(name, source, cores) for name in order})
+        return rounds
+
+    def case(self, title, source, cores=None):
+        rounds = self.turns(source, cores)
+        for key, what in UNITS:
+            unit = "messages/s" if key == "messages/s" else "us/message"
+            self.bench.rounds(title + what, unit, [r[None][key] for r in rounds],
+                              {name: [r[name][key] for r in rounds] for name in (FORWARDER, QUICK)})
+        self.bench.line(title + ", lists that were routed", "%", statistics.median(r[None]["routed"] for r in rounds), None,
+                        None)
+        return statistics.median(r[None]["messages/s"] for r in rounds)
+
+    def throughput_cases(self):
+        """Messages per second of ours, {(encoding, faulty): rate}."""
+        rates, n = {}, self.args.messages
+        for encoding, spelt in (("bin", "bin"), ("array", "float32 array")):
+            for faulty, what in ((None, "nothing routed"), (n // 10, "5 features routed")):
+                source = self.place.stream(n, encoding, faulty)
+                title = f"136 features, 20 items, {spelt}, {what}"
+                rates[encoding, bool(faulty)] = self.case(title, source)
+                self.apart(title, source) if encoding == "bin" else None
+                self.place.delete(source)
+        return rates
+
+    def apart(self, title, source):
+        """The same with the broker on one half of the processors and the client on the other."""
+        if not at.halves():
+            print("kafka: one processor only, so broker and client cannot be kept apart")
+            return
+        at.pin(self.place.broker_pid, at.halves()[0])
+        self.case(title + ", broker and client apart", source, at.halves()[1])
+        at.pin(self.place.broker_pid, self.place.all_cores)
+
+    def latency_case(self, title, rate, faulty):
+        count = int(rate * self.args.seconds)
+        faulty_from = count // 10 if faulty else None
+        source, target = self.place.topic(), self.place.topic()
+        direct = latency(self.place, source, source, rate, count, "bin", faulty_from)
+        self.place.delete(source)
+        found = {}
+        for name in (None, FORWARDER):
+            command, producer = self.contenders[name]
+            source, target = self.place.topic(), self.place.topic()
+            with Stage(self.place, command, source, target, producer):
+                latency(self.place, source, target, 50, 100, "bin")  # until all are connected
+                found[name] = latency(self.place, source, target, rate, count, "bin", faulty_from)
+            self.place.delete(source)
+            self.place.delete(target)
+        for quantile in direct:
+            self.bench.case(f"{title}, from producer to consumer, {quantile}", "ms", found[None][quantile],
+                            {FORWARDER: found[FORWARDER][quantile], "limit: no stage": direct[quantile]})
+        for quantile in ("p50", "p99", "p99.9"):
+            self.bench.line(f"{title}, added by the stage, {quantile}", "ms", found[None][quantile] - direct[quantile], None,
+                            None)
+        self.bench.line(f"{title}, messages sent", "messages/s", rate, None, None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("results")
+    parser.add_argument("--messages", type=int, default=40000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=10, help="of one look at the latency")
+    args = parser.parse_args()
+    with Place(args.build) as place:
+        run = Run(place, args.build, args)
+        rates = run.throughput_cases()
+        for faulty, what in ((False, "nothing routed"), (True, "5 features routed")):
+            run.latency_case(f"136 features, 20 items, bin, {what}, half of the highest rate", rates["bin", faulty] / 2, faulty)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Benchmarks by name, several times: run.sh BUILD RUNS [NAME...]; without names all of them.
+# The medians of the runs replace the lines of these benchmarks in BUILD/bench.jsonl. What is missing on
+# this machine is said, and that one is left out. BENCH_WORDS are more words for those on a broker.
+set -eu
+build=$1 runs=$2
+shift 2
+here=$(dirname "$0")
+top=$(cd "$here/../.." && pwd)
+others="onnx train kafka"
+[ $# -gt 0 ] || set -- all
+
+python_with() { # name, modules: prints the interpreter that has them, or says what is missing
+	python=$(B=$build sh "$top/tests/exchange/python.sh")
+	name=$1
+	shift
+	if "$python" -c 'import sys, importlib.util as i; sys.exit(any(not i.find_spec(n) for n in sys.argv[1:]))' "$@"; then
+		echo "$python"
+	else
+		echo "$name: skipped, Python lacks some of $*" >&2
+	fi
+}
+
+run_onnx() {
+	python=$(python_with onnx onnxruntime numpy yaml)
+	[ -z "$python" ] || "$python" -B "$here/peers/onnx.py" "$build" "$1"
+}
+
+run_train() {
+	if [ ! -d "${EK_DATA:-}/hotel" ] || [ ! -e "${EK_REFERENCE:-}/routable_sir.py" ]; then
+		echo "train: skipped, EK_DATA and EK_REFERENCE do not name the hotel set and the reference"
+		return 0
+	fi
+	python=$(python_with train torch numpy yaml zstandard)
+	[ -z "$python" ] || "$python" -B "$here/peers/train.py" "$build" "$1"
+}
+
+# The broker of tests/kafka; its jars are fetched when they are not there.
+has_broker() { # name
+	for program in java mvn; do
+		command -v $program >/dev/null 2>&1 || {
+			echo "$1: skipped, no $program (deploy/deps.sh broker)"
+			return 1
+		}
+	done
+	${MAKE:-make} -s -C "$top" build/kafka/libs.stamp || {
+		echo "$1: skipped, the jars of Apache Kafka could not be had"
+		return 1
+	}
+	export KAFKA_LIBS="$top/build/kafka/libs" EKTOOL="$build/tests/kafka/ektool" EVENKEEL="$build/evenkeel"
+}
+
+run_kafka() {
+	has_broker kafka || return 0
+	# shellcheck disable=SC2086 # a list of words
+	python3 -B "$here/kafka/run.py" "$build" "$1" ${BENCH_WORDS:-}
+}
+
+run_named() { # results, name
+	case " $others " in
+	*" $2 "*) "run_$2" "$1" ;;
+	*) "$build/bench" --out "$1" "$2" ;;
+	esac
+}
+
+run_all() { # results
+	"$build/bench" --out "$1"
+	for name in $others; do
+		"run_$name" "$1"
+	done
+}
+
+i=1 files=
+while [ "$i" -le "$runs" ]; do
+	results=$build/bench-$i.jsonl
+	rm -f "$results"
+	[ "$runs" = 1 ] || echo "run $i of $runs"
+	for name in "$@"; do
+		if [ "$name" = all ]; then run_all "$results"; else run_named "$results" "$name"; fi
+	done
+	[ ! -e "$results" ] || files="$files $results"
+	i=$((i + 1))
+done
+# shellcheck disable=SC2086 # a list of files
+python3 -B "$here/median.py" "$build/bench.jsonl" $files
