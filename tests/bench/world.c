@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/parse.h"
 #include "data/manifest.h"
 #include "data/profile.h"
 #include "offline/profile_fit.h"
@@ -22,6 +23,16 @@ void *ek_bench_memory(size_t count, size_t size)
         exit(EXIT_FAILURE);
     }
     return p;
+}
+
+int64_t ek_bench_number(const char *text)
+{
+    int64_t value = 0;
+    if (ek_parse_i64(text, EK_WHOLE, &value)) {
+        fprintf(stderr, "bench: '%s' is no whole number\n", text);
+        exit(2);
+    }
+    return value;
 }
 
 void ek_bench_manifest_text(struct ek_buf *text, int features)

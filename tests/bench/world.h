@@ -37,4 +37,7 @@ struct ek_model *ek_bench_model(const struct ek_manifest *m);
 /* A profile of such lists; free it as any other. */
 struct ek_profile *ek_bench_list_profile(const struct ek_manifest *m, int lists, int items);
 
+/* A whole number from a command line; ends the program when it is none. */
+int64_t ek_bench_number(const char *text);
+
 #endif

@@ -167,14 +167,17 @@ int main(int argc, char **argv)
 {
     struct work w = {0};
     pthread_t sender;
-    if (argc != 9 || atoi(argv[4]) < 1 || atoll(argv[5]) < 1 || atoll(argv[6]) < 2) {
+    if (argc != 9 || ek_bench_number(argv[4]) < 1 || ek_bench_number(argv[5]) < 1 ||
+        ek_bench_number(argv[6]) < 2) {
         fputs("usage: latency BROKERS IN OUT PARTITIONS PER_SECOND COUNT bin|array FAULTY_FROM\n",
               stderr);
         return 2;
     }
     w.brokers = argv[1], w.in = argv[2], w.out = argv[3];
-    w.partitions = atoi(argv[4]), w.rate = atoll(argv[5]), w.count = atoll(argv[6]);
-    make_messages(&w, strcmp(argv[7], "bin") ? EK_FEATURES_ARRAY : EK_FEATURES_BIN, atoll(argv[8]));
+    w.partitions = (int)ek_bench_number(argv[4]), w.rate = ek_bench_number(argv[5]),
+    w.count = ek_bench_number(argv[6]);
+    make_messages(&w, strcmp(argv[7], "bin") ? EK_FEATURES_ARRAY : EK_FEATURES_BIN,
+                  ek_bench_number(argv[8]));
     rd_kafka_t *rk = open_at_end(&w);
     if (pthread_create(&sender, NULL, send_all, &w))
         die("sender", "no thread");

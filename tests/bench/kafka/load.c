@@ -65,7 +65,7 @@ static int assets(const char *folder)
 }
 
 struct sending {
-    long count, faulty_from;
+    int64_t count, faulty_from;
     int partitions;
     enum ek_feature_encoding encoding;
 };
@@ -78,7 +78,7 @@ static int send_lists(struct ek_sender *s, const struct sending *w, struct ek_er
     int rc = 0;
     ek_bench_list_init(&list, 2);
     ek_buf_init(&bytes, 0);
-    for (long i = 0; !rc && i < w->count; i++) {
+    for (int64_t i = 0; !rc && i < w->count; i++) {
         ek_bench_list_next(&list, FEATURES, ITEMS);
         if (i >= w->faulty_from)
             ek_bench_fault(&list.q);
@@ -101,11 +101,11 @@ static int send_lists(struct ek_sender *s, const struct sending *w, struct ek_er
 
 static int do_send(char **word)
 {
-    const struct sending w = {.count = atol(word[2]),
+    const struct sending w = {.count = ek_bench_number(word[2]),
                               .encoding =
                                   strcmp(word[3], "bin") ? EK_FEATURES_ARRAY : EK_FEATURES_BIN,
-                              .partitions = atoi(word[4]),
-                              .faulty_from = atol(word[5])};
+                              .partitions = (int)ek_bench_number(word[4]),
+                              .faulty_from = ek_bench_number(word[5])};
     struct ek_error e = {0};
     struct ek_sender *s;
     if (ek_sender_new(&s, word[0], word[1], &e))
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "assets"))
         return assets(argv[2]);
-    if (argc == 8 && !strcmp(argv[1], "send") && atoi(argv[6]) > 0)
+    if (argc == 8 && !strcmp(argv[1], "send") && ek_bench_number(argv[6]) > 0)
         return do_send(argv + 2);
     fputs("usage: load assets FOLDER | send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM\n",
           stderr);

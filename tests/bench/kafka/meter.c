@@ -8,6 +8,8 @@
  *
  *     meter delete BROKERS TOPIC
  */
+#include "tests/bench/world.h"
+
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,11 +86,11 @@ static int64_t messages_in(rd_kafka_t *rk, const char *topic, int partitions)
 static int measure(char **word)
 {
     rd_kafka_t *rk = client(word[0]);
-    int64_t from = atoll(word[3]), to = atoll(word[4]);
-    double until = now() + atof(word[5]);
+    int64_t from = ek_bench_number(word[3]), to = ek_bench_number(word[4]);
+    double until = now() + (double)ek_bench_number(word[5]);
     struct moment first = {0}, last = {0};
     while (last.messages < to && now() < until) {
-        last.messages = messages_in(rk, word[1], atoi(word[2]));
+        last.messages = messages_in(rk, word[1], (int)ek_bench_number(word[2]));
         last.seconds = now();
         if (last.messages >= to || (last.messages >= from && !first.seconds)) {
             last.stage = processor_seconds(word[6]);
