@@ -3,15 +3,21 @@
 #include "base/alloc.h"
 #include "num/windows.h"
 
+/* Of a closed window, packed with each list: no more work than the list itself. */
+enum { PACK_FEATURES = 2 };
+
 struct ek_traffic {
     const struct ek_profile *profile;
     const struct ek_cells *cells;
     struct ek_window_rule rule;
     int64_t now;                 /* number of the window that is open */
     struct ek_windows **windows; /* [rule.cells], NULL before the first list */
-    struct ek_bins *bins;        /* [features] */
-    struct ek_values *training;  /* [features] */
-    struct ek_sketch *sketch;    /* scratch */
+    int *unpacked;               /* [rule.cells] a ring: cells with something to pack, by age */
+    uint8_t *waits;              /* [rule.cells] whether a cell is among them */
+    int first_unpacked, unpacked_count;
+    struct ek_bins *bins;       /* [features] */
+    struct ek_values *training; /* [features] */
+    struct ek_sketch *sketch;   /* scratch */
 };
 
 const char *ek_span_name(enum ek_span span)
@@ -36,9 +42,12 @@ int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
     t->cells = cells;
     t->rule = rules->windows;
     t->windows = ek_calloc((size_t)t->rule.cells, sizeof(struct ek_windows *));
+    t->unpacked = ek_calloc((size_t)t->rule.cells, sizeof *t->unpacked);
+    t->waits = ek_calloc((size_t)t->rule.cells, sizeof *t->waits);
     t->bins = ek_calloc(features, sizeof *t->bins);
     t->training = ek_calloc(features, sizeof *t->training);
-    if (!t->windows || !t->bins || !t->training || ek_sketch_new(&t->sketch)) {
+    if (!t->windows || !t->unpacked || !t->waits || !t->bins || !t->training ||
+        ek_sketch_new(&t->sketch)) {
         ek_traffic_free(t);
         return fail(e);
     }
@@ -57,6 +66,8 @@ void ek_traffic_free(struct ek_traffic *t)
     for (int i = 0; t->windows && i < t->rule.cells; i++)
         ek_windows_free(t->windows[i]);
     ek_free(t->windows);
+    ek_free(t->unpacked);
+    ek_free(t->waits);
     ek_free(t->bins);
     ek_free(t->training);
     ek_sketch_free(t->sketch);
@@ -76,7 +87,30 @@ static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q
     int rc = *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
     if (rc)
         return rc;
-    return ek_windows_add(*w, t->now, q->x, q->items) ? fail(e) : EK_OK;
+    if (ek_windows_add(*w, t->now, q->x, q->items))
+        return fail(e);
+    if (!t->waits[cell] && ek_windows_unpacked(*w)) {
+        t->waits[cell] = 1;
+        t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.cells] = cell;
+    }
+    return EK_OK;
+}
+
+/* Cells close their windows at about the same time; their packing goes on list by list, whatever
+ * cells these are of. */
+static int pack_some(struct ek_traffic *t, struct ek_error *e)
+{
+    if (!t->unpacked_count)
+        return EK_OK;
+    int cell = t->unpacked[t->first_unpacked];
+    if (ek_windows_pack(t->windows[cell], PACK_FEATURES))
+        return fail(e);
+    if (ek_windows_unpacked(t->windows[cell]))
+        return EK_OK;
+    t->waits[cell] = 0;
+    t->first_unpacked = (t->first_unpacked + 1) % t->rule.cells;
+    t->unpacked_count--;
+    return EK_OK;
 }
 
 /* Cells that changed hands: what they had is another value's. */
@@ -92,9 +126,9 @@ static void clear_taken(struct ek_traffic *t)
 int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
                     const struct ek_query *q, struct ek_error *e)
 {
-    int rc = EK_OK;
     ek_traffic_time(t, time_ms);
     clear_taken(t);
+    int rc = pack_some(t, e);
     for (int i = 0; !rc && i < count; i++)
         if (cells[i] >= 0 && cells[i] < t->rule.cells)
             rc = list_in_cell(t, cells[i], q, e);

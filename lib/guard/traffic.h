@@ -3,7 +3,8 @@
  * They describe; findings do not come from them. All lists count, repeats too. Time is the
  * stream's: a list belongs to the window of the stream's time when it came. Only cells whose number
  * is below the rules' windows.cells have sketches. A cell takes memory with its first list: 320 KiB
- * of address space per feature, of which some 20 KB are touched.
+ * of address space per feature, of which some 20 KB are touched. Closed windows are packed a few
+ * features per list, those of one cell after those of the other.
  * Owner: the caller. One thread at a time. Manifest, profile, rules and cells must outlive it.
  */
 #ifndef EK_GUARD_TRAFFIC_H

@@ -25,6 +25,7 @@
 #include "num/list_sums_body.h"
 #include "num/list_stats_body.h"
 #include "num/ln_body.h"
+#include "num/sketch_add_body.h"
 #include "num/sketch_keys_body.h"
 
 #endif

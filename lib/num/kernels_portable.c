@@ -22,4 +22,5 @@
 #include "num/list_sums_body.h"
 #include "num/list_stats_body.h"
 #include "num/ln_body.h"
+#include "num/sketch_add_body.h"
 #include "num/sketch_keys_body.h"

@@ -107,22 +107,17 @@ void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count)
     s->total += count;
 }
 
-void ek_sketch_add_block(struct ek_sketch *s, int block, const uint64_t *count)
-{
-    uint64_t *to = s->count + block * EK_SKETCH_BLOCK, sum = 0;
-    for (int i = 0; i < EK_SKETCH_BLOCK; i++) {
-        to[i] += count[i];
-        sum += count[i];
-    }
-    ek_sketch_touch(s, block);
-    s->total += sum;
-}
-
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from)
 {
-    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
-        if (ek_sketch_touches(from, b))
-            ek_sketch_add_block(into, b, from->count + b * EK_SKETCH_BLOCK);
+    ek_sketch_add_wide_fn *add = ek_sketch_kernels_of(ek_isa_best()).add_wide;
+    for (int word = 0; word < EK_SKETCH_BLOCKS / 64; word++) {
+        for (uint64_t left = from->touched[word]; left; left &= left - 1) {
+            size_t first = (size_t)(64 * word + __builtin_ctzll(left)) * EK_SKETCH_BLOCK;
+            add(into->count + first, from->count + first);
+        }
+        into->touched[word] |= from->touched[word];
+    }
+    into->total += from->total;
 }
 
 uint64_t ek_sketch_count(const struct ek_sketch *s, uint16_t key)

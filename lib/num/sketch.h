@@ -64,8 +64,6 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
 /* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read, may be NULL. */
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e);
-/* Adds what ek_sketch_write gave this process before, unchanged: nothing is checked. */
-void ek_sketch_add_written(struct ek_sketch *s, const void *bytes, size_t length);
 
 /* All features of one cell; the hot path. EK_ELIMIT for a senseless number of features. */
 struct ek_sketch_set;
@@ -73,11 +71,26 @@ int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error 
 void ek_sketch_set_free(struct ek_sketch_set *s);
 /* rows x features values, row-major. EK_EUSAGE for negative rows. */
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows);
-/* Adds the content of one feature to `out` (flushes what is buffered). */
-void ek_sketch_set_get(struct ek_sketch_set *s, int feature, struct ek_sketch *out);
-/* Adds all of `from`, which keeps its content, to `into`, which has as many features. */
-void ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
+/* Adds the content of one feature to `out`. */
+void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
+/* Adds all of `from`, which keeps its content, to `into`. EK_EUSAGE when they have different
+ * features or one has a sealed part. */
+int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
+
+/* To empty a set bit by bit while rows go on coming: what it has becomes its sealed part, which the
+ * calls above no longer see; the features of that part are then read and dropped, rising. At most
+ * EK_SKETCH_SEALED_ROWS rows may come before the last is dropped, beyond them _add is EK_EUSAGE.
+ * Nothing must be sealed at that time. Costs no more than a list that happens to flush the buffer;
+ * the first such list after it drains all counters. */
+enum { EK_SKETCH_SEALED_ROWS = 32768 };
+void ek_sketch_set_seal(struct ek_sketch_set *s);
+/* The first feature whose sealed part is there; the number of features when there is none. */
+int ek_sketch_set_sealed(const struct ek_sketch_set *s);
+/* Adds the sealed part of a feature to `out`, nothing when it was dropped. */
+void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
+/* Drops that of the first feature that has one; there must be one. */
+void ek_sketch_set_drop_sealed(struct ek_sketch_set *s);
 
 #endif

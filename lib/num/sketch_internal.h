@@ -31,9 +31,6 @@ static inline void ek_sketch_touch(struct ek_sketch *s, int block)
     s->touched[block / 64] |= UINT64_C(1) << (block % 64);
 }
 
-/* Adds 256 counts. */
-void ek_sketch_add_block(struct ek_sketch *s, int block, const uint64_t *count);
-
 /* Whether a key is one that ek_sketch_key can give: of the NaNs only EK_SKETCH_NAN. */
 int ek_sketch_is_key(uint64_t key);
 
@@ -45,16 +42,37 @@ enum { EK_KEY_LANES = 16, EK_HOT_TURN = 768, EK_HOT_CHUNK_SHIFT = 11 };
  */
 typedef void ek_sketch_keys_fn(const float *x, size_t stride, int rows, uint16_t *keys,
                                uint32_t *chunks);
-ek_sketch_keys_fn ek_sketch_keys_scalar; /* the reference */
-ek_sketch_keys_fn ek_sketch_keys_portable;
-#if defined(__x86_64__)
-ek_sketch_keys_fn ek_sketch_keys_avx2, ek_sketch_keys_avx512;
-#elif defined(__aarch64__)
-ek_sketch_keys_fn ek_sketch_keys_neon;
-#endif
-ek_sketch_keys_fn *ek_sketch_keys_of(enum ek_isa isa);
+/* Adds the counters of a block, wide ones or hot ones. */
+typedef void ek_sketch_add_wide_fn(uint64_t *to, const uint64_t *from);
+typedef void ek_sketch_add_hot_fn(uint64_t *to, const uint16_t *from);
 
-/* The hot index of one value. */
+struct ek_sketch_kernels {
+    ek_sketch_keys_fn *keys;
+    ek_sketch_add_wide_fn *add_wide;
+    ek_sketch_add_hot_fn *add_hot;
+};
+struct ek_sketch_kernels ek_sketch_kernels_of(enum ek_isa isa);
+
+#define EK_SKETCH_KERNELS(isa)                                                                     \
+    ek_sketch_keys_fn ek_sketch_keys_##isa;                                                        \
+    ek_sketch_add_wide_fn ek_sketch_add_wide_##isa;                                                \
+    ek_sketch_add_hot_fn ek_sketch_add_hot_##isa
+ek_sketch_keys_fn ek_sketch_keys_scalar; /* the reference */
+EK_SKETCH_KERNELS(portable);
+#if defined(__x86_64__)
+EK_SKETCH_KERNELS(avx2);
+EK_SKETCH_KERNELS(avx512);
+#elif defined(__aarch64__)
+EK_SKETCH_KERNELS(neon);
+#endif
+
+/* The hot index of one value, and the block of keys that a block of hot indexes has. */
 uint16_t ek_sketch_hot_index(float x);
+
+static inline int ek_sketch_block_of_hot(int hot_block)
+{
+    enum { TURN_BLOCKS = EK_HOT_TURN / EK_SKETCH_BLOCK };
+    return (hot_block + EK_SKETCH_BLOCKS - TURN_BLOCKS) % EK_SKETCH_BLOCKS;
+}
 
 #endif

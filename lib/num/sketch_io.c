@@ -1,21 +1,12 @@
 /* Bytes of a sketch, docs/format/sketch.md: magic, number of entries, entries, CRC-32. */
 #include "base/hash.h"
 #include "num/sketch_internal.h"
+#include "num/varint.h"
 
 #include <string.h>
 
-enum { MAGIC_BYTES = 4, CRC_BYTES = 4, VARINT_BYTES = 10 };
+enum { MAGIC_BYTES = 4, CRC_BYTES = 4 };
 static const uint8_t magic[MAGIC_BYTES] = {'E', 'K', 'S', '1'};
-
-/* Returns the bytes written, VARINT_BYTES at most. */
-static size_t put_varint(uint8_t *to, uint64_t v)
-{
-    size_t n = 0;
-    for (; v > 0x7f; v >>= 7)
-        to[n++] = (uint8_t)(v | 0x80);
-    to[n++] = (uint8_t)v;
-    return n;
-}
 
 struct cursor {
     const uint8_t *at, *end;
@@ -56,13 +47,13 @@ static uint64_t entries_of(const struct ek_sketch *s)
 /* next: the smallest key that may follow. */
 static int put_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
 {
-    uint8_t bytes[EK_SKETCH_BLOCK * 2 * VARINT_BYTES];
+    uint8_t bytes[EK_SKETCH_BLOCK * 2 * EK_VARINT_BYTES];
     size_t n = 0;
     for (int key = block * EK_SKETCH_BLOCK; key < (block + 1) * EK_SKETCH_BLOCK; key++) {
         if (!s->count[key])
             continue;
-        n += put_varint(bytes + n, (uint64_t)(key - *next));
-        n += put_varint(bytes + n, s->count[key]);
+        n += ek_varint_put(bytes + n, (uint64_t)(key - *next));
+        n += ek_varint_put(bytes + n, s->count[key]);
         *next = key + 1;
     }
     return ek_buf_add(out, bytes, n);
@@ -80,9 +71,9 @@ static int put_entries(const struct ek_sketch *s, struct ek_buf *out)
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
 {
     size_t start = out->length;
-    uint8_t crc[CRC_BYTES], head[MAGIC_BYTES + VARINT_BYTES];
+    uint8_t crc[CRC_BYTES], head[MAGIC_BYTES + EK_VARINT_BYTES];
     memcpy(head, magic, MAGIC_BYTES);
-    int rc = ek_buf_add(out, head, MAGIC_BYTES + put_varint(head + MAGIC_BYTES, entries_of(s)));
+    int rc = ek_buf_add(out, head, MAGIC_BYTES + ek_varint_put(head + MAGIC_BYTES, entries_of(s)));
     if (!rc)
         rc = put_entries(s, out);
     if (!rc) {
@@ -150,13 +141,4 @@ int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t
     if (used)
         *used = (size_t)(c.at - start);
     return EK_OK;
-}
-
-void ek_sketch_add_written(struct ek_sketch *s, const void *bytes, size_t length)
-{
-    const uint8_t *start = bytes;
-    struct cursor c = {start + MAGIC_BYTES, start + length};
-    uint64_t entries = 0;
-    if (!take_varint(&c, &entries))
-        take_entries(s, &c, entries);
 }

@@ -15,19 +15,25 @@ void ek_sketch_keys_scalar(const float *x, size_t stride, int rows, uint16_t *ke
         }
 }
 
-ek_sketch_keys_fn *ek_sketch_keys_of(enum ek_isa isa)
+#define KERNELS(isa)                                                                               \
+    (struct ek_sketch_kernels)                                                                     \
+    {                                                                                              \
+        ek_sketch_keys_##isa, ek_sketch_add_wide_##isa, ek_sketch_add_hot_##isa                    \
+    }
+
+struct ek_sketch_kernels ek_sketch_kernels_of(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
     case EK_ISA_AVX512:
-        return ek_sketch_keys_avx512;
+        return KERNELS(avx512);
     case EK_ISA_AVX2:
-        return ek_sketch_keys_avx2;
+        return KERNELS(avx2);
 #elif defined(__aarch64__)
     case EK_ISA_NEON:
-        return ek_sketch_keys_neon;
+        return KERNELS(neon);
 #endif
     default:
-        return ek_sketch_keys_portable;
+        return KERNELS(portable);
     }
 }

@@ -2,7 +2,12 @@
  * eight features, so that eight independent counters are in flight and their pages stay in the
  * cache. The 16-bit counters need no test per update: no group of features takes more than 65,535
  * rows between two drains. Cold counters are blocks of 256 keys, handed out when a drain first
- * needs one. */
+ * needs one.
+ *
+ * What is sealed has the cold counters for itself: the hot ones are drained once, with the first
+ * rows that come after the seal or when that part is looked for, and then belong to the rows since.
+ * So a seal costs no copy and no second set, as long as nothing else has to be drained meanwhile;
+ * EK_SKETCH_SEALED_ROWS sees to that. */
 #include "base/alloc.h"
 #include "base/lazy.h"
 #include "num/sketch_internal.h"
@@ -12,23 +17,24 @@
 enum {
     BUFFER_ROWS = 256,
     HALF = EK_KEY_LANES / 2,
-    DRAIN_ROWS = UINT16_MAX,
+    DRAIN_ROWS = UINT16_MAX - BUFFER_ROWS, /* a flush later there may be BUFFER_ROWS more */
     CHUNK = 1 << EK_HOT_CHUNK_SHIFT,
-    CHUNKS = EK_SKETCH_KEYS / CHUNK,
-    TURN_BLOCKS = EK_HOT_TURN / EK_SKETCH_BLOCK,
+    CHUNK_BLOCKS = CHUNK / EK_SKETCH_BLOCK,
 };
 
 struct ek_sketch_set {
     int features, groups; /* groups of 16 lanes; the last one overlaps when features % 16 != 0 */
     int buffered;
-    uint64_t rows;
-    ek_sketch_keys_fn *to_keys;
-    uint16_t *hot;    /* [features][EK_SKETCH_KEYS] */
-    uint16_t *keys;   /* [groups][BUFFER_ROWS][EK_KEY_LANES] */
-    uint64_t *cold;   /* [cold_used][EK_SKETCH_BLOCK] */
-    uint32_t *slot;   /* [features][EK_SKETCH_BLOCKS], 1 + place in cold, 0: none */
-    uint32_t *chunks; /* [groups][EK_KEY_LANES]: hot chunks written since the last drain */
-    int *since;       /* [groups]: at least the rows since the last drain */
+    uint64_t rows, sealed_rows;
+    int sealed; /* the first feature whose sealed part was not dropped, else features */
+    struct ek_sketch_kernels kernels;
+    uint16_t *hot;       /* [features][EK_SKETCH_KEYS] */
+    uint16_t *keys;      /* [groups][BUFFER_ROWS][EK_KEY_LANES] */
+    uint64_t *cold;      /* [cold_used][EK_SKETCH_BLOCK] */
+    uint32_t *slot;      /* [features][EK_SKETCH_BLOCKS], 1 + place in cold, 0: none */
+    uint32_t *chunks;    /* [groups][EK_KEY_LANES]: hot chunks written since the last drain */
+    int *since;          /* [groups]: at least the rows since the last drain */
+    uint8_t *hot_sealed; /* [groups]: the hot counters are those of the sealed rows */
     uint32_t cold_used;
     void *memory;
     size_t bytes;
@@ -52,6 +58,7 @@ static int map_parts(struct ek_sketch_set *s)
     size_t slot = place(&end, features * EK_SKETCH_BLOCKS, sizeof *s->slot);
     size_t chunks = place(&end, groups * EK_KEY_LANES, sizeof *s->chunks);
     size_t since = place(&end, groups, sizeof *s->since);
+    size_t hot_sealed = place(&end, groups, sizeof *s->hot_sealed);
     char *m = ek_lazy_new(end);
     if (!m)
         return EK_ENOMEM;
@@ -63,14 +70,16 @@ static int map_parts(struct ek_sketch_set *s)
     s->slot = (uint32_t *)(m + slot);
     s->chunks = (uint32_t *)(m + chunks);
     s->since = (int *)(m + since);
+    s->hot_sealed = (uint8_t *)(m + hot_sealed);
     return EK_OK;
 }
 
-/* Groups begin with different debts, so that their drains do not fall together. */
-static void stagger(struct ek_sketch_set *s)
+/* Groups begin with different debts, so that their drains do not fall together; none before
+ * EK_SKETCH_SEALED_ROWS have come. */
+static void stagger(struct ek_sketch_set *s, int group)
 {
-    for (int g = 0; g < s->groups; g++)
-        s->since[g] = (int)((int64_t)g * (DRAIN_ROWS - BUFFER_ROWS) / s->groups);
+    s->since[group] =
+        (int)((int64_t)group * (DRAIN_ROWS - EK_SKETCH_SEALED_ROWS - BUFFER_ROWS) / s->groups);
 }
 
 int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error *e)
@@ -83,12 +92,14 @@ int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error 
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch set");
     s->features = features;
     s->groups = (features + EK_KEY_LANES - 1) / EK_KEY_LANES;
-    s->to_keys = ek_sketch_keys_of(ek_isa_best());
+    s->sealed = features;
+    s->kernels = ek_sketch_kernels_of(ek_isa_best());
     if (map_parts(s)) {
         ek_free(s);
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch set of %d features", features);
     }
-    stagger(s);
+    for (int g = 0; g < s->groups; g++)
+        stagger(s, g);
     *out = s;
     return EK_OK;
 }
@@ -131,37 +142,49 @@ static uint64_t *cold_block(struct ek_sketch_set *s, int feature, int block)
     return s->cold + (size_t)(*slot - 1) * EK_SKETCH_BLOCK;
 }
 
-/* One block of 256 hot counters into the cold ones. */
-static void drain_block(struct ek_sketch_set *s, int feature, int hot_block)
+static int is_empty(const uint16_t *hot)
 {
-    uint16_t *hot = hot_of(s, feature) + hot_block * EK_SKETCH_BLOCK;
     uint16_t any = 0;
     for (int i = 0; i < EK_SKETCH_BLOCK; i++)
         any |= hot[i];
-    if (!any)
+    return !any;
+}
+
+/* One block of hot counters into the cold ones. */
+static void drain_block(struct ek_sketch_set *s, int feature, int hot_block)
+{
+    uint16_t *hot = hot_of(s, feature) + hot_block * EK_SKETCH_BLOCK;
+    if (is_empty(hot))
         return;
-    int block = (hot_block + EK_SKETCH_BLOCKS - TURN_BLOCKS) % EK_SKETCH_BLOCKS;
-    uint64_t *cold = cold_block(s, feature, block);
-    for (int i = 0; i < EK_SKETCH_BLOCK; i++)
-        cold[i] += hot[i];
+    s->kernels.add_hot(cold_block(s, feature, ek_sketch_block_of_hot(hot_block)), hot);
     memset(hot, 0, EK_SKETCH_BLOCK * sizeof *hot);
 }
 
-static void drain_lane(struct ek_sketch_set *s, int group, int lane)
+/* Which chunks were written is not forgotten: rows in the buffer have set theirs already. */
+static void drain_group(struct ek_sketch_set *s, int group)
 {
-    uint32_t *chunks = s->chunks + group * EK_KEY_LANES + lane;
-    int feature = first_of(s, group) + lane;
-    for (; *chunks; *chunks &= *chunks - 1) {
-        int first = __builtin_ctz(*chunks) * (CHUNK / EK_SKETCH_BLOCK);
-        for (int i = 0; i < CHUNK / EK_SKETCH_BLOCK; i++)
-            drain_block(s, feature, first + i);
+    for (int lane = lane_of(s, group); lane < lanes_end(s); lane++) {
+        uint32_t chunks = s->chunks[group * EK_KEY_LANES + lane];
+        for (; chunks; chunks &= chunks - 1)
+            for (int i = 0; i < CHUNK_BLOCKS; i++)
+                drain_block(s, first_of(s, group) + lane, __builtin_ctz(chunks) * CHUNK_BLOCKS + i);
     }
 }
 
-static void drain_group(struct ek_sketch_set *s, int group)
+/* The hot counters of a group are those of the rows since the seal from now on. */
+static void unseal_hot(struct ek_sketch_set *s, int group)
 {
-    for (int lane = lane_of(s, group); lane < lanes_end(s); lane++)
-        drain_lane(s, group, lane);
+    if (!s->hot_sealed[group])
+        return;
+    drain_group(s, group);
+    s->hot_sealed[group] = 0;
+    stagger(s, group);
+}
+
+static void empty_hot(struct ek_sketch_set *s, int group)
+{
+    drain_group(s, group);
+    memset(s->chunks + group * EK_KEY_LANES, 0, EK_KEY_LANES * sizeof *s->chunks);
     s->since[group] = 0;
 }
 
@@ -191,6 +214,7 @@ static void flush_group(struct ek_sketch_set *s, int group)
 {
     const uint16_t *keys = s->keys + (size_t)group * BUFFER_ROWS * EK_KEY_LANES;
     int first = first_of(s, group), lane = lane_of(s, group), end = lanes_end(s);
+    unseal_hot(s, group);
     while (lane < end) {
         uint16_t *hot = hot_of(s, first + lane);
         int lanes = end - lane >= HALF ? HALF : end - lane;
@@ -200,10 +224,9 @@ static void flush_group(struct ek_sketch_set *s, int group)
             count_lanes(hot, keys + lane, s->buffered, lanes);
         lane += lanes;
     }
-    /* only now: a drain forgets which chunks were written, buffered rows included */
     s->since[group] += s->buffered;
-    if (s->since[group] > DRAIN_ROWS - BUFFER_ROWS)
-        drain_group(s, group);
+    if (s->since[group] > DRAIN_ROWS)
+        empty_hot(s, group);
 }
 
 static void flush(struct ek_sketch_set *s)
@@ -230,9 +253,10 @@ static void buffer_rows(struct ek_sketch_set *s, const float *x, int rows)
         buffer_narrow(s, x, rows);
     } else {
         for (int g = 0; g < s->groups; g++)
-            s->to_keys(x + first_of(s, g), (size_t)s->features, rows,
-                       s->keys + ((size_t)g * BUFFER_ROWS + (size_t)s->buffered) * EK_KEY_LANES,
-                       s->chunks + g * EK_KEY_LANES);
+            s->kernels.keys(x + first_of(s, g), (size_t)s->features, rows,
+                            s->keys +
+                                ((size_t)g * BUFFER_ROWS + (size_t)s->buffered) * EK_KEY_LANES,
+                            s->chunks + g * EK_KEY_LANES);
     }
     s->buffered += rows;
 }
@@ -240,6 +264,8 @@ static void buffer_rows(struct ek_sketch_set *s, const float *x, int rows)
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows)
 {
     if (rows < 0)
+        return EK_EUSAGE;
+    if (s->sealed < s->features && s->rows + (uint64_t)rows > EK_SKETCH_SEALED_ROWS)
         return EK_EUSAGE;
     s->rows += (uint64_t)rows;
     while (rows > 0) {
@@ -253,57 +279,132 @@ int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows)
     return EK_OK;
 }
 
-/* Everything is in the cold counters afterwards. */
-static void settle(struct ek_sketch_set *s)
+static void get_cold(const struct ek_sketch_set *s, int feature, struct ek_sketch *out)
 {
-    flush(s);
-    for (int g = 0; g < s->groups; g++)
-        for (int lane = lane_of(s, g); lane < lanes_end(s); lane++)
-            drain_lane(s, g, lane);
-}
-
-void ek_sketch_set_get(struct ek_sketch_set *s, int feature, struct ek_sketch *out)
-{
-    int group = feature / EK_KEY_LANES;
-    flush(s);
-    drain_lane(s, group, feature - first_of(s, group));
     const uint32_t *slot = s->slot + (size_t)feature * EK_SKETCH_BLOCKS;
     for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
-        if (slot[b])
-            ek_sketch_add_block(out, b, s->cold + (size_t)(slot[b] - 1) * EK_SKETCH_BLOCK);
+        if (slot[b]) {
+            s->kernels.add_wide(out->count + b * EK_SKETCH_BLOCK,
+                                s->cold + (size_t)(slot[b] - 1) * EK_SKETCH_BLOCK);
+            ek_sketch_touch(out, b);
+        }
 }
 
-void ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from)
+static void get_hot(const struct ek_sketch_set *s, int feature, struct ek_sketch *out)
 {
-    settle(from);
-    for (int f = 0; f < from->features; f++)
-        for (int b = 0; b < EK_SKETCH_BLOCKS; b++) {
-            uint32_t slot = from->slot[(size_t)f * EK_SKETCH_BLOCKS + b];
-            if (!slot)
+    int group = feature / EK_KEY_LANES, lane = feature - first_of(s, group);
+    uint32_t chunks = s->chunks[group * EK_KEY_LANES + lane];
+    for (; chunks; chunks &= chunks - 1)
+        for (int i = 0; i < CHUNK_BLOCKS; i++) {
+            int hot_block = __builtin_ctz(chunks) * CHUNK_BLOCKS + i;
+            int block = ek_sketch_block_of_hot(hot_block);
+            const uint16_t *hot = hot_of(s, feature) + hot_block * EK_SKETCH_BLOCK;
+            if (is_empty(hot))
                 continue;
-            const uint64_t *add = from->cold + (size_t)(slot - 1) * EK_SKETCH_BLOCK;
-            uint64_t *to = cold_block(into, f, b);
-            for (int i = 0; i < EK_SKETCH_BLOCK; i++)
-                to[i] += add[i];
+            s->kernels.add_hot(out->count + block * EK_SKETCH_BLOCK, hot);
+            ek_sketch_touch(out, block);
         }
+}
+
+static void get_buffered(const struct ek_sketch_set *s, int feature, struct ek_sketch *out)
+{
+    int group = feature / EK_KEY_LANES, lane = feature - first_of(s, group);
+    const uint16_t *hot = s->keys + (size_t)group * BUFFER_ROWS * EK_KEY_LANES + lane;
+    for (int r = 0; r < s->buffered; r++, hot += EK_KEY_LANES) {
+        int key = (*hot + EK_SKETCH_KEYS - EK_HOT_TURN) % EK_SKETCH_KEYS;
+        out->count[key]++;
+        ek_sketch_touch(out, key / EK_SKETCH_BLOCK);
+    }
+}
+
+void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_sketch *out)
+{
+    if (s->sealed == s->features)
+        get_cold(s, feature, out);
+    if (!s->hot_sealed[feature / EK_KEY_LANES])
+        get_hot(s, feature, out);
+    get_buffered(s, feature, out);
+    out->total += s->rows;
+}
+
+void ek_sketch_set_seal(struct ek_sketch_set *s)
+{
+    flush(s);
+    memset(s->hot_sealed, 1, (size_t)s->groups * sizeof *s->hot_sealed);
+    s->sealed_rows = s->rows;
+    s->rows = 0;
+    s->sealed = 0;
+}
+
+int ek_sketch_set_sealed(const struct ek_sketch_set *s)
+{
+    return s->sealed;
+}
+
+void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct ek_sketch *out)
+{
+    if (feature < s->sealed)
+        return;
+    get_cold(s, feature, out);
+    if (s->hot_sealed[feature / EK_KEY_LANES])
+        get_hot(s, feature, out);
+    out->total += s->sealed_rows;
+}
+
+void ek_sketch_set_drop_sealed(struct ek_sketch_set *s)
+{
+    uint32_t *slot = s->slot + (size_t)s->sealed * EK_SKETCH_BLOCKS;
+    unseal_hot(s, s->sealed / EK_KEY_LANES);
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
+        if (slot[b])
+            memset(s->cold + (size_t)(slot[b] - 1) * EK_SKETCH_BLOCK, 0,
+                   EK_SKETCH_BLOCK * sizeof *s->cold);
+    memset(slot, 0, EK_SKETCH_BLOCKS * sizeof *slot);
+    if (++s->sealed == s->features)
+        s->cold_used = 0;
+}
+
+static void merge_feature(struct ek_sketch_set *into, const struct ek_sketch_set *from, int feature)
+{
+    const uint32_t *slot = from->slot + (size_t)feature * EK_SKETCH_BLOCKS;
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
+        if (slot[b])
+            into->kernels.add_wide(cold_block(into, feature, b),
+                                   from->cold + (size_t)(slot[b] - 1) * EK_SKETCH_BLOCK);
+}
+
+int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from)
+{
+    if (into->features != from->features || into->sealed < into->features ||
+        from->sealed < from->features)
+        return EK_EUSAGE;
+    flush(from);
+    for (int g = 0; g < from->groups; g++)
+        empty_hot(from, g);
+    for (int f = 0; f < from->features; f++)
+        merge_feature(into, from, f);
     into->rows += from->rows;
+    return EK_OK;
 }
 
 void ek_sketch_set_clear(struct ek_sketch_set *s)
 {
     s->buffered = 0;
-    for (int g = 0; g < s->groups; g++)
+    for (int g = 0; g < s->groups; g++) {
         for (int lane = 0; lane < lanes_end(s); lane++) {
             uint32_t *chunks = s->chunks + g * EK_KEY_LANES + lane;
             uint16_t *hot = hot_of(s, first_of(s, g) + lane);
             for (; *chunks; *chunks &= *chunks - 1)
                 memset(hot + __builtin_ctz(*chunks) * CHUNK, 0, CHUNK * sizeof *hot);
         }
+        s->hot_sealed[g] = 0;
+        stagger(s, g);
+    }
     memset(s->cold, 0, (size_t)s->cold_used * EK_SKETCH_BLOCK * sizeof *s->cold);
     memset(s->slot, 0, (size_t)s->features * EK_SKETCH_BLOCKS * sizeof *s->slot);
     s->cold_used = 0;
-    s->rows = 0;
-    stagger(s);
+    s->rows = s->sealed_rows = 0;
+    s->sealed = s->features;
 }
 
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s)

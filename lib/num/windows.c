@@ -1,29 +1,34 @@
 #include "num/windows.h"
 
 #include "base/alloc.h"
+#include "num/sketch_pack.h"
 
 #include <string.h>
 
-/* The sketches of all features as bytes, one behind the other. */
-struct packed {
-    uint8_t *bytes; /* NULL: nothing */
-    uint32_t *end;  /* [features] */
-    uint64_t lists;
+/* Bytes of one feature since the start, or those of all features of a window. */
+struct bytes {
+    uint8_t *data; /* NULL: none yet */
+    uint32_t length, capacity;
 };
 
 struct closed {
     int64_t number;
-    struct packed packed;
+    uint64_t lists; /* 0: no window */
+    struct bytes bytes;
+    uint32_t *end; /* [features], where each ends; NULL before the first window */
 };
 
 struct ek_windows {
     int features, kept;
-    struct ek_sketch_set *current;
-    int64_t number;      /* of the current window */
-    uint64_t lists;      /* of the current window */
-    struct closed *ring; /* [kept] */
+    struct ek_sketch_set *current; /* its sealed part: what of the newest closed window is left */
+    int64_t number;                /* of the current window */
+    uint64_t lists;                /* of the current window */
+    struct closed *ring;           /* [kept] */
     uint64_t closings;
-    struct packed life; /* all closed windows */
+    struct bytes *life; /* [features], all closed windows but what is left of the newest */
+    uint64_t life_lists;
+    struct ek_sketch *one; /* scratch */
+    struct ek_buf packed;  /* scratch */
 };
 
 int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_error *e)
@@ -35,9 +40,14 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
         return ek_fail(e, EK_ENOMEM, "no memory for windows");
     w->features = features;
     w->kept = kept;
-    w->ring = ek_calloc((size_t)kept, sizeof *w->ring);
-    int rc = w->ring ? ek_sketch_set_new(&w->current, features, e)
-                     : ek_fail(e, EK_ENOMEM, "no memory for windows");
+    ek_buf_init(&w->packed, 0);
+    int rc = ek_sketch_set_new(&w->current, features, e);
+    if (!rc) {
+        w->ring = ek_calloc((size_t)kept, sizeof *w->ring);
+        w->life = ek_calloc((size_t)features, sizeof *w->life);
+        if (!w->ring || !w->life || ek_sketch_new(&w->one))
+            rc = ek_fail(e, EK_ENOMEM, "no memory for windows");
+    }
     if (rc)
         ek_windows_free(w);
     else
@@ -45,19 +55,22 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
     return rc;
 }
 
-static void drop(struct packed *p)
+static void drop(struct bytes *b)
 {
-    ek_free(p->bytes);
-    ek_free(p->end);
-    *p = (struct packed){NULL, NULL, 0};
+    ek_free(b->data);
+    *b = (struct bytes){NULL, 0, 0};
 }
 
 static void drop_closed(struct ek_windows *w)
 {
-    for (int i = 0; w->ring && i < w->kept; i++)
-        drop(&w->ring[i].packed);
-    drop(&w->life);
-    w->closings = 0;
+    for (int i = 0; w->ring && i < w->kept; i++) {
+        drop(&w->ring[i].bytes);
+        ek_free(w->ring[i].end);
+        w->ring[i] = (struct closed){.lists = 0};
+    }
+    for (int f = 0; w->life && f < w->features; f++)
+        drop(&w->life[f]);
+    w->life_lists = w->closings = 0;
 }
 
 void ek_windows_free(struct ek_windows *w)
@@ -66,7 +79,10 @@ void ek_windows_free(struct ek_windows *w)
         return;
     drop_closed(w);
     ek_sketch_set_free(w->current);
+    ek_sketch_free(w->one);
+    ek_buf_release(&w->packed);
     ek_free(w->ring);
+    ek_free(w->life);
     ek_free(w);
 }
 
@@ -77,88 +93,100 @@ void ek_windows_clear(struct ek_windows *w)
     w->lists = 0;
 }
 
-static void unpack(const struct packed *p, int feature, struct ek_sketch *out)
+static struct closed *newest(const struct ek_windows *w)
 {
-    if (!p->bytes)
-        return;
-    uint32_t start = feature ? p->end[feature - 1] : 0;
-    ek_sketch_add_written(out, p->bytes + start, p->end[feature] - start);
+    return &w->ring[(w->closings - 1) % (uint64_t)w->kept];
 }
 
-/* What a close makes, before anything of it counts. */
-struct closing {
-    struct ek_sketch *one;
-    struct ek_buf bytes[2]; /* the window; life with it */
-    struct packed packed[2];
-};
-
-static int pack_feature(struct ek_windows *w, struct closing *c, int feature)
+int ek_windows_unpacked(const struct ek_windows *w)
 {
-    ek_sketch_clear(c->one);
-    ek_sketch_set_get(w->current, feature, c->one);
-    for (int i = 0; i < 2; i++) {
-        if (i)
-            unpack(&w->life, feature, c->one);
-        if (ek_sketch_write(c->one, &c->bytes[i]))
-            return EK_ENOMEM;
-        c->packed[i].end[feature] = (uint32_t)c->bytes[i].length;
-    }
+    return w->features - ek_sketch_set_sealed(w->current);
+}
+
+/* Room for `length` bytes in all. What is kept for an hour has hardly more than it needs. */
+static int reserve(struct bytes *b, size_t length)
+{
+    if (length <= b->capacity)
+        return EK_OK;
+    size_t capacity = length + length / 8;
+    if (capacity > UINT32_MAX)
+        return EK_ELIMIT;
+    uint8_t *data = ek_realloc(b->data, capacity, 1);
+    if (!data)
+        return EK_ENOMEM;
+    b->data = data;
+    b->capacity = (uint32_t)capacity;
     return EK_OK;
 }
 
-/* Buffers grow by doubling; what is kept for an hour has the size it needs. */
-static int keep_bytes(struct closing *c)
+static void append(struct bytes *b, const struct ek_buf *bytes, size_t from, size_t to)
 {
-    for (int i = 0; i < 2; i++) {
-        c->packed[i].bytes = ek_calloc(c->bytes[i].length, 1);
-        if (!c->packed[i].bytes)
-            return EK_ENOMEM;
-        memcpy(c->packed[i].bytes, c->bytes[i].data, c->bytes[i].length);
-    }
+    if (to > from)
+        memcpy(b->data + b->length, bytes->data + from, to - from);
+    b->length += (uint32_t)(to - from);
+}
+
+/* The next feature of the newest closed window: on its own, and with all before it. Nothing
+ * has changed when memory is short. */
+static int pack_feature(struct ek_windows *w)
+{
+    int feature = ek_sketch_set_sealed(w->current);
+    struct bytes *window = &newest(w)->bytes, *life = &w->life[feature];
+    ek_buf_clear(&w->packed);
+    ek_sketch_clear(w->one);
+    ek_sketch_set_get_sealed(w->current, feature, w->one);
+    int rc = ek_sketch_pack(w->one, &w->packed);
+    size_t middle = w->packed.length;
+    ek_sketch_unpack(w->one, life->data, life->length);
+    if (!rc)
+        rc = ek_sketch_pack(w->one, &w->packed);
+    if (!rc)
+        rc = reserve(window, window->length + middle);
+    if (!rc)
+        rc = reserve(life, w->packed.length - middle);
+    if (rc)
+        return rc;
+    append(window, &w->packed, 0, middle);
+    newest(w)->end[feature] = window->length;
+    life->length = 0;
+    append(life, &w->packed, middle, w->packed.length);
+    ek_sketch_set_drop_sealed(w->current);
     return EK_OK;
 }
 
-static int pack(struct ek_windows *w, struct closing *c)
+int ek_windows_pack(struct ek_windows *w, int features)
 {
-    int rc = ek_sketch_new(&c->one);
-    for (int i = 0; !rc && i < 2; i++) {
-        c->packed[i].end = ek_calloc((size_t)w->features, sizeof *c->packed[i].end);
-        rc = c->packed[i].end ? EK_OK : EK_ENOMEM;
-    }
-    for (int f = 0; !rc && f < w->features; f++)
-        rc = pack_feature(w, c, f);
-    return rc ? rc : keep_bytes(c);
+    int rc = EK_OK;
+    while (!rc && features-- > 0 && ek_windows_unpacked(w))
+        rc = pack_feature(w);
+    return rc;
 }
 
+/* The oldest window gives its memory to the one that is closed. */
 static int close_window(struct ek_windows *w)
 {
-    struct closing c = {NULL};
-    for (int i = 0; i < 2; i++)
-        ek_buf_init(&c.bytes[i], UINT32_MAX);
-    int rc = pack(w, &c);
-    if (!rc) {
-        struct closed *oldest = &w->ring[w->closings++ % (uint64_t)w->kept];
-        drop(&oldest->packed);
-        c.packed[0].lists = w->lists;
-        c.packed[1].lists = w->lists + w->life.lists;
-        *oldest = (struct closed){w->number, c.packed[0]};
-        drop(&w->life);
-        w->life = c.packed[1];
-        ek_sketch_set_clear(w->current);
-        w->lists = 0;
-    } else {
-        drop(&c.packed[0]);
-        drop(&c.packed[1]);
-    }
-    ek_sketch_free(c.one);
-    for (int i = 0; i < 2; i++)
-        ek_buf_release(&c.bytes[i]);
-    return rc;
+    struct closed *c = &w->ring[w->closings % (uint64_t)w->kept];
+    if (!c->end)
+        c->end = ek_calloc((size_t)w->features, sizeof *c->end);
+    if (!c->end || reserve(&c->bytes, w->closings ? newest(w)->bytes.length : 0))
+        return EK_ENOMEM;
+    w->closings++;
+    c->number = w->number;
+    c->lists = w->lists;
+    c->bytes.length = 0;
+    w->life_lists += w->lists;
+    w->lists = 0;
+    ek_sketch_set_seal(w->current);
+    return EK_OK;
 }
 
 int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int rows)
 {
-    int rc = w->lists && number != w->number ? close_window(w) : EK_OK;
+    int closes = w->lists && number != w->number, rc = EK_OK;
+    if (closes || ek_sketch_set_rows(w->current) + (uint64_t)rows > EK_SKETCH_SEALED_ROWS)
+        rc = ek_windows_pack(w, w->features);
+    if (!rc && closes)
+        rc = close_window(w);
     if (rc)
         return rc;
     w->number = number;
@@ -166,16 +194,28 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
     return ek_sketch_set_add(w->current, x, rows);
 }
 
-uint64_t ek_windows_get(struct ek_windows *w, int feature, int64_t first, int64_t last,
+/* Features of the newest window that are not packed are read where they are. */
+static void get_closed(const struct ek_windows *w, const struct closed *c, int feature,
+                       struct ek_sketch *out)
+{
+    if (c == newest(w) && feature >= ek_sketch_set_sealed(w->current)) {
+        ek_sketch_set_get_sealed(w->current, feature, out);
+        return;
+    }
+    uint32_t start = feature ? c->end[feature - 1] : 0;
+    ek_sketch_unpack(out, c->bytes.data + start, c->end[feature] - start);
+}
+
+uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,
                         struct ek_sketch *out)
 {
     uint64_t lists = 0;
     for (int i = 0; i < w->kept; i++) {
         const struct closed *c = &w->ring[i];
-        if (!c->packed.bytes || c->number < first || c->number > last)
+        if (!c->lists || c->number < first || c->number > last)
             continue;
-        unpack(&c->packed, feature, out);
-        lists += c->packed.lists;
+        get_closed(w, c, feature, out);
+        lists += c->lists;
     }
     if (!w->lists || w->number < first || w->number > last)
         return lists;
@@ -183,17 +223,20 @@ uint64_t ek_windows_get(struct ek_windows *w, int feature, int64_t first, int64_
     return lists + w->lists;
 }
 
-uint64_t ek_windows_life(struct ek_windows *w, int feature, struct ek_sketch *out)
+uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sketch *out)
 {
-    unpack(&w->life, feature, out);
+    ek_sketch_unpack(out, w->life[feature].data, w->life[feature].length);
+    ek_sketch_set_get_sealed(w->current, feature, out);
     ek_sketch_set_get(w->current, feature, out);
-    return w->life.lists + w->lists;
+    return w->life_lists + w->lists;
 }
 
 size_t ek_windows_packed_bytes(const struct ek_windows *w)
 {
-    size_t last = (size_t)w->features - 1, bytes = w->life.bytes ? w->life.end[last] : 0;
+    size_t bytes = 0;
     for (int i = 0; i < w->kept; i++)
-        bytes += w->ring[i].packed.bytes ? w->ring[i].packed.end[last] : 0;
+        bytes += w->ring[i].bytes.capacity;
+    for (int f = 0; f < w->features; f++)
+        bytes += w->life[f].capacity;
     return bytes;
 }

@@ -70,6 +70,10 @@ START_TEST(a_window_that_cannot_be_closed_loses_nothing)
         ek_sweep_fail(0);
         if (rc)
             ck_assert_int_eq(ek_windows_add(w, 2, row, 1), EK_OK);
+        ek_sweep_fail(n);
+        rc = ek_windows_pack(w, 2);
+        ek_sweep_fail(0);
+        ck_assert(rc == EK_OK || rc == EK_ENOMEM);
         ck_assert_int_eq(ek_sketch_new(&one), EK_OK);
         ck_assert_uint_eq(ek_windows_get(w, 1, 1, 1, one), 1);
         ck_assert_uint_eq(ek_windows_life(w, 1, one), 2);
@@ -77,6 +81,25 @@ START_TEST(a_window_that_cannot_be_closed_loses_nothing)
         ek_sketch_free(one);
         ek_windows_free(w);
     }
+}
+END_TEST
+
+/* As many rows of the same few values again: nothing has to grow. */
+START_TEST(closing_windows_like_those_before_asks_for_no_memory)
+{
+    enum { KEPT = 3, WARM = 3 * KEPT };
+    static const float row[2] = {1, 2};
+    struct ek_windows *w = NULL;
+    ck_assert_int_eq(ek_windows_new(&w, 2, KEPT, NULL), EK_OK);
+    for (int i = 0; i < 2 * WARM; i++) {
+        if (i >= WARM)
+            ek_sweep_fail(1);
+        int rc = ek_windows_add(w, i, row, 1);
+        rc |= ek_windows_pack(w, 1);
+        ek_sweep_fail(0);
+        ck_assert_int_eq(rc, EK_OK);
+    }
+    ek_windows_free(w);
 }
 END_TEST
 
@@ -101,7 +124,9 @@ END_TEST
 
 Suite *suite_numbers(void)
 {
-    return ek_suite(
-        "numbers", sketches_without_memory_leave_nothing, windows_without_memory_leave_nothing,
-        a_window_that_cannot_be_closed_loses_nothing, sums_and_layers_without_memory_leave_nothing);
+    return ek_suite("numbers", sketches_without_memory_leave_nothing,
+                    windows_without_memory_leave_nothing,
+                    a_window_that_cannot_be_closed_loses_nothing,
+                    closing_windows_like_those_before_asks_for_no_memory,
+                    sums_and_layers_without_memory_leave_nothing);
 }

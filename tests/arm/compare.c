@@ -83,7 +83,7 @@ static int same_keys(struct ek_rng *r, enum ek_isa isa)
         uint32_t chunks_a[EK_KEY_LANES] = {0}, chunks_b[EK_KEY_LANES] = {0};
         fill(r, x, ROWS * FEATURES);
         ek_sketch_keys_scalar(x + 1, FEATURES, ROWS, a, chunks_a);
-        ek_sketch_keys_of(isa)(x + 1, FEATURES, ROWS, b, chunks_b);
+        ek_sketch_kernels_of(isa).keys(x + 1, FEATURES, ROWS, b, chunks_b);
         same &= !memcmp(a, b, sizeof a) && !memcmp(chunks_a, chunks_b, sizeof chunks_a);
     }
     return same;

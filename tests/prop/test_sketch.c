@@ -1,7 +1,7 @@
 /* What must hold for any data: bounded errors, merging in any order, sets like single sketches. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "num/sketch.h"
+#include "num/sketch_pack.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -154,6 +154,32 @@ START_TEST(bytes_give_the_same_sketch_and_the_same_bytes)
 }
 END_TEST
 
+START_TEST(what_is_packed_and_added_again_is_twice_as_much)
+{
+    struct ek_rng r;
+    struct ek_buf bytes;
+    struct ek_sketch *s = empty(), *twice = empty();
+    ek_buf_init(&bytes, 0);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        ek_rng_seed(&r, seed);
+        ek_sketch_clear(s);
+        ek_sketch_clear(twice);
+        ek_buf_clear(&bytes);
+        for (uint64_t i = 0; i < seed * 300; i++)
+            ek_sketch_add(s, any_value(&r), ek_rng_u64(&r) >> (16 + ek_rng_below(&r, 48)));
+        ck_assert_int_eq(ek_sketch_pack(s, &bytes), EK_OK);
+        ek_sketch_unpack(twice, bytes.data, bytes.length);
+        ck_same(s, twice);
+        ek_sketch_unpack(twice, bytes.data, bytes.length);
+        ek_sketch_merge(s, s);
+        ck_same(s, twice);
+    }
+    ek_buf_release(&bytes);
+    ek_sketch_free(s);
+    ek_sketch_free(twice);
+}
+END_TEST
+
 START_TEST(random_bytes_are_no_sketch_and_do_no_harm)
 {
     struct ek_rng r;
@@ -193,7 +219,7 @@ static void compare_set(int features, uint64_t seed)
         if (step % 5 == 0)
             ek_sketch_set_get(set, (int)ek_rng_below(&r, (uint64_t)features), got);
     }
-    ek_sketch_set_merge(set, other);
+    ck_assert_int_eq(ek_sketch_set_merge(set, other), EK_OK);
     for (int f = 0; f < features; f++) {
         ek_sketch_clear(got);
         ek_sketch_set_get(set, f, got);
@@ -221,5 +247,6 @@ Suite *suite_sketch(void)
                     moments_of_the_logarithm_are_those_of_the_data,
                     merging_in_any_order_gives_the_same,
                     bytes_give_the_same_sketch_and_the_same_bytes,
+                    what_is_packed_and_added_again_is_twice_as_much,
                     random_bytes_are_no_sketch_and_do_no_harm, a_set_is_the_sum_of_single_sketches);
 }

@@ -96,6 +96,63 @@ START_TEST(a_cleared_set_is_empty)
 }
 END_TEST
 
+START_TEST(a_sealed_part_is_apart_from_the_rows_since)
+{
+    enum { FEATURES = 33 };
+    float old[FEATURES], new[FEATURES];
+    struct ek_sketch_set *s = set_of(FEATURES), *other = set_of(FEATURES);
+    struct ek_sketch *one = NULL;
+    ck_assert_int_eq(ek_sketch_new(&one), EK_OK);
+    for (int f = 0; f < FEATURES; f++) {
+        old[f] = (float)(1 + f);
+        new[f] = (float)(1000 + f);
+    }
+    for (int i = 0; i < 1000; i++)
+        ek_sketch_set_add(s, old, 1);
+    ck_assert_int_eq(ek_sketch_set_sealed(s), FEATURES);
+    ek_sketch_set_seal(s);
+    for (int f = 0; f < FEATURES; f++) {
+        ck_assert_int_eq(ek_sketch_set_sealed(s), f);
+        for (int i = 0; i < 20; i++)
+            ek_sketch_set_add(s, new, 1);
+        ck_assert_uint_eq(count_in(s, f, new[f]), 20 * ((uint64_t)f + 1));
+        ek_sketch_clear(one);
+        ek_sketch_set_get_sealed(s, f, one);
+        ck_assert_uint_eq(ek_sketch_count(one, ek_sketch_key(old[f])), 1000);
+        ck_assert_uint_eq(ek_sketch_total(one), 1000);
+        ck_assert_int_eq(ek_sketch_set_merge(s, other), EK_EUSAGE);
+        ek_sketch_set_drop_sealed(s);
+        ek_sketch_clear(one);
+        ek_sketch_set_get_sealed(s, f, one);
+        ck_assert_uint_eq(ek_sketch_total(one), 0);
+    }
+    ck_assert_int_eq(ek_sketch_set_merge(s, other), EK_OK);
+    for (int f = 0; f < FEATURES; f++)
+        ck_assert_uint_eq(count_in(s, f, new[f]), 20 * FEATURES);
+    ek_sketch_free(one);
+    ek_sketch_set_free(s);
+    ek_sketch_set_free(other);
+}
+END_TEST
+
+START_TEST(a_sealed_part_holds_only_so_many_rows)
+{
+    static const float row[3] = {1.f, -2.f, NAN};
+    struct ek_sketch_set *s = set_of(3);
+    ek_sketch_set_add(s, row, 1);
+    ek_sketch_set_seal(s);
+    for (int i = 0; i < EK_SKETCH_SEALED_ROWS; i++)
+        ck_assert_int_eq(ek_sketch_set_add(s, row, 1), EK_OK);
+    ck_assert_int_eq(ek_sketch_set_add(s, row, 1), EK_EUSAGE);
+    for (int f = 0; f < 3; f++)
+        ek_sketch_set_drop_sealed(s);
+    ck_assert_int_eq(ek_sketch_set_add(s, row, 1), EK_OK);
+    for (int f = 0; f < 3; f++)
+        ck_assert_uint_eq(count_in(s, f, row[f]), EK_SKETCH_SEALED_ROWS + 1);
+    ek_sketch_set_free(s);
+}
+END_TEST
+
 START_TEST(senseless_sizes_are_refused)
 {
     struct ek_sketch_set *s = NULL;
@@ -127,9 +184,38 @@ START_TEST(every_instruction_set_gives_the_same_keys)
         if (!ek_isa_has(isa))
             continue;
         ek_sketch_keys_scalar(x, STRIDE, ROWS, want, chunks);
-        ek_sketch_keys_of(isa)(x, STRIDE, ROWS, got, chunks_got);
+        ek_sketch_kernels_of(isa).keys(x, STRIDE, ROWS, got, chunks_got);
         ck_assert_mem_eq(want, got, sizeof want);
         ck_assert_mem_eq(chunks, chunks_got, sizeof chunks);
+    }
+}
+END_TEST
+
+START_TEST(every_instruction_set_adds_the_same)
+{
+    uint64_t from[EK_SKETCH_BLOCK], start[EK_SKETCH_BLOCK], want[EK_SKETCH_BLOCK];
+    uint64_t got[EK_SKETCH_BLOCK];
+    uint16_t hot[EK_SKETCH_BLOCK];
+    struct ek_rng r;
+    ek_rng_seed(&r, 4);
+    for (int i = 0; i < EK_SKETCH_BLOCK; i++) {
+        from[i] = ek_rng_u64(&r);
+        start[i] = ek_rng_u64(&r);
+        hot[i] = (uint16_t)ek_rng_u64(&r);
+    }
+    for (enum ek_isa isa = 0; isa < EK_ISAS; isa++) {
+        if (!ek_isa_has(isa))
+            continue;
+        for (int kind = 0; kind < 2; kind++) {
+            memcpy(got, start, sizeof got);
+            for (int i = 0; i < EK_SKETCH_BLOCK; i++)
+                want[i] = start[i] + (kind ? hot[i] : from[i]);
+            if (kind)
+                ek_sketch_kernels_of(isa).add_hot(got, hot);
+            else
+                ek_sketch_kernels_of(isa).add_wide(got, from);
+            ck_assert_mem_eq(got, want, sizeof want);
+        }
     }
 }
 END_TEST
@@ -138,6 +224,7 @@ Suite *suite_sketch_set(void)
 {
     return ek_suite("sketch_set", ten_million_times_the_same_value_are_ten_million,
                     a_row_is_seen_at_once, what_comes_after_a_drain_is_not_forgotten,
-                    a_cleared_set_is_empty, senseless_sizes_are_refused,
-                    every_instruction_set_gives_the_same_keys);
+                    a_cleared_set_is_empty, a_sealed_part_is_apart_from_the_rows_since,
+                    a_sealed_part_holds_only_so_many_rows, senseless_sizes_are_refused,
+                    every_instruction_set_gives_the_same_keys, every_instruction_set_adds_the_same);
 }

@@ -134,6 +134,26 @@ START_TEST(a_span_is_the_sketch_of_all_its_rows_in_any_order)
 }
 END_TEST
 
+START_TEST(a_closed_window_is_packed_as_far_as_asked_for)
+{
+    struct ek_windows *w = windows();
+    add(w, 1, 1);
+    ck_assert_int_eq(ek_windows_unpacked(w), 0);
+    add(w, 2, 500);
+    ck_assert_int_eq(ek_windows_unpacked(w), FEATURES);
+    ck_assert_int_eq(ek_windows_pack(w, 3), EK_OK);
+    ck_assert_int_eq(ek_windows_unpacked(w), FEATURES - 3);
+    add(w, 2, 500);
+    ck_assert_int_eq(ek_windows_unpacked(w), FEATURES - 3);
+    ck_assert_uint_eq(count(w, 1, 1, 1), ROWS);
+    ck_assert_int_eq(ek_windows_pack(w, FEATURES), EK_OK);
+    ck_assert_int_eq(ek_windows_unpacked(w), 0);
+    ck_assert_uint_eq(count(w, 1, 1, 1), ROWS);
+    ck_assert_uint_eq(count(w, 2, 2, 500), 2 * ROWS);
+    ek_windows_free(w);
+}
+END_TEST
+
 START_TEST(lists_without_items_are_counted_as_lists)
 {
     struct ek_windows *w = windows();
@@ -178,9 +198,9 @@ END_TEST
 
 Suite *suite_windows(void)
 {
-    return ek_suite("windows", a_window_has_what_came_in_it,
-                    the_oldest_window_goes_and_life_keeps_it, time_may_jump_ahead_and_back,
-                    a_span_is_the_sketch_of_all_its_rows_in_any_order,
-                    lists_without_items_are_counted_as_lists,
-                    cleared_windows_are_empty_and_can_be_used_again, senseless_numbers_are_refused);
+    return ek_suite(
+        "windows", a_window_has_what_came_in_it, the_oldest_window_goes_and_life_keeps_it,
+        time_may_jump_ahead_and_back, a_span_is_the_sketch_of_all_its_rows_in_any_order,
+        a_closed_window_is_packed_as_far_as_asked_for, lists_without_items_are_counted_as_lists,
+        cleared_windows_are_empty_and_can_be_used_again, senseless_numbers_are_refused);
 }

@@ -1,0 +1,61 @@
+#include "num/sketch_pack.h"
+
+#include "num/sketch_internal.h"
+#include "num/varint.h"
+
+/* A run lies within one block, so that its length less one fits a byte. */
+enum { GAP_BYTES = 3, BLOCK_BYTES = EK_SKETCH_BLOCK * (EK_VARINT_BYTES + GAP_BYTES + 1) };
+
+/* next: the key behind the run before. */
+static size_t pack_block(const struct ek_sketch *s, int block, int *next, uint8_t *to)
+{
+    const uint64_t *count = s->count;
+    size_t n = 0;
+    int end = (block + 1) * EK_SKETCH_BLOCK;
+    for (int key = block * EK_SKETCH_BLOCK; key < end; key++) {
+        if (!count[key])
+            continue;
+        int first = key;
+        n += ek_varint_put(to + n, (uint64_t)(key - *next));
+        uint8_t *length = to + n++;
+        for (; key < end && count[key]; key++)
+            n += ek_varint_put(to + n, count[key]);
+        *length = (uint8_t)(key - first - 1);
+        *next = key;
+    }
+    return n;
+}
+
+int ek_sketch_pack(const struct ek_sketch *s, struct ek_buf *out)
+{
+    size_t start = out->length;
+    int next = 0;
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++) {
+        if (!ek_sketch_touches(s, b))
+            continue;
+        int rc = ek_buf_reserve(out, BLOCK_BYTES);
+        if (rc) {
+            out->length = start;
+            return rc;
+        }
+        out->length += pack_block(s, b, &next, out->data + out->length);
+    }
+    return EK_OK;
+}
+
+void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length)
+{
+    const uint8_t *at = bytes, *end = bytes + length;
+    uint64_t key = 0, gap, count, total = 0;
+    while (at < end) {
+        at = ek_varint_take(at, &gap);
+        key += gap;
+        ek_sketch_touch(s, (int)(key / EK_SKETCH_BLOCK));
+        for (uint64_t stop = key + 1 + *at++; key < stop; key++) {
+            at = ek_varint_take(at, &count);
+            s->count[key] += count;
+            total += count;
+        }
+    }
+    s->total += total;
+}
