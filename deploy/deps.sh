@@ -4,6 +4,7 @@
 #   deploy/deps.sh          what the program and its tests need
 #   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
+#   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
 #   deploy/deps.sh --check  says what is missing, installs nothing
 #
 # What counts is what can be used, not what was once installed: each library is asked for its
@@ -34,6 +35,10 @@ python3 python3
 # A header stands for libc6-dev: gcc alone comes without it when recommendations are off.
 BUILD_HEADERS='
 stdio.h libc6-dev
+'
+BENCH_PROGRAMS='
+cargo cargo
+javac openjdk-17-jdk-headless
 '
 JAVA_LOWEST=17
 # Python module, Debian package. They are for Debian's own interpreter, whatever comes first in the path.
@@ -137,6 +142,9 @@ check_all() {
 		check_broker
 	elif [ "$1" = exchange ]; then
 		check_exchange
+	elif [ "$1" = bench ]; then
+		check_broker
+		check_programs "$BENCH_PROGRAMS"
 	else
 		check_programs "$BUILD_PROGRAMS"
 		check_headers
@@ -179,10 +187,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | exchange) set_name=$word ;;
+	build | broker | exchange | bench) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|exchange] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|exchange|bench] [--check]" >&2
 		exit 2
 		;;
 	esac

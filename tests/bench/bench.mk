@@ -17,24 +17,29 @@ $(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+BENCH_WORLD  := $(B)/tests/bench/world.o
 # Peers that are not linked in take turns with ours: tests/bench/run.sh knows them by name.
 TIME_SCORES  := $(B)/tests/bench/peers/time_scores
 $(TIME_SCORES): $(TIME_SCORES).o $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+TIME_SKETCH  := $(B)/tests/bench/peers/time_sketch
+$(TIME_SKETCH): $(TIME_SKETCH).o $(BENCH_WORLD) $(B)/libevenkeel.a
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 # Programs of the benchmarks on a broker: tests/bench/kafka/NAME.c.
 BENCH_KAFKA := $(patsubst tests/bench/kafka/%.c,$(B)/tests/bench/kafka/%,$(wildcard tests/bench/kafka/*.c))
-BENCH_WORLD := $(B)/tests/bench/world.o
 $(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(TESTED_DAEMON) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
 
 # Nobody runs them in `make check`, but they are to compile.
-TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(BENCH_KAFKA)
+TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(TIME_SKETCH) $(BENCH_KAFKA)
 
-bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)
+bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)
 	@MAKE='$(MAKE)' sh tests/bench/run.sh $(B) $(RUNS) $(BENCH)
 
--include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d $(BENCH_KAFKA:=.d)
+-include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d $(TIME_SKETCH).d $(BENCH_KAFKA:=.d)
 .PHONY: bench

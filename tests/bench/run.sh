@@ -1,13 +1,13 @@
 #!/bin/sh
 # Benchmarks by name, several times: run.sh BUILD RUNS [NAME...]; without names all of them.
 # The medians of the runs replace the lines of these benchmarks in BUILD/bench.jsonl. What is missing on
-# this machine is said, and that one is left out. BENCH_WORDS are more words for those on a broker.
+# this machine is said, and that one is left out. BENCH_WORDS are more words for those that are driven by Python.
 set -eu
 build=$1 runs=$2
 shift 2
 here=$(dirname "$0")
 top=$(cd "$here/../.." && pwd)
-others="onnx train kafka"
+others="onnx train peers kafka"
 [ $# -gt 0 ] || set -- all
 
 python_with() { # name, modules: prints the interpreter that has them, or says what is missing
@@ -33,6 +33,11 @@ run_train() {
 	fi
 	python=$(python_with train torch numpy yaml zstandard)
 	[ -z "$python" ] || "$python" -B "$here/peers/train.py" "$build" "$1"
+}
+
+run_peers() {
+	# shellcheck disable=SC2086 # a list of words
+	python3 -B "$here/peers/sketches.py" "$build" "$1" ${BENCH_WORDS:-}
 }
 
 # The broker of tests/kafka; its jars are fetched when they are not there.
