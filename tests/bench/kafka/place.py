@@ -16,7 +16,7 @@ import harness  # noqa: E402
 PARTITIONS, SECONDS = 4, 90
 RULES = "version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n"
 # Topics keep their messages whatever time they tell, deleted ones go at once; Java as Kafka's own scripts start it.
-PROPERTIES = "log.retention.ms=-1\nlog.segment.delete.delay.ms=500\nfile.delete.delay.ms=500"
+PROPERTIES = "log.segment.delete.delay.ms=500\nfile.delete.delay.ms=500"
 JAVA = "-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -Xshare:auto"
 
 
