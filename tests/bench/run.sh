@@ -7,7 +7,7 @@ build=$1 runs=$2
 shift 2
 here=$(dirname "$0")
 top=$(cd "$here/../.." && pwd)
-others="onnx train peers kafka"
+others="onnx train peers check kafka perf"
 [ $# -gt 0 ] || set -- all
 
 python_with() { # name, modules: prints the interpreter that has them, or says what is missing
@@ -40,6 +40,11 @@ run_peers() {
 	python3 -B "$here/peers/sketches.py" "$build" "$1" ${BENCH_WORDS:-}
 }
 
+run_check() {
+	# shellcheck disable=SC2086 # a list of words
+	python3 -B "$here/peers/check.py" "$build" "$1" ${BENCH_WORDS:-}
+}
+
 # The broker of tests/kafka; its jars are fetched when they are not there.
 has_broker() { # name
 	for program in java mvn; do
@@ -55,11 +60,13 @@ has_broker() { # name
 	export KAFKA_LIBS="$top/build/kafka/libs" EKTOOL="$build/tests/kafka/ektool" EVENKEEL="$build/evenkeel"
 }
 
-run_kafka() {
-	has_broker kafka || return 0
+on_broker() { # name, program, results
+	has_broker "$1" || return 0
 	# shellcheck disable=SC2086 # a list of words
-	python3 -B "$here/kafka/run.py" "$build" "$1" ${BENCH_WORDS:-}
+	python3 -B "$here/kafka/$2.py" "$build" "$3" ${BENCH_WORDS:-}
 }
+run_kafka() { on_broker kafka run "$1"; }
+run_perf() { on_broker perf profile "$1"; }
 
 run_named() { # results, name
 	case " $others " in

@@ -35,27 +35,33 @@ int64_t ek_bench_number(const char *text)
     return value;
 }
 
-void ek_bench_manifest_text(struct ek_buf *text, int features)
+void ek_bench_manifest_text(struct ek_buf *text, int features, bool missing)
 {
     int rc = ek_buf_text(text, "version: 1\nfeatures:\n");
     for (int f = 1; f <= features; f++)
-        rc |= ek_buf_printf(text, "  - {name: feature_%d, index: %d, role: item, routable: true}\n",
-                            f, f);
+        rc |=
+            ek_buf_printf(text, "  - {name: feature_%d, index: %d, role: item, routable: true%s}\n",
+                          f, f, missing ? ", missing: expected" : "");
     rc |= ek_buf_printf(text, "  - {name: nights, index: %d, role: query}\n", features + 1);
     if (rc)
         abort();
 }
 
-struct ek_manifest *ek_bench_manifest(int features)
+struct ek_manifest *ek_bench_manifest_of(int features, bool missing)
 {
     struct ek_buf text;
     struct ek_manifest *m;
     ek_buf_init(&text, 0);
-    ek_bench_manifest_text(&text, features);
+    ek_bench_manifest_text(&text, features, missing);
     if (ek_manifest_parse(&m, "bench", (const char *)text.data, text.length, NULL))
         abort();
     ek_buf_release(&text);
     return m;
+}
+
+struct ek_manifest *ek_bench_manifest(int features)
+{
+    return ek_bench_manifest_of(features, false);
 }
 
 struct ek_profile *
@@ -80,12 +86,17 @@ ek_bench_profile(const struct ek_manifest *m, int lists,
     return p;
 }
 
-struct ek_profile *ek_bench_list_profile(const struct ek_manifest *m, int lists, int items)
+struct ek_profile *ek_bench_list_profile(const struct ek_manifest *m, uint64_t seed, int lists,
+                                         int items, const struct ek_bench_list *kind)
 {
     struct ek_profile_fit *fit;
     struct ek_profile *p;
     struct ek_bench_list list;
-    ek_bench_list_init(&list, 1);
+    ek_bench_list_init(&list, seed);
+    if (kind) {
+        list.missing = kind->missing;
+        list.wide = kind->wide;
+    }
     if (ek_profile_fit_new(&fit, m, NULL, NULL))
         abort();
     for (int i = 0; i < lists; i++) {
@@ -146,11 +157,14 @@ void ek_bench_list_next(struct ek_bench_list *list, int features, int items)
     q->query[0] = 1;
     q->has_label = false;
     fill_texts(list);
+    double deviation = list->wide ? 1.5 : .4;
     for (int f = 0; f < features; f++) {
-        double level = 3 + .3 * ek_rng_normal(&list->r);
+        double level = 9 + .3 * ek_rng_normal(&list->r);
         for (int i = 0; i < items; i++)
             q->x[(size_t)i * (size_t)features + (size_t)f] =
-                (float)exp(level + .4 * ek_rng_normal(&list->r));
+                list->missing > 0 && ek_rng_uniform(&list->r) < list->missing
+                    ? NAN
+                    : (float)exp(level + deviation * ek_rng_normal(&list->r));
     }
 }
 
@@ -186,7 +200,7 @@ struct ek_model *ek_bench_model(const struct ek_manifest *m)
     }
     for (int k = 0; k < (shape.gate_size + 1) * model->routable_count; k++)
         model->slope[k] = (float)(.1 * ek_rng_normal(&r));
-    fill_value(model->item_mean, model->item_features, 3);
+    fill_value(model->item_mean, model->item_features, 9);
     fill_value(model->item_sd, model->item_features, .5f);
     fill_value(model->log_sd, model->routable_count, .5f);
     fill_value(model->query_sd, 1, 1);

@@ -38,7 +38,7 @@ static int write_manifest(const char *path)
     struct ek_buf text;
     FILE *f = fopen(path, "w");
     ek_buf_init(&text, 0);
-    ek_bench_manifest_text(&text, FEATURES);
+    ek_bench_manifest_text(&text, FEATURES, false);
     if (!f || fwrite(text.data, 1, text.length, f) != text.length || fclose(f)) {
         perror(path);
         return EXIT_FAILURE;
@@ -52,7 +52,7 @@ static int assets(const char *folder)
     char path[PATH_BYTES];
     struct ek_error e = {0};
     struct ek_manifest *m = ek_bench_manifest(FEATURES);
-    struct ek_profile *p = ek_bench_list_profile(m, TRAINING, ITEMS);
+    struct ek_profile *p = ek_bench_list_profile(m, 1, TRAINING, ITEMS, NULL);
     struct ek_model *model = ek_bench_model(m);
     int rc = write_manifest(path_of(path, folder, "features.yaml"));
     if (!rc && (ek_profile_save(p, path_of(path, folder, "profile.ekp"), &e) ||

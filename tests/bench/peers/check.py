@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""How long `evenkeel check` takes for large files: peers/check.py BUILD RESULTS [--rounds N]
+
+136 and 2,048 features with settings of their own each, held against their manifest; the start of the process is in it.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+from record import Bench
+
+
+def write(folder, features):
+    manifest, rules = os.path.join(folder, f"features-{features}.yaml"), os.path.join(folder, f"rules-{features}.yaml")
+    with open(manifest, "w", encoding="ascii") as out:
+        out.write("version: 1\nfeatures:\n")
+        out.writelines(f"  - {{name: f{i}, index: {i}, role: item, routable: true}}\n" for i in range(1, features + 1))
+    with open(rules, "w", encoding="ascii") as out:
+        out.write("version: 1\nsegments: [arm]\ndefaults: {mode: observe}\nfeatures:\n")
+        out.writelines(f"  f{i}: {{mode: enforce, min_effect: 1.05, units: [cents, thousands], on: {{sign: alert}}}}\n"
+                       for i in range(1, features + 1))
+    return manifest, rules
+
+
+def seconds(words):
+    began = time.perf_counter()
+    subprocess.run(words, check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("results")
+    parser.add_argument("--rounds", type=int, default=20)
+    args = parser.parse_args()
+    program, bench = os.path.join(args.build, "evenkeel"), Bench("check", args.results)
+    with tempfile.TemporaryDirectory() as folder:
+        for features in (136, 2048):
+            manifest, rules = write(folder, features)
+            whole = [seconds([program, "check", "--manifest", manifest, rules]) for _ in range(args.rounds)]
+            bare = [seconds([program, "--version"]) for _ in range(args.rounds)]
+            case = f"check of rules, {features} features with settings of their own"
+            bench.case(case, "ms", 1e3 * statistics.median(whole),
+                       {"limit: the start of the program": 1e3 * statistics.median(bare)})
+
+
+if __name__ == "__main__":
+    main()
