@@ -107,10 +107,17 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
         row[3] = (float)(.985 + .015 * atom(far, i));
         row[4] = (float)(.99 + .01 * atom(rare, i));
         row[5] = (float)(.85 + .15 * atom(far, i));
-        row[EK_BET_SPREAD_UP] = row[EK_BET_SPREAD_FAR] = 1;
+        row[EK_BET_SPREAD_UP] = row[EK_BET_SPREAD_FAR] = EK_ABOVE_BETS;
     }
     for (int b = 0; b < EK_LEVEL_BETS; b++)
         unit_mean(&table[0][b]);
+}
+
+static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
+{
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        for (int lane = 0; lane < EK_BET_ROW; lane++)
+            table[i][lane] = lane < EK_LEVEL_BETS ? 1 : EK_ABOVE_BETS;
 }
 
 static void fill_weights(float *weight)
@@ -138,6 +145,7 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
     memset(t, 0, sizeof *t);
     for (int class = 0; class < EK_FAR_CLASSES; class ++)
         fill_level(t->level[class], FAR_P[class]);
+    fill_nothing(t->level[EK_FAR_NOTHING]);
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         for (int lane = 0; lane < EK_LEVEL_BETS; lane++)
             t->spread[i][lane] = 1;

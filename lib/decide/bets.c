@@ -3,14 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#define EVERY 3.4e38f
-static const float ONES[EK_BETS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-/* What level bets are worth at most: any list; one whose items do not belong together, which is no
- * evidence of a level; a lonely value, that needs company to be believed when it is far. */
-static const float ANY[EK_BET_ROW] = {EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, EVERY};
-static const float INCOHERENT[EK_BET_ROW] = {1, 1, 1, 1, 1, 1, EVERY, EVERY};
-static const float LONELY[EK_BET_ROW] = {EVERY, EVERY, EVERY, 1, 1, 1, EVERY, EVERY};
+#define ANY EK_ABOVE_BETS
+const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
+    [EK_CAP_NONE] = {ANY, ANY, ANY, ANY, ANY, ANY, 1, 1},
+    [EK_CAP_INCOHERENT] = {1, 1, 1, 1, 1, 1, 1, 1},
+    [EK_CAP_LONELY] = {ANY, ANY, ANY, 1, 1, 1, 1, 1},
+};
 /* Stakes of the two bets on a share. */
 static const double CAUTIOUS = .4, BOLD = .85;
 static const double NEARLY_ALL = .98; /* a share that cannot rise */
@@ -71,66 +69,77 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables 
     }
 }
 
-/* Two values that agree are company, where training knows how far apart they may be. */
-static const float *cap_of(const struct ek_baseline *b, const struct ek_list_stats *record)
+void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
+                     const struct ek_baseline *b)
 {
-    int k = record->usable;
-    float most = b->spread_hi[ek_size_class(k)];
-    if (k >= 3)
-        return record->spread > most ? INCOHERENT : ANY;
-    return k == 2 && most < EK_SPREAD_UNKNOWN && record->spread <= most ? ANY : LONELY;
+    memset(law, 0, sizeof *law);
+    memcpy(law->line, f->line, sizeof law->line);
+    for (int i = 0; i < EK_Z_BINS; i++) {
+        law->z[i][0] = b->z_rank[0][i];
+        law->z[ek_z_place_down(i)][1] = b->z_rank[1][i];
+    }
+    for (int c = 0; c < EK_SIZE_CLASSES; c++)
+        for (int i = 0; i < EK_SPREAD_BINS; i++) {
+            law->spread[c][ek_spread_place_up(i)][0] = b->spread_rank[c][0][i];
+            law->spread[c][i][1] = b->spread_rank[c][1][i];
+        }
 }
 
-static void level_rows(struct ek_bet_step *step, const struct ek_feature_bets *f,
-                       const struct ek_baseline *b, const struct ek_list_stats *record, float r)
+/* Items that do not belong together are no evidence of a level; a lonely value needs company to be
+ * believed when it is far. Two values that agree are company, where training knows how far apart
+ * they may be. */
+enum ek_bet_cap ek_bet_cap_of(float spread_hi, int usable, float spread)
+{
+    if (usable >= 3)
+        return spread > spread_hi ? EK_CAP_INCOHERENT : EK_CAP_NONE;
+    return usable == 2 && spread_hi < EK_SPREAD_UNKNOWN && spread <= spread_hi ? EK_CAP_NONE
+                                                                               : EK_CAP_LONELY;
+}
+
+static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline *b,
+                       const struct ek_list_stats *record, float r, float *e)
 {
     float inv_sd = ek_baseline_inv_sd(b, record->usable);
-    int up = ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd);
-    int down = ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd);
-    step->level[0] = f->level[b->z_rank[0][up]];
-    step->level[1] = f->level[b->z_rank[1][down]];
-    step->cap = cap_of(b, record);
+    int bin[2] = {ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd),
+                  ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd)};
+    float spread_hi = b->spread_hi[ek_size_class(record->usable)];
+    const float *cap = ek_bet_caps[ek_bet_cap_of(spread_hi, record->usable, record->spread)];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < EK_LEVEL_BETS; i++)
+            e[side * EK_BET_DOWN + i] = fminf(f->level[b->z_rank[side][bin[side]]][i], cap[i]);
 }
 
-static void spread_rows(struct ek_bet_step *step, const struct ek_bet_tables *t,
-                        const struct ek_baseline *b, const struct ek_list_stats *record)
+static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline *b,
+                        const struct ek_list_stats *record, float *e)
 {
     const uint8_t(*rank)[EK_SPREAD_BINS] = b->spread_rank[ek_size_class(record->usable)];
-    int up = ek_spread_bin(record->spread - EK_DEAD_BAND_SPREAD_LN);
-    int down = ek_spread_bin(record->spread + EK_DEAD_BAND_SPREAD_LN);
-    step->spread[0] = t->spread[rank[0][up]];
-    step->spread[1] = t->spread[rank[1][down]];
+    int bin[2] = {ek_spread_bin(record->spread - EK_DEAD_BAND_SPREAD_LN),
+                  ek_spread_bin(record->spread + EK_DEAD_BAND_SPREAD_LN)};
+    for (int side = 0; side < 2; side++)
+        for (int i = EK_BET_SPREAD_UP; i <= EK_BET_SPREAD_FAR; i++)
+            e[side * EK_BET_DOWN + i] = t->spread[rank[side][bin[side]]][i];
 }
 
-static void step_of(struct ek_bet_step *step, const struct ek_bet_list *l, int feature,
-                    float residual)
+/* A share was rounded down: for a bet on its fall the cautious side is up. */
+static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
 {
-    const struct ek_list_stats *record = &l->record[feature];
-    const struct ek_baseline *b = &l->baseline[feature];
-    const struct ek_feature_bets *f = &l->bets[feature];
-    *step = (struct ek_bet_step){NULL,       {ONES, ONES},  {ONES, ONES},    ANY,
-                                 f->line[0], record->share, l->fair[feature]};
-    if (record->usable > 0)
-        level_rows(step, f, b, record, residual);
-    if (record->usable >= 3)
-        spread_rows(step, l->tables, b, record);
-}
-
-void ek_bet_steps_of(struct ek_bet_step *step, const struct ek_bet_list *list, const int *feature,
-                     int count, const float *residual)
-{
-    for (int i = 0; i < count; i++)
-        step_of(&step[i], list, feature[i], residual[i]);
+    float a = f->line[0][i], b = f->line[1][i];
+    int at = share + (b < 0 && share > 0);
+    return share > EK_SHARE_WHOLE ? 1 : a + b * (float)at;
 }
 
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
                 const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
                 float *e)
 {
-    struct ek_bet_list list = {t, f, b, record, &ONES};
-    struct ek_bet_step step;
-    step_of(&step, &list, 0, residual);
-    ek_bet_values(&step, e);
+    for (int i = 0; i < EK_BET_SHARES; i++)
+        e[i] = 1;
+    if (record->usable > 0)
+        level_bets(f, b, record, residual, e);
+    if (record->usable >= 3)
+        spread_bets(t, b, record, e);
+    for (int i = 0; i < EK_BET_ROW; i++)
+        e[EK_BET_SHARES + i] = share_bet(f, i, record->share[i % EK_SHARES]);
 }
 
 bool ek_bet_on_level(int bet)

@@ -20,7 +20,6 @@
 #include "num/list_stats.h"
 #include "num/bet_steps.h"
 
-#include <math.h>
 #include <stdbool.h>
 
 enum {
@@ -32,16 +31,25 @@ enum {
     EK_BET_SPREAD_DOWN = EK_BET_DOWN + EK_BET_SPREAD_UP,
     EK_BET_SHARES = 16,
     EK_TABLE_ROWS = 256,
-    EK_FAR_CLASSES = 6
+    EK_FAR_CLASSES = 6,
+    EK_FAR_NOTHING = EK_FAR_CLASSES, /* the table of what has no level: 1 */
+    EK_LEVEL_TABLES
 };
+
+/* More than any bet is worth. */
+#define EK_ABOVE_BETS 3.4e38f
+
+/* More than any bet is worth. */
+#define EK_ABOVE_BETS 3.4e38f
 
 /* Dead-bands: nothing is told of a shift smaller than this. ln 1.02 and ln 1.5. */
 #define EK_DEAD_BAND_LEVEL_LN  0.0198026273f
 #define EK_DEAD_BAND_SPREAD_LN 0.4054651081f
 
-/* Rows of a table are y >= ek_table_y(row); a row has the lanes of one direction. */
+/* Rows of a table are y >= ek_table_y(row); a row has the lanes of one direction. Of the bets on
+ * spread, tables of the level say EK_ABOVE_BETS. */
 struct ek_bet_tables {
-    float level[EK_FAR_CLASSES][EK_TABLE_ROWS][EK_BET_ROW];
+    float level[EK_LEVEL_TABLES][EK_TABLE_ROWS][EK_BET_ROW];
     float spread[EK_TABLE_ROWS][EK_BET_ROW];
     float weight[EK_BETS]; /* sums to 1 */
 };
@@ -66,21 +74,6 @@ uint8_t ek_table_row(double p);
 int ek_far_class(uint64_t lists);
 double ek_far_p(int class);
 
-/* Bin of z, which is a number: steps of 1/16 inside +-5, of 1/4 outside. */
-static inline int ek_z_bin(float z)
-{
-    float size = fabsf(z), fine = size * 16, coarse = 60 + size * 4;
-    float most = EK_Z_BINS / 2, steps = fine < coarse ? fine : coarse;
-    return (int)(most + copysignf(steps < most ? steps : most, z));
-}
-
-/* Bin of a ln spread, which is a number. */
-static inline int ek_spread_bin(float spread)
-{
-    float at = (spread + 6) * 14, most = EK_SPREAD_BINS - 1;
-    return (int)(at > 0 ? at < most ? at : most : 0);
-}
-
 /* Lower edges of the bins; bin 0 is open below. */
 double ek_z_edge(int bin);
 double ek_spread_edge(int bin);
@@ -88,20 +81,16 @@ double ek_spread_edge(int bin);
 void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
                           const struct ek_baseline *b);
 
-/* What is needed to bet on a list; arrays are by feature. */
-struct ek_bet_list {
-    const struct ek_bet_tables *tables;
-    const struct ek_feature_bets *bets;
-    const struct ek_baseline *baseline;
-    const struct ek_list_stats *record;
-    const float (*fair)[EK_BETS]; /* the values are multiplied with it; at most 1 */
-};
+/* What the steps of evidence need of a feature. */
+void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
+                     const struct ek_baseline *b);
+/* Which rows of ek_bet_caps bound the level bets of a list of so many usable values, which are that
+ * far apart; spread_hi as in the baseline for as many. */
+enum ek_bet_cap ek_bet_cap_of(float spread_hi, int usable, float spread);
+extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 
-/* Everything of the steps but `r`, for `count` features. residual [count]: against stratum and
- * tracked level; anything where nothing is usable. What `list` points to must outlive the steps. */
-void ek_bet_steps_of(struct ek_bet_step *step, const struct ek_bet_list *list, const int *feature,
-                     int count, const float *residual);
-/* The bets of one list, before calibration. */
+/* The bets of one list, before calibration: the reference for
+ * num/bet_steps.h. */
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
                 const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
                 float *e /* [EK_BETS] */);

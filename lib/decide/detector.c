@@ -27,10 +27,6 @@ int ek_detector_grow(struct ek_detector *d, int cells)
     if (capacity == d->cell_capacity)
         return EK_OK;
     size_t before = (size_t)d->cell_capacity * features, after = (size_t)capacity * features;
-    struct ek_evidence *evidence = ek_realloc(d->evidence, after, sizeof *evidence);
-    if (!evidence)
-        return EK_ENOMEM;
-    d->evidence = evidence;
     uint16_t *episode_of = ek_realloc(d->episode_of, after, sizeof *episode_of);
     if (!episode_of)
         return EK_ENOMEM;
@@ -40,10 +36,10 @@ int ek_detector_grow(struct ek_detector *d, int cells)
         return EK_ENOMEM;
     d->planned = planned;
     memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
-    if (ek_categories_room(d->categories, capacity) ||
+    if (ek_evidence_cells_room(d->evidence, capacity) ||
+        ek_categories_room(d->categories, capacity) ||
         (d->habits && ek_habits_room(d->habits, capacity)))
         return EK_ENOMEM;
-    memset(evidence + before, 0, (after - before) * sizeof *evidence);
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
     d->cell_capacity = capacity;
     return EK_OK;
@@ -57,8 +53,7 @@ static void forget_taken(struct ek_detector *d)
     int count;
     const int16_t *taken = ek_cells_taken(d->cells, &count);
     for (int i = 0; i < count; i++) {
-        memset(&d->evidence[ek_detector_slot(d, taken[i], 0)], 0,
-               (size_t)d->features * sizeof *d->evidence);
+        ek_evidence_cells_forget(d->evidence, taken[i]);
         if (d->habits)
             ek_habits_forget(d->habits, taken[i]);
         ek_history_forget(d->history, taken[i]);
@@ -81,6 +76,7 @@ static int allocate(struct ek_detector *d, int cells)
         ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
+        ek_evidence_cells_new(&d->evidence, d->features) ||
         (d->baseline >= 0 && ek_habits_new(&d->habits, d->features)))
         return EK_ENOMEM;
     d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
@@ -90,7 +86,10 @@ static int allocate(struct ek_detector *d, int cells)
     size_t laws = features * (size_t)d->profile->strata;
     d->stratum_level = ek_calloc(laws, sizeof *d->stratum_level);
     d->fair = ek_calloc(laws, sizeof *d->fair);
-    d->evident = ek_calloc(features, sizeof *d->evident);
+    size_t blocks = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK;
+    d->evident = ek_calloc(blocks, sizeof *d->evident);
+    d->usual[0] = ek_calloc(blocks, sizeof *d->usual[0]);
+    d->usual[1] = ek_calloc(blocks, sizeof *d->usual[1]);
     d->alarm = ek_calloc(features, sizeof *d->alarm);
     d->open = ek_calloc(features, sizeof *d->open);
     d->settled = ek_calloc(features, sizeof *d->settled);
@@ -106,9 +105,9 @@ static int allocate(struct ek_detector *d, int cells)
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
     if (!d->pivot || !d->bets || !d->watched || !d->resembles || !d->stratum_level || !d->fair ||
-        !d->evident || !d->alarm || !d->open || !d->settled || !d->repeats || !d->relatives ||
-        !d->episode || !d->finding || !d->window || !d->window_level || !d->window_row ||
-        !d->residual || !d->offset || !d->tail || !d->slope)
+        !d->evident || !d->usual[0] || !d->usual[1] || !d->alarm || !d->open || !d->settled ||
+        !d->repeats || !d->relatives || !d->episode || !d->finding || !d->window ||
+        !d->window_level || !d->window_row || !d->residual || !d->offset || !d->tail || !d->slope)
         return EK_ENOMEM;
     return ek_detector_grow(d, 1);
 }
@@ -142,6 +141,32 @@ static int baseline_among(const struct ek_rules *rules, const char *field)
     return -1;
 }
 
+static int take_profile(struct ek_detector *d)
+{
+    const struct ek_baseline *baseline = d->profile->baseline;
+    ek_bet_tables_fill(&d->tables);
+    for (int f = 0; f < d->features; f++) {
+        d->pivot[f] = baseline[f].log_mean;
+        ek_feature_bets_fill(&d->bets[f], &d->tables, &baseline[f]);
+        d->watched[f] = watched(d, f);
+        d->resembles[f] = baseline[f].related > RESEMBLANCE;
+        for (int relative = 0; relative < 2; relative++)
+            if (d->watched[f] && !(relative && d->resembles[f]))
+                ek_make_evident(d->usual[relative], f);
+    }
+    turn_strata(d);
+    return ek_list_bets_new(&d->list_bets, &d->tables, d->bets, baseline, d->features);
+}
+
+/* A category is tested for what is missing, and for its values. */
+static int watching(const struct ek_detector *d)
+{
+    int count = 0;
+    for (int f = 0; f < d->features; f++)
+        count += d->watched[f] * (d->manifest->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
+    return count;
+}
+
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
 {
@@ -165,22 +190,11 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     d->query_features = m->query_count;
     d->stratum = ek_stratum_field_of(m, p->field);
     d->baseline = baseline_among(rules, p->field);
-    if (allocate(d, cells)) {
+    if (allocate(d, cells) || take_profile(d)) {
         ek_detector_free(d);
         return out_of_memory(e);
     }
-    int watching = 0;
-    ek_bet_tables_fill(&d->tables);
-    for (int f = 0; f < d->features; f++) {
-        d->pivot[f] = p->baseline[f].log_mean;
-        ek_feature_bets_fill(&d->bets[f], &d->tables, &p->baseline[f]);
-        d->watched[f] = watched(d, f);
-        d->resembles[f] = p->baseline[f].related > RESEMBLANCE;
-        /* A category is tested for what is missing, and for its values. */
-        watching += d->watched[f] * (m->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
-    }
-    turn_strata(d);
-    d->level = ek_alarm_level_of((double)rules->false_alarms, watching, rules->segment_count);
+    d->level = ek_alarm_level_of((double)rules->false_alarms, watching(d), rules->segment_count);
     *out = d;
     return EK_OK;
 }
@@ -195,11 +209,14 @@ void ek_detector_free(struct ek_detector *d)
     ek_categories_free(d->categories);
     ek_free(d->pivot);
     ek_free(d->bets);
+    ek_list_bets_free(d->list_bets);
     ek_free(d->watched);
     ek_free(d->resembles);
     ek_free(d->stratum_level);
     ek_free(d->fair);
     ek_free(d->evident);
+    ek_free(d->usual[0]);
+    ek_free(d->usual[1]);
     ek_free(d->alarm);
     ek_free(d->open);
     ek_free(d->settled);
@@ -214,7 +231,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->offset);
     ek_free(d->tail);
     ek_free(d->slope);
-    ek_free(d->evidence);
+    ek_evidence_cells_free(d->evidence);
     ek_free(d->episode_of);
     ek_free(d->planned);
     ek_habits_free(d->habits);
@@ -267,11 +284,23 @@ static bool concerns(struct ek_detector *d, int feature, int cell)
              explained(d, d->cell_of, 1 + ek_cells_dimensions(d->cells), feature, cell));
 }
 
-/* Open episodes hear of the list; of all other features it is evidence. Returns how many. */
-static int hear(struct ek_detector *d, int cell, const struct ek_list_stats *records,
-                const float *query, int relative)
+/* Whether the cell has no episode, and none claims its lists. */
+static bool quiet(const struct ek_detector *d, int cell)
 {
-    int count = 0;
+    const uint16_t *episode_of = d->episode_of + ek_detector_slot(d, cell, 0);
+    int any = 0;
+    for (int f = 0; f < d->features; f++)
+        any |= episode_of[f] | d->open[f];
+    return !any;
+}
+
+/* Open episodes hear of the list; of all other features it is evidence. Returns them. */
+static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_list_stats *records,
+                            const float *query, int relative)
+{
+    if (quiet(d, cell))
+        return d->usual[relative];
+    memset(d->evident, 0, (size_t)d->list_bets->padded / EK_BET_BLOCK * sizeof *d->evident);
     for (int f = 0; f < d->features; f++) {
         if (!concerns(d, f, cell))
             continue;
@@ -279,9 +308,9 @@ static int hear(struct ek_detector *d, int cell, const struct ek_list_stats *rec
         if (e)
             ek_episode_list(d, e, &records[f], records[f].r - ek_detector_level(d, cell, f), query);
         else if (!relative || !ek_detector_resembles(d, f))
-            d->evident[count++] = f;
+            ek_make_evident(d->evident, f);
     }
-    return count;
+    return d->evident;
 }
 
 /* One list of one cell. A cell of one stratum has habits of its own. */
@@ -290,17 +319,17 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stat
 {
     size_t stratum = (size_t)d->stratum_now * (size_t)d->features;
     struct ek_evidence_list list = {
-        .bets = {&d->tables, d->bets, d->profile->baseline, records,
-                 (const float(*)[EK_BETS])(d->fair + stratum)},
-        .state = d->evidence + ek_detector_slot(d, cell, 0),
-        .all = cell ? d->evidence : NULL,
-        .feature = d->evident,
-        .count = hear(d, cell, records, query, relative),
+        .bets = d->list_bets,
+        .fair = (const float(*)[EK_BETS])(d->fair + stratum),
+        .weight = d->tables.weight,
+        .cells = d->evidence,
+        .cell = cell,
+        .evident = hear(d, cell, records, query, relative),
         .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
     };
     int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
     if (own)
-        list.bets.fair = ek_habits_fair(d->habits, cell, &list);
+        list.fair = ek_habits_fair(d->habits, cell, &list);
     int alarms = ek_evidence_take(&list, &d->level, d->alarm);
     if (own)
         ek_habits_learn(d->habits, cell, &list);
@@ -357,6 +386,7 @@ static void remember(struct ek_detector *d, const struct ek_query *q, int64_t ti
     ek_categories_remember(d->categories, d->stratum_now, ek_history_count(d->history) - 1);
     for (int i = 0; i < ek_categories_count(d->categories); i++)
         ek_list_stats_of_category(&(*records)[ek_categories_feature(d->categories, i)]);
+    ek_bet_list_take(d->list_bets, *records);
 }
 
 static int is_repeat(struct ek_detector *d, const struct ek_query *q)

@@ -12,6 +12,7 @@
 #include "decide/evidence.h"
 #include "decide/habit.h"
 #include "decide/history.h"
+#include "decide/list_bets.h"
 #include "decide/repeats.h"
 #include "decide/stratum.h"
 
@@ -72,11 +73,14 @@ struct ek_detector {
     int features, query_features;
     struct ek_bet_tables tables;
     struct ek_feature_bets *bets; /* [F] */
-    bool *watched, *resembles;    /* [F] */
-    float *stratum_level;         /* [S, F] */
-    float (*fair)[EK_BETS];       /* [S, F] 1 / calibration */
-    int *evident;                 /* [F] scratch: features that a list is evidence of */
-    struct ek_alarm *alarm;       /* [F] scratch */
+    struct ek_bet_list *list_bets;
+    bool *watched, *resembles; /* [F] */
+    float *stratum_level;      /* [S, F] */
+    float (*fair)[EK_BETS];    /* [S, F] 1 / calibration */
+    uint16_t *usual[2];        /* features that a list, and a related one, is evidence of while
+                                * nothing is open; as in evidence.h */
+    uint16_t *evident;         /* scratch: the same for a list */
+    struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
     struct ek_stratum_field stratum;
     int stratum_now;   /* of the last list */
@@ -87,7 +91,7 @@ struct ek_detector {
     struct ek_history *history;
     struct ek_cells *cells;
     int cell_capacity;
-    struct ek_evidence *evidence; /* [cell_capacity, F] */
+    struct ek_evidence_cells *evidence;
     struct ek_categories *categories;
     uint16_t *episode_of;     /* [cell_capacity, F], number in `episode` plus 1; 0: none */
     struct ek_habits *habits; /* NULL when no segment is the baseline */
@@ -126,7 +130,7 @@ static inline bool ek_detector_resembles(const struct ek_detector *d, int featur
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
                        struct ek_window *w);
 
-/* Where `evidence` and `episode_of` keep a feature of a cell. */
+/* Where `episode_of` keeps a feature of a cell. */
 static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
 {
     return (size_t)cell * (size_t)d->features + (size_t)feature;
@@ -136,8 +140,8 @@ static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int
  * traffic, and has a difference of its own. */
 static inline float ek_detector_level(const struct ek_detector *d, int cell, int feature)
 {
-    float all = d->evidence[ek_detector_slot(d, 0, feature)].mu;
-    return cell ? all + d->evidence[ek_detector_slot(d, cell, feature)].mu : all;
+    float all = ek_evidence_mu(d->evidence, 0, feature);
+    return cell ? all + ek_evidence_mu(d->evidence, cell, feature) : all;
 }
 
 static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_detector *d,

@@ -73,13 +73,11 @@ static int usable_residuals(const struct ek_window *w, int first)
 
 void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln)
 {
-    struct ek_evidence *own = &d->evidence[ek_detector_slot(d, e->cell, e->feature)];
-    ek_evidence_shift(own, (float)shift_ln);
+    ek_evidence_shift(d->evidence, e->cell, e->feature, (float)shift_ln);
     for (int i = 0; e->cell == 0 && i < d->episodes; i++) {
         const struct ek_episode *o = &d->episode[i];
         if (o->phase != EK_WATCHING && o->feature == e->feature && o->cell != 0)
-            ek_evidence_shift(&d->evidence[ek_detector_slot(d, o->cell, o->feature)],
-                              -(float)shift_ln);
+            ek_evidence_shift(d->evidence, o->cell, o->feature, -(float)shift_ln);
     }
 }
 

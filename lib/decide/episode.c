@@ -147,9 +147,9 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     d->episode_of[at] = 0;
     ek_cells_release(d->cells, e->cell);
     e->phase = EK_WATCHING;
-    ek_evidence_restart(&d->evidence[at]);
+    ek_evidence_restart(d->evidence, e->cell, e->feature);
     if (e->lists > LONG_LISTS)
-        d->evidence[at].queries = 0;
+        *ek_evidence_queries(d->evidence, e->cell, e->feature) = 0;
     ek_categories_restart(d->categories, e->feature, e->cell);
 }
 
@@ -331,7 +331,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
     e->lists++;
-    d->evidence[ek_detector_slot(d, e->cell, e->feature)].queries++;
+    ++*ek_evidence_queries(d->evidence, e->cell, e->feature);
     enum ek_recovery over = EK_LASTS;
     if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto)
         over = ek_recovered(d, e, record, r, query);

@@ -1,5 +1,8 @@
 #include "decide/evidence.h"
 
+#include "base/alloc.h"
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +12,14 @@ static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
 static const float TRACK_CLIP = 2;             /* standard deviations */
 static const float TRACK_FIRST = 200;          /* lists' worth of trust in the profile */
 
-/* So many features at a time: their steps stay in the nearest cache. */
-enum { BLOCK = 16 };
+/* Arrays are by cell and feature, features padded to whole blocks. */
+struct ek_evidence_cells {
+    int features, padded, cells;
+    float (*r)[EK_BETS];
+    float *mu;
+    uint32_t *queries;
+    float *none; /* [padded] the level of no traffic: 0 */
+};
 
 struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions)
 {
@@ -30,78 +39,172 @@ static float clamp(float x, float most)
     return x < most ? x : most;
 }
 
-/* What is left of a list's level when those of its stratum and its cell are taken off. */
-static float residual_of(const struct ek_evidence_list *l, int feature)
+int ek_evidence_cells_new(struct ek_evidence_cells **out, int features)
 {
-    float all = l->all ? l->all[feature].mu : 0;
-    return l->bets.record[feature].r - all - l->state[feature].mu;
+    struct ek_evidence_cells *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return EK_ENOMEM;
+    s->features = features;
+    s->padded = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
+    s->none = ek_calloc_aligned((size_t)s->padded, sizeof *s->none);
+    if (!s->none) {
+        ek_free(s);
+        return EK_ENOMEM;
+    }
+    *out = s;
+    return EK_OK;
 }
 
-/* The tracked level follows where there is one, by a step of at most 2 standard deviations. */
-static void track(const struct ek_evidence_list *l, int feature, float residual, float slowest)
+void ek_evidence_cells_free(struct ek_evidence_cells *s)
 {
-    struct ek_evidence *s = &l->state[feature];
-    int usable = l->bets.record[feature].usable;
-    float inv_sd = ek_baseline_inv_sd(&l->bets.baseline[feature], usable);
-    float rate = 1 / ((float)s->queries + TRACK_FIRST);
-    float step = (rate > slowest ? rate : slowest) * clamp(residual * inv_sd, TRACK_CLIP) / inv_sd;
-    if (usable && inv_sd > 0)
-        s->mu = clamp(s->mu + step, TRACK_MAX_LN);
+    if (!s)
+        return;
+    ek_free(s->r);
+    ek_free(s->mu);
+    ek_free(s->queries);
+    ek_free(s->none);
+    ek_free(s);
 }
 
-static int strongest(const struct ek_evidence *s, const float *weight)
+static size_t slot(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return (size_t)cell * (size_t)s->padded + (size_t)feature;
+}
+
+/* Aligned, which no realloc is. */
+static int grow(void **array, size_t before, size_t after, size_t size)
+{
+    void *larger = ek_calloc_aligned(after, size);
+    if (!larger)
+        return EK_ENOMEM;
+    if (before)
+        memcpy(larger, *array, before * size);
+    ek_free(*array);
+    *array = larger;
+    return EK_OK;
+}
+
+int ek_evidence_cells_room(struct ek_evidence_cells *s, int cells)
+{
+    size_t before = slot(s, s->cells, 0), after = slot(s, cells, 0);
+    if (cells <= s->cells)
+        return EK_OK;
+    void *r = s->r, *mu = s->mu, *queries = s->queries;
+    int rc = grow(&r, before, after, sizeof *s->r);
+    if (!rc)
+        rc = grow(&mu, before, after, sizeof *s->mu);
+    if (!rc)
+        rc = grow(&queries, before, after, sizeof *s->queries);
+    s->r = r;
+    s->mu = mu;
+    s->queries = queries;
+    if (!rc)
+        s->cells = cells;
+    return rc;
+}
+
+void ek_evidence_cells_forget(struct ek_evidence_cells *s, int cell)
+{
+    size_t at = slot(s, cell, 0), count = (size_t)s->padded;
+    memset(s->r + at, 0, count * sizeof *s->r);
+    memset(s->mu + at, 0, count * sizeof *s->mu);
+    memset(s->queries + at, 0, count * sizeof *s->queries);
+}
+
+const float *ek_evidence_r(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return s->r[slot(s, cell, feature)];
+}
+
+float ek_evidence_mu(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return s->mu[slot(s, cell, feature)];
+}
+
+uint32_t *ek_evidence_queries(struct ek_evidence_cells *s, int cell, int feature)
+{
+    return &s->queries[slot(s, cell, feature)];
+}
+
+static int strongest(const float *r, const float *weight)
 {
     int best = 0;
     for (int i = 1; i < EK_BETS; i++)
-        if (weight[i] * s->r[i] > weight[best] * s->r[best])
+        if (weight[i] * r[i] > weight[best] * r[best])
             best = i;
     return best;
 }
 
-/* n of the features of the list, at most BLOCK. Returns how many reached the alarm. */
-static int take_block(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
-                      const int *feature, int n, struct ek_alarm *alarm)
+/* One block: from its first feature on. */
+struct block {
+    int first;
+    uint32_t mask;
+    float moved[EK_BET_BLOCK]; /* tracked levels after the list */
+};
+
+/* Feature by feature, where the evidence may matter. Returns how many reached the alarm. */
+static int look(const struct block *b, const struct ek_evidence_list *l,
+                const struct ek_bet_cell *cell, const struct ek_alarm_level *level,
+                struct ek_alarm *alarm)
 {
-    struct ek_bet_step step[BLOCK];
-    float residual[BLOCK], total[BLOCK], of_level[BLOCK], slowest = LN_2 / l->track_lists;
-    const float *weight = l->bets.tables->weight;
     int alarms = 0;
-    for (int i = 0; i < n; i++)
-        residual[i] = residual_of(l, feature[i]);
-    ek_bet_steps_of(step, &l->bets, feature, n, residual);
-    for (int i = 0; i < n; i++)
-        step[i].r = l->state[feature[i]].r;
-    ek_bet_steps(step, n, weight, total, of_level);
-    for (int i = 0; i < n; i++) {
-        l->state[feature[i]].queries++;
-        if (of_level[i] < level->hot)
-            track(l, feature[i], residual[i], slowest);
-        if (total[i] >= level->alarm)
-            alarm[alarms++] =
-                (struct ek_alarm){feature[i], strongest(&l->state[feature[i]], weight)};
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        int f = b->first + i;
+        if (!(b->mask >> i & 1))
+            continue;
+        struct ek_bet_total total = ek_bet_total(cell->r[f], l->weight);
+        if (total.level < level->hot)
+            cell->mu[f] = b->moved[i];
+        if (total.all >= level->alarm)
+            alarm[alarms++] = (struct ek_alarm){f, strongest(cell->r[f], l->weight)};
     }
     return alarms;
 }
 
-int ek_evidence_take(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
+/* Returns how many reached the alarm. The totals of the largest evidence in each lane are no
+ * smaller than those of any feature, so that mostly none has to be looked at. */
+static int take_block(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
+                      const struct ek_alarm_level *level, int block, struct ek_alarm *alarm)
+{
+    struct block b = {.first = block * EK_BET_BLOCK, .mask = l->evident[block]};
+    float largest[EK_BETS];
+    ek_bet_step(l->bets, cell, block, b.mask, largest, b.moved);
+    struct ek_bet_total total = ek_bet_total(largest, l->weight);
+    if (!(total.level < level->hot && total.all < level->alarm))
+        return look(&b, l, cell, level, alarm);
+    memcpy(cell->mu + b.first, b.moved, sizeof b.moved);
+    return 0;
+}
+
+int ek_evidence_take(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
                      struct ek_alarm *alarm)
 {
+    struct ek_evidence_cells *s = l->cells;
+    size_t at = slot(s, l->cell, 0);
+    const struct ek_bet_cell cell = {
+        .r = s->r + at,
+        .mu = s->mu + at,
+        .all = l->cell ? s->mu : s->none,
+        .queries = s->queries + at,
+        .fair = l->fair,
+        .track = {TRACK_FIRST, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
+    };
     int alarms = 0;
-    for (int i = 0; i < list->count; i += BLOCK) {
-        int n = list->count - i < BLOCK ? list->count - i : BLOCK;
-        alarms += take_block(list, level, list->feature + i, n, alarm + alarms);
-    }
+    for (int block = 0; block * EK_BET_BLOCK < s->features; block++)
+        if (l->evident[block])
+            alarms += take_block(l, &cell, level, block, alarm + alarms);
     return alarms;
 }
 
-void ek_evidence_restart(struct ek_evidence *s)
+void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature)
 {
-    memset(s->r, 0, sizeof s->r);
+    memset(s->r[slot(s, cell, feature)], 0, sizeof *s->r);
 }
 
-void ek_evidence_shift(struct ek_evidence *s, float shift_ln)
+void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float shift_ln)
 {
-    s->mu = clamp(s->mu + shift_ln, TRACK_MAX_LN);
+    float *mu = &s->mu[slot(s, cell, feature)];
+    *mu = clamp(*mu + shift_ln, TRACK_MAX_LN);
 }
 
 void ek_evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
@@ -110,4 +213,17 @@ void ek_evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
     ek_snap_raw(snap, &s->mu, sizeof s->mu);
     ek_snap_u32(snap, &s->queries);
     ek_snap_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
+}
+
+void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap)
+{
+    for (int f = 0; f < s->features; f++) {
+        size_t at = slot(s, cell, f);
+        struct ek_evidence one = {.mu = s->mu[at], .queries = s->queries[at]};
+        memcpy(one.r, s->r[at], sizeof one.r);
+        ek_evidence_snap(&one, snap);
+        memcpy(s->r[at], one.r, sizeof one.r);
+        s->mu[at] = one.mu;
+        s->queries[at] = one.queries;
+    }
 }

@@ -80,15 +80,16 @@ static struct habit *habits_of(const struct ek_habits *h, int cell)
 const float (*ek_habits_fair(struct ek_habits *h, int cell,
                              const struct ek_evidence_list *list))[EK_BETS]
 {
-    for (int at = 0; at < list->count; at++) {
-        int f = list->feature[at];
+    for (int f = 0; f < h->features; f++) {
+        if (!ek_is_evident(list->evident, f))
+            continue;
         const struct habit *habit = &habits_of(h, cell)[f];
         struct watched *w = &h->watched[f];
-        memcpy(w->before, list->state[f].r, sizeof w->before);
+        memcpy(w->before, ek_evidence_r(list->cells, cell, f), sizeof w->before);
         for (int i = 0; i < EK_BETS; i++) {
             float mean = (habit->sum[i] + TRUST) / ((float)habit->lists + TRUST);
             w->own[i] = 1 / (mean > 1 ? mean : 1);
-            h->fair[f][i] = list->bets.fair[f][i] * w->own[i];
+            h->fair[f][i] = list->fair[f][i] * w->own[i];
         }
     }
     return (const float(*)[EK_BETS])h->fair;
@@ -96,12 +97,14 @@ const float (*ek_habits_fair(struct ek_habits *h, int cell,
 
 void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_list *list)
 {
-    for (int at = 0; at < list->count; at++) {
-        int f = list->feature[at];
+    for (int f = 0; f < h->features; f++) {
+        if (!ek_is_evident(list->evident, f))
+            continue;
         struct habit *habit = &habits_of(h, cell)[f];
         const struct watched *w = &h->watched[f];
+        const float *r = ek_evidence_r(list->cells, cell, f);
         for (int i = 0; i < EK_BETS; i++)
-            habit->sum[i] += list->state[f].r[i] / ((w->before[i] + 1) * w->own[i]);
+            habit->sum[i] += r[i] / ((w->before[i] + 1) * w->own[i]);
         habit->lists++;
     }
 }

@@ -83,8 +83,7 @@ static void history_section(struct ek_detector *d, struct ek_snap *s)
 static void evidence_section(struct ek_detector *d, struct ek_snap *s)
 {
     for (int cell = 0; cell < ek_cells_count(d->cells) && !s->rc; cell++)
-        for (int f = 0; f < d->features; f++)
-            ek_evidence_snap(&d->evidence[ek_detector_slot(d, cell, f)], s);
+        ek_evidence_cells_snap(d->evidence, cell, s);
     int baseline = d->baseline;
     ek_snap_int(s, &baseline, d->baseline, d->baseline);
     for (int cell = 0; d->habits && cell < ek_cells_count(d->cells) && !s->rc; cell++)

@@ -1,36 +1,51 @@
 #include "num/bet_steps.h"
 
 #include "num/bet_steps_isa.h"
-#include "num/bet_values.h"
 
-#include <string.h>
-
-ek_bet_steps_fn *ek_bet_steps_fn_of(enum ek_isa isa)
+struct ek_bet_kernels ek_bet_kernels_of(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
     case EK_ISA_AVX512:
-        return ek_bet_steps_avx512;
+        return (struct ek_bet_kernels){ek_bet_list_avx512, ek_bet_step_avx512};
     case EK_ISA_AVX2:
-        return ek_bet_steps_avx2;
+        return (struct ek_bet_kernels){ek_bet_list_avx2, ek_bet_step_avx2};
 #elif defined(__aarch64__)
     case EK_ISA_NEON:
-        return ek_bet_steps_neon;
+        return (struct ek_bet_kernels){ek_bet_list_neon, ek_bet_step_neon};
 #endif
     default:
-        return ek_bet_steps_portable;
+        return (struct ek_bet_kernels){ek_bet_list_portable, ek_bet_step_portable};
     }
 }
 
-void ek_bet_steps(const struct ek_bet_step *step, int count, const float *weight, float *total,
-                  float *level_total)
+void ek_bet_list_take(struct ek_bet_list *l, const struct ek_list_stats *record)
 {
-    ek_bet_steps_fn_of(ek_isa_best())(step, count, weight, total, level_total);
+    ek_bet_kernels_of(ek_isa_best()).list(l, record);
 }
 
-void ek_bet_values(const struct ek_bet_step *step, float *e)
+void ek_bet_step(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block, uint32_t mask,
+                 float *largest, float *moved)
 {
-    ek_bet_f values[3];
-    ek_bet_all(values, step);
-    memcpy(e, values, sizeof values);
+    ek_bet_kernels_of(ek_isa_best()).step(l, c, block, mask, largest, moved);
+}
+
+static float sum_of(const float *v)
+{
+    float half[EK_BET_ROW / 2];
+    for (int i = 0; i < EK_BET_ROW / 2; i++)
+        half[i] = v[i] + v[i + EK_BET_ROW / 2];
+    return (half[0] + half[2]) + (half[1] + half[3]);
+}
+
+struct ek_bet_total ek_bet_total(const float *r, const float *weight)
+{
+    float all[EK_BET_ROW], level[EK_BET_ROW];
+    for (int i = 0; i < EK_BET_ROW; i++) {
+        level[i] = weight[i] * r[i] + weight[EK_BET_ROW + i] * r[EK_BET_ROW + i];
+        all[i] = level[i] + weight[2 * EK_BET_ROW + i] * r[2 * EK_BET_ROW + i];
+    }
+    for (int i = EK_BET_LEVEL_LANES; i < EK_BET_ROW; i++)
+        level[i] = 0;
+    return (struct ek_bet_total){sum_of(all), sum_of(level)};
 }

@@ -1,28 +1,224 @@
-/* Evidence steps for every instruction set: the including file sets EK_KERNEL. */
-static const ek_bet_i bet_level_lanes = {-1, -1, -1, -1, -1, -1, 0, 0};
+/* Bets and steps of evidence for every vector width: the including file sets EK_LANES and
+ * EK_KERNEL, and EK_MIN and EK_MAX for vectors of min(EK_LANES, 8) numbers. Loops over a block are
+ * plain ones, which the compiler makes vectors of; rows of lanes are vectors already.
+ */
+enum { BET_WIDTH = EK_LANES < EK_BET_ROW ? EK_LANES : EK_BET_ROW };
+typedef float bet_f __attribute__((vector_size(BET_WIDTH * 4)));
+typedef int32_t bet_i __attribute__((vector_size(BET_WIDTH * 4)));
+typedef uint8_t bet_bytes __attribute__((vector_size(BET_WIDTH)));
+typedef float bet_row __attribute__((vector_size(BET_WIDTH * 4), aligned(4), may_alias));
+typedef uint32_t bet_word __attribute__((may_alias));
 
-EK_BET_INLINE float bet_sum(const ek_bet_f *v)
+#define BET_INLINE static inline __attribute__((always_inline))
+
+static const uint32_t bet_bit[EK_BET_BLOCK] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                               1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                               1 << 12, 1 << 13, 1 << 14, 1 << 15};
+
+/* The records of a block, turned. */
+struct bet_columns {
+    float r[EK_BET_BLOCK], spread[EK_BET_BLOCK];
+    uint32_t shares[EK_BET_BLOCK];
+    int32_t usable[EK_BET_BLOCK];
+};
+
+BET_INLINE void bet_turn(struct bet_columns *c, const struct ek_list_stats *record)
 {
-    ek_bet_half half[2];
-    memcpy(half, v, sizeof half);
-    half[0] += half[1];
-    return (half[0][0] + half[0][2]) + (half[0][1] + half[0][3]);
+    const bet_word *word = (const bet_word *)record;
+    uint32_t r[EK_BET_BLOCK], spread[EK_BET_BLOCK];
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        r[i] = word[4 * i];
+        spread[i] = word[4 * i + 1];
+        c->shares[i] = word[4 * i + 2];
+        c->usable[i] = (int32_t)(word[4 * i + 3] & 0xffff);
+    }
+    memcpy(c->r, r, sizeof r);
+    memcpy(c->spread, spread, sizeof spread);
 }
 
-void EK_KERNEL(ek_bet_steps)(const struct ek_bet_step *step, int count, const float *weight,
-                             float *total, float *level_total)
+/* Lanes 16-19 and 20-23 bet on the same four shares. */
+BET_INLINE bet_i bet_shares_of(uint32_t once)
 {
-    const ek_bet_row *w = (const ek_bet_row *)weight;
-    for (int i = 0; i < count; i++) {
-        ek_bet_row *r = (ek_bet_row *)step[i].r;
-        ek_bet_f e[3], sides, level, all;
-        ek_bet_all(e, &step[i]);
-        for (int j = 0; j < 3; j++)
-            r[j] = e[j] = (r[j] + 1) * e[j];
-        sides = w[0] * e[0] + w[1] * e[1];
-        all = sides + w[2] * e[2];
-        level = (ek_bet_f)((ek_bet_i)sides & bet_level_lanes);
-        total[i] = bet_sum(&all);
-        level_total[i] = bet_sum(&level);
+    uint64_t twice = once * 0x100000001u;
+    bet_bytes bytes;
+    memcpy(&bytes, &twice, sizeof bytes);
+    return __builtin_convertvector(bytes, bet_i);
+}
+
+/* A share was rounded down: for a bet on its fall the cautious side is up. */
+BET_INLINE void bet_on_shares(const struct ek_bet_law *law, uint32_t shares, float *to)
+{
+    for (int i = 0; i < EK_BET_ROW; i += BET_WIDTH) {
+        bet_f a = *(const bet_row *)&law->line[0][i], b = *(const bet_row *)&law->line[1][i];
+        bet_i share = bet_shares_of(shares), unknown = share > EK_BET_SHARE_WHOLE;
+        share -= (b < 0) & (share > 0);
+        bet_f e = a + b * __builtin_convertvector(share, bet_f), one = {0};
+        one += 1;
+        *(bet_row *)(to + i) = (bet_f)((unknown & (bet_i)one) | (~unknown & (bet_i)e));
     }
+}
+
+/* Mostly the shares of a feature are those of the list before, and so are the bets on them. */
+BET_INLINE void bet_take_shares(struct ek_bet_list *l, int first, int n, const uint32_t *shares)
+{
+    uint32_t differs = 0;
+    for (int i = 0; i < EK_BET_BLOCK; i++)
+        differs |= shares[i] ^ l->shares[first + i];
+    for (int i = 0; differs && i < n; i++)
+        if (shares[i] != l->shares[first + i]) {
+            l->shares[first + i] = shares[i];
+            bet_on_shares(&l->law[first + i], shares[i], &l->most[first + i][2 * EK_BET_ROW]);
+        }
+}
+
+BET_INLINE int bet_size_class(int usable)
+{
+    return (usable >= 6) + (usable >= 13);
+}
+
+/* Mostly all features of a list have as many values. */
+BET_INLINE void bet_sizes(const struct ek_bet_list *l, int first, const int32_t *usable,
+                          float *inv_sd, float *spread_hi)
+{
+    int differs = 0, k = usable[0], last = EK_BET_COUNTS - 1;
+    for (int i = 0; i < EK_BET_BLOCK; i++)
+        differs |= usable[i] ^ k;
+    const float *of = l->inv_sd_of + (k < last ? k : last) * l->padded + first;
+    const float *hi = l->spread_hi + bet_size_class(k) * l->padded + first;
+    if (!differs) {
+        memcpy(inv_sd, of, EK_BET_BLOCK * sizeof *of);
+        memcpy(spread_hi, hi, EK_BET_BLOCK * sizeof *hi);
+        return;
+    }
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        k = usable[i];
+        inv_sd[i] = l->inv_sd_of[(k < last ? k : last) * l->padded + first + i];
+        spread_hi[i] = l->spread_hi[bet_size_class(k) * l->padded + first + i];
+    }
+}
+
+/* Lanes 0-15 of the features of a block. */
+BET_INLINE void bet_take_sides(struct ek_bet_list *l, int first, int n, const struct bet_columns *c,
+                               const float *spread_hi)
+{
+    enum { UP = EK_BET_LEVEL_LANES, DOWN = EK_BET_ROW + UP, PAIR = EK_BET_ROW - UP };
+    int32_t up[EK_BET_BLOCK], down[EK_BET_BLOCK], cap[EK_BET_BLOCK];
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        int32_t k = c->usable[i];
+        float spread = k >= 3 ? c->spread[i] : 0, hi = spread_hi[i];
+        int32_t company = (k == 2) & (hi < l->spread_unknown) & (c->spread[i] <= hi);
+        up[i] = ek_spread_place_up(ek_spread_bin(spread - EK_DEAD_BAND_SPREAD_LN));
+        down[i] = ek_spread_bin(spread + EK_DEAD_BAND_SPREAD_LN);
+        cap[i] = k >= 3 ? (spread > hi ? EK_CAP_INCOHERENT : EK_CAP_NONE)
+                        : (company ? EK_CAP_NONE : EK_CAP_LONELY);
+    }
+    for (int i = 0; i < n; i++) {
+        float *most = l->most[first + i];
+        for (int lane = 0; lane < EK_BET_ROW; lane += BET_WIDTH)
+            *(bet_row *)(most + lane) = *(bet_row *)(most + EK_BET_ROW + lane) =
+                *(const bet_row *)&l->cap[cap[i]][lane];
+        if (c->usable[i] < 3)
+            continue;
+        const struct ek_bet_law *law = &l->law[first + i];
+        const uint8_t(*rank)[2] = law->spread[bet_size_class(c->usable[i])];
+        memcpy(most + UP, &l->spread[rank[up[i]][0]][UP], PAIR * sizeof *most);
+        memcpy(most + DOWN, &l->spread[rank[down[i]][1]][UP], PAIR * sizeof *most);
+    }
+}
+
+BET_INLINE void bet_take_block(struct ek_bet_list *l, int first, int n,
+                               const struct ek_list_stats *record)
+{
+    struct bet_columns c;
+    float inv_sd[EK_BET_BLOCK], spread_hi[EK_BET_BLOCK];
+    bet_turn(&c, record);
+    bet_sizes(l, first, c.usable, inv_sd, spread_hi);
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        l->r[first + i] = c.r[i];
+        l->inv_sd[first + i] = c.usable[i] ? inv_sd[i] : 0;
+    }
+    for (int i = 0; i < n; i++)
+        l->level[first + i] = c.usable[i] ? l->table[first + i] : l->nothing;
+    bet_take_sides(l, first, n, &c, spread_hi);
+    bet_take_shares(l, first, n, c.shares);
+}
+
+void EK_KERNEL(ek_bet_list)(struct ek_bet_list *l, const struct ek_list_stats *record)
+{
+    int first = 0, rest;
+    for (; first + EK_BET_BLOCK <= l->features; first += EK_BET_BLOCK)
+        bet_take_block(l, first, EK_BET_BLOCK, record + first);
+    if ((rest = l->features - first) > 0) {
+        struct ek_list_stats last[EK_BET_BLOCK];
+        memset(last, 0, sizeof last);
+        memcpy(last, record + first, (size_t)rest * sizeof *last);
+        bet_take_block(l, first, rest, last);
+    }
+}
+
+BET_INLINE float bet_clamp(float x, float most)
+{
+    x = x > -most ? x : -most;
+    return x < most ? x : most;
+}
+
+/* What is left of the list's level in the cell, where its ranks are, and where the tracked level
+ * would go: as far as there is one. */
+struct bet_places {
+    int32_t up[EK_BET_BLOCK], down[EK_BET_BLOCK];
+};
+
+BET_INLINE void bet_find(struct bet_places *p, const struct ek_bet_list *l,
+                         const struct ek_bet_cell *c, int first, uint32_t mask, float *moved)
+{
+    const struct ek_bet_track track = c->track;
+    const float *r = l->r + first, *all = c->all + first, *mu = c->mu + first;
+    const float *inv_sds = l->inv_sd + first;
+    uint32_t *queries = c->queries + first;
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        float residual = r[i] - all[i] - mu[i], inv_sd = inv_sds[i];
+        int32_t counts = (mask & bet_bit[i]) != 0;
+        p->up[i] = ek_z_bin((residual - EK_DEAD_BAND_LEVEL_LN) * inv_sd);
+        p->down[i] = ek_z_place_down(ek_z_bin((-residual - EK_DEAD_BAND_LEVEL_LN) * inv_sd));
+        queries[i] += (uint32_t)counts;
+        float rate = 1 / ((float)queries[i] + track.first);
+        float step = (rate > track.slowest ? rate : track.slowest) *
+                     bet_clamp(residual * inv_sd, track.clip) / inv_sd;
+        float to = bet_clamp(mu[i] + step, track.most);
+        moved[i] = counts & (inv_sd > 0) ? to : mu[i];
+    }
+}
+
+BET_INLINE bet_f bet_step(bet_f e, const float *fair, float *r)
+{
+    e = (*(bet_row *)r + 1) * (e * *(const bet_row *)fair);
+    *(bet_row *)r = e;
+    return e;
+}
+
+void EK_KERNEL(ek_bet_step)(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block,
+                            uint32_t mask, float *largest, float *moved)
+{
+    enum { VECTORS = EK_BET_LANES / BET_WIDTH, SIDES = 2 * EK_BET_ROW / BET_WIDTH };
+    const int first = block * EK_BET_BLOCK;
+    const struct ek_bet_law *law = l->law + first;
+    const float *const *level = l->level + first;
+    float(*const most)[EK_BET_LANES] = l->most + first, (*const r)[EK_BET_LANES] = c->r + first;
+    const float(*const fair)[EK_BET_LANES] = c->fair + first;
+    struct bet_places p;
+    bet_f top[VECTORS] = {{0}};
+    bet_find(&p, l, c, first, mask, moved);
+    for (; mask; mask &= mask - 1) {
+        int i = __builtin_ctz(mask);
+        const float *row[2] = {level[i] + law[i].z[p.up[i]][0] * EK_BET_ROW,
+                               level[i] + law[i].z[p.down[i]][1] * EK_BET_ROW};
+        for (int j = 0; j < VECTORS; j++) {
+            const int lane = j * BET_WIDTH;
+            bet_f e = *(const bet_row *)&most[i][lane];
+            if (j < SIDES)
+                e = EK_MIN(*(const bet_row *)&row[lane / EK_BET_ROW][lane % EK_BET_ROW], e);
+            top[j] = EK_MAX(top[j], bet_step(e, &fair[i][lane], &r[i][lane]));
+        }
+    }
+    memcpy(largest, top, sizeof top);
 }

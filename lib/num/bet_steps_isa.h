@@ -5,17 +5,26 @@
 #include "num/bet_steps.h"
 #include "num/isa.h"
 
-typedef void ek_bet_steps_fn(const struct ek_bet_step *step, int count, const float *weight,
-                             float *total, float *level_total);
+typedef void ek_bet_list_fn(struct ek_bet_list *l, const struct ek_list_stats *record);
+typedef void ek_bet_step_fn(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block,
+                            uint32_t mask, float *largest, float *moved);
 
-ek_bet_steps_fn ek_bet_steps_portable;
+ek_bet_list_fn ek_bet_list_portable;
+ek_bet_step_fn ek_bet_step_portable;
 #if defined(__x86_64__)
-ek_bet_steps_fn ek_bet_steps_avx2, ek_bet_steps_avx512;
+ek_bet_list_fn ek_bet_list_avx2, ek_bet_list_avx512;
+ek_bet_step_fn ek_bet_step_avx2, ek_bet_step_avx512;
 #elif defined(__aarch64__)
-ek_bet_steps_fn ek_bet_steps_neon;
+ek_bet_list_fn ek_bet_list_neon;
+ek_bet_step_fn ek_bet_step_neon;
 #endif
 
-/* The kernel for `isa`; the portable one where this program has none. */
-ek_bet_steps_fn *ek_bet_steps_fn_of(enum ek_isa isa);
+struct ek_bet_kernels {
+    ek_bet_list_fn *list;
+    ek_bet_step_fn *step;
+};
+
+/* The kernels for `isa`; the portable ones where this program has none. */
+struct ek_bet_kernels ek_bet_kernels_of(enum ek_isa isa);
 
 #endif

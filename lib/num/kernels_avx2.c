@@ -1,6 +1,5 @@
 /* The kernels of this folder for AVX2. */
 #include "num/bet_steps_isa.h"
-#include "num/bet_values.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_stats_isa.h"
@@ -23,6 +22,8 @@
 #define EK_KERNEL(name)   name##_avx2
 #define EK_NARROWER(name) name##_portable
 #define EK_FMA(a, b, c)   _mm256_fmadd_ps(a, b, c)
+#define EK_MIN(a, b)      _mm256_min_ps(a, b)
+#define EK_MAX(a, b)      _mm256_max_ps(a, b)
 #define EK_DENSE_ROWS     6
 #define EK_DENSE_PANELS   1
 #include "num/bet_steps_body.h"

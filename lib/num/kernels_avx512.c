@@ -1,6 +1,5 @@
 /* The kernels of this folder for AVX-512. */
 #include "num/bet_steps_isa.h"
-#include "num/bet_values.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_stats_isa.h"
@@ -24,6 +23,8 @@
 #define EK_KERNEL(name)   name##_avx512
 #define EK_NARROWER(name) name##_avx2
 #define EK_FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
+#define EK_MIN(a, b)      _mm256_min_ps(a, b)
+#define EK_MAX(a, b)      _mm256_max_ps(a, b)
 #define EK_DENSE_ROWS     12
 #define EK_DENSE_PANELS   2
 #include "num/bet_steps_body.h"

@@ -1,6 +1,5 @@
 /* The kernels of this folder for NEON. */
 #include "num/bet_steps_isa.h"
-#include "num/bet_values.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_stats_isa.h"
@@ -17,6 +16,8 @@
 #define EK_KERNEL(name)   name##_neon
 #define EK_NARROWER(name) name##_portable
 #define EK_FMA(a, b, c)   vfmaq_f32(c, a, b)
+#define EK_MIN(a, b)      vminq_f32(a, b)
+#define EK_MAX(a, b)      vmaxq_f32(a, b)
 #define EK_DENSE_ROWS     6
 #define EK_DENSE_PANELS   1
 #include "num/bet_steps_body.h"

@@ -1,6 +1,5 @@
 /* The kernels of this folder for vectors of 16 bytes, which every 64-bit processor has. */
 #include "num/bet_steps_isa.h"
-#include "num/bet_values.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_stats_isa.h"
@@ -9,6 +8,22 @@
 #include "num/sketch_internal.h"
 
 #include <string.h>
+
+typedef float four __attribute__((vector_size(16)));
+
+#ifdef __SSE__
+#include <xmmintrin.h>
+#define EK_MIN(a, b) _mm_min_ps(a, b)
+#define EK_MAX(a, b) _mm_max_ps(a, b)
+#else
+static inline four least(four a, four b)
+{
+    int32_t below __attribute__((vector_size(16))) = a < b;
+    return (four)((below & (__typeof__(below))a) | (~below & (__typeof__(below))b));
+}
+#define EK_MIN(a, b) least(a, b)
+#define EK_MAX(a, b) (-least(-(a), -(b)))
+#endif
 
 #define EK_LANES          4
 #define EK_KERNEL(name)   name##_portable

@@ -3,12 +3,12 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "num/bet_steps_isa.h"
 #include "num/dense_isa.h"
 #include "num/list_stats_isa.h"
 #include "num/list_sums_isa.h"
 #include "num/ln_isa.h"
 #include "num/sketch_internal.h"
+#include "tests/bet_world.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -112,30 +112,13 @@ static int near_layers(struct ek_rng *r, enum ek_isa isa)
 }
 
 /* Evidence over some lists, every number of it. */
-static int same_evidence(struct ek_rng *r, enum ek_isa isa)
+static int same_evidence(enum ek_isa isa)
 {
-    static const uint8_t shares[2][4] = {{0, 32, 64, 255}, {7, 255, 1, 63}};
-    float row[8][EK_BET_ROW], line[2][EK_BET_ROW], lanes[2][EK_BET_LANES], total[4];
-    float got[EK_BET_LANES] = {0}, want[EK_BET_LANES] = {0};
-    int same = 1;
-    for (int i = 0; i < 8 * EK_BET_ROW; i++)
-        row[i / EK_BET_ROW][i % EK_BET_ROW] = (float)exp(.3 * ek_rng_normal(r));
-    for (int i = 0; i < EK_BET_LANES; i++)
-        lanes[0][i] = lanes[1][i] = (float)ek_rng_uniform(r);
-    for (int i = 0; i < EK_BET_ROW; i++) {
-        line[0][i] = i % 2 ? .6f : 1.3f;
-        line[1][i] = i % 2 ? .02f : -.01f;
-    }
-    for (int i = 0; i < 200; i++) {
-        const float *up = row[ek_rng_below(r, 8)], *down = row[ek_rng_below(r, 8)];
-        struct ek_bet_step step = {want,    {up, down},    {down, up}, row[ek_rng_below(r, 8)],
-                                   line[0], shares[i % 2], lanes[0]};
-        ek_bet_steps_portable(&step, 1, lanes[1], total, total + 1);
-        step.r = got;
-        ek_bet_steps_fn_of(isa)(&step, 1, lanes[1], total + 2, total + 3);
-        same &= !memcmp(want, got, sizeof got) && !memcmp(total, total + 2, 2 * sizeof *total);
-    }
-    return same;
+    static struct ek_bet_world w;
+    static struct ek_bet_evidence want, got;
+    ek_world_run(EK_ISA_PORTABLE, 8, 400, &w, &want);
+    ek_world_run(isa, 8, 400, &w, &got);
+    return !memcmp(&want, &got, sizeof want);
 }
 
 /* A set, fed in messages over several drains, against single sketches. */
@@ -211,7 +194,7 @@ int main(void)
         expect(same_keys(&r, isa), "the same keys", isa);
         expect(near_layers(&r, isa), "layers to rounding", isa);
         expect(same_transforms(&r, isa), "the same logarithms", isa);
-        expect(same_evidence(&r, isa), "the same evidence", isa);
+        expect(same_evidence(isa), "the same evidence", isa);
     }
     expect(same_set(&r), "a set is the sum of single sketches", ek_isa_best());
     printf("%d passed, %d failed\n", passed, failed);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "decide/evidence.h"
+#include "decide/list_bets.h"
 #include "offline/baseline_fit.h"
 #include "tests/check.h"
 
@@ -110,7 +111,7 @@ static struct world *world(struct ek_rng *r)
 }
 
 /* Where the level is; the last one moves away from where the evidence is less. */
-static double drift_at(enum drift kind, int i, const struct ek_evidence *s)
+static double drift_at(enum drift kind, int i, const float *evidence)
 {
     double most = .999 * EK_DEAD_BAND_LEVEL_LN;
     switch (kind) {
@@ -121,7 +122,7 @@ static double drift_at(enum drift kind, int i, const struct ek_evidence *s)
     case WAVES:
         return most * sin(i / 50.);
     case AGAINST_US:
-        return s->r[0] > s->r[EK_BET_DOWN] ? most : -most;
+        return evidence[0] > evidence[EK_BET_DOWN] ? most : -most;
     default:
         return 0;
     }
@@ -134,17 +135,16 @@ struct moments {
 /* Mean of every bet over the lists of one world. */
 static void add_world(const struct world *w, struct ek_rng *r, enum drift kind, struct moments *m)
 {
-    struct ek_evidence s;
+    float evidence[EK_BETS] = {0};
     double mean[EK_BETS] = {0};
-    memset(&s, 0, sizeof s);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_list_stats o = list(r, &w->law, drift_at(kind, i, &s), 1.4);
+        struct ek_list_stats o = list(r, &w->law, drift_at(kind, i, evidence), 1.4);
         float e[EK_BETS];
         ek_bets_of(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
         for (int b = 0; b < EK_BETS; b++) {
             e[b] *= w->fair[b];
             mean[b] += e[b] / LISTS;
-            s.r[b] = (s.r[b] + 1) * e[b];
+            evidence[b] = (evidence[b] + 1) * e[b];
         }
     }
     for (int b = 0; b < EK_BETS; b++) {
@@ -197,25 +197,32 @@ END_TEST
 static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
                   const struct ek_alarm_level *level)
 {
-    struct ek_evidence s;
-    struct ek_list_stats record;
+    struct ek_evidence_cells *cells;
+    struct ek_bet_list *bets;
     struct ek_alarm alarm;
-    int count = 0, feature = 0;
-    struct ek_evidence_list one = {
-        .bets = {&w->tables, &w->bets, &w->baseline, &record, (const float(*)[EK_BETS])w->fair},
-        .state = &s,
-        .feature = &feature,
-        .count = 1,
-        .track_lists = EK_TRACK_LISTS};
-    memset(&s, 0, sizeof s);
+    int count = 0;
+    uint16_t evident = 1;
+    if (ek_list_bets_new(&bets, &w->tables, &w->bets, &w->baseline, 1) ||
+        ek_evidence_cells_new(&cells, 1) || ek_evidence_cells_room(cells, 1))
+        ck_abort();
+    struct ek_evidence_list one = {.bets = bets,
+                                   .fair = (const float(*)[EK_BETS])w->fair,
+                                   .weight = w->tables.weight,
+                                   .cells = cells,
+                                   .evident = &evident,
+                                   .track_lists = EK_TRACK_LISTS};
     for (int i = 0; i < LISTS; i++) {
-        record = list(r, &w->law, drift_at(kind, i, &s), 1);
+        struct ek_list_stats record =
+            list(r, &w->law, drift_at(kind, i, ek_evidence_r(cells, 0, 0)), 1);
         record.r -= w->level;
+        ek_bet_list_take(bets, &record);
         if (ek_evidence_take(&one, level, &alarm)) {
             count++;
-            ek_evidence_restart(&s);
+            ek_evidence_restart(cells, 0, 0);
         }
     }
+    ek_evidence_cells_free(cells);
+    ek_list_bets_free(bets);
     return count;
 }
 

@@ -1,6 +1,7 @@
 /* What the guarantee rests on: no bet expects more than 1 while nothing has happened. */
 #include "decide/bets.h"
 #include "decide/evidence.h"
+#include "decide/list_bets.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -166,21 +167,25 @@ END_TEST
 START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
 {
     struct fixture *x = plain();
-    struct ek_evidence state;
+    struct ek_evidence_cells *cells;
+    struct ek_bet_list *bets;
     struct ek_alarm_level level = ek_alarm_level_of(1e7, 1, 0);
     struct ek_list_stats record = {.r = -4.6f, .usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
     float fair[1][EK_BETS];
-    int feature = 0, lists = 0, alarms = 0;
-    struct ek_evidence_list list = {
-        .bets = {&x->t, &x->bets, &x->b, &record, (const float(*)[EK_BETS])fair},
-        .state = &state,
-        .feature = &feature,
-        .count = 1,
-        .track_lists = EK_TRACK_LISTS};
+    uint16_t evident = 1;
+    int lists = 0, alarms = 0;
+    ck_assert(!ek_list_bets_new(&bets, &x->t, &x->bets, &x->b, 1) &&
+              !ek_evidence_cells_new(&cells, 1) && !ek_evidence_cells_room(cells, 1));
+    struct ek_evidence_list list = {.bets = bets,
+                                    .fair = (const float(*)[EK_BETS])fair,
+                                    .weight = x->t.weight,
+                                    .cells = cells,
+                                    .evident = &evident,
+                                    .track_lists = EK_TRACK_LISTS};
     struct ek_alarm alarm;
     for (int i = 0; i < EK_BETS; i++)
         fair[0][i] = 1;
-    memset(&state, 0, sizeof state);
+    ek_bet_list_take(bets, &record);
     for (; !alarms && lists < 100; lists++)
         alarms = ek_evidence_take(&list, &level, &alarm);
     ck_assert_int_lt(lists, 10);
@@ -188,17 +193,22 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     ck_assert_int_eq(alarm.feature, 0);
     ck_assert(ek_bet_on_level(alarm.bet));
     ck_assert_str_eq(ek_bet_name(alarm.bet), "level down");
+    ek_evidence_cells_free(cells);
+    ek_list_bets_free(bets);
 }
 END_TEST
 
 START_TEST(the_tracked_level_stays_inside_its_bounds)
 {
-    struct ek_evidence state;
-    memset(&state, 0, sizeof state);
-    ek_evidence_shift(&state, 5);
-    ck_assert_float_eq_tol(state.mu, 0.18232156f, 1e-6);
-    ek_evidence_shift(&state, -9);
-    ck_assert_float_eq_tol(state.mu, -0.18232156f, 1e-6);
+    struct ek_evidence_cells *s;
+    ck_assert(!ek_evidence_cells_new(&s, 3) && !ek_evidence_cells_room(s, 2));
+    ek_evidence_shift(s, 1, 2, 5);
+    ck_assert_float_eq_tol(ek_evidence_mu(s, 1, 2), 0.18232156f, 1e-6);
+    ck_assert(!ek_evidence_cells_room(s, 9));
+    ek_evidence_shift(s, 1, 2, -9);
+    ck_assert_float_eq_tol(ek_evidence_mu(s, 1, 2), -0.18232156f, 1e-6);
+    ck_assert(ek_evidence_mu(s, 0, 2) == 0);
+    ek_evidence_cells_free(s);
 }
 END_TEST
 
