@@ -1,6 +1,5 @@
 #include "num/divergence.h"
 
-#include "num/sketch_internal.h"
 #include "num/sketch_walk.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* Rows are turned into hot indexes at once and buffered; a full buffer is flushed in blocks of
  * eight features, so that eight independent counters are in flight and their pages stay in the
- * cache. The 16-bit counters need no test per update: no group of features takes more than 65,535
- * rows between two drains. Cold counters are blocks of 256 keys, handed out when a drain first
- * needs one.
+ * cache. Each group of features has a buffer of its own and they fill up one after the other, so
+ * that a list flushes one or two of them and not all. The 16-bit counters need no test per update:
+ * no group of features takes more than 65,535 rows between two drains. Cold counters are blocks of
+ * 256 keys, handed out when a drain first needs one.
  *
  * What is sealed has the cold counters for itself: the hot ones are drained once, with the first
  * rows that come after the seal or when that part is looked for, and then belong to the rows since.
@@ -15,7 +16,7 @@
 #include <string.h>
 
 enum {
-    BUFFER_ROWS = 256,
+    BUFFER_ROWS = 640,
     HALF = EK_KEY_LANES / 2,
     DRAIN_ROWS = UINT16_MAX - BUFFER_ROWS, /* a flush later there may be BUFFER_ROWS more */
     CHUNK = 1 << EK_HOT_CHUNK_SHIFT,
@@ -24,7 +25,6 @@ enum {
 
 struct ek_sketch_set {
     int features, groups; /* groups of 16 lanes; the last one overlaps when features % 16 != 0 */
-    int buffered;
     uint64_t rows, sealed_rows;
     int sealed; /* the first feature whose sealed part was not dropped, else features */
     struct ek_sketch_kernels kernels;
@@ -33,6 +33,8 @@ struct ek_sketch_set {
     uint64_t *cold;      /* [cold_used][EK_SKETCH_BLOCK] */
     uint32_t *slot;      /* [features][EK_SKETCH_BLOCKS], 1 + place in cold, 0: none */
     uint32_t *chunks;    /* [groups][EK_KEY_LANES]: hot chunks written since the last drain */
+    int *buffered;       /* [groups]: rows in the buffer */
+    int *due;            /* [groups]: rows that flush it */
     int *since;          /* [groups]: at least the rows since the last drain */
     uint8_t *hot_sealed; /* [groups]: the hot counters are those of the sealed rows */
     uint32_t cold_used;
@@ -57,7 +59,7 @@ static int map_parts(struct ek_sketch_set *s)
     size_t cold = place(&end, features * EK_SKETCH_KEYS, sizeof *s->cold);
     size_t slot = place(&end, features * EK_SKETCH_BLOCKS, sizeof *s->slot);
     size_t chunks = place(&end, groups * EK_KEY_LANES, sizeof *s->chunks);
-    size_t since = place(&end, groups, sizeof *s->since);
+    size_t rows = place(&end, 3 * groups, sizeof *s->since);
     size_t hot_sealed = place(&end, groups, sizeof *s->hot_sealed);
     char *m = ek_lazy_new(end);
     if (!m)
@@ -69,14 +71,21 @@ static int map_parts(struct ek_sketch_set *s)
     s->cold = (uint64_t *)(m + cold);
     s->slot = (uint32_t *)(m + slot);
     s->chunks = (uint32_t *)(m + chunks);
-    s->since = (int *)(m + since);
+    s->since = (int *)(m + rows);
+    s->buffered = s->since + groups;
+    s->due = s->buffered + groups;
     s->hot_sealed = (uint8_t *)(m + hot_sealed);
     return EK_OK;
 }
 
-/* Groups begin with different debts, so that their drains do not fall together; none before
- * EK_SKETCH_SEALED_ROWS have come. */
-static void stagger(struct ek_sketch_set *s, int group)
+/* Groups begin with different debts, so that neither their flushes nor their drains fall together;
+ * no drain before EK_SKETCH_SEALED_ROWS have come. */
+static void stagger_flush(struct ek_sketch_set *s, int group)
+{
+    s->due[group] = BUFFER_ROWS - (int)((int64_t)group * BUFFER_ROWS / s->groups);
+}
+
+static void stagger_drain(struct ek_sketch_set *s, int group)
 {
     s->since[group] =
         (int)((int64_t)group * (DRAIN_ROWS - EK_SKETCH_SEALED_ROWS - BUFFER_ROWS) / s->groups);
@@ -98,8 +107,10 @@ int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error 
         ek_free(s);
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch set of %d features", features);
     }
-    for (int g = 0; g < s->groups; g++)
-        stagger(s, g);
+    for (int g = 0; g < s->groups; g++) {
+        stagger_flush(s, g);
+        stagger_drain(s, g);
+    }
     *out = s;
     return EK_OK;
 }
@@ -178,7 +189,7 @@ static void unseal_hot(struct ek_sketch_set *s, int group)
         return;
     drain_group(s, group);
     s->hot_sealed[group] = 0;
-    stagger(s, group);
+    stagger_drain(s, group);
 }
 
 static void empty_hot(struct ek_sketch_set *s, int group)
@@ -214,32 +225,36 @@ static void flush_group(struct ek_sketch_set *s, int group)
 {
     const uint16_t *keys = s->keys + (size_t)group * BUFFER_ROWS * EK_KEY_LANES;
     int first = first_of(s, group), lane = lane_of(s, group), end = lanes_end(s);
+    int rows = s->buffered[group];
     unseal_hot(s, group);
     while (lane < end) {
         uint16_t *hot = hot_of(s, first + lane);
         int lanes = end - lane >= HALF ? HALF : end - lane;
         if (lanes == HALF)
-            count_eight(hot, keys + lane, s->buffered);
+            count_eight(hot, keys + lane, rows);
         else
-            count_lanes(hot, keys + lane, s->buffered, lanes);
+            count_lanes(hot, keys + lane, rows, lanes);
         lane += lanes;
     }
-    s->since[group] += s->buffered;
+    s->buffered[group] = 0;
+    s->due[group] = BUFFER_ROWS;
+    s->since[group] += rows;
     if (s->since[group] > DRAIN_ROWS)
         empty_hot(s, group);
 }
 
 static void flush(struct ek_sketch_set *s)
 {
-    for (int g = 0; g < s->groups && s->buffered; g++)
-        flush_group(s, g);
-    s->buffered = 0;
+    for (int g = 0; g < s->groups; g++) {
+        if (s->buffered[g])
+            flush_group(s, g);
+        stagger_flush(s, g);
+    }
 }
 
 /* Fewer features than lanes: row by row, the other lanes stay unused. */
-static void buffer_narrow(struct ek_sketch_set *s, const float *x, int rows)
+static void narrow_keys(const struct ek_sketch_set *s, const float *x, int rows, uint16_t *keys)
 {
-    uint16_t *keys = s->keys + (size_t)s->buffered * EK_KEY_LANES;
     for (int r = 0; r < rows; r++, x += s->features, keys += EK_KEY_LANES)
         for (int f = 0; f < s->features; f++) {
             keys[f] = ek_sketch_hot_index(x[f]);
@@ -247,18 +262,28 @@ static void buffer_narrow(struct ek_sketch_set *s, const float *x, int rows)
         }
 }
 
-static void buffer_rows(struct ek_sketch_set *s, const float *x, int rows)
+static void buffer_group(struct ek_sketch_set *s, int group, const float *x, int rows)
 {
-    if (s->features < EK_KEY_LANES) {
-        buffer_narrow(s, x, rows);
-    } else {
-        for (int g = 0; g < s->groups; g++)
-            s->kernels.keys(x + first_of(s, g), (size_t)s->features, rows,
-                            s->keys +
-                                ((size_t)g * BUFFER_ROWS + (size_t)s->buffered) * EK_KEY_LANES,
-                            s->chunks + g * EK_KEY_LANES);
+    uint16_t *keys =
+        s->keys + ((size_t)group * BUFFER_ROWS + (size_t)s->buffered[group]) * EK_KEY_LANES;
+    if (s->features < EK_KEY_LANES)
+        narrow_keys(s, x, rows, keys);
+    else
+        s->kernels.keys(x + first_of(s, group), (size_t)s->features, rows, keys,
+                        s->chunks + group * EK_KEY_LANES);
+    s->buffered[group] += rows;
+}
+
+static void add_to_group(struct ek_sketch_set *s, int group, const float *x, int rows)
+{
+    while (rows > 0) {
+        int room = s->due[group] - s->buffered[group], some = rows < room ? rows : room;
+        buffer_group(s, group, x, some);
+        x += (size_t)some * (size_t)s->features;
+        rows -= some;
+        if (s->buffered[group] == s->due[group])
+            flush_group(s, group);
     }
-    s->buffered += rows;
 }
 
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows)
@@ -268,14 +293,8 @@ int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows)
     if (s->sealed < s->features && s->rows + (uint64_t)rows > EK_SKETCH_SEALED_ROWS)
         return EK_EUSAGE;
     s->rows += (uint64_t)rows;
-    while (rows > 0) {
-        int room = BUFFER_ROWS - s->buffered, some = rows < room ? rows : room;
-        buffer_rows(s, x, some);
-        x += (size_t)some * (size_t)s->features;
-        rows -= some;
-        if (s->buffered == BUFFER_ROWS)
-            flush(s);
-    }
+    for (int g = 0; g < s->groups; g++)
+        add_to_group(s, g, x, rows);
     return EK_OK;
 }
 
@@ -310,7 +329,7 @@ static void get_buffered(const struct ek_sketch_set *s, int feature, struct ek_s
 {
     int group = feature / EK_KEY_LANES, lane = feature - first_of(s, group);
     const uint16_t *hot = s->keys + (size_t)group * BUFFER_ROWS * EK_KEY_LANES + lane;
-    for (int r = 0; r < s->buffered; r++, hot += EK_KEY_LANES) {
+    for (int r = 0; r < s->buffered[group]; r++, hot += EK_KEY_LANES) {
         int key = (*hot + EK_SKETCH_KEYS - EK_HOT_TURN) % EK_SKETCH_KEYS;
         out->count[key]++;
         ek_sketch_touch(out, key / EK_SKETCH_BLOCK);
@@ -389,7 +408,6 @@ int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from)
 
 void ek_sketch_set_clear(struct ek_sketch_set *s)
 {
-    s->buffered = 0;
     for (int g = 0; g < s->groups; g++) {
         for (int lane = 0; lane < lanes_end(s); lane++) {
             uint32_t *chunks = s->chunks + g * EK_KEY_LANES + lane;
@@ -398,7 +416,9 @@ void ek_sketch_set_clear(struct ek_sketch_set *s)
                 memset(hot + __builtin_ctz(*chunks) * CHUNK, 0, CHUNK * sizeof *hot);
         }
         s->hot_sealed[g] = 0;
-        stagger(s, g);
+        stagger_flush(s, g);
+        stagger_drain(s, g);
+        s->buffered[g] = 0;
     }
     memset(s->cold, 0, (size_t)s->cold_used * EK_SKETCH_BLOCK * sizeof *s->cold);
     memset(s->slot, 0, (size_t)s->features * EK_SKETCH_BLOCKS * sizeof *s->slot);

@@ -1,4 +1,3 @@
-#include "num/sketch_internal.h"
 #include "num/sketch_walk.h"
 
 #include <math.h>
@@ -28,30 +27,35 @@ double ek_sketch_quantile(const struct ek_sketch *s, double share)
     return value;
 }
 
-/* Logarithms of the middles of one octave's keys, so that a key costs no logarithm. */
+/* What the keys of an octave have in common, so that a key costs no logarithm and no division. */
 enum { PER_OCTAVE = 64, EXPONENT_BIAS = 127 };
 
 struct moments {
-    double ln[PER_OCTAVE]; /* of the middles in [1, 2) */
+    double ln[PER_OCTAVE];   /* of the middles in [1, 2) */
+    double bend[PER_OCTAVE]; /* how much the mean logarithm of a key is below that of its middle */
     double weight, sum, squares, about;
+    int first, last; /* finite keys; -1: none */
 };
 
+/* Within a key values are spread evenly: bend is w^2 / 24, w the width relative to the middle. */
 static void moments_init(struct moments *m)
 {
-    *m = (struct moments){.weight = 0};
-    for (int i = 0; i < PER_OCTAVE; i++)
+    m->weight = m->sum = m->squares = m->about = 0;
+    m->first = m->last = -1;
+    for (int i = 0; i < PER_OCTAVE; i++) {
+        double w = 1 / (PER_OCTAVE + i + 0.5);
         m->ln[i] = log(1 + (i + 0.5) / PER_OCTAVE);
+        m->bend[i] = w * w / 24;
+    }
 }
 
-/* Mean of ln|x| over a key whose values are spread evenly: below the logarithm of the middle by
- * w^2 / 24, w the width relative to the middle. */
+/* Mean of ln|x| over a key. */
 static double mean_ln(const struct moments *m, uint16_t magnitude)
 {
     int exponent = magnitude / PER_OCTAVE, part = magnitude % PER_OCTAVE;
-    double w = 1 / (PER_OCTAVE + part + 0.5);
     if (exponent == 0)
         return log(ek_sketch_value(magnitude));
-    return (exponent - EXPONENT_BIAS) * M_LN2 + m->ln[part] - w * w / 24;
+    return (exponent - EXPONENT_BIAS) * M_LN2 + m->ln[part] - m->bend[part];
 }
 
 /* About the first value, against cancellation. */
@@ -74,9 +78,8 @@ static void summarize_key(struct ek_sketch_summary *out, struct moments *m, uint
         out->infinite += count;
         return;
     }
-    double v = ek_sketch_value(key);
-    out->low = isnan(out->low) ? v : out->low;
-    out->high = v;
+    m->first = m->first < 0 ? key : m->first;
+    m->last = key;
     if (magnitude == 0) {
         out->zero += count;
         return;
@@ -85,16 +88,26 @@ static void summarize_key(struct ek_sketch_summary *out, struct moments *m, uint
     add_moment(m, mean_ln(m, magnitude), (double)count);
 }
 
+/* Values up to a quantile, at least one: an integer, for comparisons without a conversion. */
+static uint64_t values_below(double share, uint64_t finite)
+{
+    double wanted = ceil(share * (double)finite);
+    return wanted > 1 ? (uint64_t)wanted : 1;
+}
+
 void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out)
 {
     uint64_t below = 0, finite = present(s) - ek_sketch_count(s, EK_SKETCH_INF) -
                                  ek_sketch_count(s, EK_SKETCH_NEG_INF);
     int next = 0;
+    uint64_t wanted = count ? values_below(shares[0], finite) : 0;
     struct ek_sketch_walk w = ek_sketch_walk_of(s);
     while (next < count && ek_sketch_walk_on(&w)) {
         below += is_finite(w.key) ? w.count : 0;
-        for (; next < count && below > 0 && (double)below >= shares[next] * (double)finite; next++)
-            out[next] = ek_sketch_value(w.key);
+        while (next < count && below >= wanted) {
+            out[next++] = ek_sketch_value(w.key);
+            wanted = next < count ? values_below(shares[next], finite) : 0;
+        }
     }
     for (; next < count; next++)
         out[next] = (double)NAN;
@@ -116,6 +129,10 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
     struct ek_sketch_walk w = ek_sketch_walk_of(s);
     while (ek_sketch_walk_on(&w))
         summarize_key(out, &m, w.key, w.count);
+    if (m.first >= 0) {
+        out->low = ek_sketch_value((uint16_t)m.first);
+        out->high = ek_sketch_value((uint16_t)m.last);
+    }
     if (m.weight > 0) {
         double mean = m.sum / m.weight, variance = m.squares / m.weight - mean * mean;
         out->log_mean = m.about + mean;

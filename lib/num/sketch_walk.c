@@ -1,7 +1,5 @@
 #include "num/sketch_walk.h"
 
-#include "num/sketch_internal.h"
-
 static uint16_t key_at(int place)
 {
     return (uint16_t)(place <= EK_SKETCH_INF ? EK_SKETCH_NEG_INF - place
@@ -15,27 +13,23 @@ int ek_sketch_place(uint16_t key)
 
 struct ek_sketch_walk ek_sketch_walk_of(const struct ek_sketch *s)
 {
-    return (struct ek_sketch_walk){.s = s};
+    return (struct ek_sketch_walk){.counts = s->count, .s = s};
 }
 
-int ek_sketch_walk_on(struct ek_sketch_walk *w)
+int ek_sketch_walk_block(struct ek_sketch_walk *w)
 {
-    for (; w->next < EK_SKETCH_PLACES; w->next++) {
+    while (w->next < EK_SKETCH_PLACES) {
         uint16_t key = key_at(w->next);
-        int block = key / EK_SKETCH_BLOCK;
-        if (!ek_sketch_touches(w->s, block)) {
-            /* to the last key of the block; the loop steps over it */
-            int inside = key % EK_SKETCH_BLOCK;
-            int left = key >= EK_SKETCH_NEG_ZERO ? inside : EK_SKETCH_BLOCK - 1 - inside;
-            w->next += left;
-            continue;
-        }
-        w->count = w->s->count[key];
-        if (w->count) {
-            w->key = key;
-            w->next++;
+        int negative = key >= EK_SKETCH_NEG_ZERO, inside = key % EK_SKETCH_BLOCK;
+        int left = negative ? inside + 1 : EK_SKETCH_BLOCK - inside;
+        if (ek_sketch_touches(w->s, key / EK_SKETCH_BLOCK)) {
+            int places = EK_SKETCH_PLACES - w->next;
+            w->left = left < places ? left : places;
+            w->step = negative ? -1 : 1;
+            w->key = (uint16_t)(key - w->step);
             return 1;
         }
+        w->next += left;
     }
     return 0;
 }

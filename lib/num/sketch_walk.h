@@ -6,20 +6,39 @@
 #ifndef EK_NUM_SKETCH_WALK_H
 #define EK_NUM_SKETCH_WALK_H
 
-#include "num/sketch.h"
+#include "num/sketch_internal.h"
 
 enum { EK_SKETCH_PLACES = 2 * (EK_SKETCH_INF + 1) };
 
 struct ek_sketch_walk {
+    const uint64_t *counts;
     const struct ek_sketch *s;
     int next; /* the first place not looked at yet */
+    int left; /* places of its block of keys from there on, when that is open */
+    int step; /* of the keys: -1 while they are negative */
     uint16_t key;
     uint64_t count;
 };
 
 struct ek_sketch_walk ek_sketch_walk_of(const struct ek_sketch *s);
-/* The next key with a count; 0 at the end. */
-int ek_sketch_walk_on(struct ek_sketch_walk *w);
 int ek_sketch_place(uint16_t key);
+/* Opens the next block that was written; 0 when there is none. For ek_sketch_walk_on. */
+int ek_sketch_walk_block(struct ek_sketch_walk *w);
+
+/* The next key with a count; 0 at the end. */
+static inline int ek_sketch_walk_on(struct ek_sketch_walk *w)
+{
+    do {
+        while (w->left > 0) {
+            w->left--;
+            w->next++;
+            w->key = (uint16_t)(w->key + w->step);
+            w->count = w->counts[w->key];
+            if (w->count)
+                return 1;
+        }
+    } while (ek_sketch_walk_block(w));
+    return 0;
+}
 
 #endif

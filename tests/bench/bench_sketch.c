@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/sketch_internal.h"
+#include "num/sketch_pack.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>
@@ -167,39 +168,84 @@ static void case_of(struct ek_bench *b, struct work *w, int segments)
         ek_sketch_set_free(w->sets[i]);
 }
 
-static struct ek_sketch *single;
+struct one_feature {
+    const struct ek_sketch_set *set;
+    struct ek_sketch *sketch, *into;
+    struct ek_buf bytes;
+};
+
+static void read_one(void *context)
+{
+    struct one_feature *one = context;
+    ek_sketch_set_get(one->set, 0, one->into);
+}
 
 static void merge_one(void *context)
 {
-    struct work *w = context;
-    ek_sketch_set_get(w->sets[0], 0, single);
+    struct one_feature *one = context;
+    ek_sketch_merge(one->into, one->sketch);
 }
 
 static void summarize_one(void *context)
 {
     struct ek_sketch_summary summary;
-    (void)context;
-    ek_sketch_summarize(single, &summary);
+    const struct one_feature *one = context;
+    ek_sketch_summarize(one->sketch, &summary);
     ek_bench_use(&summary);
+}
+
+static void pack_one(void *context)
+{
+    struct one_feature *one = context;
+    ek_buf_clear(&one->bytes);
+    if (ek_sketch_pack(one->sketch, &one->bytes))
+        abort();
+}
+
+static void unpack_one(void *context)
+{
+    struct one_feature *one = context;
+    ek_sketch_unpack(one->into, one->bytes.data, one->bytes.length);
+}
+
+static void sizes_of_one(struct ek_bench *b, struct one_feature *one)
+{
+    ek_bench_record(b, "one feature, packed", "bytes", (double)one->bytes.length, NULL, 0);
+    ek_buf_clear(&one->bytes);
+    if (ek_sketch_write(one->sketch, &one->bytes))
+        abort();
+    ek_bench_record(b, "one feature, serialised", "bytes", (double)one->bytes.length, NULL, 0);
 }
 
 static void single_sketch(struct ek_bench *b, struct work *w)
 {
-    struct ek_buf bytes;
+    static const struct {
+        const char *name, *unit;
+        void (*run)(void *);
+    } all[] = {
+        {"one feature read from a set", "ns/read", read_one},
+        {"merge of one feature", "ns/merge", merge_one},
+        {"summary of one feature", "us/summary", summarize_one},
+        {"one feature packed", "us/pack", pack_one},
+        {"one feature unpacked", "us/unpack", unpack_one},
+    };
+    struct one_feature one;
     w->segments = 1;
-    if (ek_sketch_set_new(w->sets, FEATURES, NULL) || ek_sketch_new(&single))
+    if (ek_sketch_set_new(w->sets, FEATURES, NULL) || ek_sketch_new(&one.sketch) ||
+        ek_sketch_new(&one.into))
         abort();
     ours(w);
-    const struct ek_contender merge[] = {{NULL, merge_one, w}};
-    const struct ek_contender summary[] = {{NULL, summarize_one, w}};
-    ek_bench_case(b, "merge of one feature", "ns/merge", 1, merge, 1);
-    ek_bench_case(b, "summary of one feature", "us/summary", 1, summary, 1);
-    ek_buf_init(&bytes, 0);
-    if (ek_sketch_write(single, &bytes))
-        abort();
-    ek_bench_record(b, "one feature, serialised", "bytes", (double)bytes.length, NULL, 0);
-    ek_buf_release(&bytes);
-    ek_sketch_free(single);
+    one.set = w->sets[0];
+    ek_sketch_set_get(one.set, 0, one.sketch);
+    ek_buf_init(&one.bytes, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct ek_contender ours_alone[] = {{NULL, all[i].run, &one}};
+        ek_bench_case(b, all[i].name, all[i].unit, 1, ours_alone, 1);
+    }
+    sizes_of_one(b, &one);
+    ek_buf_release(&one.bytes);
+    ek_sketch_free(one.sketch);
+    ek_sketch_free(one.into);
     ek_sketch_set_free(w->sets[0]);
 }
 
