@@ -60,6 +60,13 @@ int64_t ek_now_ms(void)
     return clock_ms(CLOCK_MONOTONIC);
 }
 
+uint64_t ek_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 int64_t ek_wall_ms(void)
 {
     return clock_ms(CLOCK_REALTIME);

@@ -51,6 +51,7 @@ void ek_progress_line(char *line, size_t size, int columns, const char *label, d
 
 /* Monotonic and wall clocks of the daemon, in milliseconds. */
 int64_t ek_now_ms(void);
+uint64_t ek_now_ns(void);
 int64_t ek_wall_ms(void);
 
 /* The sub-commands, each in its own cmd_NAME.c. */

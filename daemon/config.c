@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KEY_BYTES = 128 };
 
@@ -137,7 +138,10 @@ const char *ek_config_quantity(const struct ek_option *o, int64_t value, char *o
                                                          : none;
     while (u->many > 1 && (!value || value % u->many))
         u++;
-    snprintf(out, size, "%" PRId64 "%s", value / u->many, u->name);
+    if (o->word && !value)
+        snprintf(out, size, "%s", o->word);
+    else
+        snprintf(out, size, "%" PRId64 "%s", value / u->many, u->name);
     return out;
 }
 
@@ -149,6 +153,10 @@ static int store_number(int64_t *slot, const struct ek_option *o, const char *te
     uint64_t bytes = 0;
     const char *form = "an integer";
     int rc;
+    if (o->word && !strcmp(text, o->word)) {
+        *slot = 0;
+        return EK_OK;
+    }
     if (o->type == EK_OPTION_DURATION) {
         form = "a duration such as 10s";
         rc = ek_parse_duration_ms(text, EK_WHOLE, &value);
@@ -263,4 +271,14 @@ void ek_config_place(const struct ek_config *c, const char *key, struct ek_error
     struct ek_key_place at = o ? c->places[ek_option_number(o)] : (struct ek_key_place){0, 0};
     if (c->path)
         ek_error_place(e, c->path, at.line, at.column);
+}
+
+int ek_config_workers(const struct ek_config *c)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (c->workers)
+        return (int)c->workers;
+    return processors < 2                    ? 1
+           : processors - 1 > EK_WORKERS_MAX ? EK_WORKERS_MAX
+                                             : (int)processors - 1;
 }

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { EK_WORKERS_MAX = 16 };
 enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
@@ -73,6 +74,8 @@ struct ek_config {
     int64_t log_level; /* enum ek_log_level */
     int64_t message_bytes, items_max, cells, in_flight_messages, in_flight_bytes;
     int64_t commit_every_ms, shutdown_ms;
+    int64_t workers; /* 0: auto */
+    int64_t batch, max_latency_ms;
     int64_t events_kept, feature_cells;
 };
 
@@ -91,6 +94,8 @@ int ek_config_finish(const struct ek_config *c, struct ek_error *e);
 /* The same, going on after a fault: all of them are added to `faults`, and the code is 0 then. */
 int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
                          struct ek_error *e);
+/* How many workers a stage has: what `pipeline.workers` says, or makes of the processors. */
+int ek_config_workers(const struct ek_config *c);
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 

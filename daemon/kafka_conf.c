@@ -11,6 +11,9 @@ enum {
     FETCH_BYTES_MIN = 50 << 20,
     PARTITION_FETCH_BYTES_MIN = 1 << 20,
     PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
+    PREFETCH_KBYTES = 64 << 10,     /* of all workers together */
+    PREFETCH_KBYTES_MIN = 8 << 10,
+    LINGER_SHARE = 4, /* of the latency that is allowed */
 };
 
 /* Properties that are ours to decide, and what to use instead. */
@@ -119,10 +122,29 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     if (!rc)
         rc = set_number(conf, "fetch.max.bytes", fetch, e);
     if (!rc)
+        rc = set_number(conf, "queued.max.messages.kbytes",
+                        at_least(PREFETCH_KBYTES / ek_config_workers(c), PREFETCH_KBYTES_MIN), e);
+    if (!rc)
         rc = set_number(conf, "message.max.bytes", at_least(message, 1000000), e);
     return rc ? rc
               : set_number(conf, "receive.message.max.bytes",
                            at_least(2 * fetch, RECEIVE_BYTES_MIN), e);
+}
+
+/* At least once. Retries keep the order of a partition, since no second request is on its way
+ * beside the first. That costs no throughput: what comes meanwhile is sent together. The idempotent
+ * producer would keep it too, but it wakes for every message that waits for its turn and takes
+ * twice the processor (docs/operations.md has the figures). */
+static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    char linger[32];
+    snprintf(linger, sizeof linger, "%g", (double)c->max_latency_ms / LINGER_SHARE);
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "false", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "acks", "all", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "1", e);
+    return rc ? rc : ek_kafka_conf_set(conf, "linger.ms", linger, e);
 }
 
 /* Deliveries never time out by themselves: the broker may be away for as long as it likes, the
@@ -130,9 +152,7 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
  * lifted, because a message that is too large must still reach the dead letters. */
 static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
-    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
-    if (!rc)
-        rc = ek_kafka_conf_set(conf, "linger.ms", "50", e);
+    int rc = set_delivery(conf, c, e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
     if (!rc)

@@ -21,8 +21,12 @@ struct ek_input {
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
     struct ek_topics *topics;
+    const struct ek_bell *bell;
+    rd_kafka_queue_t **reader; /* [readers] messages of the partitions of each */
+    int readers;
+    rd_kafka_message_t **batch; /* [config->batch] */
     int64_t drain_ms;
-    bool closed, paused;
+    bool closed;
 };
 
 /* Where reading goes on: what the group committed, or where the configuration says to begin. */
@@ -37,6 +41,27 @@ static int64_t start_of(struct ek_input *in, const rd_kafka_topic_partition_t *p
     return in->config->start == EK_START_LATEST ? high : low;
 }
 
+/* A partition has the same reader for as long as there are so many. */
+static int reader_of(const struct ek_input *in, const rd_kafka_topic_partition_t *p)
+{
+    size_t topic = 0;
+    while (topic < in->config->topics.count &&
+           strcmp(in->config->topics.items[topic], p->topic) != 0)
+        topic++;
+    return (int)((topic + (size_t)p->partition) % (size_t)in->readers);
+}
+
+/* Before the client is told to fetch, so that nothing goes into the common queue. */
+static bool give_to_reader(struct ek_input *in, const rd_kafka_topic_partition_t *p)
+{
+    rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
+    if (!own)
+        return false;
+    rd_kafka_queue_forward(own, in->reader[reader_of(in, p)]);
+    rd_kafka_queue_destroy(own);
+    return true;
+}
+
 static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
@@ -44,7 +69,7 @@ static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_
     for (int i = 0; i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];
         int64_t next = start_of(in, p);
-        if (!ek_lanes_open(in->lanes, p->topic, p->partition, next)) {
+        if (!give_to_reader(in, p) || !ek_lanes_open(in->lanes, p->topic, p->partition, next)) {
             ek_fail(&in->watch.failure, EK_ENOMEM, "no memory for partition %d", p->partition);
             break;
         }
@@ -190,9 +215,6 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
         give_up(in, parts);
     }
     apply_assignment(in, assign, parts);
-    if (assign) /* the client remembers a pause over assignments, we do not */
-        rd_kafka_resume_partitions(in->client, parts);
-    in->paused = false;
     in->hooks.assigned(in->hooks.context, assign, open_count(in));
 }
 
@@ -226,28 +248,51 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_input_new(struct ek_input **out, const struct ek_config *c, struct ek_lanes *lanes,
-                 const struct ek_input_hooks *hooks, struct ek_metrics *metrics, struct ek_log *log,
-                 struct ek_error *e)
+static void ring_for(const struct ek_input *in, rd_kafka_queue_t *queue)
+{
+    static const uint64_t one = 1;
+    rd_kafka_queue_io_event_enable(queue, in->bell->fd, &one, sizeof one);
+}
+
+static int make_readers(struct ek_input *in, struct ek_error *e)
+{
+    in->batch = ek_calloc((size_t)in->config->batch, sizeof *in->batch);
+    in->reader = ek_calloc((size_t)in->readers, sizeof(rd_kafka_queue_t *));
+    if (!in->batch || !in->reader)
+        return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
+    for (int i = 0; i < in->readers; i++) {
+        in->reader[i] = rd_kafka_queue_new(in->client);
+        ring_for(in, in->reader[i]);
+    }
+    rd_kafka_queue_t *common = rd_kafka_queue_get_consumer(in->client);
+    ring_for(in, common);
+    rd_kafka_queue_destroy(common);
+    return EK_OK;
+}
+
+int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
+                 const struct ek_input_hooks *hooks, struct ek_error *e)
 {
     struct ek_input *in = ek_calloc(1, sizeof *in);
     if (!in)
         return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
-    in->config = c;
-    in->lanes = lanes;
+    in->config = tools->config;
+    in->lanes = tools->lanes;
+    in->bell = tools->bell;
+    in->readers = tools->readers;
     in->hooks = *hooks;
-    in->drain_ms = c->shutdown_ms;
-    in->watch =
-        (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "consumer", .owner = in};
-    in->topics = ek_topics_new(&c->topics, log);
+    in->drain_ms = in->config->shutdown_ms;
+    in->watch = (struct ek_kafka_watch){
+        .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
+    in->topics = ek_topics_new(&in->config->topics, tools->log);
     int rc = in->topics ? make_client(in, e) : ek_fail(e, EK_ENOMEM, "no memory for the topics");
-    if (rc) {
-        ek_topics_free(in->topics);
-        ek_free(in);
-        return rc;
-    }
-    *out = in;
-    return EK_OK;
+    if (!rc)
+        rc = make_readers(in, e);
+    if (rc)
+        ek_input_free(in);
+    else
+        *out = in;
+    return rc;
 }
 
 int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
@@ -261,72 +306,81 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
     return err ? ek_fail(e, EK_EIO, "cannot subscribe: %s", rd_kafka_err2str(err)) : EK_OK;
 }
 
-/* Fills `m` and takes its ticket. A message of a partition that was taken away meanwhile is
- * dropped: its next owner reads it again. */
-static int take(struct ek_input *in, rd_kafka_message_t *raw, struct ek_message *m, bool *got,
-                struct ek_error *e)
+/* Anything but a message. */
+static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
-    rd_kafka_timestamp_type_t type;
-    const char *topic = rd_kafka_topic_name(raw->rkt);
-    struct ek_lane *lane = ek_lanes_find(in->lanes, topic, raw->partition);
-    if (!lane) {
-        rd_kafka_message_destroy(raw);
+    if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        ek_topics_doubt(in->topics); /* which tells it, by name */
+    else
+        ek_kafka_report(&in->watch, raw->err, EK_KAFKA_CONSUME, rd_kafka_message_errstr(raw));
+}
+
+/* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
+ * meanwhile, and its next owner reads it again. */
+static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
+                struct ek_ticket **ticket, struct ek_error *e)
+{
+    *ticket = NULL;
+    struct ek_lane *lane =
+        raw->err ? NULL : ek_lanes_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition);
+    if (!lane)
         return EK_OK;
-    }
     struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
-    if (!t) {
-        rd_kafka_message_destroy(raw);
+    if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
-    }
+    ek_lanes_load(in->lanes, t, raw->len);
+    t->fetched_ns = now_ns;
+    t->bytes = raw->payload;
+    t->length = raw->len;
     t->message = raw;
-    int64_t timestamp = rd_kafka_message_timestamp(raw, &type);
-    *m = (struct ek_message){raw->payload,
-                             raw->len,
-                             type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp,
-                             topic,
-                             raw->partition,
-                             raw->offset,
-                             t};
-    *got = true;
+    *ticket = t;
     return EK_OK;
 }
 
-int ek_input_poll(struct ek_input *in, int wait_ms, struct ek_message *m, bool *got,
-                  struct ek_error *e)
+static int failure(const struct ek_input *in, struct ek_error *e)
 {
-    int rc = EK_OK;
-    *got = false;
-    rd_kafka_message_t *raw = rd_kafka_consumer_poll(in->client, wait_ms);
-    if (raw && !raw->err) {
-        rc = take(in, raw, m, got, e);
-    } else if (raw && raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
-        ek_topics_doubt(in->topics); /* which tells it, by name */
-        rd_kafka_message_destroy(raw);
-    } else if (raw) {
-        ek_kafka_report(&in->watch, raw->err, EK_KAFKA_CONSUME, rd_kafka_message_errstr(raw));
-        rd_kafka_message_destroy(raw);
-    }
-    if (!rc && in->watch.failure.code) {
-        rc = in->watch.failure.code;
-        if (*got)
-            return EK_OK; /* told at the next call, so that the ticket is not forgotten */
-        if (e)
-            *e = in->watch.failure;
-    }
-    return rc;
+    if (in->watch.failure.code && e)
+        *e = in->watch.failure;
+    return in->watch.failure.code;
 }
 
-void ek_input_pause(struct ek_input *in, bool pause)
+int ek_input_serve(struct ek_input *in, struct ek_error *e)
 {
-    rd_kafka_topic_partition_list_t *parts = NULL;
-    if (pause == in->paused || rd_kafka_assignment(in->client, &parts) || !parts)
-        return;
-    if (pause)
-        rd_kafka_pause_partitions(in->client, parts);
-    else
-        rd_kafka_resume_partitions(in->client, parts);
-    in->paused = pause;
-    rd_kafka_topic_partition_list_destroy(parts);
+    rd_kafka_message_t *raw;
+    while (!in->watch.failure.code && (raw = rd_kafka_consumer_poll(in->client, 0))) {
+        if (raw->err)
+            take_error(in, raw);
+        else
+            ek_fail(&in->watch.failure, EK_EIO, "kafka: a message beside its queue");
+        rd_kafka_message_destroy(raw);
+    }
+    return failure(in, e);
+}
+
+int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
+                  size_t *count, struct ek_error *e)
+{
+    int rc = EK_OK;
+    size_t room = most < (size_t)in->config->batch ? most : (size_t)in->config->batch;
+    ssize_t got = rd_kafka_consume_batch_queue(in->reader[reader], 0, in->batch, room);
+    uint64_t now_ns = got > 0 ? ek_now_ns() : 0, bytes = 0;
+    *count = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        struct ek_ticket *t = NULL;
+        if (!rc)
+            rc = take(in, in->batch[i], now_ns, &t, e);
+        if (t) {
+            tickets[(*count)++] = t;
+            bytes += t->length;
+            continue;
+        }
+        if (in->batch[i]->err)
+            take_error(in, in->batch[i]);
+        rd_kafka_message_destroy(in->batch[i]);
+    }
+    ek_metrics_count(in->watch.metrics, EK_COUNT_CONSUMED, *count);
+    ek_metrics_count(in->watch.metrics, EK_COUNT_BYTES_IN, bytes);
+    return rc;
 }
 
 void ek_input_look_for_topics(struct ek_input *in)
@@ -392,7 +446,13 @@ void ek_input_free(struct ek_input *in)
 {
     if (!in)
         return;
-    rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    for (int i = 0; in->reader && i < in->readers; i++)
+        if (in->reader[i])
+            rd_kafka_queue_destroy(in->reader[i]);
+    if (in->client)
+        rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     ek_topics_free(in->topics);
+    ek_free(in->reader);
+    ek_free(in->batch);
     ek_free(in);
 }

@@ -4,27 +4,21 @@
  * its partition are done (daemon/lanes.h). When partitions are taken away in good order the hook
  * drains what is in flight first, then the offsets are committed; when they are lost nothing is.
  * Assignment is eager `range` unless the configuration says otherwise.
+ * Each partition belongs to one of the readers, which are numbered from 0 and read one by one. A
+ * reader that is not read holds its partitions back and no others: the client stops fetching them
+ * when it has enough, and keeps what it has. (Pausing them would throw that away.)
  * Owner: the caller. Threads: one, except ek_input_topic_missing.
  */
 #ifndef EK_DAEMON_KAFKA_INPUT_H
 #define EK_DAEMON_KAFKA_INPUT_H
 
+#include "daemon/bell.h"
 #include "daemon/config.h"
 #include "daemon/lanes.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 
 struct ek_input;
-
-struct ek_message {
-    const void *bytes; /* NULL for a value that is null */
-    size_t length;
-    int64_t timestamp_ms; /* -1 unknown */
-    const char *topic;
-    int partition;
-    int64_t offset;
-    struct ek_ticket *ticket; /* holds the message alive; finish it with ek_lanes_done */
-};
 
 struct ek_input_hooks {
     void *context;
@@ -34,19 +28,29 @@ struct ek_input_hooks {
     void (*assigned)(void *context, bool ready, int partitions);
 };
 
-int ek_input_new(struct ek_input **out, const struct ek_config *c, struct ek_lanes *lanes,
-                 const struct ek_input_hooks *hooks, struct ek_metrics *metrics, struct ek_log *log,
-                 struct ek_error *e);
+struct ek_input_tools {
+    const struct ek_config *config;
+    struct ek_lanes *lanes;
+    struct ek_metrics *metrics;
+    struct ek_log *log;
+    const struct ek_bell *bell; /* rings when there is something to serve or to read */
+    int readers;
+};
+
+/* What `tools` names must outlive it. */
+int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
+                 const struct ek_input_hooks *hooks, struct ek_error *e);
 
 /* Joins the group. */
 int ek_input_subscribe(struct ek_input *in, struct ek_error *e);
 
-/* The next message within wait_ms, if any: *got tells. Fails only for good (fatal). */
-int ek_input_poll(struct ek_input *in, int wait_ms, struct ek_message *m, bool *got,
-                  struct ek_error *e);
-
-/* Stops fetching, or goes on; polling keeps the membership alive meanwhile. */
-void ek_input_pause(struct ek_input *in, bool pause);
+/* Serves what concerns the consumer as a whole, rebalances above all; never waits. To be called
+ * often: a member that is silent for long loses its place. Fails only for good (fatal). */
+int ek_input_serve(struct ek_input *in, struct ek_error *e);
+/* The tickets of the next messages of a reader, at most `most`, in the order of each partition;
+ * never waits. Finish each with ek_lanes_done. Fails only for good. */
+int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
+                  size_t *count, struct ek_error *e);
 
 /* Commits what moved since the last time, without waiting. */
 void ek_input_commit(struct ek_input *in);

@@ -5,9 +5,11 @@
 #include "daemon/kafka_conf.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
-enum { TOPIC_WAIT_MS = 15000, QUEUE_FULL_WAIT_MS = 100, PURGE_WAIT_MS = 1000 };
+enum { TOPIC_WAIT_MS = 15000, QUEUE_FULL_WAIT_NS = 1000000, PURGE_WAIT_MS = 1000 };
 /* What a ticket remembers: the kind of its output, whether it went out alone, and for dead letters
  * the code of the reason above that. */
 enum outcome { PASSED, ROUTED, DEAD, KIND = 3, ALONE = 4, CODE_SHIFT = 4 };
@@ -19,10 +21,17 @@ struct ek_output {
     const struct ek_config *config;
     struct ek_lanes *lanes;
     struct ek_kafka_watch watch;
+    const struct ek_bell *bell;
     int64_t missing_since_ms; /* a topic was found missing; 0: not */
     bool closing;
-    char counted_topic[250]; /* the input topic whose partitions were counted last */
-    bool same_partitions;    /* it has as many as the output */
+    atomic_bool given_up; /* a failure for good: who waits for room need not */
+};
+
+/* The headers of most messages, which have none of their own, are the same until the next plan. */
+struct ek_outlet {
+    struct ek_output *o;
+    uint64_t plan;
+    rd_kafka_headers_t *ready[KIND]; /* by outcome; NULL: not made yet */
 };
 
 static enum ek_counter reason_counter(int outcome)
@@ -46,7 +55,7 @@ static const char *reason_name(enum ek_code code)
     return code == EK_EIO ? "delivery" : ek_code_name(code);
 }
 
-static void count_done(struct ek_output *o, const struct ek_ticket *t)
+static void count_done(struct ek_output *o, const struct ek_ticket *t, size_t bytes)
 {
     struct ek_metrics *m = o->watch.metrics;
     enum outcome outcome = t->outcome & KIND;
@@ -57,7 +66,8 @@ static void count_done(struct ek_output *o, const struct ek_ticket *t)
                      1);
     if (outcome == DEAD)
         ek_metrics_count(m, reason_counter(t->outcome), 1);
-    ek_metrics_count(m, EK_COUNT_BYTES_OUT, t->bytes);
+    ek_metrics_count(m, EK_COUNT_BYTES_OUT, bytes);
+    ek_metrics_time_ns(m, EK_TIME_ADDED, ek_now_ns() - t->fetched_ns);
 }
 
 /* Gives the message back and the ticket away. */
@@ -70,12 +80,14 @@ static void finish(struct ek_output *o, struct ek_ticket *t)
 
 void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
 {
-    if (t->lane)
+    if (!ek_ticket_loose(t))
         ek_lanes_close(o->lanes, t->lane);
     finish(o, t);
 }
 
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e);
+static int send_dead(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
+                     const char *reason, struct ek_error *e);
 
 /* The broker judges whole batches, so one that is too large says nothing about its messages: each
  * is sent again in a batch of its own. False when it cannot be. */
@@ -105,8 +117,10 @@ static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_r
 {
     struct ek_error failure;
     if ((t->outcome & KIND) != DEAD) {
-        if (ek_output_dead_letter(o, t, EK_EIO, rd_kafka_err2str(err), &failure))
-            o->watch.failure = failure;
+        if (!send_dead(o, t, EK_EIO, rd_kafka_err2str(err), &failure))
+            return;
+        o->watch.failure = failure;
+        ek_output_abandon(o, t);
         return;
     }
     if (!o->watch.failure.code) {
@@ -120,7 +134,7 @@ static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_r
 static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
 {
     enum ek_kafka_class class = ek_kafka_report(&o->watch, report->err, EK_KAFKA_DELIVER, NULL);
-    if (class != EK_KAFKA_MESSAGE || !t->lane)
+    if (class != EK_KAFKA_MESSAGE || ek_ticket_loose(t))
         ek_output_abandon(o, t);
     else if (t->outcome & ALONE || !send_alone(o, t, report))
         refuse_for_good(o, t, report->err);
@@ -139,9 +153,17 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     } else if (report->err) {
         on_refused(o, t, report);
     } else {
-        count_done(o, t);
+        count_done(o, t, report->len);
         finish(o, t);
     }
+}
+
+static void ring_for(rd_kafka_t *client, const struct ek_bell *bell)
+{
+    static const uint64_t one = 1;
+    rd_kafka_queue_t *acknowledgements = rd_kafka_queue_get_main(client);
+    rd_kafka_queue_io_event_enable(acknowledgements, bell->fd, &one, sizeof one);
+    rd_kafka_queue_destroy(acknowledgements);
 }
 
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e)
@@ -155,8 +177,10 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         rc = ek_kafka_conf_set(conf, "batch.num.messages", "1", e);
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     *out = rc ? NULL : rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
-    if (*out)
+    if (*out) {
+        ring_for(*out, o->bell);
         return EK_OK;
+    }
     rd_kafka_conf_destroy(conf);
     return rc ? rc : ek_fail(e, EK_ECONFIG, "kafka producer: %s", why);
 }
@@ -182,13 +206,16 @@ static int make_parts(struct ek_output *o, struct ek_error *e)
 }
 
 int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
-                  struct ek_metrics *metrics, struct ek_log *log, struct ek_error *e)
+                  struct ek_metrics *metrics, struct ek_log *log, const struct ek_bell *bell,
+                  struct ek_error *e)
 {
     struct ek_output *o = ek_calloc(1, sizeof *o);
     if (!o)
         return ek_fail(e, EK_ENOMEM, "no memory for the producer");
     o->config = c;
     o->lanes = lanes;
+    o->bell = bell;
+    atomic_init(&o->given_up, false);
     o->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
     int rc = make_parts(o, e);
@@ -245,24 +272,14 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
     return ek_output_poll(o, 0, e);
 }
 
-void ek_output_forget_partitions(struct ek_output *o)
+bool ek_output_keeps_partitions(struct ek_output *o, const char *name)
 {
-    o->counted_topic[0] = 0;
-}
-
-static bool keeps_partition(struct ek_output *o, const rd_kafka_message_t *source)
-{
-    const char *name = rd_kafka_topic_name(source->rkt);
-    if (strcmp(o->counted_topic, name) != 0) {
-        rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
-        int in = topic ? partitions_of(o, topic, TOPIC_WAIT_MS / 3) : -1;
-        int out = partitions_of(o, o->ranked, TOPIC_WAIT_MS / 3);
-        o->same_partitions = in > 0 && in == out;
-        snprintf(o->counted_topic, sizeof o->counted_topic, "%s", name);
-        if (topic)
-            rd_kafka_topic_destroy(topic);
-    }
-    return o->same_partitions;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
+    int in = topic ? partitions_of(o, topic, TOPIC_WAIT_MS / 3) : -1;
+    int out = partitions_of(o, o->ranked, TOPIC_WAIT_MS / 3);
+    if (topic)
+        rd_kafka_topic_destroy(topic);
+    return in > 0 && in == out;
 }
 
 /* A copy of the message's headers, to which more are added; NULL without memory. */
@@ -279,28 +296,28 @@ static void add_header(rd_kafka_headers_t *headers, const char *name, const char
     rd_kafka_header_add(headers, name, -1, value, -1);
 }
 
-/* Hands over to the client; takes the headers in any case. A full queue is waited for. */
+/* Hands over to the client, which takes the headers when it succeeds. A full queue is waited for:
+ * it has room for more than may be in flight, and another thread serves the acknowledgements. */
 static int hand_over(struct ek_output *o, rd_kafka_topic_t *topic, int partition,
                      struct ek_ticket *t, const void *bytes, size_t length,
                      rd_kafka_headers_t *headers, struct ek_error *e)
 {
     const rd_kafka_message_t *source = t->message;
+    int copy = bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
     rd_kafka_timestamp_type_t type;
     int64_t stamp = rd_kafka_message_timestamp(source, &type);
     rd_kafka_resp_err_t err;
-    ek_lanes_load(o->lanes, t, length);
     if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || stamp < 0)
         stamp = 0;
     for (;;) {
-        err = rd_kafka_producev(o->client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
-                                RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                                RD_KAFKA_V_VALUE((void *)(uintptr_t)bytes, length),
-                                RD_KAFKA_V_KEY(source->key, source->key_len),
-                                RD_KAFKA_V_TIMESTAMP(stamp), RD_KAFKA_V_HEADERS(headers),
-                                RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
-        if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL || o->watch.failure.code)
+        err = rd_kafka_producev(
+            o->client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
+            RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)bytes, length),
+            RD_KAFKA_V_KEY(source->key, source->key_len), RD_KAFKA_V_TIMESTAMP(stamp),
+            RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
+        if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL || atomic_load(&o->given_up))
             break;
-        rd_kafka_poll(o->client, QUEUE_FULL_WAIT_MS);
+        nanosleep(&(struct timespec){0, QUEUE_FULL_WAIT_NS}, NULL);
     }
     if (!err)
         return EK_OK;
@@ -308,50 +325,100 @@ static int hand_over(struct ek_output *o, rd_kafka_topic_t *topic, int partition
     return ek_fail(e, EK_EIO, "%s", rd_kafka_err2str(err));
 }
 
-static int no_headers(struct ek_output *o, struct ek_ticket *t, struct ek_error *e)
+static int no_headers(struct ek_error *e)
 {
-    ek_output_abandon(o, t);
     return ek_fail(e, EK_ENOMEM, "no memory for headers");
 }
 
-static int give_up(struct ek_output *o, struct ek_ticket *t, struct ek_error *e)
+static int no_way(struct ek_output *o, struct ek_error *e)
 {
     char why[200];
     snprintf(why, sizeof why, "%.199s", e ? e->message : "");
-    ek_output_abandon(o, t);
     int rc = ek_fail(e, EK_EIO, "topic '%s' takes no dead letter: %s", o->config->dead_letter, why);
     if (e)
         e->flags = EK_ERR_FATAL;
     return rc;
 }
 
-int ek_output_forward(struct ek_output *o, struct ek_ticket *t, const void *bytes, size_t length,
-                      uint64_t plan, const char *action, struct ek_error *e)
+int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e)
+{
+    struct ek_outlet *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for an outlet");
+    t->o = o;
+    *out = t;
+    return EK_OK;
+}
+
+static void forget_headers(struct ek_outlet *t)
+{
+    for (int i = 0; i < KIND; i++)
+        if (t->ready[i])
+            rd_kafka_headers_destroy(t->ready[i]);
+    memset(t->ready, 0, sizeof t->ready);
+}
+
+void ek_outlet_free(struct ek_outlet *t)
+{
+    if (!t)
+        return;
+    forget_headers(t);
+    ek_free(t);
+}
+
+static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan, const char *action)
 {
     char version[24];
-    const rd_kafka_message_t *source = t->message;
-    rd_kafka_headers_t *headers = headers_of(source);
     if (!headers)
-        return no_headers(o, t, e);
+        return NULL;
     snprintf(version, sizeof version, "%" PRIu64, plan);
     add_header(headers, "ek-plan", version);
     add_header(headers, "ek-action", action);
-    t->outcome = strcmp(action, "routed") == 0 ? ROUTED : PASSED;
-    int partition = keeps_partition(o, source) ? source->partition : RD_KAFKA_PARTITION_UA;
-    struct ek_error refused;
-    if (!hand_over(o, o->ranked, partition, t, bytes, length, headers, &refused))
-        return EK_OK;
-    return ek_output_dead_letter(o, t, EK_EIO, refused.message, e);
+    return headers;
 }
 
-int ek_output_dead_letter(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
+/* Those of the message and ours; NULL without memory. */
+static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, const rd_kafka_message_t *source,
+                                        int outcome, uint64_t plan, const char *action)
+{
+    rd_kafka_headers_t *old;
+    if (!rd_kafka_message_headers(source, &old))
+        return with_plan(rd_kafka_headers_copy(old), plan, action);
+    if (t->plan != plan)
+        forget_headers(t);
+    t->plan = plan;
+    if (!t->ready[outcome])
+        t->ready[outcome] = with_plan(rd_kafka_headers_new(2), plan, action);
+    return t->ready[outcome] ? rd_kafka_headers_copy(t->ready[outcome]) : NULL;
+}
+
+int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
+                      size_t length, uint64_t plan, const char *action, struct ek_error *e)
+{
+    struct ek_error refused;
+    t->outcome = strcmp(action, "routed") == 0 ? ROUTED : PASSED;
+    rd_kafka_headers_t *headers = plan_headers(outlet, t->message, t->outcome, plan, action);
+    if (!headers)
+        return no_headers(e);
+    if (!hand_over(outlet->o, outlet->o->ranked, t->partition, t, bytes, length, headers, &refused))
+        return EK_OK;
+    return send_dead(outlet->o, t, EK_EIO, refused.message, e);
+}
+
+int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek_code code,
                           const char *reason, struct ek_error *e)
+{
+    return send_dead(outlet->o, t, code, reason, e);
+}
+
+static int send_dead(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
+                     const char *reason, struct ek_error *e)
 {
     char number[24];
     const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *headers = headers_of(source);
     if (!headers)
-        return no_headers(o, t, e);
+        return no_headers(e);
     add_header(headers, "ek-source-topic", rd_kafka_topic_name(source->rkt));
     snprintf(number, sizeof number, "%d", source->partition);
     add_header(headers, "ek-source-partition", number);
@@ -364,7 +431,7 @@ int ek_output_dead_letter(struct ek_output *o, struct ek_ticket *t, enum ek_code
                  (int)source->partition, (long long)source->offset, reason_name(code));
     int rc =
         hand_over(o, o->dead, RD_KAFKA_PARTITION_UA, t, source->payload, source->len, headers, e);
-    return rc ? give_up(o, t, e) : EK_OK;
+    return rc ? no_way(o, e) : EK_OK;
 }
 
 void ek_output_tell(struct ek_output *o, const char *json)
@@ -386,6 +453,7 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
         rd_kafka_poll(o->alone, 0);
     if (!o->watch.failure.code)
         return EK_OK;
+    atomic_store(&o->given_up, true);
     if (e)
         *e = o->watch.failure;
     return o->watch.failure.code;
@@ -411,6 +479,7 @@ void ek_output_free(struct ek_output *o)
     if (!o)
         return;
     o->closing = true;
+    atomic_store(&o->given_up, true);
     throw_away(o->client);
     throw_away(o->alone);
     if (o->ranked)

@@ -4,12 +4,14 @@
  * output has as many partitions as the message's topic; else the key decides (as Java's default
  * does). A message that the broker refuses, such as one too large, is sent once more in a batch of
  * its own; refused again it becomes a dead letter, and a dead letter that is refused so is fatal. A
- * broker that is away is waited for without end: the number in flight is the caller's bound. Owner:
- * the caller. Threads: one.
+ * broker that is away is waited for without end: the number in flight is the caller's bound.
+ * Owner: the caller. Threads: one that reads and serves acknowledgements; each that sends has an
+ * outlet of its own, and any may tell an event.
  */
 #ifndef EK_DAEMON_KAFKA_OUTPUT_H
 #define EK_DAEMON_KAFKA_OUTPUT_H
 
+#include "daemon/bell.h"
 #include "daemon/config.h"
 #include "daemon/lanes.h"
 #include "daemon/log.h"
@@ -17,24 +19,32 @@
 
 struct ek_output;
 
+/* `bell` rings when there are acknowledgements to serve; it must outlive the output. */
 int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
-                  struct ek_metrics *metrics, struct ek_log *log, struct ek_error *e);
+                  struct ek_metrics *metrics, struct ek_log *log, const struct ek_bell *bell,
+                  struct ek_error *e);
 
 /* Looks for the brokers and the topics that are written, for at most wait_ms; *ready tells whether
  * all are there. Fails for good when a topic has not been there for long enough. */
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e);
-/* Learns the numbers of partitions anew, after an assignment. */
-void ek_output_forget_partitions(struct ek_output *o);
+/* Whether the output has as many partitions as this topic, so that messages keep theirs. Asks a
+ * broker. */
+bool ek_output_keeps_partitions(struct ek_output *o, const char *topic);
 
-/* The two below give the ticket up when they fail, which ends the stage: its partition commits
- * nothing more.
- * Sends `bytes` in place of the ticket's message; action is "pass" or "routed". */
-int ek_output_forward(struct ek_output *o, struct ek_ticket *t, const void *bytes, size_t length,
+/* What one thread sends with. The output must outlive it. */
+struct ek_outlet;
+int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e);
+void ek_outlet_free(struct ek_outlet *t);
+/* The two below leave the ticket with the caller when they fail, which ends the stage.
+ * Sends `bytes` in place of the ticket's message; action is "pass" or "routed". Bytes that are the
+ * message's own are not copied, the message is kept until it is acknowledged. */
+int ek_outlet_forward(struct ek_outlet *o, struct ek_ticket *t, const void *bytes, size_t length,
                       uint64_t plan, const char *action, struct ek_error *e);
 /* Sends the ticket's message as it came, with the reason in headers. */
-int ek_output_dead_letter(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
+int ek_outlet_dead_letter(struct ek_outlet *o, struct ek_ticket *t, enum ek_code code,
                           const char *reason, struct ek_error *e);
-/* Gives a ticket up without sending anything: its partition commits nothing more. */
+/* Gives a ticket up without sending anything: its partition, if it is still ours, commits nothing
+ * more. */
 void ek_output_abandon(struct ek_output *o, struct ek_ticket *t);
 /* Sends one event to the alert topic, if there is one. Losing it is logged, not fatal. */
 void ek_output_tell(struct ek_output *o, const char *json);

@@ -13,6 +13,8 @@ struct block {
 
 struct ek_lanes {
     struct ek_lane *first;
+    struct ek_lane **numbered; /* [most] the first lane of each partition number */
+    int most;
     struct block *blocks;
     struct ek_ticket *spare;
     size_t in_flight, bytes;
@@ -36,20 +38,36 @@ void ek_lanes_free(struct ek_lanes *l)
         ek_free(lane->topic);
         ek_free(lane);
     }
+    ek_free(l->numbered);
     ek_free(l);
 }
 
+/* Topics are few and partitions many. */
 static struct ek_lane *lane_of(struct ek_lanes *l, const char *topic, int partition)
 {
-    struct ek_lane *lane = l->first;
-    while (lane && (lane->partition != partition || strcmp(lane->topic, topic) != 0))
-        lane = lane->sibling;
+    struct ek_lane *lane = partition >= 0 && partition < l->most ? l->numbered[partition] : NULL;
+    while (lane && strcmp(lane->topic, topic) != 0)
+        lane = lane->namesake;
     return lane;
+}
+
+static bool room_for_number(struct ek_lanes *l, int partition)
+{
+    if (partition < l->most)
+        return true;
+    size_t most = (size_t)partition + 1 + (size_t)l->most;
+    struct ek_lane **numbered = ek_realloc(l->numbered, most, sizeof *numbered);
+    if (!numbered)
+        return false;
+    memset(numbered + l->most, 0, (most - (size_t)l->most) * sizeof *numbered);
+    l->numbered = numbered;
+    l->most = (int)most;
+    return true;
 }
 
 static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int partition)
 {
-    struct ek_lane *lane = ek_calloc(1, sizeof *lane);
+    struct ek_lane *lane = room_for_number(l, partition) ? ek_calloc(1, sizeof *lane) : NULL;
     if (!lane)
         return NULL;
     lane->topic = ek_strdup(topic);
@@ -60,6 +78,8 @@ static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int parti
     lane->partition = partition;
     lane->sibling = l->first;
     l->first = lane;
+    lane->namesake = l->numbered[partition];
+    l->numbered[partition] = lane;
     return lane;
 }
 
@@ -73,10 +93,10 @@ void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane)
 {
     for (struct ek_ticket *t = lane->head, *next; t; t = next) {
         next = t->next;
-        t->lane = NULL;
         if (t->done)
             give_back(l, t);
     }
+    atomic_fetch_add_explicit(&lane->epoch, 1, memory_order_relaxed);
     lane->head = lane->tail = NULL;
     lane->open = false;
 }
@@ -92,6 +112,7 @@ struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partiti
     lane->open = true;
     lane->next = next;
     lane->committed = next;
+    lane->keeps = -1;
     return lane;
 }
 
@@ -139,7 +160,8 @@ struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_
         return NULL;
     struct ek_ticket *t = l->spare;
     l->spare = t->next;
-    *t = (struct ek_ticket){.lane = lane, .offset = offset};
+    *t = (struct ek_ticket){.lane = lane, .offset = offset, .partition = -1};
+    t->epoch = atomic_load_explicit(&lane->epoch, memory_order_relaxed);
     if (lane->tail)
         lane->tail->next = t;
     else
@@ -151,18 +173,22 @@ struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_
 
 void ek_lanes_load(struct ek_lanes *l, struct ek_ticket *t, size_t bytes)
 {
-    l->bytes += bytes - t->bytes;
-    t->bytes = bytes;
+    l->bytes += bytes - t->loaded;
+    t->loaded = bytes;
+}
+
+bool ek_ticket_loose(const struct ek_ticket *t)
+{
+    return atomic_load_explicit(&t->lane->epoch, memory_order_relaxed) != t->epoch;
 }
 
 void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t)
 {
-    struct ek_lane *lane = t->lane;
     l->in_flight--;
-    l->bytes -= t->bytes;
+    l->bytes -= t->loaded;
     t->done = true;
-    if (lane)
-        advance(l, lane);
+    if (!ek_ticket_loose(t))
+        advance(l, t->lane);
     else
         give_back(l, t);
 }

@@ -5,11 +5,14 @@
  * position of a lane is the offset behind the last ticket before which all are done; it never moves
  * past one that is not. A ticket outlives its lane: when the partition is taken away its tickets
  * are cut loose, and finishing them moves nothing.
- * Units: offsets, bytes of output. Owner: the table owns lanes and tickets. Threads: one.
+ * Units: offsets, bytes of messages. Owner: the table owns lanes and tickets, and lanes live as
+ * long as it does. Threads: one, except ek_ticket_loose; whoever has a ticket to work on may use
+ * the fields that say so.
  */
 #ifndef EK_DAEMON_LANES_H
 #define EK_DAEMON_LANES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,18 +25,27 @@ struct ek_lane {
     bool open;         /* assigned to us now */
     int64_t next;      /* position: what a commit would say; -1 unknown */
     int64_t committed; /* what the last commit said; -1 none */
+    int keeps;         /* whether outputs stay in their partition; -1: not found out yet */
     struct ek_ticket *head, *tail;
-    struct ek_lane *sibling;
+    struct ek_lane *sibling, *namesake; /* the next of all; of this partition number */
+    atomic_uint epoch;                  /* of its tickets; another one after each closing */
 };
 
 struct ek_ticket {
-    struct ek_lane *lane; /* NULL once cut loose */
+    struct ek_lane *lane;
     struct ek_ticket *next;
     int64_t offset;
-    size_t bytes;
+    uint64_t fetched_ns; /* when the consumer gave it out */
+    size_t loaded;       /* bytes that count as being in flight */
+    unsigned epoch;
     bool done;
+    /* Of who works on it. */
+    const void *bytes; /* the value of the message; NULL for one that is null */
+    size_t length;
+    int partition; /* of the output; -1: as the key says */
     int outcome;   /* whatever the sender wants to remember */
     void *message; /* the consumed message; whoever finishes the ticket gives it back first */
+    struct ek_ticket *back; /* the next one that was handed back unsent */
 };
 
 struct ek_lanes *ek_lanes_new(void);
@@ -51,8 +63,10 @@ struct ek_lane *ek_lanes_each(struct ek_lanes *l, struct ek_lane *after);
 
 /* A ticket for the message at `offset`, behind all others of the lane. NULL without memory. */
 struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_t offset);
-/* Counts `bytes` of the ticket's output as being in flight. */
+/* Counts that many bytes of the ticket as being in flight. */
 void ek_lanes_load(struct ek_lanes *l, struct ek_ticket *t, size_t bytes);
+/* Whether the partition was taken away since: then it is the next owner's. Any thread. */
+bool ek_ticket_loose(const struct ek_ticket *t);
 /* The output of this ticket was acknowledged; the ticket is gone for the caller. */
 void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t);
 

@@ -16,7 +16,9 @@ enum { BUCKETS = sizeof BOUNDS_NS / sizeof *BOUNDS_NS + 1 };
 
 struct ek_metrics {
     _Atomic uint64_t counters[EK_COUNTERS], gauges[EK_GAUGES];
-    _Atomic uint64_t buckets[BUCKETS], sum_ns;
+    struct {
+        _Atomic uint64_t buckets[BUCKETS], sum_ns;
+    } times[EK_TIMES];
     pthread_mutex_t lock; /* of the lags */
     struct ek_lag *lags;
     size_t lag_count;
@@ -58,6 +60,8 @@ static const struct series GAUGES[] = {
     {"evenkeel_observed_queries_total", "", EK_GAUGE_QUERIES},
     {"evenkeel_plan_version", "", EK_GAUGE_PLAN_VERSION},
     {"evenkeel_in_flight_messages", "", EK_GAUGE_IN_FLIGHT},
+    {"evenkeel_waiting_messages", "", EK_GAUGE_WAITING},
+    {"evenkeel_workers", "", EK_GAUGE_WORKERS},
     {"evenkeel_ready", "", EK_GAUGE_READY},
     {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
     {"evenkeel_beyond_limit_total", "{limit=\"cells\"}", EK_GAUGE_BEYOND + EK_BOUND_CELLS},
@@ -85,7 +89,9 @@ static const struct family FAMILIES[] = {
     {"evenkeel_produced_bytes_total", "counter", "Bytes of message values acknowledged."},
     {"evenkeel_observed_queries_total", "counter", "Queries the guard has observed."},
     {"evenkeel_plan_version", "gauge", "Version of the plan in force, 0 before the first."},
-    {"evenkeel_in_flight_messages", "gauge", "Outputs not yet acknowledged."},
+    {"evenkeel_in_flight_messages", "gauge", "Messages read whose output is not yet acknowledged."},
+    {"evenkeel_waiting_messages", "gauge", "Those of them that wait for a worker."},
+    {"evenkeel_workers", "gauge", "Threads that decode and score."},
     {"evenkeel_beyond_limit_total", "counter",
      "What was beyond a limit: lists without a cell of their own, alarms, findings, events."},
     {"evenkeel_ready", "gauge", "1 when partitions are assigned."},
@@ -129,13 +135,13 @@ uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which)
     return atomic_load_explicit(&m->gauges[which], memory_order_relaxed);
 }
 
-void ek_metrics_stage_ns(struct ek_metrics *m, uint64_t ns)
+void ek_metrics_time_ns(struct ek_metrics *m, enum ek_time which, uint64_t ns)
 {
     int i = 0;
     while (i < BUCKETS - 1 && ns > BOUNDS_NS[i])
         i++;
-    atomic_fetch_add_explicit(&m->buckets[i], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&m->sum_ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->times[which].buckets[i], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->times[which].sum_ns, ns, memory_order_relaxed);
 }
 
 int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count)
@@ -181,22 +187,29 @@ int ek_metrics_head(const char *name, const char *type, const char *help, struct
     return ek_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static int write_histogram(const struct ek_metrics *m, struct ek_buf *out)
+static int write_histogram(const struct ek_metrics *m, enum ek_time which, struct ek_buf *out)
 {
-    static const char name[] = "evenkeel_stage_seconds";
+    static const struct family families[] = {
+        {"evenkeel_stage_seconds", "histogram", "Time of one message with a worker."},
+        {"evenkeel_added_latency_seconds", "histogram",
+         "Time of one message from the consumer to the acknowledgement of its output."},
+    };
+    const char *name = families[which].name;
+    const _Atomic uint64_t *buckets = m->times[which].buckets;
     uint64_t total = 0;
-    int rc = ek_metrics_head(name, "histogram", "Time of one message in the stage.", out);
+    int rc = ek_metrics_head(name, families[which].type, families[which].help, out);
     for (int i = 0; !rc && i < BUCKETS - 1; i++) {
-        total += atomic_load_explicit(&m->buckets[i], memory_order_relaxed);
+        total += atomic_load_explicit(&buckets[i], memory_order_relaxed);
         rc = ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
                            (double)BOUNDS_NS[i] / 1e9, total);
     }
-    total += atomic_load_explicit(&m->buckets[BUCKETS - 1], memory_order_relaxed);
+    total += atomic_load_explicit(&buckets[BUCKETS - 1], memory_order_relaxed);
+    double sum = (double)atomic_load_explicit(&m->times[which].sum_ns, memory_order_relaxed) / 1e9;
     if (rc)
         return rc;
-    return ek_buf_printf(
-        out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9f\n%s_count %" PRIu64 "\n", name, total,
-        name, (double)atomic_load_explicit(&m->sum_ns, memory_order_relaxed) / 1e9, name, total);
+    return ek_buf_printf(out,
+                         "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9f\n%s_count %" PRIu64 "\n",
+                         name, total, name, sum, name, total);
 }
 
 static int write_lags(struct ek_metrics *m, struct ek_buf *out)
@@ -227,8 +240,8 @@ int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
         if (!rc)
             rc = write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, f->name, m->gauges, out);
     }
-    if (!rc)
-        rc = write_histogram(m, out);
+    for (int i = 0; !rc && i < EK_TIMES; i++)
+        rc = write_histogram(m, (enum ek_time)i, out);
     if (!rc)
         rc = write_lags(m, out);
     return rc;

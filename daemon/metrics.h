@@ -45,11 +45,19 @@ enum ek_gauge {
     EK_GAUGE_QUERIES, /* life-long counter of the guard */
     EK_GAUGE_PLAN_VERSION,
     EK_GAUGE_IN_FLIGHT,
+    EK_GAUGE_WAITING, /* messages read that no worker has taken yet */
+    EK_GAUGE_WORKERS,
     EK_GAUGE_READY,
     EK_GAUGE_PARTITIONS,
     EK_GAUGE_BEYOND, /* counters of the guard, one for each enum ek_bound */
     EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS - 1,
     EK_GAUGES
+};
+
+enum ek_time {
+    EK_TIME_STAGE, /* of one message with a worker, until the producer has it */
+    EK_TIME_ADDED, /* from the consumer to the acknowledgement of its output */
+    EK_TIMES
 };
 
 struct ek_lag {
@@ -66,9 +74,8 @@ uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which);
 void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value);
 uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which);
 
-/* Adds one message's time in the stage, from hand-over by the consumer to hand-over to the
- * producer. */
-void ek_metrics_stage_ns(struct ek_metrics *m, uint64_t ns);
+/* Adds one message's time to a histogram. */
+void ek_metrics_time_ns(struct ek_metrics *m, enum ek_time which, uint64_t ns);
 
 /* Replaces the lags shown; EK_ENOMEM keeps the old ones. */
 int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count);

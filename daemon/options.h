@@ -31,6 +31,7 @@ struct ek_option {
     const char *initial; /* as text; NULL: not set */
     int64_t low, high;   /* numbers, in the unit of the struct */
     const char *choices; /* words, one space between */
+    const char *word;    /* of a number: stands for 0, which means that it is found out */
     const char *later;   /* words of later versions, or NULL */
     const char *help;
     bool required, secret, reloadable;

@@ -33,7 +33,9 @@ static int write_values(const struct ek_option *o, struct ek_buf *out)
     }
     if (o->low >= o->high)
         return ek_buf_text(out, TYPES[o->type]);
-    rc = ek_buf_printf(out, "%s, ", TYPES[o->type]);
+    rc = o->word ? ek_buf_printf(out, "`%s` or ", o->word) : EK_OK;
+    if (!rc)
+        rc = ek_buf_printf(out, "%s, ", TYPES[o->type]);
     if (!rc)
         rc = write_number(o->type, o->low, out);
     if (!rc)

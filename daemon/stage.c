@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/agreement_board.h"
 #include "daemon/cli.h"
+#include "daemon/crew.h"
 #include "daemon/feature_board.h"
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
@@ -10,55 +11,65 @@
 #include "daemon/kafka_output.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/shared_guard.h"
+#include "guard/agreement.h"
 #include "guard/assets.h"
-#include "guard/beyond.h"
+#include "guard/traffic.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     IDLE_MS = 100,        /* longest sleep of the loop: how late a stop may be seen */
     TICK_MS = 1000,       /* guard, lags */
     BOARD_MS = 100,       /* a few features of the live sketches */
-    PATIENCE_MS = 1000,   /* full for longer than this: pause the input and keep polling */
+    PATIENCE_MS = 1000,   /* full for longer than this is worth a word */
     PREPARE_MS = 1000,    /* one look for brokers and topics */
     DRAIN_SLICE_MS = 100, /* between looks at what is still in flight */
-    SERVE_EVERY = 16      /* messages between looks at acknowledgements */
+    DRAIN_NAP_MS = 2      /* while workers still have something */
 };
 
+/* The thread of ek_stage_run reads, gives messages to workers, and gets acknowledgements and what
+ * comes back. It alone has the lanes and sleeps on the bell, which rings for all of these. */
 struct ek_stage {
     const struct ek_config *config;
     struct ek_log *log;
     struct ek_metrics *metrics;
     struct ek_journal *journal;
-    struct ek_guard *guard;
+    struct ek_shared_guard *guard;
     struct ek_board *board;
     struct ek_agreement_board *agreement;
     struct ek_lanes *lanes;
     struct ek_input *input;
     struct ek_output *output;
+    struct ek_crew *crew;
+    struct ek_bell bell;
+    struct ek_ticket **batch; /* [config->batch] */
+    size_t largest;           /* message so far */
     atomic_bool stopping;
     int64_t tick_due_ms, commit_due_ms, board_due_ms; /* monotonic */
-    uint64_t worked;
-    bool holding; /* too much in flight: the input is paused */
+    int64_t full_since_ms;                            /* 0: there is room for more in flight */
+    bool told_full;
 };
 
-static uint64_t now_ns(void)
+static void take_returned(struct ek_stage *s)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    struct ek_ticket *t;
+    while ((t = ek_crew_returned(s->crew)))
+        ek_output_abandon(s->output, t);
 }
 
 static void drain(void *context, int64_t wait_ms)
 {
     struct ek_stage *s = context;
     int64_t until = ek_now_ms() + wait_ms;
-    while (!ek_lanes_idle(s->lanes, NULL) && ek_now_ms() < until)
+    while (!ek_lanes_idle(s->lanes, NULL) && ek_now_ms() < until) {
         ek_output_flush(s->output, DRAIN_SLICE_MS);
+        take_returned(s);
+        if (!ek_lanes_idle(s->lanes, NULL))
+            ek_bell_wait(&s->bell, DRAIN_NAP_MS);
+    }
     if (!ek_lanes_idle(s->lanes, NULL))
         ek_log_write(s->log, EK_LOG_WARN, "drain_cut_short", "in_flight=%zu",
                      ek_lanes_in_flight(s->lanes));
@@ -67,31 +78,68 @@ static void drain(void *context, int64_t wait_ms)
 static void assigned(void *context, bool ready, int partitions)
 {
     struct ek_stage *s = context;
-    ek_output_forget_partitions(s->output);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, ready);
     ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
 }
 
+static int no_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for the stage");
+}
+
+static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+{
+    int rc = ek_shared_guard_new(&s->guard, assets, s->journal, s->metrics, s->log, e);
+    if (rc)
+        return rc;
+    struct ek_guard *guard = ek_shared_guard_inner(s->guard);
+    ek_agreement_board_set(s->agreement, ek_guard_agreement(guard));
+    s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
+    return s->board ? EK_OK : no_memory(e);
+}
+
+static int make_crew(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+{
+    const struct ek_crew_tools tools = {.config = s->config,
+                                        .assets = assets,
+                                        .guard = s->guard,
+                                        .output = s->output,
+                                        .metrics = s->metrics,
+                                        .log = s->log,
+                                        .bell = &s->bell};
+    ek_shared_guard_tell_to(s->guard, s->output);
+    return ek_crew_new(&s->crew, &tools, e);
+}
+
+static int make_input(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_input_hooks hooks = {s, drain, assigned};
+    const struct ek_input_tools tools = {.config = s->config,
+                                         .lanes = s->lanes,
+                                         .metrics = s->metrics,
+                                         .log = s->log,
+                                         .bell = &s->bell,
+                                         .readers = ek_crew_size(s->crew)};
+    return ek_input_new(&s->input, &tools, &hooks, e);
+}
+
 static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
 {
-    struct ek_input_hooks hooks = {s, drain, assigned};
     s->metrics = ek_metrics_new();
     s->journal = ek_journal_new((size_t)s->config->events_kept);
     s->lanes = ek_lanes_new();
     s->agreement = ek_agreement_board_new();
-    if (!s->metrics || !s->journal || !s->lanes || !s->agreement)
-        return ek_fail(e, EK_ENOMEM, "no memory for the stage");
-    int rc = ek_guard_new(&s->guard, assets, e);
+    s->batch = ek_calloc((size_t)s->config->batch, sizeof *s->batch);
+    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->batch)
+        return no_memory(e);
+    int rc = ek_bell_make(&s->bell, e);
     if (!rc)
-        ek_agreement_board_set(s->agreement, ek_guard_agreement(s->guard));
-    if (!rc &&
-        !(s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(s->guard))))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the stage");
+        rc = make_guard(s, assets, e);
     if (!rc)
-        rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, e);
+        rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
     if (!rc)
-        rc = ek_input_new(&s->input, s->config, s->lanes, &hooks, s->metrics, s->log, e);
-    return rc;
+        rc = make_crew(s, assets, e);
+    return rc ? rc : make_input(s, e);
 }
 
 int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
@@ -102,9 +150,10 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
         return rc;
     struct ek_stage *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for the stage");
+        return no_memory(e);
     s->config = config;
     s->log = log;
+    s->bell.fd = -1;
     atomic_init(&s->stopping, false);
     rc = make_parts(s, assets, e);
     if (rc)
@@ -114,19 +163,23 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
     return rc;
 }
 
-/* Order matters: consumed messages are given back before their consumer goes. */
+/* Order matters: workers end before what they use, and consumed messages are given back before
+ * their consumer goes. */
 void ek_stage_free(struct ek_stage *s)
 {
     if (!s)
         return;
+    ek_crew_free(s->crew);
     ek_output_free(s->output);
     ek_input_free(s->input);
     ek_lanes_free(s->lanes);
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
-    ek_guard_free(s->guard);
+    ek_shared_guard_free(s->guard);
     ek_journal_free(s->journal);
     ek_metrics_free(s->metrics);
+    ek_bell_close(&s->bell);
+    ek_free(s->batch);
     ek_free(s);
 }
 
@@ -140,92 +193,19 @@ static bool stopping(struct ek_stage *s)
     return atomic_load_explicit(&s->stopping, memory_order_relaxed);
 }
 
-/* Passes on what the guard has to tell: log, journal, counters, alert topic. */
-static void tell_events(struct ek_stage *s)
-{
-    const char *json;
-    struct ek_journal_change change;
-    while (ek_guard_next_event(s->guard, &json) > 0) {
-        if (ek_journal_add(s->journal, json, &change))
-            ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
-        if (change.drifted)
-            ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
-        else
-            ek_log_json(s->log, EK_LOG_INFO, "guard", json);
-        ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
-        ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
-        ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
-        ek_output_tell(s->output, json);
-    }
-}
-
-static int observe(struct ek_stage *s, const struct ek_message *m, struct ek_error *e)
-{
-    if (m->length > (size_t)s->config->message_bytes)
-        return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
-                       m->length, (long long)s->config->message_bytes);
-    return ek_guard_observe(s->guard, m->bytes ? m->bytes : "", m->length, ek_wall_ms(), e);
-}
-
-static int forward(struct ek_stage *s, const struct ek_message *m, struct ek_error *e)
-{
-    struct ek_error why = {0};
-    size_t length = m->length;
-    const char *action = "pass";
-    const void *bytes = ek_guard_score(s->guard, &length, &why);
-    if (bytes) {
-        action = ek_guard_action(s->guard);
-    } else {
-        bytes = m->bytes;
-        length = m->length;
-        ek_metrics_count(s->metrics, EK_COUNT_SCORE_FAILED, 1);
-        ek_log_text(s->log, EK_LOG_ERROR, "score_failed", why.message);
-    }
-    return ek_output_forward(s->output, m->ticket, bytes, length, ek_guard_plan_version(s->guard),
-                             action, e);
-}
-
-static int work(struct ek_stage *s, const struct ek_message *m, struct ek_error *e)
-{
-    char text[600];
-    struct ek_error why = {0};
-    uint64_t began = now_ns();
-    ek_metrics_count(s->metrics, EK_COUNT_CONSUMED, 1);
-    ek_metrics_count(s->metrics, EK_COUNT_BYTES_IN, m->length);
-    int rc = observe(s, m, &why);
-    if (rc == EK_ENOMEM) {
-        ek_output_abandon(s->output, m->ticket);
-        if (e)
-            *e = why; /* no fault of the message: a restart reads it again */
-        return rc;
-    }
-    if (rc)
-        rc = ek_output_dead_letter(s->output, m->ticket, why.code,
-                                   ek_error_text(&why, text, sizeof text), e);
-    else
-        rc = forward(s, m, e);
-    tell_events(s);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
-    ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
-    struct ek_beyond beyond = ek_guard_beyond(s->guard);
-    for (int i = 0; i < EK_BOUNDS; i++)
-        ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);
-    ek_metrics_stage_ns(s->metrics, now_ns() - began);
-    return rc;
-}
-
 /* What is due by the clock. */
 static int keep_time(struct ek_stage *s, struct ek_error *e)
 {
     int64_t now = ek_now_ms();
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_WAITING, ek_crew_waiting(s->crew));
     if (now >= s->commit_due_ms) {
         s->commit_due_ms = now + s->config->commit_every_ms;
         ek_input_commit(s->input);
     }
     if (now >= s->board_due_ms) {
         s->board_due_ms = now + BOARD_MS;
-        if (ek_board_step(s->board))
+        if (ek_shared_guard_show(s->guard, s->board))
             ek_log_text(s->log, EK_LOG_ERROR, "features_not_shown", "no memory for their figures");
     }
     if (now < s->tick_due_ms)
@@ -233,62 +213,100 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     s->tick_due_ms = now + TICK_MS;
     ek_input_lags(s->input);
     ek_input_look_for_topics(s->input);
-    int rc = ek_guard_tick(s->guard, ek_wall_ms(), e);
-    tell_events(s);
-    ek_agreement_board_set(s->agreement, ek_guard_agreement(s->guard));
-    return rc;
+    return ek_shared_guard_tick(s->guard, s->agreement, e);
 }
 
-static bool full(struct ek_stage *s, int64_t part)
+static bool full(const struct ek_stage *s, int64_t part)
 {
     return ek_lanes_in_flight(s->lanes) * (size_t)part >= (size_t)s->config->in_flight_messages ||
            ek_lanes_bytes(s->lanes) * (size_t)part >= (size_t)s->config->in_flight_bytes;
 }
 
-/* Too much in flight: wait for acknowledgements. When they stay away the input is paused, and the
- * loop goes on polling so that the group keeps us. */
-static int hold_back(struct ek_stage *s, struct ek_error *e)
+/* Too much in flight for a while: says so, and when it is over. Nothing else is to be done: what is
+ * not read stays with the consumer, which stops fetching. */
+static void watch_fullness(struct ek_stage *s)
 {
-    int rc = EK_OK;
-    if (!s->holding) {
-        int64_t until = ek_now_ms() + PATIENCE_MS;
-        while (!rc && full(s, 1) && ek_now_ms() < until && !stopping(s))
-            rc = ek_output_poll(s->output, DRAIN_SLICE_MS, e);
-        if (rc || !full(s, 1))
-            return rc;
+    bool now_full = full(s, s->full_since_ms ? 2 : 1);
+    if (!now_full && !s->full_since_ms)
+        return;
+    int64_t now = ek_now_ms();
+    if (now_full && !s->full_since_ms)
+        s->full_since_ms = now;
+    if (now_full && !s->told_full && now - s->full_since_ms >= PATIENCE_MS) {
+        s->told_full = true;
         ek_log_write(s->log, EK_LOG_WARN, "input_paused", "in_flight=%zu",
                      ek_lanes_in_flight(s->lanes));
-        s->holding = true;
     }
-    ek_input_pause(s->input, true);
-    return ek_output_poll(s->output, DRAIN_SLICE_MS, e);
+    if (now_full)
+        return;
+    if (s->told_full)
+        ek_log_write(s->log, EK_LOG_INFO, "input_resumed", "in_flight=%zu",
+                     ek_lanes_in_flight(s->lanes));
+    s->full_since_ms = 0;
+    s->told_full = false;
 }
 
-static void go_on(struct ek_stage *s)
+static size_t less(size_t a, size_t b)
 {
-    ek_log_write(s->log, EK_LOG_INFO, "input_resumed", "in_flight=%zu",
-                 ek_lanes_in_flight(s->lanes));
-    s->holding = false;
-    ek_input_pause(s->input, false);
+    return a < b ? a : b;
+}
+
+/* How many messages may be read for worker w: as its ring and what may be in flight allow. */
+static size_t room(struct ek_stage *s, int w)
+{
+    if (full(s, 1))
+        return 0;
+    size_t most = less(ek_crew_room(s->crew, w), (size_t)s->config->batch);
+    size_t left = (size_t)s->config->in_flight_bytes - ek_lanes_bytes(s->lanes);
+    most = less(most, 1 + left / (s->largest + 1));
+    return less(most, (size_t)s->config->in_flight_messages - ek_lanes_in_flight(s->lanes));
+}
+
+/* Finds out once per topic. */
+static int output_partition(struct ek_stage *s, struct ek_lane *lane)
+{
+    if (lane->keeps < 0) {
+        int keeps = ek_output_keeps_partitions(s->output, lane->topic);
+        for (struct ek_lane *each = NULL; (each = ek_lanes_each(s->lanes, each));)
+            if (!strcmp(each->topic, lane->topic))
+                each->keeps = keeps;
+    }
+    return lane->keeps ? lane->partition : -1;
+}
+
+/* Reads for worker w; *more tells that there may be more at once. */
+static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
+{
+    size_t most = room(s, w), count = 0;
+    if (!most)
+        return EK_OK;
+    int rc = ek_input_read(s->input, w, s->batch, most, &count, e);
+    for (size_t i = 0; i < count; i++) {
+        s->batch[i]->partition = output_partition(s, s->batch[i]->lane);
+        if (s->batch[i]->length > s->largest)
+            s->largest = s->batch[i]->length;
+    }
+    ek_crew_give(s->crew, w, s->batch, count);
+    *more |= count > 0;
+    return rc;
 }
 
 static int step(struct ek_stage *s, struct ek_error *e)
 {
-    bool got = false;
-    struct ek_message m;
-    int rc = EK_OK;
-    if (s->holding || full(s, 1))
-        rc = hold_back(s, e);
-    if (!rc && s->holding && !full(s, 2))
-        go_on(s);
+    bool more = false;
+    int rc = ek_input_serve(s->input, e);
+    for (int w = 0; !rc && w < ek_crew_size(s->crew); w++)
+        rc = read_for(s, w, &more, e);
     if (!rc)
-        rc = ek_input_poll(s->input, s->holding ? 0 : IDLE_MS, &m, &got, e);
-    if (!rc && got)
-        rc = work(s, &m, e);
-    if (!rc && (!got || ++s->worked % SERVE_EVERY == 0))
         rc = ek_output_poll(s->output, 0, e);
-    if (!rc && (!got || s->worked % SERVE_EVERY == 0))
+    take_returned(s);
+    if (!rc)
+        rc = ek_crew_failure(s->crew, e);
+    watch_fullness(s);
+    if (!rc)
         rc = keep_time(s, e);
+    if (!rc && !more)
+        ek_bell_wait(&s->bell, IDLE_MS);
     return rc;
 }
 
@@ -308,7 +326,9 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 {
     ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
                  s->config->service_name, s->config->brokers, s->config->group);
-    int rc = wait_for_topics(s, e);
+    int rc = ek_crew_start(s->crew, e);
+    if (!rc)
+        rc = wait_for_topics(s, e);
     if (!rc && !stopping(s))
         rc = ek_input_subscribe(s->input, e);
     while (!rc && !stopping(s))
@@ -316,9 +336,11 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
     ek_input_close(s->input, s->config->shutdown_ms);
+    ek_crew_stop(s->crew); /* what the close did not wait for comes back */
+    take_returned(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
-                 (unsigned long long)ek_guard_queries(s->guard));
+                 (unsigned long long)ek_shared_guard_queries(s->guard));
     return rc;
 }
 

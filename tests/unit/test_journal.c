@@ -120,8 +120,9 @@ START_TEST(metrics_are_prometheus_text_with_cumulative_buckets)
     ek_buf_init(&out, 0);
     ek_metrics_count(m, EK_COUNT_ROUTED, 3);
     ek_metrics_gauge(m, EK_GAUGE_PLAN_VERSION, 7);
-    ek_metrics_stage_ns(m, 1000);
-    ek_metrics_stage_ns(m, 2000000000);
+    ek_metrics_time_ns(m, EK_TIME_STAGE, 1000);
+    ek_metrics_time_ns(m, EK_TIME_STAGE, 2000000000);
+    ek_metrics_time_ns(m, EK_TIME_ADDED, 3000000);
     ck_assert_int_eq(ek_metrics_lags(m, lags, 2), 0);
     ck_assert_int_eq(ek_metrics_lag_sum(m), 5);
     ck_assert_int_eq(ek_metrics_write(m, &out), 0);
@@ -132,6 +133,8 @@ START_TEST(metrics_are_prometheus_text_with_cumulative_buckets)
         "\nevenkeel_stage_seconds_bucket{le=\"1\"} 1\n",
         "\nevenkeel_stage_seconds_bucket{le=\"+Inf\"} 2\n",
         "\nevenkeel_stage_seconds_sum 2.000001000\n",
+        "\nevenkeel_added_latency_seconds_bucket{le=\"0.0025\"} 0\n",
+        "\nevenkeel_added_latency_seconds_count 1\n",
         "\nevenkeel_consumer_lag{topic=\"scored\",partition=\"0\"} 5\n",
         "\n# TYPE evenkeel_observed_queries_total counter\n",
         "\nevenkeel_build_info{version=\"",

@@ -77,9 +77,51 @@ START_TEST(what_is_in_flight_is_counted_in_messages_and_bytes)
 }
 END_TEST
 
+START_TEST(a_lane_is_found_among_many_partitions_of_several_topics)
+{
+    static const char *const topics[] = {"a", "b", "c"};
+    struct ek_lanes *l = ek_lanes_new();
+    for (int p = 0; p < 300; p++)
+        for (int t = 0; t < 3; t++)
+            ck_assert_ptr_nonnull(ek_lanes_open(l, topics[t], (p * 7) % 300, 1000 * t + p));
+    for (int p = 0; p < 300; p++)
+        for (int t = 0; t < 3; t++) {
+            struct ek_lane *lane = ek_lanes_find(l, topics[t], (p * 7) % 300);
+            ck_assert_str_eq(lane->topic, topics[t]);
+            ck_assert_int_eq(lane->partition, (p * 7) % 300);
+            ck_assert_int_eq(lane->next, 1000 * t + p);
+        }
+    ck_assert_ptr_null(ek_lanes_find(l, "a", 300));
+    ck_assert_ptr_null(ek_lanes_find(l, "a", -1));
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(a_ticket_is_loose_from_the_loss_of_its_partition_on)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 0);
+    struct ek_ticket *a = ek_lanes_take(l, lane, 0);
+    ck_assert(!ek_ticket_loose(a));
+    ek_lanes_close(l, lane);
+    ck_assert(ek_ticket_loose(a));
+    ck_assert_ptr_eq(ek_lanes_open(l, "t", 0, 0), lane);
+    ck_assert(ek_ticket_loose(a));
+    struct ek_ticket *b = ek_lanes_take(l, lane, 0);
+    ck_assert(!ek_ticket_loose(b));
+    ek_lanes_done(l, a);
+    ck_assert_int_eq(lane->next, 0);
+    ek_lanes_done(l, b);
+    ck_assert_int_eq(lane->next, 1);
+    ek_lanes_free(l);
+}
+END_TEST
+
 Suite *suite_lanes(void)
 {
     return ek_suite("lanes", the_position_moves_over_contiguous_acknowledgements_only,
                     partitions_move_on_their_own, acknowledgements_after_a_loss_move_nothing,
-                    what_is_in_flight_is_counted_in_messages_and_bytes);
+                    what_is_in_flight_is_counted_in_messages_and_bytes,
+                    a_lane_is_found_among_many_partitions_of_several_topics,
+                    a_ticket_is_loose_from_the_loss_of_its_partition_on);
 }

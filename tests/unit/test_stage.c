@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/http.h"
 #include "daemon/http_pages.h"
+#include "daemon/kafka_client.h"
 #include "daemon/kafka_error.h"
 #include "daemon/kafka_mock.h"
 #include "daemon/kafka_tool.h"
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 30000, LISTS = 60, TRAINING = 100 };
+enum { WAIT_MS = 30000, LISTS = 60, TRAINING = 100, PARTITIONS = 4, MANY = 2000 };
 
 struct scene {
     struct ek_assets assets;
@@ -32,6 +33,7 @@ struct scene {
     struct ek_config *config;
     struct ek_stage *stage;
     void (*change)(struct ek_query *q, uint64_t i); /* of each list that is sent; NULL: none */
+    int spread; /* partitions that lists are sent to in turn; 0: as the key says */
     pthread_t thread;
     int rc;
     struct ek_error error;
@@ -63,7 +65,14 @@ static void set(struct scene *s, const char *key, const char *value)
     ck_assert_msg(!ek_config_set(s->config, key, value, &e), "%s: %s", key, e.message);
 }
 
-static void begin(struct scene *s)
+static void make_topics(struct scene *s, int partitions)
+{
+    static const char *const topics[] = {"scored", "ranked", "ranked.dead"};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        ck_assert_int_eq(ek_mock_topic(s->mock, topics[i], partitions, NULL), 0);
+}
+
+static void begin_with(struct scene *s, int partitions)
 {
     struct ek_error e;
     memset(s, 0, sizeof *s);
@@ -76,9 +85,12 @@ static void begin(struct scene *s)
     set(s, "output.topic", "ranked");
     set(s, "output.dead_letter", "ranked.dead");
     set(s, "limits.commit_every", "50ms");
-    static const char *const topics[] = {"scored", "ranked", "ranked.dead"};
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
-        ck_assert_int_eq(ek_mock_topic(s->mock, topics[i], 1, &e), 0);
+    make_topics(s, partitions);
+}
+
+static void begin(struct scene *s)
+{
+    begin_with(s, 1);
 }
 
 static void end(struct scene *s)
@@ -106,11 +118,16 @@ static void start(struct scene *s)
     ck_assert_int_eq(pthread_create(&s->thread, NULL, run, s), 0);
 }
 
-static void finish(struct scene *s)
+static void join(struct scene *s)
 {
     ek_stage_stop(s->stage);
     ck_assert_int_eq(pthread_join(s->thread, NULL), 0);
     ck_assert_msg(!s->rc, "%s", s->error.message);
+}
+
+static void finish(struct scene *s)
+{
+    join(s);
     ek_stage_free(s->stage);
     s->stage = NULL;
 }
@@ -144,7 +161,7 @@ static void feed(struct scene *s, uint64_t from, uint64_t to)
         ek_buf_clear(&message);
         ck_assert_int_eq(ek_codec_encode(s->assets.manifest, &q, EK_FEATURES_ARRAY, &message, &e),
                          0);
-        struct ek_kafka_record r = {.partition = -1,
+        struct ek_kafka_record r = {.partition = s->spread ? (int)(i % (uint64_t)s->spread) : -1,
                                     .timestamp_ms = 1000 + (int64_t)i,
                                     .key = "k",
                                     .key_length = 1,
@@ -210,6 +227,110 @@ START_TEST(few_in_flight_hold_the_input_back_and_nothing_is_lost)
     wait_for(&s, LISTS);
     finish(&s);
     ck_assert_uint_eq(count(&s, "ranked", "ek-action"), LISTS - LISTS / 10);
+    end(&s);
+}
+END_TEST
+
+static bool page_has(struct ek_stage *stage, const char *path, const char *part)
+{
+    struct ek_buf body;
+    const char *type = NULL;
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(stage, path, NULL, &type, &body), 200);
+    bool found = strstr(ek_buf_string(&body), part) != NULL;
+    ek_buf_release(&body);
+    return found;
+}
+
+/* Messages of the output, whose times must rise within each partition. */
+static uint64_t count_in_order(struct scene *s)
+{
+    struct ek_tap *t;
+    struct ek_kafka_record r;
+    int64_t last[PARTITIONS] = {0};
+    uint64_t n = 0;
+    int got;
+    ck_assert_int_eq(
+        ek_tap_new(&t, ek_mock_brokers(s->mock), "ranked", EK_TAP_UNTIL_END, WAIT_MS, NULL), 0);
+    for (; !ek_tap_at_end(t); n += (uint64_t)got) {
+        ck_assert_int_eq(ek_tap_next(t, &r, 100, &got, NULL), 0);
+        if (!got)
+            continue;
+        ck_assert_int_lt(r.partition, PARTITIONS);
+        ck_assert_int_gt(r.timestamp_ms, last[r.partition]);
+        ck_assert_int_eq((r.timestamp_ms - 1000) % PARTITIONS, r.partition);
+        last[r.partition] = r.timestamp_ms;
+    }
+    ek_tap_free(t);
+    return n;
+}
+
+/* So short that the mock cluster keeps all of them. */
+static void make_short(struct ek_query *q, uint64_t i)
+{
+    (void)i;
+    q->items = q->items > 5 ? 5 : q->items;
+}
+
+START_TEST(several_workers_keep_the_order_of_each_partition)
+{
+    struct scene s;
+    begin_with(&s, PARTITIONS);
+    s.spread = PARTITIONS;
+    s.change = make_short;
+    set(&s, "pipeline.workers", "3");
+    set(&s, "pipeline.batch", "2"); /* rings of 8, which are full most of the time */
+    start(&s);
+    feed(&s, 0, MANY);
+    struct ek_stage_stats t = wait_for(&s, MANY);
+    ck_assert_uint_eq(t.queries, MANY - MANY / 10);
+    ck_assert_int_eq(t.partitions, PARTITIONS);
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_workers 3\n"));
+    finish(&s);
+    ck_assert_uint_eq(count_in_order(&s), MANY - MANY / 10);
+    end(&s);
+}
+END_TEST
+
+/* What the group has committed, all partitions together. */
+static uint64_t committed(struct scene *s)
+{
+    static const struct ek_kafka_setting settings[] = {{"group.id", "g"}};
+    rd_kafka_t *client;
+    uint64_t sum = 0;
+    ck_assert_int_eq(ek_kafka_client(&client, RD_KAFKA_CONSUMER, ek_mock_brokers(s->mock), settings,
+                                     1, NULL, NULL, NULL),
+                     0);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(PARTITIONS);
+    for (int i = 0; i < PARTITIONS; i++)
+        rd_kafka_topic_partition_list_add(list, "scored", i);
+    ck_assert_int_eq(rd_kafka_committed(client, list, WAIT_MS), 0);
+    for (int i = 0; i < list->cnt; i++)
+        sum += list->elems[i].offset > 0 ? (uint64_t)list->elems[i].offset : 0;
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(client);
+    return sum;
+}
+
+START_TEST(a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read)
+{
+    struct scene s;
+    struct ek_stage_stats t;
+    begin_with(&s, PARTITIONS);
+    s.spread = PARTITIONS;
+    s.change = make_short;
+    set(&s, "pipeline.workers", "2");
+    feed(&s, 0, MANY);
+    start(&s);
+    do
+        ek_stage_stats(s.stage, &t);
+    while (t.consumed < MANY / 4);
+    join(&s);
+    ek_stage_stats(s.stage, &t);
+    ek_stage_free(s.stage);
+    ck_assert_uint_eq(t.passed + t.dead, t.consumed);
+    ck_assert_uint_eq(committed(&s), t.consumed);
+    ck_assert_uint_eq(count_in_order(&s), t.passed);
     end(&s);
 }
 END_TEST
@@ -290,17 +411,6 @@ static void score_at_random(struct ek_query *q, uint64_t i)
     q->items = q->items > 5 ? 5 : q->items;
     for (int k = 0; k < q->items; k++)
         q->score[k] = ek_rng_normal(&r);
-}
-
-static bool page_has(struct ek_stage *stage, const char *path, const char *part)
-{
-    struct ek_buf body;
-    const char *type = NULL;
-    ek_buf_init(&body, 0);
-    ck_assert_uint_eq(ek_http_page(stage, path, NULL, &type, &body), 200);
-    bool found = strstr(ek_buf_string(&body), part) != NULL;
-    ek_buf_release(&body);
-    return found;
 }
 
 /* A model that says it was as good as one with its teacher. */
@@ -446,6 +556,8 @@ Suite *suite_stage(void)
 {
     return ek_suite("stage", messages_come_out_or_become_dead_letters,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
+                    several_workers_keep_the_order_of_each_partition,
+                    a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,
                     a_stage_warns_when_model_and_upstream_rank_differently,

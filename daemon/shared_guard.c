@@ -1,0 +1,126 @@
+#include "daemon/shared_guard.h"
+
+#include "base/alloc.h"
+#include "daemon/agreement_board.h"
+#include "daemon/cli.h"
+#include "daemon/feature_board.h"
+#include "daemon/journal.h"
+#include "guard/agreement.h"
+#include "guard/assets.h"
+#include "guard/beyond.h"
+
+#include <pthread.h>
+
+struct ek_shared_guard {
+    pthread_mutex_t lock; /* of the guard */
+    struct ek_guard *guard;
+    struct ek_journal *journal;
+    struct ek_metrics *metrics;
+    struct ek_log *log;
+    struct ek_output *output;
+};
+
+int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
+                        struct ek_journal *journal, struct ek_metrics *metrics, struct ek_log *log,
+                        struct ek_error *e)
+{
+    struct ek_shared_guard *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return ek_fail(e, EK_ENOMEM, "no memory for the guard");
+    int rc = ek_guard_new(&s->guard, assets, e);
+    if (rc) {
+        ek_free(s);
+        return rc;
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    s->journal = journal;
+    s->metrics = metrics;
+    s->log = log;
+    *out = s;
+    return EK_OK;
+}
+
+void ek_shared_guard_free(struct ek_shared_guard *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_destroy(&s->lock);
+    ek_guard_free(s->guard);
+    ek_free(s);
+}
+
+void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output)
+{
+    s->output = output;
+}
+
+static void tell_one(struct ek_shared_guard *s, const char *json)
+{
+    struct ek_journal_change change;
+    if (ek_journal_add(s->journal, json, &change))
+        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    if (change.drifted)
+        ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
+    else
+        ek_log_json(s->log, EK_LOG_INFO, "guard", json);
+    ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
+    ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
+    ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
+    if (s->output)
+        ek_output_tell(s->output, json);
+}
+
+/* What every list changes, and what came of it. */
+static void tell(struct ek_shared_guard *s)
+{
+    const char *json;
+    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
+    while (ek_guard_next_event(s->guard, &json) > 0)
+        tell_one(s, json);
+}
+
+int ek_shared_guard_take(struct ek_shared_guard *s, struct ek_context *c, int64_t now_ms,
+                         struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_take(s->guard, c, now_ms, e);
+    tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
+                         struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_tick(s->guard, ek_wall_ms(), e);
+    tell(s);
+    struct ek_beyond beyond = ek_guard_beyond(s->guard);
+    for (int i = 0; i < EK_BOUNDS; i++)
+        ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);
+    ek_agreement_board_set(agreement, ek_guard_agreement(s->guard));
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_board_step(board);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+struct ek_guard *ek_shared_guard_inner(struct ek_shared_guard *s)
+{
+    return s->guard;
+}
+
+uint64_t ek_shared_guard_queries(struct ek_shared_guard *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t queries = ek_guard_queries(s->guard);
+    pthread_mutex_unlock(&s->lock);
+    return queries;
+}

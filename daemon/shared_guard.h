@@ -1,0 +1,40 @@
+/* One guard for the lists of all workers: a list after the other, in the order they come.
+ *
+ * What the guard has to tell goes to log, journal, counters and the alert topic before the next
+ * list is taken, so the order of events is that of the lists.
+ * Owner: the caller; assets, journal, metrics, log and output must outlive it. Threads: any.
+ */
+#ifndef EK_DAEMON_SHARED_GUARD_H
+#define EK_DAEMON_SHARED_GUARD_H
+
+#include "base/error.h"
+#include "daemon/kafka_output.h"
+#include "evenkeel.h"
+
+#include <stdint.h>
+
+struct ek_shared_guard;
+struct ek_journal;
+struct ek_board;
+struct ek_agreement_board;
+
+int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
+                        struct ek_journal *journal, struct ek_metrics *metrics, struct ek_log *log,
+                        struct ek_error *e);
+void ek_shared_guard_free(struct ek_shared_guard *s);
+
+/* Where events go besides; NULL before there is one. Before the first list. */
+void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
+/* As ek_guard_take. */
+int ek_shared_guard_take(struct ek_shared_guard *s, struct ek_context *c, int64_t now_ms,
+                         struct ek_error *e);
+/* As ek_guard_tick; the metrics and the board of agreement follow. */
+int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
+                         struct ek_error *e);
+/* ek_board_step for a board of the guard's traffic. */
+int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board);
+/* For making such a board; of the guard, not locked. */
+struct ek_guard *ek_shared_guard_inner(struct ek_shared_guard *s);
+uint64_t ek_shared_guard_queries(struct ek_shared_guard *s);
+
+#endif

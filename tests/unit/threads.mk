@@ -1,0 +1,13 @@
+# What uses threads, under ThreadSanitizer: a build of its own, and the suites that have any.
+THREAD_SUITES := ring lanes input stage
+
+ifneq ($(findstring thread,$(SANITIZE)),)
+$(B)/tests/unit-tests: $(B)/tests/c11_threads.o
+endif
+
+check-threads: ## races between threads, with ThreadSanitizer
+	@$(MAKE) --no-print-directory SANITIZE=thread build/thread/tests/unit-tests
+	@for suite in $(THREAD_SUITES); do \
+	  CK_RUN_SUITE=$$suite TSAN_OPTIONS=halt_on_error=1:suppressions=tests/unit/threads.supp \
+	    build/thread/tests/unit-tests || exit 1; done
+.PHONY: check-threads
