@@ -7,7 +7,7 @@ build=$1 runs=$2
 shift 2
 here=$(dirname "$0")
 top=$(cd "$here/../.." && pwd)
-others="onnx train peers check kafka perf"
+others="onnx train peers check kafka stages scale perf"
 [ $# -gt 0 ] || set -- all
 
 python_with() { # name, modules: prints the interpreter that has them, or says what is missing
@@ -66,7 +66,16 @@ on_broker() { # name, program, results
 	python3 -B "$here/kafka/$2.py" "$build" "$3" ${BENCH_WORDS:-}
 }
 run_kafka() { on_broker kafka run "$1"; }
+run_stages() { on_broker stages stages "$1"; }
+run_scale() { on_broker scale scale "$1"; }
 run_perf() { on_broker perf profile "$1"; }
+
+# What else the machine does: figures of a busy one are marked.
+note_machine() { # results
+	read -r load _ </proc/loadavg
+	printf '{"bench":"machine","case":"%s","value":%s,"unit":"%s","peer":null,"ratio":null}\n' \
+		"load average before a run" "$load" processes processors "$(nproc)" processors >>"$1"
+}
 
 run_named() { # results, name
 	case " $others " in
@@ -75,23 +84,29 @@ run_named() { # results, name
 	esac
 }
 
+# One that fails does not take the others with it.
 run_all() { # results
-	"$build/bench" --out "$1"
-	for name in $others; do
-		"run_$name" "$1"
+	"$build/bench" --out "$1" || failed="$failed linked"
+	for other in $others; do
+		"run_$other" "$1" || failed="$failed $other"
 	done
 }
 
-i=1 files=
+i=1 files= failed=
 while [ "$i" -le "$runs" ]; do
 	results=$build/bench-$i.jsonl
 	rm -f "$results"
 	[ "$runs" = 1 ] || echo "run $i of $runs"
+	note_machine "$results"
 	for name in "$@"; do
-		if [ "$name" = all ]; then run_all "$results"; else run_named "$results" "$name"; fi
+		if [ "$name" = all ]; then run_all "$results"; else run_named "$results" "$name" || failed="$failed $name"; fi
 	done
 	[ ! -e "$results" ] || files="$files $results"
 	i=$((i + 1))
 done
 # shellcheck disable=SC2086 # a list of files
 python3 -B "$here/median.py" "$build/bench.jsonl" $files
+[ -z "$failed" ] || {
+	echo "bench: failed:$failed" >&2
+	exit 1
+}

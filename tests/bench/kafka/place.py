@@ -73,30 +73,32 @@ class Place:
                         str(start)], check=True, timeout=300)
         return topic
 
-    def config(self, source, target, producer=""):
-        """A configuration file as `evenkeel run` and the forwarder read it; (path, address of the endpoints)."""
+    def config(self, source, target, producer="", group=None):
+        """A configuration file as `evenkeel run` and the forwarder read it; (path, address of the endpoints, group)."""
         self.count += 1
+        group = group or f"group-{self.count}"
         path, http = os.path.join(self.folder, f"run-{self.count}.yaml"), f"127.0.0.1:{harness.free_port()}"
         with open(path, "w", encoding="ascii") as out:
             out.write(f"service: {{name: bench}}\n"
-                      f"input: {{brokers: \"{self.broker.address}\", topics: [{source}], group: group-{self.count}, "
+                      f"input: {{brokers: \"{self.broker.address}\", topics: [{source}], group: {group}, "
                       f"start: earliest}}\n"
                       f"output: {{topic: {target}, dead_letter: {self.broker.create('dead')}, "
                       f"librdkafka: {{{producer}}}}}\n"
                       f"assets: {{manifest: features.yaml, profile: profile.ekp, rules: rules.yaml, "
                       f"model: model.safetensors}}\n"
                       f"http: {{listen: \"{http}\"}}\n")
-        return path, http
+        return path, http, group
 
 
 class Stage:
-    """A running stage; use as a context. `command` is started with the path of a configuration."""
+    """A running stage; use as a context. The words of `command` may have {config}, {brokers}, {source}, {target}, {group}."""
 
-    def __init__(self, place, command, source, target, producer="", cores=None):
+    def __init__(self, place, command, source, target, producer="", cores=None, group=None):
         self.place, self.target = place, target
-        self.config, self.http = place.config(source, target, producer)
-        self.log = self.config + ".log"
-        self.command, self.cores = [*command, self.config], cores or place.all_cores
+        config, self.http, group = place.config(source, target, producer, group)
+        self.log, self.cores = config + ".log", cores or place.all_cores
+        self.command = [word.format(config=config, brokers=place.broker.address, source=source, target=target, group=group)
+                        for word in command]
 
     def __enter__(self):
         with open(self.log, "wb") as log:

@@ -45,7 +45,7 @@ def sample(place, build, title, faulty, args):
     n = args.messages
     source, target = place.stream(n, "bin", n // 10 if faulty else None), place.topic()
     data = os.path.join(place.folder, "perf.data")
-    run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c"]
+    run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]
     with Stage(place, run, source, target) as stage:
         at.throughput(place, stage, n // 10, n * 3 // 10)
         perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "-o", data, "-p", str(stage.process.pid)])

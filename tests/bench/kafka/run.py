@@ -24,8 +24,8 @@ UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), (
 class Run:
     def __init__(self, place, build, args):
         self.place, self.args = place, args
-        run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c"]
-        forward = [place.tool("forwarder")]
+        run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]
+        forward = [place.tool("forwarder"), "{config}"]
         self.contenders = {None: (run, ""), FORWARDER: (forward, ""), QUICK: (forward, UNSAFE)}
         self.bench = Bench("kafka", args.results)
 

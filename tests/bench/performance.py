@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Puts the tables of docs/performance.md where its markers are: performance.py build/bench.jsonl docs/performance.md
+
+The figures are those of the file and nothing else; what was not measured says so.
+"""
+import json
+import os
+import re
+import sys
+
+NONE = "not measured"
+KAFKA = "136 features, 20 items, "
+FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, not idempotent"
+
+
+class Rows:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as stream:
+            self.all = [json.loads(line) for line in stream]
+
+    def find(self, bench, case, unit=None, peer=None):
+        return next((r for r in self.all if r["bench"] == bench and r["case"] == case and r["peer"] == peer
+                     and unit in (None, r["unit"])), None)
+
+    def value(self, *what):
+        row = self.find(*what)
+        return row and row["value"]
+
+    def of(self, bench):
+        return [r for r in self.all if r["bench"] == bench]
+
+    def peers(self, bench, case, unit=None):
+        """Those of a case, its limits left out."""
+        return [r for r in self.of(bench) if r["case"] == case and r["peer"] and not r["peer"].startswith("limit")
+                and unit in (None, r["unit"])]
+
+
+def number(value, unit=""):
+    if value is None:
+        return NONE
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{text} {unit}".strip()
+
+
+def times(row):
+    return NONE if not row or row["ratio"] is None else f"{row['ratio']:.2f}"
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                      *("| " + " | ".join(cells) + " |" for cells in rows)])
+
+
+def machine(rows):
+    load, cores = rows.value("machine", "load average before a run"), rows.value("machine", "processors")
+    if load is None:
+        return "Not measured yet."
+    with open("/proc/cpuinfo", encoding="utf-8") as stream:
+        models = re.findall(r"model name\s*: (.*)", stream.read())
+    told = f"{models[0] if models else 'an unknown processor'}, {cores:.0f} of it; load average before a run: {load:.1f}."
+    if load > cores / 4:
+        told += " **The machine was busy with other work: these figures are rough and to be made again.**"
+    return told
+
+
+def budgets(rows):
+    snapshot = [rows.value("observe", f"snapshot, 136 features, 8 cells, full history, {w}") for w in ("save", "restore")]
+    fastest = min((r["ratio"] for r in rows.peers("peers", "136 features, 8 segments, row-major, each a program of its own")),
+                  default=None)
+    cell = rows.value("sketch", "136 features, resident memory of a cell")
+
+    def forwarder(case):
+        return times(rows.find("kafka", KAFKA + case, "messages/s", FORWARDER))
+
+    return table(["what", "budget", "measured"], [
+        ["`run` against the forwarder, nothing routed, `bin`", "0.90", forwarder("bin, nothing routed")],
+        ["the same, float32 array", "0.90", forwarder("float32 array, nothing routed")],
+        ["`run` against the forwarder, 5 features routed, `bin`", "0.80", forwarder("bin, 5 features routed")],
+        ["the same, float32 array", "0.80", forwarder("float32 array, 5 features routed")],
+        ["guard, `bin`, AVX-512", "4 ns/value", number(rows.value("sweep", f"guard, {KAFKA}bin", "ns/value"), "ns/value")],
+        ["guard, float32 array, AVX-512", "5 ns/value",
+         number(rows.value("sweep", f"guard, {KAFKA}float32 array", "ns/value"), "ns/value")],
+        ["sketch, 8 segments, against the fastest published", "5 times", number(fastest, "times")],
+        ["scoring 20 items against ONNX Runtime, 64-32, 5 routed", "1.0",
+         times(rows.find("onnx", KAFKA + "64-32, all routable, 5 routed", None, "ONNX Runtime"))],
+        ["memory of a busy cell", "3 MiB", number(cell and cell / 1024, "MiB")],
+        ["memory of a guard with 100 busy cells", "300 MiB",
+         number(rows.value("sweep", "guard, 136 features, 100 cells, resident memory"), "MiB")],
+        ["state of a partition, 8 cells, saved and restored", "1 s", number(sum(snapshot), "ms") if all(snapshot) else NONE],
+        ["`check` of rules with 136 features", "50 ms",
+         number(rows.value("check", "check of rules, 136 features with settings of their own"), "ms")],
+    ])
+
+
+def kafka(rows):
+    out = []
+    for case in dict.fromkeys(r["case"] for r in rows.of("kafka") if r["unit"] == "messages/s" and r["peer"] == FORWARDER):
+        client = case + ", processor time of the client"
+        out.append([case.removeprefix(KAFKA), number(rows.value("kafka", case)),
+                    *(times(rows.find("kafka", case, None, p)) for p in (FORWARDER, QUICK)),
+                    *(number(rows.value("kafka", client, None, p)) for p in (None, FORWARDER, QUICK))])
+    return table(["case", "`run`, messages/s", "against the forwarder", "against the one without idempotence",
+                  "us/message of `run`", "of the forwarder", "without idempotence"], out) if out else NONE
+
+
+def latency(rows):
+    out = []
+    for case in dict.fromkeys(r["case"] for r in rows.of("kafka") if ", from producer to consumer, " in r["case"]):
+        quantile = case.rsplit(", ", 1)[1]
+        out.append([re.sub(", half of.*", "", case).removeprefix(KAFKA), quantile,
+                    *(number(rows.value("kafka", case, None, p)) for p in (None, FORWARDER, "limit: no stage"))])
+    return table(["case", "", "through `run`, ms", "through the forwarder, ms", "no stage, ms"], out) if out else NONE
+
+
+def by_peer(bench, unit):
+    """A line per contender, a column per case; how many times better ours is stands behind a peer's value."""
+    def made(rows):
+        cases = list(dict.fromkeys(r["case"] for r in rows.of(bench) if r["unit"] == unit))
+        names = list(dict.fromkeys(r["peer"] for r in rows.of(bench) if r["unit"] == unit))
+        out = []
+        for name in names:
+            found = [rows.find(bench, case, unit, name) for case in cases]
+            out.append([name or "evenkeel", *(number(r and r["value"]) + (f" ({r['ratio']:.1f})" if r and name else "")
+                                              for r in found)])
+        heads = [c.removeprefix(KAFKA).removesuffix(", row-major, each a program of its own") for c in cases]
+        return table([unit, *heads], out) if out else NONE
+    return made
+
+
+def guard(rows):
+    cases = dict.fromkeys(r["case"] for r in rows.of("sweep") if r["unit"] == "ns/value")
+    return table(["case", "ns/value", "us/list"],
+                 [[c.removeprefix("guard, "), *(number(rows.value("sweep", c, u)) for u in ("ns/value", "us/list"))]
+                  for c in cases]) if cases else NONE
+
+
+def limits(rows):
+    out = []
+    for bench, case in (("sketch", "136 features, 1 segment, row-major"), ("sketch", "136 features, 8 segments, row-major"),
+                        ("codec", "decode, 136 features, 20 items, bin"),
+                        ("codec", "decode, 136 features, 20 items, float32 array")):
+        ours = rows.value(bench, case)
+        for r in rows.of(bench):
+            if r["case"] == case and (r["peer"] or "").startswith("limit"):
+                out.append([f"{bench}: {case}", number(ours), r["peer"].removeprefix("limit: "), number(r["value"])])
+    return table(["case", "ours, ns/value", "limit", "ns/value"], out) if out else NONE
+
+
+def perf(rows):
+    sides = ("nothing routed", "5 features routed")
+    shares = {side: [(r["case"].removeprefix(side + ", "), r["value"]) for r in rows.of("perf")
+                     if r["case"].startswith(side + ", ")] for side in sides}
+    if not any(shares.values()):
+        return NONE
+    longest = max(map(len, shares.values()))
+    padded = [shares[s] + [("", None)] * (longest - len(shares[s])) for s in sides]
+    return table([sides[0], "%", sides[1], "%"],
+                 [[a, "" if x is None else f"{x:.1f}", b, "" if y is None else f"{y:.1f}"]
+                  for (a, x), (b, y) in zip(*padded)])
+
+
+TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "latency": latency, "peers": by_peer("peers", "ns/value"),
+          "stages": by_peer("stages", "messages/s"), "guard": guard, "limits": limits, "perf": perf}
+
+
+def main():
+    path, document = sys.argv[1:3]
+    if not os.path.exists(path):
+        raise SystemExit(f"{path} is not there: run make bench first")
+    rows = Rows(path)
+    with open(document, encoding="utf-8") as stream:
+        text = stream.read()
+    for name, made in TABLES.items():
+        marks = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.S)
+        if not marks.search(text):
+            raise SystemExit(f"{document} has no place for table {name}")
+        text = marks.sub(lambda m, t=made(rows): m.group(1) + t + "\n" + m.group(2), text)
+    with open(document, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+if __name__ == "__main__":
+    main()
