@@ -5,6 +5,7 @@
 
 enum {
     COARSE_STEP = 4, /* bins */
+    TRIES_MOST = 2 * EK_DENSITY_BINS / COARSE_STEP,
     SHARE_STEPS = 4, /* of Newton's method for the share of a coarse shift */
     CLIMB_STEPS = 30,
     HALVINGS = 8,
@@ -239,29 +240,73 @@ static void body_of(const float *density, int *first, int *last)
         --*last;
 }
 
-/* Roughly where the top is: the best share of every fourth shift, where a share of it helps at all.
- * Only shifts that bring some list into the body of training can. */
+/* Shifts tried: every fourth bin, as far as they bring some list into the body of training. */
+struct tries {
+    int first, count;
+    double slope[TRIES_MOST]; /* of the ln likelihood at a share of 0 */
+};
+
+static int shift_of(const struct tries *t, int number)
+{
+    return t->first + number * COARSE_STEP;
+}
+
+/* excess[i]: by how much likelier the lists of occupied bin i are behind a shift; returns the sum.
+ */
+static double excess_of(const struct fit *f, const double *normal, int shift, double *excess)
+{
+    const struct ek_residuals *h = f->h;
+    double slope = 0;
+    for (int i = 0; i < h->bins; i++) {
+        excess[i] = at(f->density, h->at[i] - shift) * normal[i] - 1;
+        slope += h->count[i] * excess[i];
+    }
+    return slope;
+}
+
+static void list_tries(const struct fit *f, const double *normal, struct tries *t)
+{
+    const struct ek_residuals *h = f->h;
+    double excess[EK_DENSITY_BINS];
+    int reach = (int)(LARGEST_LN / EK_RESIDUAL_BIN), low, high;
+    body_of(f->density, &low, &high);
+    int first = h->bins ? h->at[0] - high : 0, last = h->bins ? h->at[h->bins - 1] - low : -1;
+    t->first = first > -reach ? first : -reach;
+    t->count = 0;
+    for (int shift = t->first; shift <= last && shift <= reach; shift += COARSE_STEP)
+        t->slope[t->count++] = excess_of(f, normal, shift, excess);
+}
+
+/* The shift of the largest slope that is left, taken off. */
+static int next_try(struct tries *t, double *slope)
+{
+    int top = 0;
+    for (int i = 1; i < t->count; i++)
+        if (t->slope[i] > t->slope[top])
+            top = i;
+    *slope = t->count ? t->slope[top] : 0;
+    t->slope[top] = 0;
+    return shift_of(t, top);
+}
+
+/* Roughly where the top is: the best share of each shift, where a share of it helps at all. By
+ * Jensen's inequality a slope bounds the gain, so the steepest are tried first and few others have
+ * to be. */
 static struct place search(const struct fit *f)
 {
     struct place best = {.p = {0, 0, 0}, .value = 0};
     const struct ek_residuals *h = f->h;
-    double normal[EK_DENSITY_BINS], excess[EK_DENSITY_BINS];
-    int reach = (int)(LARGEST_LN / EK_RESIDUAL_BIN), low, high;
-    body_of(f->density, &low, &high);
+    double normal[EK_DENSITY_BINS], excess[EK_DENSITY_BINS], slope;
+    struct tries tries;
     for (int i = 0; i < h->bins; i++)
         normal[i] = 1 / at(f->density, h->at[i]);
-    int first = h->bins ? h->at[0] - high : 0, last = h->bins ? h->at[h->bins - 1] - low : -1;
-    for (int shift = first > -reach ? first : -reach; shift <= last && shift <= reach;
-         shift += COARSE_STEP) {
-        double slope = 0;
-        struct ln_sum gain = {0, 1};
-        for (int i = 0; i < h->bins; i++) {
-            excess[i] = at(f->density, h->at[i] - shift) * normal[i] - 1;
-            slope += h->count[i] * excess[i];
-        }
-        if (slope <= 0)
-            continue;
+    list_tries(f, normal, &tries);
+    for (int shift; shift = next_try(&tries, &slope), slope > 0;) {
+        if (h->lists * log(1 + slope / h->lists) < best.value)
+            break;
+        excess_of(f, normal, shift, excess);
         double q = best_share(h, excess);
+        struct ln_sum gain = {0, 1};
         for (int i = 0; i < h->bins; i++)
             ln_add(&gain, 1 + q * excess[i], h->count[i]);
         if (ln_total(&gain) > best.value)

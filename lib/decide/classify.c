@@ -143,7 +143,6 @@ static void tell(const struct ek_baseline *b, const float *density, const struct
 {
     int first = w->count > EK_EXPLAIN_LISTS ? w->count - EK_EXPLAIN_LISTS : 0;
     t->density = density;
-    t->residual_sd = b->sd;
     t->lists = 0;
     for (int i = first; i < w->count; i++) {
         const struct ek_list_stats *o = &w->record[i];

@@ -20,7 +20,6 @@ enum { EK_EXPLAIN_LISTS = 192 };
 /* What the newest lists say. */
 struct ek_told {
     const float *density;
-    double residual_sd; /* in training */
     int lists;
     double level[EK_EXPLAIN_LISTS];   /* ln, of the values as they are */
     double usual[EK_EXPLAIN_LISTS];   /* ln, what training expects of the list */
@@ -29,6 +28,8 @@ struct ek_told {
     double spread[EK_EXPLAIN_LISTS];  /* sd of the ln values; a typical one where none is known */
     double typical[EK_EXPLAIN_LISTS]; /* that in training */
     int items[EK_EXPLAIN_LISTS];      /* values */
+    double inv_sd[EK_EXPLAIN_LISTS];  /* 1 / sd */
+    double peak[EK_EXPLAIN_LISTS];    /* of the law of the spread */
     double normal[EK_EXPLAIN_LISTS];  /* density in training of the list as it is */
 };
 
@@ -38,7 +39,7 @@ struct ek_explanation {
     double share; /* of the lists */
 };
 
-/* Fills `normal` from the rest. */
+/* Fills `inv_sd`, `peak` and `normal` from the rest. */
 void ek_told_settle(struct ek_told *t);
 
 /* about_ln: where the ln of the factor is looked for. */
@@ -46,7 +47,16 @@ struct ek_explanation ek_explain_scale(const struct ek_told *t, double about_ln)
 struct ek_explanation ek_explain_power(const struct ek_told *t);
 struct ek_explanation ek_explain_offset(const struct ek_told *t);
 struct ek_explanation ek_explain_shape(const struct ek_told *t);
-/* Each item is hit with the same probability (value) and multiplied by the same factor. */
+/* Each item is hit with the same probability (value) and multiplied by the same factor. Lists of
+ * the same number of items and the same training have the same `typical` and `sd`. */
 struct ek_explanation ek_explain_items(const struct ek_told *t);
+
+/* Half a ln(lists) for each free number. */
+double ek_explain_penalty(const struct ek_told *t, int numbers);
+
+/* The law of the spread: a normal one, and some lists that follow none. */
+#define EK_UNEXPLAINED  .02 /* of the lists */
+#define EK_SPREAD_RANGE 8.  /* ln, over which those are spread evenly */
+#define EK_SPREAD_PEAK  ((1 - EK_UNEXPLAINED) * .39894228040143268) /* times 1 / sd */
 
 #endif
