@@ -99,7 +99,7 @@ static int allocate(struct ek_detector *d, int cells)
     d->finding = ek_calloc(EK_FINDINGS_MAX, sizeof *d->finding);
     d->window = ek_calloc(EK_HISTORY, sizeof *d->window);
     d->window_level = ek_calloc(EK_HISTORY, sizeof *d->window_level);
-    d->window_row = ek_calloc(EK_HISTORY, sizeof *d->window_row);
+    d->rows = ek_calloc(EK_HISTORY, sizeof *d->rows);
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
@@ -107,7 +107,7 @@ static int allocate(struct ek_detector *d, int cells)
     if (!d->pivot || !d->bets || !d->watched || !d->resembles || !d->stratum_level || !d->fair ||
         !d->evident || !d->usual[0] || !d->usual[1] || !d->alarm || !d->open || !d->settled ||
         !d->repeats || !d->relatives || !d->episode || !d->finding || !d->window ||
-        !d->window_level || !d->window_row || !d->residual || !d->offset || !d->tail || !d->slope)
+        !d->window_level || !d->rows || !d->residual || !d->offset || !d->tail || !d->slope)
         return EK_ENOMEM;
     return ek_detector_grow(d, 1);
 }
@@ -190,6 +190,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     d->query_features = m->query_count;
     d->stratum = ek_stratum_field_of(m, p->field);
     d->baseline = baseline_among(rules, p->field);
+    d->walk.cell = -1;
     if (allocate(d, cells) || take_profile(d)) {
         ek_detector_free(d);
         return out_of_memory(e);
@@ -226,7 +227,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->finding);
     ek_free(d->window);
     ek_free(d->window_level);
-    ek_free(d->window_row);
+    ek_free(d->rows);
     ek_free(d->residual);
     ek_free(d->offset);
     ek_free(d->tail);
@@ -238,50 +239,11 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d);
 }
 
-/* Whether an episode on another of the list's cells explains what this list says of the feature.
- * Where several do, a segment goes before all traffic, and the older before the younger. */
-static int explained(struct ek_detector *d, const int16_t *cells, int count, int feature, int cell)
-{
-    const struct ek_episode *own = ek_episode_at(d, cell, feature);
-    int claims = own && own->claimed;
-    for (int i = 0; i < count; i++) {
-        if (cells[i] < 0 || cells[i] == cell)
-            continue;
-        const struct ek_episode *e = ek_episode_at(d, cells[i], feature);
-        if (!e || !e->claimed)
-            continue;
-        if (!claims || cell == 0 || (cells[i] != 0 && e->number < own->number))
-            return 1;
-    }
-    return 0;
-}
-
-int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
-                       struct ek_window *w)
-{
-    uint64_t first = ek_history_first(d->history), count = ek_history_count(d->history);
-    int n = 0, per_query = 1 + ek_cells_dimensions(d->cells);
-    const float *level = d->profile->level + (size_t)feature * (size_t)d->profile->strata;
-    for (uint64_t i = since > first ? since : first; i < count; i++) {
-        if (!ek_history_in(d->history, i, cell) ||
-            (d->open[feature] &&
-             explained(d, ek_history_row(d->history, i)->cell, per_query, feature, cell)))
-            continue;
-        d->window[n] = ek_history_records(d->history, i)[feature];
-        d->window_level[n] = level[ek_history_row(d->history, i)->stratum];
-        d->window_row[n++] = i;
-    }
-    float mu = ek_detector_level(d, cell, feature);
-    *w = (struct ek_window){d->window, d->window_level, n, mu, d->residual, {0, 1, 0}};
-    return n;
-}
-
 /* Whether what the list says of a feature concerns its cell: not when another one explains it. */
 static bool concerns(struct ek_detector *d, int feature, int cell)
 {
     return d->watched[feature] &&
-           !(d->open[feature] &&
-             explained(d, d->cell_of, 1 + ek_cells_dimensions(d->cells), feature, cell));
+           !(d->open[feature] && ek_detector_explained(d, d->cell_of, feature, cell));
 }
 
 /* Whether the cell has no episode, and none claims its lists. */
@@ -409,6 +371,7 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t
         float *query;
         uint32_t relatives = ek_repeat_count(d->relatives, ek_relative_key(q), d->queries);
         remember(d, q, time_ms, &records, &query);
+        ek_turns_give(d);
         /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
         int relative = relatives % (uint32_t)d->profile->related_lists != 0;
         add_evidence(d, records, query, relative);
@@ -460,6 +423,11 @@ struct ek_beyond ek_detector_beyond(const struct ek_detector *d)
     for (int i = 0; i < ek_cells_dimensions(d->cells); i++)
         b.count[EK_BOUND_CELLS] += ek_cells_share_of(d->cells, i).pooled;
     return b;
+}
+
+int ek_detector_looks(const struct ek_detector *d)
+{
+    return d->turns.looks;
 }
 
 uint64_t ek_detector_queries(const struct ek_detector *d)

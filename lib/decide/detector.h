@@ -51,5 +51,8 @@ const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
 /* How much was beyond the limits of the detector so far. */
 struct ek_beyond ek_detector_beyond(const struct ek_detector *d);
 uint64_t ek_detector_queries(const struct ek_detector *d);
+/* Changes that were looked at again with the list last observed, which is what makes a list dear:
+ * one, or up to four while many are only suspected. */
+int ek_detector_looks(const struct ek_detector *d);
 
 #endif

@@ -65,6 +65,25 @@ struct ek_episode {
     uint32_t relieved_at; /* lists */
 };
 
+/* Lists of a feature in a cell, walked from the newest back: at the end of the detector's arrays.
+ * Whoever asks for them again, or for more of them, before anything changed goes on from there. */
+struct ek_walk {
+    int feature, cell;
+    uint32_t claims; /* when it began */
+    uint64_t end;    /* rows of the history then */
+    uint64_t row;    /* seen down to this one */
+    int at;          /* of the arrays are filled from here on */
+};
+
+/* Whose turn it is to be looked at with the present list: a look costs as much as some lists do. */
+struct ek_turns {
+    const struct ek_episode *update; /* NULL: nobody's */
+    const struct ek_episode *relief; /* to ask whether the change goes on in a segment */
+    int firsts;                      /* how many suspicions may be looked at yet */
+    int reliefs;                     /* the same of reliefs */
+    int looks;                       /* taken */
+};
+
 /* What is added here and does not follow from the rest belongs into the snapshot (snapshot.c). */
 struct ek_detector {
     const struct ek_manifest *manifest;
@@ -99,6 +118,7 @@ struct ek_detector {
     uint8_t *planned;         /* [cell_capacity] has an entry in the plan */
     uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
     int *open;         /* [F] episodes that claim their lists, per feature */
+    uint32_t claims;   /* how often that has changed */
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;
@@ -110,7 +130,10 @@ struct ek_detector {
     /* scratch for a diagnosis, [EK_HISTORY] each */
     struct ek_list_stats *window;
     float *window_level; /* of the list's stratum */
-    uint64_t *window_row;
+    uint64_t *rows;
+    const uint64_t *window_row; /* of the last window taken: in `rows` */
+    struct ek_walk walk;
+    struct ek_turns turns;
     float *residual, *offset;
     double *tail;
     float *slope; /* [query_features] */
@@ -126,9 +149,16 @@ static inline bool ek_detector_resembles(const struct ek_detector *d, int featur
 }
 
 /* Records of a cell's lists since row `since`, lists that other episodes explain left out. Returns
- * how many; w->record and d->window_row are filled. */
+ * how many; w->record and d->window_row are filled, until another window is taken. */
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
                        struct ek_window *w);
+/* The same of the last `most` of them. */
+int ek_detector_window_of(struct ek_detector *d, int feature, int cell, uint64_t since, int most,
+                          struct ek_window *w);
+/* Whether an episode on another of these cells (those of a list) explains what the list says of the
+ * feature. Where several do, a segment goes before all traffic, and the older before the younger.
+ */
+bool ek_detector_explained(struct ek_detector *d, const int16_t *cells, int feature, int cell);
 
 /* Where `episode_of` keeps a feature of a cell. */
 static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
@@ -167,6 +197,13 @@ static inline struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, 
     int number = d->episode_of[ek_detector_slot(d, cell, feature)];
     return number ? &d->episode[number - 1] : NULL;
 }
+
+/* Gives the turns of a list, before the episodes hear of it. */
+void ek_turns_give(struct ek_detector *d);
+/* Whether an episode that is due may be looked at now, which takes its turn. */
+bool ek_turn_to_settle(struct ek_detector *d, const struct ek_episode *e);
+/* Whether a relieved one may; `new`: it was relieved by this list. */
+bool ek_turn_to_relief(struct ek_detector *d, const struct ek_episode *e, bool new);
 
 /* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);

@@ -137,6 +137,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e)
 {
     d->open[e->feature] += !e->claimed;
+    d->claims++;
     e->claimed = 1;
 }
 
@@ -144,6 +145,7 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
 {
     size_t at = ek_detector_slot(d, e->cell, e->feature);
     d->open[e->feature] -= e->claimed;
+    d->claims++;
     d->episode_of[at] = 0;
     ek_cells_release(d->cells, e->cell);
     e->phase = EK_WATCHING;
@@ -341,7 +343,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         ek_episode_dismiss(d, e, EK_GOES_ON_IN_A_SEGMENT);
     if (over != EK_LASTS)
         return;
-    if (e->lists < e->due)
+    if (e->lists < e->due || !ek_turn_to_settle(d, e))
         return;
     if (e->phase == EK_PHASE_SUSPECTED)
         settle_suspected(d, e);

@@ -63,15 +63,20 @@ int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct 
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double best = e->diagnosis.level.gain_ln + GAIN;
-    int found = -1;
-    slopes_before(d, e);
-    ek_detector_window(d, e->feature, e->cell, e->since_row, w);
+    int found = -1, before = 0;
     for (int m = 0; m < d->query_features; m++) {
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
             continue; /* nothing is multiplied by a code */
         int moving, n = with_offsets(d, w, m, &moving);
+        if (moving < MOVING_LISTS)
+            continue;
+        if (!before++) {
+            slopes_before(d, e);
+            ek_detector_window(d, e->feature, e->cell, e->since_row, w);
+            n = with_offsets(d, w, m, &moving);
+        }
         double grown = slope_of(d->offset, w->scratch, n) - d->slope[m];
-        if (moving < MOVING_LISTS || !(grown > SLOPE_LOW && grown < SLOPE_HIGH))
+        if (!(grown > SLOPE_LOW && grown < SLOPE_HIGH))
             continue;
         double gain = ek_align_by_list(density, w->scratch, d->offset, n);
         if (gain > best) {

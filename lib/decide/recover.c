@@ -60,18 +60,14 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *r
 {
     struct ek_window w;
     struct ek_category_diagnosis category;
-    int n = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
-    int count = n < EK_RECOVERY_LISTS ? n : EK_RECOVERY_LISTS;
-    *row = n ? d->window_row[n - count] : e->since_row;
-    w.record += n - count;
-    w.level += n - count;
-    w.count = count;
+    int count = ek_detector_window_of(d, e->feature, e->cell, e->since_row, EK_RECOVERY_LISTS, &w);
+    *row = count ? d->window_row[0] : e->since_row;
     w.known = (struct ek_align_known){e->level_error, 1, 0};
     int usual = ek_looks_usual(&d->profile->baseline[e->feature],
                                ek_profile_density(d->profile, e->feature), &w,
                                ek_detector_rule(d, e->feature)->min_effect) &&
-                !ek_categories_diagnose(d->categories, e->feature, e->cell,
-                                        d->window_row + (n - count), count, &category);
+                !ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, count,
+                                        &category);
     return usual ? count : 0;
 }
 
@@ -159,7 +155,7 @@ static int looks_normal(struct ek_detector *d, struct ek_episode *e,
         e->recovery = (e->recovery + 1) * bet;
         return e->recovery > RECOVERY_LEVEL;
     }
-    if (e->lists % EK_RECOVERY_LISTS)
+    if ((e->lists + e->number - 1) % EK_RECOVERY_LISTS) /* those that began together take turns */
         return 0;
     uint64_t row;
     int normal = normal_lists(d, e, &row);
@@ -178,7 +174,9 @@ enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
     }
     if (!e->relieved)
         return EK_LASTS;
-    enum ek_recovery verdict = look_at_segments(d, e);
+    enum ek_recovery verdict = EK_LASTS;
+    if (ek_turn_to_relief(d, e, e->relieved_at == e->lists))
+        verdict = look_at_segments(d, e);
     if (verdict == EK_LASTS && e->lists - e->relieved_at >= FOLLOWED) {
         e->relieved = 0;
         e->recovery = 0;
