@@ -168,6 +168,48 @@ static void case_of(struct ek_bench *b, struct work *w, int segments)
         ek_sketch_set_free(w->sets[i]);
 }
 
+/* Between two lists other work has the caches: the cost of the sketches is what they add to it. */
+enum { COLD_LISTS = 400, COLD_SEGMENTS = 8, COLD_BYTES = 1 << 20, CACHE_LINE = 64 };
+
+struct cold {
+    struct work *w;
+    uint8_t *other;
+    int counts; /* whether the sketches get the lists */
+};
+
+static void cold_lists(void *context)
+{
+    const struct cold *c = context;
+    const size_t list = (size_t)MESSAGE_ROWS * FEATURES;
+    float sum = 0;
+    for (size_t i = 0; i < COLD_LISTS; i++) {
+        const float *x = c->w->x + i * list;
+        for (size_t k = 0; k < COLD_BYTES; k += CACHE_LINE)
+            c->other[k]++;
+        for (size_t k = 0; k < list; k++) /* decoded just now */
+            sum += x[k];
+        for (size_t s = 0; c->counts && s < 2; s++)
+            ek_sketch_set_add(c->w->sets[s * (1 + i % COLD_SEGMENTS)], x, MESSAGE_ROWS);
+    }
+    ek_bench_use(&sum);
+}
+
+static void cold_case(struct ek_bench *b, struct work *w)
+{
+    struct cold with = {w, ek_bench_memory(COLD_BYTES, 1), 1}, without = {w, with.other, 0};
+    for (int i = 0; i <= COLD_SEGMENTS; i++)
+        if (ek_sketch_set_new(w->sets + i, FEATURES, NULL))
+            abort();
+    double seconds =
+        ek_bench_seconds(b, cold_lists, &with) - ek_bench_seconds(b, cold_lists, &without);
+    ek_bench_record(b, "136 features, all traffic and 8 segments, 1 MiB of other work per list",
+                    "ns/value", seconds * 1e9 / (2. * COLD_LISTS * MESSAGE_ROWS * FEATURES), NULL,
+                    0);
+    for (int i = 0; i <= COLD_SEGMENTS; i++)
+        ek_sketch_set_free(w->sets[i]);
+    ek_free(with.other);
+}
+
 struct one_feature {
     const struct ek_sketch_set *set;
     struct ek_sketch *sketch, *into;
@@ -308,6 +350,7 @@ void bench_sketch(struct ek_bench *b)
     case_of(b, &w, 1);
     case_of(b, &w, 8);
     case_of(b, &w, 64);
+    cold_case(b, &w);
     single_sketch(b, &w);
     memory_of_a_cell(b, x);
     ek_free(w.buckets);
