@@ -30,32 +30,33 @@ double ek_sketch_quantile(const struct ek_sketch *s, double share)
 /* What the keys of an octave have in common, so that a key costs no logarithm and no division. */
 enum { PER_OCTAVE = 64, EXPONENT_BIAS = 127 };
 
-struct moments {
+struct octave {
     double ln[PER_OCTAVE];   /* of the middles in [1, 2) */
     double bend[PER_OCTAVE]; /* how much the mean logarithm of a key is below that of its middle */
+};
+
+struct moments {
     double weight, sum, squares, about;
     int first, last; /* finite keys; -1: none */
 };
 
 /* Within a key values are spread evenly: bend is w^2 / 24, w the width relative to the middle. */
-static void moments_init(struct moments *m)
+static void octave_init(struct octave *o)
 {
-    m->weight = m->sum = m->squares = m->about = 0;
-    m->first = m->last = -1;
     for (int i = 0; i < PER_OCTAVE; i++) {
         double w = 1 / (PER_OCTAVE + i + 0.5);
-        m->ln[i] = log(1 + (i + 0.5) / PER_OCTAVE);
-        m->bend[i] = w * w / 24;
+        o->ln[i] = log(1 + (i + 0.5) / PER_OCTAVE);
+        o->bend[i] = w * w / 24;
     }
 }
 
 /* Mean of ln|x| over a key. */
-static double mean_ln(const struct moments *m, uint16_t magnitude)
+static double mean_ln(const struct octave *o, uint16_t magnitude)
 {
     int exponent = magnitude / PER_OCTAVE, part = magnitude % PER_OCTAVE;
     if (exponent == 0)
         return log(ek_sketch_value(magnitude));
-    return (exponent - EXPONENT_BIAS) * M_LN2 + m->ln[part] - m->bend[part];
+    return (exponent - EXPONENT_BIAS) * M_LN2 + o->ln[part] - o->bend[part];
 }
 
 /* About the first value, against cancellation. */
@@ -70,8 +71,8 @@ static void add_moment(struct moments *m, double x, double weight)
 }
 
 /* Counts and moments of one key. */
-static void summarize_key(struct ek_sketch_summary *out, struct moments *m, uint16_t key,
-                          uint64_t count)
+static void summarize_key(struct ek_sketch_summary *out, struct moments *m, const struct octave *o,
+                          uint16_t key, uint64_t count)
 {
     uint16_t magnitude = key & (EK_SKETCH_NEG_ZERO - 1);
     if (magnitude == EK_SKETCH_INF) {
@@ -85,7 +86,21 @@ static void summarize_key(struct ek_sketch_summary *out, struct moments *m, uint
         return;
     }
     out->negative += key >= EK_SKETCH_NEG_ZERO ? count : 0;
-    add_moment(m, mean_ln(m, magnitude), (double)count);
+    add_moment(m, mean_ln(o, magnitude), (double)count);
+}
+
+/* The moments of the block that is open go through registers. */
+static void summarize_block(struct ek_sketch_summary *out, struct moments *m,
+                            const struct octave *o, const struct ek_sketch_walk *w)
+{
+    struct moments local = *m;
+    uint16_t key = w->key;
+    for (int left = w->left; left > 0; left--) {
+        key = (uint16_t)(key + w->step);
+        if (w->counts[key])
+            summarize_key(out, &local, o, key, w->counts[key]);
+    }
+    *m = local;
 }
 
 /* Values up to a quantile, at least one: an integer, for comparisons without a conversion. */
@@ -102,11 +117,15 @@ void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int co
     int next = 0;
     uint64_t wanted = count ? values_below(shares[0], finite) : 0;
     struct ek_sketch_walk w = ek_sketch_walk_of(s);
-    while (next < count && ek_sketch_walk_on(&w)) {
-        below += is_finite(w.key) ? w.count : 0;
-        while (next < count && below >= wanted) {
-            out[next++] = ek_sketch_value(w.key);
-            wanted = next < count ? values_below(shares[next], finite) : 0;
+    for (; next < count && ek_sketch_walk_block(&w); ek_sketch_walk_over(&w)) {
+        uint16_t key = w.key;
+        for (int left = w.left; left > 0 && next < count; left--) {
+            key = (uint16_t)(key + w.step);
+            below += is_finite(key) ? w.counts[key] : 0;
+            for (; next < count && below >= wanted; next++) {
+                out[next] = ek_sketch_value(key);
+                wanted = next + 1 < count ? values_below(shares[next + 1], finite) : 0;
+            }
         }
     }
     for (; next < count; next++)
@@ -118,8 +137,9 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
     static const double shares[] = {0.01, 0.5, 0.99, 0.999};
     const double none = (double)NAN;
     double quantile[4];
-    struct moments m;
-    moments_init(&m);
+    struct octave octave;
+    struct moments m = {.first = -1, .last = -1};
+    octave_init(&octave);
     *out = (struct ek_sketch_summary){.total = s->total,
                                       .missing = ek_sketch_count(s, EK_SKETCH_NAN),
                                       .log_mean = none,
@@ -127,8 +147,8 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
                                       .low = none,
                                       .high = none};
     struct ek_sketch_walk w = ek_sketch_walk_of(s);
-    while (ek_sketch_walk_on(&w))
-        summarize_key(out, &m, w.key, w.count);
+    for (; ek_sketch_walk_block(&w); ek_sketch_walk_over(&w))
+        summarize_block(out, &m, &octave, &w);
     if (m.first >= 0) {
         out->low = ek_sketch_value((uint16_t)m.first);
         out->high = ek_sketch_value((uint16_t)m.last);

@@ -22,8 +22,14 @@ struct ek_sketch_walk {
 
 struct ek_sketch_walk ek_sketch_walk_of(const struct ek_sketch *s);
 int ek_sketch_place(uint16_t key);
-/* Opens the next block that was written; 0 when there is none. For ek_sketch_walk_on. */
+/* Block by block, for loops of their own over w->left keys, the first w->key + w->step: opens the
+ * next block that was written (0 when there is none), and goes behind it. */
 int ek_sketch_walk_block(struct ek_sketch_walk *w);
+static inline void ek_sketch_walk_over(struct ek_sketch_walk *w)
+{
+    w->next += w->left;
+    w->left = 0;
+}
 
 /* The next key with a count; 0 at the end. */
 static inline int ek_sketch_walk_on(struct ek_sketch_walk *w)
