@@ -133,8 +133,8 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
 
 /* At least once. Retries keep the order of a partition, since no second request is on its way
  * beside the first. That costs no throughput: what comes meanwhile is sent together. The idempotent
- * producer would keep it too, but it wakes for every message that waits for its turn and takes
- * twice the processor (docs/operations.md has the figures). */
+ * producer would keep it too, but it wakes for every message that waits for its turn
+ * (docs/operations.md has the figures). */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     char linger[32];

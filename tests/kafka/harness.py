@@ -197,7 +197,7 @@ class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
-                 alerts=None, group=None, limits=""):
+                 alerts=None, group=None, limits="", pipeline=""):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -214,7 +214,8 @@ class Daemon:
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}http: {{listen: \"{self.http}\"}}\n"
-                      f"limits: {{{limits}}}\n")
+                      f"limits: {{{limits}}}\n"
+                      f"pipeline: {{{pipeline}}}\n")
 
     def start(self):
         with open(self.log_path, "ab") as log:

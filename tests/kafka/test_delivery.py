@@ -161,19 +161,19 @@ class AnOutputThatTakesLess(unittest.TestCase):
 class Restarts(unittest.TestCase):
     COUNT = 6000
 
-    def run_through(self, number, twice=False):
+    def run_through(self, number, partitions=2, pipeline=""):
         """Sends at a pace, ends the daemon in the middle, starts it again; what came out."""
-        source, target = WORLD.topics(2)
+        source, target = WORLD.topics(partitions)
         values = WORLD.hotel(500)
-        frames = numbered([values[i % 500] for i in range(self.COUNT)], 2)
+        frames = numbered([values[i % 500] for i in range(self.COUNT)], partitions)
         sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
-        with daemon(source, target) as d:
+        with daemon(source, target, pipeline=pipeline) as d:
             d.wait_ready()
             sender.start()
             d.wait_handled(self.COUNT // 4)
             status = d.stop(number)
             self.assertEqual(status, 0 if number == signal.SIGTERM else -number, d.log())
-        with daemon(source, target, group="group-" + source) as d:
+        with daemon(source, target, group="group-" + source, pipeline=pipeline) as d:
             sender.join()
             eventually("all of it came out",
                        lambda: d.ready() and d.json("/api/v1/status")["lag"] == 0 and
@@ -193,6 +193,19 @@ class Restarts(unittest.TestCase):
         self.assertGreaterEqual(len(out), self.COUNT)
         first = {}
         for f in out:
+            first.setdefault(int(f.header("n")), f)
+        in_order(self, list(first.values()))
+
+    SEVERAL = "workers: 3, batch: 16"
+
+    def test_a_clean_stop_of_several_workers_loses_and_repeats_nothing(self):
+        out = self.run_through(signal.SIGTERM, 5, self.SEVERAL)
+        self.assertEqual(len(out), self.COUNT)
+        in_order(self, out)
+
+    def test_a_kill_of_several_workers_loses_nothing(self):
+        first = {}
+        for f in self.run_through(signal.SIGKILL, 5, self.SEVERAL):
             first.setdefault(int(f.header("n")), f)
         in_order(self, list(first.values()))
 

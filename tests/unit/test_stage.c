@@ -39,24 +39,30 @@ struct scene {
     struct ek_error error;
 };
 
-static void make_assets(struct scene *s)
+static void train(struct scene *s, uint64_t lists)
 {
-    const char *text = ek_hotel_manifest();
     struct ek_profile_fit *fit;
     struct ek_query q;
-    ck_assert_int_eq(ek_manifest_parse(&s->assets.manifest, "m", text, strlen(text), NULL), 0);
-    ck_assert_int_eq(ek_hotel_new(&s->hotel, 1, NULL), 0);
     ck_assert_int_eq(ek_profile_fit_new(&fit, s->assets.manifest, NULL, NULL), 0);
     ek_query_init(&q);
-    for (uint64_t i = 0; i < TRAINING; i++) {
+    for (uint64_t i = 0; i < lists; i++) {
         ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, NULL), 0);
         ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), 0);
     }
+    ek_profile_free(s->assets.profile);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &s->assets.profile, NULL), 0);
-    ck_assert_int_eq(ek_rules_default(&s->assets.rules, s->assets.manifest, NULL), 0);
-    ck_assert_int_eq(ek_codec_new(&s->assets.codec, s->assets.manifest, NULL, NULL, NULL), 0);
     ek_query_release(&q);
     ek_profile_fit_free(fit);
+}
+
+static void make_assets(struct scene *s)
+{
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&s->assets.manifest, "m", text, strlen(text), NULL), 0);
+    ck_assert_int_eq(ek_hotel_new(&s->hotel, 1, NULL), 0);
+    train(s, TRAINING);
+    ck_assert_int_eq(ek_rules_default(&s->assets.rules, s->assets.manifest, NULL), 0);
+    ck_assert_int_eq(ek_codec_new(&s->assets.codec, s->assets.manifest, NULL, NULL, NULL), 0);
 }
 
 static void set(struct scene *s, const char *key, const char *value)
@@ -144,6 +150,15 @@ static struct ek_stage_stats wait_for(struct scene *s, uint64_t handled)
     return t;
 }
 
+static void make_message(struct scene *s, uint64_t i, struct ek_query *q, struct ek_buf *message)
+{
+    ck_assert_int_eq(ek_hotel_list(s->hotel, i, q, NULL), 0);
+    if (s->change)
+        s->change(q, i);
+    ek_buf_clear(message);
+    ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, message, NULL), 0);
+}
+
 /* Sends lists [from, to) with every tenth one cut short. */
 static void feed(struct scene *s, uint64_t from, uint64_t to)
 {
@@ -155,12 +170,7 @@ static void feed(struct scene *s, uint64_t from, uint64_t to)
     ek_buf_init(&message, 0);
     ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", &e), 0);
     for (uint64_t i = from; i < to; i++) {
-        ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, &e), 0);
-        if (s->change)
-            s->change(&q, i);
-        ek_buf_clear(&message);
-        ck_assert_int_eq(ek_codec_encode(s->assets.manifest, &q, EK_FEATURES_ARRAY, &message, &e),
-                         0);
+        make_message(s, i, &q, &message);
         struct ek_kafka_record r = {.partition = s->spread ? (int)(i % (uint64_t)s->spread) : -1,
                                     .timestamp_ms = 1000 + (int64_t)i,
                                     .key = "k",
@@ -331,6 +341,80 @@ START_TEST(a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read
     ck_assert_uint_eq(t.passed + t.dead, t.consumed);
     ck_assert_uint_eq(committed(&s), t.consumed);
     ck_assert_uint_eq(count_in_order(&s), t.passed);
+    end(&s);
+}
+END_TEST
+
+enum { FAULT_FROM = 600, MORE_TRAINING = 3000 };
+
+static void price_in_cents(struct ek_query *q, uint64_t i)
+{
+    make_short(q, i);
+    for (int k = 0; i >= FAULT_FROM && k < q->items; k++)
+        q->x[k * q->item_features] *= 100;
+}
+
+/* Events without their times: those of a stage go on with the clock. */
+static char *without_times(const char *events)
+{
+    static const char key[] = "\"time_ms\":";
+    char *out = strdup(events), *to = out;
+    for (const char *from = events; *from;) {
+        if (!strncmp(from, key, sizeof key - 1))
+            from += sizeof key - 1 + strspn(from + sizeof key - 1, "0123456789");
+        else
+            *to++ = *from++;
+    }
+    *to = 0;
+    return out;
+}
+
+/* What a guard on its own tells of the same messages, as `replay` does. */
+static char *events_alone(struct scene *s)
+{
+    struct ek_guard *guard;
+    struct ek_query q;
+    struct ek_buf message, events;
+    const char *json;
+    ek_query_init(&q);
+    ek_buf_init(&message, 0);
+    ek_buf_init(&events, 0);
+    ck_assert_int_eq(ek_guard_new(&guard, &s->assets, NULL), 0);
+    for (uint64_t i = 0; i < MANY; i++) {
+        make_message(s, i, &q, &message);
+        if (!ek_guard_observe(guard, message.data, message.length - (i % 10 == 9), 0, NULL))
+            while (ek_guard_next_event(guard, &json) > 0)
+                ck_assert_int_eq(ek_buf_printf(&events, "%s\n", json), 0);
+    }
+    char *text = without_times(ek_buf_string(&events));
+    ek_guard_free(guard);
+    ek_buf_release(&events);
+    ek_buf_release(&message);
+    ek_query_release(&q);
+    return text;
+}
+
+START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
+{
+    struct scene s;
+    struct ek_buf events;
+    uint64_t after = 0;
+    begin(&s);
+    s.change = price_in_cents;
+    train(&s, MORE_TRAINING);
+    set(&s, "pipeline.workers", "1");
+    start(&s);
+    feed(&s, 0, MANY);
+    wait_for(&s, MANY);
+    ek_buf_init(&events, 0);
+    ck_assert_int_eq(ek_stage_events(s.stage, &after, &events), 0);
+    char *told = without_times(ek_buf_string(&events)), *expected = events_alone(&s);
+    ck_assert_ptr_nonnull(strstr(expected, "\"state\":\"updated\""));
+    ck_assert_str_eq(told, expected);
+    free(told);
+    free(expected);
+    ek_buf_release(&events);
+    finish(&s);
     end(&s);
 }
 END_TEST
@@ -558,6 +642,7 @@ Suite *suite_stage(void)
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
                     a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read,
+                    a_stage_with_one_worker_tells_what_a_guard_alone_tells,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,
                     a_stage_warns_when_model_and_upstream_rank_differently,
