@@ -30,8 +30,8 @@ static inline int ek_z_bin(float z)
 /* Bin of a ln spread, which is a number. */
 static inline int ek_spread_bin(float spread)
 {
-    float at = (spread + 6) * 14, most = EK_BET_SPREAD_BINS - 1;
-    return (int)(at > 0 ? at < most ? at : most : 0);
+    float at = (spread + 6) * 14, most = EK_BET_SPREAD_BINS - 1, above = at > 0 ? at : 0;
+    return (int)(above < most ? above : most);
 }
 
 /* Places of the bins in struct ek_bet_law: a list looks up and down close together. */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { FEATURES = 136, ITEMS = 20, LISTS = 1000, TRAINING = 10000, ARMS = 8 };
 
@@ -59,8 +60,42 @@ static void observe(void *context)
     }
 }
 
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* As a stage meets it, whose other work has gone through the caches since the list before. Best of
+ * some rounds; what is evicted, and the clock, are not in the figure but for 20 ns a list. */
+static void cold_case(struct ek_bench *b, struct work *w, const char *name)
+{
+    enum { ROUNDS = 10, COLD_LISTS = 100, EVICTED = 8 << 20, LINE = 64 };
+    char *other = ek_bench_memory(EVICTED, 1);
+    double best = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0;
+        for (int i = 0; i < COLD_LISTS; i++) {
+            struct ek_query q = w->lists[i];
+            for (int at = 0; at < EVICTED; at += LINE)
+                other[at]++;
+            ek_bench_use(other);
+            memcpy(w->values, q.x, sizeof w->values);
+            q.x = w->values;
+            double start = seconds();
+            if (ek_detector_observe(w->detector, &q, 0, NULL))
+                abort();
+            sum += seconds() - start;
+        }
+        best = sum < best ? sum : best;
+    }
+    ek_bench_record(b, name, "ns/value", 1e9 * best / (COLD_LISTS * ITEMS * FEATURES), NULL, 0);
+    free(other);
+}
+
 static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
-                     struct ek_query *lists, const char *text, const char *name)
+                     struct ek_query *lists, const char *text, const char *name, const char *cold)
 {
     struct ek_rules *rules;
     struct work w = {.lists = lists};
@@ -72,6 +107,7 @@ static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profil
         abort();
     const struct ek_contender ours = {NULL, observe, &w};
     ek_bench_case(b, name, "ns/value", (double)LISTS * ITEMS * FEATURES, &ours, 1);
+    cold_case(b, &w, cold);
     ek_detector_free(w.detector);
     ek_rules_free(rules);
     ek_buf_release(&yaml);
@@ -253,9 +289,11 @@ void bench_observe(struct ek_bench *b)
     for (int i = 0; i < LISTS; i++)
         fill(&lists[i], FEATURES, &r);
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\n",
-             "observe, 136 features, 20 items, all traffic");
+             "observe, 136 features, 20 items, all traffic",
+             "observe, 136 features, 20 items, all traffic, cold caches");
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
-             "observe, 136 features, 20 items, all traffic and 2 arms");
+             "observe, 136 features, 20 items, all traffic and 2 arms",
+             "observe, 136 features, 20 items, all traffic and 2 arms, cold caches");
     guard_cases(b, m, p, lists);
     snapshot_cases(b, m, p, lists);
     for (int i = 0; i < LISTS; i++)
