@@ -9,14 +9,21 @@ import re
 import sys
 
 NONE = "not measured"
+BUSY_PERCENT = 10  # of all processors: above that figures are rough
 KAFKA = "136 features, 20 items, "
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, not idempotent"
 
 
 class Rows:
+    """Lines of a file; `portable` are those of `make ISA=portable bench` beside it."""
+
     def __init__(self, path):
-        with open(path, encoding="utf-8") as stream:
-            self.all = [json.loads(line) for line in stream]
+        self.all = []
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as stream:
+                self.all = [json.loads(line) for line in stream]
+        folder, name = os.path.split(path)
+        self.portable = None if folder.endswith("portable") else Rows(os.path.join(folder, "portable", name))
 
     def find(self, bench, case, unit=None, peer=None):
         return next((r for r in self.all if r["bench"] == bench and r["case"] == case and r["peer"] == peer
@@ -52,13 +59,13 @@ def table(head, rows):
 
 
 def machine(rows):
-    load, cores = rows.value("machine", "load average before a run"), rows.value("machine", "processors")
-    if load is None:
+    busy, cores = rows.value("machine", "busy with other work before a run"), rows.value("machine", "processors")
+    if busy is None:
         return "Not measured yet."
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
         models = re.findall(r"model name\s*: (.*)", stream.read())
-    told = f"{models[0] if models else 'an unknown processor'}, {cores:.0f} of it; load average before a run: {load:.1f}."
-    if load > cores / 4:
+    told = f"{models[0] if models else 'an unknown processor'}, {cores:.0f} of it; {busy:.0f}% busy with other work before a run."
+    if busy > BUSY_PERCENT:
         told += " **The machine was busy with other work: these figures are rough and to be made again.**"
     return told
 
@@ -69,6 +76,9 @@ def budgets(rows):
                   default=None)
     cell = rows.value("sketch", "136 features, resident memory of a cell")
 
+    def guarded(found, encoding):
+        return number(found.value("sweep", f"guard, {KAFKA}{encoding}", "ns/value"), "ns/value")
+
     def forwarder(case):
         return times(rows.find("kafka", KAFKA + case, "messages/s", FORWARDER))
 
@@ -77,9 +87,10 @@ def budgets(rows):
         ["the same, float32 array", "0.90", forwarder("float32 array, nothing routed")],
         ["`run` against the forwarder, 5 features routed, `bin`", "0.80", forwarder("bin, 5 features routed")],
         ["the same, float32 array", "0.80", forwarder("float32 array, 5 features routed")],
-        ["guard, `bin`, AVX-512", "4 ns/value", number(rows.value("sweep", f"guard, {KAFKA}bin", "ns/value"), "ns/value")],
-        ["guard, float32 array, AVX-512", "5 ns/value",
-         number(rows.value("sweep", f"guard, {KAFKA}float32 array", "ns/value"), "ns/value")],
+        ["guard, `bin`, AVX-512", "4 ns/value", guarded(rows, "bin")],
+        ["guard, float32 array, AVX-512", "5 ns/value", guarded(rows, "float32 array")],
+        ["guard, `bin`, portable", "8 ns/value", guarded(rows.portable, "bin")],
+        ["guard, float32 array, portable", "9 ns/value", guarded(rows.portable, "float32 array")],
         ["sketch, 8 segments, against the fastest published", "5 times", number(fastest, "times")],
         ["scoring 20 items against ONNX Runtime, 64-32, 5 routed", "1.0",
          times(rows.find("onnx", KAFKA + "64-32, all routable, 5 routed", None, "ONNX Runtime"))],
@@ -108,8 +119,10 @@ def latency(rows):
     for case in dict.fromkeys(r["case"] for r in rows.of("kafka") if ", from producer to consumer, " in r["case"]):
         quantile = case.rsplit(", ", 1)[1]
         out.append([re.sub(", half of.*", "", case).removeprefix(KAFKA), quantile,
-                    *(number(rows.value("kafka", case, None, p)) for p in (None, FORWARDER, "limit: no stage"))])
-    return table(["case", "", "through `run`, ms", "through the forwarder, ms", "no stage, ms"], out) if out else NONE
+                    *(number(rows.value("kafka", case, None, p)) for p in (None, FORWARDER, "limit: no stage")),
+                    number(rows.value("kafka", case.replace("from producer to consumer", "added by the stage")))])
+    return table(["case", "", "through `run`, ms", "through the forwarder, ms", "no stage, ms", "added by `run`"], out) \
+        if out else NONE
 
 
 def by_peer(bench, unit):

@@ -70,13 +70,6 @@ run_stages() { on_broker stages stages "$1"; }
 run_scale() { on_broker scale scale "$1"; }
 run_perf() { on_broker perf profile "$1"; }
 
-# What else the machine does: figures of a busy one are marked.
-note_machine() { # results
-	read -r load _ </proc/loadavg
-	printf '{"bench":"machine","case":"%s","value":%s,"unit":"%s","peer":null,"ratio":null}\n' \
-		"load average before a run" "$load" processes processors "$(nproc)" processors >>"$1"
-}
-
 run_named() { # results, name
 	case " $others " in
 	*" $2 "*) "run_$2" "$1" ;;
@@ -97,7 +90,7 @@ while [ "$i" -le "$runs" ]; do
 	results=$build/bench-$i.jsonl
 	rm -f "$results"
 	[ "$runs" = 1 ] || echo "run $i of $runs"
-	note_machine "$results"
+	python3 -B "$here/idle.py" >>"$results"
 	for name in "$@"; do
 		if [ "$name" = all ]; then run_all "$results"; else run_named "$results" "$name" || failed="$failed $name"; fi
 	done

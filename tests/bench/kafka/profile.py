@@ -36,9 +36,10 @@ def tell(bench, title, rows):
         libraries[name] = libraries.get(name, 0) + share
     for name, share in sorted(libraries.items(), key=lambda x: -x[1])[:6]:
         bench.line(f"{title}, all of {name}", "%", share, None, None)
-    for share, library, function in sorted(rows, reverse=True)[:FUNCTIONS]:
+    named = [r for r in rows if not r[2].startswith("0x")]  # a library without symbols is in its sum
+    for share, library, function in sorted(named, reverse=True)[:FUNCTIONS]:
         name = re.sub(r"\.so.*|-\d.*", "", library)
-        bench.line(f"{title}, {function} ({name})", "%", share, None, None)
+        bench.line(f"{title}, {re.sub('[.@].*', '', function)} ({name})", "%", share, None, None)
 
 
 def sample(place, build, title, faulty, args):

@@ -1,0 +1,28 @@
+"""Lines about the machine, taken while we do nothing: how many processors it has, and how busy they are with other work."""
+import json
+import os
+import time
+
+SECONDS = 3
+
+
+def ticks():
+    """(all, idle) since the start of the machine."""
+    with open("/proc/stat", encoding="ascii") as stream:
+        numbers = list(map(int, stream.readline().split()[1:9]))
+    return sum(numbers), numbers[3] + numbers[4]
+
+
+def main():
+    before = ticks()
+    time.sleep(SECONDS)
+    spent, idle = (b - a for a, b in zip(before, ticks()))
+    cores = len(os.sched_getaffinity(0))
+    for case, value, unit in (("processors", cores, "processors"),
+                              ("busy with other work before a run", round(100 * (1 - idle / max(spent, 1)), 1), "%")):
+        print(json.dumps({"bench": "machine", "case": case, "value": value, "unit": unit, "peer": None, "ratio": None},
+                         separators=(",", ":")))
+
+
+if __name__ == "__main__":
+    main()
