@@ -82,8 +82,8 @@ uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
 /* To empty a set bit by bit while rows go on coming: what it has becomes its sealed part, which the
  * calls above no longer see; the features of that part are then read and dropped, rising. At most
  * EK_SKETCH_SEALED_ROWS rows may come before the last is dropped, beyond them _add is EK_EUSAGE.
- * Nothing must be sealed at that time. Costs no more than a list that happens to flush the buffer;
- * the first such list after it drains all counters. */
+ * Nothing must be sealed at that time. Costs a flush of what is buffered; the counters of a group
+ * of features are drained when that is flushed next, or when its first feature is dropped. */
 enum { EK_SKETCH_SEALED_ROWS = 32768 };
 void ek_sketch_set_seal(struct ek_sketch_set *s);
 /* The first feature whose sealed part is there; the number of features when there is none. */
