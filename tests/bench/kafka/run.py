@@ -16,8 +16,8 @@ import sys
 sys.path.insert(0, os.path.join(at.TOP, "tests", "bench", "peers"))
 from record import Bench  # noqa: E402
 
-FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, not idempotent"
-UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\""
+FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
+UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\", max.in.flight.requests.per.connection: \"1000000\""
 UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), ("broker", ", processor time of the broker"))
 
 
