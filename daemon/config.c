@@ -168,7 +168,8 @@ static int store_number(int64_t *slot, const struct ek_option *o, const char *te
         rc = ek_parse_i64(text, EK_WHOLE, &value);
     }
     if (rc == EK_EFORMAT)
-        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is not %s", o->key, text, form);
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is not %s%s%s", o->key, text,
+                       o->word ? o->word : "", o->word ? " or " : "", form);
     if (rc || value < o->low || value > o->high)
         return ek_fail(e, EK_ECONFIG, "'%s': %s is not between %s and %s", o->key, text,
                        ek_config_quantity(o, o->low, low, sizeof low),

@@ -319,6 +319,26 @@ START_TEST(a_configuration_can_be_made_in_code)
 }
 END_TEST
 
+START_TEST(workers_are_counted_or_found_out)
+{
+    struct ek_config *c;
+    struct ek_error e;
+    ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
+    ck_assert_int_ge(ek_config_workers(c), 1);
+    ck_assert_int_le(ek_config_workers(c), EK_WORKERS_MAX);
+    ck_assert_int_eq(ek_config_set(c, "pipeline.workers", "7", &e), EK_OK);
+    ck_assert_int_eq(ek_config_workers(c), 7);
+    ck_assert_int_eq(ek_config_set(c, "pipeline.workers", "0", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'pipeline.workers': 0 is not between 1 and 16");
+    ck_assert_int_eq(ek_config_set(c, "pipeline.workers", "many", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'pipeline.workers': 'many' is not auto or an integer");
+    ck_assert_int_eq(ek_config_set(c, "pipeline.workers", "auto", &e), EK_OK);
+    ck_assert_int_ge(ek_config_workers(c), 1);
+    ck_assert_int_eq(ek_config_set(c, "pipeline.batch", "auto", &e), EK_ECONFIG);
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(the_page_of_the_options_is_up_to_date)
 {
     struct ek_buf made, kept;
@@ -337,9 +357,9 @@ END_TEST
 Suite *suite_config(void)
 {
     return ek_suite(
-        "config", a_short_file_gets_the_built_in_values, relative_assets_are_beside_the_file,
-        values_come_from_the_environment, unknown_keys_are_errors_with_the_nearest_one,
-        what_comes_later_is_said_and_not_ignored,
+        "config", workers_are_counted_or_found_out, a_short_file_gets_the_built_in_values,
+        relative_assets_are_beside_the_file, values_come_from_the_environment,
+        unknown_keys_are_errors_with_the_nearest_one, what_comes_later_is_said_and_not_ignored,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand, what_is_required_is_asked_for,
         a_check_goes_on_after_a_fault, a_check_tells_what_does_not_fit_together_too,
