@@ -34,7 +34,7 @@ static const double ROUNDING = 1e-6; /* of a bound */
 
 /* A number of hits and what it does to a list: the level moves, and the spread grows. */
 struct hit {
-    double number, chance, shift, spread, inv_sd, peak;
+    double number, chance, bins, spread, inv_sd, peak; /* bins of the density the level moves by */
 };
 
 /* The numbers of hits of the lists of one size. */
@@ -115,7 +115,7 @@ static void settle_hit(struct hit *h, const struct ek_told *t, int list, double 
     double k = t->items[list], part = h->number / k, typical = t->typical[list];
     double own = typical * typical, apart = apart_by(part, f, k);
     double both = own + apart, kept = t->sd[list] * own / both;
-    h->shift = part * f;
+    h->bins = part * f / EK_RESIDUAL_BIN;
     h->spread = .5 * log(both / own);
     h->inv_sd = 1 / sqrt(kept * kept + own * apart / k / (both * both));
     h->peak = EK_SPREAD_PEAK * h->inv_sd;
@@ -154,14 +154,16 @@ static double density_bound(const struct sorted *s, int list, double f)
 /* Density of a list: a sum over how many of its items were hit. */
 static double density_of(const struct ek_told *t, int list, const struct hits *h)
 {
-    double total = 0, level = t->level[list], usual = t->usual[list], move = t->move[list];
+    double total = 0, move = t->move[list];
+    double from = (t->level[list] - t->usual[list] - EK_RESIDUAL_LOW) / EK_RESIDUAL_BIN;
     for (int i = 0; i < h->count; i++) {
         const struct hit *x = &h->hit[i];
-        double z = (move - x->spread) * x->inv_sd, law = EVENLY;
+        double z = (move - x->spread) * x->inv_sd, law = isnan(move) ? 1 : EVENLY;
+        double bin = from - x->bins, last = EK_DENSITY_BINS - 1;
+        bin = bin > 0 ? bin : 0;
         if (fabs(z) < FAR)
             law += x->peak * ek_exp(-.5 * z * z);
-        total += x->chance * t->density[ek_residual_bin((float)(level - x->shift - usual))] *
-                 (isnan(move) ? 1 : law);
+        total += x->chance * t->density[(int)(bin < last ? bin : last)] * law;
     }
     return total;
 }

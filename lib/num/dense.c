@@ -82,15 +82,15 @@ int ek_dense_start(const struct ek_dense *d)
     return d->panels * EK_DENSE_PANEL;
 }
 
-void ek_dense_apply_from(const struct ek_dense *d, const float *start, const float *x, int rows,
-                         size_t x_stride, float *y, size_t y_stride, int relu)
+void ek_dense_apply_from(const struct ek_dense *d, const float *start, int idle, const float *x,
+                         int rows, size_t x_stride, float *y, size_t y_stride, int relu)
 {
-    const struct ek_dense_rows all = {x, y, x_stride, y_stride, rows, relu, start};
+    const struct ek_dense_rows all = {x, y, x_stride, y_stride, rows, relu, start, idle};
     ek_dense_fn_of(ek_isa_best())(d, &all);
 }
 
 void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x_stride, float *y,
                     size_t y_stride, int relu)
 {
-    ek_dense_apply_from(d, NULL, x, rows, x_stride, y, y_stride, relu);
+    ek_dense_apply_from(d, NULL, 0, x, rows, x_stride, y, y_stride, relu);
 }

@@ -32,8 +32,9 @@ void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x
 int ek_dense_start(const struct ek_dense *d);
 /* As ek_dense_apply, but outputs begin with `start` in place of the bias, as when the first inputs
  * of a layer are the same for all rows and have been seen to. start [ek_dense_start]; what lies
- * beyond the outputs is read and has no effect. */
-void ek_dense_apply_from(const struct ek_dense *d, const float *start, const float *x, int rows,
-                         size_t x_stride, float *y, size_t y_stride, int relu);
+ * beyond the outputs is read and has no effect. NULL: the bias. The last `idle` inputs are 0 in all
+ * rows: leaving them out changes nothing, as weights are finite. */
+void ek_dense_apply_from(const struct ek_dense *d, const float *start, int idle, const float *x,
+                         int rows, size_t x_stride, float *y, size_t y_stride, int relu);
 
 #endif

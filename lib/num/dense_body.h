@@ -39,7 +39,7 @@ DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_row
     for (int v = 0; v < vectors; v++)
         for (int r = 0; r < rows; r++)
             sum[r][v] = *(const dense_u *)(bias + v * EK_LANES);
-    for (int i = 0; i < d->inputs; i++, weight += EK_DENSE_PANEL) {
+    for (int i = 0; i < d->inputs - all->idle; i++, weight += EK_DENSE_PANEL) {
         dense_v w[EK_DENSE_PANELS * DENSE_VECTORS];
         for (int v = 0; v < vectors; v++)
             w[v] = *(const dense_u *)(weight + (size_t)(v / DENSE_VECTORS) * step +

@@ -22,6 +22,7 @@ struct ek_dense_rows {
     size_t x_stride, y_stride;
     int rows, relu;
     const float *start; /* [panels][EK_DENSE_PANEL]; NULL: the layer's bias */
+    int idle;           /* inputs at the end that are 0 in all rows, and not looked at */
 };
 
 typedef void ek_dense_fn(const struct ek_dense *d, const struct ek_dense_rows *rows);

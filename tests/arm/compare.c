@@ -101,8 +101,8 @@ static int near_layers(struct ek_rng *r, enum ek_isa isa)
         x[i] = (float)ek_rng_normal(r);
     if (ek_dense_new(&d, FEATURES, OUTPUTS, weight, NULL))
         abort();
-    const struct ek_dense_rows to_a = {x, a, FEATURES, OUTPUTS, ROWS, 1, NULL};
-    const struct ek_dense_rows to_b = {x, b, FEATURES, OUTPUTS, ROWS, 1, NULL};
+    const struct ek_dense_rows to_a = {x, a, FEATURES, OUTPUTS, ROWS, 1, NULL, 0};
+    const struct ek_dense_rows to_b = {x, b, FEATURES, OUTPUTS, ROWS, 1, NULL, 0};
     ek_dense_portable(d, &to_a);
     ek_dense_fn_of(isa)(d, &to_b);
     for (size_t i = 0; i < sizeof a / sizeof *a; i++)

@@ -23,8 +23,8 @@ struct work {
 static void packed(void *context)
 {
     struct work *w = context;
-    const struct ek_dense_rows all = {w->x, w->y, (size_t)w->inputs, (size_t)w->outputs, ROWS,
-                                      1,    NULL};
+    const struct ek_dense_rows all = {w->x, w->y, (size_t)w->inputs, (size_t)w->outputs, ROWS, 1,
+                                      NULL, 0};
     w->kernel(w->d, &all);
     ek_bench_use(w->y);
 }

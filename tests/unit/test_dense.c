@@ -50,7 +50,7 @@ static void release(struct data *t)
 static void apply(struct data *t, enum ek_isa isa, int rows, int relu)
 {
     const struct ek_dense_rows all = {
-        t->x, t->y, (size_t)t->inputs + GAP, (size_t)t->outputs + GAP, rows, relu, NULL};
+        t->x, t->y, (size_t)t->inputs + GAP, (size_t)t->outputs + GAP, rows, relu, NULL, 0};
     for (size_t i = 0; i < ROWS_MAX * ((size_t)t->outputs + GAP); i++)
         t->y[i] = 77;
     ek_dense_fn_of(isa)(t->d, &all);
@@ -130,12 +130,30 @@ START_TEST(a_layer_may_start_from_what_other_inputs_gave)
     for (size_t i = 0; i < 3; i++) {
         const float *x = t.x + i * (50 + GAP);
         ek_dense_apply(first, x, 1, 0, start, 0, 0);
-        ek_dense_apply_from(rest, start, x + 20, 1, 0, parts + i * 70, 70, 1);
+        ek_dense_apply_from(rest, start, 0, x + 20, 1, 0, parts + i * 70, 70, 1);
     }
     ek_dense_apply(t.d, t.x, 3, 50 + GAP, whole, 70, 1);
     ck_assert_mem_eq(whole, parts, sizeof whole);
     ek_dense_free(first);
     ek_dense_free(rest);
+    release(&t);
+}
+END_TEST
+
+START_TEST(inputs_that_are_zero_in_all_rows_may_be_left_out)
+{
+    struct ek_rng r;
+    struct data t;
+    float whole[ROWS_MAX * 70], without[ROWS_MAX * 70];
+    ek_rng_seed(&r, 8);
+    make(&t, 50, 70, &r);
+    for (size_t i = 0; i < ROWS_MAX; i++)
+        memset(t.x + i * (50 + GAP) + 37, 0, 13 * sizeof(float));
+    ek_dense_apply_from(t.d, NULL, 0, t.x, ROWS_MAX, 50 + GAP, whole, 70, 1);
+    for (size_t i = 0; i < ROWS_MAX; i++) /* nor are they looked at */
+        memset(t.x + i * (50 + GAP) + 37, 0x7f, 13 * sizeof(float));
+    ek_dense_apply_from(t.d, NULL, 13, t.x, ROWS_MAX, 50 + GAP, without, 70, 1);
+    ck_assert_mem_eq(whole, without, sizeof whole);
     release(&t);
 }
 END_TEST
@@ -166,7 +184,7 @@ START_TEST(nan_passes_through_relu_and_stays_in_its_row)
     ck_assert_int_eq(ek_dense_new(&d, 2, 2, weight, NULL), EK_OK);
     for (enum ek_isa isa = 0; isa < EK_ISAS; isa++) {
         float y[4];
-        const struct ek_dense_rows all = {x, y, 2, 2, 2, 1, NULL};
+        const struct ek_dense_rows all = {x, y, 2, 2, 2, 1, NULL, 0};
         if (!ek_isa_has(isa))
             continue;
         ek_dense_fn_of(isa)(d, &all);
@@ -191,6 +209,7 @@ Suite *suite_dense(void)
 {
     return ek_suite(
         "dense", every_instruction_set_and_shape_is_right, a_row_does_not_depend_on_the_others,
-        a_layer_may_start_from_what_other_inputs_gave, fused_instruction_sets_give_the_same_bits,
+        a_layer_may_start_from_what_other_inputs_gave,
+        inputs_that_are_zero_in_all_rows_may_be_left_out, fused_instruction_sets_give_the_same_bits,
         nan_passes_through_relu_and_stays_in_its_row, a_layer_without_inputs_or_outputs_is_refused);
 }
