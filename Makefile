@@ -6,6 +6,7 @@ DESTDIR ?=
 
 # Parts are found by folder, so a new file needs no line here.
 LIB_SRC    := $(sort $(wildcard lib/*/*.c))
+LIB_CXX    := $(sort $(wildcard lib/*/*.cc))
 DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 PROP_SRC   := $(sort $(wildcard tests/prop/test_*.c))
@@ -22,10 +23,10 @@ B := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(ISA),/$(ISA))
 PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
-LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson libzstd zlib libxxhash
+LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson simdjson libzstd zlib libxxhash
 DAEMON_PKGS = rdkafka libmicrohttpd
 PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check))
-LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lm)
+LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lstdc++ -lm)
 DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
 CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check))
 
@@ -44,9 +45,13 @@ endif
 # gcc knows less about ranges in instrumented code and then warns of what cannot be.
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all \
                -Wno-format-truncation -Wno-maybe-uninitialized)
+# C++ is there for one library alone, and without what C callers could not take.
+BASE_CXXFLAGS := -std=c++17 -fno-exceptions -fno-rtti -DSIMDJSON_EXCEPTIONS=0 \
+                 $(filter-out -std=c11 -Wstrict-prototypes -Wmissing-prototypes,$(BASE_CFLAGS))
+ALL_CXXFLAGS = $(CFLAGS) $(BASE_CXXFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 
-LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o)
+LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cc=$(B)/%.o)
 DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o)
 UNIT_OBJ   := $(UNIT_SRC:%.c=$(B)/%.o)
 PROP_OBJ   := $(PROP_SRC:%.c=$(B)/%.o)
@@ -76,6 +81,10 @@ $(B)/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+$(B)/%.o: %.cc $(B)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
 $(B)/tests/%.o: EXTRA := -Wno-missing-prototypes
 
 # A file that is written only when its content changes.
@@ -88,7 +97,7 @@ $(B)/flags.stamp: FORCE
 	$(call keep,echo '$(FLAGS)')
 # Link again when a file was added or taken away.
 $(B)/sources.stamp: FORCE
-	$(call keep,echo '$(LIB_SRC) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
+	$(call keep,echo '$(LIB_SRC) $(LIB_CXX) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
 
 # The catalogue of units becomes a table of the library; what reads it is the library's own reader.

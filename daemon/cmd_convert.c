@@ -44,7 +44,8 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"fault", OPT_FAULT, "SPEC", 0, "A fault, as in `evenkeel gen`; may be given again", 0},
     {"seed", 's', "S", 0, "Chooses segment values, sources and the queries of a share (0)", 0},
-    {"encoding", OPT_ENCODING, "KIND", 0, "Features: array, bin or map (array)", 0},
+    {"encoding", OPT_ENCODING, "KIND", 0,
+     "Features as array, bin or map; json or json-map: JSON, one message a line (array)", 0},
     {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
     {0}};
 

@@ -30,7 +30,10 @@ static const struct argp_option OPTIONS[] = {
     {"seed", 's', "S", 0, "Seed of the traffic (7)", 0},
     {"from", OPT_FROM, "I", 0, "Number of the first list (0); parts made apart fit together", 0},
     {"format", 'f', "FORMAT", 0, "letor (text) or messages (letor)", 0},
-    {"encoding", OPT_ENCODING, "KIND", 0, "Features in messages: array, bin or map (array)", 0},
+    {"encoding", OPT_ENCODING, "KIND", 0,
+     "Features in messages as array, bin or map; json or json-map: JSON, one message a line "
+     "(array)",
+     0},
     {"sources", OPT_SOURCES, "N", 0,
      "Give each item of messages one of N sources, numbers from 0, by chance", 0},
     {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},

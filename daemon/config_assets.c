@@ -39,7 +39,9 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e)
 {
-    const struct ek_mapping mapping = {.query = c->query,
+    const struct ek_mapping mapping = {.encoding =
+                                           c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
+                                       .query = c->query,
                                        .time_ms = c->time_ms,
                                        .segments = c->segments,
                                        .query_features = c->query_features,

@@ -61,6 +61,8 @@ int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number
     ek_buf_clear(&s->bytes);
     rc = s->o->letor ? ek_letor_write(m, q, number + 1, &s->bytes, e)
                      : ek_codec_encode(m, q, s->o->encoding, &s->bytes, e);
+    if (!rc && !s->o->letor && s->o->encoding >= EK_FEATURES_JSON && ek_buf_text(&s->bytes, "\n"))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for a line");
     return rc ? rc : ek_writer_write(s->writer, s->bytes.data, s->bytes.length, e);
 }
 
@@ -91,11 +93,11 @@ void ek_list_sink_abandon(struct ek_list_sink *s)
 
 int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek_error *e)
 {
-    static const char *const names[] = {"array", "bin", "map"};
-    for (int i = 0; i < 3; i++)
+    static const char *const names[] = {"array", "bin", "map", "json", "json-map"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(text, names[i])) {
             *out = (enum ek_feature_encoding)i;
             return EK_OK;
         }
-    return ek_fail(e, EK_EUSAGE, "unknown encoding '%s' (array, bin, map)", text);
+    return ek_fail(e, EK_EUSAGE, "unknown encoding '%s' (array, bin, map, json, json-map)", text);
 }

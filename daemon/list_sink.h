@@ -32,7 +32,7 @@ int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number
 int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e);
 void ek_list_sink_abandon(struct ek_list_sink *s);
 
-/* "array", "bin", "map" -> *out; EK_EUSAGE otherwise. */
+/* "array", "bin", "map", "json", "json-map" -> *out; EK_EUSAGE otherwise. */
 int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek_error *e);
 
 #endif

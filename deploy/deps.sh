@@ -18,6 +18,7 @@ rdkafka 2.0 librdkafka-dev
 msgpack-c|msgpack 3.3 libmsgpack-dev
 yaml-0.1 0.2.2 libyaml-dev
 jansson 2.13 libjansson-dev
+simdjson 3.0 libsimdjson-dev
 libzstd 1.4.8 libzstd-dev
 zlib 1.2.11 zlib1g-dev
 libxxhash 0.8.0 libxxhash-dev

@@ -17,8 +17,8 @@ struct ek_capture_reader {
     size_t at;
     size_t record_max; /* bytes of a head with its key, or of a message */
     uint32_t message_max;
-    uint64_t number;    /* of the record being read, from 1 */
-    bool started, bare; /* bare is settled by the first byte */
+    uint64_t number;           /* of the record being read, from 1 */
+    bool started, bare, lines; /* bare and lines are settled by the first byte */
     bool ended;
 };
 
@@ -231,13 +231,59 @@ static int next_bare(struct ek_capture_reader *r, struct ek_record *record, stru
     return EK_OK;
 }
 
-/* The first object of a file says what it is: heads are arrays, messages are maps. */
+/* Holds what stands before the next line break or the end of the file. */
+static int hold_line(struct ek_capture_reader *r, size_t *length, struct ek_error *e)
+{
+    for (size_t passed = 0;; passed = *length) {
+        int rc = fill(r, passed + 1, e);
+        if (rc)
+            return rc;
+        const uint8_t *from = r->window.data + r->at;
+        const uint8_t *end = memchr(from + passed, '\n', held(r) - passed);
+        *length = end ? (size_t)(end - from) : held(r);
+        if (*length > r->message_max)
+            return fail_limit(r, e);
+        if (end || r->ended)
+            return EK_OK;
+    }
+}
+
+static bool is_blank(const struct ek_record *record)
+{
+    const char *text = record->bytes;
+    for (size_t i = 0; i < record->length; i++)
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
+            return false;
+    return true;
+}
+
+/* A JSON message a line; blank lines are passed over. */
+static int next_line(struct ek_capture_reader *r, struct ek_record *record, int *more,
+                     struct ek_error *e)
+{
+    do {
+        size_t length;
+        int rc = hold_line(r, &length, e);
+        if (rc)
+            return rc;
+        *more = held(r) > 0;
+        *record = (struct ek_record){.offset = (int64_t)r->number - 1,
+                                     .timestamp_ms = -1,
+                                     .bytes = r->window.data + r->at,
+                                     .length = length};
+        r->at += length + (length < held(r));
+    } while (*more && is_blank(record));
+    return EK_OK;
+}
+
+/* The first byte of a file says what it is: heads are arrays, messages are maps, or JSON. */
 static int start(struct ek_capture_reader *r, struct ek_error *e)
 {
     uint8_t tag = r->window.data[r->at];
     bool array = tag >> 4 == 0x9 || tag == 0xdc || tag == 0xdd;
     bool map = tag >> 4 == 0x8 || tag == 0xde || tag == 0xdf;
-    if (!array && !map)
+    r->lines = ek_codec_is_json(&tag, 1);
+    if (!array && !map && !r->lines)
         return fail_record(r, e, EK_EFORMAT, "neither the head of a record nor a message");
     r->bare = map;
     r->started = true;
@@ -255,6 +301,8 @@ int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *
     }
     if (!rc && !r->started)
         rc = start(r, e);
+    if (!rc && r->lines)
+        return next_line(r, record, more, e);
     if (!rc)
         rc = r->bare ? next_bare(r, record, e) : next_framed(r, record, e);
     if (!rc)

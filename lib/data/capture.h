@@ -1,9 +1,10 @@
 /* Capture files: messages of a topic, one after the other, each preceded by the msgpack array
  * [partition, offset, timestamp_ms, key, size] (docs/format/capture.md).
  *
- * Reading also takes a bare concatenation of messages (partition 0, offset counted, timestamp -1);
- * the first byte tells which it is. Plain, gzip or zstd, or "-". Errors carry file and record
- * number (from 1); after one the reader can only be closed. Owner: the caller.
+ * Reading also takes a bare concatenation of msgpack messages, and JSON messages one a line
+ * (partition 0, offset counted, timestamp -1); the first byte tells which it is, and JSON has to
+ * begin with its brace. Plain, gzip or zstd, or "-". Errors carry file and record number (from 1);
+ * after one the reader can only be closed. Owner: the caller.
  */
 #ifndef EK_DATA_CAPTURE_H
 #define EK_DATA_CAPTURE_H
@@ -35,7 +36,7 @@ int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *
 void ek_capture_position(const struct ek_capture_reader *r, uint64_t *done, uint64_t *total);
 void ek_capture_close(struct ek_capture_reader *r);
 
-/* bare != 0 writes the messages alone. */
+/* bare != 0 writes the messages alone, those of JSON with a line break behind each. */
 int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare,
                       struct ek_error *e);
 int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record,

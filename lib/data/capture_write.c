@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "data/codec.h"
 #include "data/codec_wire.h"
 
 struct ek_capture_writer {
@@ -54,7 +55,11 @@ int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record
         return ek_fail(e, EK_ELIMIT, "a record of %zu bytes does not fit into a capture",
                        record->length);
     int rc = w->bare ? EK_OK : write_head(w, record, e);
-    return rc ? rc : ek_writer_write(w->out, record->bytes, record->length, e);
+    if (!rc)
+        rc = ek_writer_write(w->out, record->bytes, record->length, e);
+    if (!rc && w->bare && ek_codec_is_json(record->bytes, record->length))
+        rc = ek_writer_write(w->out, "\n", 1, e);
+    return rc;
 }
 
 int ek_capture_finish(struct ek_capture_writer *w, struct ek_error *e)

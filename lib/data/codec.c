@@ -40,6 +40,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
     if (!c)
         return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
     c->manifest = m;
+    c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
     c->swap = ek_swap_best();
     c->swap64 = ek_swap64_best();
     if (limits)

@@ -1,4 +1,6 @@
-/* Messages: bytes <-> lists (docs/format/message.md). The only module that includes msgpack.
+/* Messages: bytes <-> lists (docs/format/message.md). The only module that includes msgpack and
+ * simdjson. A message is MessagePack or JSON; what is said of maps and nil holds for objects and
+ * null.
  *
  * Decoding checks every bound before it reads; a message that decodes gives a full list, one that
  * does not leaves `q` in an undefined but releasable state and says why, with the path of the field
@@ -17,8 +19,13 @@
 #include "data/manifest.h"
 #include "data/query.h"
 
-/* Field paths, dotted for depth ("search.id"). NULL members mean the default name. */
+/* How messages are written. The two cannot be mistaken for each other: JSON begins with a space or
+ * a brace, which no map of msgpack does. */
+enum ek_message_encoding { EK_MESSAGES_EITHER, EK_MESSAGES_MSGPACK, EK_MESSAGES_JSON };
+
+/* Encoding and field paths, dotted for depth ("search.id"). NULL members mean the default name. */
 struct ek_mapping {
+    enum ek_message_encoding encoding;
     const char *query, *time_ms, *segments, *query_features, *manifest; /* from the top */
     const char *items, *list_items, *log_means;                         /* from the top */
     const char *item_id, *score, *features, *label, *source;            /* from an item */
@@ -48,22 +55,35 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
                     struct ek_error *e);
 
 /* Writes the message that `q` was decoded from with other scores [n] to `out` (cleared first). A
- * float32 score stays a float32 and a float64 one a float64; integers and nil become float64. Every
- * item must have had a score field (EK_EFORMAT otherwise). */
+ * float32 score stays a float32 and a float64 one a float64; integers and nil become float64. In
+ * JSON a score is the shortest decimal that is read back as the same double. Every item must have
+ * had a score field (EK_EFORMAT otherwise); JSON has no score that is no finite number (EK_ESTATE).
+ */
 int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 
-enum ek_feature_encoding { EK_FEATURES_ARRAY, EK_FEATURES_BIN, EK_FEATURES_MAP };
+/* The first three make msgpack, the others JSON. */
+enum ek_feature_encoding {
+    EK_FEATURES_ARRAY,
+    EK_FEATURES_BIN,
+    EK_FEATURES_MAP,
+    EK_FEATURES_JSON,    /* an array */
+    EK_FEATURES_JSON_MAP /* an object */
+};
 
 /* Encodes a list as one message in the default field names, appended to `out`. NaN is written as
- * nil (array), NaN (bin) or left out (map). Labels are written when has_label, sources by their
- * numbers. */
+ * nil (array), NaN (bin) or left out (map), in JSON likewise; an infinite value as 1e39 there.
+ * Labels are written when has_label, sources by their numbers. JSON has no bytes that are no UTF-8
+ * in its texts: they become U+FFFD. */
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
 /* `time_ms` of a message in the default fields, for which no manifest is needed; -1 when it has
  * none or is no such message. */
 int64_t ek_codec_time(const void *bytes, size_t length);
+
+/* Whether bytes begin as a JSON message does, be it one or not. */
+bool ek_codec_is_json(const void *bytes, size_t length);
 
 /* Length of the msgpack object at the start of `bytes`: 0 when it is cut short, EK_EFORMAT when it
  * is no msgpack. For concatenated messages. */

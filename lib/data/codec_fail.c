@@ -65,6 +65,28 @@ int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, .
     return ek_fail(d->e, code, "%s: %s", path.text, what);
 }
 
+const struct ek_words ek_words_msgpack = {
+    .map = "a map",
+    .nil = "nil",
+    .number = "a number or nil",
+    .id = "text, bin or an integer",
+    .values = "an array, bin or a map",
+};
+const struct ek_words ek_words_json = {
+    .map = "an object",
+    .nil = "null",
+    .number = "a number or null",
+    .id = "text or an integer",
+    .values = "an array or an object",
+};
+
+const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind)
+{
+    if (kind == EK_WIRE_NIL)
+        return d->words->nil;
+    return kind == EK_WIRE_MAP ? d->words->map : ek_wire_kind_name(kind);
+}
+
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result)
 {
     if (result == EK_WIRE_CUT)

@@ -90,8 +90,14 @@ ek_swap_fn *ek_swap64_best(void);
 /* Integers of any width, those beyond 2^53 rounded twice, as by ek_head_number. */
 ek_swap_fn ek_swap_whole;
 
+/* What an encoding calls things, for errors. */
+struct ek_words {
+    const char *map, *nil, *number, *id, *values;
+};
+
 struct ek_codec {
     const struct ek_manifest *manifest;
+    enum ek_message_encoding encoding;
     struct ek_codec_limits limits;
     struct ek_field fields[EK_FIELDS_MAX];
     int field_count, top, item;
@@ -100,6 +106,10 @@ struct ek_codec {
     struct ek_names item_names, query_names;
     ek_swap_fn *swap, *swap64;
 };
+
+/* The JSON of a list, appended to `out`; on failure a part of it may stand there. */
+int ek_encode_json(const struct ek_manifest *m, const struct ek_query *q,
+                   enum ek_feature_encoding encoding, struct ek_buf *out);
 
 /* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
  * ek_codec_free. */
@@ -122,6 +132,7 @@ struct ek_decode {
     struct ek_wire w;
     struct ek_query *q;
     struct ek_error *e;
+    const struct ek_words *words;
     uint64_t seen;                /* bit i: fields[i] was read */
     int item;                     /* -1 outside of the items */
     const struct ek_field *field; /* NULL: the message or the item itself */
@@ -137,6 +148,9 @@ struct ek_decode {
 /* Fails with the path of the field in front. */
 int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+extern const struct ek_words ek_words_msgpack, ek_words_json;
+/* "a map" or "an object", ... */
+const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind);
 /* Fails for what a primitive reported. */
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);
 int ek_decode_head(struct ek_decode *d, struct ek_head *h);

@@ -1,26 +1,39 @@
 #include "data/codec_inner.h"
+#include "data/codec_json.h"
+
+#include <math.h>
 
 enum { FLOAT32_VALUE = 5, FLOAT64_VALUE = 9 }; /* bytes, tag included */
 
-/* What a score takes when it replaces a value of this tag. */
-static size_t width_for(uint8_t tag)
+/* What a score takes at most when it replaces the value that begins with this byte. */
+static size_t width_for(const struct ek_query *q, uint8_t tag)
 {
+    if (q->from_json)
+        return EK_JSON_NUMBER_BYTES;
     return tag == EK_TAG_FLOAT32 ? FLOAT32_VALUE : FLOAT64_VALUE;
 }
 
-static void store_score(uint8_t *to, uint8_t tag, double score)
+/* Writes a score in the form of the value that begins with `tag`, and returns its bytes. */
+static size_t store_score(const struct ek_query *q, uint8_t *to, uint8_t tag, double score)
 {
+    if (q->from_json) {
+        char text[EK_JSON_NUMBER_BYTES];
+        size_t length = ek_json_double(text, score);
+        memcpy(to, text, length);
+        return length;
+    }
     if (tag == EK_TAG_FLOAT32) {
         to[0] = EK_TAG_FLOAT32;
         ek_store_be32(to + 1, ek_bits_of_float((float)score));
-    } else {
-        to[0] = EK_TAG_FLOAT64;
-        ek_store_be64(to + 1, ek_bits_of_double(score));
+        return FLOAT32_VALUE;
     }
+    to[0] = EK_TAG_FLOAT64;
+    ek_store_be64(to + 1, ek_bits_of_double(score));
+    return FLOAT64_VALUE;
 }
 
 /* Checks that every score has its place within the message, one behind the other, and counts the
- * bytes by which the message grows. */
+ * bytes by which the message grows at most. */
 static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t length,
                         size_t *growth, struct ek_error *e)
 {
@@ -30,12 +43,23 @@ static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t l
         const struct ek_place *p = &q->place[i];
         if (!p->length)
             return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
-        if (p->offset < end || p->offset > length || p->length > length - p->offset ||
-            p->length > width_for(bytes[p->offset]))
+        if (p->offset < end || p->offset > length || p->length > length - p->offset)
+            return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
+        size_t width = width_for(q, bytes[p->offset]);
+        if (!q->from_json && p->length > width)
             return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
         end = (size_t)p->offset + p->length;
-        *growth += width_for(bytes[p->offset]) - p->length;
+        *growth += width > p->length ? width - p->length : 0;
     }
+    return EK_OK;
+}
+
+static int check_scores(const struct ek_query *q, const double *scores, struct ek_error *e)
+{
+    for (int i = 0; q->from_json && i < q->items; i++)
+        if (!isfinite(scores[i]))
+            return ek_fail(e, EK_ESTATE, "items[%d]: JSON has no score that is %s", i,
+                           isnan(scores[i]) ? "no number" : "infinite");
     return EK_OK;
 }
 
@@ -45,6 +69,8 @@ int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, c
     const uint8_t *in = bytes;
     size_t growth;
     int rc = check_places(q, in, length, &growth, e);
+    if (!rc)
+        rc = check_scores(q, scores, e);
     if (rc)
         return rc;
     ek_buf_clear(out);
@@ -57,11 +83,11 @@ int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, c
         const struct ek_place *p = &q->place[i];
         size_t before = p->offset - from;
         memcpy(to, in + from, before);
-        store_score(to + before, in[p->offset], scores[i]);
-        to += before + width_for(in[p->offset]);
+        to += before;
+        to += store_score(q, to, in[p->offset], scores[i]);
         from = (size_t)p->offset + p->length;
     }
     memcpy(to, in + from, length - from);
-    out->length = length + growth;
+    out->length = (size_t)(to - out->data) + length - from;
     return EK_OK;
 }

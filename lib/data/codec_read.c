@@ -1,4 +1,5 @@
 #include "data/codec_inner.h"
+#include "data/codec_json.h"
 
 #include <math.h>
 
@@ -18,7 +19,7 @@ int ek_decode_skip(struct ek_decode *d)
 
 static int wrong_kind(struct ek_decode *d, const struct ek_head *h, const char *expected)
 {
-    return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_wire_kind_name(h->kind), expected);
+    return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h->kind), expected);
 }
 
 static struct ek_text take_text(struct ek_decode *d, const struct ek_head *h)
@@ -36,7 +37,7 @@ int ek_decode_key(struct ek_decode *d, struct ek_text *key)
         return rc;
     if (h.kind != EK_WIRE_TEXT)
         return ek_decode_fail(d, EK_EFORMAT, "a key is %s, expected text",
-                              ek_wire_kind_name(h.kind));
+                              ek_decode_kind(d, h.kind));
     *key = take_text(d, &h);
     return EK_OK;
 }
@@ -72,7 +73,7 @@ static int read_query_id(struct ek_decode *d)
     else if (is_whole(&h))
         d->q->id = digits_of(&h, d->q->number_text[EK_SEGMENTS_MAX]);
     else if (h.kind != EK_WIRE_NIL)
-        return wrong_kind(d, &h, "text, bin or an integer");
+        return wrong_kind(d, &h, d->words->id);
     return EK_OK;
 }
 
@@ -93,7 +94,7 @@ static int read_item_id(struct ek_decode *d)
             return ek_decode_fail(d, EK_ENOMEM, "no memory for the ids of %d items", d->q->items);
         *id = digits_of(&h, room);
     } else if (h.kind != EK_WIRE_NIL) {
-        return wrong_kind(d, &h, "text, bin or an integer");
+        return wrong_kind(d, &h, d->words->id);
     }
     return EK_OK;
 }
@@ -191,7 +192,7 @@ static int read_segments(struct ek_decode *d)
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(d, &h, "a map");
+        return wrong_kind(d, &h, d->words->map);
     for (uint32_t i = 0; i < h.count; i++) {
         rc = ek_decode_key(d, &d->key);
         if (!rc)
@@ -200,6 +201,16 @@ static int read_segments(struct ek_decode *d)
             return rc;
         d->key.text = NULL;
     }
+    return EK_OK;
+}
+
+/* Where the value that began at `start` stands in the message. */
+static int note_place(struct ek_decode *d, const uint8_t *start)
+{
+    struct ek_place *place = &d->q->place[d->item];
+    *place = (struct ek_place){(uint32_t)(start - d->w.start), (uint32_t)(d->w.p - start)};
+    if (d->q->from_json && !ek_json_place(d->q->json, place->offset, place))
+        return ek_decode_fail(d, EK_EFORMAT, "it has no place in the message");
     return EK_OK;
 }
 
@@ -217,11 +228,9 @@ static int read_score(struct ek_decode *d)
         if (ek_head_is_number(&h))
             d->q->score[d->item] = ek_head_number(&h);
         else if (h.kind != EK_WIRE_NIL)
-            return wrong_kind(d, &h, "a number or nil");
+            return wrong_kind(d, &h, d->words->number);
     }
-    d->q->place[d->item] =
-        (struct ek_place){(uint32_t)(start - d->w.start), (uint32_t)(d->w.p - start)};
-    return EK_OK;
+    return note_place(d, start);
 }
 
 /* Labels are for training only: a schema that means something else by the word must not turn live
@@ -308,7 +317,7 @@ static int read_item(struct ek_decode *d, int i)
         if (rc)
             return rc;
         if (h.kind != EK_WIRE_MAP)
-            return wrong_kind(d, &h, "a map");
+            return wrong_kind(d, &h, d->words->map);
     }
     rc = read_map(d, h.count, d->c->item);
     return rc ? rc : require(d, d->c->features, q->item_features);
@@ -361,7 +370,7 @@ static int read_group(struct ek_decode *d, const struct ek_field *field)
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(d, &h, "a map");
+        return wrong_kind(d, &h, d->words->map);
     return read_map(d, h.count, field->child);
 }
 
@@ -465,6 +474,7 @@ static void clear(struct ek_query *q)
     q->segment_count = 0;
     q->has_label = false;
     q->has_log_means = false;
+    q->from_json = false;
 }
 
 static int check_complete(struct ek_decode *d)
@@ -477,12 +487,71 @@ static int check_complete(struct ek_decode *d)
     return rc;
 }
 
+bool ek_codec_is_json(const void *bytes, size_t length)
+{
+    const char *p = bytes;
+    size_t spaces = 0;
+    while (spaces < length && strchr(" \t\r\n", p[spaces]) && p[spaces])
+        spaces++;
+    return spaces < length && p[spaces] == '{';
+}
+
+static int json_fail(struct ek_decode *d, int rc, const struct ek_json_fault *fault)
+{
+    size_t length = ek_wire_left(&d->w);
+    if (rc == EK_ENOMEM)
+        return ek_decode_fail(d, EK_ENOMEM, "no memory for %zu bytes of JSON", length);
+    if (rc == EK_ELIMIT)
+        return ek_decode_wire_fail(d, EK_WIRE_DEEP);
+    if (fault->at == SIZE_MAX)
+        return ek_decode_fail(d, EK_EFORMAT, "the %zu bytes are no JSON: %s", length, fault->what);
+    return ek_decode_fail(d, EK_EFORMAT, "byte %zu is no JSON: %s", fault->at, fault->what);
+}
+
+/* Puts the msgpack of a JSON text in the place of the message. */
+static int open_json(struct ek_decode *d)
+{
+    /* Where a field can stand, and the levels that a skipped one may have. */
+    enum { FIELD_LEVELS = 2 * EK_FIELD_DEPTH_MAX + 4 };
+    struct ek_json_fault fault;
+    size_t length = ek_wire_left(&d->w);
+    d->words = &ek_words_json;
+    d->q->from_json = true;
+    int rc =
+        ek_json_read(&d->q->json, d->w.start, length, d->c->limits.depth + FIELD_LEVELS, &fault);
+    if (rc)
+        return json_fail(d, rc, &fault);
+    const uint8_t *wire = ek_json_wire(d->q->json, &length);
+    d->w = (struct ek_wire){wire, wire, wire + length};
+    return EK_OK;
+}
+
+static bool wants_json(const struct ek_codec *c, const void *bytes, size_t length)
+{
+    return c->encoding == EK_MESSAGES_JSON ||
+           (c->encoding == EK_MESSAGES_EITHER && ek_codec_is_json(bytes, length));
+}
+
+static int read_message(struct ek_decode *d)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (h.kind != EK_WIRE_MAP)
+        return wrong_kind(d, &h, d->words->map);
+    rc = read_map(d, h.count, d->c->top);
+    if (!rc)
+        rc = check_complete(d);
+    return rc ? rc : ek_decode_whole(d);
+}
+
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
                     struct ek_error *e)
 {
     const struct ek_manifest *m = c->manifest;
     struct ek_decode d = {.c = c, .q = q, .e = e, .item = -1, .index = -1, .list_items = -1};
-    struct ek_head h;
+    d.words = &ek_words_msgpack;
     if (!length) /* a tombstone: `bytes` may be NULL */
         return ek_decode_fail(&d, EK_EFORMAT, "it is empty");
     d.w = (struct ek_wire){.start = bytes, .p = bytes, .end = (const uint8_t *)bytes + length};
@@ -492,16 +561,9 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     clear(q);
     if (ek_query_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
-    int rc = ek_decode_head(&d, &h);
-    if (rc)
-        return rc;
-    if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(&d, &h, "a map");
-    rc = read_map(&d, h.count, c->top);
+    int rc = wants_json(c, bytes, length) ? open_json(&d) : EK_OK;
     if (!rc)
-        rc = check_complete(&d);
-    if (!rc)
-        rc = ek_decode_whole(&d);
+        rc = read_message(&d);
     if (!rc)
         ek_query_derive(q, m);
     return rc;

@@ -1,4 +1,5 @@
 #include "data/codec.h"
+#include "data/codec_json.h"
 #include "data/codec_wire.h"
 
 enum { DEPTH = 32 };
@@ -9,7 +10,7 @@ static int64_t time_of(const struct ek_head *h)
     return whole && h->bits <= INT64_MAX ? (int64_t)h->bits : -1;
 }
 
-int64_t ek_codec_time(const void *bytes, size_t length)
+static int64_t find_time(const void *bytes, size_t length)
 {
     static const char name[] = "time_ms";
     struct ek_wire w = {bytes, bytes, (const uint8_t *)bytes + length};
@@ -27,4 +28,19 @@ int64_t ek_codec_time(const void *bytes, size_t length)
             return -1;
     }
     return -1;
+}
+
+int64_t ek_codec_time(const void *bytes, size_t length)
+{
+    struct ek_json *json = NULL;
+    struct ek_json_fault fault;
+    int64_t time = -1;
+    if (!ek_codec_is_json(bytes, length))
+        return find_time(bytes, length);
+    if (!ek_json_read(&json, bytes, length, EK_JSON_DEPTH_MAX, &fault)) {
+        const uint8_t *wire = ek_json_wire(json, &length);
+        time = find_time(wire, length);
+    }
+    ek_json_free(json);
+    return time;
 }

@@ -19,8 +19,8 @@ static int read_number(struct ek_decode *d, float *out)
     else if (h.kind == EK_WIRE_NIL)
         *out = NAN;
     else
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected a number or nil",
-                              ek_wire_kind_name(h.kind));
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
+                              d->words->number);
     return EK_OK;
 }
 
@@ -151,7 +151,7 @@ int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *r
     case EK_WIRE_MAP:
         return read_map(d, names, row, h.count);
     default:
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected an array, bin or a map",
-                              ek_wire_kind_name(h.kind));
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
+                              d->words->values);
     }
 }

@@ -41,8 +41,8 @@ static int read_mean(struct ek_decode *d, double *mean)
     if (h.kind == EK_WIRE_NIL)
         return EK_OK;
     if (!ek_head_is_number(&h))
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected a number or nil",
-                              ek_wire_kind_name(h.kind));
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
+                              d->words->number);
     *mean = ek_head_number(&h);
     if (fabs(*mean) > LOG_MOST)
         return ek_decode_fail(d, EK_EFORMAT, "%g is no mean of logarithms", *mean);

@@ -19,7 +19,7 @@ static const struct form forms[32] = {
     {EK_WIRE_ARRAY, 2}, {EK_WIRE_ARRAY, 4}, {EK_WIRE_MAP, 2},     {EK_WIRE_MAP, 4},
 };
 
-enum { FIRST_FORM = 0xc0, TRUE_TAG = 0xc3, FIXEXT_FIRST = 0xd4, FIXEXT_LAST = 0xd8 };
+enum { FIRST_FORM = 0xc0, FIXEXT_FIRST = 0xd4, FIXEXT_LAST = 0xd8 };
 
 static uint64_t load(const uint8_t *p, unsigned bytes)
 {
@@ -72,7 +72,7 @@ static enum ek_wire_result large_head(const struct ek_wire *w, struct ek_head *h
     h->count = 0;
     h->bits = form.kind == EK_WIRE_INT ? extend_sign(value, form.extra) : value;
     if (form.kind == EK_WIRE_BOOL)
-        h->bits = tag == TRUE_TAG;
+        h->bits = tag == EK_TAG_TRUE;
     else if (form.kind >= EK_WIRE_TEXT)
         h->count = (uint32_t)value;
     if (tag >= FIXEXT_FIRST && tag <= FIXEXT_LAST)

@@ -44,14 +44,20 @@ enum ek_wire_tag {
     EK_TAG_SHORT_MAP = 0x80,  /* .. 0x8f, the pairs in the low bits */
     EK_TAG_SHORT_TEXT = 0xa0, /* .. 0xbf, the length in the low bits */
     EK_TAG_NIL = 0xc0,
+    EK_TAG_FALSE = 0xc2,
+    EK_TAG_TRUE = 0xc3,
     EK_TAG_BIN8 = 0xc4,
     EK_TAG_BIN16 = 0xc5,
     EK_TAG_FLOAT32 = 0xca,
     EK_TAG_FLOAT64 = 0xcb,
     EK_TAG_UINT8 = 0xcc, /* and 16, 32, 64 */
-    EK_TAG_INT8 = 0xd0,  /* and 16, 32, 64 */
+    EK_TAG_UINT64 = 0xcf,
+    EK_TAG_INT8 = 0xd0, /* and 16, 32, 64 */
     EK_TAG_INT64 = 0xd3,
+    EK_TAG_TEXT32 = 0xdb,
     EK_TAG_ARRAY16 = 0xdc,
+    EK_TAG_ARRAY32 = 0xdd,
+    EK_TAG_MAP32 = 0xdf,
     EK_TAG_SHORT_NEGATIVE = 0xe0 /* .. 0xff */
 };
 

@@ -1,6 +1,7 @@
 /* Encoding, by msgpack-c: for generators, converters and tests; live messages are patched, never
  * re-encoded. */
 #include "data/codec.h"
+#include "data/codec_inner.h"
 
 #include <math.h>
 #include <msgpack.h>
@@ -161,14 +162,10 @@ static void pack_head(msgpack_packer *p, const struct ek_manifest *m, const stru
         pack_means(p, q->log_mean, m->routable_count);
 }
 
-int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
-                    enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
+static int encode_msgpack(const struct ek_manifest *m, const struct ek_query *q,
+                          enum ek_feature_encoding encoding, struct ek_buf *out)
 {
-    size_t start = out->length;
     msgpack_packer p;
-    if (q->item_features != m->item_count || q->query_features != m->query_count)
-        return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
-                       q->item_features, q->query_features, m->item_count, m->query_count);
     struct sink sink = {out, EK_OK};
     bool wide = needs_float64(q);
     msgpack_packer_init(&p, &sink, append);
@@ -177,8 +174,20 @@ int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
     msgpack_pack_array(&p, (size_t)q->items);
     for (int i = 0; i < q->items; i++)
         pack_item(&p, m, q, encoding, wide, i);
-    if (!sink.rc)
+    return sink.rc;
+}
+
+int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
+                    enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
+{
+    size_t start = out->length;
+    if (q->item_features != m->item_count || q->query_features != m->query_count)
+        return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
+                       q->item_features, q->query_features, m->item_count, m->query_count);
+    int rc = encoding >= EK_FEATURES_JSON ? ek_encode_json(m, q, encoding, out)
+                                          : encode_msgpack(m, q, encoding, out);
+    if (!rc)
         return EK_OK;
     out->length = start;
-    return ek_fail(e, (enum ek_code)sink.rc, "no room for a message of %d items", q->items);
+    return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
 }

@@ -1,6 +1,7 @@
 #include "data/query.h"
 
 #include "base/alloc.h"
+#include "data/codec_json.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ void ek_query_release(struct ek_query *q)
     ek_free(q->item_text);
     ek_free(q->log_mean);
     ek_free(q->source);
+    ek_json_free(q->json);
     ek_query_init(q);
 }
 

@@ -4,7 +4,7 @@
  * Shapes: n items, F item features, M query features. `x` is row-major [n, F].
  * NaN is a missing value. Zeros, negatives, infinities and denormals are kept as they came.
  * Texts are views into the message that was decoded, or into this list where the message has a
- * number; they die with either.
+ * number or is JSON; they die with either.
  * Owner: the caller; memory is reused from list to list and grows only.
  */
 #ifndef EK_DATA_QUERY_H
@@ -36,6 +36,8 @@ struct ek_place {
     uint32_t length; /* of the value in the message */
 };
 
+struct ek_json;
+
 struct ek_query {
     struct ek_text id;
     int64_t time_ms; /* -1 when the message does not say */
@@ -61,6 +63,8 @@ struct ek_query {
     char number_text[EK_SEGMENTS_MAX + 1][EK_NUMBER_TEXT]; /* segments and id that are integers */
     char *item_text;                                       /* [n][EK_NUMBER_TEXT], or NULL */
     size_t item_text_capacity;
+    bool from_json;       /* the message was JSON: scores are put in as text */
+    struct ek_json *json; /* what it was read with; NULL before the first */
 };
 
 void ek_query_init(struct ek_query *q);

@@ -135,6 +135,11 @@ void ek_sweep(ek_scenario *scenario)
     ck_assert_msg(!fault, "%s", fault);
 }
 
+long ek_sweep_calls(void)
+{
+    return state.calls;
+}
+
 void ek_sweep_fail(long n)
 {
     state.calls = 0;

@@ -1,7 +1,8 @@
 /* Makes memory run out at every place once.
  *
  * The program is linked with malloc, calloc, realloc, aligned_alloc and free wrapped, for our own
- * objects and what they inline; memory that shared libraries ask for is not touched.
+ * objects and what they inline, and so is what C++ libraries get by `new`; memory that C libraries
+ * ask for is not touched.
  *
  * A scenario does something whole and cleans up after itself. It is run with its first allocation
  * failing, then its second, ... until it gets by without reaching the failing one; and again with
@@ -24,5 +25,7 @@ const char *ek_sweep_fault(ek_scenario *scenario, char fault[EK_SWEEP_TEXT]);
 void ek_sweep(ek_scenario *scenario);
 /* From now on the n-th allocation fails, once; 0: none. For tests that go on after a failure. */
 void ek_sweep_fail(long n);
+/* How often memory was asked for so far. */
+long ek_sweep_calls(void);
 
 #endif

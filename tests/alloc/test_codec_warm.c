@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ITEMS = 30, LISTS = 20 };
+enum { ITEMS = 30, LISTS = 60, FORMS = EK_FEATURES_JSON_MAP + 1 };
 
 static const char FEATURES[] = "features:\n"
                                "  - {name: price, index: 1, role: item}\n"
@@ -28,7 +28,7 @@ static void make_message(int items, enum ek_feature_encoding encoding)
     for (int i = 0; i < items; i++) {
         list.x[2 * i] = list.x[2 * i + 1] = (float)i;
         list.score[i] = i;
-        list.item_id[i] = (struct ek_text){"id", 2};
+        list.item_id[i] = (struct ek_text){"an id with a \"", 14};
     }
     ek_buf_clear(&message);
     ck_assert_int_eq(ek_codec_encode(manifest, &list, encoding, &message, NULL), EK_OK);
@@ -51,8 +51,10 @@ START_TEST(a_warm_reader_asks_for_no_memory)
     ck_assert_int_eq(ek_codec_new(&codec, manifest, NULL, NULL, NULL), EK_OK);
     make_message(ITEMS, EK_FEATURES_MAP);
     ck_assert_int_eq(read_and_patch(), EK_OK);
+    make_message(ITEMS, EK_FEATURES_JSON_MAP);
+    ck_assert_int_eq(read_and_patch(), EK_OK);
     for (int i = 0; i < LISTS; i++) {
-        make_message(1 + i % ITEMS, (enum ek_feature_encoding)(i % 3));
+        make_message(1 + i % ITEMS, (enum ek_feature_encoding)(i % FORMS));
         ek_sweep_fail(1);
         int rc = read_and_patch();
         ek_sweep_fail(0);

@@ -12,6 +12,8 @@
 #include "offline/hotel.h"
 #include "offline/profile_fit.h"
 
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TRAINING_LISTS = 600, LISTS = 260, FAULT_FROM = 20 };
@@ -197,8 +199,110 @@ START_TEST(a_guard_goes_on_when_memory_is_back)
 }
 END_TEST
 
+static void load(struct ek_guard **g)
+{
+    ck_assert_int_eq(ek_assets_load(&assets, ek_scratch("features.yaml").path,
+                                    ek_scratch("p.ekp").path, ek_scratch("rules.yaml").path,
+                                    ek_scratch("m.safetensors").path, NULL),
+                     EK_OK);
+    ck_assert_int_eq(ek_guard_new(g, assets, NULL), EK_OK);
+}
+
+/* Healthy lists one after the other, as msgpack and as JSON in turns. */
+struct traffic {
+    struct ek_hotel *hotel;
+    struct ek_query q;
+    struct ek_buf bytes;
+    uint64_t number;
+};
+
+static void start_traffic(struct traffic *t)
+{
+    ck_assert_int_eq(ek_hotel_new(&t->hotel, 5, NULL), EK_OK);
+    ek_query_init(&t->q);
+    ek_buf_init(&t->bytes, 0);
+    t->number = TRAINING_LISTS;
+}
+
+static void end_traffic(struct traffic *t)
+{
+    ek_hotel_free(t->hotel);
+    ek_query_release(&t->q);
+    ek_buf_release(&t->bytes);
+}
+
+/* Returns how often the guard asked for memory. */
+static long send_one(struct traffic *t, struct ek_guard *g)
+{
+    struct ek_error e;
+    int routed = 0;
+    ck_assert_int_eq(ek_hotel_list(t->hotel, t->number, &t->q, NULL), EK_OK);
+    ek_buf_clear(&t->bytes);
+    ck_assert_int_eq(ek_codec_encode(manifest, &t->q,
+                                     t->number++ % 2 ? EK_FEATURES_JSON : EK_FEATURES_ARRAY,
+                                     &t->bytes, NULL),
+                     EK_OK);
+    long before = ek_sweep_calls();
+    int rc = guard_one(g, &t->bytes, &routed, &e);
+    long calls = ek_sweep_calls() - before; /* Check asks for memory, too */
+    ck_assert_msg(!rc, "%s", e.message);
+    return calls;
+}
+
+/* Within one window: closing it makes room for what is kept of it. */
+START_TEST(a_warm_guard_asks_for_no_memory_while_nothing_happens)
+{
+    enum { WARM = 250, MEASURED = 150 };
+    struct traffic t;
+    struct ek_guard *g;
+    long calls = 0;
+    set_up();
+    load(&g);
+    start_traffic(&t);
+    for (int i = 0; i < WARM; i++)
+        calls += send_one(&t, g);
+    ck_assert_int_gt(calls, 0); /* that it is counted at all */
+    calls = 0;
+    for (int i = 0; i < MEASURED; i++)
+        calls += send_one(&t, g);
+    ck_assert_int_eq(calls, 0);
+    end_traffic(&t);
+    ek_guard_free(g);
+    ek_assets_free(assets);
+    tear_down();
+}
+END_TEST
+
+/* EK_FLAT_LISTS says how many. The first half fills what keeps a past: windows, cells, board. */
+START_TEST(memory_stays_flat_over_many_lists)
+{
+    const char *text = getenv("EK_FLAT_LISTS");
+    long lists = text ? strtol(text, NULL, 10) : 12000;
+    struct traffic t;
+    struct ek_guard *g;
+    set_up();
+    load(&g);
+    start_traffic(&t);
+    for (long i = 0; i < lists / 2; i++)
+        send_one(&t, g);
+    struct mallinfo2 half = mallinfo2();
+    for (long i = lists / 2; i < lists; i++)
+        send_one(&t, g);
+    struct mallinfo2 all = mallinfo2();
+    size_t before = half.uordblks + half.hblkhd, after = all.uordblks + all.hblkhd;
+    ck_assert_msg(after <= before + before / 50, "%zu bytes at half, %zu at the end", before,
+                  after);
+    end_traffic(&t);
+    ek_guard_free(g);
+    ek_assets_free(assets);
+    tear_down();
+}
+END_TEST
+
 Suite *suite_guard(void)
 {
     return ek_suite("guard without memory", assets_without_memory_leave_nothing,
-                    a_guard_without_memory_leaves_nothing, a_guard_goes_on_when_memory_is_back);
+                    a_guard_without_memory_leaves_nothing, a_guard_goes_on_when_memory_is_back,
+                    a_warm_guard_asks_for_no_memory_while_nothing_happens,
+                    memory_stays_flat_over_many_lists);
 }

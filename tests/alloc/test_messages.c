@@ -90,7 +90,8 @@ static int decode_score_patch(struct ek_error *e)
 START_TEST(a_message_without_memory_leaves_nothing)
 {
     static const enum ek_feature_encoding encodings[] = {EK_FEATURES_ARRAY, EK_FEATURES_BIN,
-                                                         EK_FEATURES_MAP};
+                                                         EK_FEATURES_MAP, EK_FEATURES_JSON,
+                                                         EK_FEATURES_JSON_MAP};
     set_up();
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
         make_message(i, encodings[i]);

@@ -35,7 +35,7 @@ FUZZ_CORPUS = build/fuzz-corpus/$(TARGET)
 FUZZ_B      = build/fuzzer-no-link-address-undefined
 fuzz: ## libFuzzer on one target (TARGET=codec TIME=60); needs clang
 	@mkdir -p $(FUZZ_CORPUS)
-	@$(MAKE) --no-print-directory CC=clang WARN=-w SANITIZE=fuzzer-no-link,address,undefined \
+	@$(MAKE) --no-print-directory CC=clang CXX=clang++ WARN=-w SANITIZE=fuzzer-no-link,address,undefined \
 	  $(FUZZ_B)/libfuzzer/$(TARGET)
 	$(FUZZ_B)/libfuzzer/$(TARGET) -max_total_time=$(TIME) -timeout=10 -rss_limit_mb=2048 \
 	  -artifact_prefix=$(FUZZ_CORPUS)- $(FUZZ_CORPUS) tests/fuzz/corpus/$(TARGET)

@@ -190,14 +190,17 @@ class Messages:
 
 def messages_of(path):
     with open(path, "rb") as file:
-        return Messages(file.read()).messages()
+        data = file.read()
+    if data[:1] == b"{":  # JSON, one a line
+        return [(line, None) for line in data.splitlines()]
+    return Messages(data).messages()
 
 
 class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
-                 alerts=None, group=None, limits="", pipeline=""):
+                 alerts=None, group=None, limits="", message="", pipeline=""):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -214,6 +217,7 @@ class Daemon:
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}http: {{listen: \"{self.http}\"}}\n"
+                      f"message: {{{message}}}\n"
                       f"limits: {{{limits}}}\n"
                       f"pipeline: {{{pipeline}}}\n")
 

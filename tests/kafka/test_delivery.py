@@ -91,6 +91,26 @@ class PassThrough(unittest.TestCase):
         self.assertGreater(len(set(place.values())), 2)
 
 
+class JsonMessages(unittest.TestCase):
+    def test_pass_as_they_came_and_what_is_no_json_becomes_a_dead_letter(self):
+        source, target = WORLD.topics()
+        good = WORLD.hotel(300, "json")
+        bad = [good[0][:-1], good[0] + b"}", b"[]", b"{}", b"\xff", WORLD.hotel(10)[0], b"",
+               good[0].replace(b'"score":0', b'"score":NaN', 1)]
+        frames = numbered(good[:100] + bad + good[100:])
+        WORLD.send(source, frames)
+        with daemon(source, target, message="encoding: json") as d:
+            d.wait_ready().wait_handled(len(frames))
+            self.assertEqual(d.stop(), 0, d.log())
+        out, dead = WORLD.read(target), WORLD.read(target + ".dead")
+        self.assertEqual([f.value for f in out], good)
+        in_order(self, out)
+        self.assertEqual(numbers(dead), list(range(100, 100 + len(bad))))
+        self.assertEqual({f.header("ek-error-class") for f in dead}, {"format"})
+        self.assertIn("no JSON", dead[0].header("ek-error"))
+        self.assertEqual(dead[3].header("ek-error"), "items: missing")
+
+
 class WhatCannotBeRead(unittest.TestCase):
     LIMIT = 64 << 10
 

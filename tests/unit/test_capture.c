@@ -77,6 +77,33 @@ START_TEST(records_come_back_from_every_packing)
 }
 END_TEST
 
+START_TEST(json_messages_come_one_a_line)
+{
+    static const char text[] = "{\"a\":1}\r\n\n  \t\n{\"b\":[2]}\n {} ";
+    static const char *const lines[] = {"{\"a\":1}\r", "{\"b\":[2]}", " {} "};
+    struct ek_capture_reader *r;
+    struct ek_record record;
+    struct ek_error e;
+    int more;
+    ck_assert_int_eq(ek_capture_memory(&r, "t", text, strlen(text), 0, NULL), EK_OK);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(ek_capture_next(r, &record, &more, NULL), EK_OK);
+        ck_assert_int_eq(more, 1);
+        ck_assert(record.offset == i && record.timestamp_ms == -1);
+        ck_assert_uint_eq(record.length, strlen(lines[i]));
+        ck_assert_mem_eq(record.bytes, lines[i], record.length);
+    }
+    ck_assert_int_eq(ek_capture_next(r, &record, &more, NULL), EK_OK);
+    ck_assert_int_eq(more, 0);
+    ek_capture_close(r);
+    ck_assert_int_eq(ek_capture_memory(&r, "t", text, strlen(text), 8, NULL), EK_OK);
+    ck_assert_int_eq(ek_capture_next(r, &record, &more, &e), EK_OK);
+    ck_assert_int_eq(ek_capture_next(r, &record, &more, &e), EK_ELIMIT);
+    ck_assert_ptr_nonnull(strstr(e.message, "record 2: larger than the limit of 8 bytes"));
+    ek_capture_close(r);
+}
+END_TEST
+
 START_TEST(an_empty_capture_has_no_records)
 {
     struct ek_buf b;
@@ -238,8 +265,8 @@ END_TEST
 Suite *suite_capture(void)
 {
     return ek_suite(
-        "capture", records_come_back_from_every_packing, an_empty_capture_has_no_records,
-        heads_may_use_any_integer_form_and_empty_messages,
+        "capture", records_come_back_from_every_packing, json_messages_come_one_a_line,
+        an_empty_capture_has_no_records, heads_may_use_any_integer_form_and_empty_messages,
         what_is_broken_is_named_by_file_and_record,
         a_capture_cut_anywhere_gives_whole_records_and_then_an_error,
         a_message_of_megabytes_is_read_whole, the_golden_capture_is_written_byte_for_byte,

@@ -580,6 +580,75 @@ START_TEST(a_list_decoded_into_twice_keeps_nothing_of_the_first)
 }
 END_TEST
 
+/* A list of rows of zeros as float32 or JSON, its bytes in b->message; returns what reading says.
+ */
+static int read_large(struct bench *b, int items, enum ek_feature_encoding encoding)
+{
+    struct ek_query list;
+    ek_query_init(&list);
+    ck_assert_int_eq(
+        ek_query_resize(&list, items, b->manifest->item_count, b->manifest->query_count), EK_OK);
+    memset(list.query, 0, (size_t)list.query_features * sizeof *list.query);
+    for (int i = 0; i < items * list.item_features; i++)
+        list.x[i] = (float)i;
+    for (int i = 0; i < items; i++) {
+        list.item_id[i] = (struct ek_text){NULL, 0};
+        list.score[i] = i;
+    }
+    list.time_ms = -1;
+    ek_buf_clear(&b->message);
+    ck_assert_int_eq(ek_codec_encode(b->manifest, &list, encoding, &b->message, NULL), EK_OK);
+    ek_query_release(&list);
+    return ek_codec_decode(b->codec, b->message.data, b->message.length, &b->q, &b->e);
+}
+
+static struct bench setup_wide(int features, const struct ek_codec_limits *limits)
+{
+    struct bench b = {0};
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    ek_buf_text(&text, "features:\n");
+    for (int i = 1; i <= features; i++)
+        ek_buf_printf(&text, "  - {name: f%d, index: %d, role: item}\n", i, i);
+    ck_assert_int_eq(
+        ek_manifest_parse(&b.manifest, "wide", (const char *)text.data, text.length, &b.e), EK_OK);
+    ck_assert_int_eq(ek_codec_new(&b.codec, b.manifest, NULL, limits, &b.e), EK_OK);
+    ek_buf_release(&text);
+    ek_query_init(&b.q);
+    ek_buf_init(&b.message, 0);
+    ek_buf_init(&b.out, 0);
+    return b;
+}
+
+START_TEST(lists_of_ten_thousand_items_are_read_and_one_more_is_refused)
+{
+    for (int encoding = EK_FEATURES_ARRAY; encoding <= EK_FEATURES_JSON_MAP; encoding++) {
+        struct bench b = setup_wide(16, NULL);
+        ck_assert_int_eq(read_large(&b, 10000, (enum ek_feature_encoding)encoding), EK_OK);
+        ck_assert(b.q.items == 10000 && b.q.x[160000 - 1] == 159999);
+        ck_assert_int_eq(read_large(&b, 10001, (enum ek_feature_encoding)encoding), EK_ELIMIT);
+        ck_assert_str_eq(b.e.message, "items: 10001 items, the limit is 10000");
+        teardown(&b);
+    }
+}
+END_TEST
+
+START_TEST(lists_of_2048_features_are_read_up_to_the_bytes_of_a_message)
+{
+    const struct ek_codec_limits more = {.message_bytes = 256u << 20};
+    struct bench b = setup_wide(2048, NULL);
+    ck_assert_int_eq(read_large(&b, 400, EK_FEATURES_ARRAY), EK_OK);
+    ck_assert(b.q.x[400 * 2048 - 1] == 400 * 2048 - 1);
+    ck_assert_int_eq(read_large(&b, 410, EK_FEATURES_ARRAY), EK_ELIMIT);
+    ck_assert_msg(strstr(b.e.message, "the limit is 4194304") != NULL, "%s", b.e.message);
+    teardown(&b);
+    b = setup_wide(2048, &more);
+    ck_assert_int_eq(read_large(&b, 10000, EK_FEATURES_ARRAY), EK_OK);
+    ck_assert(b.q.items == 10000 && b.q.x[10000 * 2048 - 1] == 10000 * 2048 - 1);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_codec(void)
 {
     return ek_suite(
@@ -593,6 +662,8 @@ Suite *suite_codec(void)
         a_tombstone_is_refused, every_prefix_of_a_message_is_refused,
         patching_replaces_the_scores_in_their_width, an_item_without_a_score_cannot_be_patched,
         what_is_encoded_is_read_back_in_all_encodings,
+        lists_of_ten_thousand_items_are_read_and_one_more_is_refused,
+        lists_of_2048_features_are_read_up_to_the_bytes_of_a_message,
         encoding_beyond_a_limit_leaves_the_buffer_as_it_was,
         the_extent_of_an_object_is_found_or_said_to_be_cut,
         a_list_decoded_into_twice_keeps_nothing_of_the_first);

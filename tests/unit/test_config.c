@@ -90,8 +90,8 @@ START_TEST(what_comes_later_is_said_and_not_ignored)
             "conf/run.yaml:4:8: 'state' is not available in this version");
     refused("alerts:\n  - {webhook: {url: x}}\n",
             "conf/run.yaml:5:15: 'alerts.webhook' is not available in this version");
-    refused("message: {encoding: json}\n",
-            "conf/run.yaml:4:21: 'message.encoding: json' is not available in this version");
+    refused("message: {layout: item}\n",
+            "conf/run.yaml:4:19: 'message.layout: item' is not available in this version");
     struct ek_config *c;
     struct ek_error e;
     ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);

@@ -1,0 +1,52 @@
+# JSON messages work wherever those of msgpack do, with the same outcome.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 3000 --seed 1 --manifest-out hotel.yaml -o train.txt
+cat >rules.yaml <<END
+version: 1
+segments: [arm]
+features: {price: {mode: enforce, units: [cents]}}
+END
+quiet "$EK" train --manifest hotel.yaml --letor train.txt --output m.safetensors --epochs 1 --hidden 8 --seed 1
+for form in array map json json-map; do
+	quiet "$EK" gen hotel --queries 700 --seed 2 --format messages --encoding $form \
+		--fault price=x100,from=200 -o in.$form
+done
+[ "$(wc -l <in.json)" = 700 ] || fail "not 700 lines of JSON"
+
+# The same profile, the same findings, the same lists scored anew.
+for form in array json; do
+	quiet "$EK" gen hotel --queries 1000 --seed 1 --format messages --encoding $form -o train.$form
+	quiet "$EK" profile --manifest hotel.yaml --messages train.$form -o p.$form.ekp
+done
+cmp p.array.ekp p.json.ekp
+for form in array map json json-map; do
+	quiet "$EK" replay --manifest hotel.yaml --profile p.json.ekp --rules rules.yaml --model m.safetensors \
+		--messages in.$form --events events.$form --output out.$form --json
+	mv said sum.$form
+done
+cmp events.array events.json
+cmp events.map events.json-map
+cmp sum.array sum.json
+cmp sum.map sum.json-map
+grep -q '"confirmed"' events.json || fail "nothing was found"
+
+# What went out: a line is the one that came in, but for the scores; the capture holds them whole.
+"$EK" inspect out.json >out
+grep -qE '^  messages +700$' out || fail "not 700 messages: $(cat out)"
+grep -qE '^  first +2026-09-21T14:13:20.000Z$' out || fail "no time: $(cat out)"
+"$EK" inspect in.json | grep -qE '^  first +2026-09-21T14:13:20.000Z$' || fail "no time in the lines"
+tr '\n\000' '  ' <out.json | grep -aqE '"score":-?[0-9]+\.[0-9]{8}' || fail "no score was put in"
+
+# Text that is no JSON is left out, with its place, and the rest goes on.
+head -n 3 in.json >bad.json
+printf '{"query":"q","items":[}\n' >>bad.json
+tail -n 2 in.json >>bad.json
+quiet "$EK" replay --manifest hotel.yaml --profile p.json.ekp --messages bad.json --json
+grep -q '"unreadable":1' said || fail "not one unreadable: $(cat said)"
+grep -qF 'message 3 left out: message: byte 22 is no JSON: expected a value' chatter || fail "$(cat chatter)"
+
+# LETOR becomes JSON, too.
+quiet "$EK" convert --manifest hotel.yaml --letor train.txt --encoding json -o c.json
+[ "$(wc -l <c.json)" = 3000 ] || fail "not 3000 lines"
+refused 2 "unknown encoding 'xml' (array, bin, map, json, json-map)" convert --manifest hotel.yaml --letor train.txt --encoding xml
