@@ -81,11 +81,16 @@ int make_room(struct ek_json *j, size_t length)
     return EK_OK;
 }
 
+bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
 /* The token as it was written, without the spaces behind it. */
 std::string_view token_of(od::value &v)
 {
     std::string_view token = v.raw_json_token();
-    while (!token.empty() && std::string_view(" \t\r\n").find(token.back()) != token.npos)
+    while (!token.empty() && is_space(token.back()))
         token.remove_suffix(1);
     return token;
 }

@@ -7,7 +7,7 @@ version: 1
 segments: [arm]
 features: {price: {mode: enforce, units: [cents]}}
 END
-quiet "$EK" train --manifest hotel.yaml --letor train.txt --output m.safetensors --epochs 1 --hidden 8 --seed 1
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --hidden 8 -o m.safetensors
 for form in array map json json-map; do
 	quiet "$EK" gen hotel --queries 700 --seed 2 --format messages --encoding $form \
 		--fault price=x100,from=200 -o in.$form
