@@ -100,7 +100,8 @@ static void check_text(const uint8_t *data, size_t size)
     int rc = ek_json_read(&ours, data, size, DEPTH, &fault);
     json_t *theirs = json_loadb((const char *)data, size, flags, NULL);
     if (rc) {
-        bool good = json_is_object(theirs) && depth_of(theirs) <= DEPTH;
+        /* jansson passes over a zero byte behind a number. */
+        bool good = json_is_object(theirs) && depth_of(theirs) <= DEPTH && !memchr(data, 0, size);
         ek_fuzz_require(!good, fault.what);
     } else {
         size_t length;

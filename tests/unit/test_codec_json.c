@@ -238,24 +238,25 @@ START_TEST(what_is_no_message_is_refused_in_words_of_json)
 }
 END_TEST
 
-static void put_brackets(char *text, const char *head, int count)
+/* A message whose unknown field nests so many arrays. */
+static void nest(char *text, size_t size, int count)
 {
-    strcpy(text, head);
-    char *p = text + strlen(text);
-    memset(p, '[', (size_t)count);
-    memset(p + count, ']', (size_t)count);
-    strcpy(p + 2 * count, ",\"query_features\":[1],\"items\":[]}");
+    char open[2001] = "", close[2001] = "";
+    memset(open, '[', (size_t)count);
+    memset(close, ']', (size_t)count);
+    snprintf(text, size, "{\"x\":%.*s%.*s,\"query_features\":[1],\"items\":[]}", count, open, count,
+             close);
 }
 
 START_TEST(nesting_beyond_the_limit_is_refused)
 {
     char text[5000];
     struct bench b = setup();
-    put_brackets(text, "{\"x\":", 33);
+    nest(text, sizeof text, 33);
     accepts(&b, text);
-    put_brackets(text, "{\"x\":", 34); /* the innermost, which is empty, does not count */
+    nest(text, sizeof text, 34); /* the innermost, which is empty, does not count */
     refuses(&b, text, EK_ELIMIT, "x: nested deeper than 32 levels");
-    put_brackets(text, "{\"x\":", 2000);
+    nest(text, sizeof text, 2000);
     refuses(&b, text, EK_ELIMIT, "message: nested deeper than 32 levels");
     teardown(&b);
 }
