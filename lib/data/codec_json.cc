@@ -22,7 +22,8 @@ namespace
 {
 
 enum {
-    /* Of msgpack for each byte of text, at most: "-0," becomes a float64 of nine bytes. */
+    /* Of msgpack for each byte of text, at most: "-0," becomes a float64 of nine bytes. Unescaping
+     * may write some bytes behind a text, for which there is SLACK. */
     GROWTH = 3,
     CONTAINER_HEAD = 5,
     /* The shortest key with a number: "":0 and what stands before it. */
@@ -74,7 +75,7 @@ int make_room(struct ek_json *j, size_t length)
     size_t want = length + length / 2 + SLACK;
     j->capacity = 0;
     if (!grow(&j->text, want + simdjson::SIMDJSON_PADDING) ||
-        !grow(&j->wire, GROWTH * want + CONTAINER_HEAD * EK_JSON_DEPTH_MAX) ||
+        !grow(&j->wire, GROWTH * want + CONTAINER_HEAD * EK_JSON_DEPTH_MAX + SLACK) ||
         !grow(&j->places, want / BYTES_OF_PLACE + 1) || j->parser.allocate(want, EK_JSON_DEPTH_MAX))
         return EK_ENOMEM;
     j->capacity = want;
@@ -179,14 +180,24 @@ struct writer {
         p += 9;
     }
 
-    void string(std::string_view s)
+    /* Straight into the place of a long text, then back to that of a short one. The parser's own
+     * buffer for texts stays unused: simdjson does not look whether it got it. */
+    error_code string(od::raw_json_string raw)
     {
-        if (s.size() <= SHORT_TEXT_MOST)
-            *p++ = static_cast<uint8_t>(EK_TAG_SHORT_TEXT | s.size());
-        else
+        std::string_view s;
+        uint8_t *to = p + CONTAINER_HEAD;
+        error_code failed = j->parser.unescape(raw, to).get(s);
+        if (failed)
+            return failed;
+        if (s.size() <= SHORT_TEXT_MOST) {
+            *p = static_cast<uint8_t>(EK_TAG_SHORT_TEXT | s.size());
+            memmove(p + 1, s.data(), s.size());
+            p += 1 + s.size();
+        } else {
             tag32(EK_TAG_TEXT32, static_cast<uint32_t>(s.size()));
-        memcpy(p, s.data(), s.size());
-        p += s.size();
+            p += s.size();
+        }
+        return simdjson::SUCCESS;
     }
 
     error_code real(od::value &v)
@@ -262,11 +273,9 @@ struct writer {
 
     error_code text(od::value &v)
     {
-        std::string_view s;
-        error_code failed = v.get_string().get(s);
-        if (!failed)
-            string(s);
-        return failed;
+        od::raw_json_string raw;
+        error_code failed = v.get_raw_json_string().get(raw);
+        return failed ? failed : string(raw);
     }
 
     error_code array(od::value &v)
@@ -291,12 +300,10 @@ struct writer {
 
     error_code pair(od::field &f)
     {
-        std::string_view key;
         token = f.key().raw() - 1;
-        error_code failed = f.unescaped_key().get(key);
+        error_code failed = string(f.key());
         if (failed)
             return failed;
-        string(key);
         return value(f.value(), true);
     }
 
