@@ -3,6 +3,7 @@ what a stage does with one of them. Only processes that were started here are en
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,12 +38,20 @@ def pin(pid, cores):
 class Place:
     def __init__(self, build):
         self.build, self.count = build, 0
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the broker is to end with us
         self.all_cores = os.sched_getaffinity(0)
         self.folder = tempfile.mkdtemp(prefix="evenkeel-bench-")
         os.environ.update(BROKER_MORE=PROPERTIES, BROKER_JAVA=JAVA)
         self.broker = harness.Broker(os.path.join(self.folder, "broker"))
 
     def __enter__(self):
+        try:
+            return self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def begin(self):
         self.broker.up()
         with open(os.path.join(self.folder, "broker", "pid"), encoding="ascii") as stream:
             self.broker_pid = int(stream.read())
