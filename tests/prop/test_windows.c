@@ -56,10 +56,9 @@ static void end(struct world *w)
 
 static struct plain *window_of(struct world *w, int64_t number)
 {
-    struct plain *last = &w->window[w->windows - 1];
-    if (w->windows && last->number == number)
-        return last;
-    last = &w->window[w->windows++];
+    if (w->windows && w->window[w->windows - 1].number == number)
+        return &w->window[w->windows - 1];
+    struct plain *last = &w->window[w->windows++];
     *last = (struct plain){number, 0, ek_calloc((size_t)w->features, sizeof *last->feature)};
     for (int f = 0; f < w->features; f++)
         last->feature[f] = empty();
