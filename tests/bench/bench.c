@@ -2,11 +2,11 @@
 #include "tests/bench/bench.h"
 
 #include "base/parse.h"
+#include "tests/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CONTENDERS_MAX = 16, ROUNDS_MIN = 5 };
 static const double round_seconds = 0.004; /* of one contender; shorter runs are repeated */
@@ -17,19 +17,12 @@ struct ek_bench {
     double seconds; /* per contender */
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double time_runs(const struct ek_contender *c, int repeats)
 {
-    double start = now();
+    double start = ek_measure_seconds();
     for (int i = 0; i < repeats; i++)
         c->run(c->context);
-    return (now() - start) / repeats;
+    return (ek_measure_seconds() - start) / repeats;
 }
 
 static void measure(const struct ek_bench *b, const struct ek_contender *c, int count, double *best)
@@ -41,8 +34,8 @@ static void measure(const struct ek_bench *b, const struct ek_contender *c, int 
         double wanted = round_seconds / (best[i] + 1e-9);
         repeats[i] = wanted > 1e6 ? 1000000 : wanted < 1 ? 1 : (int)wanted;
     }
-    double until = now() + b->seconds * count;
-    for (int round = 0; round < ROUNDS_MIN || now() < until; round++)
+    double until = ek_measure_seconds() + b->seconds * count;
+    for (int round = 0; round < ROUNDS_MIN || ek_measure_seconds() < until; round++)
         for (int i = 0; i < count; i++) {
             double t = time_runs(c + i, repeats[i]);
             best[i] = t < best[i] ? t : best[i];

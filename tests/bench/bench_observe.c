@@ -6,6 +6,7 @@
 #include "guard/traffic.h"
 #include "num/windows.h"
 #include "tests/bench/bench.h"
+#include "tests/measure.h"
 
 #include "base/buf.h"
 #include "base/rng.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FEATURES = 136, ITEMS = 20, LISTS = 1000, TRAINING = 10000, ARMS = 8 };
 
@@ -60,13 +60,6 @@ static void observe(void *context)
     }
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* As a stage meets it, whose other work has gone through the caches since the list before. Best of
  * some rounds; what is evicted, and the clock, are not in the figure but for 20 ns a list. */
 static void cold_case(struct ek_bench *b, struct work *w, const char *name)
@@ -83,10 +76,10 @@ static void cold_case(struct ek_bench *b, struct work *w, const char *name)
             ek_bench_use(other);
             memcpy(w->values, q.x, sizeof w->values);
             q.x = w->values;
-            double start = seconds();
+            double start = ek_measure_seconds();
             if (ek_detector_observe(w->detector, &q, 0, NULL))
                 abort();
-            sum += seconds() - start;
+            sum += ek_measure_seconds() - start;
         }
         best = sum < best ? sum : best;
     }
@@ -124,16 +117,6 @@ static void sketch(void *context)
     }
 }
 
-static double resident_kib(void)
-{
-    long total, resident;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &total, &resident) != 2)
-        abort();
-    fclose(f);
-    return (double)resident * 4;
-}
-
 /* Busy windows of wide features (sd of ln x 1.5), as many as are kept. What is left when the closed
  * windows and their sum are taken off is the open window. */
 static void memory_case(struct ek_bench *b)
@@ -145,7 +128,7 @@ static void memory_case(struct ek_bench *b)
     ek_rng_seed(&r, 6);
     for (int i = 0; i < ROWS * FEATURES; i++)
         x[i] = (float)exp(3 + 1.5 * ek_rng_normal(&r));
-    double before = resident_kib(), packed = 0;
+    double before = ek_measure_resident(), packed = 0;
     for (int c = 0; c < CELLS; c++) {
         if (ek_windows_new(&w[c], FEATURES, KEPT, NULL))
             abort();
@@ -154,7 +137,7 @@ static void memory_case(struct ek_bench *b)
                 abort();
         packed += (double)ek_windows_packed_bytes(w[c]) / 1024;
     }
-    double all = (resident_kib() - before) / CELLS;
+    double all = (ek_measure_resident() - before) / 1024 / CELLS;
     for (int c = 0; c < CELLS; c++)
         ek_windows_free(w[c]);
     free(x);

@@ -5,12 +5,12 @@
 #include "num/sketch_internal.h"
 #include "num/sketch_pack.h"
 #include "tests/bench/bench.h"
+#include "tests/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FEATURES = 136, ROWS = 40000, MESSAGE_ROWS = 20, SEGMENTS_MAX = 64 };
 
@@ -306,17 +306,6 @@ static void peers_new(struct work *w)
                                  .length = HDR_BUCKETS};
 }
 
-static double resident_kib(void)
-{
-    long total = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (f)
-        fclose(f);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024;
-}
-
 /* A cell after more rows than the hot counters hold, so with hot, cold and buffered pages; a tenth
  * of the values is zero. */
 static void memory_of_a_cell(struct ek_bench *b, float *x)
@@ -324,13 +313,13 @@ static void memory_of_a_cell(struct ek_bench *b, float *x)
     struct ek_sketch_set *set;
     for (size_t i = 0; i < (size_t)ROWS * FEATURES; i += 10)
         x[i] = 0;
-    double before = resident_kib();
+    double before = ek_measure_resident();
     if (ek_sketch_set_new(&set, FEATURES, NULL))
         abort();
     for (int i = 0; i < 4; i++)
         ek_sketch_set_add(set, x, ROWS);
-    ek_bench_record(b, "136 features, resident memory of a cell", "KiB", resident_kib() - before,
-                    NULL, 0);
+    ek_bench_record(b, "136 features, resident memory of a cell", "KiB",
+                    (ek_measure_resident() - before) / 1024, NULL, 0);
     ek_sketch_set_free(set);
 }
 

@@ -6,12 +6,12 @@
 #include "guard/assets.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
+#include "tests/measure.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FEATURES = 136, ITEMS = 20, LISTS_MAX = 1000, VALUES_MAX = 20000000 };
 enum { ARM_LETTERS = 3, NO_ARMS = 1, SEED = 4, FIRST_LISTS = 4000 };
@@ -200,28 +200,17 @@ static void grow(struct ek_bench *b)
     }
 }
 
-static double resident_mib(void)
-{
-    long total = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (f)
-        fclose(f);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
-}
-
 /* All traffic and 99 arms, each with some 1,000 lists of wide features; no window is closed. */
 static void memory(struct ek_bench *b)
 {
     struct work w;
     begin(&w, &(struct shape){FEATURES, ITEMS, 99, AS_BIN, false, false, true});
     malloc_trim(0);
-    double before = resident_mib();
+    double before = ek_measure_resident();
     for (int i = 0; i < 100000; i += w.lists)
         guard(&w);
     ek_bench_record(b, "guard, 136 features, 100 cells, resident memory", "MiB",
-                    resident_mib() - before, NULL, 0);
+                    (ek_measure_resident() - before) / (1 << 20), NULL, 0);
     end(&w);
 }
 

@@ -4,10 +4,9 @@
 #include "base/rng.h"
 #include "num/windows.h"
 #include "tests/check.h"
+#include "tests/measure.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { CELLS = 100, USUAL = 136, MANY = 2048, ROWS = 3000, LIST_ROWS = 20, MIB = 1 << 20 };
 
@@ -17,16 +16,6 @@ enum { MEASURED = 0 };
 #else
 enum { MEASURED = 1 };
 #endif
-
-static double resident_bytes(void)
-{
-    long total, resident;
-    FILE *f = fopen("/proc/self/statm", "r");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_int_eq(fscanf(f, "%ld %ld", &total, &resident), 2);
-    fclose(f);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE);
-}
 
 /* Wide features, a tenth of the values zero. */
 static float *some_rows(int features)
@@ -63,12 +52,12 @@ START_TEST(a_hundred_cells_of_136_features_take_300_mib)
 {
     static struct ek_windows *w[CELLS];
     float *x = some_rows(USUAL);
-    double before = resident_bytes(), packed = 0;
+    double before = ek_measure_resident(), packed = 0;
     for (int c = 0; c < CELLS; c++) {
         w[c] = busy_cell(x, USUAL);
         packed += (double)ek_windows_packed_bytes(w[c]);
     }
-    double bytes = resident_bytes() - before - packed;
+    double bytes = ek_measure_resident() - before - packed;
     if (MEASURED)
         ck_assert_double_lt(bytes, 300. * MIB);
     for (int c = 0; c < CELLS; c++)
@@ -83,9 +72,9 @@ START_TEST(two_thousand_features_are_counted_and_take_as_much_each)
     struct ek_sketch *want = NULL, *got = NULL;
     ck_assert_int_eq(ek_sketch_new(&want), EK_OK);
     ck_assert_int_eq(ek_sketch_new(&got), EK_OK);
-    double before = resident_bytes();
+    double before = ek_measure_resident();
     struct ek_windows *w = busy_cell(x, MANY);
-    double bytes = resident_bytes() - before - (double)ek_windows_packed_bytes(w);
+    double bytes = ek_measure_resident() - before - (double)ek_windows_packed_bytes(w);
     if (MEASURED)
         ck_assert_double_lt(bytes, 3. * MIB * MANY / USUAL);
     for (int f = 0; f < MANY; f += 31) {

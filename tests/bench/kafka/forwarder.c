@@ -7,6 +7,7 @@
  * SIGTERM ends it after all is acknowledged and committed.
  */
 #include "base/error.h"
+#include "daemon/cli.h"
 #include "daemon/config.h"
 #include "daemon/kafka_conf.h"
 
@@ -55,13 +56,6 @@ static void die(const char *what, const char *why)
 {
     fprintf(stderr, "forwarder: %s: %s\n", what, why);
     exit(EXIT_FAILURE);
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* The word that travels with a message: no memory per message. */
@@ -219,9 +213,9 @@ static void run(struct forwarder *f)
         while (!stopping && (f->in_flight >= f->config->in_flight_messages ||
                              f->bytes >= f->config->in_flight_bytes))
             rd_kafka_poll(f->producer, BATCH_WAIT_MS);
-        if (now_ms() >= f->commit_due_ms) {
+        if (ek_now_ms() >= f->commit_due_ms) {
             commit(f, 1);
-            f->commit_due_ms = now_ms() + f->config->commit_every_ms;
+            f->commit_due_ms = ek_now_ms() + f->config->commit_every_ms;
         }
     }
     rd_kafka_queue_destroy(queue);

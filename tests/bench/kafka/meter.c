@@ -9,6 +9,7 @@
  *     meter delete BROKERS TOPIC
  */
 #include "tests/bench/world.h"
+#include "tests/measure.h"
 
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
@@ -28,13 +29,6 @@ static void die(const char *what, const char *why)
 {
     fprintf(stderr, "meter: %s: %s\n", what, why);
     exit(EXIT_FAILURE);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* User and system seconds of a process, its threads included. */
@@ -87,11 +81,11 @@ static int measure(char **word)
 {
     rd_kafka_t *rk = client(word[0]);
     int64_t from = ek_bench_number(word[3]), to = ek_bench_number(word[4]);
-    double until = now() + (double)ek_bench_number(word[5]);
+    double until = ek_measure_seconds() + (double)ek_bench_number(word[5]);
     struct moment first = {0}, last = {0};
-    while (last.messages < to && now() < until) {
+    while (last.messages < to && ek_measure_seconds() < until) {
         last.messages = messages_in(rk, word[1], (int)ek_bench_number(word[2]));
-        last.seconds = now();
+        last.seconds = ek_measure_seconds();
         if (last.messages >= to || (last.messages >= from && !first.seconds)) {
             last.stage = processor_seconds(word[6]);
             last.broker = processor_seconds(word[7]);

@@ -11,10 +11,10 @@
 #include "num/dense.h"
 #include "score/scorer.h"
 #include "tests/exchange/lists.h"
+#include "tests/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { ITEMS_MAX = 256 };
 
@@ -26,13 +26,6 @@ struct work {
     float *input, *a, *b; /* [ITEMS_MAX, widest] each */
     size_t widest;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void score_all(struct work *w)
 {
@@ -63,12 +56,12 @@ static void run_layers(struct work *w)
 
 static double best_of(void (*run)(struct work *), struct work *w, double seconds)
 {
-    double best = 1e9, until = now() + seconds;
+    double best = 1e9, until = ek_measure_seconds() + seconds;
     run(w);
-    while (now() < until) {
-        double start = now();
+    while (ek_measure_seconds() < until) {
+        double start = ek_measure_seconds();
         run(w);
-        double took = now() - start;
+        double took = ek_measure_seconds() - start;
         best = took < best ? took : best;
     }
     return best;

@@ -12,13 +12,13 @@
 #include "num/sketch.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
+#include "tests/measure.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FEATURES = 136, LIST = 20 };
 
@@ -26,13 +26,6 @@ struct header {
     char mark[4];
     uint32_t rows, features;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static FILE *opened(const char *path, const char *mode)
 {
@@ -111,16 +104,16 @@ int main(int argc, char **argv)
         return 2;
     }
     int segments = (int)ek_bench_number(argv[2]), passes = 0;
-    double best = INFINITY, until = now() + (double)ek_bench_number(argv[3]);
+    double best = INFINITY, until = ek_measure_seconds() + (double)ek_bench_number(argv[3]);
     float *x = read_values(argv[1], &h);
     struct ek_sketch_set **set = ek_bench_memory((size_t)segments, sizeof *set);
     for (int s = 0; s < segments; s++)
         if (ek_sketch_set_new(&set[s], (int)h.features, NULL))
             abort();
-    while (passes < 2 || now() < until) {
-        double began = now();
+    while (passes < 2 || ek_measure_seconds() < until) {
+        double began = ek_measure_seconds();
         pass(set, segments, x, &h);
-        best = fmin(best, now() - began);
+        best = fmin(best, ek_measure_seconds() - began);
         passes++;
     }
     tell(set, segments, &h, best, passes);
