@@ -122,55 +122,50 @@ struct form {
     float missing;
 };
 
-/* The elements of an array as float64, for which there is no writer: `message` is an array of
- * float32 between its fields, and every other tag of that kind is a score's. */
-static void widen(struct ek_buf *message)
+/* Writes what stands in the place of a float32; returns its bytes, at most 9. */
+typedef size_t rewrite(uint8_t *to, float value);
+
+/* For forms of numbers that have no writer. Scores that a float32 holds change with the rest. */
+static void rewrite_floats(struct ek_buf *message, rewrite *form)
 {
-    struct ek_buf wide;
+    struct ek_buf out;
     struct ek_wire w = {message->data, message->data, message->data + message->length};
-    ek_buf_init(&wide, 0);
+    ek_buf_init(&out, 0);
     while (w.p < w.end) {
         const uint8_t *from = w.p;
+        uint8_t value[9];
         struct ek_head h;
         must((int)ek_wire_head(&w, &h));
         if (h.kind == EK_WIRE_TEXT)
             w.p += h.count;
-        if (h.kind == EK_WIRE_FLOAT32) {
-            uint8_t value[9] = {EK_TAG_FLOAT64};
-            ek_store_be64(value + 1, ek_bits_of_double((double)ek_float_of_bits((uint32_t)h.bits)));
-            must(ek_buf_add(&wide, value, sizeof value));
-        } else {
-            must(ek_buf_add(&wide, from, (size_t)(w.p - from)));
-        }
+        if (h.kind == EK_WIRE_FLOAT32)
+            must(ek_buf_add(&out, value, form(value, ek_float_of_bits((uint32_t)h.bits))));
+        else
+            must(ek_buf_add(&out, from, (size_t)(w.p - from)));
     }
     ek_buf_release(message);
-    *message = wide;
+    *message = out;
 }
 
-/* Whole numbers below 2^16 as the shortest integers. */
-static void shorten(struct ek_buf *message)
+static size_t widen(uint8_t *to, float value)
 {
-    struct ek_buf small;
-    struct ek_wire w = {message->data, message->data, message->data + message->length};
-    ek_buf_init(&small, 0);
-    while (w.p < w.end) {
-        const uint8_t *from = w.p;
-        struct ek_head h;
-        must((int)ek_wire_head(&w, &h));
-        if (h.kind == EK_WIRE_TEXT)
-            w.p += h.count;
-        unsigned whole = h.kind == EK_WIRE_FLOAT32
-                             ? (unsigned)fabsf(ek_float_of_bits((uint32_t)h.bits)) & 0xffff
-                             : 0;
-        const uint8_t value[3] = {whole < 128 ? (uint8_t)whole : EK_TAG_UINT8 + 1,
-                                  (uint8_t)(whole >> 8), (uint8_t)whole};
-        if (h.kind == EK_WIRE_FLOAT32)
-            must(ek_buf_add(&small, value, whole < 128 ? 1 : 3));
-        else
-            must(ek_buf_add(&small, from, (size_t)(w.p - from)));
+    to[0] = EK_TAG_FLOAT64;
+    ek_store_be64(to + 1, ek_bits_of_double((double)value));
+    return 9;
+}
+
+/* A whole number below 2^16 as the shortest integer. */
+static size_t shorten(uint8_t *to, float value)
+{
+    unsigned whole = (unsigned)fabsf(value) & 0xffff;
+    if (whole < 128) {
+        to[0] = (uint8_t)whole;
+        return 1;
     }
-    ek_buf_release(message);
-    *message = small;
+    to[0] = EK_TAG_UINT8 + 1;
+    to[1] = (uint8_t)(whole >> 8);
+    to[2] = (uint8_t)whole;
+    return 3;
 }
 
 static void fill(const struct work *w, struct ek_query *q, struct ek_rng *r, float missing)
@@ -199,9 +194,9 @@ static void make_message(struct work *w, const struct ek_manifest *m, const stru
     ek_buf_init(message, 0);
     must(ek_codec_encode(m, &w->q, form->encoding, message, NULL));
     if (form->values == FLOAT64)
-        widen(message);
+        rewrite_floats(message, widen);
     else if (form->values == INTEGERS)
-        shorten(message);
+        rewrite_floats(message, shorten);
 }
 
 /* About as many values in all, whatever the size of a list. */

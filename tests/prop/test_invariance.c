@@ -175,6 +175,14 @@ START_TEST(routed_scores_keep_their_distances_to_rounding_under_any_factor)
 }
 END_TEST
 
+static void check_same_bits(struct world *w, int number)
+{
+    score_both(w);
+    for (int i = 0; i < w->clean.items; i++)
+        ck_assert_msg(w->before[i] == w->after[i], "case %d, item %d: %a became %a", number, i,
+                      w->before[i], w->after[i]);
+}
+
 START_TEST(a_power_of_two_changes_no_bit_of_a_routed_score)
 {
     for (int number = 0; number < CASES; number++) {
@@ -187,10 +195,7 @@ START_TEST(a_power_of_two_changes_no_bit_of_a_routed_score)
                 check_list(&w, true);
                 continue;
             }
-            score_both(&w);
-            for (int i = 0; i < w.clean.items; i++)
-                ck_assert_msg(w.before[i] == w.after[i], "case %d, item %d: %a became %a", number,
-                              i, w.before[i], w.after[i]);
+            check_same_bits(&w, number);
         }
         close_world(&w);
     }
@@ -226,10 +231,7 @@ START_TEST(routed_by_source_each_source_may_have_a_power_of_two_of_its_own)
         for (int list = 0; !w.model->list_free && list < 5; list++) {
             random_list(&w);
             random_sources(&w);
-            score_both(&w);
-            for (int i = 0; i < w.clean.items; i++)
-                ck_assert_msg(w.before[i] == w.after[i], "case %d, item %d: %a became %a", number,
-                              i, w.before[i], w.after[i]);
+            check_same_bits(&w, number);
         }
         close_world(&w);
     }
