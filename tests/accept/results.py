@@ -12,12 +12,13 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs"))
+import document  # noqa: E402
 import tables  # noqa: E402
 from sets import Set  # noqa: E402
 
@@ -131,18 +132,6 @@ def render(rows, head, best=True):
     return "\n".join(lines)
 
 
-def write(path, found):
-    with open(path, encoding="utf-8") as stream:
-        text = stream.read()
-    for name, table in found.items():
-        marks = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.S)
-        if not marks.search(text):
-            raise SystemExit(f"{path} has no place for table {name}")
-        text = marks.sub(lambda m, t=table: m.group(1) + t + "\n" + m.group(2), text)
-    with open(path, "w", encoding="utf-8") as stream:
-        stream.write(text)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", choices=[*tables.TABLES, "all"], metavar="NAME")
@@ -158,7 +147,7 @@ def main():
     bench = Bench(args, folder)
     found = {name: tables.TABLES[name](bench, render, cell) for name in (tables.TABLES if "all" in args.names else args.names)}
     if args.write:
-        write(args.write, found)
+        document.write(args.write, found)
     else:
         print("\n\n".join(found.values()))
 

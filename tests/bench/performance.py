@@ -8,6 +8,9 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs"))
+import document  # noqa: E402
+
 NONE = "not measured"
 BUSY_PERCENT = 10  # of all processors: above that figures are rough
 KAFKA = "136 features, 20 items, "
@@ -177,19 +180,11 @@ TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "latency": lat
 
 
 def main():
-    path, document = sys.argv[1:3]
+    path, page = sys.argv[1:3]
     if not os.path.exists(path):
         raise SystemExit(f"{path} is not there: run make bench first")
     rows = Rows(path)
-    with open(document, encoding="utf-8") as stream:
-        text = stream.read()
-    for name, made in TABLES.items():
-        marks = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.S)
-        if not marks.search(text):
-            raise SystemExit(f"{document} has no place for table {name}")
-        text = marks.sub(lambda m, t=made(rows): m.group(1) + t + "\n" + m.group(2), text)
-    with open(document, "w", encoding="utf-8") as stream:
-        stream.write(text)
+    document.write(page, {name: made(rows) for name, made in TABLES.items()})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,15 @@
+"""Tables that a command makes, between `<!-- table NAME -->` and `<!-- end -->` in a document."""
+import re
+
+
+def write(path, found):
+    """found: {name: Markdown}. A name without its place in the document ends the program."""
+    with open(path, encoding="utf-8") as stream:
+        text = stream.read()
+    for name, table in found.items():
+        marks = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.S)
+        if not marks.search(text):
+            raise SystemExit(f"{path} has no place for table {name}")
+        text = marks.sub(lambda m, t=table: m.group(1) + t + "\n" + m.group(2), text)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
