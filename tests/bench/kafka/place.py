@@ -11,7 +11,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-sys.path.insert(0, os.path.join(TOP, "tests", "kafka"))
+sys.path[:0] = [os.path.join(TOP, "tests", "kafka"), os.path.join(TOP, "tests", "bench", "peers")]
 import harness  # noqa: E402
 
 PARTITIONS, SECONDS = 4, 90
@@ -19,6 +19,11 @@ RULES = "version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n"
 # Topics keep their messages whatever time they tell, deleted ones go at once; Java as Kafka's own scripts start it.
 PROPERTIES = "log.segment.delete.delay.ms=500\nfile.delete.delay.ms=500"
 JAVA = "-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -Xshare:auto"
+
+
+def run_of(build):
+    """`evenkeel run` as words of a stage's command."""
+    return [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]
 
 
 def halves():

@@ -4,18 +4,15 @@
 `perf` samples the processor's time of the running program while it works off a full topic. Per function, with the
 library it is from, and per library; in percent of all samples.
 """
-import argparse
 import os
 import re
 import shutil
 import subprocess
-import sys
 
 import place as at
 from place import Place, Stage
 
-sys.path.insert(0, os.path.join(at.TOP, "tests", "bench", "peers"))
-from record import Bench  # noqa: E402
+from record import Bench, words  # noqa: E402
 
 FUNCTIONS = 20
 LINE = re.compile(r"\s*([\d.]+)%\s+(\S+)\s+\[(.)\]\s+(\S+)")
@@ -26,27 +23,25 @@ def report(data):
     told = subprocess.run(["perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "-F", "overhead,dso,sym"],
                           capture_output=True, text=True, check=True).stdout
     found = [LINE.match(line) for line in told.splitlines()]
-    return [(float(m[1]), "kernel" if m[3] == "k" else m[2], m[4]) for m in found if m]
+    return [(float(m[1]), "kernel" if m[3] == "k" else re.sub(r"\.so.*|-\d.*", "", m[2]), m[4]) for m in found if m]
 
 
 def tell(bench, title, rows):
     libraries = {}
     for share, library, _ in rows:
-        name = re.sub(r"\.so.*|-\d.*", "", library)
-        libraries[name] = libraries.get(name, 0) + share
+        libraries[library] = libraries.get(library, 0) + share
     for name, share in sorted(libraries.items(), key=lambda x: -x[1])[:6]:
         bench.line(f"{title}, all of {name}", "%", share, None, None)
     named = [r for r in rows if not r[2].startswith("0x")]  # a library without symbols is in its sum
     for share, library, function in sorted(named, reverse=True)[:FUNCTIONS]:
-        name = re.sub(r"\.so.*|-\d.*", "", library)
-        bench.line(f"{title}, {re.sub('[.@].*', '', function)} ({name})", "%", share, None, None)
+        bench.line(f"{title}, {re.sub('[.@].*', '', function)} ({library})", "%", share, None, None)
 
 
 def sample(place, build, title, faulty, args):
     n = args.messages
     source, target = place.stream(n, "bin", n // 10 if faulty else None), place.topic()
     data = os.path.join(place.folder, "perf.data")
-    run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]
+    run = at.run_of(build)
     with Stage(place, run, source, target) as stage:
         at.throughput(place, stage, n // 10, n * 3 // 10)
         perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "-o", data, "-p", str(stage.process.pid)])
@@ -59,11 +54,7 @@ def sample(place, build, title, faulty, args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("results")
-    parser.add_argument("--messages", type=int, default=60000)
-    args = parser.parse_args()
+    args = words(__doc__, messages=60000)
     if not shutil.which("perf"):
         print("perf: skipped, no perf")
         return

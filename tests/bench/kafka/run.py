@@ -5,16 +5,12 @@ Throughput: a topic is full of lists (20 items, 136 features); forwarder and `ru
 start into an empty topic. The rate is that at which the output grew on the broker between 30% and 95% of the messages.
 Latency: a producer sends at half of that rate, with the moment of sending in the key; a consumer reads the output.
 """
-import argparse
-import os
 import statistics
 
 import place as at
 from place import Place, Stage, latency, throughput
 
-import sys
-sys.path.insert(0, os.path.join(at.TOP, "tests", "bench", "peers"))
-from record import Bench  # noqa: E402
+from record import Bench, words  # noqa: E402
 
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
 UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\", max.in.flight.requests.per.connection: \"1000000\""
@@ -24,7 +20,7 @@ UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), (
 class Run:
     def __init__(self, place, build, args):
         self.place, self.args = place, args
-        run = [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]
+        run = at.run_of(build)
         forward = [place.tool("forwarder"), "{config}"]
         self.contenders = {None: (run, ""), FORWARDER: (forward, ""), QUICK: (forward, UNSAFE)}
         self.bench = Bench("kafka", args.results)
@@ -105,13 +101,7 @@ class Run:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("results")
-    parser.add_argument("--messages", type=int, default=40000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=10, help="of one look at the latency")
-    args = parser.parse_args()
+    args = words(__doc__, messages=40000, rounds=3, seconds=10.0)
     with Place(args.build) as place:
         run = Run(place, args.build, args)
         rates = run.throughput_cases()

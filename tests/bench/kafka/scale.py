@@ -3,16 +3,12 @@
 
 All instances share the processors of this machine with the broker, so they help only while some are idle.
 """
-import argparse
 import contextlib
-import os
-import sys
 
 import place as at
 from place import Place, Stage, throughput
 
-sys.path.insert(0, os.path.join(at.TOP, "tests", "bench", "peers"))
-from record import Bench  # noqa: E402
+from record import Bench, words  # noqa: E402
 
 SHAPES = ((1, 1), (4, 1), (16, 1), (16, 2), (16, 4))  # partitions, instances
 
@@ -33,12 +29,8 @@ def measure(place, command, messages, partitions, instances):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("results")
-    parser.add_argument("--messages", type=int, default=30000)
-    args = parser.parse_args()
-    command = [os.path.join(os.path.abspath(args.build), "evenkeel"), "run", "-c", "{config}"]
+    args = words(__doc__, messages=30000)
+    command = at.run_of(args.build)
     bench = Bench("scale", args.results)
     with Place(args.build) as place:
         for partitions, instances in SHAPES:

@@ -5,22 +5,19 @@ Kafka Streams with sketches-java, Python with confluent-kafka and DataSketches: 
 feature and arm, and passes the message on. They find nothing; `run` also tests every list. Measured as in kafka/run.py; the
 first 40% of the messages are not counted, so that Java is warm.
 """
-import argparse
 import os
-import sys
 
 import place as at
 from place import Place, Stage, throughput
 
-sys.path.insert(0, os.path.join(at.TOP, "tests", "bench", "peers"))
 import sketches  # noqa: E402
-from record import Bench  # noqa: E402
+from record import Bench, words  # noqa: E402
 
 STREAMS, PYTHON = "Kafka Streams, sketches-java", "Python, confluent-kafka, DataSketches KLL"
 
 
 def contenders(build, folder):
-    found = {None: [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]}
+    found = {None: at.run_of(build)}
     path, python = sketches.java_classes(build), sketches.python_of(build)
     if path:
         found[STREAMS] = ["java", "-Xmx1g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", path, "StreamsStage",
@@ -31,12 +28,7 @@ def contenders(build, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("results")
-    parser.add_argument("--messages", type=int, default=30000)
-    parser.add_argument("--rounds", type=int, default=2)
-    args = parser.parse_args()
+    args = words(__doc__, messages=30000, rounds=2)
     n = args.messages
     with Place(args.build) as place:
         commands = contenders(args.build, os.path.join(place.folder, "streams"))

@@ -3,14 +3,13 @@
 
 136 and 2,048 features with settings of their own each, held against their manifest; the start of the process is in it.
 """
-import argparse
 import os
 import statistics
 import subprocess
 import tempfile
 import time
 
-from record import Bench
+from record import Bench, words
 
 
 def write(folder, features):
@@ -32,11 +31,7 @@ def seconds(words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("results")
-    parser.add_argument("--rounds", type=int, default=20)
-    args = parser.parse_args()
+    args = words(__doc__, rounds=20)
     program, bench = os.path.join(args.build, "evenkeel"), Bench("check", args.results)
     with tempfile.TemporaryDirectory() as folder:
         for features in (136, 2048):

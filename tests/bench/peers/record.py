@@ -1,11 +1,22 @@
 """Lines of build/bench.jsonl and of the table, as tests/bench/bench.c writes them. A unit that ends in `/s` is a rate, any
 other a cost; a ratio is how many times better ours is."""
+import argparse
 import json
 import statistics
 
 
 def ratio_of(unit, ours, theirs):
     return ours / theirs if unit.endswith("/s") else theirs / ours
+
+
+def words(doc, **numbers):
+    """The words of a program of benchmarks: build, results, and numbers with their defaults as `--name N`."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("results")
+    for name, value in numbers.items():
+        parser.add_argument(f"--{name}", type=type(value), default=value)
+    return parser.parse_args()
 
 
 class Bench:

@@ -5,14 +5,13 @@ Each is a program of its own that reads the file, counts it into one sketch per 
 and tells its best pass. They take turns, in several rounds. Every one must hold as many values as went in and agree on the
 median of a feature. A toolchain or a registry that is missing is said, and its sketches are left out.
 """
-import argparse
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from record import Bench
+from record import Bench, words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEDIANS_DIFFER = 0.05  # at most; the coarsest has buckets of 2%, KLL a rank error of 1.3%
@@ -113,13 +112,7 @@ def case(bench, args, file, segments, peers, ours):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("results")
-    parser.add_argument("--rows", type=int, default=40000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=1)
-    args = parser.parse_args()
+    args = words(__doc__, rows=40000, rounds=3, seconds=1)
     program = os.path.join(args.build, "tests", "bench", "peers", "time_sketch")
     peers = {**rust(args.build), **java(args.build), **python(args.build)}
     with tempfile.TemporaryDirectory() as folder:
