@@ -1,81 +1,41 @@
 /* Messages: what is read, what is refused with which words, what patching leaves alone. */
-#include "data/codec.h"
-
 #include "tests/check.h"
 #include "tests/pack.h"
+#include "tests/reading.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static const char FEATURES[] = "features:\n"
-                               "  - {name: price, index: 1, role: item, routable: true}\n"
-                               "  - {name: rating, index: 2, role: item}\n"
-                               "  - {name: nights, index: 3, role: query}\n"
-                               "derived_query_features: [log_list_size]\n";
-
-struct bench {
-    struct ek_manifest *manifest;
-    struct ek_codec *codec;
-    struct ek_query q;
-    struct ek_buf message, out;
-    struct ek_error e;
-};
-
-static struct bench setup_with(const struct ek_mapping *mapping,
-                               const struct ek_codec_limits *limits)
+static struct reading setup_with(const struct ek_mapping *mapping,
+                                 const struct ek_codec_limits *limits)
 {
-    struct bench b = {0};
-    ck_assert_int_eq(
-        ek_manifest_parse(&b.manifest, "features.yaml", FEATURES, strlen(FEATURES), &b.e), EK_OK);
-    ck_assert_int_eq(ek_codec_new(&b.codec, b.manifest, mapping, limits, &b.e), EK_OK);
-    ek_query_init(&b.q);
-    ek_buf_init(&b.message, 0);
-    ek_buf_init(&b.out, 0);
-    return b;
+    return reading_of(READING_FEATURES, mapping, limits);
 }
 
-static struct bench setup(void)
+static struct reading setup(void)
 {
     return setup_with(NULL, NULL);
 }
 
-static void teardown(struct bench *b)
-{
-    ek_query_release(&b->q);
-    ek_buf_release(&b->message);
-    ek_buf_release(&b->out);
-    ek_codec_free(b->codec);
-    ek_manifest_free(b->manifest);
-}
-
-static int decode(struct bench *b, const char *text)
+static int decode(struct reading *b, const char *text)
 {
     ek_pack(&b->message, text);
-    return ek_codec_decode(b->codec, b->message.data, b->message.length, &b->q, &b->e);
+    return reading_take(b, b->message.data, b->message.length);
 }
 
-static void accepts(struct bench *b, const char *text)
+static void accepts(struct reading *b, const char *text)
 {
-    int rc = decode(b, text);
-    ck_assert_msg(rc == EK_OK, "%s\n%s", text, b->e.message);
+    reading_gave(b, text, decode(b, text));
 }
 
-static void refuses(struct bench *b, const char *text, int code, const char *message)
+static void refuses(struct reading *b, const char *text, int code, const char *message)
 {
-    int rc = decode(b, text);
-    ck_assert_msg(rc == code, "%s\ngave %d, not %d: %s", text, rc, code, b->e.message);
-    ck_assert_str_eq(b->e.message, message);
-}
-
-static void is_text(struct ek_text view, const char *text)
-{
-    ck_assert_uint_eq(view.length, strlen(text));
-    ck_assert_mem_eq(view.text, text, view.length);
+    reading_failed(b, text, decode(b, text), code, message);
 }
 
 START_TEST(a_usual_message_is_read_whole)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query: 'q-1', time_ms: 1790000, segments: {arm: 'B', market: 's07'},"
                 " query_features: [3], items: [{id: h1, score: 1.25, features: [129.0, 4.5]},"
                 " {id: h2, score: -0.5d, features: [nil, 3.0], label: 1}]}");
@@ -93,25 +53,25 @@ START_TEST(a_usual_message_is_read_whole)
     ck_assert(b.q.score[0] == 1.25 && b.q.score[1] == -0.5);
     is_text(b.q.item_id[1], "h2");
     ck_assert(!b.q.has_label);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(fields_may_come_in_any_order_among_unknown_ones)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{items: [{features: [1, 2], colour: {r: [1, {g: 2}]}, score: 7, id: a}], 17: x,"
                 " extra: #d5010203, query_features: [4], [1]: nil, query: z}");
     ck_assert(b.q.x[0] == 1 && b.q.x[1] == 2 && b.q.score[0] == 7 && b.q.query[0] == 4);
     is_text(b.q.id, "z");
     is_text(b.q.item_id[0], "a");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(features_come_as_array_bin_or_map)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query_features: {nights: 2, moons: 1}, items: ["
                 "{features: (1.5, nan)}, {features: {rating: 4, stars: [5], price: 9.5d}},"
                 "{features: {rating: nil}}]}");
@@ -119,7 +79,7 @@ START_TEST(features_come_as_array_bin_or_map)
     ck_assert(b.q.x[0] == 1.5f && isnan(b.q.x[1]));
     ck_assert(b.q.x[2] == 9.5f && b.q.x[3] == 4);
     ck_assert(isnan(b.q.x[4]) && isnan(b.q.x[5]));
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -136,7 +96,7 @@ START_TEST(numbers_of_every_width_are_read)
                                        "#d10005",
                                        "#d200000005",
                                        "#d30000000000000005"};
-    struct bench b = setup();
+    struct reading b = setup();
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         char text[200];
         snprintf(text, sizeof text,
@@ -149,13 +109,13 @@ START_TEST(numbers_of_every_width_are_read)
                 "{features: [#cfffffffffffffffff, 1e300d]}]}");
     ck_assert(b.q.query[0] == -1 && b.q.x[0] == -2 && b.q.x[1] == -3);
     ck_assert(b.q.x[2] == 18446744073709551616.0f && isinf(b.q.x[3]));
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(what_a_message_leaves_out_is_marked_as_absent)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query_features: [1], items: [{features: [1, 2]}]}");
     ck_assert_ptr_null(b.q.id.text);
     ck_assert_int_eq(b.q.time_ms, -1);
@@ -168,24 +128,24 @@ START_TEST(what_a_message_leaves_out_is_marked_as_absent)
     ck_assert_int_eq(b.q.time_ms, -1);
     ck_assert(isnan(b.q.query[0]) && isnan(b.q.score[0]));
     ck_assert_uint_eq(b.q.place[0].length, 1);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(an_empty_list_is_a_list)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{items: [], query_features: [1]}");
     ck_assert_int_eq(b.q.items, 0);
     ck_assert(b.q.query[1] == 0);
     ck_assert(!b.q.has_label);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(whole_numbers_serve_as_ids_and_segments)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b,
             "{query: #cfffffffffffffffff, segments: {site: -7, app: 71, new: true, old: false,"
             " no: nil}, query_features: [1], items: [{id: 12, features: [1, 2]},"
@@ -199,26 +159,26 @@ START_TEST(whole_numbers_serve_as_ids_and_segments)
     is_text(b.q.item_id[0], "12");
     is_text(b.q.item_id[1], "-9223372036854775808");
     is_text(b.q.item_id[2], "abc");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(labels_count_when_every_item_has_one)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query_features: [1], items: [{label: 2, features: [1, 2]},"
                 " {label: 0, features: [1, 2]}]}");
     ck_assert(b.q.has_label && b.q.label[0] == 2 && b.q.label[1] == 0);
     accepts(&b, "{query_features: [1], items: [{label: 2, features: [1, 2]},"
                 " {label: 'Sea View', features: [1, 2]}]}");
     ck_assert(!b.q.has_label);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(a_part_of_a_list_tells_of_the_whole)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query_features: [1], items: [{features: [1, 2]}]}");
     ck_assert(!ek_query_is_part(&b.q) && !b.q.has_log_means && b.q.query[1] == 0);
     accepts(
@@ -236,13 +196,13 @@ START_TEST(a_part_of_a_list_tells_of_the_whole)
     accepts(&b,
             "{query_features: [1], items: [{features: [1, 2]}], log_means: 4, list_items: [1]}");
     ck_assert_msg(!ek_query_is_part(&b.q) && !b.q.has_log_means, "words of another schema");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(what_is_written_of_a_part_is_read_back)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     struct ek_query back;
     accepts(&b,
             "{list_items: 20, log_means: [0.5], query_features: [1], items: [{features: [1, 2]}]}");
@@ -251,7 +211,7 @@ START_TEST(what_is_written_of_a_part_is_read_back)
     ck_assert_int_eq(ek_codec_decode(b.codec, b.out.data, b.out.length, &back, &b.e), EK_OK);
     ck_assert(back.list_items == 20 && back.has_log_means && back.log_mean[0] == 0.5);
     ek_query_release(&back);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -263,7 +223,7 @@ START_TEST(a_mapping_reaches_into_nested_maps)
                                               .item_id = "hotel.id",
                                               .score = "hotel.rank.score",
                                               .features = "f"};
-    struct bench b = setup_with(&mapping, NULL);
+    struct reading b = setup_with(&mapping, NULL);
     accepts(&b, "{search: {id: q9, context: {seg: {arm: A}, seg2: 1}, items: [1]}, query: other,"
                 " query_features: [1], result: {hits: [{hotel: {rank: {score: 2.0}, id: h},"
                 " f: [1, 2], score: bad}]}}");
@@ -276,7 +236,7 @@ START_TEST(a_mapping_reaches_into_nested_maps)
     refuses(&b, "{query_features: [1], result: {hits: [{hotel: {rank: 5}, f: [1, 2]}]}}",
             EK_EFORMAT, "result.hits[0].hotel.rank: an integer, expected a map");
     refuses(&b, "{query_features: [1], result: {}}", EK_EFORMAT, "result.hits: missing");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -294,14 +254,14 @@ START_TEST(a_mapping_that_contradicts_itself_is_refused)
         {{.query = "items.id"}, "field path 'items' meets another field at 'items'"},
         {{.score = "a.b.c.d.e.f"}, "field path 'a.b.c.d.e.f' has more than 5 parts"},
     };
-    struct bench b = setup();
+    struct reading b = setup();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ek_codec *codec = NULL;
         ck_assert_int_eq(ek_codec_new(&codec, b.manifest, &bad[i].mapping, NULL, &b.e), EK_ECONFIG);
         ck_assert_str_eq(b.e.message, bad[i].message);
         ck_assert_ptr_null(codec);
     }
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -362,16 +322,16 @@ START_TEST(every_fault_names_its_field)
          "items[0].features: the message of 21 bytes is cut short"},
         {"{other: #dfffffffff00}", "other: the message of 13 bytes is cut short"},
     };
-    struct bench b = setup();
+    struct reading b = setup();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(&b, bad[i].text, EK_EFORMAT, bad[i].message);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(another_manifest_is_told_from_ours)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     char text[200], message[200];
     unsigned long long ours = (unsigned long long)b.manifest->hash;
     snprintf(text, sizeof text, "{manifest: '%016llx', query_features: [1], items: []}", ours);
@@ -384,69 +344,64 @@ START_TEST(another_manifest_is_told_from_ours)
              "manifest: the message is for manifest 0000000000000007, this is %016llx", ours);
     refuses(&b, "{manifest: 7, items: []}", EK_ESTATE, message);
     refuses(&b, "{manifest: '0000000000000007', items: []}", EK_ESTATE, message);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(limits_are_kept_and_named)
 {
-    struct bench b = setup_with(NULL, &(struct ek_codec_limits){64, 2, 3});
+    struct reading b = setup_with(NULL, &(struct ek_codec_limits){64, 2, 3});
     refuses(&b, "{items: [nil, nil, nil]}", EK_ELIMIT, "items: 3 items, the limit is 2");
     refuses(&b, "{x: [[[1]]], y: [[[[1]]]]}", EK_ELIMIT, "y: nested deeper than 3 levels");
     refuses(&b, "{x: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', y: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}",
             EK_ELIMIT, "message: 67 bytes, the limit is 64");
-    teardown(&b);
+    reading_end(&b);
     b = setup();
     refuses(
         &b,
         "#81 segments #de0011 a 1 b 1 c 1 d 1 e 1 f 1 g 1 h 1 i 1 j 1 k 1 l 1 m 1 n 1 o 1 p 1 q 1",
         EK_ELIMIT, "segments.q: more than 16 segments");
-    teardown(&b);
+    reading_end(&b);
     struct ek_codec *codec = NULL;
     b = setup();
     ck_assert_int_eq(
         ek_codec_new(&codec, b.manifest, NULL, &(struct ek_codec_limits){0, 0, 1025}, &b.e),
         EK_ECONFIG);
     ck_assert_str_eq(b.e.message, "limit 'depth' is 1025, it must lie in 1 .. 1024");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(a_tombstone_is_refused)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     size_t extent = 5;
     ck_assert_int_eq(ek_codec_decode(b.codec, NULL, 0, &b.q, &b.e), EK_EFORMAT);
     ck_assert_str_eq(b.e.message, "message: it is empty");
     ck_assert_int_eq(ek_codec_extent(NULL, 0, &extent, &b.e), EK_OK);
     ck_assert_uint_eq(extent, 0);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(every_prefix_of_a_message_is_refused)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b,
             "{query: 'q-1', time_ms: 1790000, segments: {arm: 'B', n: 5}, extra: [1, {a: 2.0}],"
             " query_features: [3], items: [{id: h1, score: 1.25, features: [129.0, 4.5]},"
             " {id: 5, score: -0.5d, features: (1, 2)}, {features: {price: 1.0, rating: nil}}]}");
     for (size_t length = 1; length < b.message.length; length++) {
-        uint8_t *copy =
-            malloc(length + 1); /* so that a sanitizer sees the very first byte too far */
-        memcpy(copy, b.message.data, length);
-        uint8_t *exact = realloc(copy, length ? length : 1);
-        ck_assert_int_eq(ek_codec_decode(b.codec, exact, length, &b.q, &b.e), EK_EFORMAT);
+        ck_assert_int_eq(reading_take(&b, b.message.data, length), EK_EFORMAT);
         ck_assert_msg(strstr(b.e.message, "cut short") != NULL, "%zu: %s", length, b.e.message);
-        free(exact);
     }
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(patching_replaces_the_scores_in_their_width)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     double scores[] = {0.25, 1e-9, -3, 7};
     accepts(&b, "{a: 1.0, query_features: [1], items: [{score: 1.5, features: [1, 2]},"
                 " {score: 2.5d, x: y, features: [1, 2]}, {features: [1, 2], score: 4, z: []},"
@@ -459,13 +414,13 @@ START_TEST(patching_replaces_the_scores_in_their_width)
             " {score: 7.0d, features: [1, 2]}], tail: {score: 1.5}}");
     ck_assert_uint_eq(b.out.length, b.message.length);
     ck_assert_mem_eq(b.out.data, b.message.data, b.out.length);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(an_item_without_a_score_cannot_be_patched)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query_features: [1], items: [{score: 1, features: [1, 2]}, {features: [1, 2]}]}");
     ck_assert_int_eq(
         ek_codec_patch(&b.q, b.message.data, b.message.length, (double[]){1, 2}, &b.out, &b.e),
@@ -473,11 +428,11 @@ START_TEST(an_item_without_a_score_cannot_be_patched)
     ck_assert_str_eq(b.e.message, "items[1]: no score to replace");
     ck_assert_int_eq(ek_codec_patch(&b.q, b.message.data, 5, (double[]){1, 2}, &b.out, &b.e),
                      EK_ESTATE);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
-static void fill(struct bench *b, int items)
+static void fill(struct reading *b, int items)
 {
     ck_assert_int_eq(ek_query_resize(&b->q, items, 2, 2), EK_OK);
     b->q.id = (struct ek_text){"q", 1};
@@ -502,7 +457,7 @@ START_TEST(what_is_encoded_is_read_back_in_all_encodings)
     static const enum ek_feature_encoding all[] = {EK_FEATURES_ARRAY, EK_FEATURES_BIN,
                                                    EK_FEATURES_MAP};
     for (size_t k = 0; k < 3; k++) {
-        struct bench b = setup();
+        struct reading b = setup();
         struct ek_query back;
         size_t extent;
         int items = 300;
@@ -526,14 +481,14 @@ START_TEST(what_is_encoded_is_read_back_in_all_encodings)
             ck_assert(back.x[2 * i + 1] == 0 && signbit(back.x[2 * i + 1]));
         }
         ek_query_release(&back);
-        teardown(&b);
+        reading_end(&b);
     }
 }
 END_TEST
 
 START_TEST(encoding_beyond_a_limit_leaves_the_buffer_as_it_was)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     struct ek_buf small;
     ek_buf_init(&small, 100);
     ck_assert_int_eq(ek_buf_add(&small, "abc", 3), EK_OK);
@@ -541,13 +496,13 @@ START_TEST(encoding_beyond_a_limit_leaves_the_buffer_as_it_was)
     ck_assert_int_eq(ek_codec_encode(b.manifest, &b.q, EK_FEATURES_MAP, &small, &b.e), EK_ELIMIT);
     ck_assert_uint_eq(small.length, 3);
     ek_buf_release(&small);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(the_extent_of_an_object_is_found_or_said_to_be_cut)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     size_t extent = 99;
     ek_pack(&b.message, "{a: [1, 2.0, #c70301616263], b: (1, 2)} 5");
     ck_assert_int_eq(ek_codec_extent(b.message.data, b.message.length, &extent, &b.e), EK_OK);
@@ -558,13 +513,13 @@ START_TEST(the_extent_of_an_object_is_found_or_said_to_be_cut)
     }
     ck_assert_int_eq(ek_codec_extent("\x92\x01\xc1", 3, &extent, &b.e), EK_EFORMAT);
     ck_assert_str_eq(b.e.message, "byte 2 is 0xc1, which no msgpack has");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(a_list_decoded_into_twice_keeps_nothing_of_the_first)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{query: a, time_ms: 5, segments: {arm: B}, query_features: [1], items:"
                 " [{id: 5, score: 1, label: 1, features: [1, 2]}, {score: 2, label: 2, features: "
                 "[3, 4]}]}");
@@ -576,13 +531,12 @@ START_TEST(a_list_decoded_into_twice_keeps_nothing_of_the_first)
     ck_assert(isnan(b.q.score[0]) && !b.q.has_label);
     ck_assert_ptr_null(b.q.item_id[0].text);
     ck_assert_uint_eq(b.q.place[0].length, 0);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
-/* A list of rows of zeros as float32 or JSON, its bytes in b->message; returns what reading says.
- */
-static int read_large(struct bench *b, int items, enum ek_feature_encoding encoding)
+/* Reads a list whose values count up, its bytes in b->message; returns what reading says. */
+static int read_large(struct reading *b, int items, enum ek_feature_encoding encoding)
 {
     struct ek_query list;
     ek_query_init(&list);
@@ -602,33 +556,28 @@ static int read_large(struct bench *b, int items, enum ek_feature_encoding encod
     return ek_codec_decode(b->codec, b->message.data, b->message.length, &b->q, &b->e);
 }
 
-static struct bench setup_wide(int features, const struct ek_codec_limits *limits)
+static struct reading setup_wide(int features, const struct ek_codec_limits *limits)
 {
-    struct bench b = {0};
     struct ek_buf text;
     ek_buf_init(&text, 0);
     ek_buf_text(&text, "features:\n");
     for (int i = 1; i <= features; i++)
         ek_buf_printf(&text, "  - {name: f%d, index: %d, role: item}\n", i, i);
-    ck_assert_int_eq(
-        ek_manifest_parse(&b.manifest, "wide", (const char *)text.data, text.length, &b.e), EK_OK);
-    ck_assert_int_eq(ek_codec_new(&b.codec, b.manifest, NULL, limits, &b.e), EK_OK);
+    ck_assert_int_eq(ek_buf_add(&text, "", 1), EK_OK);
+    struct reading b = reading_of((const char *)text.data, NULL, limits);
     ek_buf_release(&text);
-    ek_query_init(&b.q);
-    ek_buf_init(&b.message, 0);
-    ek_buf_init(&b.out, 0);
     return b;
 }
 
 START_TEST(lists_of_ten_thousand_items_are_read_and_one_more_is_refused)
 {
     for (int encoding = EK_FEATURES_ARRAY; encoding <= EK_FEATURES_JSON_MAP; encoding++) {
-        struct bench b = setup_wide(16, NULL);
+        struct reading b = setup_wide(16, NULL);
         ck_assert_int_eq(read_large(&b, 10000, (enum ek_feature_encoding)encoding), EK_OK);
         ck_assert(b.q.items == 10000 && b.q.x[160000 - 1] == 159999);
         ck_assert_int_eq(read_large(&b, 10001, (enum ek_feature_encoding)encoding), EK_ELIMIT);
         ck_assert_str_eq(b.e.message, "items: 10001 items, the limit is 10000");
-        teardown(&b);
+        reading_end(&b);
     }
 }
 END_TEST
@@ -636,16 +585,16 @@ END_TEST
 START_TEST(lists_of_2048_features_are_read_up_to_the_bytes_of_a_message)
 {
     const struct ek_codec_limits more = {.message_bytes = 256u << 20};
-    struct bench b = setup_wide(2048, NULL);
+    struct reading b = setup_wide(2048, NULL);
     ck_assert_int_eq(read_large(&b, 400, EK_FEATURES_ARRAY), EK_OK);
     ck_assert(b.q.x[400 * 2048 - 1] == 400 * 2048 - 1);
     ck_assert_int_eq(read_large(&b, 410, EK_FEATURES_ARRAY), EK_ELIMIT);
     ck_assert_msg(strstr(b.e.message, "the limit is 4194304") != NULL, "%s", b.e.message);
-    teardown(&b);
+    reading_end(&b);
     b = setup_wide(2048, &more);
     ck_assert_int_eq(read_large(&b, 10000, EK_FEATURES_ARRAY), EK_OK);
     ck_assert(b.q.items == 10000 && b.q.x[10000 * 2048 - 1] == 10000 * 2048 - 1);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 

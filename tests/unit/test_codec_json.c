@@ -1,90 +1,37 @@
 /* JSON messages: what is read, what is refused with which words, what patching leaves alone. */
-#include "data/codec.h"
-
-#include "base/alloc.h"
 #include "data/codec_json.h"
-#include "data/manifest.h"
+
 #include "tests/check.h"
+#include "tests/reading.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char FEATURES[] = "features:\n"
-                               "  - {name: price, index: 1, role: item, routable: true}\n"
-                               "  - {name: rating, index: 2, role: item}\n"
-                               "  - {name: nights, index: 3, role: query}\n"
-                               "derived_query_features: [log_list_size]\n";
-
-struct bench {
-    struct ek_manifest *manifest;
-    struct ek_codec *codec;
-    struct ek_query q;
-    struct ek_buf out;
-    struct ek_error e;
-    char *text; /* the message, in memory of just its size */
-    size_t length;
-};
-
-static struct bench setup_with(const struct ek_mapping *mapping,
-                               const struct ek_codec_limits *limits)
+static struct reading setup_with(const struct ek_mapping *mapping)
 {
-    struct bench b = {0};
-    ck_assert_int_eq(
-        ek_manifest_parse(&b.manifest, "features.yaml", FEATURES, strlen(FEATURES), &b.e), EK_OK);
-    ck_assert_int_eq(ek_codec_new(&b.codec, b.manifest, mapping, limits, &b.e), EK_OK);
-    ek_query_init(&b.q);
-    ek_buf_init(&b.out, 0);
-    return b;
+    return reading_of(READING_FEATURES, mapping, NULL);
 }
 
-static struct bench setup(void)
+static struct reading setup(void)
 {
-    return setup_with(&(struct ek_mapping){.encoding = EK_MESSAGES_JSON}, NULL);
+    return setup_with(&(struct ek_mapping){.encoding = EK_MESSAGES_JSON});
 }
 
-static void teardown(struct bench *b)
+static void accepts(struct reading *b, const char *text)
 {
-    ek_query_release(&b->q);
-    ek_buf_release(&b->out);
-    ek_codec_free(b->codec);
-    ek_manifest_free(b->manifest);
-    ek_free(b->text);
+    reading_gave(b, text, reading_take(b, text, strlen(text)));
 }
 
-static int decode_bytes(struct bench *b, const char *text, size_t length)
+static void refuses(struct reading *b, const char *text, int code, const char *message)
 {
-    ek_free(b->text);
-    b->text = ek_realloc(NULL, length, 1);
-    ck_assert_ptr_nonnull(b->text);
-    memcpy(b->text, text, length);
-    b->length = length;
-    return ek_codec_decode(b->codec, b->text, length, &b->q, &b->e);
-}
-
-static void accepts(struct bench *b, const char *text)
-{
-    int rc = decode_bytes(b, text, strlen(text));
-    ck_assert_msg(rc == EK_OK, "%s\n%s", text, b->e.message);
-}
-
-static void refuses(struct bench *b, const char *text, int code, const char *message)
-{
-    int rc = decode_bytes(b, text, strlen(text));
-    ck_assert_msg(rc == code, "%s\ngave %d, not %d: %s", text, rc, code, b->e.message);
-    ck_assert_str_eq(b->e.message, message);
-}
-
-static void is_text(struct ek_text view, const char *text)
-{
-    ck_assert_uint_eq(view.length, strlen(text));
-    ck_assert_mem_eq(view.text, text, view.length);
+    reading_failed(b, text, reading_take(b, text, strlen(text)), code, message);
 }
 
 START_TEST(a_message_is_read_field_by_field)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, " {\"query\":\"q\\u002d1\", \"time_ms\":1790000000000,\r\n"
                 "\t\"segments\": {\"arm\":\"B\",\"n\":5,\"new\":true,\"none\":null},"
                 "\"other\":[{\"deep\":[[]]}], \"query_features\":[3],\n"
@@ -105,13 +52,13 @@ START_TEST(a_message_is_read_field_by_field)
     ck_assert(b.q.x[3] == 0 && signbit(b.q.x[3]));
     ck_assert(b.q.query[0] == 3);
     ck_assert(!b.q.has_label);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(numbers_are_rounded_to_a_double_and_then_to_a_float)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{\"query_features\":[16777217],\"items\":["
                 "{\"features\":[0.1,1e39]},{\"features\":[-1e300,1e-46]},"
                 "{\"features\":[1e-45,123456789012345678901234567890]},"
@@ -125,7 +72,7 @@ START_TEST(numbers_are_rounded_to_a_double_and_then_to_a_float)
     ck_assert(b.q.x[6] == 9007199254740992.f && b.q.x[7] == 18446744073709551616.f);
     ck_assert(b.q.x[8] == 0 && signbit(b.q.x[8]) && b.q.x[9] == 0);
     ck_assert_double_eq(b.q.score[4], 0.1);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -148,7 +95,7 @@ START_TEST(numbers_of_many_digits_are_read_as_correctly_as_others)
                                       "-.95000000000000000000",     "195000000000000000000.",
                                       "1.9500000000000000000f",     "1.95000000000000000000e+-1"};
     char text[400];
-    struct bench b = setup();
+    struct reading b = setup();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         snprintf(text, sizeof text,
                  "{\"query_features\":[1],\"items\":[{\"score\": %s ,\"features\":[%s,%s]}]}",
@@ -163,7 +110,7 @@ START_TEST(numbers_of_many_digits_are_read_as_correctly_as_others)
         refuses(&b, text, EK_EFORMAT,
                 "message: byte 6 is no JSON: no number, or one beyond the range of a double");
     }
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -202,10 +149,10 @@ START_TEST(what_is_no_json_is_refused_with_its_place)
         {"  ", "message: the 2 bytes are no JSON: expected a value, a comma, a colon or a bracket"},
         {"", "message: it is empty"},
     };
-    struct bench b = setup();
+    struct reading b = setup();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(&b, bad[i].text, EK_EFORMAT, bad[i].error);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -231,10 +178,10 @@ START_TEST(what_is_no_message_is_refused_in_words_of_json)
         {"{\"time_ms\":1.5}", "time_ms: 1.5 is not a whole number of milliseconds since 1970"},
         {"{\"segments\":[]}", "segments: an array, expected an object"},
     };
-    struct bench b = setup();
+    struct reading b = setup();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(&b, bad[i].text, EK_EFORMAT, bad[i].error);
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -251,14 +198,14 @@ static void nest(char *text, size_t size, int count)
 START_TEST(nesting_beyond_the_limit_is_refused)
 {
     char text[5000];
-    struct bench b = setup();
+    struct reading b = setup();
     nest(text, sizeof text, 33);
     accepts(&b, text);
     nest(text, sizeof text, 34); /* the innermost, which is empty, does not count */
     refuses(&b, text, EK_ELIMIT, "x: nested deeper than 32 levels");
     nest(text, sizeof text, 2000);
     refuses(&b, text, EK_ELIMIT, "message: nested deeper than 32 levels");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -267,19 +214,19 @@ START_TEST(every_prefix_of_a_message_is_refused)
     static const char whole[] =
         "{\"query\":\"q\\n1\",\"extra\":[1,{\"a\":true}],\"query_features\":"
         "[3],\"items\":[{\"score\":-1.5e2,\"features\":[1,null]}]}";
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, whole);
     for (size_t length = 1; length + 1 < sizeof whole; length++) {
-        ck_assert_int_eq(decode_bytes(&b, whole, length), EK_EFORMAT);
+        ck_assert_int_eq(reading_take(&b, whole, length), EK_EFORMAT);
         ck_assert_msg(strstr(b.e.message, "no JSON: ") != NULL, "%zu: %s", length, b.e.message);
     }
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
-static void patches(struct bench *b, const double *scores, const char *expected)
+static void patches(struct reading *b, const double *scores, const char *expected)
 {
-    int rc = ek_codec_patch(&b->q, b->text, b->length, scores, &b->out, &b->e);
+    int rc = ek_codec_patch(&b->q, b->bytes, b->length, scores, &b->out, &b->e);
     ck_assert_msg(rc == EK_OK, "%s", b->e.message);
     ck_assert_msg(b->out.length == strlen(expected) &&
                       !memcmp(b->out.data, expected, b->out.length),
@@ -288,7 +235,7 @@ static void patches(struct bench *b, const double *scores, const char *expected)
 
 START_TEST(patching_replaces_nothing_but_the_digits_of_the_scores)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, " { \"query_features\" : [ 1 ], \"x\":{\"score\":9},\n"
                 "\"items\":[ {\"score\" : 1.50 , \"features\":[1,2.000]},"
                 "{\"features\":[1,2],\"score\":null\t,\"u\":\"\\u00e9\"},"
@@ -298,21 +245,21 @@ START_TEST(patching_replaces_nothing_but_the_digits_of_the_scores)
             "\"items\":[ {\"score\" : 0.1 , \"features\":[1,2.000]},"
             "{\"features\":[1,2],\"score\":-3\t,\"u\":\"\\u00e9\"},"
             "{\"score\":1e-09,\"features\":{\"price\":5}}] }  ");
-    ck_assert_int_eq(ek_codec_patch(&b.q, b.text, b.length, (double[]){1, NAN, 1}, &b.out, &b.e),
+    ck_assert_int_eq(ek_codec_patch(&b.q, b.bytes, b.length, (double[]){1, NAN, 1}, &b.out, &b.e),
                      EK_ESTATE);
     ck_assert_str_eq(b.e.message, "items[1]: JSON has no score that is no number");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
 START_TEST(an_item_without_a_score_cannot_be_patched)
 {
-    struct bench b = setup();
+    struct reading b = setup();
     accepts(&b, "{\"query_features\":[1],\"items\":[{\"features\":[1,2]}]}");
-    ck_assert_int_eq(ek_codec_patch(&b.q, b.text, b.length, (double[]){1}, &b.out, &b.e),
+    ck_assert_int_eq(ek_codec_patch(&b.q, b.bytes, b.length, (double[]){1}, &b.out, &b.e),
                      EK_EFORMAT);
     ck_assert_str_eq(b.e.message, "items[0]: no score to replace");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -322,13 +269,13 @@ START_TEST(fields_can_have_other_names_and_depths)
                                        .items = "result.hits",
                                        .query_features = "search.f",
                                        .score = "rank.score"};
-    struct bench b = setup_with(&mapping, NULL);
+    struct reading b = setup_with(&mapping);
     accepts(&b, "{\"search\":{\"f\":[1]},\"result\":{\"hits\":"
                 "[{\"rank\":{\"score\":5},\"features\":[1,2]}]}}");
     patches(&b, (double[]){7.5},
             "{\"search\":{\"f\":[1]},\"result\":{\"hits\":"
             "[{\"rank\":{\"score\":7.5},\"features\":[1,2]}]}}");
-    teardown(&b);
+    reading_end(&b);
 }
 END_TEST
 
@@ -336,18 +283,18 @@ START_TEST(each_encoding_refuses_the_other_and_either_takes_both)
 {
     static const char json[] = "{\"query_features\":[1],\"items\":[]}";
     static const char msgpack[] = "\x82\xaequery_features\x91\x01\xa5items\x90";
-    struct bench b = setup();
-    ck_assert_int_eq(decode_bytes(&b, msgpack, sizeof msgpack - 1), EK_EFORMAT);
-    teardown(&b);
-    b = setup_with(&(struct ek_mapping){.encoding = EK_MESSAGES_MSGPACK}, NULL);
+    struct reading b = setup();
+    ck_assert_int_eq(reading_take(&b, msgpack, sizeof msgpack - 1), EK_EFORMAT);
+    reading_end(&b);
+    b = setup_with(&(struct ek_mapping){.encoding = EK_MESSAGES_MSGPACK});
     refuses(&b, json, EK_EFORMAT, "message: an integer, expected a map");
-    ck_assert_int_eq(decode_bytes(&b, msgpack, sizeof msgpack - 1), EK_OK);
-    teardown(&b);
-    b = setup_with(NULL, NULL);
+    ck_assert_int_eq(reading_take(&b, msgpack, sizeof msgpack - 1), EK_OK);
+    reading_end(&b);
+    b = setup_with(NULL);
     accepts(&b, json);
     accepts(&b, " \n{\"query_features\":[1],\"items\":[]}");
-    ck_assert_int_eq(decode_bytes(&b, msgpack, sizeof msgpack - 1), EK_OK);
-    teardown(&b);
+    ck_assert_int_eq(reading_take(&b, msgpack, sizeof msgpack - 1), EK_OK);
+    reading_end(&b);
 }
 END_TEST
 
