@@ -158,6 +158,8 @@ int ek_decode_head(struct ek_decode *d, struct ek_head *h);
 int ek_decode_key(struct ek_decode *d, struct ek_text *key);
 /* Passes over a value that nobody wants. */
 int ek_decode_skip(struct ek_decode *d);
+/* The same for one whose head was read already: it began at `start`. */
+int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start);
 
 /* The fields of a part of a list. */
 int ek_decode_list_items(struct ek_decode *d);

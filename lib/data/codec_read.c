@@ -17,6 +17,12 @@ int ek_decode_skip(struct ek_decode *d)
     return result ? ek_decode_wire_fail(d, result) : EK_OK;
 }
 
+int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start)
+{
+    d->w.p = start;
+    return ek_decode_skip(d);
+}
+
 static int wrong_kind(struct ek_decode *d, const struct ek_head *h, const char *expected)
 {
     return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h->kind), expected);
@@ -155,8 +161,7 @@ static int read_manifest(struct ek_decode *d)
 static bool has_segment(const struct ek_query *q, struct ek_text name)
 {
     for (int i = 0; i < q->segment_count; i++)
-        if (q->segments[i].name.length == name.length &&
-            !memcmp(q->segments[i].name.text, name.text, name.length))
+        if (ek_text_same(q->segments[i].name, name))
             return true;
     return false;
 }
@@ -246,16 +251,14 @@ static int read_label(struct ek_decode *d)
         d->q->label[d->item] = (float)ek_head_number(&h);
         return EK_OK;
     }
-    d->w.p = start;
-    return ek_decode_skip(d);
+    return ek_decode_skip_from(d, start);
 }
 
 /* The number of a source, -1 when there are too many. */
 static int source_number(struct ek_decode *d, struct ek_text text, const char *digits)
 {
     for (int i = 0; i < d->sources; i++)
-        if (d->source[i].length == text.length &&
-            !memcmp(d->source[i].text, text.text, text.length))
+        if (ek_text_same(d->source[i], text))
             return i;
     if (d->sources == EK_SOURCES_MAX)
         return -1;
@@ -277,10 +280,8 @@ static int read_source(struct ek_decode *d)
     if (rc)
         return rc;
     bool text = h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN;
-    if (!text && !is_whole(&h)) {
-        d->w.p = start;
-        return ek_decode_skip(d);
-    }
+    if (!text && !is_whole(&h))
+        return ek_decode_skip_from(d, start);
     int number = source_number(d, text ? take_text(d, &h) : digits_of(&h, digits), digits);
     if (number >= 0) {
         d->q->source[d->item] = (uint8_t)number;
@@ -435,10 +436,8 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
-    if (h.kind != EK_WIRE_TEXT) {
-        d->w.p = start;
-        return ek_decode_skip(d);
-    }
+    if (h.kind != EK_WIRE_TEXT)
+        return ek_decode_skip_from(d, start);
     struct ek_text key = take_text(d, &h);
     *field = match(d->c, first, key);
     if (!*field)

@@ -1,15 +1,9 @@
-/* What a message with a part of a list says of the whole. */
+/* What a message with a part of a list says of the whole. As with labels: a schema that means
+ * something else by these words, a value of another kind, must not turn live messages into dead
+ * letters, so such a value is skipped. */
 #include "data/codec_inner.h"
 
 #include <math.h>
-
-/* As with labels: a schema that means something else by these words, a value of another kind, must
- * not turn live messages into dead letters. */
-static int of_another_kind(struct ek_decode *d, const uint8_t *start)
-{
-    d->w.p = start;
-    return ek_decode_skip(d);
-}
 
 int ek_decode_list_items(struct ek_decode *d)
 {
@@ -20,7 +14,7 @@ int ek_decode_list_items(struct ek_decode *d)
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (!ek_head_is_number(&h))
-        return of_another_kind(d, start);
+        return ek_decode_skip_from(d, start);
     double value = ek_head_number(&h);
     if (!(value >= 0 && value <= MOST) || value != floor(value))
         return ek_decode_fail(d, EK_EFORMAT, "not the number of items of a list");
@@ -58,7 +52,7 @@ int ek_decode_log_means(struct ek_decode *d)
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_ARRAY)
-        return of_another_kind(d, start);
+        return ek_decode_skip_from(d, start);
     if (h.count != (uint32_t)count)
         return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
     if (ek_query_mean_room(d->q, count))

@@ -110,6 +110,11 @@ int ek_text_compare(struct ek_text text, const char *word)
     return order ? order : (text.length > length) - (text.length < length);
 }
 
+bool ek_text_same(struct ek_text a, struct ek_text b)
+{
+    return a.length == b.length && !memcmp(a.text, b.text, a.length);
+}
+
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
 {
     size_t length = strlen(name);

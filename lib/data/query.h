@@ -29,6 +29,7 @@ struct ek_segment {
 
 /* As strcmp, for a text that may hold any bytes, zeros included. */
 int ek_text_compare(struct ek_text text, const char *word);
+bool ek_text_same(struct ek_text a, struct ek_text b);
 
 /* Where an item's score stands in the message, so that only it is replaced. */
 struct ek_place {
