@@ -110,9 +110,7 @@ json_t *ek_model_trained_json(const struct ek_model *m)
 static bool routes_as_trained(const struct ek_model *m, const struct ek_treatment *t)
 {
     for (int k = 0; t && k < m->routable_count; k++) {
-        bool routed = t[k].action == EK_ACT_ROUTE || t[k].action == EK_ACT_ROUTE_SPREAD ||
-                      t[k].action == EK_ACT_SILENCE || t[k].action == EK_ACT_ROUTE_SOURCE;
-        if (routed != (m->trained.routed && m->trained.routed[k]))
+        if (ek_action_routes(t[k].action) != (m->trained.routed && m->trained.routed[k]))
             return false;
     }
     return t != NULL;

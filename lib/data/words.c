@@ -46,3 +46,9 @@ int ek_mode_parse(const char *text)
 {
     return find(MODES, EK_MODE_COUNT, text);
 }
+
+bool ek_action_routes(enum ek_action a)
+{
+    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_ROUTE_SOURCE ||
+           a == EK_ACT_SILENCE;
+}

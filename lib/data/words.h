@@ -5,6 +5,7 @@
 #ifndef EK_DATA_WORDS_H
 #define EK_DATA_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum ek_class {
@@ -43,6 +44,9 @@ const char *ek_mode_name(enum ek_mode m);
 int ek_class_parse(const char *text);
 int ek_action_parse(const char *text);
 int ek_mode_parse(const char *text);
+
+/* Whether an action closes the deep path of a feature: that is what the model's mask says. */
+bool ek_action_routes(enum ek_action a);
 
 /* What is done to one routable feature of one list. `value` is the spread ratio rho for
  * EK_ACT_ROUTE_SPREAD and the factor c for EK_ACT_RESCALE, else unused. */

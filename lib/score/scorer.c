@@ -116,12 +116,6 @@ void ek_scorer_free(struct ek_scorer *s)
     ek_free(s);
 }
 
-static bool routes(enum ek_action a)
-{
-    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_SILENCE ||
-           a == EK_ACT_ROUTE_SOURCE;
-}
-
 bool ek_scorer_sees_sources(const struct ek_scorer *s, const struct ek_query *q)
 {
     return q->sources > 0 && !ek_query_is_part(q) && !s->model->list_free;
@@ -143,8 +137,8 @@ static int take_treatment(struct ek_scorer *s, const struct ek_query *q,
                            "'%s' of feature '%s' needs a whole list whose items all say their "
                            "source, of at most %d, and a model of lists",
                            ek_action_name(a), m->item_names[m->routable[k]], EK_SOURCES_MAX);
-        s->mask[k] = routes(a);
-        if (routes(a))
+        s->mask[k] = ek_action_routes(a);
+        if (ek_action_routes(a))
             s->routed[s->routes++] = k;
     }
     return EK_OK;
