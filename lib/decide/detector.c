@@ -72,20 +72,15 @@ static int cells_of(struct ek_detector *d, const struct ek_query *q)
 static int allocate(struct ek_detector *d, int cells)
 {
     size_t features = (size_t)d->features;
-    if (ek_list_sums_new(&d->sums, d->features) ||
-        ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
+    if (ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
         ek_evidence_cells_new(&d->evidence, d->features) ||
         (d->baseline >= 0 && ek_habits_new(&d->habits, d->features)))
         return EK_ENOMEM;
-    d->pivot = ek_calloc_aligned((size_t)d->sums->padded, sizeof *d->pivot);
-    d->bets = ek_calloc(features, sizeof *d->bets);
     d->watched = ek_calloc(features, sizeof *d->watched);
     d->resembles = ek_calloc(features, sizeof *d->resembles);
-    size_t laws = features * (size_t)d->profile->strata;
-    d->stratum_level = ek_calloc(laws, sizeof *d->stratum_level);
-    d->fair = ek_calloc(laws, sizeof *d->fair);
+    d->fair = ek_calloc(features * (size_t)d->profile->strata, sizeof *d->fair);
     size_t blocks = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK;
     d->evident = ek_calloc(blocks, sizeof *d->evident);
     d->usual[0] = ek_calloc(blocks, sizeof *d->usual[0]);
@@ -104,10 +99,10 @@ static int allocate(struct ek_detector *d, int cells)
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
-    if (!d->pivot || !d->bets || !d->watched || !d->resembles || !d->stratum_level || !d->fair ||
-        !d->evident || !d->usual[0] || !d->usual[1] || !d->alarm || !d->open || !d->settled ||
-        !d->repeats || !d->relatives || !d->episode || !d->finding || !d->window ||
-        !d->window_level || !d->rows || !d->residual || !d->offset || !d->tail || !d->slope)
+    if (!d->watched || !d->resembles || !d->fair || !d->evident || !d->usual[0] || !d->usual[1] ||
+        !d->alarm || !d->open || !d->settled || !d->repeats || !d->relatives || !d->episode ||
+        !d->finding || !d->window || !d->window_level || !d->rows || !d->residual || !d->offset ||
+        !d->tail || !d->slope)
         return EK_ENOMEM;
     return ek_detector_grow(d, 1);
 }
@@ -119,14 +114,13 @@ static bool watched(const struct ek_detector *d, int feature)
 }
 
 /* The profile is by feature; a list needs all features of its stratum. */
-static void turn_strata(struct ek_detector *d)
+static void turn_calibration(struct ek_detector *d)
 {
     const struct ek_profile *p = d->profile;
     for (int f = 0; f < d->features; f++)
         for (int s = 0; s < p->strata; s++) {
             size_t from = (size_t)f * (size_t)p->strata + (size_t)s;
             size_t to = (size_t)s * (size_t)d->features + (size_t)f;
-            d->stratum_level[to] = p->level[from];
             for (int i = 0; i < EK_BETS; i++)
                 d->fair[to][i] = 1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
         }
@@ -141,21 +135,16 @@ static int baseline_among(const struct ek_rules *rules, const char *field)
     return -1;
 }
 
-static int take_profile(struct ek_detector *d)
+static void take_profile(struct ek_detector *d)
 {
-    const struct ek_baseline *baseline = d->profile->baseline;
-    ek_bet_tables_fill(&d->tables);
     for (int f = 0; f < d->features; f++) {
-        d->pivot[f] = baseline[f].log_mean;
-        ek_feature_bets_fill(&d->bets[f], &d->tables, &baseline[f]);
         d->watched[f] = watched(d, f);
-        d->resembles[f] = baseline[f].related > RESEMBLANCE;
+        d->resembles[f] = d->profile->baseline[f].related > RESEMBLANCE;
         for (int relative = 0; relative < 2; relative++)
             if (d->watched[f] && !(relative && d->resembles[f]))
                 ek_make_evident(d->usual[relative], f);
     }
-    turn_strata(d);
-    return ek_list_bets_new(&d->list_bets, &d->tables, d->bets, baseline, d->features);
+    turn_calibration(d);
 }
 
 /* A category is tested for what is missing, and for its values. */
@@ -177,24 +166,26 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
                          const struct ek_profile *p, const struct ek_rules *rules, int cells,
                          struct ek_error *e)
 {
-    int rc = ek_profile_check(p, m, e);
-    if (rc)
-        return rc;
     struct ek_detector *d = ek_calloc(1, sizeof *d);
     if (!d)
         return out_of_memory(e);
+    int rc = ek_list_reader_new(&d->reader, m, p, rules, e);
+    if (rc) {
+        ek_detector_free(d);
+        return rc;
+    }
     d->manifest = m;
     d->profile = p;
     d->rules = rules;
     d->features = m->item_count;
     d->query_features = m->query_count;
-    d->stratum = ek_stratum_field_of(m, p->field);
     d->baseline = baseline_among(rules, p->field);
     d->walk.cell = -1;
-    if (allocate(d, cells) || take_profile(d)) {
+    if (allocate(d, cells)) {
         ek_detector_free(d);
         return out_of_memory(e);
     }
+    take_profile(d);
     d->level = ek_alarm_level_of((double)rules->false_alarms, watching(d), rules->segment_count);
     *out = d;
     return EK_OK;
@@ -204,16 +195,12 @@ void ek_detector_free(struct ek_detector *d)
 {
     if (!d)
         return;
-    ek_list_sums_free(d->sums);
+    ek_list_reader_free(d->reader);
     ek_history_free(d->history);
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
-    ek_free(d->pivot);
-    ek_free(d->bets);
-    ek_list_bets_free(d->list_bets);
     ek_free(d->watched);
     ek_free(d->resembles);
-    ek_free(d->stratum_level);
     ek_free(d->fair);
     ek_free(d->evident);
     ek_free(d->usual[0]);
@@ -257,18 +244,19 @@ static bool quiet(const struct ek_detector *d, int cell)
 }
 
 /* Open episodes hear of the list; of all other features it is evidence. Returns them. */
-static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_list_stats *records,
+static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_list_reader *list,
                             const float *query, int relative)
 {
+    const struct ek_list_stats *record = list->record;
     if (quiet(d, cell))
         return d->usual[relative];
-    memset(d->evident, 0, (size_t)d->list_bets->padded / EK_BET_BLOCK * sizeof *d->evident);
+    memset(d->evident, 0, (size_t)list->list_bets->padded / EK_BET_BLOCK * sizeof *d->evident);
     for (int f = 0; f < d->features; f++) {
         if (!concerns(d, f, cell))
             continue;
         struct ek_episode *e = ek_episode_at(d, cell, f);
         if (e)
-            ek_episode_list(d, e, &records[f], records[f].r - ek_detector_level(d, cell, f), query);
+            ek_episode_list(d, e, &record[f], record[f].r - ek_detector_level(d, cell, f), query);
         else if (!relative || !ek_detector_resembles(d, f))
             ek_make_evident(d->evident, f);
     }
@@ -276,17 +264,17 @@ static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_lis
 }
 
 /* One list of one cell. A cell of one stratum has habits of its own. */
-static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats *records,
+static void cell_list(struct ek_detector *d, int cell, const struct ek_list_reader *read,
                       const float *query, int relative)
 {
-    size_t stratum = (size_t)d->stratum_now * (size_t)d->features;
+    size_t stratum = (size_t)read->stratum * (size_t)d->features;
     struct ek_evidence_list list = {
-        .bets = d->list_bets,
+        .bets = read->list_bets,
         .fair = (const float(*)[EK_BETS])(d->fair + stratum),
-        .weight = d->tables.weight,
+        .weight = d->reader->tables.weight,
         .cells = d->evidence,
         .cell = cell,
-        .evident = hear(d, cell, records, query, relative),
+        .evident = hear(d, cell, read, query, relative),
         .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
     };
     int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
@@ -299,12 +287,12 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stat
         ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
 }
 
-static void add_evidence(struct ek_detector *d, const struct ek_list_stats *records,
+static void add_evidence(struct ek_detector *d, const struct ek_list_reader *read,
                          const float *query, int relative)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] >= 0)
-            cell_list(d, d->cell_of[i], records, query, relative);
+            cell_list(d, d->cell_of[i], read, query, relative);
 }
 
 static void categories_of_cell(struct ek_detector *d, int cell, int relative)
@@ -327,60 +315,65 @@ static void add_category_evidence(struct ek_detector *d, int relative)
             categories_of_cell(d, d->cell_of[i], relative);
 }
 
-static void remember(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
-                     struct ek_list_stats **records, float **query)
+/* Returns the query features, where they are kept. */
+static const float *remember(struct ek_detector *d, const struct ek_query *q,
+                             const struct ek_list_reader *read, int64_t time_ms)
 {
-    char scratch[EK_STRATUM_TEXT];
-    struct ek_text name = ek_stratum_name(&d->stratum, q, scratch);
-    d->stratum_now = ek_profile_stratum(d->profile, name.text, name.length);
-    struct ek_history_row *row = ek_history_push(d->history, records, query);
+    struct ek_list_stats *records;
+    float *query;
+    struct ek_history_row *row = ek_history_push(d->history, &records, &query);
     row->query = d->queries;
     row->time_ms = time_ms;
-    row->stratum = d->stratum_now;
+    row->stratum = read->stratum;
     memcpy(row->cell, d->cell_of, sizeof row->cell);
-    memcpy(*query, q->query, (size_t)d->query_features * sizeof **query);
-    ek_list_sums_of(d->sums, q->x, q->items, d->pivot);
-    ek_list_stats_of(d->sums, q->items, d->pivot, *records);
-    const float *level = d->stratum_level + (size_t)d->stratum_now * (size_t)d->features;
-    for (int f = 0; f < d->features; f++)
-        (*records)[f].r -= level[f];
+    memcpy(query, q->query, (size_t)d->query_features * sizeof *query);
+    memcpy(records, read->record, (size_t)d->features * sizeof *records);
     d->track_lists = ek_track_lists(ek_history_lists_per_day(d->history));
-    ek_categories_remember(d->categories, d->stratum_now, ek_history_count(d->history) - 1);
-    for (int i = 0; i < ek_categories_count(d->categories); i++)
-        ek_list_stats_of_category(&(*records)[ek_categories_feature(d->categories, i)]);
-    ek_bet_list_take(d->list_bets, *records);
+    ek_categories_remember(d->categories, read->stratum, ek_history_count(d->history) - 1);
+    return query;
 }
 
-static int is_repeat(struct ek_detector *d, const struct ek_query *q)
+static int is_repeat(struct ek_detector *d, const struct ek_list_reader *read)
 {
-    unsigned same = d->rules->same_query;
-    return same && ek_repeat_count(d->repeats, ek_repeat_key(q, same), d->queries) > 0;
+    return d->rules->same_query && ek_repeat_count(d->repeats, read->repeat_key, d->queries) > 0;
+}
+
+/* One that is no repeat. */
+static void take_list(struct ek_detector *d, const struct ek_query *q,
+                      const struct ek_list_reader *read, int64_t time_ms)
+{
+    uint32_t relatives = ek_repeat_count(d->relatives, read->relative_key, d->queries);
+    const float *query = remember(d, q, read, time_ms);
+    ek_turns_give(d);
+    /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
+    int relative = relatives % (uint32_t)d->profile->related_lists != 0;
+    add_evidence(d, read, query, relative);
+    add_category_evidence(d, relative);
+    if (ek_history_count(d->history) % FORGET_LISTS == 0)
+        ek_episodes_forget(d);
+}
+
+int ek_detector_take(struct ek_detector *d, const struct ek_query *q,
+                     const struct ek_list_reader *read, int64_t time_ms, struct ek_error *e)
+{
+    if (ek_categories_read(d->categories, q) || cells_of(d, q))
+        return out_of_memory(e);
+    if (!is_repeat(d, read) && q->items > 0)
+        take_list(d, q, read, time_ms);
+    d->queries++;
+    return EK_OK;
 }
 
 int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
                         struct ek_error *e)
 {
-    if (q->item_features != d->features || q->query_features != d->query_features)
-        return ek_fail(e, EK_ESTATE,
-                       "a list has %d item and %d query features, the manifest %d and %d",
-                       q->item_features, q->query_features, d->features, d->query_features);
-    if (ek_categories_read(d->categories, q) || cells_of(d, q))
-        return out_of_memory(e);
-    if (!is_repeat(d, q) && q->items > 0) {
-        struct ek_list_stats *records;
-        float *query;
-        uint32_t relatives = ek_repeat_count(d->relatives, ek_relative_key(q), d->queries);
-        remember(d, q, time_ms, &records, &query);
-        ek_turns_give(d);
-        /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
-        int relative = relatives % (uint32_t)d->profile->related_lists != 0;
-        add_evidence(d, records, query, relative);
-        add_category_evidence(d, relative);
-        if (ek_history_count(d->history) % FORGET_LISTS == 0)
-            ek_episodes_forget(d);
-    }
-    d->queries++;
-    return EK_OK;
+    int rc = ek_list_reader_read(d->reader, q, e);
+    return rc ? rc : ek_detector_take(d, q, d->reader, time_ms, e);
+}
+
+struct ek_list_reader *ek_detector_reader(struct ek_detector *d)
+{
+    return d->reader;
 }
 
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out)

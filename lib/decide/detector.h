@@ -18,6 +18,7 @@
 #include "decide/bounds.h"
 #include "decide/cells.h"
 #include "decide/finding.h"
+#include "decide/list_reader.h"
 #include "decide/plan.h"
 
 enum {
@@ -37,6 +38,11 @@ void ek_detector_free(struct ek_detector *d);
 /* Takes one list into account. The number of the query is how many came before. */
 int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
                         struct ek_error *e);
+/* The same of a list that `read` has read, a reader of the same manifest, profile and rules. */
+int ek_detector_take(struct ek_detector *d, const struct ek_query *q,
+                     const struct ek_list_reader *read, int64_t time_ms, struct ek_error *e);
+/* The detector's own, which ek_detector_observe reads with. */
+struct ek_list_reader *ek_detector_reader(struct ek_detector *d);
 /* The next finding, oldest first; 0 when there is none. Its texts are good until the next list is
  * observed; while findings wait, no cell goes to another value. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);

@@ -12,9 +12,8 @@
 #include "decide/evidence.h"
 #include "decide/habit.h"
 #include "decide/history.h"
-#include "decide/list_bets.h"
+#include "decide/list_reader.h"
 #include "decide/repeats.h"
-#include "decide/stratum.h"
 
 enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 
@@ -90,22 +89,15 @@ struct ek_detector {
     const struct ek_profile *profile;
     const struct ek_rules *rules;
     int features, query_features;
-    struct ek_bet_tables tables;
-    struct ek_feature_bets *bets; /* [F] */
-    struct ek_bet_list *list_bets;
-    bool *watched, *resembles; /* [F] */
-    float *stratum_level;      /* [S, F] */
-    float (*fair)[EK_BETS];    /* [S, F] 1 / calibration */
-    uint16_t *usual[2];        /* features that a list, and a related one, is evidence of while
-                                * nothing is open; as in evidence.h */
-    uint16_t *evident;         /* scratch: the same for a list */
-    struct ek_alarm *alarm;    /* [F] scratch */
+    struct ek_list_reader *reader; /* of who has none */
+    bool *watched, *resembles;     /* [F] */
+    float (*fair)[EK_BETS];        /* [S, F] 1 / calibration */
+    uint16_t *usual[2];            /* features that a list, and a related one, is evidence of while
+                                    * nothing is open; as in evidence.h */
+    uint16_t *evident;             /* scratch: the same for a list */
+    struct ek_alarm *alarm;        /* [F] scratch */
     struct ek_alarm_level level;
-    struct ek_stratum_field stratum;
-    int stratum_now;   /* of the last list */
     float track_lists; /* half-life of the tracked level of all traffic now */
-    struct ek_list_sums *sums;
-    float *pivot; /* [padded] */
     struct ek_repeats *repeats, *relatives;
     struct ek_history *history;
     struct ek_cells *cells;

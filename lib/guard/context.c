@@ -12,10 +12,26 @@ static int out_of_memory(struct ek_error *e)
 
 int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e)
 {
+    struct ek_list_reader *reader = NULL;
+    int rc = ek_list_reader_new(&reader, assets->manifest, assets->profile, assets->rules, e);
+    if (!rc)
+        rc = ek_context_new_with(out, assets, reader, e);
+    if (rc)
+        ek_list_reader_free(reader);
+    else
+        (*out)->borrowed = false;
+    return rc;
+}
+
+int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
+                        struct ek_list_reader *reader, struct ek_error *e)
+{
     struct ek_context *c = ek_calloc(1, sizeof *c);
     if (!c)
         return out_of_memory(e);
     c->assets = assets;
+    c->reader = reader;
+    c->borrowed = true;
     c->action = "pass";
     ek_query_init(&c->query);
     ek_buf_init(&c->output, 0);
@@ -35,6 +51,8 @@ void ek_context_free(struct ek_context *c)
 {
     if (!c)
         return;
+    if (!c->borrowed)
+        ek_list_reader_free(c->reader);
     ek_scorer_free(c->scorer);
     ek_query_release(&c->query);
     ek_buf_release(&c->output);
@@ -49,6 +67,8 @@ int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
     c->treated = 0;
     c->action = "pass";
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
+    if (!rc)
+        rc = ek_list_reader_read(c->reader, &c->query, e);
     if (rc)
         return rc;
     c->message = message;

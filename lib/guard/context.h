@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "data/query.h"
 #include "data/words.h"
+#include "decide/list_reader.h"
 #include "evenkeel.h"
 #include "score/scorer.h"
 
@@ -17,7 +18,9 @@
 struct ek_context {
     const struct ek_assets *assets;
     struct ek_query query;
-    const void *message; /* that was prepared */
+    struct ek_list_reader *reader; /* what the list says on its own */
+    bool borrowed;                 /* the reader */
+    const void *message;           /* that was prepared */
     size_t length;
     bool prepared, taken;           /* what was done with it */
     struct ek_scorer *scorer;       /* NULL without a model */
@@ -30,6 +33,9 @@ struct ek_context {
     const char *action;
 };
 
+/* As ek_context_new, with a reader of these assets that outlives it. */
+int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
+                        struct ek_list_reader *reader, struct ek_error *e);
 /* Room for a score of each item of the list. EK_ENOMEM. */
 int ek_context_room(struct ek_context *c, struct ek_error *e);
 

@@ -54,7 +54,7 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
         rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
                             ek_detector_registry(g->detector), e);
     if (!rc)
-        rc = ek_context_new(&g->own, assets, e);
+        rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
     if (!rc && assets->model && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
@@ -250,7 +250,7 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16
 static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
 {
     int64_t time_ms = c->query.time_ms >= 0 ? c->query.time_ms : now_ms;
-    int rc = ek_detector_observe(g->detector, &c->query, time_ms, e);
+    int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
     if (rc)
         return rc;
     g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
