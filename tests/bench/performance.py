@@ -150,6 +150,13 @@ def guard(rows):
                   for c in cases]) if cases else NONE
 
 
+def long(rows):
+    cases = dict.fromkeys(r["case"] for r in rows.of("long") if r["unit"] == "MiB")
+    return table(["lists so far", "memory, MiB", "us/list, of the last tenth"],
+                 [[f"{int(re.search('[0-9]+', c)[0]):,}", *(number(rows.value("long", c, u)) for u in ("MiB", "us/list"))]
+                  for c in cases]) if cases else NONE
+
+
 def limits(rows):
     out = []
     for bench, case in (("sketch", "136 features, 1 segment, row-major"), ("sketch", "136 features, 8 segments, row-major"),
@@ -176,7 +183,7 @@ def perf(rows):
 
 
 TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "latency": latency, "peers": by_peer("peers", "ns/value"),
-          "stages": by_peer("stages", "messages/s"), "guard": guard, "limits": limits, "perf": perf}
+          "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "limits": limits, "perf": perf}
 
 
 def main():
