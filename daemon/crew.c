@@ -3,17 +3,23 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/ring.h"
+#include "guard/context.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { RING_BATCHES = 4 }; /* what a ring holds */
+enum {
+    RING_BATCHES = 4, /* what a ring holds */
+    TOGETHER = 8      /* messages that one of several workers reads before it needs the guard, which
+                       * moves from one processor to another with each that does */
+};
 
 struct worker {
     struct ek_crew *crew;
     struct ek_ring *ring;
-    struct ek_context *context;
+    struct ek_shared_list list[TOGETHER];
+    size_t together; /* of them are used: 1 where nobody else needs the guard */
     struct ek_outlet *outlet;
     struct ek_ticket **batch; /* [config->batch] */
     int64_t wall_ms;          /* when it was taken */
@@ -31,16 +37,26 @@ struct ek_crew {
     atomic_bool failed, some_returned;
 };
 
+/* The others share what is used for one list after the other. */
+static int make_contexts(struct worker *w, struct ek_error *e)
+{
+    int rc = ek_context_new(&w->list[0].context, w->crew->tools.assets, e);
+    for (size_t i = 1; !rc && i < w->together; i++)
+        rc = ek_context_new_beside(&w->list[i].context, w->list[0].context, e);
+    return rc;
+}
+
 static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
 {
     size_t batch = (size_t)c->tools.config->batch;
     w->crew = c;
+    w->together = c->size > 1 ? TOGETHER : 1;
     w->batch = ek_calloc(batch, sizeof *w->batch);
     if (!w->batch)
         return ek_fail(e, EK_ENOMEM, "no memory for a worker");
     int rc = ek_ring_new(&w->ring, RING_BATCHES * batch, c->tools.bell, e);
     if (!rc)
-        rc = ek_context_new(&w->context, c->tools.assets, e);
+        rc = make_contexts(w, e);
     return rc ? rc : ek_outlet_new(&w->outlet, c->tools.output, e);
 }
 
@@ -71,7 +87,8 @@ void ek_crew_free(struct ek_crew *c)
     for (int i = 0; c->worker && i < c->size; i++) {
         struct worker *w = &c->worker[i];
         ek_outlet_free(w->outlet);
-        ek_context_free(w->context);
+        for (size_t k = TOGETHER; k-- > 0;) /* the first outlives the others */
+            ek_context_free(w->list[k].context);
         ek_ring_free(w->ring);
         ek_free(w->batch);
     }
@@ -104,56 +121,87 @@ static void fail(struct ek_crew *c, const struct ek_error *e)
     atomic_store(&c->failed, true);
 }
 
-/* Reads a message and lets the guard take it into account. */
-static int observe(struct worker *w, const struct ek_ticket *t, struct ek_error *e)
+static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_context *c,
+                   struct ek_error *e)
 {
-    const struct ek_crew_tools *tools = &w->crew->tools;
-    if (t->length > (size_t)tools->config->message_bytes)
+    long long most = (long long)w->crew->tools.config->message_bytes;
+    if (t->length > (size_t)most)
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
-                       t->length, (long long)tools->config->message_bytes);
-    int rc = ek_context_prepare(w->context, t->bytes ? t->bytes : "", t->length, e);
-    return rc ? rc : ek_shared_guard_take(tools->guard, w->context, w->wall_ms, e);
+                       t->length, most);
+    return ek_context_prepare(c, t->bytes ? t->bytes : "", t->length, e);
 }
 
-static int forward(struct worker *w, struct ek_ticket *t, struct ek_error *e)
+static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
     struct ek_error why = {0};
     size_t length = t->length;
-    const void *bytes = ek_context_score(w->context, &length, &why);
+    const void *bytes = ek_context_score(c, &length, &why);
     if (!bytes) {
         bytes = t->bytes;
         length = t->length;
         ek_metrics_count(tools->metrics, EK_COUNT_SCORE_FAILED, 1);
         ek_log_text(tools->log, EK_LOG_ERROR, "score_failed", why.message);
     }
-    return ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(w->context),
-                             ek_context_action(w->context), e);
+    return ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c),
+                             ek_context_action(c), e);
 }
 
 /* Fails when the stage cannot go on; then the ticket is still ours. */
-static int work(struct worker *w, struct ek_ticket *t, struct ek_error *e)
+static int pass_on(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
+                   struct ek_error *e)
 {
     char text[600];
-    struct ek_error why = {0};
-    int rc = observe(w, t, &why);
-    if (!rc)
-        return forward(w, t, e);
-    if (rc == EK_ENOMEM) {
-        *e = why; /* no fault of the message: a restart reads it again */
-        return rc;
+    if (!l->rc)
+        return forward(w, t, l->context, e);
+    if (l->rc == EK_ENOMEM) {
+        *e = l->why; /* no fault of the message: a restart reads it again */
+        return l->rc;
     }
-    return ek_outlet_dead_letter(w->outlet, t, why.code, ek_error_text(&why, text, sizeof text), e);
+    return ek_outlet_dead_letter(w->outlet, t, l->why.code,
+                                 ek_error_text(&l->why, text, sizeof text), e);
 }
 
-static void work_or_return(struct worker *w, struct ek_ticket *t)
+static bool failed(const struct ek_crew *c)
+{
+    return atomic_load_explicit(&c->failed, memory_order_relaxed);
+}
+
+static void send_or_return(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l)
 {
     struct ek_error e = {0};
-    if (atomic_load_explicit(&w->crew->failed, memory_order_relaxed) || ek_ticket_loose(t)) {
+    if (failed(w->crew)) {
         give_back(w->crew, t);
-    } else if (work(w, t, &e)) {
+    } else if (pass_on(w, t, l, &e)) {
         fail(w->crew, &e);
         give_back(w->crew, t);
+    }
+}
+
+/* Messages that need not be worked on any more go back at once. Returns how many are left. */
+static size_t sort_out(struct worker *w, struct ek_ticket **tickets, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (failed(w->crew) || ek_ticket_loose(tickets[i]))
+            give_back(w->crew, tickets[i]);
+        else
+            tickets[kept++] = tickets[i];
+    return kept;
+}
+
+/* At most w->together of them. */
+static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
+{
+    const struct ek_crew_tools *tools = &w->crew->tools;
+    uint64_t began = ek_now_ns();
+    count = sort_out(w, tickets, count);
+    for (size_t i = 0; i < count; i++)
+        w->list[i].rc = prepare(w, tickets[i], w->list[i].context, &w->list[i].why);
+    ek_shared_guard_take(tools->guard, w->list, count, w->wall_ms);
+    for (size_t i = 0; i < count; i++) {
+        send_or_return(w, tickets[i], &w->list[i]);
+        ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - began);
     }
 }
 
@@ -162,13 +210,10 @@ static void *run(void *context)
     struct worker *w = context;
     size_t most = (size_t)w->crew->tools.config->batch, count;
     while ((count = ek_ring_take(w->ring, (void **)w->batch, most))) {
-        uint64_t began = ek_now_ns();
         w->wall_ms = ek_wall_ms();
-        for (size_t i = 0; i < count; i++) {
-            work_or_return(w, w->batch[i]);
-            uint64_t now = ek_now_ns();
-            ek_metrics_time_ns(w->crew->tools.metrics, EK_TIME_STAGE, now - began);
-            began = now;
+        for (size_t at = 0, some; at < count; at += some) {
+            some = count - at < w->together ? count - at : w->together;
+            work(w, w->batch + at, some);
         }
     }
     return NULL;

@@ -70,24 +70,31 @@ static void tell_one(struct ek_shared_guard *s, const char *json)
         ek_output_tell(s->output, json);
 }
 
-/* What every list changes, and what came of it. */
 static void tell(struct ek_shared_guard *s)
 {
     const char *json;
-    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
-    ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
     while (ek_guard_next_event(s->guard, &json) > 0)
         tell_one(s, json);
 }
 
-int ek_shared_guard_take(struct ek_shared_guard *s, struct ek_context *c, int64_t now_ms,
-                         struct ek_error *e)
+static void show_progress(struct ek_shared_guard *s)
+{
+    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
+}
+
+void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
+                          int64_t now_ms)
 {
     pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_take(s->guard, c, now_ms, e);
-    tell(s);
+    for (size_t i = 0; i < count; i++) {
+        struct ek_shared_list *l = &lists[i];
+        if (!l->rc)
+            l->rc = ek_guard_take(s->guard, l->context, now_ms, &l->why);
+        tell(s);
+    }
+    show_progress(s);
     pthread_mutex_unlock(&s->lock);
-    return rc;
 }
 
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
@@ -96,6 +103,7 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
     pthread_mutex_lock(&s->lock);
     int rc = ek_guard_tick(s->guard, ek_wall_ms(), e);
     tell(s);
+    show_progress(s);
     struct ek_beyond beyond = ek_guard_beyond(s->guard);
     for (int i = 0; i < EK_BOUNDS; i++)
         ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);

@@ -18,6 +18,13 @@ struct ek_journal;
 struct ek_board;
 struct ek_agreement_board;
 
+/* One list on its way: `rc` other than 0 is why it cannot be taken. */
+struct ek_shared_list {
+    struct ek_context *context;
+    int rc;
+    struct ek_error why;
+};
+
 int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
                         struct ek_journal *journal, struct ek_metrics *metrics, struct ek_log *log,
                         struct ek_error *e);
@@ -25,9 +32,9 @@ void ek_shared_guard_free(struct ek_shared_guard *s);
 
 /* Where events go besides; NULL before there is one. Before the first list. */
 void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
-/* As ek_guard_take. */
-int ek_shared_guard_take(struct ek_shared_guard *s, struct ek_context *c, int64_t now_ms,
-                         struct ek_error *e);
+/* ek_guard_take for each of these that can be taken, in this order and no other list between. */
+void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
+                          int64_t now_ms);
 /* As ek_guard_tick; the metrics and the board of agreement follow. */
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
                          struct ek_error *e);

@@ -271,7 +271,7 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_read
     struct ek_evidence_list list = {
         .bets = read->list_bets,
         .fair = (const float(*)[EK_BETS])(d->fair + stratum),
-        .weight = d->reader->tables.weight,
+        .weight = d->reader->tables->weight,
         .cells = d->evidence,
         .cell = cell,
         .evident = hear(d, cell, read, query, relative),

@@ -29,7 +29,7 @@ static double bet_of(const struct ek_detector *d, int feature, int cell, int bet
     float bets[EK_BETS];
     if (bet >= EK_BETS)
         return ek_categories_bet(d->categories, feature, cell, bet, d->window_row[i]);
-    ek_bets_of(&d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
+    ek_bets_of(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
                &w->record[i], w->record[i].r - w->mu, bets);
     return (double)bets[bet];
 }

@@ -9,7 +9,7 @@ _Static_assert((int)EK_BET_Z_BINS == EK_Z_BINS && (int)EK_BET_SPREAD_BINS == EK_
                    (int)EK_BET_SIZES == EK_SIZE_CLASSES && (int)EK_BET_COUNTS == EK_SD_SIZES,
                "a list has the shapes of a baseline");
 
-/* A list and what it points to. */
+/* A list and what it points to; what is of training only where it is not another list's. */
 struct owner {
     struct ek_bet_list list; /* first */
     struct ek_bet_law *law;
@@ -17,22 +17,25 @@ struct owner {
     float *inv_sd_of, *spread_hi;
 };
 
-static int allocate(struct owner *o, size_t padded)
+static int room_for_training(struct owner *o, size_t padded)
 {
     struct ek_bet_list *l = &o->list;
     l->law = o->law = ek_calloc_aligned(padded, sizeof *o->law);
     l->table = o->table = ek_calloc(padded, sizeof *o->table);
     l->inv_sd_of = o->inv_sd_of = ek_calloc_aligned(padded * EK_SD_SIZES, sizeof *o->inv_sd_of);
     l->spread_hi = o->spread_hi = ek_calloc_aligned(padded * EK_SIZE_CLASSES, sizeof *o->spread_hi);
+    return o->law && o->table && o->inv_sd_of && o->spread_hi ? EK_OK : EK_ENOMEM;
+}
+
+static int room_for_list(struct ek_bet_list *l)
+{
+    size_t padded = (size_t)l->padded;
     l->level = ek_calloc(padded, sizeof *l->level);
     l->r = ek_calloc_aligned(padded, sizeof *l->r);
     l->inv_sd = ek_calloc_aligned(padded, sizeof *l->inv_sd);
     l->shares = ek_calloc_aligned(padded, sizeof *l->shares);
     l->most = ek_calloc_aligned(padded, sizeof *l->most);
-    return o->law && o->table && o->inv_sd_of && o->spread_hi && l->level && l->r && l->inv_sd &&
-                   l->shares && l->most
-               ? EK_OK
-               : EK_ENOMEM;
+    return l->level && l->r && l->inv_sd && l->shares && l->most ? EK_OK : EK_ENOMEM;
 }
 
 static void fill(struct owner *o, const struct ek_feature_bets *bets,
@@ -64,12 +67,28 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
     l->spread = tables->spread;
     l->cap = ek_bet_caps;
     l->spread_unknown = EK_SPREAD_UNKNOWN;
-    if (allocate(o, (size_t)l->padded)) {
+    if (room_for_training(o, (size_t)l->padded) || room_for_list(l)) {
         ek_list_bets_free(l);
         return EK_ENOMEM;
     }
     fill(o, bets, baseline);
     *out = l;
+    return EK_OK;
+}
+
+int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
+{
+    struct owner *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return EK_ENOMEM;
+    o->list = *with;
+    if (room_for_list(&o->list)) {
+        ek_list_bets_free(&o->list);
+        return EK_ENOMEM;
+    }
+    memcpy(o->list.shares, with->shares, (size_t)with->padded * sizeof *with->shares);
+    memcpy(o->list.most, with->most, (size_t)with->padded * sizeof *with->most);
+    *out = &o->list;
     return EK_OK;
 }
 

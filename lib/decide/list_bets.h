@@ -11,6 +11,8 @@
 int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *tables,
                      const struct ek_feature_bets *bets, const struct ek_baseline *baseline,
                      int features);
+/* Another list of the same features, which must outlive it: what is of training is shared. */
+int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with);
 void ek_list_bets_free(struct ek_bet_list *l);
 
 #endif

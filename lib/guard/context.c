@@ -10,6 +10,28 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
+/* One that reads and scores with what it is given. */
+static int make(struct ek_context **out, const struct ek_assets *assets,
+                struct ek_list_reader *reader, struct ek_scorer *scorer, struct ek_error *e)
+{
+    struct ek_context *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return out_of_memory(e);
+    c->assets = assets;
+    c->reader = reader;
+    c->scorer = scorer;
+    c->action = "pass";
+    ek_query_init(&c->query);
+    ek_buf_init(&c->output, 0);
+    c->treatment = ek_calloc((size_t)assets->manifest->routable_count, sizeof *c->treatment);
+    if (!c->treatment) {
+        ek_context_free(c);
+        return out_of_memory(e);
+    }
+    *out = c;
+    return EK_OK;
+}
+
 int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e)
 {
     struct ek_list_reader *reader = NULL;
@@ -19,41 +41,44 @@ int ek_context_new(struct ek_context **out, const struct ek_assets *assets, stru
     if (rc)
         ek_list_reader_free(reader);
     else
-        (*out)->borrowed = false;
+        (*out)->own_reader = reader;
     return rc;
 }
 
 int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
                         struct ek_list_reader *reader, struct ek_error *e)
 {
-    struct ek_context *c = ek_calloc(1, sizeof *c);
-    if (!c)
-        return out_of_memory(e);
-    c->assets = assets;
-    c->reader = reader;
-    c->borrowed = true;
-    c->action = "pass";
-    ek_query_init(&c->query);
-    ek_buf_init(&c->output, 0);
-    int rc = assets->model ? ek_scorer_new(&c->scorer, assets->model, e) : EK_OK;
-    size_t routables = (size_t)assets->manifest->routable_count;
-    if (!rc && !(c->treatment = ek_calloc(routables, sizeof *c->treatment)))
-        rc = out_of_memory(e);
-    if (rc) {
-        ek_context_free(c);
-        return rc;
-    }
-    *out = c;
-    return EK_OK;
+    struct ek_scorer *scorer = NULL;
+    int rc = assets->model ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
+    if (!rc)
+        rc = make(out, assets, reader, scorer, e);
+    if (rc)
+        ek_scorer_free(scorer);
+    else
+        (*out)->own_scorer = scorer;
+    return rc;
+}
+
+int ek_context_new_beside(struct ek_context **out, const struct ek_context *with,
+                          struct ek_error *e)
+{
+    struct ek_list_reader *reader = NULL;
+    int rc = ek_list_reader_beside(&reader, with->reader, e);
+    if (!rc)
+        rc = make(out, with->assets, reader, with->scorer, e);
+    if (rc)
+        ek_list_reader_free(reader);
+    else
+        (*out)->own_reader = reader;
+    return rc;
 }
 
 void ek_context_free(struct ek_context *c)
 {
     if (!c)
         return;
-    if (!c->borrowed)
-        ek_list_reader_free(c->reader);
-    ek_scorer_free(c->scorer);
+    ek_list_reader_free(c->own_reader);
+    ek_scorer_free(c->own_scorer);
     ek_query_release(&c->query);
     ek_buf_release(&c->output);
     ek_free(c->treatment);

@@ -19,11 +19,12 @@ struct ek_context {
     const struct ek_assets *assets;
     struct ek_query query;
     struct ek_list_reader *reader; /* what the list says on its own */
-    bool borrowed;                 /* the reader */
     const void *message;           /* that was prepared */
     size_t length;
-    bool prepared, taken;           /* what was done with it */
-    struct ek_scorer *scorer;       /* NULL without a model */
+    bool prepared, taken;              /* what was done with it */
+    struct ek_scorer *scorer;          /* NULL without a model */
+    struct ek_list_reader *own_reader; /* what of these is not another's, else NULL */
+    struct ek_scorer *own_scorer;
     struct ek_treatment *treatment; /* [K] of this list; meaningful when treated is not 0 */
     int treated;                    /* features */
     uint64_t plan_version;
@@ -36,6 +37,10 @@ struct ek_context {
 /* As ek_context_new, with a reader of these assets that outlives it. */
 int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
                         struct ek_list_reader *reader, struct ek_error *e);
+/* Another context of the thread that has `with`, which must outlive it: both can hold a message at
+ * a time, and share what is only used meanwhile. */
+int ek_context_new_beside(struct ek_context **out, const struct ek_context *with,
+                          struct ek_error *e);
 /* Room for a score of each item of the list. EK_ENOMEM. */
 int ek_context_room(struct ek_context *c, struct ek_error *e);
 

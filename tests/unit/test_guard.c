@@ -7,6 +7,7 @@
 #include "data/codec.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
+#include "guard/context.h"
 #include "guard/beyond.h"
 #include "score/scorer.h"
 #include "tests/check.h"
@@ -604,6 +605,7 @@ static void pass_together(struct bench *b, struct ek_guard *alone, struct ek_con
     }
 }
 
+/* Two of each of two threads. */
 START_TEST(several_contexts_score_each_list_under_the_plan_it_was_taken_under)
 {
     struct bench b;
@@ -614,14 +616,16 @@ START_TEST(several_contexts_score_each_list_under_the_plan_it_was_taken_under)
     ck_assert_int_eq(ek_guard_new(&alone, &b.assets, NULL), EK_OK);
     for (int i = 0; i < AHEAD; i++) {
         ek_buf_init(&message[i], 0);
-        ck_assert_int_eq(ek_context_new(&context[i], &b.assets, NULL), EK_OK);
+        ck_assert_int_eq(i % 2 ? ek_context_new_beside(&context[i], context[i - 1], NULL)
+                               : ek_context_new(&context[i], &b.assets, NULL),
+                         EK_OK);
     }
     for (int i = 0; i < 150; i++)
         pass_together(&b, alone, context, message);
     read_events(&b);
     ck_assert_int_gt(b.routed, 50);
     ck_assert_int_gt(b.plans, 0);
-    for (int i = 0; i < AHEAD; i++) {
+    for (int i = AHEAD; i-- > 0;) {
         ek_context_free(context[i]);
         ek_buf_release(&message[i]);
     }
