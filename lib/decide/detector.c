@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "decide/detector_internal.h"
+#include "decide/tick.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,6 +39,7 @@ int ek_detector_grow(struct ek_detector *d, int cells)
     memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
     if (ek_evidence_cells_room(d->evidence, capacity) ||
         ek_categories_room(d->categories, capacity) ||
+        (d->tick && ek_tick_room(d->tick, capacity)) ||
         (d->habits && ek_habits_room(d->habits, capacity)))
         return EK_ENOMEM;
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
@@ -58,6 +60,8 @@ static void forget_taken(struct ek_detector *d)
             ek_habits_forget(d->habits, taken[i]);
         ek_history_forget(d->history, taken[i]);
         ek_categories_forget(d->categories, taken[i]);
+        if (d->tick)
+            ek_tick_forget(d->tick, taken[i]);
     }
 }
 
@@ -220,6 +224,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->tail);
     ek_free(d->slope);
     ek_evidence_cells_free(d->evidence);
+    ek_tick_free(d->tick);
     ek_free(d->episode_of);
     ek_free(d->planned);
     ek_habits_free(d->habits);
@@ -276,6 +281,7 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_read
         .cell = cell,
         .evident = hear(d, cell, read, query, relative),
         .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
+        .tick = d->tick,
     };
     int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
     if (own)

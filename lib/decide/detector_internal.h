@@ -103,6 +103,7 @@ struct ek_detector {
     struct ek_cells *cells;
     int cell_capacity;
     struct ek_evidence_cells *evidence;
+    struct ek_tick *tick; /* NULL outside a fleet; what is in it is told, not kept */
     struct ek_categories *categories;
     uint16_t *episode_of;     /* [cell_capacity, F], number in `episode` plus 1; 0: none */
     struct ek_habits *habits; /* NULL when no segment is the baseline */

@@ -15,6 +15,8 @@
 #include "decide/bets.h"
 #include "decide/snap.h"
 
+struct ek_tick;
+
 /* Of one feature in one cell. */
 struct ek_evidence {
     float r[EK_BETS];
@@ -62,6 +64,7 @@ struct ek_evidence_list {
     int cell;
     const uint16_t *evident; /* features that the list is evidence of: a bit each, by block */
     float track_lists;       /* half-life of the tracked level */
+    struct ek_tick *tick;    /* takes what the bets come to, for a fleet; NULL: nobody does */
 };
 
 static inline int ek_is_evident(const uint16_t *evident, int feature)

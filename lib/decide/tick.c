@@ -6,33 +6,50 @@
 #include <math.h>
 #include <string.h>
 
-/* A bet that is worth nothing counts as this much: a sum must stay finite to be taken back. */
-static const double WORTH_LEAST = 1e-9;
 /* R is held where a float still tells it from infinity. */
 static const double R_MOST = 1e37;
+/* A list is rounded three times at most, by 2^-24 each: where its step of R was multiplied, where
+ * the step is divided again, and where the product takes it. Half a percent more covers the powers
+ * of that, and what log2 rounds. */
+static const double ROUNDED_LN = 3 * 0x1p-24 * 1.005;
 
-struct sums {
-    int64_t ln[EK_BETS];
+enum { MANTISSA_BITS = 23, EXPONENT_OF_ONE = 127 };
+
+struct product {
+    uint32_t mantissa[EK_BETS]; /* as a float in [1, 2) */
+    int32_t exponent[EK_BETS];
     uint32_t lists;
 };
 
 struct ek_tick {
     int cells, features;
-    struct sums *sums; /* [cells, features] */
+    struct product *product; /* [cells, features] */
 };
 
-int ek_tick_new(struct ek_tick **out, int cells, int features)
+void ek_tick_merge(struct ek_tick_sums *into, const struct ek_tick_sums *from)
+{
+    for (int i = 0; i < EK_BETS; i++)
+        into->ln[i] += from->ln[i];
+    into->lists += from->lists;
+}
+
+double ek_tick_apply(const struct ek_tick_sums *t, const float *weight, float *r)
+{
+    double total = 0;
+    for (int i = 0; i < EK_BETS; i++) {
+        double grown = ((double)r[i] + (double)t->lists) * exp((double)t->ln[i] * EK_TICK_UNIT);
+        r[i] = (float)fmin(grown, R_MOST);
+        total += (double)weight[i] * (double)r[i];
+    }
+    return total;
+}
+
+int ek_tick_new(struct ek_tick **out, int features)
 {
     struct ek_tick *t = ek_calloc(1, sizeof *t);
     if (!t)
         return EK_ENOMEM;
-    t->cells = cells;
     t->features = features;
-    t->sums = ek_calloc((size_t)cells * (size_t)features, sizeof *t->sums);
-    if (!t->sums) {
-        ek_free(t);
-        return EK_ENOMEM;
-    }
     *out = t;
     return EK_OK;
 }
@@ -40,36 +57,94 @@ int ek_tick_new(struct ek_tick **out, int cells, int features)
 void ek_tick_free(struct ek_tick *t)
 {
     if (t)
-        ek_free(t->sums);
+        ek_free(t->product);
     ek_free(t);
+}
+
+static struct product *at(const struct ek_tick *t, int cell, int feature)
+{
+    return &t->product[(size_t)cell * (size_t)t->features + (size_t)feature];
+}
+
+int ek_tick_room(struct ek_tick *t, int cells)
+{
+    if (cells <= t->cells)
+        return EK_OK;
+    size_t before = (size_t)t->cells * (size_t)t->features;
+    size_t after = (size_t)cells * (size_t)t->features;
+    struct product *product = ek_realloc(t->product, after, sizeof *product);
+    if (!product)
+        return EK_ENOMEM;
+    memset(product + before, 0, (after - before) * sizeof *product);
+    t->product = product;
+    t->cells = cells;
+    return EK_OK;
 }
 
 void ek_tick_clear(struct ek_tick *t)
 {
-    memset(t->sums, 0, (size_t)t->cells * (size_t)t->features * sizeof *t->sums);
+    for (int cell = 0; cell < t->cells; cell++)
+        ek_tick_forget(t, cell);
 }
 
-static struct sums *at(const struct ek_tick *t, int cell, int feature)
+void ek_tick_forget(struct ek_tick *t, int cell)
 {
-    return &t->sums[(size_t)cell * (size_t)t->features + (size_t)feature];
+    for (int f = 0; f < t->features; f++)
+        at(t, cell, f)->lists = 0;
+}
+
+int ek_tick_cells(const struct ek_tick *t)
+{
+    return t->cells;
+}
+
+int ek_tick_features(const struct ek_tick *t)
+{
+    return t->features;
+}
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void start(struct product *p)
+{
+    for (int i = 0; i < EK_BETS; i++) {
+        p->mantissa[i] = EXPONENT_OF_ONE << MANTISSA_BITS;
+        p->exponent[i] = 0;
+    }
 }
 
 void ek_tick_add(struct ek_tick *t, int cell, int feature, const float *e)
 {
-    struct sums *s = at(t, cell, feature);
-    for (int i = 0; i < EK_BETS; i++)
-        s->ln[i] += llrint(log(fmax((double)e[i], WORTH_LEAST)) / EK_TICK_UNIT);
-    s->lists++;
+    const uint32_t fraction = (1u << MANTISSA_BITS) - 1;
+    struct product *p = at(t, cell, feature);
+    if (!p->lists++)
+        start(p);
+    for (int i = 0; i < EK_BETS; i++) {
+        float bet = e[i] > EK_TICK_LEAST ? e[i] : EK_TICK_LEAST;
+        uint32_t bits = bits_of(float_of(p->mantissa[i]) * bet);
+        p->exponent[i] += (int32_t)(bits >> MANTISSA_BITS) - EXPONENT_OF_ONE;
+        p->mantissa[i] = (bits & fraction) | EXPONENT_OF_ONE << MANTISSA_BITS;
+    }
 }
 
-void ek_tick_merge(struct ek_tick *into, const struct ek_tick *from)
+void ek_tick_step(struct ek_tick *t, int cell, int feature, const float *before, const float *after)
 {
-    size_t count = (size_t)into->cells * (size_t)into->features;
-    for (size_t j = 0; j < count; j++) {
-        for (int i = 0; i < EK_BETS; i++)
-            into->sums[j].ln[i] += from->sums[j].ln[i];
-        into->sums[j].lists += from->sums[j].lists;
-    }
+    float e[EK_BETS];
+    for (int i = 0; i < EK_BETS; i++)
+        e[i] = after[i] / (before[i] + 1);
+    ek_tick_add(t, cell, feature, e);
 }
 
 uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature)
@@ -77,21 +152,14 @@ uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature)
     return at(t, cell, feature)->lists;
 }
 
-const int64_t *ek_tick_sums(const struct ek_tick *t, int cell, int feature)
+void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick_sums *out)
 {
-    return at(t, cell, feature)->ln;
-}
-
-double ek_tick_apply(const struct ek_tick *t, int cell, int feature, const float *weight,
-                     struct ek_evidence *s)
-{
-    const struct sums *o = at(t, cell, feature);
-    double total = 0;
-    for (int i = 0; i < EK_BETS; i++) {
-        double r = ((double)s->r[i] + o->lists) * exp((double)o->ln[i] * EK_TICK_UNIT);
-        s->r[i] = (float)fmin(r, R_MOST);
-        total += (double)weight[i] * s->r[i];
+    const struct product *p = at(t, cell, feature);
+    double rounded = p->lists * ROUNDED_LN;
+    memset(out, 0, sizeof *out);
+    out->lists = p->lists;
+    for (int i = 0; p->lists && i < EK_BETS; i++) {
+        double ln = (p->exponent[i] + log2((double)float_of(p->mantissa[i]))) * M_LN2;
+        out->ln[i] = (int64_t)floor((ln - rounded) / EK_TICK_UNIT);
     }
-    s->queries += o->lists;
-    return total;
 }

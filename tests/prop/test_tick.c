@@ -1,13 +1,16 @@
 /* Evidence of parts of the traffic: adds up to that of the whole, and finds what no part could. */
 #include "base/rng.h"
+#include "decide/evidence.h"
+#include "decide/list_bets.h"
 #include "decide/tick.h"
 #include "tests/check.h"
 #include "tests/stream.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 8, CELLS = 3, FEATURES = 3, TICK = 25, TRAINING = 20000 };
+enum { PARTS = 8, CELLS = 3, FEATURES = 3, LISTS = 4000, TICK = 25, TRAINING = 20000 };
 
 struct world {
     struct ek_manifest *manifest;
@@ -42,93 +45,187 @@ static void say(const struct world *w, struct ek_rng *r, double shift, float *e)
     ek_bets_of(&w->tables, &w->bets, b, &list, (float)(shift + ek_rng_normal(r) / b->inv_sd[k]), e);
 }
 
-START_TEST(the_sum_over_parts_is_the_sum_over_the_whole_in_any_order)
+static struct ek_tick *new_tick(void)
+{
+    struct ek_tick *t;
+    ck_assert_int_eq(ek_tick_new(&t, FEATURES), 0);
+    ck_assert_int_eq(ek_tick_room(t, CELLS), 0);
+    return t;
+}
+
+static void merge_all(struct ek_tick_sums *into, struct ek_tick *const *part, const int *order,
+                      int cell, int feature)
+{
+    memset(into, 0, sizeof *into);
+    for (int i = 0; i < PARTS; i++) {
+        struct ek_tick_sums one;
+        ek_tick_sums(part[order[i]], cell, feature, &one);
+        ek_tick_merge(into, &one);
+    }
+}
+
+/* Published sums are integers: they add up the same in any order. Against the lists themselves they
+ * may be short by a unit per part and by what was rounded, never long. */
+START_TEST(sums_of_parts_add_up_in_any_order_to_no_more_than_their_lists_said)
 {
     struct world *w = world();
-    struct ek_tick *whole, *part[PARTS], *sum;
+    struct ek_tick *part[PARTS];
+    static double said[CELLS][FEATURES][EK_BETS];
+    static uint64_t lists[CELLS][FEATURES];
     struct ek_rng r;
     int order[PARTS];
     ek_rng_seed(&r, 31);
-    ck_assert_int_eq(ek_tick_new(&whole, CELLS, FEATURES), 0);
-    ck_assert_int_eq(ek_tick_new(&sum, CELLS, FEATURES), 0);
     for (int i = 0; i < PARTS; i++) {
         order[i] = i;
-        ck_assert_int_eq(ek_tick_new(&part[i], CELLS, FEATURES), 0);
+        part[i] = new_tick();
     }
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < LISTS; i++) {
         int cell = (int)ek_rng_below(&r, CELLS), feature = (int)ek_rng_below(&r, FEATURES);
         float e[EK_BETS];
         say(w, &r, i % 7 ? 0 : 4.6, e);
-        ek_tick_add(whole, cell, feature, e);
         ek_tick_add(part[ek_rng_below(&r, PARTS)], cell, feature, e);
+        lists[cell][feature]++;
+        for (int b = 0; b < EK_BETS; b++)
+            said[cell][feature][b] += log((double)e[b]);
     }
-    for (int round = 0; round < 20; round++) {
-        ek_rng_shuffle(&r, order, PARTS);
-        ek_tick_clear(sum);
-        for (int i = 0; i < PARTS; i++)
-            ek_tick_merge(sum, part[order[i]]);
-        for (int c = 0; c < CELLS; c++)
-            for (int f = 0; f < FEATURES; f++) {
-                ck_assert_uint_eq(ek_tick_lists(sum, c, f), ek_tick_lists(whole, c, f));
-                ck_assert_mem_eq(ek_tick_sums(sum, c, f), ek_tick_sums(whole, c, f),
-                                 EK_BETS * sizeof(int64_t));
+    for (int c = 0; c < CELLS; c++)
+        for (int f = 0; f < FEATURES; f++) {
+            struct ek_tick_sums want, sum;
+            merge_all(&want, part, order, c, f);
+            ek_rng_shuffle(&r, order, PARTS);
+            merge_all(&sum, part, order, c, f);
+            ck_assert_mem_eq(&sum, &want, sizeof sum);
+            ck_assert_uint_eq(sum.lists, lists[c][f]);
+            double short_of = PARTS * EK_TICK_UNIT + 4e-7 * (double)lists[c][f];
+            for (int b = 0; b < EK_BETS; b++) {
+                double sum_ln = (double)sum.ln[b] * EK_TICK_UNIT;
+                ck_assert(sum_ln <= said[c][f][b]);
+                ck_assert(sum_ln >= said[c][f][b] - short_of);
             }
-    }
+        }
     for (int i = 0; i < PARTS; i++)
         ek_tick_free(part[i]);
-    ek_tick_free(whole);
-    ek_tick_free(sum);
     leave(w);
 }
 END_TEST
 
+START_TEST(bets_far_from_one_neither_overflow_nor_vanish)
+{
+    struct ek_tick *t = new_tick();
+    float e[EK_BETS];
+    struct ek_tick_sums sums;
+    for (int b = 0; b < EK_BETS; b++)
+        e[b] = b % 4 == 0 ? 1e30f : b % 4 == 1 ? 0 : b % 4 == 2 ? NAN : 1e-9f;
+    for (int i = 0; i < LISTS; i++)
+        ek_tick_add(t, 0, 0, e);
+    ek_tick_sums(t, 0, 0, &sums);
+    for (int b = 0; b < EK_BETS; b++) {
+        double want = LISTS * log(b % 4 ? 1e-9 : 1e30);
+        ck_assert_double_eq_tol((double)sums.ln[b] * EK_TICK_UNIT, want, 1e-6 * fabs(want));
+    }
+    ek_tick_free(t);
+}
+END_TEST
+
+START_TEST(a_tick_that_was_cleared_or_a_cell_that_was_forgotten_has_no_lists)
+{
+    struct ek_tick *t = new_tick();
+    float e[EK_BETS];
+    struct ek_tick_sums sums;
+    for (int b = 0; b < EK_BETS; b++)
+        e[b] = 2;
+    ek_tick_add(t, 1, 2, e);
+    ek_tick_add(t, 0, 2, e);
+    ek_tick_forget(t, 1);
+    ck_assert_uint_eq(ek_tick_lists(t, 1, 2), 0);
+    ck_assert_uint_eq(ek_tick_lists(t, 0, 2), 1);
+    ek_tick_clear(t);
+    ck_assert_uint_eq(ek_tick_lists(t, 0, 2), 0);
+    ek_tick_add(t, 0, 2, e);
+    ek_tick_sums(t, 0, 2, &sums);
+    ck_assert_int_eq(sums.ln[0], (int64_t)floor((M_LN2 - 2e-7) / EK_TICK_UNIT));
+    ek_tick_free(t);
+}
+END_TEST
+
+/* Short of it by a unit a list at most. */
 START_TEST(ticks_of_one_list_are_the_evidence_of_single_lists)
 {
     struct world *w = world();
-    struct ek_tick *t;
+    struct ek_tick *t = new_tick();
     struct ek_rng r;
-    struct ek_evidence s;
-    double want[EK_BETS] = {0};
-    memset(&s, 0, sizeof s);
+    float got[EK_BETS] = {0};
+    double want[EK_BETS] = {0}, low[EK_BETS] = {0};
     ek_rng_seed(&r, 32);
-    ck_assert_int_eq(ek_tick_new(&t, 1, 1), 0);
     for (int i = 0; i < 100; i++) {
         float e[EK_BETS];
+        struct ek_tick_sums sums;
         say(w, &r, .1, e);
         ek_tick_clear(t);
         ek_tick_add(t, 0, 0, e);
-        ek_tick_apply(t, 0, 0, w->tables.weight, &s);
+        ek_tick_sums(t, 0, 0, &sums);
+        ek_tick_apply(&sums, w->tables.weight, got);
         for (int b = 0; b < EK_BETS; b++) {
-            want[b] = (want[b] + 1) * e[b];
-            ck_assert_double_eq_tol(s.r[b], want[b], 3e-3 * want[b] + 1e-9);
+            want[b] = (want[b] + 1) * (double)e[b];
+            low[b] = (low[b] + 1) * (double)e[b] * exp(-EK_TICK_UNIT - 1e-6);
+            ck_assert_double_le((double)got[b], want[b] * (1 + 1e-5));
+            ck_assert_double_ge((double)got[b], low[b] * (1 - 1e-5));
         }
     }
-    ck_assert_uint_eq(s.queries, 100);
     ek_tick_free(t);
     leave(w);
 }
 END_TEST
 
-/* Lists of each part until the alarm, at a shift of all; `pooled`: the sums of all parts. */
+/* A step of evidence tells the tick the very bets it was made of. */
+START_TEST(what_a_tick_hears_of_a_step_is_what_the_step_was_made_of)
+{
+    struct world *w = world();
+    struct ek_tick *added = new_tick(), *stepped = new_tick();
+    struct ek_rng r;
+    float before[EK_BETS] = {0}, after[EK_BETS];
+    struct ek_tick_sums want, got;
+    ek_rng_seed(&r, 34);
+    for (int i = 0; i < LISTS; i++) {
+        float e[EK_BETS];
+        say(w, &r, i % 50 ? 0 : .5, e);
+        for (int b = 0; b < EK_BETS; b++)
+            after[b] = (before[b] + 1) * e[b];
+        ek_tick_add(added, 0, 0, e);
+        ek_tick_step(stepped, 0, 0, before, after);
+        memcpy(before, after, sizeof before);
+    }
+    ek_tick_sums(added, 0, 0, &want);
+    ek_tick_sums(stepped, 0, 0, &got);
+    for (int b = 0; b < EK_BETS; b++)
+        ck_assert_int_le(llabs(want.ln[b] - got.ln[b]),
+                         1 + (long long)(LISTS * 2e-7 / EK_TICK_UNIT));
+    ek_tick_free(added);
+    ek_tick_free(stepped);
+    leave(w);
+}
+END_TEST
+
+/* Lists of each part until the alarm, at a shift of all; `parts` > 1: the sums of all of them. */
 static int lists_until_alarm(const struct world *w, int parts, double shift)
 {
     struct ek_alarm_level level = ek_alarm_level_of(1e7, 136, 1);
-    struct ek_tick *t;
+    struct ek_tick *t = new_tick();
     struct ek_rng r;
-    struct ek_evidence s;
+    float evidence[EK_BETS] = {0};
     double total = 0;
     int ticks = 0;
-    memset(&s, 0, sizeof s);
     ek_rng_seed(&r, 33);
-    ck_assert_int_eq(ek_tick_new(&t, 1, 1), 0);
     for (; total < level.alarm && ticks < 400; ticks++) {
+        struct ek_tick_sums sums;
         ek_tick_clear(t);
         for (int i = 0; i < TICK * parts; i++) {
             float e[EK_BETS];
             say(w, &r, shift, e);
             ek_tick_add(t, 0, 0, e);
         }
-        total = ek_tick_apply(t, 0, 0, w->tables.weight, &s);
+        ek_tick_sums(t, 0, 0, &sums);
+        total = ek_tick_apply(&sums, w->tables.weight, evidence);
     }
     ek_tick_free(t);
     return ticks * TICK;
@@ -137,7 +234,7 @@ static int lists_until_alarm(const struct world *w, int parts, double shift)
 START_TEST(eight_instances_together_need_a_part_of_the_lists_of_one)
 {
     struct world *w = world();
-    double shift = .5 / w->profile->baseline[0].inv_sd[10];
+    double shift = .5 / (double)w->profile->baseline[0].inv_sd[10];
     int one = lists_until_alarm(w, 1, shift), eight = lists_until_alarm(w, PARTS, shift);
     ck_assert_msg(eight * 3 <= one, "%d lists each against %d", eight, one);
     leave(w);
@@ -146,7 +243,10 @@ END_TEST
 
 Suite *suite_tick(void)
 {
-    return ek_suite("tick", the_sum_over_parts_is_the_sum_over_the_whole_in_any_order,
+    return ek_suite("tick", sums_of_parts_add_up_in_any_order_to_no_more_than_their_lists_said,
+                    bets_far_from_one_neither_overflow_nor_vanish,
+                    a_tick_that_was_cleared_or_a_cell_that_was_forgotten_has_no_lists,
                     ticks_of_one_list_are_the_evidence_of_single_lists,
+                    what_a_tick_hears_of_a_step_is_what_the_step_was_made_of,
                     eight_instances_together_need_a_part_of_the_lists_of_one);
 }
