@@ -88,7 +88,7 @@ void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
 /* Items that do not belong together are no evidence of a level; a lonely value needs company to be
  * believed when it is far. Two values that agree are company, where training knows how far apart
  * they may be. */
-enum ek_bet_cap ek_bet_cap_of(float spread_hi, int usable, float spread)
+static enum ek_bet_cap cap_of(float spread_hi, int usable, float spread)
 {
     if (usable >= 3)
         return spread > spread_hi ? EK_CAP_INCOHERENT : EK_CAP_NONE;
@@ -103,7 +103,7 @@ static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline
     int bin[2] = {ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd),
                   ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd)};
     float spread_hi = b->spread_hi[ek_size_class(record->usable)];
-    const float *cap = ek_bet_caps[ek_bet_cap_of(spread_hi, record->usable, record->spread)];
+    const float *cap = ek_bet_caps[cap_of(spread_hi, record->usable, record->spread)];
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < EK_LEVEL_BETS; i++)
             e[side * EK_BET_DOWN + i] = fminf(f->level[b->z_rank[side][bin[side]]][i], cap[i]);

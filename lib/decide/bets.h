@@ -39,13 +39,6 @@ enum {
 /* More than any bet is worth. */
 #define EK_ABOVE_BETS 3.4e38f
 
-/* More than any bet is worth. */
-#define EK_ABOVE_BETS 3.4e38f
-
-/* Dead-bands: nothing is told of a shift smaller than this. ln 1.02 and ln 1.5. */
-#define EK_DEAD_BAND_LEVEL_LN  0.0198026273f
-#define EK_DEAD_BAND_SPREAD_LN 0.4054651081f
-
 /* Rows of a table are y >= ek_table_y(row); a row has the lanes of one direction. Of the bets on
  * spread, tables of the level say EK_ABOVE_BETS. */
 struct ek_bet_tables {
@@ -84,13 +77,10 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables 
 /* What the steps of evidence need of a feature. */
 void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
                      const struct ek_baseline *b);
-/* Which rows of ek_bet_caps bound the level bets of a list of so many usable values, which are that
- * far apart; spread_hi as in the baseline for as many. */
-enum ek_bet_cap ek_bet_cap_of(float spread_hi, int usable, float spread);
+/* Rows that bound the level bets, and what bets on the spread are worth where it is not known. */
 extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 
-/* The bets of one list, before calibration: the reference for
- * num/bet_steps.h. */
+/* The bets of one list, before calibration: the reference for num/bet_steps.h. */
 void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
                 const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
                 float *e /* [EK_BETS] */);

@@ -6,7 +6,7 @@
  * least A lists (Shiryaev 1963, Roberts 1966). The tracked level follows slow drift inside +-ln 1.2
  * and stands still while the level bets are suspicious. That of all traffic follows the day, so its
  * half-life is a part of the day; that of a segment value is relative to it, and knows no day.
-
+ *
  * A cell costs 104 bytes per feature, features rounded up to whole blocks of num/bet_steps.h.
  */
 #ifndef EK_DECIDE_EVIDENCE_H
