@@ -255,15 +255,18 @@ static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_lis
     const struct ek_list_stats *record = list->record;
     if (quiet(d, cell))
         return d->usual[relative];
-    memset(d->evident, 0, (size_t)list->list_bets->padded / EK_BET_BLOCK * sizeof *d->evident);
+    const uint16_t *episode_of = d->episode_of + ek_detector_slot(d, cell, 0);
+    size_t blocks = (size_t)list->list_bets->padded / EK_BET_BLOCK;
+    memcpy(d->evident, d->usual[relative], blocks * sizeof *d->evident);
     for (int f = 0; f < d->features; f++) {
-        if (!concerns(d, f, cell))
+        if (!(episode_of[f] | d->open[f]))
             continue;
         struct ek_episode *e = ek_episode_at(d, cell, f);
-        if (e)
+        bool hears = concerns(d, f, cell);
+        if (e || !hears)
+            ek_make_unevident(d->evident, f);
+        if (e && hears)
             ek_episode_list(d, e, &record[f], record[f].r - ek_detector_level(d, cell, f), query);
-        else if (!relative || !ek_detector_resembles(d, f))
-            ek_make_evident(d->evident, f);
     }
     return d->evident;
 }

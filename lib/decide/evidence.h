@@ -75,6 +75,10 @@ static inline void ek_make_evident(uint16_t *evident, int feature)
 {
     evident[feature / EK_BET_BLOCK] |= (uint16_t)(1 << feature % EK_BET_BLOCK);
 }
+static inline void ek_make_unevident(uint16_t *evident, int feature)
+{
+    evident[feature / EK_BET_BLOCK] &= (uint16_t) ~(1 << feature % EK_BET_BLOCK);
+}
 
 struct ek_alarm {
     int feature, bet; /* the bet that weighs most */
