@@ -218,9 +218,8 @@ static enum ek_class scale_or_items(const struct ek_told *t, const struct ek_dia
     return over > ITEMS_OVER_SCALE ? EK_ITEMS : over > 0 ? EK_CLASS_NONE : EK_SCALE;
 }
 
-/* All that can be said without asking what explains the lists. */
-static void describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
-                     struct ek_diagnosis *d)
+void ek_describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                 struct ek_diagnosis *d)
 {
     struct ek_residuals h;
     memset(d, 0, sizeof *d);
@@ -255,7 +254,7 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
                  struct ek_diagnosis *d)
 {
     struct ek_told told;
-    describe(b, density, w, d);
+    ek_describe(b, density, w, d);
     if (d->class == EK_CLASS_NONE && !spread_moved(d) && !level_moved(d))
         d->class = by_fewer(b, d);
     if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
@@ -271,7 +270,7 @@ int ek_looks_usual(const struct ek_baseline *b, const float *density, const stru
                    double min_effect)
 {
     struct ek_diagnosis d;
-    describe(b, density, w, &d);
+    ek_describe(b, density, w, &d);
     return d.class == EK_CLASS_NONE && by_fewer(b, &d) == EK_CLASS_NONE && !spread_moved(&d) &&
            (!level_moved(&d) || fabs(d.level.shift_ln) < log(min_effect));
 }

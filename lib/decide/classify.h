@@ -41,6 +41,9 @@ static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
 /* Whether the class is EK_MISSING or EK_ZERO because fewer values are so than in training. */
 int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
 
+/* All that can be said without asking what explains the lists, which is what is laborious. */
+void ek_describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                 struct ek_diagnosis *out);
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
 

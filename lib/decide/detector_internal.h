@@ -242,6 +242,9 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 /* What the lists since the change say, into e->diagnosis; w is filled. 1: worth telling, 0: cannot
  * be said yet, -1: nothing. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
+/* Whether the newest lists of a confirmed episode say what has been told; its level is measured on
+ * them then. Else nothing has changed, and ek_diagnose has to say what they say. */
+int ek_diagnosis_holds(struct ek_detector *d, struct ek_episode *e);
 
 /* Moves the tracked level of the episode's cell. Segment values go with all traffic, but for those
  * that have an open episode: it is measured against the level from before. */

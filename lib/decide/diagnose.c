@@ -1,6 +1,7 @@
 /* What the lists of an episode say: where the change began, of what class it is, and whether that
  * is worth telling.
  */
+#include "decide/alike.h"
 #include "decide/detector_internal.h"
 
 #include <math.h>
@@ -152,6 +153,30 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
         measure(d, e, w, &e->diagnosis.level);
     }
     return verdict(d, e);
+}
+
+int ek_diagnosis_holds(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_diagnosis now;
+    struct ek_episode after = *e;
+    struct ek_window w;
+    double needed = MEASURED / (ek_episode_has_level(e) ? e->diagnosis.level.share : 1);
+    int most = needed < EK_HISTORY ? (int)needed : EK_HISTORY;
+    if (e->query_feature >= 0 || e->rival != e->diagnosis.class || e->rival == EK_NEW_CATEGORY)
+        return 0;
+    if (!ek_detector_window_of(d, e->feature, e->cell, e->since_row, most, &w))
+        return 0;
+    w.known = known_of(d, e);
+    ek_describe(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
+                &now);
+    if (!ek_diagnosis_alike(&e->diagnosis, &now, w.count))
+        return 0;
+    if (ek_episode_has_level(e))
+        after.diagnosis.level = now.level;
+    if (verdict(d, &after) <= 0)
+        return 0;
+    e->diagnosis = after.diagnosis;
+    return 1;
 }
 
 void ek_refine_since(struct ek_detector *d, struct ek_episode *e)

@@ -9,6 +9,7 @@ enum {
     LOOKS = 24,   /* more of them at a level that is large but not yet for sure */
     LOOK_LISTS = 128,
     LONG_LISTS = 1024, /* after an episode so long the level before it says little: learn it anew */
+    SELDOM = 16384,    /* lists after which a confirmed change is diagnosed anew in any case */
     WAITS = 2          /* for half of confirm_queries each, while segments may explain a change */
 };
 static const double FEW_LISTS = .5; /* share of the lists */
@@ -265,13 +266,6 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
     ek_episode_dismiss(d, e, worth < 0 ? EK_TOO_SMALL : EK_NOT_BORNE_OUT);
 }
 
-/* Row of the first of the last EK_UPDATE_LISTS lists of the window. */
-static uint64_t recent(const struct ek_detector *d, const struct ek_window *w)
-{
-    return w->count > EK_UPDATE_LISTS ? d->window_row[w->count - EK_UPDATE_LISTS]
-                                      : d->window_row[0];
-}
-
 static int is_loss(enum ek_class class)
 {
     return class == EK_MISSING || class == EK_ZERO || class == EK_SIGN;
@@ -299,22 +293,38 @@ static int is_believed(const struct ek_episode *before, const struct ek_diagnosi
     return now->class == was || now->class == before->rival;
 }
 
-/* A change that has ended for a part of the traffic shows in the last lists. */
-static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
+/* Diagnoses a confirmed change anew; returns whether it is of the class that was told. */
+static int diagnose_again(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
-    enum ek_class now = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
+    e->rival = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
     if (worth <= 0 || !is_believed(&before, &e->diagnosis)) {
         e->diagnosis = before.diagnosis;
         e->category = before.category;
         e->query_feature = before.query_feature;
     }
-    int same = now == before.diagnosis.class;
-    e->rival = now;
-    if (same && ek_detector_window(d, e->feature, e->cell, e->since_row, &w) &&
-        ek_attribute(d, e, recent(d, &w)) == EK_HANDED_OVER) {
+    return e->rival == before.diagnosis.class;
+}
+
+/* Whether so many lists have come that all of them together may say what the newest do not show: at
+ * first with every look, then the more seldom the more there are. */
+static int is_to_diagnose(const struct ek_episode *e)
+{
+    uint32_t before = e->due - EK_UPDATE_LISTS, step = EK_UPDATE_LISTS;
+    while (step < SELDOM && step <= before / 4)
+        step *= 2;
+    return e->lists / step != before / step;
+}
+
+/* A change that has ended for a part of the traffic shows in the last lists. */
+static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    int same = (!is_to_diagnose(e) && ek_diagnosis_holds(d, e)) || diagnose_again(d, e);
+    if (same && ek_detector_window_of(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
+        ek_attribute(d, e, d->window_row[0]) == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
     }

@@ -89,11 +89,55 @@ START_TEST(a_change_whose_lists_come_no_more_is_given_up)
 }
 END_TEST
 
+enum {
+    LONG = 9000, /* lists after which few updates ask anew what happened */
+    UPDATE_LISTS = 256,
+    MEASURED_LISTS = 320
+};
+
+static void thousandfold(struct bench *b, struct ek_query *q)
+{
+    (void)b;
+    stream_scale(q, 0, 1000);
+}
+
+START_TEST(a_factor_that_changes_after_long_is_told_as_soon_as_ever)
+{
+    for (uint64_t seed = 63; seed < 66; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, LONG, cents);
+        ck_assert_double_eq_tol(b.last[EK_UPDATED].factor, 100, 10);
+        run(&b, UPDATE_LISTS + MEASURED_LISTS, thousandfold);
+        ck_assert_double_eq_tol(b.last[EK_UPDATED].factor, 1000, 100);
+        teardown(&b);
+    }
+}
+END_TEST
+
+START_TEST(another_class_after_long_is_told_with_the_second_update)
+{
+    for (uint64_t seed = 66; seed < 69; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, LONG, turned);
+        ck_assert_int_eq(b.last[EK_UPDATED].class, EK_SIGN);
+        run(&b, 3 * UPDATE_LISTS, absent);
+        ck_assert_int_eq(b.last[EK_UPDATED].class, EK_MISSING);
+        teardown(&b);
+    }
+}
+END_TEST
+
 Suite *suite_lasting(void)
 {
     return ek_suite("lasting",
                     a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first,
                     another_class_is_told_when_two_diagnoses_in_a_row_say_so,
                     a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away,
-                    a_change_whose_lists_come_no_more_is_given_up);
+                    a_change_whose_lists_come_no_more_is_given_up,
+                    a_factor_that_changes_after_long_is_told_as_soon_as_ever,
+                    another_class_after_long_is_told_with_the_second_update);
 }
