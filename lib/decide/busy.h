@@ -16,7 +16,7 @@
 #ifndef EK_DECIDE_BUSY_H
 #define EK_DECIDE_BUSY_H
 
-#include "decide/snap.h"
+#include "base/snap.h"
 
 #include <stdint.h>
 

@@ -22,7 +22,7 @@
 #include "data/profile.h"
 #include "data/query.h"
 #include "decide/evidence.h"
-#include "decide/snap.h"
+#include "base/snap.h"
 
 enum {
     EK_CATEGORY_SLOTS = 12,

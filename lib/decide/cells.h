@@ -16,7 +16,7 @@
 
 #include "data/query.h"
 #include "data/rules.h"
-#include "decide/snap.h"
+#include "base/snap.h"
 
 enum {
     EK_CELLS_DEFAULT_MAX = 256,

@@ -13,7 +13,7 @@
 #define EK_DECIDE_EVIDENCE_H
 
 #include "decide/bets.h"
-#include "decide/snap.h"
+#include "base/snap.h"
 
 struct ek_tick;
 

@@ -13,7 +13,7 @@
 #define EK_DECIDE_HABIT_H
 
 #include "decide/evidence.h"
-#include "decide/snap.h"
+#include "base/snap.h"
 
 struct ek_habits;
 

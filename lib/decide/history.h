@@ -9,7 +9,7 @@
 
 #include "decide/cells.h"
 #include "num/list_stats.h"
-#include "decide/snap.h"
+#include "base/snap.h"
 
 enum { EK_HISTORY = 4096 };
 

@@ -11,7 +11,7 @@
 
 #include "data/query.h"
 #include "data/rules.h"
-#include "decide/snap.h"
+#include "base/snap.h"
 
 enum { EK_REPEAT_SLOTS = 4096, EK_REPEAT_LISTS = 1000 };
 

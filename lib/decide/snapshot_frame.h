@@ -2,7 +2,7 @@
 #ifndef EK_DECIDE_SNAPSHOT_FRAME_H
 #define EK_DECIDE_SNAPSHOT_FRAME_H
 
-#include "decide/snap.h"
+#include "base/snap.h"
 
 /* What it was made with. */
 struct ek_snapshot_head {

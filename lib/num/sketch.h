@@ -76,6 +76,10 @@ void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_ske
 /* Adds all of `from`, which keeps its content, to `into`. EK_EUSAGE when they have different
  * features or one has a sealed part. */
 int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
+/* Adds a sketch to one feature, and rows to all of them: every feature is to be given as many
+ * values as rows. EK_EUSAGE while a part is sealed. */
+int ek_sketch_set_put(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
+int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
 

@@ -12,21 +12,9 @@ struct cursor {
     const uint8_t *at, *end;
 };
 
-/* The shortest spelling only, so that equal sketches have equal bytes. 0 on success. */
 static int take_varint(struct cursor *c, uint64_t *out)
 {
-    uint64_t v = 0;
-    for (int shift = 0; c->at < c->end && shift < 64; shift += 7) {
-        uint64_t byte = *c->at++;
-        if (shift == 63 && byte > 1)
-            return EK_EFORMAT;
-        v |= (byte & 0x7f) << shift;
-        if (byte & 0x80)
-            continue;
-        *out = v;
-        return byte == 0 && shift > 0 ? EK_EFORMAT : EK_OK;
-    }
-    return EK_EFORMAT;
+    return ek_varint_read(&c->at, c->end, out) ? EK_OK : EK_EFORMAT;
 }
 
 static void put_u32(uint8_t *to, uint32_t v)

@@ -59,3 +59,33 @@ void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length)
     }
     s->total += total;
 }
+
+/* One run; *key goes behind it. */
+static bool is_sound_run(const uint8_t **at, const uint8_t *end, uint64_t *key, uint64_t *total)
+{
+    uint64_t gap, count;
+    if (!ek_varint_read(at, end, &gap) || gap >= EK_SKETCH_KEYS || *at == end)
+        return false;
+    *key += gap;
+    if (!gap && *key % EK_SKETCH_BLOCK) /* else it would be one run with the one before */
+        return false;
+    uint64_t last = *key + *(*at)++;
+    if (last >= EK_SKETCH_KEYS || last / EK_SKETCH_BLOCK != *key / EK_SKETCH_BLOCK)
+        return false;
+    for (; *key <= last; ++*key)
+        if (!ek_sketch_is_key(*key) || !ek_varint_read(at, end, &count) || !count ||
+            __builtin_add_overflow(*total, count, total))
+            return false;
+    return true;
+}
+
+bool ek_sketch_pack_is_sound(const uint8_t *bytes, size_t length, uint64_t *total)
+{
+    const uint8_t *at = bytes, *end = bytes + length;
+    uint64_t key = 0;
+    *total = 0;
+    while (at < end)
+        if (!is_sound_run(&at, end, &key, total))
+            return false;
+    return true;
+}

@@ -406,6 +406,24 @@ int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from)
     return EK_OK;
 }
 
+int ek_sketch_set_put(struct ek_sketch_set *into, int feature, const struct ek_sketch *from)
+{
+    if (into->sealed < into->features)
+        return EK_EUSAGE;
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
+        if (ek_sketch_touches(from, b))
+            into->kernels.add_wide(cold_block(into, feature, b), from->count + b * EK_SKETCH_BLOCK);
+    return EK_OK;
+}
+
+int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows)
+{
+    if (into->sealed < into->features)
+        return EK_EUSAGE;
+    into->rows += rows;
+    return EK_OK;
+}
+
 void ek_sketch_set_clear(struct ek_sketch_set *s)
 {
     for (int g = 0; g < s->groups; g++) {

@@ -1,9 +1,10 @@
 /* Variable-length integers: seven bits per byte, the lowest first, the high bit says that more
- * follow. For what checks the bytes it reads see num/sketch_io.c.
+ * follow.
  */
 #ifndef EK_NUM_VARINT_H
 #define EK_NUM_VARINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,24 @@ static inline const uint8_t *ek_varint_take(const uint8_t *at, uint64_t *out)
     }
     *out = v;
     return at;
+}
+
+/* Of bytes of any origin, before `end`: the shortest spelling only, so that equal numbers have
+ * equal bytes. On success *at is behind it. */
+static inline bool ek_varint_read(const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    uint64_t v = 0;
+    for (int shift = 0; *at < end && shift < 64; shift += 7) {
+        uint64_t byte = *(*at)++;
+        if (shift == 63 && byte > 1)
+            return false;
+        v |= (byte & 0x7f) << shift;
+        if (byte & 0x80)
+            continue;
+        *out = v;
+        return byte || !shift;
+    }
+    return false;
 }
 
 #endif

@@ -2,34 +2,9 @@
 
 #include "base/alloc.h"
 #include "num/sketch_pack.h"
+#include "num/windows_internal.h"
 
 #include <string.h>
-
-/* Bytes of one feature since the start, or those of all features of a window. */
-struct bytes {
-    uint8_t *data; /* NULL: none yet */
-    uint32_t length, capacity;
-};
-
-struct closed {
-    int64_t number;
-    uint64_t lists; /* 0: no window */
-    struct bytes bytes;
-    uint32_t *end; /* [features], where each ends; NULL before the first window */
-};
-
-struct ek_windows {
-    int features, kept;
-    struct ek_sketch_set *current; /* its sealed part: what of the newest closed window is left */
-    int64_t number;                /* of the current window */
-    uint64_t lists;                /* of the current window */
-    struct closed *ring;           /* [kept] */
-    uint64_t closings;
-    struct bytes *life; /* [features], all closed windows but what is left of the newest */
-    uint64_t life_lists;
-    struct ek_sketch *one; /* scratch */
-    struct ek_buf packed;  /* scratch */
-};
 
 int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_error *e)
 {
@@ -55,21 +30,21 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
     return rc;
 }
 
-static void drop(struct bytes *b)
+void ek_window_bytes_drop(struct ek_window_bytes *b)
 {
     ek_free(b->data);
-    *b = (struct bytes){NULL, 0, 0};
+    *b = (struct ek_window_bytes){NULL, 0, 0};
 }
 
 static void drop_closed(struct ek_windows *w)
 {
     for (int i = 0; w->ring && i < w->kept; i++) {
-        drop(&w->ring[i].bytes);
+        ek_window_bytes_drop(&w->ring[i].bytes);
         ek_free(w->ring[i].end);
-        w->ring[i] = (struct closed){.lists = 0};
+        w->ring[i] = (struct ek_closed_window){.lists = 0};
     }
     for (int f = 0; w->life && f < w->features; f++)
-        drop(&w->life[f]);
+        ek_window_bytes_drop(&w->life[f]);
     w->life_lists = w->closings = 0;
 }
 
@@ -93,7 +68,7 @@ void ek_windows_clear(struct ek_windows *w)
     w->lists = 0;
 }
 
-static struct closed *newest(const struct ek_windows *w)
+static struct ek_closed_window *newest(const struct ek_windows *w)
 {
     return &w->ring[(w->closings - 1) % (uint64_t)w->kept];
 }
@@ -103,8 +78,8 @@ int ek_windows_unpacked(const struct ek_windows *w)
     return w->features - ek_sketch_set_sealed(w->current);
 }
 
-/* Room for `length` bytes in all. What is kept for an hour has hardly more than it needs. */
-static int reserve(struct bytes *b, size_t length)
+/* What is kept for an hour has hardly more than it needs. */
+int ek_window_bytes_reserve(struct ek_window_bytes *b, size_t length)
 {
     if (length <= b->capacity)
         return EK_OK;
@@ -119,7 +94,7 @@ static int reserve(struct bytes *b, size_t length)
     return EK_OK;
 }
 
-static void append(struct bytes *b, const struct ek_buf *bytes, size_t from, size_t to)
+static void append(struct ek_window_bytes *b, const struct ek_buf *bytes, size_t from, size_t to)
 {
     if (to > from)
         memcpy(b->data + b->length, bytes->data + from, to - from);
@@ -131,7 +106,7 @@ static void append(struct bytes *b, const struct ek_buf *bytes, size_t from, siz
 static int pack_feature(struct ek_windows *w)
 {
     int feature = ek_sketch_set_sealed(w->current);
-    struct bytes *window = &newest(w)->bytes, *life = &w->life[feature];
+    struct ek_window_bytes *window = &newest(w)->bytes, *life = &w->life[feature];
     ek_buf_clear(&w->packed);
     ek_sketch_clear(w->one);
     ek_sketch_set_get_sealed(w->current, feature, w->one);
@@ -141,9 +116,9 @@ static int pack_feature(struct ek_windows *w)
     if (!rc)
         rc = ek_sketch_pack(w->one, &w->packed);
     if (!rc)
-        rc = reserve(window, window->length + middle);
+        rc = ek_window_bytes_reserve(window, window->length + middle);
     if (!rc)
-        rc = reserve(life, w->packed.length - middle);
+        rc = ek_window_bytes_reserve(life, w->packed.length - middle);
     if (rc)
         return rc;
     append(window, &w->packed, 0, middle);
@@ -163,12 +138,12 @@ int ek_windows_pack(struct ek_windows *w, int features)
 }
 
 /* The oldest window gives its memory to the one that is closed. */
-static int close_window(struct ek_windows *w)
+int ek_windows_close(struct ek_windows *w)
 {
-    struct closed *c = &w->ring[w->closings % (uint64_t)w->kept];
+    struct ek_closed_window *c = &w->ring[w->closings % (uint64_t)w->kept];
     if (!c->end)
         c->end = ek_calloc((size_t)w->features, sizeof *c->end);
-    if (!c->end || reserve(&c->bytes, w->closings ? newest(w)->bytes.length : 0))
+    if (!c->end || ek_window_bytes_reserve(&c->bytes, w->closings ? newest(w)->bytes.length : 0))
         return EK_ENOMEM;
     w->closings++;
     c->number = w->number;
@@ -186,7 +161,7 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
     if (closes || ek_sketch_set_rows(w->current) + (uint64_t)rows > EK_SKETCH_SEALED_ROWS)
         rc = ek_windows_pack(w, w->features);
     if (!rc && closes)
-        rc = close_window(w);
+        rc = ek_windows_close(w);
     if (rc)
         return rc;
     w->number = number;
@@ -195,7 +170,7 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
 }
 
 /* Features of the newest window that are not packed are read where they are. */
-static void get_closed(const struct ek_windows *w, const struct closed *c, int feature,
+static void get_closed(const struct ek_windows *w, const struct ek_closed_window *c, int feature,
                        struct ek_sketch *out)
 {
     if (c == newest(w) && feature >= ek_sketch_set_sealed(w->current)) {
@@ -211,7 +186,7 @@ uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, 
 {
     uint64_t lists = 0;
     for (int i = 0; i < w->kept; i++) {
-        const struct closed *c = &w->ring[i];
+        const struct ek_closed_window *c = &w->ring[i];
         if (!c->lists || c->number < first || c->number > last)
             continue;
         get_closed(w, c, feature, out);

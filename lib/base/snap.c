@@ -1,4 +1,4 @@
-#include "decide/snap.h"
+#include "base/snap.h"
 
 #include "base/alloc.h"
 

@@ -1,4 +1,5 @@
-/* Walks over state that write a snapshot or read one (docs/format/snapshot.md).
+/* Walks over state that write a snapshot or read one (docs/format/snapshot.md,
+ * docs/format/state.md).
  *
  * A part has one walk, ek_PART_snap, which goes over its fields in the order of the file. Writing,
  * it changes nothing; reading, it fills them: what is written is what is read. Numbers are
@@ -7,8 +8,8 @@
  * reads must refuse what the part would not survive; it is given a part that is new.
  * Owner: the caller, on the stack.
  */
-#ifndef EK_DECIDE_SNAP_H
-#define EK_DECIDE_SNAP_H
+#ifndef EK_BASE_SNAP_H
+#define EK_BASE_SNAP_H
 
 #include "base/buf.h"
 #include "base/error.h"

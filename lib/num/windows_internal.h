@@ -1,0 +1,41 @@
+/* What the files of the windows share; internal. */
+#ifndef EK_NUM_WINDOWS_INTERNAL_H
+#define EK_NUM_WINDOWS_INTERNAL_H
+
+#include "num/windows.h"
+
+/* Bytes of one feature since the start, or those of all features of a window. */
+struct ek_window_bytes {
+    uint8_t *data; /* NULL: none yet */
+    uint32_t length, capacity;
+};
+
+struct ek_closed_window {
+    int64_t number;
+    uint64_t lists; /* 0: no window */
+    struct ek_window_bytes bytes;
+    uint32_t *end; /* [features], where each ends; NULL before the first window */
+};
+
+struct ek_windows {
+    int features, kept;
+    struct ek_sketch_set *current; /* its sealed part: what of the newest closed window is left */
+    int64_t number;                /* of the current window */
+    uint64_t lists;                /* of the current window */
+    struct ek_closed_window *ring; /* [kept] */
+    uint64_t closings;
+    struct ek_window_bytes
+        *life; /* [features], all closed windows but what is left of the newest */
+    uint64_t life_lists;
+    struct ek_sketch *one; /* scratch */
+    struct ek_buf packed;  /* scratch */
+};
+
+void ek_window_bytes_drop(struct ek_window_bytes *b);
+/* Room for `length` bytes in all. EK_ENOMEM, EK_ELIMIT. */
+int ek_window_bytes_reserve(struct ek_window_bytes *b, size_t length);
+/* Closes the current window, which has lists, while nothing of the newest closed one is unpacked.
+ * EK_ENOMEM: nothing has changed. */
+int ek_windows_close(struct ek_windows *w);
+
+#endif

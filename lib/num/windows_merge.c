@@ -1,0 +1,186 @@
+#include "base/alloc.h"
+#include "num/sketch_pack.h"
+#include "num/windows_internal.h"
+#include "num/windows_snap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A closed window of either. */
+struct source {
+    const struct ek_closed_window *window;
+    int order; /* by age within its ring, those of `into` first */
+};
+
+/* What is to take the place of what `into` has. */
+struct merged {
+    struct ek_closed_window *ring; /* [kept] */
+    struct ek_window_bytes *life;  /* [features] */
+    uint64_t closings;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    int64_t p = x->window->number, q = y->window->number;
+    return p != q ? (p > q) - (p < q) : x->order - y->order;
+}
+
+static int list_closed(const struct ek_windows *w, struct source *to, int count)
+{
+    uint64_t first = w->closings - (uint64_t)ek_windows_places(w);
+    for (uint64_t i = first; i < w->closings; i++, count++)
+        to[count] = (struct source){&w->ring[i % (uint64_t)w->kept], count};
+    return count;
+}
+
+static void unpack(struct ek_windows *w, const struct ek_closed_window *c, int feature)
+{
+    uint32_t start = feature ? c->end[feature - 1] : 0;
+    ek_sketch_unpack(w->one, c->bytes.data + start, c->end[feature] - start);
+}
+
+/* Packs what w->one has behind `to`. */
+static int pack_behind(struct ek_windows *w, struct ek_window_bytes *to)
+{
+    ek_buf_clear(&w->packed);
+    int rc = ek_sketch_pack(w->one, &w->packed);
+    if (!rc)
+        rc = ek_window_bytes_reserve(to, to->length + w->packed.length);
+    if (rc || !w->packed.length)
+        return rc;
+    memcpy(to->data + to->length, w->packed.data, w->packed.length);
+    to->length += (uint32_t)w->packed.length;
+    return EK_OK;
+}
+
+/* Sources of one number as one closed window. */
+static int join(struct ek_windows *w, const struct source *source, int count,
+                struct ek_closed_window *to)
+{
+    int rc = EK_OK;
+    to->end = ek_calloc((size_t)w->features, sizeof *to->end);
+    if (!to->end)
+        return EK_ENOMEM;
+    to->number = source->window->number;
+    for (int i = 0; i < count; i++)
+        to->lists += source[i].window->lists;
+    for (int f = 0; f < w->features && !rc; f++) {
+        ek_sketch_clear(w->one);
+        for (int i = 0; i < count; i++)
+            unpack(w, source[i].window, f);
+        rc = pack_behind(w, &to->bytes);
+        to->end[f] = to->bytes.length;
+    }
+    return rc;
+}
+
+/* From the highest number down, until as many as are kept have been found. */
+static int join_all(struct ek_windows *w, const struct source *source, int count, struct merged *m)
+{
+    int rc = EK_OK, end = count, groups = 0, skip;
+    for (int i = 0; i < count; i++)
+        groups += !i || source[i].window->number != source[i - 1].window->number;
+    skip = groups > w->kept ? groups - w->kept : 0;
+    m->closings = (uint64_t)(groups - skip);
+    for (int place = (int)m->closings - 1; place >= 0 && !rc; place--) {
+        int first = end - 1;
+        while (first && source[first - 1].window->number == source[end - 1].window->number)
+            first--;
+        rc = join(w, source + first, end - first, &m->ring[place]);
+        end = first;
+    }
+    return rc;
+}
+
+static int join_rings(struct ek_windows *into, const struct ek_windows *from, bool apart,
+                      struct merged *m)
+{
+    size_t most = (size_t)into->kept + (size_t)from->kept;
+    struct source *source = ek_calloc(most, sizeof *source);
+    if (!source)
+        return EK_ENOMEM;
+    int count = list_closed(into, source, 0);
+    if (!apart)
+        count = list_closed(from, source, count);
+    qsort(source, (size_t)count, sizeof *source, by_number);
+    int rc = join_all(into, source, count, m);
+    ek_free(source);
+    return rc;
+}
+
+static int join_lives(struct ek_windows *into, const struct ek_windows *from, bool apart,
+                      struct merged *m)
+{
+    int rc = EK_OK;
+    for (int f = 0; f < into->features && !rc; f++) {
+        ek_sketch_clear(into->one);
+        ek_sketch_unpack(into->one, into->life[f].data, into->life[f].length);
+        ek_sketch_unpack(into->one, from->life[f].data, from->life[f].length);
+        if (apart)
+            ek_sketch_set_get(from->current, f, into->one);
+        rc = pack_behind(into, &m->life[f]);
+    }
+    return rc;
+}
+
+/* Gives back what it holds: the new or, after `enter`, the old. */
+static void release(const struct ek_windows *w, struct merged *m)
+{
+    for (int i = 0; m->ring && i < w->kept; i++) {
+        ek_window_bytes_drop(&m->ring[i].bytes);
+        ek_free(m->ring[i].end);
+    }
+    for (int f = 0; m->life && f < w->features; f++)
+        ek_window_bytes_drop(&m->life[f]);
+    ek_free(m->ring);
+    ek_free(m->life);
+}
+
+static void enter(struct ek_windows *w, struct merged *m)
+{
+    struct merged old = {w->ring, w->life, 0};
+    w->ring = m->ring;
+    w->life = m->life;
+    w->closings = m->closings;
+    *m = old;
+}
+
+/* A current window that the other one is ahead of becomes a closed one; then nothing is unpacked.
+ */
+static int fall_behind(struct ek_windows *w, const struct ek_windows *ahead)
+{
+    int rc = ek_windows_settle(w);
+    if (!rc && w->lists && ahead->lists && w->number < ahead->number) {
+        rc = ek_windows_close(w);
+        if (!rc)
+            rc = ek_windows_settle(w);
+    }
+    return rc;
+}
+
+int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apart)
+{
+    struct merged m = {ek_calloc((size_t)into->kept, sizeof *m.ring),
+                       ek_calloc((size_t)into->features, sizeof *m.life), 0};
+    int rc = m.ring && m.life ? EK_OK : EK_ENOMEM;
+    if (!rc)
+        rc = apart ? ek_windows_settle(into) : fall_behind(into, from);
+    if (!rc)
+        rc = apart ? ek_windows_settle(from) : fall_behind(from, into);
+    if (!rc)
+        rc = join_rings(into, from, apart, &m);
+    if (!rc)
+        rc = join_lives(into, from, apart, &m);
+    if (!rc) {
+        enter(into, &m);
+        into->life_lists += from->life_lists + (apart ? from->lists : 0);
+        if (!apart && from->lists) {
+            into->number = from->number;
+            into->lists += from->lists;
+            ek_sketch_set_merge(into->current, from->current);
+        }
+    }
+    release(into, &m);
+    return rc;
+}
