@@ -180,8 +180,8 @@ static void one_case(struct ek_bench *b, const char *name, struct shape shape)
 
 static void grow(struct ek_bench *b)
 {
-    static const int features[] = {16, 64, 136, 512, 1024, 2048}, items[] = {1, 5, 20, 100, 1000},
-                     arms[] = {2, 8, 32, 128, 255};
+    static const int features[] = {16, 64, 136, 512, 1024, 2048},
+                     items[] = {1, 5, 20, 100, 1000, 5000}, arms[] = {2, 8, 32, 128, 255};
     char name[100];
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         snprintf(name, sizeof name, "guard, %d features, 20 items, bin", features[i]);

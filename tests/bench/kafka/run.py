@@ -37,6 +37,11 @@ class Run:
         self.place.delete(target)
         return found
 
+    def warm(self, source):
+        """A broker that has just begun costs more per message for a while: of this nobody is to have the harm or the good."""
+        for name in self.contenders:
+            self.once(name, source, None)
+
     def turns(self, source, cores):
         """[{contender: figures} per round]; another one begins each round."""
         names, rounds = list(self.contenders), []
@@ -62,6 +67,8 @@ class Run:
             for faulty, what in ((None, "nothing routed"), (n // 10, "5 features routed")):
                 source = self.place.stream(n, encoding, faulty)
                 title = f"136 features, 20 items, {spelt}, {what}"
+                if not rates:
+                    self.warm(source)
                 rates[encoding, bool(faulty)] = self.case(title, source)
                 self.apart(title, source) if encoding == "bin" else None
                 self.place.delete(source)
