@@ -70,7 +70,9 @@ static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_
         const rd_kafka_topic_partition_t *p = &known->elems[i];
         int64_t next = start_of(in, p);
         if (!give_to_reader(in, p) || !ek_lanes_open(in->lanes, p->topic, p->partition, next)) {
-            ek_fail(&in->watch.failure, EK_ENOMEM, "no memory for partition %d", p->partition);
+            struct ek_error e;
+            ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
+            ek_kafka_fail(&in->watch, &e);
             break;
         }
         ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
@@ -337,24 +339,20 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     return EK_OK;
 }
 
-static int failure(const struct ek_input *in, struct ek_error *e)
-{
-    if (in->watch.failure.code && e)
-        *e = in->watch.failure;
-    return in->watch.failure.code;
-}
-
 int ek_input_serve(struct ek_input *in, struct ek_error *e)
 {
     rd_kafka_message_t *raw;
-    while (!in->watch.failure.code && (raw = rd_kafka_consumer_poll(in->client, 0))) {
-        if (raw->err)
+    struct ek_error beside;
+    while (!ek_kafka_failure(&in->watch, NULL) && (raw = rd_kafka_consumer_poll(in->client, 0))) {
+        if (raw->err) {
             take_error(in, raw);
-        else
-            ek_fail(&in->watch.failure, EK_EIO, "kafka: a message beside its queue");
+        } else {
+            ek_fail(&beside, EK_EIO, "kafka: a message beside its queue");
+            ek_kafka_fail(&in->watch, &beside);
+        }
         rd_kafka_message_destroy(raw);
     }
-    return failure(in, e);
+    return ek_kafka_failure(&in->watch, e);
 }
 
 int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,

@@ -119,15 +119,13 @@ static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_r
     if ((t->outcome & KIND) != DEAD) {
         if (!send_dead(o, t, EK_EIO, rd_kafka_err2str(err), &failure))
             return;
-        o->watch.failure = failure;
+        ek_kafka_fail(&o->watch, &failure);
         ek_output_abandon(o, t);
         return;
     }
-    if (!o->watch.failure.code) {
-        ek_fail(&o->watch.failure, EK_EIO, "topic '%s' refuses a dead letter: %s",
-                o->config->dead_letter, rd_kafka_err2str(err));
-        o->watch.failure.flags = EK_ERR_FATAL;
-    }
+    ek_fail(&failure, EK_EIO, "topic '%s' refuses a dead letter: %s", o->config->dead_letter,
+            rd_kafka_err2str(err));
+    ek_kafka_fail(&o->watch, &failure);
     ek_output_abandon(o, t);
 }
 
@@ -451,12 +449,10 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
     rd_kafka_poll(o->client, wait_ms);
     if (o->alone)
         rd_kafka_poll(o->alone, 0);
-    if (!o->watch.failure.code)
-        return EK_OK;
-    atomic_store(&o->given_up, true);
-    if (e)
-        *e = o->watch.failure;
-    return o->watch.failure.code;
+    int rc = ek_kafka_failure(&o->watch, e);
+    if (rc)
+        atomic_store(&o->given_up, true);
+    return rc;
 }
 
 void ek_output_flush(struct ek_output *o, int wait_ms)
