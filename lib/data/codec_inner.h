@@ -82,13 +82,12 @@ struct ek_names {
  * behind out[count - 1] written; what stands in `out` behind the elements read is undefined. All
  * versions give the same. */
 typedef size_t ek_swap_fn(const uint8_t **p, const uint8_t *end, float *out, size_t count);
-/* float32 and nil; float64 and nil. */
+/* float32, integers and nil; float64, integers and nil. Integers of any width, those beyond 2^53
+ * rounded twice, as by ek_head_number. */
 ek_swap_fn ek_swap_portable, ek_swap_avx2, ek_swap64_portable, ek_swap64_avx2;
 /* The fastest of this machine. */
 ek_swap_fn *ek_swap_best(void);
 ek_swap_fn *ek_swap64_best(void);
-/* Integers of any width, those beyond 2^53 rounded twice, as by ek_head_number. */
-ek_swap_fn ek_swap_whole;
 
 /* What an encoding calls things, for errors. */
 struct ek_words {

@@ -65,135 +65,6 @@ static void take_float64(struct row *r)
     }
 }
 
-/* Runs of the element, and nil between them, until neither stands next. */
-__attribute__((always_inline)) static inline size_t take_runs(struct row r, const uint8_t **p,
-                                                              void (*take)(struct row *r))
-{
-    size_t all = r.count;
-    do
-        take(&r);
-    while (take_nil(&r));
-    *p = r.p;
-    return all - r.count;
-}
-
-size_t ek_swap_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
-{
-    return take_runs((struct row){*p, end, out, count}, p, take_float32);
-}
-
-size_t ek_swap64_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
-{
-    return take_runs((struct row){*p, end, out, count}, p, take_float64);
-}
-
-#if defined(__x86_64__)
-enum { STEP = 6, HALF_BYTES = 15, ROOM = 8, READ_BYTES = 32 };
-
-/* Six elements: three in each half of a register, turned round by one shuffle, the empty fourth
- * places closed by a second. The tag of the element behind each three is loaded along. Writes eight
- * values and returns how many of them were float32 from the first on. */
-__attribute__((target("avx2"), always_inline)) static inline unsigned six(const uint8_t *p,
-                                                                          float *out)
-{
-    enum { TAGS = 0x0421 };
-    /* Which element a tag belongs to, by its byte; no branch, for nil comes when it likes. */
-    static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
-                                      3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
-    const __m256i tag = _mm256_set1_epi8((char)EK_TAG_FLOAT32);
-    const __m256i turn = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1));
-    const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
-    __m256i v = _mm256_inserti128_si256(
-        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
-        _mm_loadu_si128((const __m128i *)(const void *)(p + HALF_BYTES)), 1);
-    unsigned same = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, tag));
-    __m256i turned = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, turn), close);
-    _mm256_storeu_si256((__m256i *)(void *)out, turned);
-    unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
-    if (!other)
-        return STEP;
-    return numbers[__builtin_ctz(other)];
-}
-
-/* Sixes and nil, as long as there is room to write eight. The loop is a function of its own so that
- * no other code runs while the upper halves of the registers are in use. */
-__attribute__((target("avx2"), noinline)) static void take_sixes(struct row *row)
-{
-    struct row r = *row;
-    while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
-        unsigned got = six(r.p, r.out);
-        pass(&r, got, FLOAT32_BYTES);
-        if (got < STEP && !take_nil(&r))
-            break;
-    }
-    *row = r;
-}
-
-static void take_float32_avx2(struct row *r)
-{
-    take_sixes(r);
-    take_float32(r);
-}
-
-size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
-{
-    return take_runs((struct row){*p, end, out, count}, p, take_float32_avx2);
-}
-
-/* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
-__attribute__((target("avx2"), noinline)) static void take_fours(struct row *r)
-{
-    enum { AT_ONCE = 4, B = FLOAT64_BYTES };
-    const __m256i turn = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
-    size_t room = room_for(r, B);
-    for (; room >= AT_ONCE; room -= AT_ONCE, pass(r, AT_ONCE, B)) {
-        const uint8_t *p = r->p;
-        unsigned other = (p[0] ^ EK_TAG_FLOAT64) | (p[B] ^ EK_TAG_FLOAT64) |
-                         (p[2 * B] ^ EK_TAG_FLOAT64) | (p[3 * B] ^ EK_TAG_FLOAT64);
-        if (other)
-            break;
-        __m256i v = _mm256_set_epi64x(
-            (long long)ek_load_word(p + 3 * B + 1), (long long)ek_load_word(p + 2 * B + 1),
-            (long long)ek_load_word(p + B + 1), (long long)ek_load_word(p + 1));
-        __m256d values = _mm256_castsi256_pd(_mm256_shuffle_epi8(v, turn));
-        _mm_storeu_ps(r->out, _mm256_cvtpd_ps(values));
-    }
-}
-
-static void take_float64_avx2(struct row *r)
-{
-    take_fours(r);
-    take_float64(r);
-}
-
-size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
-{
-    return take_runs((struct row){*p, end, out, count}, p, take_float64_avx2);
-}
-#else
-size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
-{
-    return ek_swap_portable(p, end, out, count);
-}
-
-size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
-{
-    return ek_swap64_portable(p, end, out, count);
-}
-#endif
-
-ek_swap_fn *ek_swap_best(void)
-{
-    return ek_isa_has(EK_ISA_AVX2) ? ek_swap_avx2 : ek_swap_portable;
-}
-
-ek_swap_fn *ek_swap64_best(void)
-{
-    return ek_isa_has(EK_ISA_AVX2) ? ek_swap64_avx2 : ek_swap64_portable;
-}
-
 /* Bytes of an integer of this tag, tag included; 0 for what is none. */
 static size_t whole_bytes(uint8_t tag)
 {
@@ -228,12 +99,187 @@ static float whole_of(const uint8_t *p)
     }
 }
 
-size_t ek_swap_whole(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+static void take_whole(struct row *r)
 {
-    size_t i = 0, bytes;
-    while (i < count && *p < end && (bytes = whole_bytes(**p)) && bytes <= (size_t)(end - *p)) {
-        out[i++] = whole_of(*p);
-        *p += bytes;
+    size_t bytes;
+    while (r->count && r->p < r->end && (bytes = whole_bytes(*r->p)) &&
+           bytes <= (size_t)(r->end - r->p)) {
+        *r->out = whole_of(r->p);
+        pass(r, 1, bytes);
     }
-    return i;
+}
+
+typedef void take_fn(struct row *r);
+
+/* Runs of a kind of numbers and of integers, and nil between them, until none stands next. */
+__attribute__((always_inline)) static inline size_t take_runs(struct row r, const uint8_t **p,
+                                                              take_fn *take, take_fn *whole)
+{
+    size_t all = r.count, before;
+    do {
+        do
+            take(&r);
+        while (take_nil(&r));
+        before = r.count;
+        whole(&r);
+    } while (r.count < before);
+    *p = r.p;
+    return all - r.count;
+}
+
+size_t ek_swap_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float32, take_whole);
+}
+
+size_t ek_swap64_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float64, take_whole);
+}
+
+#if defined(__x86_64__)
+#define EK_AVX2 __attribute__((target("avx2"), always_inline)) static inline
+
+enum { STEP = 6, HALF_BYTES = 15, ROOM = 8, READ_BYTES = 32 };
+
+/* What the four bytes behind a tag stand for; `sign` is -1 for integers that have one. */
+typedef __m256 meaning_fn(__m256i bits, __m256i sign);
+
+EK_AVX2 __m256 as_float32(__m256i bits, __m256i sign)
+{
+    (void)sign;
+    return _mm256_castsi256_ps(bits);
+}
+
+/* Each half of an integer is a float without rounding, the higher one in its place, too: only their
+ * sum is rounded. */
+EK_AVX2 __m256 as_whole(__m256i bits, __m256i sign)
+{
+    __m256i minus = _mm256_and_si256(_mm256_srai_epi32(bits, 31), sign);
+    __m256i high = _mm256_or_si256(_mm256_srli_epi32(bits, 16), _mm256_slli_epi32(minus, 16));
+    __m256i low = _mm256_and_si256(bits, _mm256_set1_epi32(0xffff));
+    return _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(high), _mm256_set1_ps(65536)),
+                         _mm256_cvtepi32_ps(low));
+}
+
+/* Six elements of five bytes: three in each half of a register, turned round by one shuffle, the
+ * empty fourth places closed by a second. The tag of the element behind each three is loaded along.
+ * Writes eight values and returns how many of them had this tag from the first on. */
+EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *meaning, __m256i sign)
+{
+    enum { TAGS = 0x0421 };
+    /* Which element a tag belongs to, by its byte; no branch, for nil comes when it likes. */
+    static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
+                                      3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
+    const __m256i turn = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1));
+    const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    __m256i v = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
+        _mm_loadu_si128((const __m128i *)(const void *)(p + HALF_BYTES)), 1);
+    unsigned same = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, tag));
+    __m256i turned = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, turn), close);
+    _mm256_storeu_ps(out, meaning(turned, sign));
+    unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
+    if (!other)
+        return STEP;
+    return numbers[__builtin_ctz(other)];
+}
+
+/* Sixes and nil, as long as there is room to write eight. */
+EK_AVX2 void take_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m256i sign)
+{
+    const __m256i tags = _mm256_set1_epi8((char)tag);
+    struct row r = *row;
+    while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
+        unsigned got = six(r.p, r.out, tags, meaning, sign);
+        pass(&r, got, FLOAT32_BYTES);
+        if (got < STEP && !take_nil(&r))
+            break;
+    }
+    *row = r;
+}
+
+/* These loops are functions of their own so that no other code runs while the upper halves of the
+ * registers are in use. */
+__attribute__((target("avx2"), noinline)) static void take_float32_sixes(struct row *r)
+{
+    take_sixes(r, EK_TAG_FLOAT32, as_float32, _mm256_setzero_si256());
+}
+
+__attribute__((target("avx2"), noinline)) static void take_whole_sixes(struct row *r)
+{
+    uint8_t tag = *r->p;
+    take_sixes(r, tag, as_whole, _mm256_set1_epi32(tag == EK_TAG_INT32 ? -1 : 0));
+}
+
+static void take_float32_avx2(struct row *r)
+{
+    take_float32_sixes(r);
+    take_float32(r);
+}
+
+static void take_whole_avx2(struct row *r)
+{
+    if (r->count && r->p < r->end && (*r->p == EK_TAG_UINT32 || *r->p == EK_TAG_INT32))
+        take_whole_sixes(r);
+    take_whole(r);
+}
+
+size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float32_avx2, take_whole_avx2);
+}
+
+/* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
+__attribute__((target("avx2"), noinline)) static void take_fours(struct row *r)
+{
+    enum { AT_ONCE = 4, B = FLOAT64_BYTES };
+    const __m256i turn = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+    size_t room = room_for(r, B);
+    for (; room >= AT_ONCE; room -= AT_ONCE, pass(r, AT_ONCE, B)) {
+        const uint8_t *p = r->p;
+        unsigned other = (p[0] ^ EK_TAG_FLOAT64) | (p[B] ^ EK_TAG_FLOAT64) |
+                         (p[2 * B] ^ EK_TAG_FLOAT64) | (p[3 * B] ^ EK_TAG_FLOAT64);
+        if (other)
+            break;
+        __m256i v = _mm256_set_epi64x(
+            (long long)ek_load_word(p + 3 * B + 1), (long long)ek_load_word(p + 2 * B + 1),
+            (long long)ek_load_word(p + B + 1), (long long)ek_load_word(p + 1));
+        __m256d values = _mm256_castsi256_pd(_mm256_shuffle_epi8(v, turn));
+        _mm_storeu_ps(r->out, _mm256_cvtpd_ps(values));
+    }
+}
+
+static void take_float64_avx2(struct row *r)
+{
+    take_fours(r);
+    take_float64(r);
+}
+
+size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float64_avx2, take_whole);
+}
+#else
+size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return ek_swap_portable(p, end, out, count);
+}
+
+size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return ek_swap64_portable(p, end, out, count);
+}
+#endif
+
+ek_swap_fn *ek_swap_best(void)
+{
+    return ek_isa_best() >= EK_ISA_AVX2 ? ek_swap_avx2 : ek_swap_portable;
+}
+
+ek_swap_fn *ek_swap64_best(void)
+{
+    return ek_isa_best() >= EK_ISA_AVX2 ? ek_swap64_avx2 : ek_swap64_portable;
 }

@@ -38,9 +38,6 @@ static int read_array(struct ek_decode *d, float *row, size_t count)
         i += c->swap64(&w->p, w->end, row + i, count - i);
         if (i == count)
             return EK_OK;
-        i += ek_swap_whole(&w->p, w->end, row + i, count - i);
-        if (i == count)
-            return EK_OK;
         if (i > from)
             continue;
         d->index = (int)i;

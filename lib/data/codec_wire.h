@@ -51,8 +51,10 @@ enum ek_wire_tag {
     EK_TAG_FLOAT32 = 0xca,
     EK_TAG_FLOAT64 = 0xcb,
     EK_TAG_UINT8 = 0xcc, /* and 16, 32, 64 */
+    EK_TAG_UINT32 = 0xce,
     EK_TAG_UINT64 = 0xcf,
     EK_TAG_INT8 = 0xd0, /* and 16, 32, 64 */
+    EK_TAG_INT32 = 0xd2,
     EK_TAG_INT64 = 0xd3,
     EK_TAG_TEXT32 = 0xdb,
     EK_TAG_ARRAY16 = 0xdc,

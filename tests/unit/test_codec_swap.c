@@ -20,7 +20,7 @@ struct row {
 /* A row of elements of one tag, with nil and with other bytes at some of them. */
 static void make_row(struct row *row, struct ek_rng *r, uint8_t tag, unsigned other_per_mille)
 {
-    size_t payload = tag == EK_TAG_FLOAT32 ? 4 : 8;
+    size_t payload = tag == EK_TAG_FLOAT64 ? 8 : 4;
     row->count = ek_rng_below(r, LONGEST + 1);
     row->length = 0;
     for (size_t i = 0; i < row->count; i++) {
@@ -34,29 +34,33 @@ static void make_row(struct row *row, struct ek_rng *r, uint8_t tag, unsigned ot
 }
 
 /* What a reader should say: element by element. */
-static size_t expected(const struct row *row, uint8_t tag, float *out, size_t *bytes)
+static size_t expected(const struct row *row, enum ek_wire_kind real, float *out, size_t *bytes)
 {
-    size_t payload = tag == EK_TAG_FLOAT32 ? 4 : 8, i = 0;
-    const uint8_t *p = row->bytes, *end = p + row->length;
-    for (; i < row->count && p < end; i++) {
-        if (*p == EK_TAG_NIL)
-            out[i] = NAN;
-        else if (*p != tag || (size_t)(end - p) < 1 + payload)
+    struct ek_wire w = {row->bytes, row->bytes, row->bytes + row->length};
+    size_t i = 0;
+    for (; i < row->count; i++) {
+        const uint8_t *start = w.p;
+        struct ek_head h;
+        bool cut = ek_wire_head(&w, &h) != EK_WIRE_OK;
+        if (cut || (h.kind != EK_WIRE_NIL && h.kind != EK_WIRE_UINT && h.kind != EK_WIRE_INT &&
+                    h.kind != real)) {
+            w.p = start;
             break;
+        }
+        if (h.kind == EK_WIRE_FLOAT32)
+            out[i] = ek_float_of_bits((uint32_t)h.bits);
         else
-            out[i] = payload == 4 ? ek_float_of_bits(ek_load_be32(p + 1))
-                                  : (float)ek_double_of_bits(ek_load_be64(p + 1));
-        p += *p == EK_TAG_NIL ? 1 : 1 + payload;
+            out[i] = h.kind == EK_WIRE_NIL ? NAN : (float)ek_head_number(&h);
     }
-    *bytes = (size_t)(p - row->bytes);
+    *bytes = (size_t)(w.p - row->bytes);
     return i;
 }
 
 /* In memory of just its size, for the sanitizers. */
-static void check_row(const struct row *row, uint8_t tag, ek_swap_fn *swap)
+static void check_row(const struct row *row, enum ek_wire_kind real, ek_swap_fn *swap)
 {
     float want[LONGEST];
-    size_t bytes, count = expected(row, tag, want, &bytes);
+    size_t bytes, count = expected(row, real, want, &bytes);
     uint8_t *exact = ek_realloc(NULL, row->length, 1);
     float *out = ek_realloc(NULL, row->count, sizeof *out);
     ck_assert(exact && out);
@@ -73,7 +77,7 @@ static void check_row(const struct row *row, uint8_t tag, ek_swap_fn *swap)
     ek_free(out);
 }
 
-static void check_version(ek_swap_fn *swap, uint8_t tag)
+static void check_rows(ek_swap_fn *swap, enum ek_wire_kind real, uint8_t tag)
 {
     struct ek_rng r;
     struct row row;
@@ -82,30 +86,34 @@ static void check_version(ek_swap_fn *swap, uint8_t tag)
         make_row(&row, &r, tag, (unsigned)(round % 4) * 40);
         if (row.length && round % 5 == 0)
             row.length -= ek_rng_below(&r, row.length); /* cut short */
-        check_row(&row, tag, swap);
+        check_row(&row, real, swap);
     }
+}
+
+static void check_version(ek_swap_fn *swap, ek_swap_fn *swap64)
+{
+    check_rows(swap, EK_WIRE_FLOAT32, EK_TAG_FLOAT32);
+    check_rows(swap, EK_WIRE_FLOAT32, EK_TAG_UINT32);
+    check_rows(swap, EK_WIRE_FLOAT32, EK_TAG_INT32);
+    check_rows(swap64, EK_WIRE_FLOAT64, EK_TAG_FLOAT64);
 }
 
 START_TEST(the_portable_versions_read_up_to_the_first_other_tag)
 {
-    check_version(ek_swap_portable, EK_TAG_FLOAT32);
-    check_version(ek_swap64_portable, EK_TAG_FLOAT64);
+    check_version(ek_swap_portable, ek_swap64_portable);
 }
 END_TEST
 
 START_TEST(the_vector_versions_read_just_the_same)
 {
-    if (ek_isa_has(EK_ISA_AVX2)) {
-        check_version(ek_swap_avx2, EK_TAG_FLOAT32);
-        check_version(ek_swap64_avx2, EK_TAG_FLOAT64);
-    }
+    if (ek_isa_has(EK_ISA_AVX2))
+        check_version(ek_swap_avx2, ek_swap64_avx2);
 }
 END_TEST
 
 START_TEST(the_chosen_versions_read_just_the_same)
 {
-    check_version(ek_swap_best(), EK_TAG_FLOAT32);
-    check_version(ek_swap64_best(), EK_TAG_FLOAT64);
+    check_version(ek_swap_best(), ek_swap64_best());
 }
 END_TEST
 
@@ -114,19 +122,35 @@ START_TEST(integers_of_every_width_are_read_as_one_by_one)
     struct ek_rng r;
     ek_rng_seed(&r, 9);
     for (int round = 0; round < 50000; round++) {
-        uint8_t bytes[ELEMENT_MOST];
-        struct ek_wire w = {bytes, bytes, bytes + ek_rng_below(&r, sizeof bytes + 1)};
-        struct ek_head h;
-        float out;
-        bytes[0] = (uint8_t)ek_rng_u64(&r);
-        ek_store_be64(bytes + 1, ek_rng_u64(&r));
-        const uint8_t *p = bytes;
-        size_t got = ek_swap_whole(&p, w.end, &out, 1);
-        bool whole = !ek_wire_head(&w, &h) && (h.kind == EK_WIRE_UINT || h.kind == EK_WIRE_INT);
-        ck_assert_uint_eq(got, whole);
-        ck_assert_ptr_eq(p, whole ? w.p : bytes);
-        if (whole)
-            ck_assert(ek_bits_of_float(out) == ek_bits_of_float((float)ek_head_number(&h)));
+        struct row row = {.count = 1};
+        row.length = ek_rng_below(&r, ELEMENT_MOST + 1);
+        row.bytes[0] = (uint8_t)ek_rng_u64(&r);
+        ek_store_be64(row.bytes + 1, ek_rng_u64(&r));
+        check_row(&row, EK_WIRE_FLOAT32, ek_swap_portable);
+    }
+}
+END_TEST
+
+/* Just between two floats, beside it, and at the ends. */
+START_TEST(integers_of_32_bits_are_rounded_once_and_to_the_even_float)
+{
+    static const uint32_t values[] = {0,          1,          0x01000001, 0x01000003,
+                                      0x02000002, 0x02000003, 0x7fffffbf, 0x7fffffc0,
+                                      0x7fffffff, 0x80000000, 0x80000001, 0xfeffffff,
+                                      0xfefffffd, 0xffffff7f, 0xffffff80, 0xffffffff};
+    enum { COUNT = sizeof values / sizeof *values };
+    for (int tag = EK_TAG_UINT32; tag <= EK_TAG_INT32; tag += EK_TAG_INT32 - EK_TAG_UINT32) {
+        struct row row = {.length = 5 * COUNT, .count = COUNT};
+        float out[COUNT];
+        const uint8_t *p = row.bytes;
+        for (size_t i = 0; i < COUNT; i++) {
+            row.bytes[5 * i] = (uint8_t)tag;
+            ek_store_be32(row.bytes + 5 * i + 1, values[i]);
+        }
+        ck_assert_uint_eq(ek_swap_best()(&p, row.bytes + row.length, out, COUNT), COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            ck_assert(out[i] ==
+                      (tag == EK_TAG_INT32 ? (float)(int32_t)values[i] : (float)values[i]));
     }
 }
 END_TEST
@@ -135,5 +159,6 @@ Suite *suite_codec_swap(void)
 {
     return ek_suite("codec_swap", the_portable_versions_read_up_to_the_first_other_tag,
                     the_vector_versions_read_just_the_same, the_chosen_versions_read_just_the_same,
-                    integers_of_every_width_are_read_as_one_by_one);
+                    integers_of_every_width_are_read_as_one_by_one,
+                    integers_of_32_bits_are_rounded_once_and_to_the_even_float);
 }
