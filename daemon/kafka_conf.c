@@ -131,15 +131,15 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                            at_least(2 * fetch, RECEIVE_BYTES_MIN), e);
 }
 
-/* At least once. Retries keep the order of a partition, since no second request is on its way
- * beside the first. That costs no throughput: what comes meanwhile is sent together. The idempotent
- * producer would keep it too, but it wakes for every message that waits for its turn
- * (docs/operations.md has the figures). */
+/* At least once. Only the idempotent producer keeps the order of a partition over retries:
+ * librdkafka makes the next request while one is on its way, however few may be, and sends it when
+ * that one is refused. One request at a time costs no throughput: what comes meanwhile is sent
+ * together. */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     char linger[32];
     snprintf(linger, sizeof linger, "%g", (double)c->max_latency_ms / LINGER_SHARE);
-    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "false", e);
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "acks", "all", e);
     if (!rc)

@@ -5,6 +5,8 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
+enum { BROKER = 1, PRODUCE = 0 /* the key of such requests */, DISTURBED = 3 };
+
 struct ek_mock {
     rd_kafka_t *client; /* carries the cluster, talks to nobody */
     rd_kafka_mock_cluster_t *cluster;
@@ -50,6 +52,22 @@ int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct e
 {
     rd_kafka_resp_err_t err = rd_kafka_mock_topic_create(m->cluster, topic, partitions, 1);
     return err ? ek_fail(e, EK_EIO, "mock topic '%s': %s", topic, rd_kafka_err2str(err)) : EK_OK;
+}
+
+void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms)
+{
+    for (int i = 0; i < requests; i++)
+        rd_kafka_mock_broker_push_request_error_rtts(
+            m->cluster, BROKER, PRODUCE, 1,
+            i % DISTURBED ? RD_KAFKA_RESP_ERR_NO_ERROR : RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+            answer_ms);
+}
+
+size_t ek_mock_disturbances(const struct ek_mock *m)
+{
+    size_t left = 0;
+    rd_kafka_mock_broker_error_stack_cnt(m->cluster, BROKER, PRODUCE, &left);
+    return left;
 }
 
 void ek_mock_stop(struct ek_mock *m)

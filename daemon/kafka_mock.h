@@ -10,12 +10,19 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+
 struct ek_mock;
 
 int ek_mock_start(struct ek_mock **out, struct ek_error *e);
 /* "127.0.0.1:PORT", for `input.brokers`. Lives as long as the mock. */
 const char *ek_mock_brokers(const struct ek_mock *m);
 int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct ek_error *e);
+/* Each of the next `requests` to produce is answered after answer_ms, every third one with an error
+ * that is worth another try; its messages are not kept. */
+void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
+/* How many of them are still to come. */
+size_t ek_mock_disturbances(const struct ek_mock *m);
 /* After every client of it has closed. NULL is allowed. */
 void ek_mock_stop(struct ek_mock *m);
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "daemon/address.h"
 #include "daemon/config.h"
+#include "daemon/kafka_conf.h"
 #include "daemon/options.h"
 #include "tests/check.h"
 
@@ -354,6 +355,35 @@ START_TEST(the_page_of_the_options_is_up_to_date)
 }
 END_TEST
 
+static double producer_setting(const struct ek_config *config, const char *name)
+{
+    char value[100];
+    size_t size = sizeof value;
+    rd_kafka_conf_t *conf;
+    ck_assert_int_eq(ek_kafka_conf_producer(&conf, config, NULL, NULL), 0);
+    ck_assert_int_eq(rd_kafka_conf_get(conf, name, value, &size), RD_KAFKA_CONF_OK);
+    rd_kafka_conf_destroy(conf);
+    return strtod(value, NULL);
+}
+
+START_TEST(an_output_waits_for_others_no_longer_than_a_quarter_of_the_latency)
+{
+    static const struct {
+        const char *latency, *linger;
+        double wait_ms;
+    } cases[] = {{"20ms", NULL, 5}, {"2ms", NULL, .5}, {"1s", NULL, 250}, {"1s", "linger.ms=7", 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ek_config *config;
+        ck_assert_int_eq(ek_config_new(&config, NULL), 0);
+        ck_assert_int_eq(ek_config_set(config, "pipeline.max_latency", cases[i].latency, NULL), 0);
+        if (cases[i].linger)
+            ck_assert_int_eq(ek_config_set(config, "output.librdkafka", cases[i].linger, NULL), 0);
+        ck_assert_double_eq(producer_setting(config, "linger.ms"), cases[i].wait_ms);
+        ek_config_free(config);
+    }
+}
+END_TEST
+
 Suite *suite_config(void)
 {
     return ek_suite(
@@ -361,9 +391,10 @@ Suite *suite_config(void)
         relative_assets_are_beside_the_file, values_come_from_the_environment,
         unknown_keys_are_errors_with_the_nearest_one, what_comes_later_is_said_and_not_ignored,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
-        librdkafka_properties_are_checked_where_they_stand, what_is_required_is_asked_for,
-        a_check_goes_on_after_a_fault, a_check_tells_what_does_not_fit_together_too,
-        addresses_are_read_before_they_are_used,
+        librdkafka_properties_are_checked_where_they_stand,
+        an_output_waits_for_others_no_longer_than_a_quarter_of_the_latency,
+        what_is_required_is_asked_for, a_check_goes_on_after_a_fault,
+        a_check_tells_what_does_not_fit_together_too, addresses_are_read_before_they_are_used,
         what_is_printed_reads_back_the_same_with_secrets_hidden,
         sizes_and_durations_are_printed_with_units_and_read_back_equal,
         a_configuration_can_be_made_in_code, the_page_of_the_options_is_up_to_date);

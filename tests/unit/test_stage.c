@@ -302,6 +302,28 @@ START_TEST(several_workers_keep_the_order_of_each_partition)
 }
 END_TEST
 
+enum { DISTURBED = 30, ANSWER_MS = 10 };
+
+/* Many small requests, so that another one of the partition waits behind one that is refused. With
+ * enable.idempotence=false it goes first, even where only one may be on its way. */
+START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
+{
+    struct scene s;
+    begin_with(&s, PARTITIONS);
+    s.spread = PARTITIONS;
+    s.change = make_short;
+    set(&s, "output.librdkafka", "batch.num.messages=10");
+    feed(&s, 0, MANY);
+    ek_mock_disturb(s.mock, DISTURBED, ANSWER_MS);
+    start(&s);
+    wait_for(&s, MANY);
+    finish(&s);
+    ck_assert_uint_eq(ek_mock_disturbances(s.mock), 0);
+    ck_assert_uint_eq(count_in_order(&s), MANY - MANY / 10);
+    end(&s);
+}
+END_TEST
+
 /* What the group has committed, all partitions together. */
 static uint64_t committed(struct scene *s)
 {
@@ -641,6 +663,7 @@ Suite *suite_stage(void)
     return ek_suite("stage", messages_come_out_or_become_dead_letters,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
+                    the_order_of_each_partition_holds_while_requests_are_tried_again,
                     a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read,
                     a_stage_with_one_worker_tells_what_a_guard_alone_tells,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,
