@@ -24,25 +24,14 @@ void ek_ln_of(const double *x, double *y, size_t count)
     ek_ln_kernels_of(ek_isa_best())->of(x, y, count);
 }
 
-void ek_signed_ln(const double *x, const double *mean, const double *scale, float *y, size_t count)
+void ek_signed_ln(const struct ek_ln_rows *rows, const double *mean, const double *scale)
 {
-    ek_ln_kernels_of(ek_isa_best())->signed_ln(x, mean, scale, y, count);
+    ek_ln_kernels_of(ek_isa_best())->signed_ln(rows, mean, scale);
 }
 
-void ek_ln_take(const double *x, const struct ek_ln_row *row, size_t count)
+void ek_ln_centre(const struct ek_ln_list *list)
 {
-    ek_ln_kernels_of(ek_isa_best())->take(x, row, count);
-}
-
-void ek_ln_mean(const struct ek_ln_sums *sums, double *mean, size_t count)
-{
-    ek_ln_kernels_of(ek_isa_best())->mean(sums, mean, count);
-}
-
-void ek_ln_centre(const double *octave, const double *mean, const double *scale, float *z,
-                  size_t count)
-{
-    ek_ln_kernels_of(ek_isa_best())->centre(octave, mean, scale, z, count);
+    ek_ln_kernels_of(ek_isa_best())->centre(list);
 }
 
 double ek_ln_to_octaves(double ln)

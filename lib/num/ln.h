@@ -9,43 +9,42 @@
  *
  * ek_ln_of: for positive, finite, normal numbers the relative error of ln x is below 6e-16. Zero,
  * denormals, negative numbers, infinities and NaN give finite numbers or NaN without meaning, never
- * a trap. The transforms take any number: a value is usable when it is finite and at least DBL_MIN
- * in size; NaN and infinities count as missing. Every instruction set gives the same bits: nothing
- * is fused. Arrays do not overlap unless said. No alignment needed. Threads: no state.
+ * a trap. The transforms take any float and compute in double, logarithms to 3e-14, ln(1 + |x|) of
+ * what is small to a rounding of 1: a value is usable when it is finite and not 0; NaN and
+ * infinities count as missing. Every instruction set gives the same bits: nothing is fused. Arrays
+ * do not overlap. No alignment needed. Threads: no state.
  */
 #ifndef EK_NUM_LN_H
 #define EK_NUM_LN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* y[i] = ln x[i]; y may be x. */
 void ek_ln_of(const double *x, double *y, size_t count);
 
-/* y[i] = (sgn(x) ln(1 + |x|) - mean[i]) * scale[i], rounded; 0 where x is missing. */
-void ek_signed_ln(const double *x, const double *mean, const double *scale, float *y, size_t count);
-
-#define EK_LN_EACH 0x1p30
-/* Over rows, from 0: the exponents of the usable values and EK_LN_EACH for each of them, so that
- * one sum holds both exactly (to 400,000 values); and what their octaves are above the exponents.
- */
-struct ek_ln_sums {
-    double *whole, *part; /* [count] */
+/* Some rows of `count` columns, those of x and y x_stride and y_stride floats apart. */
+struct ek_ln_rows {
+    const float *x;
+    float *y;
+    size_t x_stride, y_stride, rows, count;
 };
-/* One row of a list, all arrays [count]. */
-struct ek_ln_row {
-    double *octave;         /* log2|x|, 0 where not usable */
-    float *sign;            /* 1 or -1, 0 where not usable */
-    float *zero;            /* 1 where x is 0, else 0 */
-    struct ek_ln_sums sums; /* added to */
+
+/* y = (sgn(x) ln(1 + |x|) - mean) * scale, rounded; 0 where x is missing. mean, scale [count]. */
+void ek_signed_ln(const struct ek_ln_rows *rows, const double *mean, const double *scale);
+
+enum { EK_LN_LANES_MAX = 8 };
+/* The items of one list. */
+struct ek_ln_list {
+    struct ek_ln_rows rows;
+    float *zero;         /* as y: 1 where x is 0, else 0 */
+    const double *scale; /* [count] what an octave is worth */
+    double *mean;   /* [count] octaves: of the usable values of the list, 0 where there are none */
+    bool given;     /* the means are there already, else they are put there */
+    double *octave; /* [rows, EK_LN_LANES_MAX], scratch */
 };
-void ek_ln_take(const double *x, const struct ek_ln_row *row, size_t count);
-
-/* mean[i] = the mean octave of the usable values, 0 where there are none. */
-void ek_ln_mean(const struct ek_ln_sums *sums, double *mean, size_t count);
-
-/* z[i] = z[i] * (octave[i] - mean[i]) * scale[i], rounded; z comes in as the sign. */
-void ek_ln_centre(const double *octave, const double *mean, const double *scale, float *z,
-                  size_t count);
+/* y = sgn(x) (octave - mean) * scale, rounded; 0 where x is not usable. */
+void ek_ln_centre(const struct ek_ln_list *list);
 
 /* A mean of natural logarithms in octaves, and back: the way there undoes the way back exactly, up
  * to 1,500 octaves. */

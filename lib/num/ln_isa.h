@@ -12,12 +12,8 @@
 /* The functions of ln.h for one instruction set. */
 struct ek_ln_kernels {
     void (*of)(const double *x, double *y, size_t count);
-    void (*signed_ln)(const double *x, const double *mean, const double *scale, float *y,
-                      size_t count);
-    void (*take)(const double *x, const struct ek_ln_row *row, size_t count);
-    void (*mean)(const struct ek_ln_sums *sums, double *mean, size_t count);
-    void (*centre)(const double *octave, const double *mean, const double *scale, float *z,
-                   size_t count);
+    void (*signed_ln)(const struct ek_ln_rows *rows, const double *mean, const double *scale);
+    void (*centre)(const struct ek_ln_list *list);
 };
 
 extern const struct ek_ln_kernels ek_ln_portable;

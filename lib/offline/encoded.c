@@ -30,12 +30,9 @@ static int encode_list(struct ek_encoded *c, struct ek_encoder *encoder, size_t 
 void ek_encoded_parts(struct ek_encoder *encoder, const float *x, size_t items, float *part)
 {
     size_t features = (size_t)encoder->model->item_features;
-    for (size_t i = 0; i < items; i++) {
-        for (size_t f = 0; f < features; f++)
-            encoder->row[f] = (double)x[i * features + f];
-        ek_transform_parts(&encoder->transformer, encoder->row,
+    for (size_t i = 0; i < items; i++)
+        ek_transform_parts(&encoder->transformer, x + i * features,
                            part + i * features * EK_TRANSFORM_PARTS);
-    }
 }
 
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,

@@ -4,6 +4,7 @@
 #include "data/query.h"
 #include "num/ln.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,13 +28,12 @@ static double *widen_inverse(const float *x, size_t count)
 static int init_logs(struct ek_encoder *c)
 {
     size_t k = (size_t)c->model->routable_count;
-    double *at = c->settled = ek_calloc_aligned(5 * k, sizeof *at);
+    double *at = c->settled = ek_calloc_aligned(3 * k, sizeof *at);
     if (!at)
         return EK_ENOMEM;
-    c->sums = (struct ek_ln_sums){at, at + k};
-    c->mean = at + 2 * k;
-    c->factor = at + 3 * k;
-    c->log_scale = at + 4 * k;
+    c->mean = at;
+    c->factor = at + k;
+    c->log_scale = at + 2 * k;
     for (size_t i = 0; i < k; i++)
         c->log_scale[i] = EK_LN_2 / (double)c->model->log_sd[i];
     return EK_OK;
@@ -46,13 +46,11 @@ int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
     memset(c, 0, sizeof *c);
     c->model = m;
     c->stride = f + 2 * k;
-    c->row = ek_calloc_aligned(f > q ? f : q, sizeof *c->row);
-    c->routable = ek_calloc_aligned(k, sizeof *c->routable);
     c->query = ek_calloc_aligned(q, sizeof *c->query);
     c->query_mean = widen(m->query_mean, q);
     c->query_scale = widen_inverse(m->query_sd, q);
-    if (c->row && c->routable && c->query && c->query_mean && c->query_scale &&
-        !ek_transformer_init(&c->transformer, m) && !init_logs(c))
+    if (c->query && c->query_mean && c->query_scale && !ek_transformer_init(&c->transformer, m) &&
+        !init_logs(c))
         return EK_OK;
     ek_encoder_release(c);
     return EK_ENOMEM;
@@ -61,16 +59,16 @@ int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m)
 static void release_items(struct ek_encoder *c)
 {
     ek_free(c->item);
+    ek_free(c->x);
     ek_free(c->octave);
-    c->item = NULL;
+    c->item = c->x = NULL;
     c->octave = NULL;
     c->capacity = 0;
 }
 
 void ek_encoder_release(struct ek_encoder *c)
 {
-    void *const arrays[] = {c->row,   c->routable,   c->settled,
-                            c->query, c->query_mean, c->query_scale};
+    void *const arrays[] = {c->settled, c->query, c->query_mean, c->query_scale};
     release_items(c);
     ek_transformer_release(&c->transformer);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -82,11 +80,12 @@ static int room_for(struct ek_encoder *c, size_t n)
 {
     if (n <= c->capacity && c->item)
         return EK_OK;
-    size_t want = n + n / 2 + 16, k = (size_t)c->model->routable_count;
+    size_t want = n + n / 2 + 16, features = (size_t)c->model->item_features;
     release_items(c);
     c->item = ek_calloc_aligned(want, c->stride * sizeof *c->item);
-    c->octave = ek_calloc_aligned(want, k * sizeof *c->octave);
-    if (!c->item || !c->octave) {
+    c->x = ek_calloc_aligned(want, (features > 3 ? features : 3) * sizeof *c->x);
+    c->octave = ek_calloc_aligned(want, EK_LN_LANES_MAX * sizeof *c->octave);
+    if (!c->item || !c->x || !c->octave) {
         release_items(c);
         return EK_ENOMEM;
     }
@@ -94,71 +93,81 @@ static int room_for(struct ek_encoder *c, size_t n)
     return EK_OK;
 }
 
-static void load_row(struct ek_encoder *c, const float *x, const struct ek_treatment *t)
+static bool rescaled(const struct ek_treatment *t, size_t k)
+{
+    return t && t[k].action == EK_ACT_RESCALE;
+}
+
+static bool any_rescaled(const struct ek_encoder *c, const struct ek_treatment *t)
+{
+    size_t k = 0, count = (size_t)c->model->routable_count;
+    while (k < count && !rescaled(t, k))
+        k++;
+    return k < count;
+}
+
+/* A quotient that no float holds is the largest one, not infinite: the value is there. */
+static void rescale(float *x, size_t items, size_t stride, double divisor)
+{
+    for (size_t i = 0; i < items; i++, x += stride)
+        if (isfinite(*x))
+            *x = (float)fmax(fmin((double)*x / divisor, FLT_MAX), -FLT_MAX);
+}
+
+/* What the deep part transforms: the list as it is, or a copy with values divided. */
+static const float *values_of(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
-    for (int f = 0; f < m->item_features; f++)
-        c->row[f] = (double)x[f];
-    for (int k = 0; t && k < m->routable_count; k++)
-        if (t[k].action == EK_ACT_RESCALE)
-            c->row[m->routable[k]] /= t[k].value;
+    size_t features = (size_t)m->item_features, n = (size_t)l->n;
+    if (!any_rescaled(c, l->treatment))
+        return l->x;
+    memcpy(c->x, l->x, n * features * sizeof *c->x);
+    for (size_t k = 0; k < (size_t)m->routable_count; k++)
+        if (rescaled(l->treatment, k))
+            rescale(c->x + m->routable[k], n, features, l->treatment[k].value);
+    return c->x;
 }
 
-/* The routable values of the row in hand; a copy only where they do not stand together. */
-static const double *routable_row(struct ek_encoder *c)
+/* The routable values, *stride apart; a copy only where they do not stand together. */
+static const float *routable_of(struct ek_encoder *c, const struct ek_encode_list *l,
+                                size_t *stride)
 {
     const struct ek_model *m = c->model;
-    int k = m->routable_count;
-    if (k && m->routable[k - 1] - m->routable[0] == k - 1)
-        return c->row + m->routable[0];
-    for (int i = 0; i < k; i++)
-        c->routable[i] = c->row[m->routable[i]];
-    return c->routable;
+    size_t count = (size_t)m->routable_count;
+    *stride = (size_t)m->item_features;
+    if (count && m->routable[count - 1] - m->routable[0] == m->routable_count - 1)
+        return l->x + m->routable[0];
+    for (size_t i = 0; i < (size_t)l->n; i++)
+        for (size_t k = 0; k < count; k++)
+            c->x[i * count + k] = l->x[i * *stride + (size_t)m->routable[k]];
+    *stride = count;
+    return c->x;
 }
 
-static void encode_item(struct ek_encoder *c, size_t number)
-{
-    size_t f = (size_t)c->model->item_features, k = (size_t)c->model->routable_count;
-    float *item = c->item + number * c->stride;
-    ek_transform(&c->transformer, c->row, item);
-    ek_ln_take(routable_row(c),
-               &(struct ek_ln_row){.octave = c->octave + number * k,
-                                   .sign = item + f,
-                                   .zero = item + f + k,
-                                   .sums = c->sums},
-               k);
-}
-
-static bool silenced(const struct ek_treatment *t, int k)
+static bool silenced(const struct ek_treatment *t, size_t k)
 {
     return t && t[k].action == EK_ACT_SILENCE;
 }
 
-/* Means that are known beforehand, of natural logarithms. A rescaled feature is divided first. */
-static void given_means(struct ek_encoder *c, const struct ek_encode_list *l)
-{
-    for (int k = 0; k < c->model->routable_count; k++) {
-        double ln = isnan(l->log_mean[k]) ? 0 : l->log_mean[k];
-        if (l->treatment && l->treatment[k].action == EK_ACT_RESCALE)
-            ln -= log(l->treatment[k].value);
-        c->mean[k] = ek_ln_to_octaves(ln);
-    }
-}
-
-/* Where z is 0, and what it is multiplied with. */
-static void settle(struct ek_encoder *c, const struct ek_encode_list *l)
+/* Means that are known beforehand, of natural logarithms. Returns whether they are. */
+static bool given_means(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
-    const struct ek_treatment *t = l->treatment;
-    size_t count = (size_t)m->routable_count;
-    for (size_t k = 0; m->list_free && k < count; k++)
-        c->mean[k] = ek_ln_to_octaves((double)m->log_mean[k]);
-    if (!m->list_free && l->log_mean)
-        given_means(c, l);
-    else if (!m->list_free)
-        ek_ln_mean(&c->sums, c->mean, count);
+    for (size_t k = 0; k < (size_t)m->routable_count && (m->list_free || l->log_mean); k++) {
+        double ln = m->list_free ? (double)m->log_mean[k] : l->log_mean[k];
+        if (m->list_free && rescaled(l->treatment, k))
+            ln += log(l->treatment[k].value);
+        c->mean[k] = isnan(ln) ? 0 : ek_ln_to_octaves(ln);
+    }
+    return m->list_free || l->log_mean;
+}
+
+/* What z is multiplied with. */
+static void settle(struct ek_encoder *c, const struct ek_treatment *t)
+{
+    size_t count = (size_t)c->model->routable_count;
     memcpy(c->factor, c->log_scale, count * sizeof *c->factor);
-    for (int k = 0; t && k < m->routable_count; k++) {
+    for (size_t k = 0; t && k < count; k++) {
         if (silenced(t, k))
             c->factor[k] = 0;
         if (t[k].action == EK_ACT_ROUTE_SPREAD)
@@ -166,67 +175,70 @@ static void settle(struct ek_encoder *c, const struct ek_encode_list *l)
     }
 }
 
-/* The means of feature k over the items of each source, added up as ek_ln_take does: any split of
- * an octave into a whole number and a small rest will do. */
-static void source_means(const struct ek_encoder *c, const struct ek_encode_list *l, size_t k,
-                         double mean[EK_SOURCES_MAX])
+/* The items of one source as a list of their own, of feature k alone. */
+static void centre_source(struct ek_encoder *c, const struct ek_encode_list *l, size_t k,
+                          int source)
 {
-    double whole[EK_SOURCES_MAX] = {0}, part[EK_SOURCES_MAX] = {0};
-    const float *sign = c->item + c->model->item_features + k;
-    for (size_t i = 0; i < (size_t)l->n; i++) {
-        double octave = c->octave[i * (size_t)c->model->routable_count + k];
-        if (sign[i * c->stride] == 0)
-            continue;
-        whole[l->source[i]] += floor(octave) + EK_LN_EACH;
-        part[l->source[i]] += octave - floor(octave);
-    }
-    ek_ln_mean(&(struct ek_ln_sums){whole, part}, mean, (size_t)l->sources);
+    const struct ek_model *m = c->model;
+    size_t n = 0, features = (size_t)m->item_features, room = c->capacity;
+    float *z = c->x + room, *zero = z + room;
+    double mean;
+    for (size_t i = 0; i < (size_t)l->n; i++)
+        if (l->source[i] == source)
+            c->x[n++] = l->x[i * features + (size_t)m->routable[k]];
+    ek_ln_centre(&(struct ek_ln_list){.rows = {c->x, z, 1, 1, n, 1},
+                                      .zero = zero,
+                                      .scale = c->factor + k,
+                                      .mean = &mean,
+                                      .octave = c->octave});
+    for (size_t i = (size_t)l->n; i-- > 0;)
+        if (l->source[i] == source)
+            c->item[i * c->stride + features + k] = z[--n];
 }
 
-/* Centres the octaves of what is routed by source, so that their mean is 0. */
+/* z of what is routed by source. */
 static void centre_by_source(struct ek_encoder *c, const struct ek_encode_list *l)
 {
-    size_t routable = (size_t)c->model->routable_count;
-    for (size_t k = 0; l->treatment && k < routable; k++) {
-        double mean[EK_SOURCES_MAX];
-        if (l->treatment[k].action != EK_ACT_ROUTE_SOURCE)
-            continue;
-        source_means(c, l, k, mean);
-        for (size_t i = 0; i < (size_t)l->n; i++)
-            c->octave[i * routable + k] -= mean[l->source[i]];
-        c->mean[k] = 0;
-    }
+    for (size_t k = 0; l->treatment && k < (size_t)c->model->routable_count; k++)
+        for (int s = 0; l->treatment[k].action == EK_ACT_ROUTE_SOURCE && s < l->sources; s++)
+            centre_source(c, l, k, s);
 }
 
 static void silence_zeros(struct ek_encoder *c, size_t n, const struct ek_treatment *t)
 {
-    int count = c->model->routable_count;
+    size_t count = (size_t)c->model->routable_count;
     float *zero = c->item + c->model->item_features + count;
-    for (int k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i < n && silenced(t, k); i++)
-            zero[i * c->stride + (size_t)k] = 0;
+            zero[i * c->stride + k] = 0;
+}
+
+static void encode_query(struct ek_encoder *c, const float *query)
+{
+    size_t count = (size_t)c->model->query_features;
+    ek_signed_ln(&(struct ek_ln_rows){query, c->query, count, count, 1, count}, c->query_mean,
+                 c->query_scale);
 }
 
 int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
     size_t features = (size_t)m->item_features, routable = (size_t)m->routable_count;
-    size_t n = (size_t)l->n;
+    size_t n = (size_t)l->n, stride;
     if (room_for(c, n))
         return EK_ENOMEM;
-    for (int j = 0; j < m->query_features; j++)
-        c->row[j] = (double)l->query[j];
-    ek_signed_ln(c->row, c->query_mean, c->query_scale, c->query, (size_t)m->query_features);
-    memset(c->settled, 0, 2 * routable * sizeof *c->settled); /* the sums */
-    for (size_t i = 0; i < n; i++) {
-        load_row(c, l->x + i * features, l->treatment);
-        encode_item(c, i);
-    }
-    settle(c, l);
+    encode_query(c, l->query);
+    ek_transform(&c->transformer, values_of(c, l), n, c->item, c->stride);
+    settle(c, l->treatment);
+    const float *x = routable_of(c, l, &stride);
+    float *z = c->item + features;
+    ek_ln_centre(&(struct ek_ln_list){.rows = {x, z, stride, c->stride, n, routable},
+                                      .zero = z + routable,
+                                      .scale = c->factor,
+                                      .mean = c->mean,
+                                      .given = given_means(c, l),
+                                      .octave = c->octave});
     centre_by_source(c, l);
-    for (size_t i = 0; i < n; i++)
-        ek_ln_centre(c->octave + i * routable, c->mean, c->factor,
-                     c->item + i * c->stride + features, routable);
     silence_zeros(c, n, l->treatment);
     return EK_OK;
 }

@@ -12,7 +12,8 @@
  * The arithmetic is double, the results are rounded once. z is bit for bit the same for x and
  * 2^j x, in whatever order the items come (num/ln.h; not so in the list-free form).
  * Treatments: `route_source` takes the mean over the items of the same source; `rescale` divides x
- * first; `route_spread` divides z; `silence` sets z and zero to 0.
+ * first, to a float for deep, in logarithms for z; `route_spread` divides z; `silence` sets z and
+ * zero to 0.
  * What is routed is not blanked in `deep` here: that is the network's mask.
  * Owner: the caller; memory is reused from list to list and grows only. Threads: one encoder each.
  */
@@ -26,15 +27,14 @@
 
 struct ek_encoder {
     const struct ek_model *model;
-    size_t stride;          /* F + 2 K */
-    float *item, *query;    /* of the last list: [n, stride], [M]; may be changed until the next */
-    size_t capacity;        /* items there is room for */
-    double *row, *routable; /* [F or M, K]: one item's values, scratch */
-    double *octave;         /* [n, K], scratch */
-    double *settled;        /* [5, K]: what the following five point into */
-    struct ek_ln_sums sums; /* of the list */
-    double *mean, *factor;  /* the octave where z is 0, what the distance from it is worth */
-    double *log_scale;      /* an octave in standard deviations of the log */
+    size_t stride;         /* F + 2 K */
+    float *item, *query;   /* of the last list: [n, stride], [M]; may be changed until the next */
+    size_t capacity;       /* items there is room for */
+    float *x;              /* [n, F or 3], scratch: values rescaled, or those that are centred */
+    double *octave;        /* [n, EK_LN_LANES_MAX], scratch */
+    double *settled;       /* [3, K]: what the following three point into */
+    double *mean, *factor; /* the octave where z is 0, what the distance from it is worth */
+    double *log_scale;     /* an octave in standard deviations of the log */
     double *query_mean, *query_scale; /* the model's, scale = 1 / sd */
     struct ek_transformer transformer;
 };

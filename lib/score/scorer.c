@@ -208,13 +208,13 @@ static int idle_inputs(const struct ek_scorer *s, size_t first, int items)
     const struct ek_model *m = s->model;
     size_t zeros = (size_t)m->routable_count;
     const float *zero = s->encoder.item + first * s->encoder.stride + m->item_features + zeros;
-    float any = 0;
+    int any = 0; /* all are looked at: that takes vectors, and no branches */
     if (m->log_input != EK_LOG_ALWAYS)
         return 0;
-    for (int i = 0; i < items && any == 0; i++, zero += s->encoder.stride)
+    for (int i = 0; i < items; i++, zero += s->encoder.stride)
         for (size_t k = 0; k < zeros; k++)
-            any = zero[k] > any ? zero[k] : any;
-    return any > 0 ? 0 : m->routable_count;
+            any |= zero[k] > 0;
+    return any ? 0 : m->routable_count;
 }
 
 /* Runs items through the network; their results are one behind the other. */

@@ -74,16 +74,25 @@ static float single(const struct ek_model *m, size_t f, double x)
     return share_below(m->cdf + f * EK_CDF_KNOTS, x);
 }
 
-void ek_transform_parts(struct ek_transformer *t, const double *x, float *part)
+static void signed_ln(const struct ek_transformer *t, const float *x, size_t items, float *y,
+                      size_t stride)
+{
+    size_t features = (size_t)t->model->item_features;
+    const struct ek_ln_rows rows = {x, y, features, stride, items, features};
+    ek_signed_ln(&rows, t->log_mean, t->log_scale);
+}
+
+void ek_transform_parts(struct ek_transformer *t, const float *x, float *part)
 {
     const struct ek_model *m = t->model;
-    ek_signed_ln(x, t->log_mean, t->log_scale, t->part, (size_t)m->item_features);
+    signed_ln(t, x, 1, t->part, 0);
     for (size_t f = 0; f < (size_t)m->item_features; f++) {
         float *to = part + f * EK_TRANSFORM_PARTS;
-        bool here = isfinite(x[f]);
-        to[EK_PART_RAW] = here ? cut(x[f]) : 0;
-        to[EK_PART_ZSCORE] = here ? zscore(m, f, x[f]) : 0;
-        to[EK_PART_CDF] = here ? share_below(m->cdf + f * EK_CDF_KNOTS, x[f]) : 0;
+        double value = (double)x[f];
+        bool here = isfinite(value);
+        to[EK_PART_RAW] = here ? cut(value) : 0;
+        to[EK_PART_ZSCORE] = here ? zscore(m, f, value) : 0;
+        to[EK_PART_CDF] = here ? share_below(m->cdf + f * EK_CDF_KNOTS, value) : 0;
         to[EK_PART_LOG1P] = t->part[f];
     }
 }
@@ -96,7 +105,7 @@ float ek_transform_mix(const float *part, const float *share)
     return (float)sum;
 }
 
-static void mix_row(struct ek_transformer *t, const double *x, float *y)
+static void mix_item(struct ek_transformer *t, const float *x, float *y)
 {
     const struct ek_model *m = t->model;
     float *part = t->part + m->item_features;
@@ -105,14 +114,21 @@ static void mix_row(struct ek_transformer *t, const double *x, float *y)
         y[f] = ek_transform_mix(part + f * EK_TRANSFORM_PARTS, m->mixture + f * EK_TRANSFORM_PARTS);
 }
 
-void ek_transform(struct ek_transformer *t, const double *x, float *y)
+static void transform_item(struct ek_transformer *t, const float *x, float *y)
 {
     const struct ek_model *m = t->model;
-    if (m->transform == EK_TRANSFORM_LOG1P)
-        ek_signed_ln(x, t->log_mean, t->log_scale, y, (size_t)m->item_features);
-    else if (m->transform == EK_TRANSFORM_MIXTURE)
-        mix_row(t, x, y);
+    if (m->transform == EK_TRANSFORM_MIXTURE)
+        mix_item(t, x, y);
     else
         for (size_t f = 0; f < (size_t)m->item_features; f++)
-            y[f] = single(m, f, x[f]);
+            y[f] = single(m, f, (double)x[f]);
+}
+
+void ek_transform(struct ek_transformer *t, const float *x, size_t items, float *y, size_t stride)
+{
+    if (t->model->transform == EK_TRANSFORM_LOG1P)
+        signed_ln(t, x, items, y, stride);
+    else
+        for (size_t i = 0; i < items; i++)
+            transform_item(t, x + i * (size_t)t->model->item_features, y + i * stride);
 }

@@ -24,10 +24,11 @@ struct ek_transformer {
 /* The model must outlive it. EK_ENOMEM. */
 int ek_transformer_init(struct ek_transformer *t, const struct ek_model *m);
 void ek_transformer_release(struct ek_transformer *t);
-/* x [F] of one item to y [F]. */
-void ek_transform(struct ek_transformer *t, const double *x, float *y);
-/* All parts of a mixture: part [F, EK_TRANSFORM_PARTS]. The model must be of that kind. */
-void ek_transform_parts(struct ek_transformer *t, const double *x, float *part);
+/* Items x [items, F] to rows of y, `stride` floats apart. */
+void ek_transform(struct ek_transformer *t, const float *x, size_t items, float *y, size_t stride);
+/* All parts of a mixture of one item: part [F, EK_TRANSFORM_PARTS]. The model must be of that kind.
+ */
+void ek_transform_parts(struct ek_transformer *t, const float *x, float *part);
 /* part and share [EK_TRANSFORM_PARTS]. */
 float ek_transform_mix(const float *part, const float *share);
 

@@ -150,30 +150,31 @@ static int same_set(struct ek_rng *r)
 
 /* What lists become for a ranking model. */
 struct transforms {
-    double octave[FEATURES], whole[FEATURES], part[FEATURES], mean[FEATURES];
-    float y[FEATURES], z[FEATURES], zero[FEATURES];
+    double mean[FEATURES];
+    float y[ROWS * FEATURES], z[ROWS * FEATURES], zero[ROWS * FEATURES];
 };
 
 static void transform(const struct ek_ln_kernels *k, const float *x, struct transforms *t)
 {
-    double row[FEATURES];
-    struct ek_ln_sums sums = {t->whole, t->part};
-    for (int i = 0; i < ROWS; i++) {
-        for (int f = 0; f < FEATURES; f++)
-            row[f] = (double)x[i * FEATURES + f];
-        k->signed_ln(row, row, row, t->y, FEATURES);
-        k->take(row, &(struct ek_ln_row){t->octave, t->z, t->zero, sums}, FEATURES);
+    double octave[ROWS * EK_LN_LANES_MAX], scale[FEATURES], about[FEATURES];
+    struct ek_ln_rows rows = {x, t->y, FEATURES, FEATURES, ROWS, FEATURES};
+    for (int f = 0; f < FEATURES; f++) {
+        scale[f] = exp(f % 7);
+        about[f] = f % 5;
     }
-    k->mean(&sums, t->mean, FEATURES);
-    k->centre(t->octave, t->mean, t->octave, t->z, FEATURES);
+    k->signed_ln(&rows, about, scale);
+    rows.y = t->z;
+    k->centre(&(struct ek_ln_list){rows, t->zero, scale, t->mean, false, octave});
 }
 
 static int same_transforms(struct ek_rng *r, enum ek_isa isa)
 {
     static float x[ROWS * FEATURES];
+    static struct transforms want, got;
     int same = 1;
     for (int i = 0; i < ROUNDS; i++) {
-        struct transforms want = {0}, got = {0};
+        memset(&want, 0, sizeof want);
+        memset(&got, 0, sizeof got);
         fill(r, x, ROWS * FEATURES);
         transform(&ek_ln_portable, x, &want);
         transform(ek_ln_kernels_of(isa), x, &got);

@@ -60,18 +60,18 @@ START_TEST(logarithms_have_the_same_bits_everywhere)
 END_TEST
 
 /* Values of every kind there is. */
-static void fill_any(double *x, int count, struct ek_rng *r)
+static void fill_any(float *x, int count, struct ek_rng *r)
 {
-    static const double special[] = {0, -0.0, NAN,     INFINITY,   -INFINITY,
-                                     1, -1,   DBL_MIN, DBL_MIN / 2};
+    static const float special[] = {0,  -0.0f,   NAN,         INFINITY, -INFINITY, 1,
+                                    -1, FLT_MIN, FLT_MIN / 8, FLT_MAX,  0x1p-149f};
     for (int i = 0; i < count; i++)
-        x[i] = i % 5 ? exp(20 * ek_rng_normal(r)) * (i % 3 ? 1 : -1)
+        x[i] = i % 5 ? (float)(exp(12 * ek_rng_normal(r)) * (i % 3 ? 1 : -1))
                      : special[i / 5 % (int)(sizeof special / sizeof *special)];
 }
 
-static bool usable(double x)
+static bool usable(float x)
 {
-    return fabs(x) >= DBL_MIN && fabs(x) <= DBL_MAX;
+    return isfinite(x) && x != 0;
 }
 
 /* Equal but for the rounding to float. */
@@ -80,97 +80,151 @@ static bool near(double rounded, double exact)
     return fabs(rounded - exact) <= 1e-7 * fabs(exact);
 }
 
+enum { ROWS = 7, COLUMNS = 29 };
+
+/* A list, what is done to its columns, and what comes out. Outputs have room beyond the columns. */
+struct list {
+    float x[ROWS][COLUMNS], y[ROWS][COLUMNS + 2], z[ROWS][COLUMNS + 2], zero[ROWS][COLUMNS + 2];
+    double about[COLUMNS], scale[COLUMNS], mean[COLUMNS];
+};
+
+static void fill_list(struct list *l, struct ek_rng *r)
+{
+    memset(l, 0, sizeof *l);
+    fill_any(l->x[0], ROWS * COLUMNS, r);
+    for (int i = 0; i < COLUMNS; i++) {
+        l->about[i] = ek_rng_normal(r);
+        l->scale[i] = exp(ek_rng_normal(r));
+    }
+}
+
+/* The first `count` columns by the kernels of an instruction set. */
+static void transform(struct list *l, size_t count, bool given, enum ek_isa isa)
+{
+    const struct ek_ln_kernels *k = ek_ln_kernels_of(isa);
+    double octave[ROWS * EK_LN_LANES_MAX];
+    struct ek_ln_rows rows = {l->x[0], l->y[0], COLUMNS, COLUMNS + 2, ROWS, count};
+    k->signed_ln(&rows, l->about, l->scale);
+    rows.y = l->z[0];
+    k->centre(&(struct ek_ln_list){.rows = rows,
+                                   .zero = l->zero[0],
+                                   .scale = l->scale,
+                                   .mean = l->mean,
+                                   .given = given,
+                                   .octave = octave});
+}
+
+/* The mean of log2|x| over the usable values of a column. */
+static double mean_of(const struct list *l, int column)
+{
+    double sum = 0, count = 0;
+    for (int i = 0; i < ROWS; i++)
+        if (usable(l->x[i][column])) {
+            sum += log2(fabs((double)l->x[i][column]));
+            count++;
+        }
+    return count > 0 ? sum / count : 0;
+}
+
+static void check_value(const struct list *l, int row, int column)
+{
+    float x = l->x[row][column];
+    double size = fabs((double)x), scale = l->scale[column];
+    double t = (copysign(log1p(size), (double)x) - l->about[column]) * scale;
+    double z = copysign(1, (double)x) * (log2(size) - l->mean[column]) * scale;
+    ck_assert(isfinite(x) ? near((double)l->y[row][column], t) : l->y[row][column] == 0);
+    ck_assert(usable(x) ? fabs((double)l->z[row][column] - z) <= 1e-7 * fabs(z) + 0x1p-40 * scale
+                        : l->z[row][column] == 0);
+    ck_assert(l->zero[row][column] == (x == 0));
+}
+
 START_TEST(transforms_are_their_definitions)
 {
-    enum { COUNT = 203 };
-    double x[COUNT], mean[COUNT], scale[COUNT], octave[COUNT];
-    double whole[COUNT] = {0}, part[COUNT] = {0};
-    float y[COUNT], z[COUNT], zero[COUNT];
     struct ek_rng r;
+    struct list l;
     ek_rng_seed(&r, 6);
-    fill_any(x, COUNT, &r);
-    for (int i = 0; i < COUNT; i++) {
-        mean[i] = ek_rng_normal(&r);
-        scale[i] = exp(ek_rng_normal(&r));
-    }
-    struct ek_ln_sums sums = {whole, part};
-    const struct ek_ln_row row = {octave, z, zero, sums};
-    ek_signed_ln(x, mean, scale, y, COUNT);
-    ek_ln_take(x, &row, COUNT);
-    ek_ln_take(x, &row, COUNT);
-    for (int i = 0; i < COUNT; i++) {
-        double t = (copysign(log(1 + fabs(x[i])), x[i]) - mean[i]) * scale[i];
-        double want = usable(x[i]) ? log2(fabs(x[i])) : 0;
-        ck_assert(fabs(x[i]) <= DBL_MAX ? near((double)y[i], t) : y[i] == 0);
-        ck_assert(fabs(octave[i] - want) <= 0x1p-40);
-        double exponents = whole[i] - (usable(x[i]) ? 0x1p31 : 0);
-        ck_assert(exponents + part[i] == 2 * octave[i] && exponents == rint(exponents));
-        ck_assert(fabs(part[i]) <= 1 && zero[i] == (x[i] == 0));
-        ck_assert(z[i] == (usable(x[i]) ? copysign(1, x[i]) : 0));
-    }
-    ek_ln_centre(octave, mean, scale, z, COUNT);
-    for (int i = 0; i < COUNT; i++) {
-        double want = copysign(1, x[i]) * (octave[i] - mean[i]) * scale[i];
-        ck_assert(near((double)z[i], usable(x[i]) ? want : 0));
+    for (int round = 0; round < 100; round++) {
+        bool given = round % 2;
+        fill_list(&l, &r);
+        memcpy(l.mean, l.about, sizeof l.mean);
+        transform(&l, COLUMNS, given, ek_isa_best());
+        for (int c = 0; c < COLUMNS; c++) {
+            ck_assert(given ? l.mean[c] == l.about[c]
+                            : fabs(l.mean[c] - mean_of(&l, c)) <= 0x1p-39);
+            for (int i = 0; i < ROWS; i++)
+                check_value(&l, i, c);
+        }
     }
 }
 END_TEST
 
-START_TEST(transforms_have_the_same_bits_everywhere)
+START_TEST(transforms_have_the_same_bits_everywhere_and_write_nothing_beyond)
 {
-    enum { COUNT = 61 };
-    double x[COUNT], mean[COUNT] = {0.5}, scale[COUNT] = {2, 3};
     struct ek_rng r;
     ek_rng_seed(&r, 7);
-    fill_any(x, COUNT, &r);
-    struct {
-        double octave[COUNT], whole[COUNT], part[COUNT], mean[COUNT];
-        float y[COUNT], z[COUNT], zero[COUNT];
-    } want = {0}, got;
-    for (int isa = 0; isa < EK_ISAS; isa++) {
-        if (!ek_isa_has((enum ek_isa)isa))
-            continue;
-        const struct ek_ln_kernels *k = ek_ln_kernels_of((enum ek_isa)isa);
-        memset(&got, 0, sizeof got);
-        k->signed_ln(x, mean, scale, got.y, COUNT);
-        struct ek_ln_sums sums = {got.whole, got.part};
-        for (int row = 0; row < 3; row++)
-            k->take(x + row, &(struct ek_ln_row){got.octave, got.z, got.zero, sums}, COUNT - 2);
-        k->mean(&sums, got.mean, COUNT);
-        k->centre(got.octave, got.mean, scale, got.z, COUNT);
-        if (isa == EK_ISA_PORTABLE)
-            want = got;
-        ck_assert_mem_eq(&want, &got, sizeof got);
+    for (size_t count = 0; count <= COLUMNS; count++) {
+        struct list start, want, got;
+        fill_list(&start, &r);
+        for (enum ek_isa isa = 0; isa < EK_ISAS; isa++) {
+            if (!ek_isa_has(isa))
+                continue;
+            got = start;
+            transform(&got, count, false, isa);
+            if (isa == EK_ISA_PORTABLE)
+                want = got;
+            ck_assert_mem_eq(&want, &got, sizeof got);
+            for (int i = 0; i < ROWS; i++)
+                for (size_t c = count; c < COLUMNS + 2; c++)
+                    ck_assert(got.y[i][c] == 0 && got.z[i][c] == 0 && got.zero[i][c] == 0);
+        }
     }
+}
+END_TEST
+
+START_TEST(what_is_1_has_the_logarithm_0_and_what_is_small_its_own_size)
+{
+    const float x[] = {1, -1, 0, 1e-6f, -1e-6f};
+    const double mean[5] = {0}, scale[5] = {1, 1, 1, 1, 1};
+    double octave[EK_LN_LANES_MAX], about[5] = {0};
+    float y[5], zero[5];
+    const struct ek_ln_rows rows = {x, y, 5, 5, 1, 5};
+    ek_ln_centre(&(struct ek_ln_list){rows, zero, scale, about, true, octave});
+    ck_assert(y[0] == 0 && y[1] == 0);
+    ek_signed_ln(&rows, mean, scale);
+    ck_assert(y[2] == 0);
+    ck_assert(fabs((double)y[3] - log1p((double)x[3])) <= 1e-13 && y[4] == -y[3]);
 }
 END_TEST
 
 /* The mean octave of `count` values, one feature. */
-static double mean_octave(const double *x, int count)
+static double mean_octave(const float *x, int count)
 {
-    double octave, whole = 0, part = 0, mean;
-    float sign, zero;
-    struct ek_ln_sums sums = {&whole, &part};
-    for (int i = 0; i < count; i++)
-        ek_ln_take(x + i, &(struct ek_ln_row){&octave, &sign, &zero, sums}, 1);
-    ek_ln_mean(&sums, &mean, 1);
+    static double octave[500 * EK_LN_LANES_MAX];
+    static float z[500], zero[500];
+    const double scale = 1;
+    double mean;
+    ek_ln_centre(&(struct ek_ln_list){.rows = {x, z, 1, 1, (size_t)count, 1},
+                                      .zero = zero,
+                                      .scale = &scale,
+                                      .mean = &mean,
+                                      .octave = octave});
     return mean;
 }
 
 START_TEST(a_mean_moves_by_whole_octaves_and_heeds_no_order)
 {
     enum { COUNT = 500 };
-    double x[COUNT], scaled[COUNT], turned[COUNT];
+    float x[COUNT], scaled[COUNT], turned[COUNT];
     struct ek_rng r;
     ek_rng_seed(&r, 8);
     for (int list = 0; list < 200; list++) {
-        int n = 1 + (int)ek_rng_below(&r, COUNT), j = (int)ek_rng_below(&r, 200) - 100;
+        int n = 1 + (int)ek_rng_below(&r, COUNT), j = (int)ek_rng_below(&r, 160) - 80;
         double sum = 0, usable = 0;
         for (int i = 0; i < n; i++) {
-            x[i] = ek_rng_below(&r, 9) ? exp(5 * ek_rng_normal(&r)) : 0;
-            scaled[i] = ldexp(x[i], j);
+            x[i] = ek_rng_below(&r, 9) ? (float)exp(5 * ek_rng_normal(&r)) : 0;
+            scaled[i] = (float)ldexp((double)x[i], j);
             turned[n - 1 - i] = x[i];
-            sum += x[i] > 0 ? log2(x[i]) : 0;
+            sum += x[i] > 0 ? log2((double)x[i]) : 0;
             usable += x[i] > 0;
         }
         double mean = mean_octave(x, n);
@@ -243,8 +297,10 @@ END_TEST
 
 Suite *suite_kernels(void)
 {
-    return ek_suite(
-        "kernels", logarithms_are_those_of_the_c_library, logarithms_have_the_same_bits_everywhere,
-        transforms_are_their_definitions, transforms_have_the_same_bits_everywhere,
-        a_mean_moves_by_whole_octaves_and_heeds_no_order, products_are_the_definition_bit_for_bit);
+    return ek_suite("kernels", logarithms_are_those_of_the_c_library,
+                    logarithms_have_the_same_bits_everywhere, transforms_are_their_definitions,
+                    transforms_have_the_same_bits_everywhere_and_write_nothing_beyond,
+                    what_is_1_has_the_logarithm_0_and_what_is_small_its_own_size,
+                    a_mean_moves_by_whole_octaves_and_heeds_no_order,
+                    products_are_the_definition_bit_for_bit);
 }

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -62,18 +63,18 @@ static struct ek_model *model_of(enum ek_transform transform)
     return m;
 }
 
-static void values_of(const struct ek_model *m, const double *x, float *y)
+static void values_of(const struct ek_model *m, const float *x, float *y)
 {
     struct ek_transformer t;
     ck_assert_int_eq(ek_transformer_init(&t, m), EK_OK);
-    ek_transform(&t, x, y);
+    ek_transform(&t, x, 1, y, F);
     ek_transformer_release(&t);
 }
 
 START_TEST(raw_and_standardised_values_are_what_they_say)
 {
     struct ek_model *raw = model_of(EK_TRANSFORM_RAW), *z = model_of(EK_TRANSFORM_ZSCORE);
-    const double x[F] = {-200.5, 3, 6};
+    const float x[F] = {-200.5f, 3, 6};
     float y[F];
     values_of(raw, x, y);
     ck_assert(y[0] == -200.5f && y[1] == 3 && y[2] == 6);
@@ -91,16 +92,16 @@ START_TEST(cdf_is_the_share_of_training_values_strictly_below)
     struct ek_model *m = model_of(EK_TRANSFORM_CDF);
     float y[F];
     for (int i = 1; i <= ITEMS; i++) {
-        values_of(m, (const double[F]){i, i % 2 ? 0 : 3, 5}, y);
+        values_of(m, (const float[F]){(float)i, i % 2 ? 0 : 3, 5}, y);
         ck_assert_float_eq_tol(y[0], (float)(i - 1) / (ITEMS - 1), 1e-6f);
         ck_assert_float_eq_tol(y[1], i % 2 ? 0 : 128.0f / 255, 1e-6f);
         ck_assert(y[2] == 0);
     }
-    values_of(m, (const double[F]){2.25, 1.5, 6}, y);
+    values_of(m, (const float[F]){2.25f, 1.5f, 6}, y);
     ck_assert_float_eq_tol(y[0], 1.25f / 255, 1e-6f);
     ck_assert_float_eq_tol(y[1], 127.5f / 255, 1e-6f);
     ck_assert(y[2] == 1);
-    values_of(m, (const double[F]){-1e30, 1e30, -5}, y);
+    values_of(m, (const float[F]){-1e30f, 1e30f, -5}, y);
     ck_assert(y[0] == 0 && y[1] == 1 && y[2] == 0);
     ek_model_free(m);
 }
@@ -111,7 +112,7 @@ START_TEST(a_mixture_is_the_weighted_sum_of_the_others)
     static const enum ek_transform OF_PART[] = {EK_TRANSFORM_RAW, EK_TRANSFORM_ZSCORE,
                                                 EK_TRANSFORM_CDF, EK_TRANSFORM_LOG1P};
     struct ek_model *m = model_of(EK_TRANSFORM_MIXTURE);
-    const double x[F] = {17.5, 1, -2};
+    const float x[F] = {17.5f, 1, -2};
     float all[F], one[F];
     double sum[F] = {0};
     for (int i = 0; i < EK_TRANSFORM_PARTS; i++) {
@@ -135,9 +136,9 @@ START_TEST(missing_values_give_0_and_huge_ones_stay_finite)
     for (int t = 0; t <= EK_TRANSFORM_MIXTURE; t++) {
         struct ek_model *m = model_of((enum ek_transform)t);
         float y[F];
-        values_of(m, (const double[F]){NAN, INFINITY, -INFINITY}, y);
+        values_of(m, (const float[F]){NAN, INFINITY, -INFINITY}, y);
         ck_assert(y[0] == 0 && y[1] == 0 && y[2] == 0);
-        values_of(m, (const double[F]){1e300, -1e300, 3e38}, y);
+        values_of(m, (const float[F]){FLT_MAX, -FLT_MAX, 3e38f}, y);
         for (int f = 0; f < F; f++)
             ck_assert(isfinite(y[f]) && fabsf(y[f]) <= 1.01e18f);
         ek_model_free(m);
