@@ -278,6 +278,20 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
     return rc;
 }
 
+/* The first note with its place, and how many more there are. */
+static void note_config(struct ek_checked *c, const struct ek_config *config)
+{
+    char text[300];
+    const struct ek_error_list *notes = &config->notes;
+    if (!notes->count)
+        return;
+    ek_error_text(&notes->errors[0], text, sizeof text);
+    if (notes->count > 1)
+        snprintf(c->note, sizeof c->note, "%s, and %zu more", text, notes->count - 1);
+    else
+        snprintf(c->note, sizeof c->note, "%s", text);
+}
+
 static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
@@ -291,6 +305,8 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
         if (ek_model_routing_advice(assets->model, NULL, advice, sizeof advice))
             snprintf(c->note, sizeof c->note, "'assets.model': %s", advice);
     }
+    if (!rc)
+        note_config(c, config);
     ek_assets_free(assets);
     ek_config_free(config);
     return rc;

@@ -2,7 +2,10 @@
 #include "daemon/cli.h"
 
 #include "base/parse.h"
+#include "daemon/config.h"
+#include "daemon/config_expand.h"
 #include "daemon/kafka_tool.h"
+#include "daemon/secret.h"
 #include "data/capture.h"
 
 #include <argp.h>
@@ -11,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END };
+enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END, PROPERTIES_MAX = 64 };
 
 struct capture_args {
-    const char *brokers, *topic, *output;
+    const char *brokers, *topic, *output, *config;
+    const char *properties[PROPERTIES_MAX]; /* name=value */
+    size_t property_count;
     bool from_end, until_end;
     uint64_t max; /* 0: no limit */
 };
@@ -40,6 +45,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o':
         a->output = arg;
         return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case 'X':
+        if (a->property_count == PROPERTIES_MAX)
+            argp_error(state, "more than %d properties", PROPERTIES_MAX);
+        a->properties[a->property_count++] = arg;
+        return 0;
     case 'f':
         if (strcmp(arg, "beginning") != 0 && strcmp(arg, "end") != 0)
             argp_error(state, "--from: '%s' is neither 'beginning' nor 'end'", arg);
@@ -53,8 +66,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->until_end = true;
         return 0;
     case ARGP_KEY_END:
-        if (!a->brokers || !a->topic || !a->output)
-            argp_error(state, "--brokers, --topic and --output are needed");
+        if (!a->topic || !a->output)
+            argp_error(state, "--topic and --output are needed");
+        if (!a->brokers && !a->config)
+            argp_error(state, "--brokers or --config is needed");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -82,13 +97,61 @@ static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const stru
     return rc;
 }
 
+/* `name=value`, in which `${...}` is replaced as in a configuration: a secret on the command line
+ * would be seen by every user of the machine. */
+static int add_property(struct ek_config *c, const char *text, struct ek_error *e)
+{
+    struct ek_expansion x;
+    ek_expansion_init(&x);
+    int rc = ek_config_expand(text, NULL, &x, e);
+    if (!rc)
+        rc = ek_config_set(c, "input.librdkafka", (const char *)x.text.data, e);
+    if (!rc && x.from_file)
+        c->librdkafka.items[c->librdkafka.count - 1].secret = true;
+    ek_expansion_release(&x);
+    return rc;
+}
+
+/* Where to read, out of the configuration of a stage and of what the command line adds. */
+static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
+{
+    struct ek_config *c;
+    int rc = a->config ? ek_config_load(&c, a->config, e) : ek_config_new(&c, e);
+    if (rc)
+        return rc;
+    if (a->brokers)
+        rc = ek_config_set(c, "input.brokers", a->brokers, e);
+    for (size_t i = 0; !rc && i < a->property_count; i++)
+        rc = add_property(c, a->properties[i], e);
+    if (rc) {
+        ek_config_free(c);
+        return rc;
+    }
+    if (ek_config_has_secret(c))
+        ek_secret_protect();
+    *out = c;
+    return EK_OK;
+}
+
+static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek_error *e)
+{
+    struct ek_config *c;
+    unsigned flags = (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
+    int rc = make_config(&c, a, e);
+    if (rc)
+        return rc;
+    rc = ek_tap_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka}, a->topic, flags,
+                     WAIT_MS, e);
+    ek_config_free(c);
+    return rc;
+}
+
 static int capture(const struct capture_args *a, struct ek_error *e)
 {
     struct ek_tap *tap;
     struct ek_capture_writer *writer;
     uint64_t count = 0;
-    unsigned flags = (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
-    int rc = ek_tap_new(&tap, a->brokers, a->topic, flags, WAIT_MS, e);
+    int rc = open_tap(&tap, a, e);
     if (rc)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
@@ -108,6 +171,12 @@ static int capture(const struct capture_args *a, struct ek_error *e)
 
 static const struct argp_option OPTIONS[] = {
     {"brokers", 'b', "HOST:PORT,...", 0, "bootstrap servers", 0},
+    {"config", 'c', "FILE", 0,
+     "configuration of run: its brokers and input.librdkafka, for brokers that ask for TLS or a "
+     "password",
+     0},
+    {"property", 'X', "NAME=VALUE", 0,
+     "a librdkafka property; ${NAME} and ${file:PATH} in it are replaced as in a configuration", 0},
     {"topic", 't', "TOPIC", 0, "what to read, all partitions, outside of any group", 0},
     {"output", 'o', "FILE", 0, "capture file; .gz and .zst are packed, - is standard output", 0},
     {"from", 'f', "beginning|end", 0, "where to start (beginning)", 0},

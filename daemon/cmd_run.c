@@ -9,6 +9,7 @@
 #include "daemon/log.h"
 #include "daemon/options.h"
 #include "daemon/routing_advice.h"
+#include "daemon/secret.h"
 #include "daemon/stage.h"
 #include "evenkeel.h"
 #include "guard/assets.h"
@@ -107,14 +108,26 @@ static int print(const struct run *r, bool docs)
     return rc ? EK_EXIT_FAILURE : EK_EXIT_OK;
 }
 
+static void tell_notes(const struct run *r)
+{
+    char text[700];
+    const struct ek_error_list *notes = &r->config->notes;
+    for (size_t i = 0; i < notes->count; i++)
+        ek_log_text(r->log, EK_LOG_WARN, "config_note",
+                    ek_error_text(&notes->errors[i], text, sizeof text));
+}
+
 static int prepare(struct run *r, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
+    if (c->core_dumps == EK_CORE_DUMPS_AUTO && ek_config_has_secret(c))
+        ek_secret_protect();
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "no memory for the log");
     ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
+    tell_notes(r);
     int rc = ek_config_assets(&r->assets, c, NULL, e);
     if (rc)
         return ek_cli_config_fault(e);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/config_internal.h"
+#include "daemon/secret.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ void ek_config_free(struct ek_config *c)
         return;
     for (size_t i = 0; i < ek_option_count(); i++)
         ek_config_clear(c, ek_option_at(i));
+    ek_error_list_release(&c->notes);
     ek_free(c->path);
     ek_free(c->places);
     ek_free(c);
@@ -68,6 +70,8 @@ void ek_config_free(struct ek_config *c)
 int ek_config_new(struct ek_config **out, struct ek_error *e)
 {
     struct ek_config *c = ek_calloc(1, sizeof *c);
+    if (c)
+        ek_error_list_init(&c->notes);
     if (c)
         c->places = ek_calloc(ek_option_count(), sizeof *c->places);
     if (!c || !c->places) {
@@ -84,6 +88,16 @@ int ek_config_new(struct ek_config **out, struct ek_error *e)
     }
     *out = c;
     return EK_OK;
+}
+
+bool ek_config_has_secret(const struct ek_config *c)
+{
+    const struct ek_property_list *lists[] = {&c->librdkafka, &c->output_librdkafka};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t j = 0; j < lists[i]->count; j++)
+            if (lists[i]->items[j].secret)
+                return true;
+    return false;
 }
 
 static int no_memory(const struct ek_option *o, struct ek_error *e)
@@ -190,35 +204,40 @@ static int store_choice(int64_t *slot, const struct ek_option *o, const char *te
     return EK_OK;
 }
 
-int ek_config_store_property(struct ek_config *c, const struct ek_option *o, const char *name,
-                             const char *value, long line, long column, struct ek_error *e)
+int ek_config_store_property(struct ek_config *c, const struct ek_option *o,
+                             const struct ek_property *p, struct ek_error *e)
 {
     struct ek_property_list *list = ek_config_value(c, o);
     struct ek_property *items = ek_realloc(list->items, list->count + 1, sizeof *items);
     if (!items)
         return no_memory(o, e);
     list->items = items;
-    struct ek_property *p = &items[list->count];
-    *p = (struct ek_property){ek_strdup(name), ek_strdup(value), line, column};
-    if (p->name && p->value) {
+    struct ek_property *own = &items[list->count];
+    *own = *p;
+    own->name = ek_strdup(p->name);
+    own->value = ek_strdup(p->value);
+    own->secret = p->secret || ek_secret_name(p->name);
+    if (own->name && own->value) {
         list->count++;
         return EK_OK;
     }
-    ek_free(p->name);
-    ek_free(p->value);
+    ek_free(own->name);
+    ek_free(own->value);
     return no_memory(o, e);
 }
 
+/* The text may have a secret in it, so it stands in no error. */
 static int store_pair(struct ek_config *c, const struct ek_option *o, const char *text,
                       struct ek_error *e)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
-        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is not name=value", o->key, text);
+        return ek_fail(e, EK_ECONFIG, "'%s': wanted name=value", o->key);
     char *name = ek_strndup(text, (size_t)(equals - text));
     if (!name)
         return no_memory(o, e);
-    int rc = ek_config_store_property(c, o, name, equals + 1, 0, 0, e);
+    const struct ek_property p = {.name = name, .value = (char *)(uintptr_t)(equals + 1)};
+    int rc = ek_config_store_property(c, o, &p, e);
     ek_free(name);
     return rc;
 }

@@ -30,6 +30,7 @@
 
 enum { EK_WORKERS_MAX = 16 };
 enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
+enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_text_list {
@@ -39,6 +40,7 @@ struct ek_text_list {
 
 struct ek_property {
     char *name, *value;
+    bool secret;       /* the value is not to be shown */
     long line, column; /* where it stood, 0 when set in code */
 };
 
@@ -54,7 +56,9 @@ struct ek_key_place {
 struct ek_config {
     char *path;                  /* of the file, NULL when made in code */
     struct ek_key_place *places; /* [ek_option_count()] where the file has the key of an option */
+    struct ek_error_list notes;  /* what is no fault, but should be known; with places */
     char *service_name;
+    int64_t core_dumps; /* enum ek_core_dumps */
     char *brokers;
     struct ek_text_list topics;
     char *group;
@@ -99,9 +103,12 @@ int ek_config_workers(const struct ek_config *c);
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
+/* True when a property holds a secret: by its name, or because it was read from a file. */
+bool ek_config_has_secret(const struct ek_config *c);
+
 /* Reads a file (or text; `name` stands in errors and its folder is where relative paths start).
- * Errors have the place. `${NAME}` in values is replaced from the environment; `$${` stands for
- * `${`. *out untouched on failure. */
+ * Errors have the place. `${NAME}` in values is replaced from the environment, `${file:PATH}` by
+ * the content of a file; `$${` stands for `${`. *out untouched on failure. */
 int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e);
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error *e);

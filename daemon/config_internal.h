@@ -10,8 +10,9 @@
  * directory. The error has no place; `text` must outlive nothing. */
 int ek_config_store(struct ek_config *c, const struct ek_option *o, const char *text,
                     const char *folder, struct ek_error *e);
-int ek_config_store_property(struct ek_config *c, const struct ek_option *o, const char *name,
-                             const char *value, long line, long column, struct ek_error *e);
+/* Adds a copy; its name may make it a secret. */
+int ek_config_store_property(struct ek_config *c, const struct ek_option *o,
+                             const struct ek_property *p, struct ek_error *e);
 /* Says that a key is not known, with the nearest one of its section. */
 int ek_config_unknown(const char *section, const char *word, struct ek_error *e);
 /* Takes back all elements of a list or mapping option. */

@@ -20,16 +20,6 @@ static int quote(const char *text, struct ek_buf *out)
     return rc;
 }
 
-static bool is_secret(const char *name)
-{
-    static const char *const words[] = {"password", "secret", "sasl.jaas",
-                                        "key.pem",  "token",  "oauthbearer.config"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]))
-            return true;
-    return false;
-}
-
 static int print_texts(const struct ek_text_list *list, struct ek_buf *out)
 {
     int rc = ek_buf_text(out, "[");
@@ -52,7 +42,7 @@ static int print_properties(const struct ek_property_list *list, struct ek_buf *
         if (!rc)
             rc = ek_buf_text(out, ": ");
         if (!rc)
-            rc = quote(is_secret(p->name) ? "***" : p->value, out);
+            rc = quote(p->secret ? "***" : p->value, out);
     }
     return rc ? rc : ek_buf_text(out, "}");
 }

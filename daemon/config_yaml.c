@@ -2,14 +2,14 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "daemon/config.h"
+#include "daemon/config_expand.h"
 #include "daemon/config_internal.h"
 #include "data/yaml.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BYTES = 256, OPTIONS_MAX = 128, VALUE_BYTES_MAX = 1 << 20 };
+enum { KEY_BYTES = 256, OPTIONS_MAX = 128 };
 
 struct walk {
     struct ek_config *config;
@@ -25,72 +25,60 @@ static int at(const struct walk *w, const struct ek_node *n, int rc)
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), n->line, n->column) : EK_OK;
 }
 
-/* Copies `text` with ${NAME} replaced; *after points behind the closing brace. */
-static int expand_one(struct walk *w, const char *name, const char **after, struct ek_buf *out)
-{
-    char variable[KEY_BYTES];
-    size_t length = strcspn(name, "}");
-    if (!name[length] || !length || length >= sizeof variable)
-        return ek_fail(w->e, EK_ECONFIG, "'${' without a name and a closing brace");
-    snprintf(variable, sizeof variable, "%.*s", (int)length, name);
-    const char *value = getenv(variable);
-    if (!value)
-        return ek_fail(w->e, EK_ECONFIG, "environment variable '%s' is not set", variable);
-    *after = name + length + 1;
-    return ek_buf_text(out, value) ? ek_fail(w->e, EK_ELIMIT, "'${%s}' is too long", variable)
-                                   : EK_OK;
-}
-
-static int expand(struct walk *w, const char *text, struct ek_buf *out)
-{
-    int rc = EK_OK;
-    while (!rc && *text) {
-        const char *dollar = strchr(text, '$');
-        size_t plain = dollar ? (size_t)(dollar - text) : strlen(text);
-        rc = ek_buf_add(out, text, plain);
-        text += plain;
-        if (rc || !*text)
-            break;
-        if (!strncmp(text, "${", 2)) {
-            rc = expand_one(w, text + 2, &text, out);
-        } else if (!strncmp(text, "$${", 3)) {
-            rc = ek_buf_text(out, "${");
-            text += 3;
-        } else {
-            rc = ek_buf_add(out, text++, 1);
-        }
-    }
-    return rc;
-}
-
 typedef int store_fn(struct walk *w, const struct ek_option *o, const struct ek_node *key,
-                     const char *value);
+                     const struct ek_expansion *x);
 
 static int store_value(struct walk *w, const struct ek_option *o, const struct ek_node *key,
-                       const char *value)
+                       const struct ek_expansion *x)
 {
     (void)key;
-    return ek_config_store(w->config, o, value, w->folder, w->e);
+    return ek_config_store(w->config, o, (const char *)x->text.data, w->folder, w->e);
 }
 
 static int store_property(struct walk *w, const struct ek_option *o, const struct ek_node *key,
-                          const char *value)
+                          const struct ek_expansion *x)
 {
-    return ek_config_store_property(w->config, o, key->text, value, key->line, key->column, w->e);
+    const struct ek_property p = {.name = (char *)(uintptr_t)key->text,
+                                  .value = (char *)x->text.data,
+                                  .secret = x->from_file,
+                                  .line = key->line,
+                                  .column = key->column};
+    return ek_config_store_property(w->config, o, &p, w->e);
+}
+
+/* A secret that all users of the machine may read works, so that is no fault. */
+static int warn_of_open_file(struct walk *w, const struct ek_node *n, const char *file)
+{
+    struct ek_error note;
+    ek_fail_at(&note, EK_ECONFIG, ek_yaml_name(w->yaml), n->line, n->column,
+               "'%.200s' can be read by everybody on this machine: chmod o-r", file);
+    int rc = ek_error_list_add(&w->config->notes, &note);
+    return rc == EK_ENOMEM ? ek_fail(w->e, rc, "no memory for a note") : EK_OK;
+}
+
+/* What a file holds is not repeated in the error that refuses it. */
+static int store_expanded(struct walk *w, const struct ek_option *o, const struct ek_node *key,
+                          const struct ek_node *n, const struct ek_expansion *x, store_fn *store)
+{
+    int rc = store(w, o, key, x);
+    if (rc == EK_ECONFIG && x->from_file)
+        rc = ek_fail(w->e, rc, "'%s': what the file holds is refused", o->key);
+    if (!rc && x->open_file[0])
+        rc = warn_of_open_file(w, n, x->open_file);
+    return rc;
 }
 
 static int read_scalar(struct walk *w, const struct ek_option *o, const struct ek_node *key,
                        const struct ek_node *n, store_fn *store)
 {
-    struct ek_buf value;
+    struct ek_expansion x;
     if (n->kind != EK_NODE_SCALAR)
         return at(w, n, ek_fail(w->e, EK_ECONFIG, "'%s' must be a single value", o->key));
-    ek_buf_init(&value, VALUE_BYTES_MAX);
-    int rc = expand(w, n->text, &value);
-    const char *text = rc ? NULL : ek_buf_string(&value);
+    ek_expansion_init(&x);
+    int rc = ek_config_expand(n->text, w->folder, &x, w->e);
     if (!rc)
-        rc = text ? store(w, o, key, text) : ek_fail(w->e, EK_ENOMEM, "no memory for '%s'", o->key);
-    ek_buf_release(&value);
+        rc = store_expanded(w, o, key, n, &x, store);
+    ek_expansion_release(&x);
     return at(w, n, rc);
 }
 

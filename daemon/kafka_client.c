@@ -1,32 +1,36 @@
 #include "daemon/kafka_client.h"
 
-static void swallow_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+#include "daemon/kafka_conf.h"
+
+static int set_all(rd_kafka_conf_t *conf, const struct ek_brokers *brokers,
+                   const struct ek_kafka_setting *settings, size_t count, struct ek_error *e)
 {
-    (void)rk;
-    (void)level;
-    (void)facility;
-    (void)text;
+    int rc = ek_kafka_conf_set(conf, "bootstrap.servers", brokers->addresses, e);
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = ek_kafka_conf_set(conf, settings[i].name, settings[i].value, e);
+    for (size_t i = 0; !rc && brokers->properties && i < brokers->properties->count; i++)
+        rc = ek_kafka_conf_pass(conf, &brokers->properties->items[i], e);
+    return rc;
 }
 
-int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const char *brokers,
+int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brokers *brokers,
                     const struct ek_kafka_setting *settings, size_t count,
-                    ek_kafka_delivery_fn *delivered, void *opaque, struct ek_error *e)
+                    ek_kafka_delivery_fn *delivered, struct ek_kafka_watch *watch,
+                    struct ek_error *e)
 {
     char why[300] = "";
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    rd_kafka_conf_res_t res =
-        rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof why);
-    for (size_t i = 0; res == RD_KAFKA_CONF_OK && i < count; i++)
-        res = rd_kafka_conf_set(conf, settings[i].name, settings[i].value, why, sizeof why);
-    rd_kafka_conf_set_log_cb(conf, swallow_log);
-    rd_kafka_conf_set_opaque(conf, opaque);
+    int rc = set_all(conf, brokers, settings, count, e);
+    if (rc) {
+        rd_kafka_conf_destroy(conf);
+        return rc;
+    }
+    ek_kafka_watch_over(watch, conf);
     if (delivered)
         rd_kafka_conf_set_dr_msg_cb(conf, delivered);
-    rd_kafka_t *client = res == RD_KAFKA_CONF_OK ? rd_kafka_new(type, conf, why, sizeof why) : NULL;
-    if (!client) {
-        rd_kafka_conf_destroy(conf);
-        return ek_fail(e, EK_EIO, "kafka client: %s", why);
-    }
-    *out = client;
-    return EK_OK;
+    *out = rd_kafka_new(type, conf, why, sizeof why);
+    if (*out)
+        return EK_OK;
+    rd_kafka_conf_destroy(conf);
+    return ek_fail(e, EK_EIO, "kafka client: %s", why);
 }

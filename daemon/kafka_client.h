@@ -1,4 +1,4 @@
-/* A plain client of Kafka, as the tools use it: it logs nothing and knows no watch.
+/* A plain client of Kafka, as the tools use it: it logs nothing.
  *
  * Owner: the caller, who ends it with rd_kafka_destroy. Threads: as librdkafka says.
  */
@@ -6,6 +6,8 @@
 #define EK_DAEMON_KAFKA_CLIENT_H
 
 #include "base/error.h"
+#include "daemon/kafka_error.h"
+#include "daemon/kafka_tool.h"
 
 #include <librdkafka/rdkafka.h>
 
@@ -17,9 +19,12 @@ struct ek_kafka_setting {
 
 typedef void ek_kafka_delivery_fn(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque);
 
-/* `delivered` and `opaque` may be NULL. EK_EIO when librdkafka refuses. */
-int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const char *brokers,
+/* What stands between a client and its brokers is told to `watch`, which outlives it and becomes
+ * the opaque of its callbacks; `delivered` may be NULL. The properties of `brokers` come last.
+ * EK_EIO when librdkafka refuses, EK_ECONFIG for a property of `brokers`. */
+int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brokers *brokers,
                     const struct ek_kafka_setting *settings, size_t count,
-                    ek_kafka_delivery_fn *delivered, void *opaque, struct ek_error *e);
+                    ek_kafka_delivery_fn *delivered, struct ek_kafka_watch *watch,
+                    struct ek_error *e);
 
 #endif

@@ -45,6 +45,18 @@ int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value
     return ek_fail(e, EK_ECONFIG, "librdkafka property '%s': %s", name, why);
 }
 
+int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struct ek_error *e)
+{
+    struct ek_error said;
+    int rc = ek_kafka_conf_set(conf, p->name, p->value, &said);
+    if (rc && p->secret) /* librdkafka repeats the value */
+        return ek_fail(e, rc, "librdkafka property '%s': its value is refused, not shown here",
+                       p->name);
+    if (rc && e)
+        *e = said;
+    return rc;
+}
+
 static int set_number(rd_kafka_conf_t *conf, const char *name, int64_t value, struct ek_error *e)
 {
     char text[32];
@@ -70,7 +82,7 @@ static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const stru
 {
     int rc = refuse(p, e);
     if (!rc)
-        rc = ek_kafka_conf_set(conf, p->name, p->value, e);
+        rc = ek_kafka_conf_pass(conf, p, e);
     if (rc && p->line)
         ek_error_place(e, c->path, p->line, p->column);
     return rc;
@@ -90,12 +102,8 @@ static int64_t at_least(int64_t value, int64_t low)
     return value < low ? low : value;
 }
 
-static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c,
-                      struct ek_kafka_watch *watch, struct ek_error *e)
+static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
-    rd_kafka_conf_set_opaque(conf, watch);
-    rd_kafka_conf_set_error_cb(conf, ek_kafka_on_error);
-    rd_kafka_conf_set_log_cb(conf, ek_kafka_on_log);
     int rc = c->brokers ? ek_kafka_conf_set(conf, "bootstrap.servers", c->brokers, e) : EK_OK;
     if (!rc)
         rc = ek_kafka_conf_set(conf, "client.id", c->service_name, e);
@@ -166,38 +174,44 @@ static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                            (2 * c->in_flight_bytes + 2 * c->message_bytes) >> 10, e);
 }
 
+/* A configuration that is complete, or none. */
+static int finish(rd_kafka_conf_t **out, rd_kafka_conf_t *conf, struct ek_kafka_watch *watch,
+                  int rc)
+{
+    if (rc) {
+        rd_kafka_conf_destroy(conf);
+        return rc;
+    }
+    if (watch)
+        ek_kafka_watch_over(watch, conf);
+    *out = conf;
+    return EK_OK;
+}
+
 int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
                            struct ek_kafka_watch *watch, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    int rc = set_common(conf, c, watch, e);
+    int rc = set_common(conf, c, e);
     if (!rc)
         rc = set_consumer(conf, c, e);
     if (!rc)
         rc = pass_through(conf, c, &c->librdkafka, e);
-    if (rc)
-        rd_kafka_conf_destroy(conf);
-    else
-        *out = conf;
-    return rc;
+    return finish(out, conf, watch, rc);
 }
 
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
                            struct ek_kafka_watch *watch, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    int rc = set_common(conf, c, watch, e);
+    int rc = set_common(conf, c, e);
     if (!rc)
         rc = set_producer(conf, c, e);
     if (!rc)
         rc = pass_through(conf, c, &c->librdkafka, e);
     if (!rc)
         rc = pass_through(conf, c, &c->output_librdkafka, e);
-    if (rc)
-        rd_kafka_conf_destroy(conf);
-    else
-        *out = conf;
-    return rc;
+    return finish(out, conf, watch, rc);
 }
 
 static int check_each(const struct ek_config *c, const struct ek_property_list *list,

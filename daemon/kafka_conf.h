@@ -16,5 +16,7 @@ int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
 /* Sets one property. EK_ECONFIG. */
 int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
                       struct ek_error *e);
+/* The same, of the configuration; a secret value stands in no error. */
+int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struct ek_error *e);
 
 #endif

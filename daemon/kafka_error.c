@@ -2,149 +2,85 @@
 
 #include <string.h>
 
-enum { REASON_BYTES = 400 };
+enum { REASON_BYTES = 400, TEXT_BYTES = 500, PROBE_MS = 100 };
 
-static enum ek_kafka_class classify_client(rd_kafka_resp_err_t err)
+static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_theme theme)
 {
-    switch (err) {
-    case RD_KAFKA_RESP_ERR__FATAL:
-    case RD_KAFKA_RESP_ERR__FENCED:
-    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
-    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
-    case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
-    case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
-    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE:
-        return EK_KAFKA_FATAL;
+    switch (theme) {
+    case EK_KAFKA_CREDENTIALS:
+        return EK_COUNT_KAFKA_CREDENTIALS;
+    case EK_KAFKA_TLS:
+        return EK_COUNT_KAFKA_TLS;
+    case EK_KAFKA_AUTHORISATION:
+        return EK_COUNT_KAFKA_AUTHORISATION;
     default:
-        return EK_KAFKA_RETRIABLE;
+        return EK_COUNT_KAFKA_RETRIABLE + class;
     }
 }
 
-/* The client itself retries for as long as it takes; what comes back as failed is final. */
-static enum ek_kafka_class classify_delivery(rd_kafka_resp_err_t err)
+static enum ek_trouble_kind trouble_of(rd_kafka_resp_err_t err, enum ek_kafka_theme theme)
 {
-    switch (err) {
-    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
-    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
-    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
-    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
-        return EK_KAFKA_MESSAGE;
-    case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
-    case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
-        return EK_KAFKA_ABORT;
+    switch (theme) {
+    case EK_KAFKA_CREDENTIALS:
+        return EK_TROUBLE_CREDENTIALS;
+    case EK_KAFKA_TLS:
+        return EK_TROUBLE_TLS;
+    case EK_KAFKA_AUTHORISATION:
+        return EK_TROUBLE_AUTHORISATION;
     default:
-        return EK_KAFKA_FATAL;
+        return err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ? EK_TROUBLE_NO_BROKER : EK_TROUBLE_NONE;
     }
 }
 
-/* A commit that the group refuses says that the partitions are somebody else's by now. */
-static enum ek_kafka_class classify_commit(rd_kafka_resp_err_t err)
-{
-    switch (err) {
-    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
-    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
-    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
-        return EK_KAFKA_ABORT;
-    default:
-        return classify_client(err);
-    }
-}
+struct telling {
+    rd_kafka_resp_err_t err;
+    enum ek_kafka_class class;
+    enum ek_kafka_where where;
+    const char *topic, *reason;
+};
 
-/* What the error object of a transactional call says comes before this. Code 120 has no name in
- * librdkafka: brokers of KIP-890 (Kafka 4) mean by it that the transaction must be aborted. */
-static enum ek_kafka_class classify_transaction(rd_kafka_resp_err_t err)
+/* Counts, logs, and writes what was said. */
+static void tell(struct ek_kafka_watch *w, const struct telling *t, char text[TEXT_BYTES])
 {
-    enum { TRANSACTION_ABORTABLE = 120 };
-    switch ((int)err) {
-    case RD_KAFKA_RESP_ERR__TIMED_OUT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
-    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
-    case RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS:
-    case RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT:
-        return EK_KAFKA_RETRIABLE;
-    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
-    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
-    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
-    case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
-    case RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER:
-    case RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID:
-    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING:
-    case RD_KAFKA_RESP_ERR__INCONSISTENT:
-    case TRANSACTION_ABORTABLE:
-        return EK_KAFKA_ABORT;
-    default:
-        return EK_KAFKA_FATAL;
-    }
-}
-
-enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where)
-{
-    switch (where) {
-    case EK_KAFKA_DELIVER:
-        return classify_delivery(err);
-    case EK_KAFKA_COMMIT:
-        return classify_commit(err);
-    case EK_KAFKA_TXN:
-        return classify_transaction(err);
-    default:
-        return classify_client(err);
-    }
-}
-
-const char *ek_kafka_class_name(enum ek_kafka_class class)
-{
-    static const char *const names[] = {"retriable", "message", "abort", "fatal"};
-    return names[class];
-}
-
-static void tell(struct ek_kafka_watch *w, enum ek_kafka_class class, const char *text)
-{
+    enum ek_kafka_theme theme = ek_kafka_theme(t->err, t->reason);
+    char sentence[REASON_BYTES];
+    ek_kafka_sentence(sentence, sizeof sentence, w, t->err, t->where, t->topic, t->reason);
+    snprintf(text, TEXT_BYTES, "%s (%s, %s, %s)", sentence, rd_kafka_err2name(t->err), w->role,
+             ek_kafka_class_name(t->class));
     if (w->metrics)
-        ek_metrics_count(w->metrics, EK_COUNT_KAFKA_RETRIABLE + class, 1);
-    ek_log_text(w->log, class == EK_KAFKA_FATAL ? EK_LOG_ERROR : EK_LOG_WARN, "kafka_error", text);
-}
-
-static void describe(const struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
-                     enum ek_kafka_class class, const char *reason, char text[REASON_BYTES])
-{
-    snprintf(text, REASON_BYTES, "%s (%s, %s, %s)",
-             reason && *reason ? reason : rd_kafka_err2str(err), rd_kafka_err2name(err), w->role,
-             ek_kafka_class_name(class));
+        ek_metrics_count(w->metrics, counter_of(t->class, theme), 1);
+    ek_trouble_tell(w->trouble, trouble_of(t->err, theme), sentence);
+    ek_log_text(w->log, t->class == EK_KAFKA_FATAL ? EK_LOG_ERROR : EK_LOG_WARN, "kafka_error",
+                text);
 }
 
 void ek_kafka_tell(struct ek_kafka_watch *w, rd_kafka_resp_err_t err, enum ek_kafka_class class,
                    const char *reason)
 {
-    char text[REASON_BYTES];
-    describe(w, err, class, reason, text);
-    tell(w, class, text);
+    char text[TEXT_BYTES];
+    tell(w, &(struct telling){.err = err, .class = class, .where = EK_KAFKA_TXN, .reason = reason},
+         text);
 }
 
-enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
-                                    enum ek_kafka_where where, const char *reason)
+enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                                          enum ek_kafka_where where, const char *topic,
+                                          const char *reason)
 {
     enum ek_kafka_class class = ek_kafka_classify(err, where);
-    char text[REASON_BYTES];
-    describe(w, err, class, reason, text);
-    tell(w, class, text);
+    char text[TEXT_BYTES];
+    tell(w, &(struct telling){err, class, where, topic, reason}, text);
     if (class == EK_KAFKA_FATAL) {
         struct ek_error e;
         ek_fail(&e, EK_EIO, "kafka: %s", text);
         ek_kafka_fail(w, &e);
     }
     return class;
+}
+
+enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                                    enum ek_kafka_where where, const char *reason)
+{
+    return ek_kafka_report_topic(w, err, where, NULL, reason);
 }
 
 enum { NOT_FAILED, WRITING, FAILED };
@@ -168,7 +104,7 @@ int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e)
     return w->failure.code;
 }
 
-void ek_kafka_on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
+static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
 {
     char text[REASON_BYTES];
     rd_kafka_resp_err_t cause = (rd_kafka_resp_err_t)err;
@@ -182,7 +118,7 @@ void ek_kafka_on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque
 
 /* librdkafka's levels are those of syslog. Properties of the other kind of client, which we pass to
  * both, are no news. */
-void ek_kafka_on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {
     struct ek_kafka_watch *w = rk ? rd_kafka_opaque(rk) : NULL;
     char line[REASON_BYTES];
@@ -196,4 +132,60 @@ void ek_kafka_on_log(const rd_kafka_t *rk, int level, const char *facility, cons
                 : level > 4 ? EK_LOG_INFO
                             : EK_LOG_WARN,
                 "kafka_log", line);
+}
+
+/* Leaves the verdict as OpenSSL has found it, and notes its number: the text that librdkafka
+ * reports is the same for every reason. */
+static int on_certificate(rd_kafka_t *rk, const char *broker, int32_t id, int *verdict, int depth,
+                          const char *certificate, size_t size, char *why, size_t why_size,
+                          void *opaque)
+{
+    struct ek_kafka_watch *w = opaque;
+    (void)rk, (void)broker, (void)id, (void)certificate, (void)size;
+    if (!*verdict)
+        return 1;
+    atomic_store(&w->certificate, *verdict);
+    snprintf(why, why_size, "X509 error %d at depth %d", *verdict, depth);
+    return 0;
+}
+
+static void note(const rd_kafka_conf_t *conf, const char *name, char *out, size_t size)
+{
+    if (rd_kafka_conf_get(conf, name, out, &size) != RD_KAFKA_CONF_OK)
+        *out = 0;
+}
+
+static bool is_set(const rd_kafka_conf_t *conf, const char *name)
+{
+    size_t size = 0;
+    return rd_kafka_conf_get(conf, name, NULL, &size) == RD_KAFKA_CONF_OK && size > 1;
+}
+
+void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
+{
+    char verified[8] = "";
+    note(conf, "sasl.username", w->user, sizeof w->user);
+    note(conf, "sasl.mechanisms", w->mechanism, sizeof w->mechanism);
+    note(conf, "group.id", w->group, sizeof w->group);
+    note(conf, "transactional.id", w->transactional_id, sizeof w->transactional_id);
+    w->own_certificate = is_set(conf, "ssl.certificate.location") ||
+                         is_set(conf, "ssl.certificate.pem") ||
+                         is_set(conf, "ssl.keystore.location");
+    note(conf, "enable.ssl.certificate.verification", verified, sizeof verified);
+    rd_kafka_conf_set_opaque(conf, w);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    rd_kafka_conf_set_log_cb(conf, on_log);
+    if (!strcmp(verified, "true"))
+        rd_kafka_conf_set_ssl_cert_verify_cb(conf, on_certificate);
+}
+
+void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
+{
+    struct ek_trouble_state state;
+    const struct rd_kafka_metadata *answer;
+    if (!ek_trouble_look(w->trouble, &state) ||
+        rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS))
+        return;
+    rd_kafka_metadata_destroy(answer);
+    ek_trouble_heard(w->trouble);
 }

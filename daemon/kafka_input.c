@@ -286,8 +286,10 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
     in->drain_ms = in->config->shutdown_ms;
     in->watch = (struct ek_kafka_watch){
         .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
+    in->watch.trouble = ek_trouble_new();
     in->topics = ek_topics_new(&in->config->topics, tools->log);
-    int rc = in->topics ? make_client(in, e) : ek_fail(e, EK_ENOMEM, "no memory for the topics");
+    int rc = in->topics && in->watch.trouble ? make_client(in, e)
+                                             : ek_fail(e, EK_ENOMEM, "no memory for the topics");
     if (!rc)
         rc = make_readers(in, e);
     if (rc)
@@ -314,7 +316,9 @@ static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
     if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         ek_topics_doubt(in->topics); /* which tells it, by name */
     else
-        ek_kafka_report(&in->watch, raw->err, EK_KAFKA_CONSUME, rd_kafka_message_errstr(raw));
+        ek_kafka_report_topic(&in->watch, raw->err, EK_KAFKA_CONSUME,
+                              raw->rkt ? rd_kafka_topic_name(raw->rkt) : NULL,
+                              rd_kafka_message_errstr(raw));
 }
 
 /* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
@@ -384,8 +388,14 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
 void ek_input_look_for_topics(struct ek_input *in)
 {
     struct ek_error e;
+    ek_kafka_probe(in->client, &in->watch);
     if (ek_topics_look(in->topics, in->client) && ek_input_subscribe(in, &e))
         ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
+}
+
+struct ek_trouble *ek_input_trouble(struct ek_input *in)
+{
+    return in->watch.trouble;
 }
 
 bool ek_input_topic_missing(const struct ek_input *in, size_t number)
@@ -450,6 +460,7 @@ void ek_input_free(struct ek_input *in)
     if (in->client)
         rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     ek_topics_free(in->topics);
+    ek_trouble_free(in->watch.trouble);
     ek_free(in->reader);
     ek_free(in->batch);
     ek_free(in);

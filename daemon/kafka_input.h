@@ -14,6 +14,7 @@
 
 #include "daemon/bell.h"
 #include "daemon/config.h"
+#include "daemon/kafka_trouble.h"
 #include "daemon/lanes.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -54,10 +55,12 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
 
 /* Commits what moved since the last time, without waiting. */
 void ek_input_commit(struct ek_input *in);
-/* Asks, when it is time to, which input topics are there. */
+/* Asks, when it is time to, which input topics are there, and in trouble whether it is over. */
 void ek_input_look_for_topics(struct ek_input *in);
 /* True when topic `number` of the configuration was not there at the last look. Any thread. */
 bool ek_input_topic_missing(const struct ek_input *in, size_t number);
+/* What keeps the consumer from its brokers. Any thread. */
+struct ek_trouble *ek_input_trouble(struct ek_input *in);
 /* Updates the lags shown in the metrics. */
 void ek_input_lags(struct ek_input *in);
 

@@ -131,7 +131,8 @@ static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_r
 
 static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
 {
-    enum ek_kafka_class class = ek_kafka_report(&o->watch, report->err, EK_KAFKA_DELIVER, NULL);
+    enum ek_kafka_class class = ek_kafka_report_topic(&o->watch, report->err, EK_KAFKA_DELIVER,
+                                                      rd_kafka_topic_name(report->rkt), NULL);
     if (class != EK_KAFKA_MESSAGE || ek_ticket_loose(t))
         ek_output_abandon(o, t);
     else if (t->outcome & ALONE || !send_alone(o, t, report))
@@ -216,7 +217,9 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_l
     atomic_init(&o->given_up, false);
     o->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
-    int rc = make_parts(o, e);
+    o->watch.trouble = ek_trouble_new();
+    int rc =
+        o->watch.trouble ? make_parts(o, e) : ek_fail(e, EK_ENOMEM, "no memory for the producer");
     if (rc)
         ek_output_free(o);
     else
@@ -231,9 +234,15 @@ static int partitions_of(struct ek_output *o, rd_kafka_topic_t *topic, int wait_
     const struct rd_kafka_metadata *answer;
     if (rd_kafka_metadata(o->client, 0, topic, &answer, wait_ms))
         return -1;
+    ek_trouble_heard(o->watch.trouble);
     int count = answer->topic_cnt == 1 ? answer->topics[0].partition_cnt : 0;
-    if (answer->topic_cnt == 1 && answer->topics[0].err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
+    rd_kafka_resp_err_t err = answer->topic_cnt == 1 ? answer->topics[0].err : 0;
+    if (err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
         count = -1;
+    if (ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION) {
+        ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, rd_kafka_topic_name(topic), NULL);
+        count = -1;
+    }
     rd_kafka_metadata_destroy(answer);
     return count;
 }
@@ -253,6 +262,30 @@ static int topic_missing(struct ek_output *o, const char *name, struct ek_error 
     return rc;
 }
 
+/* Brokers that never let this client in: a wrong password does not mend itself by waiting. */
+static int still_refused(struct ek_output *o, struct ek_error *e)
+{
+    struct ek_trouble_state t;
+    ek_trouble_look(o->watch.trouble, &t);
+    if ((t.kind != EK_TROUBLE_CREDENTIALS && t.kind != EK_TROUBLE_TLS) || t.ever_heard ||
+        ek_now_ms() - t.since_ms < TOPIC_WAIT_MS)
+        return EK_OK;
+    int rc = ek_fail(e, EK_EIO, "kafka: %s", t.text);
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+struct ek_trouble *ek_output_trouble(struct ek_output *o)
+{
+    return o->watch.trouble;
+}
+
+void ek_output_probe(struct ek_output *o)
+{
+    ek_kafka_probe(o->client, &o->watch);
+}
+
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
     rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts};
@@ -262,7 +295,7 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
             continue;
         int count = partitions_of(o, topics[i], wait_ms);
         if (count < 0)
-            return ek_output_poll(o, 0, e);
+            return still_refused(o, e) ? EK_EIO : ek_output_poll(o, 0, e);
         if (!count)
             return topic_missing(o, rd_kafka_topic_name(topics[i]), e);
     }
@@ -488,5 +521,6 @@ void ek_output_free(struct ek_output *o)
         rd_kafka_destroy(o->alone);
     if (o->client)
         rd_kafka_destroy(o->client);
+    ek_trouble_free(o->watch.trouble);
     ek_free(o);
 }

@@ -13,6 +13,7 @@
 
 #include "daemon/bell.h"
 #include "daemon/config.h"
+#include "daemon/kafka_trouble.h"
 #include "daemon/lanes.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -51,6 +52,10 @@ void ek_output_tell(struct ek_output *o, const char *json);
 
 /* Serves acknowledgements, waiting up to wait_ms for the first. Fails only for good. */
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e);
+/* What keeps the producer from its brokers; any thread. And asks, in trouble, whether it is over.
+ */
+struct ek_trouble *ek_output_trouble(struct ek_output *o);
+void ek_output_probe(struct ek_output *o);
 /* Sends what is queued now and serves acknowledgements, for at most wait_ms. */
 void ek_output_flush(struct ek_output *o, int wait_ms);
 /* Throws away what is still queued: their tickets are finished without moving any offset. */

@@ -8,6 +8,7 @@ enum {
     ASK_MS = 1000,       /* one question for the partitions */
     ASK_AGAIN_MS = 200,  /* between two of them */
     ABSENT_MS = 3000,    /* a topic just made is not known to all brokers at once */
+    REFUSED_MS = 3000,   /* long enough to be refused by every broker */
     WATERMARK_MS = 5000, /* one question for the ends of a partition */
     BACKLOG_MS = 5000,   /* a partition that has old records is waited for so long */
     SILENCE_MS = 500,    /* and one that has been read to its end */
@@ -25,6 +26,7 @@ struct strand {
 
 struct ek_tap {
     rd_kafka_t *client;
+    struct ek_kafka_watch watch;
     rd_kafka_message_t *current;
     struct strand *strands;
     int count;
@@ -52,9 +54,32 @@ static rd_kafka_resp_err_t ask_partitions(rd_kafka_t *client, const char *topic,
     return err;
 }
 
+/* Brokers that refuse this client will not think better of it. */
+static bool refused(struct ek_tap *t, struct ek_trouble_state *why)
+{
+    return ek_trouble_look(t->watch.trouble, why) > EK_TROUBLE_NO_BROKER &&
+           ek_now_ms() - why->since_ms > REFUSED_MS;
+}
+
+static int no_partitions(struct ek_tap *t, const char *brokers, const char *topic, bool answered,
+                         rd_kafka_resp_err_t err, struct ek_error *e)
+{
+    struct ek_trouble_state why;
+    char text[EK_TROUBLE_TEXT];
+    if (!answered && ek_trouble_look(t->watch.trouble, &why) > EK_TROUBLE_NO_BROKER)
+        return ek_fail(e, EK_EIO, "%s", why.text);
+    if (!answered)
+        return ek_fail(e, EK_EIO, "no broker of '%s' answers: %s", brokers, rd_kafka_err2str(err));
+    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        return ek_fail(e, EK_EIO, "topic '%s' is not there", topic);
+    ek_kafka_sentence(text, sizeof text, &t->watch, err, EK_KAFKA_CONSUME, topic, NULL);
+    return ek_fail(e, EK_EIO, "%s", text);
+}
+
 static int find_partitions(struct ek_tap *t, const char *brokers, const char *topic, int wait_ms,
                            struct ek_error *e)
 {
+    struct ek_trouble_state why;
     int64_t until = ek_now_ms() + wait_ms, absent_until = INT64_MAX;
     bool answered = false;
     rd_kafka_resp_err_t err;
@@ -62,19 +87,13 @@ static int find_partitions(struct ek_tap *t, const char *brokers, const char *to
         int64_t now = ek_now_ms();
         if (answered && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;
-        if (now >= until || (answered && now >= absent_until))
+        if (now >= until || (answered && now >= absent_until) || (!answered && refused(t, &why)))
             break;
         rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, ASK_AGAIN_MS);
         if (ignored)
             rd_kafka_message_destroy(ignored);
     }
-    if (!err)
-        return EK_OK;
-    if (!answered)
-        return ek_fail(e, EK_EIO, "no broker of '%s' answers: %s", brokers, rd_kafka_err2str(err));
-    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-        return ek_fail(e, EK_EIO, "topic '%s' is not there", topic);
-    return ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err));
+    return err ? no_partitions(t, brokers, topic, answered, err, e) : EK_OK;
 }
 
 /* Every partition gets its queue before the client may put anything into the common one. */
@@ -112,8 +131,8 @@ static int start(struct ek_tap *t, const char *topic, struct ek_error *e)
     return err ? ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err)) : rc;
 }
 
-static int open_tap(struct ek_tap *t, const char *brokers, const char *topic, int wait_ms,
-                    struct ek_error *e)
+static int open_tap(struct ek_tap *t, const struct ek_brokers *brokers, const char *topic,
+                    int wait_ms, struct ek_error *e)
 {
     static const struct ek_kafka_setting settings[] = {{"group.id", "evenkeel-tap"},
                                                        {"enable.auto.commit", "false"},
@@ -122,22 +141,31 @@ static int open_tap(struct ek_tap *t, const char *brokers, const char *topic, in
                                                        {"queued.max.messages.kbytes", "16384"},
                                                        {"max.partition.fetch.bytes", "8388608"}};
     int rc = ek_kafka_client(&t->client, RD_KAFKA_CONSUMER, brokers, settings,
-                             sizeof settings / sizeof *settings, NULL, NULL, e);
+                             sizeof settings / sizeof *settings, NULL, &t->watch, e);
     if (rc)
         return rc;
     rd_kafka_poll_set_consumer(t->client);
-    rc = find_partitions(t, brokers, topic, wait_ms, e);
+    rc = find_partitions(t, brokers->addresses, topic, wait_ms, e);
     return rc ? rc : start(t, topic, e);
 }
 
 int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, unsigned flags,
                int wait_ms, struct ek_error *e)
 {
+    return ek_tap_open(out, &(struct ek_brokers){brokers, NULL}, topic, flags, wait_ms, e);
+}
+
+int ek_tap_open(struct ek_tap **out, const struct ek_brokers *brokers, const char *topic,
+                unsigned flags, int wait_ms, struct ek_error *e)
+{
     struct ek_tap *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for a consumer");
     t->flags = flags;
-    int rc = open_tap(t, brokers, topic, wait_ms, e);
+    t->watch = (struct ek_kafka_watch){.role = "consumer", .owner = t};
+    t->watch.trouble = ek_trouble_new();
+    int rc = !t->watch.trouble ? ek_fail(e, EK_ENOMEM, "no memory for a consumer")
+                               : open_tap(t, brokers, topic, wait_ms, e);
     if (rc)
         ek_tap_free(t);
     else
@@ -177,6 +205,14 @@ static void read_record(const rd_kafka_message_t *m, struct ek_kafka_record *rec
     read_headers(m, record);
 }
 
+static int cannot_read(const struct ek_tap *t, const rd_kafka_message_t *m, struct ek_error *e)
+{
+    char text[EK_TROUBLE_TEXT];
+    ek_kafka_sentence(text, sizeof text, &t->watch, m->err, EK_KAFKA_CONSUME,
+                      m->rkt ? rd_kafka_topic_name(m->rkt) : NULL, rd_kafka_message_errstr(m));
+    return ek_fail(e, EK_EIO, "kafka: %s", text);
+}
+
 /* Takes what came from the queue of a strand, or from the common one (`s` NULL). Control records
  * make the end arrive without a last message. */
 static int receive(const struct ek_tap *t, struct strand *s, rd_kafka_message_t *m,
@@ -191,10 +227,12 @@ static int receive(const struct ek_tap *t, struct strand *s, rd_kafka_message_t 
     }
     if (s && (!m->err || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF))
         s->position = m->offset > s->position ? m->offset : s->position;
+    else if (!m->err)
+        rc = ek_fail(e, EK_EIO, "kafka: a message beside its queue");
     else if (m->err != RD_KAFKA_RESP_ERR__TRANSPORT &&
-             m->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) /* tried again by the client */
-        rc = ek_fail(e, EK_EIO, "kafka: %s",
-                     m->err ? rd_kafka_message_errstr(m) : "a message beside its queue");
+             m->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN &&        /* tried again by the client */
+             m->err != RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) /* the group is but a name */
+        rc = cannot_read(t, m, e);
     rd_kafka_message_destroy(m);
     return rc;
 }
@@ -311,6 +349,7 @@ void ek_tap_free(struct ek_tap *t)
         rd_kafka_consumer_close(t->client);
         rd_kafka_destroy(t->client);
     }
+    ek_trouble_free(t->watch.trouble);
     ek_free(t->strands);
     ek_free(t);
 }

@@ -10,6 +10,7 @@ enum { SLICE_MS = 200, ADMIN_RETRY_MS = 300 };
 
 struct ek_sender {
     rd_kafka_t *client;
+    struct ek_kafka_watch watch;
     char *topic;
     uint64_t lost;
     char why[200];
@@ -57,7 +58,9 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
 {
     char why[300] = "";
     rd_kafka_t *client;
-    int rc = ek_kafka_client(&client, RD_KAFKA_PRODUCER, brokers, NULL, 0, NULL, NULL, e);
+    struct ek_kafka_watch watch = {.role = "producer"};
+    int rc = ek_kafka_client(&client, RD_KAFKA_PRODUCER, &(struct ek_brokers){brokers, NULL}, NULL,
+                             0, NULL, &watch, e);
     if (rc)
         return rc;
     int64_t until = ek_now_ms() + wait_ms;
@@ -73,7 +76,7 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
 
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
 {
-    struct ek_sender *s = opaque;
+    struct ek_sender *s = ((struct ek_kafka_watch *)opaque)->owner;
     (void)rk;
     if (!m->err)
         return;
@@ -93,8 +96,10 @@ int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic
         ek_free(s);
         return ek_fail(e, EK_ENOMEM, "no memory for a producer");
     }
-    int rc = ek_kafka_client(&s->client, RD_KAFKA_PRODUCER, brokers, settings,
-                             sizeof settings / sizeof *settings, on_delivery, s, e);
+    s->watch = (struct ek_kafka_watch){.role = "producer", .owner = s};
+    int rc =
+        ek_kafka_client(&s->client, RD_KAFKA_PRODUCER, &(struct ek_brokers){brokers, NULL},
+                        settings, sizeof settings / sizeof *settings, on_delivery, &s->watch, e);
     if (rc)
         ek_sender_free(s);
     else

@@ -14,6 +14,13 @@
 
 struct ek_sender;
 struct ek_tap;
+struct ek_property_list;
+
+/* Where the brokers are, and the librdkafka properties it takes to get in; NULL: none. */
+struct ek_brokers {
+    const char *addresses; /* host:port with commas between */
+    const struct ek_property_list *properties;
+};
 
 struct ek_header {
     const char *name;
@@ -60,6 +67,10 @@ enum ek_tap_flag {
  * tells a topic that is not there from brokers that do not answer. */
 int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, unsigned flags,
                int wait_ms, struct ek_error *e);
+/* The same where it takes properties to get in. `brokers` is not needed afterwards. An error that
+ * has to do with credentials, TLS or rights says so. EK_ECONFIG for a property. */
+int ek_tap_open(struct ek_tap **out, const struct ek_brokers *brokers, const char *topic,
+                unsigned flags, int wait_ms, struct ek_error *e);
 /* The next message within wait_ms: *got = 0 when none came. EK_EIO. */
 int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, int *got,
                 struct ek_error *e);

@@ -20,6 +20,12 @@ static const struct ek_option OPTIONS[] = {
      AT(service_name),
      .initial = "evenkeel",
      .help = "name of this service in status, logs and Kafka client ids"},
+    {.key = "service.core_dumps",
+     .type = EK_OPTION_CHOICE,
+     AT(core_dumps),
+     .initial = "auto",
+     .choices = "auto allowed",
+     .help = "auto: no core dump of a process that has a secret among its librdkafka properties"},
 
     {.key = "input.brokers",
      .type = EK_OPTION_TEXT,

@@ -21,13 +21,14 @@
 #include <string.h>
 
 enum {
-    IDLE_MS = 100,        /* longest sleep of the loop: how late a stop may be seen */
-    TICK_MS = 1000,       /* guard, lags */
-    BOARD_MS = 100,       /* a few features of the live sketches */
-    PATIENCE_MS = 1000,   /* full for longer than this is worth a word */
-    PREPARE_MS = 1000,    /* one look for brokers and topics */
-    DRAIN_SLICE_MS = 100, /* between looks at what is still in flight */
-    DRAIN_NAP_MS = 2      /* while workers still have something */
+    IDLE_MS = 100,         /* longest sleep of the loop: how late a stop may be seen */
+    TICK_MS = 1000,        /* guard, lags */
+    BOARD_MS = 100,        /* a few features of the live sketches */
+    PATIENCE_MS = 1000,    /* full for longer than this is worth a word */
+    PREPARE_MS = 1000,     /* one look for brokers and topics */
+    BROKERLESS_MS = 10000, /* without brokers for longer: not ready */
+    DRAIN_SLICE_MS = 100,  /* between looks at what is still in flight */
+    DRAIN_NAP_MS = 2       /* while workers still have something */
 };
 
 /* The thread of ek_stage_run reads, gives messages to workers, and gets acknowledgements and what
@@ -213,6 +214,7 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     s->tick_due_ms = now + TICK_MS;
     ek_input_lags(s->input);
     ek_input_look_for_topics(s->input);
+    ek_output_probe(s->output);
     return ek_shared_guard_tick(s->guard, s->agreement, e);
 }
 
@@ -361,6 +363,19 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
         .enforced = ek_metrics_counter(m, EK_COUNT_ENFORCED),
         .lag = ek_metrics_lag_sum(s->metrics),
     };
+}
+
+enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out)
+{
+    struct ek_trouble *clients[] = {ek_input_trouble(s->input), ek_output_trouble(s->output)};
+    for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
+        ek_trouble_look(clients[i], out);
+        bool passing = ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) &&
+                       ek_now_ms() - out->since_ms < BROKERLESS_MS;
+        if (out->kind && !passing)
+            return out->kind;
+    }
+    return out->kind = EK_TROUBLE_NONE;
 }
 
 int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out)

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "daemon/config.h"
+#include "daemon/kafka_trouble.h"
 #include "evenkeel.h"
 
 #include <stdbool.h>
@@ -57,6 +58,11 @@ struct ek_stage_stats {
     int64_t lag;                 /* messages behind the end of the input, -1 while unknown */
 };
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
+
+/* What keeps the stage from its brokers; while it is at work only after 10 seconds. Returns the
+ * kind.
+ */
+enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out);
 
 /* Appends the input topics that are not there as a JSON array. */
 int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out);

@@ -1,38 +1,64 @@
 #!/usr/bin/env bash
-# The test broker: one Apache Kafka node (KRaft) on the loopback interface, by pid file.
+# The test brokers: Apache Kafka (KRaft) on the loopback interface, by pid file. Node N of a cluster
+# (from 1) has the ports from PORT + 10 * (N - 1) on: plain text +0, controller +1.
 #
-#   broker.sh up   DIR PORT     starts it if it is not running; waits until it answers
-#   broker.sh down DIR [-9]     stops it (-9: crashes it); the data stays
-#   broker.sh wipe DIR          stops it and removes its folder
+#   broker.sh up   DIR PORT [NODE]   starts what is not running; waits until it answers
+#   broker.sh down DIR [-9] [NODE]   stops it (-9: crashes it); the data stay
+#   broker.sh wipe DIR               stops all and removes the folder
 #
+# BROKER_NODES is the size of the cluster (1). With BROKER_SECURE=1 it asks for rights (StandardAuthorizer;
+# plain text is the administrator) and has further listeners: SASL_PLAINTEXT +2, SASL_SSL +3, SSL with client
+# certificates +4, SSL with the certificate of another host +5 and with an expired one +6. Users alice
+# and bob, whose passwords are in ALICE_PASSWORD and BOB_PASSWORD, for PLAIN and SCRAM.
 # KAFKA_LIBS is the folder of its jars, EKTOOL the program that asks whether it answers. BROKER_MORE is
 # more lines of its properties, BROKER_JAVA other options of Java than those of a broker that is to start fast.
 set -euo pipefail
 verb=$1 dir=$2
+here=$(dirname "$0")
 libs=${KAFKA_LIBS:-build/kafka/libs}
 ektool=${EKTOOL:-build/tests/kafka/ektool}
+nodes=${BROKER_NODES:-1} secure=${BROKER_SECURE:-0}
 cluster=ZXZlbmtlZWwtdGVzdHMtMQ # any 16 bytes, base64url
 seconds=60
+heap='-Xms128m -Xmx512m'
+[ "$nodes" = 1 ] || heap='-Xms64m -Xmx256m'
 
-running() {
-  [ -f "$dir/pid" ] && grep -qa kafka.Kafka "/proc/$(cat "$dir/pid")/cmdline" 2>/dev/null
+running() { # node
+  local pid=$dir/node-$1/pid
+  [ -f "$pid" ] && grep -qa kafka.Kafka "/proc/$(cat "$pid")/cmdline" 2>/dev/null
 }
 
-configure() {
-  cat >"$dir/server.properties" <<EOF
+voters() { # first-port
+  local i list=
+  for ((i = 1; i <= nodes; i++)); do list+=,$i@127.0.0.1:$(($1 + 10 * (i - 1) + 1)); done
+  printf %s "${list#,}"
+}
+
+configure() { # node port first-port
+  local listeners=PLAINTEXT://127.0.0.1:$2 map=PLAINTEXT:PLAINTEXT copies=1 least=1
+  [ "$nodes" -lt 3 ] || copies=3 least=2
+  if [ "$secure" = 1 ]; then
+    listeners+=,SASL_PLAINTEXT://127.0.0.1:$(($2 + 2)),SASL_SSL://127.0.0.1:$(($2 + 3))
+    listeners+=,SSL://127.0.0.1:$(($2 + 4)),ELSEWHERE://127.0.0.1:$(($2 + 5)),EXPIRED://127.0.0.1:$(($2 + 6))
+    map+=,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL,ELSEWHERE:SSL,EXPIRED:SSL
+  fi
+  cat <<EOF
 process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:$2
+node.id=$1
+controller.quorum.voters=$(voters "$3")
 controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:$1,CONTROLLER://127.0.0.1:$2
-advertised.listeners=PLAINTEXT://127.0.0.1:$1
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
-log.dirs=$dir/data
+listeners=$listeners,CONTROLLER://127.0.0.1:$(($2 + 1))
+advertised.listeners=$listeners
+listener.security.protocol.map=$map,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=PLAINTEXT
+log.dirs=$dir/node-$1/data
 auto.create.topics.enable=false
-offsets.topic.replication.factor=1
+default.replication.factor=$copies
+min.insync.replicas=$least
+offsets.topic.replication.factor=$copies
 offsets.topic.num.partitions=2
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
+transaction.state.log.replication.factor=$copies
+transaction.state.log.min.isr=$least
 transaction.state.log.num.partitions=2
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
@@ -43,52 +69,104 @@ log.cleaner.dedupe.buffer.size=4194304
 log.segment.bytes=134217728
 log.retention.ms=-1
 message.max.bytes=4194304
-${BROKER_MORE:-}
 EOF
+  [ "$secure" = 1 ] && configure_security
+  printf '%s\n' "${BROKER_MORE:-}"
+}
+
+configure_security() {
+  local login=org.apache.kafka.common.security listener
+  cat <<EOF
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+ssl.keystore.type=PEM
+ssl.keystore.location=$dir/tls/server.pem
+ssl.truststore.type=PEM
+ssl.truststore.location=$dir/tls/ca.pem
+listener.name.ssl.ssl.client.auth=required
+listener.name.elsewhere.ssl.keystore.type=PEM
+listener.name.elsewhere.ssl.keystore.location=$dir/tls/elsewhere.pem
+listener.name.expired.ssl.keystore.type=PEM
+listener.name.expired.ssl.keystore.location=$dir/tls/expired.pem
+EOF
+  for listener in sasl_plaintext sasl_ssl; do
+    cat <<EOF
+listener.name.$listener.plain.sasl.jaas.config=$login.plain.PlainLoginModule required user_alice="$ALICE_PASSWORD" user_bob="$BOB_PASSWORD";
+listener.name.$listener.scram-sha-256.sasl.jaas.config=$login.scram.ScramLoginModule required;
+listener.name.$listener.scram-sha-512.sasl.jaas.config=$login.scram.ScramLoginModule required;
+EOF
+  done
 }
 
 # shellcheck disable=SC2206 # a list of words
-java_flags=(${BROKER_JAVA:--Xms128m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto}
+java_flags=(${BROKER_JAVA:-$heap -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto}
   -Djava.awt.headless=true -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
   -Dorg.slf4j.simpleLogger.showDateTime=true)
 
-up() {
-  local port=$1
-  mkdir -p "$dir"
-  if ! running; then
-    configure "$port" $((port + 1))
-    if [ ! -f "$dir/data/meta.properties" ]; then
-      java "${java_flags[@]}" -cp "$libs/*" kafka.tools.StorageTool format -t "$cluster" \
-        -c "$dir/server.properties" --ignore-formatted >"$dir/format.log" 2>&1 ||
-        { cat "$dir/format.log" >&2; exit 1; }
-    fi
-    setsid nohup java "${java_flags[@]}" -cp "$libs/*" kafka.Kafka "$dir/server.properties" \
-      >>"$dir/server.log" 2>&1 </dev/null &
-    echo $! >"$dir/pid"
+format() { # folder
+  local users=() hash
+  if [ "$secure" = 1 ]; then
+    for hash in 256 512; do
+      users+=(--add-scram "SCRAM-SHA-$hash=[name=alice,password=$ALICE_PASSWORD]")
+    done
   fi
-  if ! "$ektool" wait "127.0.0.1:$port" "$seconds"; then
-    tail -20 "$dir/server.log" >&2
-    exit 1
-  fi
+  java "${java_flags[@]}" -cp "$libs/*" kafka.tools.StorageTool format -t "$cluster" \
+    -c "$1/server.properties" --ignore-formatted "${users[@]}" >"$1/format.log" 2>&1 ||
+    { cat "$1/format.log" >&2; exit 1; }
 }
 
-down() {
-  local pid tenths=0 signal=-TERM
-  [ "${1:-}" = -9 ] && signal=-KILL
-  running || return 0
-  pid=$(cat "$dir/pid")
-  kill "$signal" "$pid"
+start() { # node first-port
+  local folder=$dir/node-$1
+  running "$1" && return 0
+  mkdir -p "$folder"
+  configure "$1" $(($2 + 10 * ($1 - 1))) "$2" >"$folder/server.properties"
+  [ -f "$folder/data/meta.properties" ] || format "$folder"
+  setsid nohup java "${java_flags[@]}" -cp "$libs/*" kafka.Kafka "$folder/server.properties" \
+    >>"$folder/server.log" 2>&1 </dev/null &
+  echo $! >"$folder/pid"
+}
+
+up() { # first-port [node]
+  local i first=${2:-1} last=${2:-$nodes}
+  [ "$secure" = 0 ] || [ -d "$dir/tls" ] || "$here/certificates.sh" "$dir/tls"
+  for ((i = first; i <= last; i++)); do start "$i" "$1"; done
+  for ((i = first; i <= last; i++)); do
+    "$ektool" wait "127.0.0.1:$(($1 + 10 * (i - 1)))" "$seconds" && continue
+    tail -20 "$dir/node-$i/server.log" >&2
+    exit 1
+  done
+}
+
+stop() { # node signal
+  local pid tenths=0
+  running "$1" || return 0
+  pid=$(cat "$dir/node-$1/pid")
+  kill "$2" "$pid"
   while kill -0 "$pid" 2>/dev/null && [ $tenths -lt $((seconds * 10)) ]; do
     sleep 0.1
     tenths=$((tenths + 1))
   done
-  kill -0 "$pid" 2>/dev/null && kill -KILL "$pid"
-  rm -f "$dir/pid"
+  ! kill -0 "$pid" 2>/dev/null || kill -KILL "$pid"
+  rm -f "$dir/node-$1/pid"
+}
+
+down() { # [-9] [node]
+  local signal=-TERM folder
+  if [ "${1:-}" = -9 ]; then
+    signal=-KILL
+    shift
+  fi
+  for folder in "$dir"/node-*; do
+    [ -d "$folder" ] || continue
+    [ -z "${1:-}" ] || [ "$folder" = "$dir/node-$1" ] || continue
+    stop "${folder##*-}" "$signal"
+  done
 }
 
 case $verb in
-up) up "$3" ;;
-down) down "${3:-}" ;;
+up) up "$3" "${4:-}" ;;
+down) shift 2 && down "$@" ;;
 wipe) down -9 && rm -rf "$dir" ;;
-*) sed -n '2,10p' "$0" >&2; exit 2 ;;
+*) sed -n '2,18p' "$0" >&2; exit 2 ;;
 esac

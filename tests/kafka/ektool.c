@@ -5,6 +5,9 @@
  *     ektool send   BROKERS TOPIC FILE [PER_SECOND]
  *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
  *     ektool count  BROKERS TOPIC
+ *     ektool delete BROKERS TOPIC
+ *     ektool set    BROKERS TOPIC SETTING VALUE
+ *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, revoke likewise: rights, see admin.h
  *
  * A frame, all numbers little-endian: i32 partition (sending: -1 by key), i64 offset, i64 timestamp
  * in milliseconds, bytes key, bytes value, u32 headers, and per header bytes name, bytes value;
@@ -16,6 +19,7 @@
 #include "base/parse.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_tool.h"
+#include "tests/kafka/admin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -273,6 +277,13 @@ int main(int argc, char **argv)
         return do_read(rest, argc == 7 ? number(rest[3]) : 0, argc == 7 ? number(rest[4]) : 0);
     if (!strcmp(verb, "count") && argc == 4)
         return do_count(rest);
-    fputs("usage: ektool wait|create|send|read|count BROKERS ...\n", stderr);
+    if (!strcmp(verb, "delete") && argc == 4)
+        return ek_admin_delete_topic(rest[0], rest[1]);
+    if (!strcmp(verb, "set") && argc == 6)
+        return ek_admin_set_topic(rest[0], rest[1], rest[2], rest[3]);
+    if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
+        return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
+    fputs("usage: ektool wait|create|send|read|count|delete|set|allow|revoke BROKERS ...\n",
+          stderr);
     return 2;
 }

@@ -12,11 +12,20 @@ class World:
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="evenkeel-kafka-")
         self.broker = Broker(os.path.join(self.folder, "broker"))
+        self.others = {}
         self.count = 0
         self.lists = {}
 
+    def other(self, name, **kind):
+        """A further broker or cluster, running; made once."""
+        if name not in self.others:
+            self.others[name] = Broker(os.path.join(self.folder, name), **kind)
+            self.others[name].up()
+        return self.others[name]
+
     def close(self):
-        self.broker.wipe()
+        for broker in [self.broker, *self.others.values()]:
+            broker.wipe()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def path(self, name):
@@ -39,25 +48,26 @@ class World:
             self.lists[key] = [raw for raw, _ in messages_of(path)]
         return self.lists[key]
 
-    def topics(self, partitions=1):
+    def topics(self, partitions=1, broker=None):
         """A fresh input and output with their dead letters; (input, output)."""
         self.count += 1
+        broker = broker or self.broker
         source, target = f"scored-{self.count}", f"ranked-{self.count}"
-        self.broker.create(source, partitions)
-        self.broker.create(target, partitions)
-        self.broker.create(target + ".dead")
+        broker.create(source, partitions)
+        broker.create(target, partitions)
+        broker.create(target + ".dead")
         return source, target
 
-    def send(self, topic, frames, rate=0):
+    def send(self, topic, frames, rate=0, broker=None):
         path = self.path(f"send-{topic}.frames")
         write_frames(path, frames)
-        sent = tool("send", self.broker.address, topic, path, *([rate] if rate else []))
+        sent = tool("send", (broker or self.broker).address, topic, path, *([rate] if rate else []))
         assert int(sent) == len(frames), f"{sent} of {len(frames)} were sent"
         return path
 
-    def read(self, topic):
+    def read(self, topic, broker=None):
         path = self.path(f"read-{topic}.frames")
-        tool("read", self.broker.address, topic, path)
+        tool("read", (broker or self.broker).address, topic, path)
         return read_frames(path)
 
 

@@ -3,6 +3,7 @@
 Only the standard library. Messages are read by a msgpack reader of its own, so that the program
 under test is held against something it did not write.
 """
+import contextlib
 import json
 import os
 import signal
@@ -20,14 +21,16 @@ EKTOOL = os.path.abspath(os.environ.get("EKTOOL", "build/tests/kafka/ektool"))
 WAIT = 30  # seconds that anything may take
 
 
-def free_port():
-    """Two neighbouring free ports; the first is returned."""
+def free_port(count=1):
+    """So many neighbouring free ports; the first is returned."""
     while True:
-        with socket.socket() as one, socket.socket() as two:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
+        with contextlib.ExitStack() as open_sockets:
             try:
-                two.bind(("127.0.0.1", port + 1))
+                port = 0
+                for i in range(count):
+                    one = open_sockets.enter_context(socket.socket())
+                    one.bind(("127.0.0.1", port + i if port else 0))
+                    port = port or one.getsockname()[1]
             except (OSError, OverflowError):
                 continue
             return port
@@ -61,27 +64,64 @@ def eventually(what, condition, seconds=WAIT):
 
 
 class Broker:
-    def __init__(self, folder):
-        self.folder = folder
-        self.port = free_port()
-        self.address = f"127.0.0.1:{self.port}"
-        self.topics = 0
+    """One node or several. A secure one has listeners with passwords and certificates besides, and asks
+    for rights; in plain text everybody is its administrator."""
+
+    PORTS = 10  # of a node, as broker.sh counts
+    LISTENERS = {"plain": 0, "sasl_plaintext": 2, "sasl_ssl": 3, "ssl": 4, "elsewhere": 5, "expired": 6}
+    PASSWORDS = {"alice": "alice-Pw.7391", "bob": "bob-Pw.5512"}
+
+    def __init__(self, folder, nodes=1, secure=False):
+        self.folder, self.nodes = folder, nodes
+        self.port = free_port(self.PORTS * nodes)
+        self.address = self.at("plain")
+        self.tls = os.path.join(folder, "tls")
+        self.environment = {**os.environ, "BROKER_NODES": str(nodes), "BROKER_SECURE": "1" if secure else "0"}
+        for name, password in self.PASSWORDS.items():
+            self.environment[name.upper() + "_PASSWORD"] = password
+
+    def at(self, listener):
+        """Bootstrap servers of a kind."""
+        return ",".join(f"127.0.0.1:{self.port + self.PORTS * i + self.LISTENERS[listener]}"
+                        for i in range(self.nodes))
 
     def _run(self, *words):
-        subprocess.run([os.path.join(HERE, "broker.sh"), *map(str, words)], check=True, timeout=120)
+        subprocess.run([os.path.join(HERE, "broker.sh"), *map(str, words)], check=True, timeout=180,
+                       env=self.environment)
 
-    def up(self):
-        self._run("up", self.folder, self.port)
+    def up(self, node=""):
+        self._run("up", self.folder, self.port, node)
 
-    def down(self, crash=False):
-        self._run("down", self.folder, *(["-9"] if crash else []))
+    def down(self, crash=False, node=""):
+        self._run("down", self.folder, *(["-9"] if crash else []), *([node] if node else []))
 
     def wipe(self):
         self._run("wipe", self.folder)
 
+    def roll(self):
+        """Restarts one node after the other, in good order."""
+        for node in range(1, self.nodes + 1):
+            self.down(node=node)
+            self.up(node)
+
     def create(self, topic, partitions=1, *setting):
         tool("create", self.address, topic, partitions, *setting)
         return topic
+
+    def delete(self, topic):
+        tool("delete", self.address, topic)
+
+    def set(self, topic, name, value):
+        tool("set", self.address, topic, name, value)
+
+    def allow(self, user, *rights):
+        """Rights as "Read topic scored"."""
+        for right in rights:
+            tool("allow", self.address, f"User:{user}", *right.split())
+
+    def revoke(self, user, *rights):
+        for right in rights:
+            tool("revoke", self.address, f"User:{user}", *right.split())
 
 
 class Frame:
@@ -200,7 +240,7 @@ class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
-                 alerts=None, group=None, limits="", message="", pipeline=""):
+                 alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output=""):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -210,10 +250,10 @@ class Daemon:
         alert = f"alerts:\n  - {{kafka: {{topic: {alerts}}}}}\n" if alerts else ""
         with open(self.config, "w") as out:
             out.write(f"service: {{name: kafka-test}}\n"
-                      f"input: {{brokers: \"{broker.address}\", topics: [{source}], "
+                      f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {group or 'group-' + source}, "
                       f"librdkafka: {{session.timeout.ms: 6000, {more}}}}}\n"
-                      f"output: {{topic: {target}, dead_letter: {target}.dead}}\n"
+                      f"output: {{topic: {target}, dead_letter: {target}.dead, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}http: {{listen: \"{self.http}\"}}\n"

@@ -8,7 +8,9 @@ build/kafka/libs.stamp: tests/kafka/pom.xml
 	$(Q)mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(abspath $(KAFKA_LIBS))
 	$(Q)touch $@
 
-$(EKTOOL): $(EKTOOL).o $(TESTED_DAEMON) $(B)/libevenkeel.a
+EKTOOL_OBJ := $(EKTOOL).o $(B)/tests/kafka/admin.o
+
+$(EKTOOL): $(EKTOOL_OBJ) $(TESTED_DAEMON) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
 
@@ -17,5 +19,5 @@ check-kafka: $(B)/evenkeel $(EKTOOL) build/kafka/libs.stamp ## against a real br
 	  $(PYTHON) tests/kafka/run.py $(TESTS)
 
 TEST_BINARIES += $(EKTOOL)
--include $(EKTOOL).d
+-include $(EKTOOL_OBJ:.o=.d)
 .PHONY: check-kafka

@@ -330,9 +330,10 @@ static uint64_t committed(struct scene *s)
     static const struct ek_kafka_setting settings[] = {{"group.id", "g"}};
     rd_kafka_t *client;
     uint64_t sum = 0;
-    ck_assert_int_eq(ek_kafka_client(&client, RD_KAFKA_CONSUMER, ek_mock_brokers(s->mock), settings,
-                                     1, NULL, NULL, NULL),
-                     0);
+    struct ek_kafka_watch watch = {.role = "consumer"};
+    const struct ek_brokers brokers = {ek_mock_brokers(s->mock), NULL};
+    ck_assert_int_eq(
+        ek_kafka_client(&client, RD_KAFKA_CONSUMER, &brokers, settings, 1, NULL, &watch, NULL), 0);
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(PARTITIONS);
     for (int i = 0; i < PARTITIONS; i++)
         rd_kafka_topic_partition_list_add(list, "scored", i);
@@ -481,7 +482,8 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), 0);
     assert_page(s.stage, "/ping", NULL, 200, "pong");
     assert_page(s.stage, "/ready", NULL, 503,
-                "{\"ready\":false,\"partitions\":0,\"missing_topics\":[]}");
+                "{\"ready\":false,\"partitions\":0,\"missing_topics\":[],"
+                "\"reason\":\"no_partitions\"}");
     assert_page(s.stage, "/api/v1/status", NULL, 200,
                 "{\"service\":\"a \\\"b\\\"\",\"model\":null,");
     ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", s.stage, NULL, &e), "%s", e.message);
@@ -625,7 +627,7 @@ START_TEST(errors_of_kafka_have_one_class_each)
         enum ek_kafka_class class;
     } cases[] = {
         {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, EK_KAFKA_CLIENT, EK_KAFKA_RETRIABLE},
-        {RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED, EK_KAFKA_CONSUME, EK_KAFKA_RETRIABLE},
+        {RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED, EK_KAFKA_CONSUME, EK_KAFKA_ABORT},
         {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, EK_KAFKA_CONSUME, EK_KAFKA_RETRIABLE},
         {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, EK_KAFKA_DELIVER, EK_KAFKA_FATAL},
         {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, EK_KAFKA_DELIVER, EK_KAFKA_MESSAGE},

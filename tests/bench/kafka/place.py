@@ -58,7 +58,7 @@ class Place:
 
     def begin(self):
         self.broker.up()
-        with open(os.path.join(self.folder, "broker", "pid"), encoding="ascii") as stream:
+        with open(os.path.join(self.folder, "broker", "node-1", "pid"), encoding="ascii") as stream:
             self.broker_pid = int(stream.read())
         subprocess.run([self.tool("load"), "assets", self.folder], check=True)
         with open(os.path.join(self.folder, "rules.yaml"), "w", encoding="ascii") as out:

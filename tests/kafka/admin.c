@@ -1,0 +1,142 @@
+#include "tests/kafka/admin.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ANSWER_MS = 15000 };
+
+struct word {
+    const char *text;
+    int value;
+};
+static const struct word OPERATIONS[] = {
+    {"Read", RD_KAFKA_ACL_OPERATION_READ},
+    {"Write", RD_KAFKA_ACL_OPERATION_WRITE},
+    {"Describe", RD_KAFKA_ACL_OPERATION_DESCRIBE},
+    {"DescribeConfigs", RD_KAFKA_ACL_OPERATION_DESCRIBE_CONFIGS},
+    {"IdempotentWrite", RD_KAFKA_ACL_OPERATION_IDEMPOTENT_WRITE},
+    {NULL, 0},
+};
+/* The protocol has one number for brokers in settings and for the cluster in rights. */
+static const struct word RESOURCES[] = {{"topic", RD_KAFKA_RESOURCE_TOPIC},
+                                        {"group", RD_KAFKA_RESOURCE_GROUP},
+                                        {"cluster", RD_KAFKA_RESOURCE_BROKER},
+                                        {NULL, 0}};
+
+struct asking {
+    rd_kafka_t *client;
+    rd_kafka_queue_t *queue;
+};
+
+static int value_of(const struct word *words, const char *text)
+{
+    while (words->text && strcmp(words->text, text) != 0)
+        words++;
+    return words->value;
+}
+
+static struct asking ask(const char *brokers)
+{
+    char why[200];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof why);
+    struct asking a = {.client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why)};
+    a.queue = rd_kafka_queue_new(a.client);
+    return a;
+}
+
+static int told(const char *what, const char *why)
+{
+    fprintf(stderr, "ektool: %s: %s\n", what, why);
+    return 1;
+}
+
+/* The error of the one result of an answer, NULL for none. */
+static const char *result_error(rd_kafka_event_t *event)
+{
+    size_t count = 0;
+    if (rd_kafka_event_error(event))
+        return rd_kafka_event_error_string(event);
+    switch (rd_kafka_event_type(event)) {
+    case RD_KAFKA_EVENT_CREATEACLS_RESULT: {
+        const rd_kafka_acl_result_t **r = rd_kafka_CreateAcls_result_acls(
+            rd_kafka_event_CreateAcls_result(event), &count);
+        const rd_kafka_error_t *e = count ? rd_kafka_acl_result_error(r[0]) : NULL;
+        return e ? rd_kafka_error_string(e) : NULL;
+    }
+    case RD_KAFKA_EVENT_DELETETOPICS_RESULT: {
+        const rd_kafka_topic_result_t **r = rd_kafka_DeleteTopics_result_topics(
+            rd_kafka_event_DeleteTopics_result(event), &count);
+        return count && rd_kafka_topic_result_error(r[0]) ? rd_kafka_topic_result_error_string(r[0])
+                                                          : NULL;
+    }
+    case RD_KAFKA_EVENT_ALTERCONFIGS_RESULT: {
+        const rd_kafka_ConfigResource_t **r = rd_kafka_AlterConfigs_result_resources(
+            rd_kafka_event_AlterConfigs_result(event), &count);
+        return count && rd_kafka_ConfigResource_error(r[0])
+                   ? rd_kafka_ConfigResource_error_string(r[0])
+                   : NULL;
+    }
+    default:
+        return NULL;
+    }
+}
+
+static int finish(struct asking *a, const char *what)
+{
+    rd_kafka_event_t *event = rd_kafka_queue_poll(a->queue, ANSWER_MS);
+    const char *why = event ? result_error(event) : "no answer";
+    int status = why ? told(what, why) : 0;
+    if (event)
+        rd_kafka_event_destroy(event);
+    rd_kafka_queue_destroy(a->queue);
+    rd_kafka_destroy(a->client);
+    return status;
+}
+
+int ek_admin_right(const char *brokers, bool give, const char *user, const char *operation,
+                   const char *resource, const char *name)
+{
+    char why[200] = "";
+    struct asking a = ask(brokers);
+    rd_kafka_ResourceType_t kind = (rd_kafka_ResourceType_t)value_of(RESOURCES, resource);
+    rd_kafka_AclOperation_t what = (rd_kafka_AclOperation_t)value_of(OPERATIONS, operation);
+    rd_kafka_AclBinding_t *one =
+        give ? rd_kafka_AclBinding_new(kind, name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, user, "*",
+                                       what, RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, why, sizeof why)
+             : rd_kafka_AclBindingFilter_new(kind, name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, user,
+                                             "*", what, RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, why,
+                                             sizeof why);
+    if (!one) {
+        rd_kafka_queue_destroy(a.queue);
+        rd_kafka_destroy(a.client);
+        return told(resource, why);
+    }
+    if (give)
+        rd_kafka_CreateAcls(a.client, &one, 1, NULL, a.queue);
+    else
+        rd_kafka_DeleteAcls(a.client, &one, 1, NULL, a.queue);
+    rd_kafka_AclBinding_destroy(one);
+    return finish(&a, operation);
+}
+
+int ek_admin_delete_topic(const char *brokers, const char *topic)
+{
+    struct asking a = ask(brokers);
+    rd_kafka_DeleteTopic_t *gone = rd_kafka_DeleteTopic_new(topic);
+    rd_kafka_DeleteTopics(a.client, &gone, 1, NULL, a.queue);
+    rd_kafka_DeleteTopic_destroy(gone);
+    return finish(&a, topic);
+}
+
+int ek_admin_set_topic(const char *brokers, const char *topic, const char *name, const char *value)
+{
+    struct asking a = ask(brokers);
+    rd_kafka_ConfigResource_t *config = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
+    rd_kafka_ConfigResource_set_config(config, name, value);
+    rd_kafka_AlterConfigs(a.client, &config, 1, NULL, a.queue);
+    rd_kafka_ConfigResource_destroy(config);
+    return finish(&a, topic);
+}

@@ -1,0 +1,232 @@
+"""TLS, client certificates and passwords: each way in, and what people read when it stays shut."""
+import os
+import re
+import subprocess
+import unittest
+
+from fixtures import numbered
+from harness import EVENKEEL, Daemon, evenkeel, eventually
+
+WORLD = None  # set by run.py
+COUNT = 20
+KEY_PASSWORD = "key-pw"  # as certificates.sh sets it
+
+
+def secure():
+    return WORLD.other("secure", nodes=1, secure=True)
+
+
+def keep(name, text, mode=0o600):
+    """A file as /run/secrets has them; its path."""
+    path = WORLD.path(name)
+    with open(path, "w") as out:
+        out.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def password(user, text=None):
+    return "${file:%s}" % keep(f"{user}-{hash(text)}.secret", (text or secure().PASSWORDS[user]) + "\n")
+
+
+def sasl(mechanism, user="alice", text=None, ca="ca", tls=True):
+    more = {"security.protocol": "sasl_ssl" if tls else "sasl_plaintext", "sasl.mechanism": mechanism,
+            "sasl.username": user, "sasl.password": password(user, text)}
+    return {**more, **trust(ca)} if tls else more
+
+
+def trust(ca="ca"):
+    return {"ssl.ca.location": f"{secure().tls}/{ca}.pem"}
+
+
+def certificate(name="client", ca="ca"):
+    return {"security.protocol": "ssl", **trust(ca), "ssl.certificate.location": f"{secure().tls}/{name}.crt",
+            "ssl.key.location": f"{secure().tls}/{name}.key"}
+
+
+def protected():
+    """A client key with a password."""
+    return {**certificate(), "ssl.key.location": f"{secure().tls}/client-protected.key",
+            "ssl.key.password": "${file:%s}" % keep("key.secret", KEY_PASSWORD)}
+
+
+def pem():
+    """Key and certificates as texts, the key from a file."""
+    with open(f"{secure().tls}/client.crt") as crt, open(f"{secure().tls}/ca.pem") as ca:
+        return {"security.protocol": "ssl", "ssl.ca.pem": ca.read(), "ssl.certificate.pem": crt.read(),
+                "ssl.key.pem": "${file:%s/client.key}" % secure().tls}
+
+
+def yaml(properties):
+    return ", ".join("%s: \"%s\"" % (k, v.replace("\n", "\\n")) for k, v in properties.items())
+
+
+def secrets():
+    """What must not be seen anywhere."""
+    with open(f"{secure().tls}/client.key") as file:
+        key = file.read().splitlines()[1]
+    return [*secure().PASSWORDS.values(), "wrong-Pw.0001", key, '"' + KEY_PASSWORD]
+
+
+def daemon(source, target, listener, properties, **more):
+    return Daemon(WORLD.folder, secure(), source, target, WORLD.folder, brokers=secure().at(listener),
+                  more=yaml(properties), **more)
+
+
+class Secure(unittest.TestCase):
+    def assert_kept(self, d, *texts):
+        """No secret in the log, on a page, or in what the commands print of the configuration."""
+        printed = [subprocess.run([EVENKEEL, *words, d.config], capture_output=True, text=True, check=False)
+                   for words in (("run", "--print-config", "-c"), ("check",))]
+        self.assertEqual([p.returncode for p in printed], [0, 0], printed)
+        for text in [d.log(), *texts, *(p.stdout + p.stderr for p in printed)]:
+            for secret in secrets():
+                self.assertNotIn(secret, text)
+
+    def pages(self, d):
+        return [d.get(p)[1] for p in ("/ready", "/metrics", "/version", "/api/v1/status", "/api/v1/events")]
+
+
+class TheWaysIn(Secure):
+    """All at once: none disturbs another."""
+
+    WAYS = {"plain": ("sasl_plaintext", lambda: sasl("PLAIN", "bob", tls=False)),
+            "plain-tls": ("sasl_ssl", lambda: sasl("PLAIN")),
+            "scram-256": ("sasl_ssl", lambda: sasl("SCRAM-SHA-256")),
+            "scram-512": ("sasl_ssl", lambda: sasl("SCRAM-SHA-512")),
+            "certificate": ("ssl", certificate),
+            "protected-key": ("ssl", protected),
+            "pem": ("ssl", pem)}
+
+    def grant(self, users, source, target):
+        for user in users:
+            secure().allow(user, f"Read topic {source}", f"Write topic {target}", f"Write topic {target}.dead",
+                           *(f"Read group {way}" for way in self.WAYS))
+
+    def test_are_all_open_to_who_has_the_right_key(self):
+        source, target = WORLD.topics(broker=secure())
+        self.grant(("alice", "bob", "CN=client"), source, target)
+        WORLD.send(source, numbered(WORLD.hotel(COUNT)), broker=secure())
+        running = {way: daemon(source, target, listener, properties(), group=way)
+                   for way, (listener, properties) in self.WAYS.items()}
+        try:
+            for d in running.values():
+                d.start()
+            for way, d in running.items():
+                with self.subTest(way):
+                    d.wait_ready().wait_handled(COUNT)
+                    pages = self.pages(d)
+                    self.assertEqual(d.stop(), 0, d.log())
+                    self.assert_kept(d, *pages)
+        finally:
+            for d in running.values():
+                d.__exit__()
+        self.assertEqual(len(WORLD.read(target, broker=secure())), COUNT * len(running))
+
+
+class TheWaysThatStayShut(Secure):
+    """Of each the sentence, the word of /ready, and the metric."""
+
+    USER = "wrong credentials: the broker refuses user 'alice' (%s): check sasl.username and sasl.password"
+    WAYS = {
+        "plain": ("sasl_plaintext", lambda: sasl("PLAIN", "alice", "wrong-Pw.0001", tls=False), "credentials",
+                  USER % "PLAIN"),
+        "scram-256": ("sasl_ssl", lambda: sasl("SCRAM-SHA-256", "alice", "wrong-Pw.0001"), "credentials",
+                      USER % "SCRAM-SHA-256"),
+        "scram-512": ("sasl_ssl", lambda: sasl("SCRAM-SHA-512", "alice", "wrong-Pw.0001"), "credentials",
+                      USER % "SCRAM-SHA-512"),
+        "mechanism": ("sasl_ssl", lambda: sasl("OAUTHBEARER") | {"enable.sasl.oauthbearer.unsecure.jwt": "true",
+                                                                 "sasl.oauthbearer.config": "principal=x"},
+                      "credentials", "wrong credentials: the broker does not take SASL mechanism 'OAUTHBEARER'"),
+        "authority": ("sasl_ssl", lambda: sasl("PLAIN", ca="other-ca"), "tls",
+                      "TLS: the broker's certificate is not signed by an authority we know: check ssl.ca.location"),
+        "no-certificate": ("ssl", lambda: {"security.protocol": "ssl", **trust()}, "tls",
+                           "TLS: the broker asks for a client certificate: check ssl.certificate.location"),
+        "stranger": ("ssl", lambda: certificate("stranger"), "tls",
+                     "TLS: the broker refuses our client certificate"),
+        "expired-client": ("ssl", lambda: certificate("expired-client"), "tls",
+                           "TLS: the broker refuses our client certificate"),
+        "host": ("elsewhere", lambda: {"security.protocol": "ssl", **trust()}, "tls",
+                 "TLS: the broker's certificate is for another"),
+        "expired": ("expired", lambda: {"security.protocol": "ssl", **trust()}, "tls",
+                    "TLS: the broker's certificate has expired"),
+        "no-tls": ("sasl_plaintext", lambda: sasl("PLAIN"), "tls",
+                   "TLS: the connection ends while it is made: the broker may not speak TLS there"),
+    }
+
+    def named(self, d, word, sentence):
+        """Whether log, /ready and metrics tell the reason."""
+        if d.process.poll() is not None:
+            raise AssertionError(f"'{sentence}' was not told in time:\n{d.log()}")
+        status, text = d.get("/ready")
+        metric = f'evenkeel_kafka_errors_total{{class="{word}"}} [1-9]'
+        return (status == 503 and f'"reason":"{word}","message":"{sentence}' in text and
+                sentence in d.log() and re.search(metric, d.get("/metrics")[1]))
+
+    def assert_named(self, running):
+        waiting = dict(running)
+
+        def all_named():
+            for way, ways in running.items():
+                if way in waiting and self.named(*ways):
+                    del waiting[way]
+                    self.assert_kept(ways[0], *self.pages(ways[0]))
+            return not waiting
+        try:
+            eventually("the reasons are told", all_named, 14)
+        except AssertionError as error:
+            raise AssertionError("\n".join([str(error)] + [f"{way}: {ways[0].get('/ready')}"
+                                            for way, ways in waiting.items()])) from error
+
+    def test_say_why(self):
+        source, target = WORLD.topics(broker=secure())
+        running = {way: (daemon(source, target, listener, properties(), group=way), word, sentence)
+                   for way, (listener, properties, word, sentence) in self.WAYS.items()}
+        try:
+            for d, _, _ in running.values():
+                d.start()
+            self.assert_named(running)
+            for way, (d, _, sentence) in running.items():
+                with self.subTest(way):
+                    self.assertEqual(d.process.wait(timeout=40), 1)
+                    self.assertIn(sentence, d.log().splitlines()[-1])
+        finally:
+            for d, _, _ in running.values():
+                d.__exit__()
+
+
+class ASecureCapture(Secure):
+    """The other command that reads topics."""
+
+    def capture(self, *words, status=0):
+        path = WORLD.path("secure.capture")
+        said = evenkeel("capture", "--topic", self.source, "--until-end", "-o", path, *words, status=status)[1]
+        for secret in secrets():
+            self.assertNotIn(secret, said)
+        return said
+
+    def setUp(self):
+        self.source, self.target = WORLD.topics(broker=secure())
+        secure().allow("alice", f"Read topic {self.source}")
+        WORLD.send(self.source, numbered(WORLD.hotel(COUNT)), broker=secure())
+
+    @staticmethod
+    def options(properties):
+        return [f"-X{name}={value}" for name, value in properties.items()]
+
+    def test_takes_properties_or_the_configuration_of_the_stage(self):
+        at = ["--brokers", secure().at("sasl_ssl")]
+        self.assertIn(f"{COUNT} messages", self.capture(*at, *self.options(sasl("SCRAM-SHA-512"))))
+        d = daemon(self.source, self.target, "sasl_ssl", sasl("PLAIN"))
+        self.assertIn(f"{COUNT} messages", self.capture("--config", d.config))
+
+    def test_says_why_it_was_not_let_in(self):
+        at = ["--brokers", secure().at("sasl_ssl")]
+        wrong = sasl("PLAIN", "alice", "wrong-Pw.0001")
+        self.assertIn("the broker refuses user 'alice' (PLAIN)", self.capture(*at, *self.options(wrong), status=1))
+        untrusted = sasl("PLAIN", ca="other-ca")
+        self.assertIn("not signed by an authority we know", self.capture(*at, *self.options(untrusted), status=1))
+        other = sasl("PLAIN", "bob")
+        self.assertIn(f"user 'bob' needs Read on topic '{self.source}'",
+                      self.capture(*at, *self.options(other), status=1))
+        self.assertIn("'input.librdkafka': wanted name=value", self.capture(*at, "-Xwrong-Pw.0001", status=78))
