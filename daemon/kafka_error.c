@@ -6,7 +6,7 @@ enum { REASON_BYTES = 400, TEXT_BYTES = 500, PROBE_MS = 100 };
 
 static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_theme theme)
 {
-    switch (theme) {
+    switch (class == EK_KAFKA_ABORT ? EK_KAFKA_ORDINARY : theme) {
     case EK_KAFKA_CREDENTIALS:
         return EK_COUNT_KAFKA_CREDENTIALS;
     case EK_KAFKA_TLS:

@@ -61,14 +61,14 @@ static const char *result_error(rd_kafka_event_t *event)
         return rd_kafka_event_error_string(event);
     switch (rd_kafka_event_type(event)) {
     case RD_KAFKA_EVENT_CREATEACLS_RESULT: {
-        const rd_kafka_acl_result_t **r = rd_kafka_CreateAcls_result_acls(
-            rd_kafka_event_CreateAcls_result(event), &count);
+        const rd_kafka_acl_result_t **r =
+            rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(event), &count);
         const rd_kafka_error_t *e = count ? rd_kafka_acl_result_error(r[0]) : NULL;
         return e ? rd_kafka_error_string(e) : NULL;
     }
     case RD_KAFKA_EVENT_DELETETOPICS_RESULT: {
-        const rd_kafka_topic_result_t **r = rd_kafka_DeleteTopics_result_topics(
-            rd_kafka_event_DeleteTopics_result(event), &count);
+        const rd_kafka_topic_result_t **r =
+            rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count);
         return count && rd_kafka_topic_result_error(r[0]) ? rd_kafka_topic_result_error_string(r[0])
                                                           : NULL;
     }

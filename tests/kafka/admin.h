@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /* Gives a user ("User:alice") the right to an operation ("Read", "Write", "Describe",
- * "IdempotentWrite", "DescribeConfigs") on a resource ("topic", "group", "cluster"), or takes it away. 0, or 1 after a word on stderr. */
+ * "IdempotentWrite", "DescribeConfigs") on a resource ("topic", "group", "cluster"), or takes it
+ * away. 0, or 1 after a word on stderr. */
 int ek_admin_right(const char *brokers, bool give, const char *user, const char *operation,
                    const char *resource, const char *name);
 int ek_admin_delete_topic(const char *brokers, const char *topic);
