@@ -25,6 +25,17 @@
  *
  * ek_guard_observe and ek_guard_score are the same with a context that the guard has.
  *
+ * A guard that is stopped goes on where it was from what it saved, as keyed records:
+ *
+ *     ek_guard_save(guard, 0, note, note_length, put, to, e);    now and then: what has changed
+ *     for each record, as it was written:
+ *         ek_state_add(state, key, bytes, length, e);
+ *     ek_guard_load(&guard, assets, state, &fit, e);
+ *
+ * Lists that come again after that, or after a transaction that was given up, are not to count
+ * twice: those that the state has seen are scored with ek_guard_look in place of ek_guard_take;
+ * those that were forwarded but are not in it are taken, and not scored.
+ *
  * Units: times in milliseconds since 1970, factors as plain ratios, lengths in bytes.
  * Ownership: what a function gives through `out` is the caller's, to be given back by the matching
  * _free; `const` pointers that are returned belong to the guard and live until its next call.
@@ -47,6 +58,7 @@ struct ek_error;
 struct ek_assets;
 struct ek_guard;
 struct ek_context;
+struct ek_state;
 
 /* Version of the library, "0.1.0". */
 const char *ek_version(void);
@@ -83,7 +95,7 @@ const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *
 const char *ek_guard_action(const struct ek_guard *g);
 /* Version of the plan that the last message was scored under; 0 before the first plan. */
 uint64_t ek_guard_plan_version(const struct ek_guard *g);
-/* Queries observed since the guard was made. */
+/* Queries observed in its life: by the guards whose state it has, too. */
 uint64_t ek_guard_queries(const struct ek_guard *g);
 
 /* A context for one thread. The assets must outlive it. */
@@ -97,6 +109,9 @@ int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
  * for it; now_ms as for ek_guard_observe. Guard and context must be of the same assets. EK_ESTATE
  * when there is none or it was taken; on failure ek_context_score must not be called for it. */
 int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e);
+/* As ek_guard_take, but the message is not taken into account: it gets what the plan has now for
+ * lists of its segments. */
+int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_error *e);
 /* As ek_guard_score, for the message of the context and the plan that it was taken under; needs the
  * context alone. */
 const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e);
@@ -111,6 +126,58 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
  * one, 0 when there is none. Events that nobody fetches are kept up to 4,096, then the oldest go.
  */
 int ek_guard_next_event(struct ek_guard *g, const char **json);
+
+/* Takes a record of a state: `key` is terminated, at most 39 bytes; with bytes NULL the record of
+ * that key is to be deleted, which may as well be left out. Both are good until it returns. A value
+ * other than 0 ends the save. */
+typedef int ek_guard_record(void *to, const char *key, const void *bytes, size_t length);
+
+/* All that the guard has seen, as records of at most 260 KiB (docs/format/state.md), and behind
+ * them their head, which makes a base of them. What has not changed since the last base is left
+ * out, unless `whole`; the first base of a guard is whole. `note` (at most 64 KiB) is kept in the
+ * head, for the caller. After a failure, or when the records were not kept, the next base must be
+ * whole: after a failure it is. EK_ESTATE: put said no; EK_ENOMEM, EK_ELIMIT. */
+int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t note_length,
+                  ek_guard_record *put, void *to, struct ek_error *e);
+
+/* Gathers the records of a state, which are copied. Those of a base may come in any order, behind
+ * them its head; bases one after the other. */
+int ek_state_new(struct ek_state **out, struct ek_error *e);
+void ek_state_free(struct ek_state *s);
+/* bytes NULL: the record was deleted. EK_EFORMAT: no record of a state, and nothing changed. */
+int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t length,
+                 struct ek_error *e);
+/* Number of the last base of which all is there, 0: none; bases of a guard are numbered from 1. Its
+ * queries, and its note, as long as no head is added. */
+uint64_t ek_state_base(const struct ek_state *s);
+uint64_t ek_state_queries(const struct ek_state *s);
+const void *ek_state_note(const struct ek_state *s, size_t *length);
+
+/* What a state was to a guard. */
+enum ek_state_fit {
+    EK_STATE_NONE,           /* there was no head */
+    EK_STATE_WHOLE,          /* it goes on as if it had never stopped */
+    EK_STATE_EARLIER,        /* the same, but from a base before the last, which is not complete */
+    EK_STATE_OTHER_PROFILE,  /* of another profile, limit of cells, or segments: sketches and
+                              * queries were kept, and the detector begins anew */
+    EK_STATE_OTHER_MANIFEST, /* refused, and so are those below */
+    EK_STATE_INCOMPLETE,     /* records that the head names are missing or differ */
+    EK_STATE_DAMAGED,
+    EK_STATE_OTHER_VERSION /* of the format */
+};
+/* "none", "whole", "earlier", ... */
+const char *ek_state_fit_name(enum ek_state_fit fit);
+
+/* A new guard with a state. *fit says what it was, with failures too, memory aside; *out is
+ * untouched then. The assets must outlive the guard, the state need not. */
+int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
+                  const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e);
+
+/* Adds what another guard of the same assets has seen: sketches and counts exactly, evidence as its
+ * theory allows. `from` keeps it. What its plan has stays in force for the rules' hold, time enough
+ * to be found again; the changes it has open are not taken over. EK_ENOMEM: neither is of any use.
+ */
+int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e);
 
 #ifdef __cplusplus
 }

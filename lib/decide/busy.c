@@ -148,18 +148,43 @@ static int take(struct ek_busy *b, uint64_t key)
     return which;
 }
 
-int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists)
+/* Counts a key; returns its counter. */
+static struct counter *count(struct ek_busy *b, uint64_t key, double lists)
 {
     int which = b->table[slot_of(b, key)] - 1;
     if (which < 0)
         which = take(b, key);
     struct counter *c = &b->counter[which];
-    c->count += b->weight;
+    c->count += lists * b->weight;
+    if (which >= b->cells) {
+        settle(b, c->place);
+        c = &b->counter[b->table[slot_of(b, key)] - 1];
+    }
+    return c;
+}
+
+static int cell_of(const struct ek_busy *b, const struct counter *c)
+{
+    int which = (int)(c - b->counter);
+    return which < b->cells ? which : -1;
+}
+
+int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists)
+{
+    const struct counter *c = count(b, key, 1);
     *lists = (c->count - c->error) / b->weight;
-    if (which < b->cells)
-        return which;
-    settle(b, c->place);
-    return -1;
+    return cell_of(b, c);
+}
+
+int ek_busy_add(struct ek_busy *b, uint64_t key, double lists)
+{
+    return cell_of(b, count(b, key, lists));
+}
+
+int ek_busy_cell(const struct ek_busy *b, uint64_t key)
+{
+    int which = b->table[slot_of(b, key)] - 1;
+    return which < b->cells ? which : -1;
 }
 
 double ek_busy_lists(const struct ek_busy *b, int cell)

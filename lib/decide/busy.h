@@ -32,6 +32,10 @@ void ek_busy_list(struct ek_busy *b);
 /* Counts a key. Returns its cell, or -1: it is a candidate now, and `lists` is how many of the
  * last lists were surely its own (faded). */
 int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists);
+/* The same as of so many lists at once (faded). */
+int ek_busy_add(struct ek_busy *b, uint64_t key, double lists);
+/* The cell that a key owns, -1: none. Counts nothing. */
+int ek_busy_cell(const struct ek_busy *b, uint64_t key);
 /* Lists of the owner of a cell, faded. */
 double ek_busy_lists(const struct ek_busy *b, int cell);
 /* Makes a candidate the owner of a cell; who owned it becomes a candidate. Nothing happens when

@@ -83,6 +83,14 @@ double ek_categories_moved(const struct ek_categories *c, int feature,
  * cells. */
 void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
                         uint64_t end);
+/* The same in parts: rows first .. end - 1 of the history, and one cell. */
+void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
+                             uint64_t end);
+void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cell);
+/* Adds what a cell of others, by the same profile, has seen. Of single values the evidence is kept
+ * of as many as there is room for. */
+void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_categories *others,
+                         int of);
 /* "new value", "value share", "value gone". */
 const char *ek_category_bet_name(int bet);
 

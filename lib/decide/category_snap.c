@@ -11,6 +11,12 @@ static void row_snap(struct ek_category *k, struct ek_snap *s, uint64_t number)
         ek_snap_raw(s, row->top, row->count * sizeof *row->top);
 }
 
+static void rows_snap(struct ek_category *k, struct ek_snap *s, uint64_t first, uint64_t end)
+{
+    for (uint64_t row = first; row < end && !s->rc; row++)
+        row_snap(k, s, row);
+}
+
 static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
 {
     struct ek_category_evidence *e = &k->evidence[cell];
@@ -24,6 +30,19 @@ static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
     ek_snap_raw(s, k->mean + (size_t)cell * values, values * sizeof *k->mean);
 }
 
+void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
+                             uint64_t end)
+{
+    for (int i = 0; i < c->count; i++)
+        rows_snap(&c->of[i], s, first, end);
+}
+
+void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cell)
+{
+    for (int i = 0; i < c->count; i++)
+        cell_snap(&c->of[i], s, cell);
+}
+
 void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
                         uint64_t end)
 {
@@ -33,8 +52,7 @@ void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, u
         int feature = c->of[i].feature, values = c->of[i].table->count;
         ek_snap_int(s, &feature, feature, feature);
         ek_snap_int(s, &values, values, values);
-        for (uint64_t row = first; row < end && !s->rc; row++)
-            row_snap(&c->of[i], s, row);
+        rows_snap(&c->of[i], s, first, end);
         for (int cell = 0; cell < cells; cell++)
             cell_snap(&c->of[i], s, cell);
     }

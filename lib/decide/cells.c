@@ -5,6 +5,7 @@
 #include "decide/busy.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     CANDIDATES_PER_CELL = 2,
@@ -163,13 +164,10 @@ static int give(struct ek_cells *c, int cell, int d, struct ek_text value, uint6
     return EK_OK;
 }
 
-static int pool(struct ek_cells *c, int d, uint64_t key)
+/* The cell of the pool. */
+static int other_of(struct ek_cells *c, int d)
 {
     struct dimension *dim = &c->dimension[d];
-    uint64_t bit = key >> 32 & (SEEN_BITS - 1), mask = (uint64_t)1 << (bit & 63);
-    dim->pooled++;
-    dim->bits += !(dim->seen[bit / 64] & mask);
-    dim->seen[bit / 64] |= mask;
     if (dim->other < 0) {
         c->cell[c->count] = (struct cell){d, 0, NULL};
         dim->other = c->count++;
@@ -177,21 +175,43 @@ static int pool(struct ek_cells *c, int d, uint64_t key)
     return dim->other;
 }
 
+static int pool(struct ek_cells *c, int d, uint64_t key)
+{
+    struct dimension *dim = &c->dimension[d];
+    uint64_t bit = key >> 32 & (SEEN_BITS - 1), mask = (uint64_t)1 << (bit & 63);
+    dim->pooled++;
+    dim->bits += !(dim->seen[bit / 64] & mask);
+    dim->seen[bit / 64] |= mask;
+    return other_of(c, d);
+}
+
+/* The next cell that nobody had, for a candidate. */
+static int give_new(struct ek_cells *c, int d, struct ek_text value, uint64_t key)
+{
+    int rc = give(c, c->count, d, value, key);
+    if (!rc) {
+        c->count++;
+        c->own++;
+    }
+    return rc;
+}
+
+static uint64_t key_of(int d, struct ek_text value)
+{
+    return ek_hash(value.text, value.length, (uint64_t)d + 1);
+}
+
 static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take, int16_t *id)
 {
     double lists;
-    uint64_t key = ek_hash(value.text, value.length, (uint64_t)d + 1);
+    uint64_t key = key_of(d, value);
     int cell = ek_busy_count(c->busy, key, &lists);
     c->dimension[d].lists++;
     if (cell < 0) {
         int fresh = c->own < c->limit;
         int own = fresh ? c->count : may_take ? cell_to_take(c, lists) : -1;
-        if (own >= 0 && give(c, own, d, value, key))
+        if (own >= 0 && (fresh ? give_new(c, d, value, key) : give(c, own, d, value, key)))
             return EK_ENOMEM;
-        if (own >= 0 && fresh) {
-            c->count++;
-            c->own++;
-        }
         cell = own >= 0 ? own : pool(c, d, key);
     }
     *id = (int16_t)cell;
@@ -219,6 +239,19 @@ int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
         if (ids[1 + d] >= 0)
             ek_cells_release(c, ids[1 + d]);
     return rc;
+}
+
+void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
+                   int16_t ids[EK_CELLS_PER_QUERY])
+{
+    ids[0] = 0;
+    for (int d = 0; d < c->dimensions; d++) {
+        struct ek_text value = ek_query_segment(q, c->dimension[d].name);
+        int cell = value.text ? ek_busy_cell(c->busy, key_of(d, value)) : -1;
+        if (value.text && cell < 0)
+            cell = c->dimension[d].other;
+        ids[1 + d] = (int16_t)cell;
+    }
 }
 
 int ek_cells_dimension(const struct ek_cells *c, int cell)
@@ -298,4 +331,62 @@ void ek_cells_snap(struct ek_cells *c, struct ek_snap *s)
     ek_busy_snap(c->busy, s);
     for (int i = 0; i < c->limit + c->dimensions; i++)
         ek_snap_require(s, ek_busy_owned(c->busy, i) == (c->cell[i].value != NULL));
+}
+
+static int dimension_named(const struct ek_cells *c, const char *name)
+{
+    int d = 0;
+    while (d < c->dimensions && strcmp(c->dimension[d].name, name) != 0)
+        d++;
+    return d < c->dimensions ? d : -1;
+}
+
+/* The cell here of a cell there, of dimension d here. */
+static int merge_cell(struct ek_cells *into, const struct ek_cells *from, int cell, int d,
+                      int16_t *to)
+{
+    const char *text = from->cell[cell].value;
+    int own = -1;
+    if (text) {
+        struct ek_text value = {text, strlen(text)};
+        uint64_t key = key_of(d, value);
+        own = ek_busy_add(into->busy, key, ek_busy_lists(from->busy, cell));
+        if (own < 0 && into->own < into->limit) {
+            own = into->count;
+            if (give_new(into, d, value, key))
+                return EK_ENOMEM;
+        }
+    }
+    *to = (int16_t)(own < 0 ? other_of(into, d) : own);
+    return EK_OK;
+}
+
+static void merge_dimension(struct dimension *into, const struct dimension *from)
+{
+    into->lists += from->lists;
+    into->pooled += from->pooled;
+    into->bits = 0;
+    for (int i = 0; i < SEEN_BITS / 64; i++) {
+        into->seen[i] |= from->seen[i];
+        into->bits += __builtin_popcountll(into->seen[i]);
+    }
+}
+
+int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *to)
+{
+    int rc = EK_OK;
+    to[0] = 0;
+    into->taken_count = 0;
+    for (int d = 0; d < from->dimensions; d++) {
+        int here = dimension_named(into, from->dimension[d].name);
+        for (int cell = 1; cell < from->count && !rc; cell++) {
+            if (from->cell[cell].dimension != d)
+                continue;
+            to[cell] = -1;
+            rc = here < 0 ? EK_OK : merge_cell(into, from, cell, here, &to[cell]);
+        }
+        if (here >= 0)
+            merge_dimension(&into->dimension[here], &from->dimension[d]);
+    }
+    return rc;
 }

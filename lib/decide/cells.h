@@ -48,6 +48,10 @@ int ek_cells_limit(const struct ek_cells *c);
  * cells; some dimensions may have counted it. */
 int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
                 int16_t ids[EK_CELLS_PER_QUERY]);
+/* The cells that a list would have if it counted, and none changed hands for it: a value without a
+ * cell has the pool of its dimension, -1 before there is one. */
+void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
+                   int16_t ids[EK_CELLS_PER_QUERY]);
 /* Cells that changed hands with the last list: all that was kept under these numbers is of another
  * value. */
 const int16_t *ek_cells_taken(const struct ek_cells *c, int *count);
@@ -61,6 +65,10 @@ int ek_cells_dimension(const struct ek_cells *c, int cell);
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell);
 const char *ek_cells_value(const struct ek_cells *c, int cell);
 struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension);
+/* Counts of another registry, and its values: each has the cell it has here, a free one, or the
+ * pool of its dimension. to [ek_cells_count(from)]: their numbers here, -1 for a dimension that is
+ * not among those here. Who nearly had a cell there is not taken over. EK_ENOMEM: some were. */
+int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *to);
 /* All but the names of the dimensions, who holds cells, and what the last list took. */
 void ek_cells_snap(struct ek_cells *c, struct ek_snap *s);
 

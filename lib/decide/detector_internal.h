@@ -217,6 +217,9 @@ struct ek_snap_bounds {
     int features, query_features, cells;
 };
 void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b);
+void ek_detector_cells_snap(struct ek_detector *d, struct ek_snap *s);
+void ek_detector_lists_snap(struct ek_detector *d, struct ek_snap *s);
+void ek_detector_settled_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_findings_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s);

@@ -244,3 +244,25 @@ void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_sna
         s->queries[at] = one.queries;
     }
 }
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+    return a < UINT32_MAX - b ? a + b : UINT32_MAX;
+}
+
+void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
+                             const struct ek_evidence_cells *others, int of)
+{
+    for (int f = 0; f < s->features; f++) {
+        size_t to = slot(s, cell, f), from = slot(others, of, f);
+        double here = s->queries[to], there = others->queries[from];
+        for (int i = 0; i < EK_BETS; i++)
+            s->r[to][i] += others->r[from][i];
+        if (there > 0)
+            s->mu[to] =
+                clamp((float)((here * (double)s->mu[to] + there * (double)others->mu[from]) /
+                              (here + there)),
+                      TRACK_MAX_LN);
+        s->queries[to] = sum_of(s->queries[to], others->queries[from]);
+    }
+}

@@ -93,6 +93,9 @@ int ek_evidence_take(const struct ek_evidence_list *list, const struct ek_alarm_
 void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature);
 /* Moves the tracked level, inside its bounds. */
 void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float shift_ln);
+/* Adds what cell `of` of others has: R is the sum, the level the mean by lists. */
+void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
+                             const struct ek_evidence_cells *others, int of);
 void ek_evidence_snap(struct ek_evidence *one, struct ek_snap *snap);
 void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap);
 

@@ -117,3 +117,14 @@ void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell)
         ek_snap_u32(s, &habit[f].lists);
     }
 }
+
+void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *others, int of)
+{
+    struct habit *to = habits_of(h, cell);
+    const struct habit *from = habits_of(others, of);
+    for (int f = 0; f < h->features; f++) {
+        for (int i = 0; i < EK_BETS; i++)
+            to[f].sum[i] += from[f].sum[i];
+        to[f].lists += from[f].lists;
+    }
+}

@@ -29,6 +29,8 @@ const float (*ek_habits_fair(struct ek_habits *h, int cell,
                              const struct ek_evidence_list *list))[EK_BETS];
 /* The list was taken into account: learns what the bets were from how the evidence has moved. */
 void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_list *list);
+/* Adds those of a cell of others. */
+void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *others, int of);
 /* Of one cell, between two lists; there is room for it. */
 void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell);
 

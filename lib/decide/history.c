@@ -127,9 +127,21 @@ static void row_snap(struct ek_history *h, struct ek_snap *s, uint64_t i, int st
                 (size_t)h->query_features * sizeof *h->query);
 }
 
-void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells)
+void ek_history_count_snap(struct ek_history *h, struct ek_snap *s)
 {
     ek_snap_u64(s, &h->count);
+}
+
+void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
+                            int cells)
+{
+    for (int i = first; i < end && !s->rc; i++)
+        row_snap(h, s, (uint64_t)i, strata, cells);
+}
+
+void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells)
+{
+    ek_history_count_snap(h, s);
     for (uint64_t i = ek_history_first(h); i < h->count && !s->rc; i++)
         row_snap(h, s, i, strata, cells);
 }

@@ -41,6 +41,11 @@ double ek_history_lists_per_day(const struct ek_history *h);
 void ek_history_forget(struct ek_history *h, int cell);
 /* Whether row i belongs to a cell. */
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
+/* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
+ * one. */
+void ek_history_count_snap(struct ek_history *h, struct ek_snap *s);
+void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
+                            int cells);
 /* The rows that may be read; their strata and cells are below the counts. */
 void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells);
 

@@ -35,6 +35,11 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
     return 1;
 }
 
+int ek_plan_has(const struct ek_plan *p, int feature, int cell)
+{
+    return number_of(p, feature, cell) < p->count;
+}
+
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell)
 {
     return number_of(p, feature, cell) < EK_PLAN_MAX;

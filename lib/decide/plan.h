@@ -32,6 +32,7 @@ struct ek_plan {
  * rose; nothing happens at EK_PLAN_MAX. */
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
                 int64_t now_ms);
+int ek_plan_has(const struct ek_plan *p, int feature, int cell);
 /* Whether ek_plan_set would take it. */
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell);
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);

@@ -46,7 +46,7 @@ static bool names_snap(const struct ek_detector *d, int dimensions, struct ek_sn
     return same;
 }
 
-static void cells_section(struct ek_detector *d, struct ek_snap *s)
+void ek_detector_cells_snap(struct ek_detector *d, struct ek_snap *s)
 {
     ek_cells_snap(d->cells, s);
     if (ek_snap_reads(s) && !s->rc)
@@ -59,7 +59,7 @@ static void cells_section(struct ek_detector *d, struct ek_snap *s)
     }
 }
 
-static void lists_section(struct ek_detector *d, struct ek_snap *s)
+void ek_detector_lists_snap(struct ek_detector *d, struct ek_snap *s)
 {
     int per_query = 1 + ek_cells_dimensions(d->cells);
     ek_snap_u64(s, &d->queries);
@@ -71,13 +71,18 @@ static void lists_section(struct ek_detector *d, struct ek_snap *s)
     ek_repeats_snap(d->relatives, s, d->queries);
 }
 
-static void history_section(struct ek_detector *d, struct ek_snap *s)
+void ek_detector_settled_snap(struct ek_detector *d, struct ek_snap *s)
 {
-    ek_history_snap(d->history, s, d->profile->strata, ek_cells_count(d->cells));
     for (int f = 0; f < d->features; f++) {
         ek_snap_u64(s, &d->settled[f]);
         ek_snap_require(s, d->settled[f] <= ek_history_count(d->history));
     }
+}
+
+static void history_section(struct ek_detector *d, struct ek_snap *s)
+{
+    ek_history_snap(d->history, s, d->profile->strata, ek_cells_count(d->cells));
+    ek_detector_settled_snap(d, s);
 }
 
 static void evidence_section(struct ek_detector *d, struct ek_snap *s)
@@ -102,8 +107,8 @@ static const struct section {
     const char *tag;
     void (*walk)(struct ek_detector *d, struct ek_snap *s);
 } sections[] = {
-    {"CELL", cells_section},    {"LIST", lists_section},      {"HIST", history_section},
-    {"EVID", evidence_section}, {"CATE", categories_section}, {"EPIS", ek_episodes_snap},
+    {"CELL", ek_detector_cells_snap}, {"LIST", ek_detector_lists_snap}, {"HIST", history_section},
+    {"EVID", evidence_section},       {"CATE", categories_section},     {"EPIS", ek_episodes_snap},
     {"FIND", ek_findings_snap},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

@@ -220,3 +220,52 @@ void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agree
         out->least[i] = w->tested[i] ? figure_at(i, w->bets[i].bound) : NAN;
     }
 }
+
+/* What its bets are about; reading, whether it is the same. */
+static bool same_watch(const struct ek_agreement_watch *w, struct ek_snap *s)
+{
+    uint64_t every = w->every;
+    double alarm = w->alarm, bound;
+    ek_snap_u64(s, &every);
+    ek_snap_f64(s, &alarm);
+    bool same = every == w->every && alarm == w->alarm;
+    for (int i = 0; i < EK_FIGURES; i++) {
+        bound = w->bets[i].bound;
+        ek_snap_f64(s, &bound);
+        same &= bound == w->bets[i].bound;
+    }
+    return same;
+}
+
+static void compared_snap(struct ek_agreement_watch *w, struct ek_snap *s)
+{
+    uint64_t first = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
+    for (uint64_t i = first; i < w->lists && !s->rc; i++) {
+        struct compared *one = &w->ring[i % EK_AGREEMENT_WINDOW];
+        ek_snap_u64(s, &one->query);
+        ek_snap_raw(s, one->list.figure, sizeof one->list.figure);
+    }
+}
+
+void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s)
+{
+    int drifted = w->drifted;
+    if (!same_watch(w, s)) {
+        s->at = s->end;
+        return;
+    }
+    ek_snap_raw(s, w->rng.s, sizeof w->rng.s);
+    ek_snap_u64(s, &w->turns);
+    ek_snap_u64(s, &w->chosen);
+    for (int i = 0; i < EK_FIGURES; i++) {
+        ek_snap_raw(s, w->bets[i].r, sizeof w->bets[i].r);
+        ek_snap_raw(s, w->bets[i].run, sizeof w->bets[i].run);
+        ek_snap_raw(s, w->bets[i].since, sizeof w->bets[i].since);
+    }
+    ek_snap_int(s, &drifted, 0, 1);
+    w->drifted = drifted;
+    ek_snap_u64(s, &w->lists);
+    ek_snap_u64(s, &w->from);
+    ek_snap_require(s, w->from <= w->lists);
+    compared_snap(w, s);
+}

@@ -14,6 +14,7 @@
 #define EK_GUARD_AGREEMENT_H
 
 #include "data/model.h"
+#include "base/snap.h"
 #include "data/query.h"
 
 #include <stdbool.h>
@@ -57,6 +58,10 @@ int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_query 
                             struct ek_error *e);
 /* After a change to drifted, `now` is that of the lists since it began, as far as they are kept. */
 void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agreement_view *out);
+
+/* All that it has seen. Reading, into a new one: what one of another model, or of another budget,
+ * had seen is left out. */
+void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s);
 
 struct ek_guard;
 /* That of a guard; NULL without a model, or with one that always routes the same features. */

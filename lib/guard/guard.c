@@ -1,39 +1,12 @@
 #include "evenkeel.h"
 
 #include "base/alloc.h"
-#include "decide/detector.h"
-#include "guard/agreement.h"
-#include "guard/assets.h"
 #include "guard/beyond.h"
-#include "guard/context.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
-#include "guard/open_findings.h"
-#include "guard/stream_clock.h"
-#include "guard/traffic.h"
+#include "guard/guard_internal.h"
 
 #include <stdbool.h>
-
-enum { EVENTS_MAX = 4096, EVENT_BYTES_MAX = 1 << 20 };
-
-struct ek_guard {
-    const struct ek_assets *assets;
-    struct ek_detector *detector;
-    struct ek_traffic *traffic;
-    struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
-    struct ek_open_findings open;
-    struct ek_plan plan;
-    struct ek_context *own; /* of who has one thread only */
-    struct ek_stream_clock stream_clock;
-    int64_t time_ms, clock_ms; /* now: by the stream, by the caller */
-    struct ek_buf event;
-    char *events[EVENTS_MAX]; /* ring */
-    uint64_t told, fetched;
-    char *handed_out;        /* the event last fetched */
-    struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */
-    unsigned said;           /* limits that were told, as bits */
-    int *members;            /* [F] scratch */
-};
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -46,7 +19,7 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     if (!g)
         return out_of_memory(e);
     g->assets = assets;
-    ek_buf_init(&g->event, EVENT_BYTES_MAX);
+    ek_buf_init(&g->event, EK_EVENT_BYTES_MAX);
     int cells = assets->cells ? assets->cells : EK_CELLS_DEFAULT_MAX;
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
                                   cells, e);
@@ -72,7 +45,7 @@ void ek_guard_free(struct ek_guard *g)
     if (!g)
         return;
     for (; g->fetched < g->told; g->fetched++)
-        ek_free(g->events[g->fetched % EVENTS_MAX]);
+        ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
     ek_free(g->handed_out);
     ek_traffic_free(g->traffic);
     ek_detector_free(g->detector);
@@ -80,25 +53,30 @@ void ek_guard_free(struct ek_guard *g)
     ek_context_free(g->own);
     ek_buf_release(&g->event);
     ek_free(g->members);
+    ek_ledger_clear(&g->saved);
     ek_free(g);
 }
 
-/* Puts the text of g->event into the ring; the oldest goes when nobody fetches. */
-static int tell(struct ek_guard *g)
+int ek_guard_tell(struct ek_guard *g, const char *event, size_t length)
 {
-    char *text = ek_strndup((const char *)g->event.data, g->event.length);
+    char *text = ek_strndup(event, length);
     if (!text)
         return EK_ENOMEM;
-    if (g->told - g->fetched == EVENTS_MAX) {
-        ek_free(g->events[g->fetched++ % EVENTS_MAX]);
+    if (g->told - g->fetched == EK_EVENTS_MAX) {
+        ek_free(g->events[g->fetched++ % EK_EVENTS_MAX]);
         g->beyond.count[EK_BOUND_EVENTS]++;
     }
-    g->events[g->told++ % EVENTS_MAX] = text;
+    g->events[g->told++ % EK_EVENTS_MAX] = text;
     return EK_OK;
 }
 
-/* query: the first that is scored under the plan. */
-static int tell_plan(struct ek_guard *g, uint64_t query)
+/* The text of g->event. */
+static int tell(struct ek_guard *g)
+{
+    return ek_guard_tell(g, (const char *)g->event.data, g->event.length);
+}
+
+int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
 {
     int rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
                            &g->plan, query, g->time_ms);
@@ -159,7 +137,7 @@ static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
     case EK_BOUNDS:
         break;
     }
-    return EVENTS_MAX;
+    return EK_EVENTS_MAX;
 }
 
 static int tell_limits(struct ek_guard *g, uint64_t query)
@@ -198,10 +176,10 @@ static int take_findings(struct ek_guard *g)
         if (!rc)
             rc = tell(g);
         if (!rc && changed)
-            rc = tell_plan(g, query);
+            rc = ek_guard_tell_plan(g, query);
     }
     if (!rc && expire(g))
-        rc = tell_plan(g, query);
+        rc = ek_guard_tell_plan(g, query);
     if (!rc)
         rc = tell_limits(g, query);
     return rc;
@@ -277,6 +255,20 @@ int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, stru
     return rc;
 }
 
+int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_error *e)
+{
+    int16_t cells[EK_CELLS_PER_QUERY];
+    const struct ek_cells *registry = ek_detector_registry(g->detector);
+    if (!c->prepared)
+        return ek_fail(e, EK_ESTATE, "no message was prepared");
+    c->prepared = false;
+    ek_cells_find(registry, &c->query, cells);
+    c->treated = apply_plan(g, c, cells, 1 + ek_cells_dimensions(registry));
+    c->plan_version = g->plan.version;
+    c->taken = true;
+    return EK_OK;
+}
+
 int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
                      struct ek_error *e)
 {
@@ -301,7 +293,7 @@ uint64_t ek_guard_plan_version(const struct ek_guard *g)
 
 uint64_t ek_guard_queries(const struct ek_guard *g)
 {
-    return ek_detector_queries(g->detector);
+    return g->adopted + ek_detector_queries(g->detector);
 }
 
 const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g)
@@ -321,7 +313,7 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
         g->clock_ms = now_ms;
         ek_traffic_time(g->traffic, g->time_ms);
     }
-    if (expire(g) && tell_plan(g, ek_detector_queries(g->detector)))
+    if (expire(g) && ek_guard_tell_plan(g, ek_detector_queries(g->detector)))
         return out_of_memory(e);
     return EK_OK;
 }
@@ -331,7 +323,7 @@ int ek_guard_next_event(struct ek_guard *g, const char **json)
     if (g->fetched == g->told)
         return 0;
     ek_free(g->handed_out);
-    g->handed_out = g->events[g->fetched++ % EVENTS_MAX];
+    g->handed_out = g->events[g->fetched++ % EK_EVENTS_MAX];
     *json = g->handed_out;
     return 1;
 }

@@ -80,16 +80,26 @@ void ek_traffic_time(struct ek_traffic *t, int64_t time_ms)
     t->now = time_ms / length - (time_ms % length < 0);
 }
 
+int ek_traffic_open(struct ek_traffic *t, int cell, struct ek_error *e)
+{
+    struct ek_windows **w = &t->windows[cell];
+    return *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
+}
+
+struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell)
+{
+    return cell < t->rule.cells ? t->windows[cell] : NULL;
+}
+
 static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q,
                         struct ek_error *e)
 {
-    struct ek_windows **w = &t->windows[cell];
-    int rc = *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
+    int rc = ek_traffic_open(t, cell, e);
     if (rc)
         return rc;
-    if (ek_windows_add(*w, t->now, q->x, q->items))
+    if (ek_windows_add(t->windows[cell], t->now, q->x, q->items))
         return fail(e);
-    if (!t->waits[cell] && ek_windows_unpacked(*w)) {
+    if (!t->waits[cell] && ek_windows_unpacked(t->windows[cell])) {
         t->waits[cell] = 1;
         t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.cells] = cell;
     }

@@ -16,6 +16,7 @@
 #include "decide/cells.h"
 #include "evenkeel.h"
 #include "guard/view.h"
+#include "num/windows.h"
 
 /* The window that is open with the one before; all that are kept; since the start. */
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_KEPT, EK_SPAN_LIFE, EK_SPANS };
@@ -46,6 +47,11 @@ int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
                     struct ek_feature_view out[EK_SPANS]);
 /* Those of training; [features], as long as the traffic lives, for any thread. */
 const struct ek_values *ek_traffic_training(const struct ek_traffic *t);
+
+/* The sketches of a cell, for the state: NULL when it has none. With ek_traffic_open it gets some.
+ * EK_ENOMEM. */
+struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell);
+int ek_traffic_open(struct ek_traffic *t, int cell, struct ek_error *e);
 
 /* That of a guard, which owns it. */
 struct ek_traffic *ek_guard_traffic(struct ek_guard *g);

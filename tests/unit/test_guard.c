@@ -11,6 +11,7 @@
 #include "guard/beyond.h"
 #include "score/scorer.h"
 #include "tests/check.h"
+#include "tests/guard_model.h"
 #include "tests/stream.h"
 
 #include <jansson.h>
@@ -39,38 +40,13 @@ struct bench {
     char *limit;   /* of the last limit that was told */
 };
 
-static struct ek_model *random_model(const struct ek_manifest *m)
-{
-    static const struct ek_model_shape shape = {.hidden_count = 1,
-                                                .hidden = {8},
-                                                .gate_size = 2,
-                                                .mask_input = true,
-                                                .log_input = EK_LOG_ALWAYS};
-    struct ek_model *model;
-    struct ek_rng r;
-    ek_rng_seed(&r, 3);
-    ck_assert_int_eq(ek_model_new(&model, m, &shape, NULL), EK_OK);
-    for (int i = 0; i < 8 * model->deep_inputs; i++)
-        model->weight[0][i] = (float)(.3 * ek_rng_normal(&r));
-    for (int i = 0; i < 8; i++)
-        model->weight[1][i] = (float)ek_rng_normal(&r);
-    for (int i = 0; i < 3 * model->routable_count; i++)
-        model->slope[i] = (float)ek_rng_normal(&r);
-    for (int f = 0; f < model->item_features; f++)
-        model->item_sd[f] = 1;
-    model->query_sd[0] = 1;
-    for (int k = 0; k < model->routable_count; k++)
-        model->log_sd[k] = .5f;
-    return model;
-}
-
 static void setup(struct bench *b, const char *rules, int with_model)
 {
     memset(b, 0, sizeof *b);
     struct ek_assets *a = &b->assets;
     a->manifest = stream_manifest();
     a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = with_model ? random_model(a->manifest) : NULL;
+    a->model = with_model ? guard_model(a->manifest) : NULL;
     ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL),
                      0);
     ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);

@@ -1,0 +1,47 @@
+/* The inside of a guard, for the files that make it: guard.c, and those that save, load and merge
+ * it. */
+#ifndef EK_GUARD_GUARD_INTERNAL_H
+#define EK_GUARD_GUARD_INTERNAL_H
+
+#include "decide/detector.h"
+#include "evenkeel.h"
+#include "guard/agreement.h"
+#include "guard/assets.h"
+#include "guard/beyond.h"
+#include "guard/context.h"
+#include "guard/ledger.h"
+#include "guard/open_findings.h"
+#include "guard/stream_clock.h"
+#include "guard/traffic.h"
+
+#include <stdbool.h>
+
+enum { EK_EVENTS_MAX = 4096, EK_EVENT_BYTES_MAX = 1 << 20 };
+
+struct ek_guard {
+    const struct ek_assets *assets;
+    struct ek_detector *detector;
+    struct ek_traffic *traffic;
+    struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
+    struct ek_open_findings open;
+    struct ek_plan plan;
+    struct ek_context *own; /* of who has one thread only */
+    struct ek_stream_clock stream_clock;
+    int64_t time_ms, clock_ms; /* now: by the stream, by the caller */
+    struct ek_buf event;
+    char *events[EK_EVENTS_MAX]; /* ring */
+    uint64_t told, fetched;
+    char *handed_out;        /* the event last fetched */
+    struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */
+    unsigned said;           /* limits that were told, as bits */
+    uint64_t adopted;        /* lists of other guards, or of an earlier one */
+    struct ek_ledger saved;  /* what the last base had */
+    int *members;            /* [F] scratch */
+};
+
+/* Puts a text into the ring of events; the oldest goes when nobody fetches. EK_ENOMEM. */
+int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
+/* The same of the plan; query: the first that is scored under it. */
+int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
+
+#endif

@@ -1,0 +1,284 @@
+#include "base/alloc.h"
+#include "decide/merge.h"
+#include "decide/plan_snap.h"
+#include "guard/guard_parts.h"
+#include "guard/state.h"
+#include "num/windows_snap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct loading {
+    struct ek_guard *g;
+    const struct ek_state *state;
+    struct ek_buf joined; /* of the part that is read */
+    char name[EK_PART_NAME];
+    int rc;
+};
+
+const char *ek_state_fit_name(enum ek_state_fit fit)
+{
+    static const char *const names[] = {"none",           "whole",      "earlier", "other_profile",
+                                        "other_manifest", "incomplete", "damaged", "other_version"};
+    return names[fit];
+}
+
+/* The part with v->name; nothing of it is there after a failure. */
+static struct ek_snap open_part(struct loading *v)
+{
+    return v->rc ? (struct ek_snap){.rc = v->rc} : ek_state_part(v->state, v->name, &v->joined);
+}
+
+static void close_part(struct loading *v, struct ek_snap *s)
+{
+    ek_snap_require(s, s->at == s->end);
+    v->rc = s->rc;
+}
+
+static void name_part(struct loading *v, const char *name)
+{
+    snprintf(v->name, sizeof v->name, "%s", name);
+}
+
+static void detector_part(struct loading *v, enum ek_detector_part part)
+{
+    struct ek_detector *d = v->g->detector;
+    for (int i = 0; i < ek_detector_part_count(d, part) && !v->rc; i++) {
+        ek_part_of_detector(v->name, part, i);
+        struct ek_snap s = open_part(v);
+        if (!s.rc)
+            ek_detector_part_snap(d, part, i, &s);
+        close_part(v, &s);
+    }
+}
+
+static void plan_part(struct loading *v)
+{
+    struct ek_guard *g = v->g;
+    name_part(v, EK_PART_OF_PLAN);
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_plan_snap(&g->plan, &s, g->assets->manifest->item_count,
+                     ek_cells_count(ek_detector_registry(g->detector)));
+    close_part(v, &s);
+    if (!v->rc)
+        ek_detector_keep(g->detector, &g->plan);
+}
+
+static void guard_part(struct loading *v)
+{
+    name_part(v, EK_PART_OF_GUARD);
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_guard_part_snap(v->g, &s);
+    close_part(v, &s);
+}
+
+/* A state that was saved without a model has none. */
+static void drift_part(struct loading *v)
+{
+    name_part(v, EK_PART_OF_DRIFT);
+    if (v->rc || !v->g->agreement || !ek_state_has(v->state, v->name))
+        return;
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_agreement_watch_snap(v->g->agreement, &s);
+    close_part(v, &s);
+}
+
+static void times(struct loading *v)
+{
+    const struct ek_state_head *h = &v->state->head;
+    struct ek_guard *g = v->g;
+    g->stream_clock = h->stream_clock;
+    g->time_ms = h->time_ms;
+    g->clock_ms = h->clock_ms;
+    g->saved.base = h->frame.base;
+    ek_traffic_time(g->traffic, g->time_ms);
+}
+
+/* All windows of one cell of the state, into new ones. */
+static void read_windows(struct loading *v, int cell, struct ek_windows *w)
+{
+    struct ek_snap s;
+    ek_part_numbered(v->name, EK_PART_OF_LIFE, cell);
+    s = open_part(v);
+    if (!s.rc)
+        ek_windows_life_snap(w, &s);
+    close_part(v, &s);
+    ek_part_numbered(v->name, EK_PART_OF_NOW, cell);
+    s = open_part(v);
+    if (!s.rc)
+        ek_windows_now_snap(w, &s);
+    close_part(v, &s);
+    for (int place = 0; place < ek_windows_places(w) && !v->rc; place++) {
+        ek_part_of_window(v->name, cell, place);
+        s = open_part(v);
+        if (!s.rc)
+            ek_windows_place_snap(w, &s, place);
+        close_part(v, &s);
+    }
+}
+
+/* As `to` is where windows are as they were; else they are fitted in. */
+static void windows_of_cell(struct loading *v, int cell, int to)
+{
+    struct ek_guard *g = v->g;
+    const struct ek_window_rule *then = &v->state->head.windows, *now = &g->assets->rules->windows;
+    struct ek_windows *had = NULL;
+    v->rc = ek_traffic_open(g->traffic, to, NULL);
+    if (v->rc)
+        return;
+    struct ek_windows *w = ek_traffic_windows(g->traffic, to);
+    if (cell == to && then->length_ms == now->length_ms && then->kept == now->kept) {
+        read_windows(v, cell, w);
+        return;
+    }
+    v->rc = ek_windows_new(&had, g->assets->manifest->item_count, then->kept, NULL);
+    if (v->rc)
+        return;
+    read_windows(v, cell, had);
+    if (!v->rc)
+        v->rc = ek_windows_merge(w, had, then->length_ms != now->length_ms);
+    ek_windows_free(had);
+}
+
+/* to_of [cells]: the cells of the state here, -1: none. NULL: the same. */
+static void all_windows(struct loading *v, int cells, const int16_t *to_of)
+{
+    for (int cell = 0; cell < cells && !v->rc; cell++) {
+        int to = to_of ? to_of[cell] : cell;
+        ek_part_numbered(v->name, EK_PART_OF_NOW, cell);
+        if (to >= 0 && to < v->g->assets->rules->windows.cells && ek_state_has(v->state, v->name))
+            windows_of_cell(v, cell, to);
+    }
+}
+
+static void whole(struct loading *v)
+{
+    detector_part(v, EK_PART_CELLS);
+    detector_part(v, EK_PART_LISTS);
+    detector_part(v, EK_PART_ROWS);
+    detector_part(v, EK_PART_EVIDENCE);
+    detector_part(v, EK_PART_CHANGES);
+    plan_part(v);
+    guard_part(v);
+    drift_part(v);
+    all_windows(v, ek_cells_count(ek_detector_registry(v->g->detector)), NULL);
+    times(v);
+}
+
+/* The cells of the state as they were. */
+static struct ek_cells *old_cells(struct loading *v)
+{
+    const struct ek_state_head *h = &v->state->head;
+    struct ek_cells *cells = NULL;
+    if (!v->rc)
+        v->rc = ek_cells_new(&cells, h->dimension, h->kind.dimensions, h->kind.cells);
+    if (v->rc)
+        return NULL;
+    name_part(v, EK_PART_OF_CELLS);
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_cells_snap(cells, &s); /* which of them the plan had does not matter */
+    v->rc = s.rc;
+    return cells;
+}
+
+/* The detector begins anew: what is known of training has changed. Values keep cells of their own
+ * as far as there is room, and the sketches of these go on. */
+static void sketches(struct loading *v)
+{
+    struct ek_guard *g = v->g;
+    struct ek_cells *cells = old_cells(v);
+    int16_t *to = NULL;
+    if (!v->rc) {
+        to = ek_calloc((size_t)ek_cells_count(cells), sizeof *to);
+        v->rc = to ? ek_detector_adopt_cells(g->detector, cells, to) : EK_ENOMEM;
+    }
+    if (!v->rc)
+        all_windows(v, ek_cells_count(cells), to);
+    g->adopted = v->state->head.queries;
+    g->plan.version = v->state->head.plan_version;
+    times(v);
+    ek_free(to);
+    ek_cells_free(cells);
+}
+
+static bool same_kind(const struct ek_guard *g, const struct ek_state_head *h)
+{
+    struct ek_detector_kind own = ek_detector_kind_of(g->detector);
+    bool same = own.profile == h->kind.profile && own.features == h->kind.features &&
+                own.query_features == h->kind.query_features && own.strata == h->kind.strata &&
+                own.bets == h->kind.bets && own.bounds == h->kind.bounds &&
+                own.history == h->kind.history && own.cells == h->kind.cells &&
+                own.dimensions == h->kind.dimensions;
+    for (int i = 0; same && i < own.dimensions; i++)
+        same = !strcmp(g->assets->rules->segment[i], h->dimension[i]);
+    return same;
+}
+
+/* What the records amount to, as far as can be said without reading their parts. */
+static int judge(const struct ek_state *s, const struct ek_assets *assets, enum ek_state_fit *fit,
+                 struct ek_error *e)
+{
+    if (s->other_version) {
+        *fit = EK_STATE_OTHER_VERSION;
+        return ek_fail(e, EK_ESTATE, "state was written in another version of its format");
+    }
+    if (!s->has_base && s->incomplete) {
+        *fit = EK_STATE_INCOMPLETE;
+        return ek_fail(e, EK_EFORMAT,
+                       "state is incomplete: records that its head names are not "
+                       "there or are other ones");
+    }
+    if (!s->has_base && s->damaged) {
+        *fit = EK_STATE_DAMAGED;
+        return ek_fail(e, EK_EFORMAT, "state is damaged: its head cannot be read");
+    }
+    if (!s->has_base) {
+        *fit = EK_STATE_NONE;
+        return ek_fail(e, EK_ESTATE, "there is no state: no head was read");
+    }
+    if (s->head.frame.manifest != assets->manifest->hash) {
+        *fit = EK_STATE_OTHER_MANIFEST;
+        return ek_fail(e, EK_ESTATE,
+                       "state is of another manifest (%016" PRIx64 ", here %016" PRIx64 ")",
+                       s->head.frame.manifest, assets->manifest->hash);
+    }
+    *fit = s->incomplete || s->damaged ? EK_STATE_EARLIER : EK_STATE_WHOLE;
+    return EK_OK;
+}
+
+static int why(const struct loading *v, struct ek_error *e)
+{
+    return v->rc == EK_ENOMEM ? ek_fail(e, EK_ENOMEM, "out of memory")
+                              : ek_fail(e, EK_EFORMAT, "state is damaged: '%s'", v->name);
+}
+
+int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
+                  const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e)
+{
+    struct loading v = {.state = state};
+    int rc = judge(state, assets, fit, e);
+    if (!rc)
+        rc = ek_guard_new(&v.g, assets, e);
+    if (rc)
+        return rc;
+    ek_buf_init(&v.joined, 0);
+    if (same_kind(v.g, &state->head)) {
+        whole(&v);
+    } else {
+        *fit = EK_STATE_OTHER_PROFILE;
+        sketches(&v);
+    }
+    ek_buf_release(&v.joined);
+    if (!v.rc) {
+        *out = v.g;
+        return EK_OK;
+    }
+    *fit = v.rc == EK_ENOMEM ? *fit : EK_STATE_DAMAGED;
+    ek_guard_free(v.g);
+    return why(&v, e);
+}

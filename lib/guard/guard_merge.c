@@ -1,0 +1,74 @@
+#include "base/alloc.h"
+#include "decide/merge.h"
+#include "guard/guard_internal.h"
+#include "num/windows_snap.h"
+
+/* Windows of a cell of `from`, into those of a cell here. */
+static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell, int to)
+{
+    struct ek_windows *had = ek_traffic_windows(from->traffic, cell);
+    if (!had || to < 0 || to >= into->assets->rules->windows.cells)
+        return EK_OK;
+    int rc = ek_traffic_open(into->traffic, to, NULL);
+    return rc ? rc : ek_windows_merge(ek_traffic_windows(into->traffic, to), had, false);
+}
+
+static void merge_times(struct ek_guard *into, const struct ek_guard *from)
+{
+    if (!into->stream_clock.started ||
+        (from->stream_clock.started && from->stream_clock.now_ms > into->stream_clock.now_ms))
+        into->stream_clock = from->stream_clock;
+    if (from->time_ms > into->time_ms)
+        into->time_ms = from->time_ms;
+    if (from->clock_ms > into->clock_ms)
+        into->clock_ms = from->clock_ms;
+    ek_traffic_time(into->traffic, into->time_ms);
+}
+
+/* An entry of the other plan stays until a hold from now: what is still wrong is found again by
+ * then. */
+static int merge_plan(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
+{
+    uint64_t version = into->plan.version;
+    int changed = 0;
+    for (int i = 0; i < from->plan.count; i++) {
+        const struct ek_plan_entry *entry = &from->plan.entry[i];
+        int cell = to[entry->cell];
+        if (cell < 0 || ek_plan_has(&into->plan, entry->feature, cell))
+            continue;
+        changed |= ek_plan_set(&into->plan, entry->feature, cell, entry->treatment, into->time_ms);
+        ek_plan_end(&into->plan, entry->feature, cell, into->time_ms, into->assets->rules->hold_ms);
+    }
+    if (!changed)
+        return EK_OK;
+    into->plan.version = 1 + (version > from->plan.version ? version : from->plan.version);
+    ek_detector_keep(into->detector, &into->plan);
+    return ek_guard_tell_plan(into, ek_detector_queries(into->detector));
+}
+
+static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
+{
+    into->adopted += ek_guard_queries(from);
+    into->said |= from->said;
+    for (int i = 0; i < EK_BOUNDS; i++)
+        into->beyond.count[i] += from->beyond.count[i];
+    if (from->saved.base > into->saved.base)
+        into->saved.base = from->saved.base;
+    ek_ledger_clear(&into->saved);
+}
+
+int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e)
+{
+    const struct ek_cells *cells = ek_detector_registry(from->detector);
+    int16_t *to = ek_calloc((size_t)ek_cells_count(cells), sizeof *to);
+    int rc = to ? ek_detector_merge(into->detector, from->detector, to) : EK_ENOMEM;
+    for (int cell = 0; cell < ek_traffic_cells(from->traffic) && !rc; cell++)
+        rc = merge_windows(into, from, cell, to[cell]);
+    if (!rc) {
+        merge_times(into, from);
+        merge_counts(into, from);
+        rc = merge_plan(into, from, to);
+    }
+    ek_free(to);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}

@@ -1,0 +1,61 @@
+#include "guard/guard_parts.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void ek_part_numbered(char name[EK_PART_NAME], const char *part, int number)
+{
+    snprintf(name, EK_PART_NAME, "%s/%05d", part, number);
+}
+
+void ek_part_of_window(char name[EK_PART_NAME], int cell, int place)
+{
+    snprintf(name, EK_PART_NAME, "%s/%05d/%04d", EK_PART_OF_WINDOW, cell, place);
+}
+
+void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, int number)
+{
+    static const char *const names[] = {EK_PART_OF_CELLS, EK_PART_OF_LISTS, EK_PART_OF_ROWS,
+                                        EK_PART_OF_EVIDENCE, EK_PART_OF_CHANGES};
+    if (part == EK_PART_ROWS || part == EK_PART_EVIDENCE)
+        ek_part_numbered(name, names[part], number);
+    else
+        snprintf(name, EK_PART_NAME, "%s", names[part]);
+}
+
+static void open_snap(struct ek_guard *g, struct ek_snap *s)
+{
+    int cells = ek_cells_count(ek_detector_registry(g->detector));
+    ek_snap_int(s, &g->open.count, 0, EK_EPISODES_MAX);
+    for (int i = 0; i < g->open.count; i++) {
+        ek_snap_int(s, &g->open.entry[i].feature, 0, g->assets->manifest->item_count - 1);
+        ek_snap_int(s, &g->open.entry[i].cell, 0, cells - 1);
+    }
+}
+
+static void event_snap(struct ek_guard *g, uint64_t number, struct ek_snap *s)
+{
+    char *text = ek_snap_reads(s) ? NULL : g->events[number % EK_EVENTS_MAX];
+    ek_snap_text(s, &text);
+    if (!ek_snap_reads(s))
+        return;
+    if (!s->rc)
+        s->rc = ek_guard_tell(g, text, strlen(text));
+    ek_free(text);
+}
+
+void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s)
+{
+    uint32_t said = g->said;
+    int waiting = (int)(g->told - g->fetched);
+    ek_snap_u64(s, &g->adopted);
+    ek_snap_u32(s, &said);
+    g->said = said;
+    ek_snap_raw(s, g->beyond.count, sizeof g->beyond.count);
+    open_snap(g, s);
+    ek_snap_int(s, &waiting, 0, EK_EVENTS_MAX);
+    for (int i = 0; i < waiting && !s->rc; i++)
+        event_snap(g, g->fetched + (uint64_t)i, s);
+}

@@ -1,0 +1,31 @@
+/* The parts of a guard's state: what each is called, and what is in it (docs/format/state.md). */
+#ifndef EK_GUARD_GUARD_PARTS_H
+#define EK_GUARD_GUARD_PARTS_H
+
+#include "decide/detector_parts.h"
+#include "guard/guard_internal.h"
+
+/* Names, by themselves or with a number behind them. */
+#define EK_PART_OF_CELLS    "cells"
+#define EK_PART_OF_CHANGES  "changes"
+#define EK_PART_OF_DRIFT    "drift"
+#define EK_PART_OF_EVIDENCE "evidence"
+#define EK_PART_OF_GUARD    "guard"
+#define EK_PART_OF_INDEX    "index"
+#define EK_PART_OF_LIFE     "life"
+#define EK_PART_OF_LISTS    "lists"
+#define EK_PART_OF_NOW      "now"
+#define EK_PART_OF_PLAN     "plan"
+#define EK_PART_OF_ROWS     "rows"
+#define EK_PART_OF_WINDOW   "window"
+
+/* With numbers of as many digits, so that names rise as they do: of a cell or a stretch of rows,
+ * and of a closed window of a cell. */
+void ek_part_numbered(char name[EK_PART_NAME], const char *part, int number);
+void ek_part_of_window(char name[EK_PART_NAME], int cell, int place);
+/* What a part of the detector is called. */
+void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, int number);
+/* What no other part has: limits that were told, open findings, events that wait. */
+void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s);
+
+#endif

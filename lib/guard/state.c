@@ -1,0 +1,246 @@
+#include "guard/state.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "guard/guard_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+int ek_state_new(struct ek_state **out, struct ek_error *e)
+{
+    struct ek_state *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return out_of_memory(e);
+    *out = s;
+    return EK_OK;
+}
+
+static void forget_base(struct ek_state *s)
+{
+    ek_state_head_release(&s->head);
+    ek_ledger_clear(&s->index);
+    s->has_base = false;
+}
+
+static void drop_records(struct ek_state *s, bool needed_too)
+{
+    int kept = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (s->record[i].needed && !needed_too)
+            s->record[kept++] = s->record[i];
+        else
+            ek_free(s->record[i].bytes);
+    }
+    s->count = kept;
+    s->sorted = kept < s->sorted ? kept : s->sorted;
+}
+
+void ek_state_free(struct ek_state *s)
+{
+    if (!s)
+        return;
+    forget_base(s);
+    drop_records(s, true);
+    ek_free(s->record);
+    ek_free(s);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct ek_state_record *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+const struct ek_state_record *ek_state_find(const struct ek_state *s, const char *key,
+                                            uint64_t hash)
+{
+    struct ek_state_record wanted = {.hash = hash};
+    snprintf(wanted.key, sizeof wanted.key, "%s", key);
+    return s->sorted ? bsearch(&wanted, s->record, (size_t)s->sorted, sizeof wanted, compare)
+                     : NULL;
+}
+
+static void sort(struct ek_state *s)
+{
+    if (s->sorted < s->count)
+        qsort(s->record, (size_t)s->count, sizeof *s->record, compare);
+    s->sorted = s->count;
+}
+
+/* Whether all records of a part are there; they are needed then. */
+static bool has_part(struct ek_state *s, const struct ek_ledger_part *part)
+{
+    char key[EK_KEY_BYTES];
+    for (int i = 0; i < part->records; i++) {
+        ek_ledger_key(key, part->name, i);
+        const struct ek_state_record *r = ek_state_find(s, key, part->hash[i]);
+        if (!r)
+            return false;
+        s->record[r - s->record].needed = true;
+    }
+    return true;
+}
+
+/* The records of a part, one behind the other. */
+static struct ek_snap bytes_of(const struct ek_state *s, const struct ek_ledger_part *part,
+                               struct ek_buf *joined)
+{
+    char key[EK_KEY_BYTES];
+    struct ek_snap out = {.rc = EK_OK};
+    ek_buf_clear(joined);
+    for (int i = 0; i < part->records && !out.rc; i++) {
+        ek_ledger_key(key, part->name, i);
+        const struct ek_state_record *r = ek_state_find(s, key, part->hash[i]);
+        out.rc = r ? ek_buf_add(joined, r->bytes, r->length) : EK_EFORMAT;
+    }
+    out.at = joined->data;
+    out.end = joined->data ? joined->data + joined->length : NULL;
+    return out;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct ek_ledger_part *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* Names rise. */
+static const struct ek_ledger_part *find_part(const struct ek_state *s, const char *name)
+{
+    struct ek_ledger_part wanted = {.records = 0};
+    snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    return s->index.count
+               ? bsearch(&wanted, s->index.part, (size_t)s->index.count, sizeof wanted, by_name)
+               : NULL;
+}
+
+bool ek_state_has(const struct ek_state *s, const char *name)
+{
+    return find_part(s, name) != NULL;
+}
+
+struct ek_snap ek_state_part(const struct ek_state *s, const char *name, struct ek_buf *joined)
+{
+    const struct ek_ledger_part *part = find_part(s, name);
+    if (part)
+        return bytes_of(s, part, joined);
+    return (struct ek_snap){.rc = EK_EFORMAT};
+}
+
+/* The index that a head names; EK_ESTATE when not all of it, and of what it names, is there. */
+static int find_base(struct ek_state *s, struct ek_state_head *head, struct ek_ledger *index)
+{
+    struct ek_buf joined;
+    snprintf(head->index.name, sizeof head->index.name, EK_PART_OF_INDEX);
+    for (int i = 0; i < s->count; i++)
+        s->record[i].needed = false;
+    sort(s);
+    if (!has_part(s, &head->index))
+        return EK_ESTATE;
+    ek_buf_init(&joined, 0);
+    struct ek_snap bytes = bytes_of(s, &head->index, &joined);
+    ek_ledger_snap(index, &bytes);
+    ek_snap_require(&bytes, bytes.at == bytes.end);
+    ek_buf_release(&joined);
+    for (int i = 0; i < index->count && !bytes.rc; i++)
+        if (!has_part(s, &index->part[i]))
+            bytes.rc = EK_ESTATE;
+    return bytes.rc;
+}
+
+/* A head ends a base: with all of it there, it is the one that counts. */
+static int add_head(struct ek_state *s, const void *bytes, size_t length, struct ek_error *e)
+{
+    struct ek_state_head head = {.dimension = NULL};
+    struct ek_ledger index = {0};
+    int rc = ek_state_head_read(&head, bytes, length, e);
+    s->other_version = rc == EK_ESTATE;
+    s->damaged = rc == EK_EFORMAT;
+    s->incomplete = false;
+    if (rc)
+        return rc == EK_ENOMEM ? rc : EK_OK;
+    rc = find_base(s, &head, &index);
+    if (rc) {
+        ek_state_head_release(&head);
+        ek_ledger_clear(&index);
+        s->damaged = rc == EK_EFORMAT;
+        s->incomplete = rc == EK_ESTATE;
+        return rc == EK_ENOMEM ? out_of_memory(e) : EK_OK;
+    }
+    forget_base(s);
+    s->head = head;
+    s->index = index;
+    s->has_base = true;
+    drop_records(s, false);
+    return EK_OK;
+}
+
+static int add_record(struct ek_state *s, const char *key, const struct ek_snap *body,
+                      struct ek_error *e)
+{
+    if (s->count == s->capacity) {
+        int capacity = s->capacity ? 2 * s->capacity : 256;
+        struct ek_state_record *record = ek_realloc(s->record, (size_t)capacity, sizeof *record);
+        if (!record)
+            return out_of_memory(e);
+        s->record = record;
+        s->capacity = capacity;
+    }
+    size_t length = (size_t)(body->end - body->at);
+    struct ek_state_record *r = &s->record[s->count];
+    *r = (struct ek_state_record){.length = length, .hash = ek_hash(body->at, length, 0)};
+    snprintf(r->key, sizeof r->key, "%s", key);
+    r->bytes = ek_calloc(length, 1);
+    if (!r->bytes)
+        return out_of_memory(e);
+    memcpy(r->bytes, body->at, length);
+    s->count++;
+    return EK_OK;
+}
+
+int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t length,
+                 struct ek_error *e)
+{
+    struct ek_record_frame frame;
+    struct ek_snap body;
+    bool head = !strcmp(key, EK_STATE_HEAD);
+    if (!bytes && head) {
+        forget_base(s);
+        drop_records(s, true);
+        s->incomplete = s->other_version = s->damaged = false;
+    }
+    if (!bytes)
+        return EK_OK;
+    if (head)
+        return add_head(s, bytes, length, e);
+    if (strlen(key) >= EK_KEY_BYTES)
+        return ek_fail(e, EK_EFORMAT, "'%.40s...' is no key of a state", key);
+    int rc = ek_record_open(bytes, length, &frame, &body, e);
+    if (rc == EK_ESTATE) /* of another version: a head that needs it says so */
+        return EK_OK;
+    return rc ? rc : add_record(s, key, &body, e);
+}
+
+uint64_t ek_state_base(const struct ek_state *s)
+{
+    return s->has_base ? s->head.frame.base : 0;
+}
+
+uint64_t ek_state_queries(const struct ek_state *s)
+{
+    return s->has_base ? s->head.queries : 0;
+}
+
+const void *ek_state_note(const struct ek_state *s, size_t *length)
+{
+    *length = s->has_base ? s->head.note.length : 0;
+    return s->has_base ? s->head.note.data : NULL;
+}

@@ -1,0 +1,140 @@
+/* A guard on a small shop, and a store of the records of its state as a compacted topic keeps them.
+ */
+#ifndef EK_TESTS_STATE_WORLD_H
+#define EK_TESTS_STATE_WORLD_H
+
+#include "base/buf.h"
+#include "data/codec.h"
+#include "evenkeel.h"
+#include "guard/assets.h"
+#include "tests/check.h"
+#include "tests/guard_model.h"
+#include "tests/shop.h"
+
+#include <stdlib.h>
+
+static const char STATE_RULES[] = "version: 1\n"
+                                  "defaults: {mode: enforce, confirm_queries: 32, hold: 60s}\n"
+                                  "segments: [arm, market]\n"
+                                  "windows: {length: 60s, kept: 3, cells: 6}\n";
+
+/* Bytes of a record before what it holds. */
+enum { STATE_FRAME = 28, STATE_CELLS = 10, STATE_MARKETS = 16, STATE_RECORDS = 2048 };
+
+static inline void state_assets_open(struct ek_assets *a, const char *rules, int training)
+{
+    *a = (struct ek_assets){.cells = STATE_CELLS, .manifest = shop_manifest()};
+    a->profile = shop_profile(a->manifest, training, STATE_MARKETS, "market");
+    a->model = guard_model(a->manifest);
+    a->model->fidelity.lists = 100;
+    for (int i = 0; i < EK_FIGURES; i++) {
+        a->model->fidelity.mean[i] = .5;
+        a->model->fidelity.sd[i] = .1;
+    }
+    ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL),
+                     EK_OK);
+    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
+}
+
+static inline void state_assets_close(struct ek_assets *a)
+{
+    ek_codec_free(a->codec);
+    ek_model_free(a->model);
+    ek_rules_free(a->rules);
+    ek_profile_free(a->profile);
+    ek_manifest_free(a->manifest);
+}
+
+/* The next list as a message. */
+static inline void state_message(struct shop *s, const struct ek_assets *a, struct ek_buf *out,
+                                 shop_change *change)
+{
+    struct ek_query *q = shop_next(s);
+    if (change)
+        change(s, q);
+    ek_buf_clear(out);
+    ck_assert_int_eq(ek_codec_encode(a->manifest, q, EK_FEATURES_ARRAY, out, NULL), EK_OK);
+}
+
+struct state_record {
+    char key[64];
+    uint8_t *bytes;
+    size_t length;
+};
+
+struct state_store {
+    struct state_record record[STATE_RECORDS];
+    int count, puts, deletes; /* kept; since the store was last asked to forget */
+    size_t bytes;             /* of the puts */
+    int fail_after;           /* puts until one is refused; 0: none is */
+};
+
+static inline int state_find(const struct state_store *s, const char *key)
+{
+    int i = 0;
+    while (i < s->count && strcmp(s->record[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+static inline void state_drop(struct state_store *s, int i)
+{
+    free(s->record[i].bytes);
+    s->record[i] = s->record[--s->count];
+}
+
+/* An ek_guard_record. */
+static inline int state_put(void *to, const char *key, const void *bytes, size_t length)
+{
+    struct state_store *s = to;
+    int i = state_find(s, key);
+    if (s->fail_after && !--s->fail_after)
+        return 1;
+    if (i < s->count)
+        state_drop(s, i);
+    s->deletes += !bytes;
+    if (!bytes)
+        return 0;
+    if (s->count == STATE_RECORDS)
+        return 1;
+    s->puts++;
+    s->bytes += length;
+    struct state_record *r = &s->record[s->count++];
+    snprintf(r->key, sizeof r->key, "%s", key);
+    r->bytes = malloc(length ? length : 1);
+    memcpy(r->bytes, bytes, length);
+    r->length = length;
+    return 0;
+}
+
+static inline void state_clear(struct state_store *s)
+{
+    while (s->count)
+        state_drop(s, 0);
+    *s = (struct state_store){.count = 0};
+}
+
+/* All records in an order that depends on the seed, the head last. */
+static inline struct ek_state *state_of(const struct state_store *s, uint64_t seed)
+{
+    struct ek_state *state = NULL;
+    struct ek_rng r;
+    int head = state_find(s, "head"), start, step;
+    ek_rng_seed(&r, seed);
+    start = (int)ek_rng_below(&r, (uint64_t)s->count + 1);
+    step = ek_rng_below(&r, 2) ? 1 : s->count - 1;
+    ck_assert_int_eq(ek_state_new(&state, NULL), EK_OK);
+    for (int n = 0, i = start; n < s->count; n++, i += step) {
+        const struct state_record *record = &s->record[i % s->count];
+        if (i % s->count != head)
+            ck_assert_int_eq(ek_state_add(state, record->key, record->bytes, record->length, NULL),
+                             EK_OK);
+    }
+    if (head < s->count)
+        ck_assert_int_eq(
+            ek_state_add(state, "head", s->record[head].bytes, s->record[head].length, NULL),
+            EK_OK);
+    return state;
+}
+
+#endif
