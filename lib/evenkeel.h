@@ -130,7 +130,7 @@ int ek_guard_next_event(struct ek_guard *g, const char **json);
 /* Takes a record of a state: `key` is terminated, at most 39 bytes; with bytes NULL the record of
  * that key is to be deleted, which may as well be left out. Both are good until it returns. A value
  * other than 0 ends the save. */
-typedef int ek_guard_record(void *to, const char *key, const void *bytes, size_t length);
+typedef int (*ek_guard_record)(void *to, const char *key, const void *bytes, size_t length);
 
 /* All that the guard has seen, as records of at most 260 KiB (docs/format/state.md), and behind
  * them their head, which makes a base of them. What has not changed since the last base is left
@@ -138,7 +138,7 @@ typedef int ek_guard_record(void *to, const char *key, const void *bytes, size_t
  * head, for the caller. After a failure, or when the records were not kept, the next base must be
  * whole: after a failure it is. EK_ESTATE: put said no; EK_ENOMEM, EK_ELIMIT. */
 int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t note_length,
-                  ek_guard_record *put, void *to, struct ek_error *e);
+                  ek_guard_record put, void *to, struct ek_error *e);
 
 /* Gathers the records of a state, which are copied. Those of a base may come in any order, behind
  * them its head; bases one after the other. */

@@ -10,7 +10,7 @@
 struct saving {
     struct ek_guard *g;
     bool whole; /* everything is written, changed or not */
-    ek_guard_record *put;
+    ek_guard_record put;
     void *to;
     struct ek_ledger next; /* what this base has */
     int passed;            /* parts of the last base that come before the present one */
@@ -294,7 +294,7 @@ static int why(const struct saving *v, struct ek_error *e)
 }
 
 int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t length,
-                  ek_guard_record *put, void *to, struct ek_error *e)
+                  ek_guard_record put, void *to, struct ek_error *e)
 {
     struct saving v = {.g = g, .whole = whole || !g->saved.count, .put = put, .to = to};
     if (length > EK_NOTE_MAX)
