@@ -298,7 +298,5 @@ int ek_config_workers(const struct ek_config *c)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (c->workers)
         return (int)c->workers;
-    return processors < 2                    ? 1
-           : processors - 1 > EK_WORKERS_MAX ? EK_WORKERS_MAX
-                                             : (int)processors - 1;
+    return processors < 1 ? 1 : processors > EK_WORKERS_MAX ? EK_WORKERS_MAX : (int)processors;
 }

@@ -13,6 +13,8 @@ enum {
     PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
     PREFETCH_KBYTES = 64 << 10,     /* of all workers together */
     PREFETCH_KBYTES_MIN = 8 << 10,
+    QUEUE_BACKOFF_MS = 10, /* until a full queue is looked at again */
+    BACKOFF_VERSION = 0x020300ff,
     LINGER_SHARE = 4, /* of the latency that is allowed */
 };
 
@@ -110,6 +112,11 @@ static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c, struct e
     return rc ? rc : ek_kafka_conf_set(conf, "reconnect.backoff.max.ms", "2000", e);
 }
 
+bool ek_kafka_conf_has_backoff(void)
+{
+    return rd_kafka_version() >= BACKOFF_VERSION;
+}
+
 static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int64_t message = c->message_bytes + MESSAGE_SLACK_BYTES;
@@ -129,6 +136,8 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                         at_least(message, PARTITION_FETCH_BYTES_MIN), e);
     if (!rc)
         rc = set_number(conf, "fetch.max.bytes", fetch, e);
+    if (!rc && ek_kafka_conf_has_backoff())
+        rc = set_number(conf, "fetch.queue.backoff.ms", QUEUE_BACKOFF_MS, e);
     if (!rc)
         rc = set_number(conf, "queued.max.messages.kbytes",
                         at_least(PREFETCH_KBYTES / ek_config_workers(c), PREFETCH_KBYTES_MIN), e);
@@ -139,10 +148,9 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                            at_least(2 * fetch, RECEIVE_BYTES_MIN), e);
 }
 
-/* At least once. Only the idempotent producer keeps the order of a partition over retries:
- * librdkafka makes the next request while one is on its way, however few may be, and sends it when
- * that one is refused. One request at a time costs no throughput: what comes meanwhile is sent
- * together. */
+/* At least once. Only the idempotent producer keeps the order of a partition over retries, also
+ * with the five requests it may have on their way; without it one at a time does not. Each request
+ * carries one partition, so one at a time makes partitions wait for each other. */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     char linger[32];
@@ -151,7 +159,7 @@ static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     if (!rc)
         rc = ek_kafka_conf_set(conf, "acks", "all", e);
     if (!rc)
-        rc = ek_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "1", e);
+        rc = ek_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", e);
     return rc ? rc : ek_kafka_conf_set(conf, "linger.ms", linger, e);
 }
 

@@ -13,6 +13,8 @@ int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
                            struct ek_kafka_watch *watch, struct ek_error *e);
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
                            struct ek_kafka_watch *watch, struct ek_error *e);
+/* Whether consumers look at a full queue again after a while of ours (librdkafka 2.3 and later). */
+bool ek_kafka_conf_has_backoff(void);
 /* Sets one property. EK_ECONFIG. */
 int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
                       struct ek_error *e);

@@ -11,6 +11,7 @@ enum {
     COMMITTED_WAIT_MS = 5000,
     COMMIT_WAIT_MS = 5000,
     CLOSE_SLICE_MS = 50,
+    NUDGE_EVERY_MS = 10,
     COOPERATIVE_VERSION = 0x020a00ff
 };
 
@@ -26,6 +27,7 @@ struct ek_input {
     int readers;
     rd_kafka_message_t **batch; /* [config->batch] */
     int64_t drain_ms;
+    int64_t nudge_due_ms;
     bool closed;
 };
 
@@ -42,13 +44,13 @@ static int64_t start_of(struct ek_input *in, const rd_kafka_topic_partition_t *p
 }
 
 /* A partition has the same reader for as long as there are so many. */
-static int reader_of(const struct ek_input *in, const rd_kafka_topic_partition_t *p)
+static int reader_of(const struct ek_input *in, const char *topic, int partition)
 {
-    size_t topic = 0;
-    while (topic < in->config->topics.count &&
-           strcmp(in->config->topics.items[topic], p->topic) != 0)
-        topic++;
-    return (int)((topic + (size_t)p->partition) % (size_t)in->readers);
+    size_t number = 0;
+    while (number < in->config->topics.count &&
+           strcmp(in->config->topics.items[number], topic) != 0)
+        number++;
+    return (int)((number + (size_t)partition) % (size_t)in->readers);
 }
 
 /* Before the client is told to fetch, so that nothing goes into the common queue. */
@@ -57,7 +59,7 @@ static bool give_to_reader(struct ek_input *in, const rd_kafka_topic_partition_t
     rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
     if (!own)
         return false;
-    rd_kafka_queue_forward(own, in->reader[reader_of(in, p)]);
+    rd_kafka_queue_forward(own, in->reader[reader_of(in, p->topic, p->partition)]);
     rd_kafka_queue_destroy(own);
     return true;
 }
@@ -359,6 +361,37 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
     return ek_kafka_failure(&in->watch, e);
 }
 
+/* An open lane of the reader whose broker was seen to have more than was given out; NULL: none. */
+static const struct ek_lane *behind(struct ek_input *in, int reader)
+{
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        int64_t low = -1, high = -1, next = lane->tail ? lane->tail->offset + 1 : lane->next;
+        if (!lane->open || next < 0 || reader_of(in, lane->topic, lane->partition) != reader)
+            continue;
+        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
+        if (high > next)
+            return lane;
+    }
+    return NULL;
+}
+
+/* A client that had enough sleeps for up to a second before it looks whether that is used up, where
+ * ek_kafka_conf_has_backoff does not hold (librdkafka issue 2879). Any request to the broker wakes
+ * it; the answer to this one is not waited for. */
+static void nudge(struct ek_input *in, int reader)
+{
+    int64_t now = ek_now_ms();
+    bool due = now >= in->nudge_due_ms && !ek_kafka_conf_has_backoff();
+    const struct ek_lane *lane = due ? behind(in, reader) : NULL;
+    if (!lane)
+        return;
+    in->nudge_due_ms = now + NUDGE_EVERY_MS;
+    rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(one, lane->topic, lane->partition)->offset = ek_wall_ms();
+    rd_kafka_offsets_for_times(in->client, one, 0);
+    rd_kafka_topic_partition_list_destroy(one);
+}
+
 int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
                   size_t *count, struct ek_error *e)
 {
@@ -380,6 +413,8 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
             take_error(in, in->batch[i]);
         rd_kafka_message_destroy(in->batch[i]);
     }
+    if (got <= 0)
+        nudge(in, reader);
     ek_metrics_count(in->watch.metrics, EK_COUNT_CONSUMED, *count);
     ek_metrics_count(in->watch.metrics, EK_COUNT_BYTES_IN, bytes);
     return rc;

@@ -324,6 +324,25 @@ START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
 }
 END_TEST
 
+/* Each part has a batch for every partition; the client has enough with one. A client that slept
+ * for a second whenever it has would not be through in time. */
+START_TEST(a_client_that_had_enough_fetches_again_when_that_is_used_up)
+{
+    enum { PARTS = 50 };
+    struct scene s;
+    begin_with(&s, PARTITIONS);
+    s.spread = PARTITIONS;
+    s.change = make_short;
+    set(&s, "input.librdkafka", "queued.min.messages=1");
+    for (int i = 0; i < PARTS; i++)
+        feed(&s, (uint64_t)i * LISTS, (uint64_t)(i + 1) * LISTS);
+    start(&s);
+    wait_for(&s, PARTS * LISTS);
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
 /* What the group has committed, all partitions together. */
 static uint64_t committed(struct scene *s)
 {
@@ -666,6 +685,7 @@ Suite *suite_stage(void)
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
                     the_order_of_each_partition_holds_while_requests_are_tried_again,
+                    a_client_that_had_enough_fetches_again_when_that_is_used_up,
                     a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read,
                     a_stage_with_one_worker_tells_what_a_guard_alone_tells,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,

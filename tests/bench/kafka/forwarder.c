@@ -27,6 +27,10 @@ enum {
     ANSWER_MS = 10000
 };
 
+/* So much that the consumer never has enough: librdkafka 2.0.2 would then sleep for up to a second.
+ */
+static const char QUEUE_KBYTES[] = "1048576";
+
 /* One partition of the input: where the next commit may stand. */
 struct lane {
     int64_t open; /* the first offset without an acknowledgement */
@@ -178,6 +182,7 @@ static void open_clients(struct forwarder *f, const char *path)
     char text[700];
     if (ek_config_load(&f->config, path, &e) ||
         ek_kafka_conf_consumer(&consumer, f->config, NULL, &e) ||
+        ek_kafka_conf_set(consumer, "queued.max.messages.kbytes", QUEUE_KBYTES, &e) ||
         ek_kafka_conf_producer(&producer, f->config, NULL, &e))
         die(path, ek_error_text(&e, text, sizeof text));
     rd_kafka_conf_set_error_cb(consumer, NULL);
