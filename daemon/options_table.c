@@ -147,8 +147,8 @@ static const struct ek_option OPTIONS[] = {
      .low = 1,
      .high = EK_WORKERS_MAX,
      .word = "auto",
-     .help = "threads that decode and score, each for its own partitions; auto: one less than "
-             "there are processors, at least one"},
+     .help = "threads that decode and score, each for its own partitions; auto: as many as "
+             "there are processors"},
     {.key = "pipeline.batch",
      .type = EK_OPTION_INT,
      AT(batch),
