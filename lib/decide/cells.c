@@ -254,6 +254,36 @@ void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
     }
 }
 
+/* A cell for a value that has none: a new one, or that of the least busy. */
+static int own_for(struct ek_cells *c, int d, struct ek_text value, int may_take, int *cell)
+{
+    double lists;
+    uint64_t key = key_of(d, value);
+    int fresh = c->own < c->limit;
+    if (!fresh)
+        look_for_least(c);
+    *cell = fresh ? c->count : may_take ? c->least : -1;
+    if (*cell < 0)
+        return EK_OK;
+    ek_busy_count(c->busy, key, &lists); /* only who is known can own */
+    return fresh ? give_new(c, d, value, key) : give(c, *cell, d, value, key);
+}
+
+int ek_cells_give(struct ek_cells *c, struct ek_text dimension, struct ek_text value, int may_take,
+                  int *cell)
+{
+    int d = 0;
+    c->taken_count = 0;
+    *cell = dimension.text ? -1 : 0;
+    while (dimension.text && d < c->dimensions &&
+           ek_text_compare(dimension, c->dimension[d].name) != 0)
+        d++;
+    if (!dimension.text || d == c->dimensions)
+        return EK_OK;
+    *cell = value.text ? ek_busy_cell(c->busy, key_of(d, value)) : c->dimension[d].other;
+    return value.text && *cell < 0 ? own_for(c, d, value, may_take, cell) : EK_OK;
+}
+
 int ek_cells_dimension(const struct ek_cells *c, int cell)
 {
     return c->cell[cell].dimension;

@@ -56,6 +56,11 @@ void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
  * value. */
 const int16_t *ek_cells_taken(const struct ek_cells *c, int *count);
 uint64_t ek_cells_taken_ever(const struct ek_cells *c);
+/* Cell of a value by its dimension's name (text NULL: all traffic; value NULL: the pool), for a
+ * value that no list brought: it gets a cell if it has none, as of one list, that of the least busy
+ * one too when it `may_take` and there is no room. -1 when there is none. EK_ENOMEM. */
+int ek_cells_give(struct ek_cells *c, struct ek_text dimension, struct ek_text value, int may_take,
+                  int *cell);
 /* Keeps a cell from being taken, once per call, until released as often. */
 void ek_cells_hold(struct ek_cells *c, int cell);
 void ek_cells_release(struct ek_cells *c, int cell);

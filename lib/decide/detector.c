@@ -36,6 +36,13 @@ int ek_detector_grow(struct ek_detector *d, int cells)
     if (!planned)
         return EK_ENOMEM;
     d->planned = planned;
+    if (d->foreign) {
+        uint8_t *foreign = ek_realloc(d->foreign, after, sizeof *foreign);
+        if (!foreign)
+            return EK_ENOMEM;
+        d->foreign = foreign;
+        memset(foreign + before, 0, after - before);
+    }
     memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
     if (ek_evidence_cells_room(d->evidence, capacity) ||
         ek_categories_room(d->categories, capacity) ||
@@ -50,7 +57,7 @@ int ek_detector_grow(struct ek_detector *d, int cells)
 /* A cell that changed hands starts from nothing: R = 0 is where the new value's evidence begins, as
  * if it had had a cell all along. So however often cells change hands, every list is tested once in
  * its dimension, and the budget of false alarms holds (evidence.h). */
-static void forget_taken(struct ek_detector *d)
+void ek_detector_forget_taken(struct ek_detector *d)
 {
     int count;
     const int16_t *taken = ek_cells_taken(d->cells, &count);
@@ -69,7 +76,7 @@ static void forget_taken(struct ek_detector *d)
 static int cells_of(struct ek_detector *d, const struct ek_query *q)
 {
     int rc = ek_cells_of(d->cells, q, d->fetched == d->findings, d->cell_of);
-    forget_taken(d);
+    ek_detector_forget_taken(d);
     return rc ? rc : ek_detector_grow(d, ek_cells_count(d->cells));
 }
 
@@ -152,7 +159,7 @@ static void take_profile(struct ek_detector *d)
 }
 
 /* A category is tested for what is missing, and for its values. */
-static int watching(const struct ek_detector *d)
+int ek_detector_watching(const struct ek_detector *d)
 {
     int count = 0;
     for (int f = 0; f < d->features; f++)
@@ -190,7 +197,8 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
         return out_of_memory(e);
     }
     take_profile(d);
-    d->level = ek_alarm_level_of((double)rules->false_alarms, watching(d), rules->segment_count);
+    d->level = ek_alarm_level_of((double)rules->false_alarms, ek_detector_watching(d),
+                                 rules->segment_count);
     *out = d;
     return EK_OK;
 }
@@ -225,6 +233,8 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->slope);
     ek_evidence_cells_free(d->evidence);
     ek_tick_free(d->tick);
+    ek_free(d->foreign_claim);
+    ek_free(d->foreign);
     ek_free(d->episode_of);
     ek_free(d->planned);
     ek_habits_free(d->habits);
@@ -263,7 +273,7 @@ static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_lis
             continue;
         struct ek_episode *e = ek_episode_at(d, cell, f);
         bool hears = concerns(d, f, cell);
-        if (e || !hears)
+        if (e || !hears || ek_detector_is_foreign(d, cell, f))
             ek_make_unevident(d->evident, f);
         if (e && hears)
             ek_episode_list(d, e, &record[f], record[f].r - ek_detector_level(d, cell, f), query);
@@ -308,8 +318,8 @@ static void categories_of_cell(struct ek_detector *d, int cell, int relative)
 {
     for (int i = 0; i < ek_categories_count(d->categories); i++) {
         int f = ek_categories_feature(d->categories, i);
-        if (ek_episode_at(d, cell, f) || (relative && ek_detector_resembles(d, f)) ||
-            !concerns(d, f, cell))
+        if (ek_episode_at(d, cell, f) || ek_detector_is_foreign(d, cell, f) ||
+            (relative && ek_detector_resembles(d, f)) || !concerns(d, f, cell))
             continue;
         int bet = ek_categories_add(d->categories, i, cell, &d->level);
         if (bet >= 0)

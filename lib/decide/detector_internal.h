@@ -112,6 +112,9 @@ struct ek_detector {
     uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
     int *open;         /* [F] episodes that claim their lists, per feature */
     uint32_t claims;   /* how often that has changed */
+    struct ek_claim *foreign_claim; /* of others in a fleet, which `open` counts too */
+    int foreign_claims;
+    uint8_t *foreign;           /* [cell_capacity, F] is among them; NULL before the first */
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;
@@ -132,6 +135,10 @@ struct ek_detector {
     float *slope; /* [query_features] */
 };
 
+/* Features that are watched, categories twice. */
+int ek_detector_watching(const struct ek_detector *d);
+/* Cells that changed hands with the last list start from nothing. */
+void ek_detector_forget_taken(struct ek_detector *d);
 /* Room for so many cells. EK_ENOMEM. */
 int ek_detector_grow(struct ek_detector *d, int cells);
 /* Whether the residuals of related lists of this feature resemble each other: only the first of
@@ -157,6 +164,12 @@ bool ek_detector_explained(struct ek_detector *d, const int16_t *cells, int feat
 static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
 {
     return (size_t)cell * (size_t)d->features + (size_t)feature;
+}
+
+/* Whether another instance has a finding there. */
+static inline bool ek_detector_is_foreign(const struct ek_detector *d, int cell, int feature)
+{
+    return d->foreign && d->foreign[ek_detector_slot(d, cell, feature)];
 }
 
 /* Tracked level of a cell, relative to its strata in training: a segment value goes with all
@@ -200,6 +213,9 @@ bool ek_turn_to_relief(struct ek_detector *d, const struct ek_episode *e, bool n
 
 /* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
+/* What is to be told of it now. */
+void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
+                        enum ek_finding_state state, const char *reason, struct ek_finding *f);
 /* One more list of the episode's cell. */
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);

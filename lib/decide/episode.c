@@ -61,32 +61,38 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
                                        g->level.low_ln, g->level.high_ln, f->unit);
 }
 
+void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
+                        enum ek_finding_state state, const char *reason, struct ek_finding *f)
+{
+    uint64_t last = ek_history_count(d->history) - 1;
+    memset(f, 0, sizeof *f);
+    f->state = state;
+    f->episode = e->number;
+    f->cause = e->cause;
+    f->query = ek_history_row(d->history, last)->query;
+    f->time_ms = ek_history_row(d->history, last)->time_ms;
+    f->since_query = e->since_query;
+    f->since_ms = e->since_ms;
+    f->feature = e->feature;
+    f->cell = e->cell;
+    f->dimension = ek_cells_dimension_name(d->cells, e->cell);
+    f->value = ek_cells_value(d->cells, e->cell);
+    f->signal = e->bet < EK_BETS ? ek_bet_name(e->bet) : ek_category_bet_name(e->bet);
+    f->reason = reason;
+    f->factor = f->factor_low = f->factor_high = f->error_ln = NAN;
+    f->share = f->spread_ratio = 1;
+    f->query_feature = -1;
+    if (e->phase == EK_PHASE_CONFIRMED)
+        describe(d, e, f);
+}
+
 static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,
                  const char *reason)
 {
-    uint64_t last = ek_history_count(d->history) - 1;
     struct ek_finding f;
     if (e->quiet)
         return;
-    memset(&f, 0, sizeof f);
-    f.state = state;
-    f.episode = e->number;
-    f.cause = e->cause;
-    f.query = ek_history_row(d->history, last)->query;
-    f.time_ms = ek_history_row(d->history, last)->time_ms;
-    f.since_query = e->since_query;
-    f.since_ms = e->since_ms;
-    f.feature = e->feature;
-    f.cell = e->cell;
-    f.dimension = ek_cells_dimension_name(d->cells, e->cell);
-    f.value = ek_cells_value(d->cells, e->cell);
-    f.signal = e->bet < EK_BETS ? ek_bet_name(e->bet) : ek_category_bet_name(e->bet);
-    f.reason = reason;
-    f.factor = f.factor_low = f.factor_high = f.error_ln = NAN;
-    f.share = f.spread_ratio = 1;
-    f.query_feature = -1;
-    if (e->phase == EK_PHASE_CONFIRMED)
-        describe(d, e, &f);
+    ek_episode_finding(d, e, state, reason, &f);
     if (d->findings - d->fetched == EK_FINDINGS_MAX) {
         d->fetched++;
         d->beyond.count[EK_BOUND_FINDINGS]++;

@@ -13,9 +13,10 @@ bool ek_detector_explained(struct ek_detector *d, const int16_t *cells, int feat
         if (cells[i] < 0 || cells[i] == cell)
             continue;
         const struct ek_episode *e = ek_episode_at(d, cells[i], feature);
-        if (!e || !e->claimed)
+        bool foreign = ek_detector_is_foreign(d, cells[i], feature);
+        if (!foreign && !(e && e->claimed))
             continue;
-        if (!claims || cell == 0 || (cells[i] != 0 && e->number < own->number))
+        if (!claims || cell == 0 || (cells[i] != 0 && (foreign || e->number < own->number)))
             return true;
     }
     return false;
