@@ -1,0 +1,20 @@
+/* A finding in the records of a fleet: numbers and names, no texts of the detector. */
+#ifndef EK_GUARD_FLEET_FINDING_H
+#define EK_GUARD_FLEET_FINDING_H
+
+#include "data/manifest.h"
+#include "decide/finding.h"
+#include "guard/fleet_wire.h"
+
+/* Times in records are within this of 1970, in ms. */
+#define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
+
+void ek_fleet_finding_put(struct ek_wire_out *w, const struct ek_manifest *m,
+                          const struct ek_finding *f);
+/* A confirmed one. Its cell and texts are not filled in, nor are units and categories; feature is
+ * -1 when the manifest has none of its name. */
+void ek_fleet_finding_get(struct ek_wire *w, const struct ek_manifest *m, struct ek_finding *f);
+/* Number of an item feature by its name, -1 when there is none. */
+int ek_fleet_feature(const struct ek_manifest *m, struct ek_text name);
+
+#endif

@@ -1,0 +1,117 @@
+/* The plan record, which the decider writes at each of its ticks, and the plans an instance keeps
+ * of it (docs/format/fleet.md).
+ *
+ * A record has the whole plan by names, from when on it holds, the findings that are open, and the
+ * features whose lists the decider asks for. Which record counts is decided by their order in the
+ * log, the same for everybody: one of a later term, or of the same term by the same decider, or of
+ * the same term by a decider whose name comes later; and its version must be new. A record of a
+ * lower term is that of a decider who has not noticed yet that another one decides.
+ *
+ * Of a list the newest plan counts that holds from its time on, so that all instances score the
+ * lists of a moment alike and a list that comes again is scored as before. A list from more than
+ * EK_FLEET_SAME_MS ahead or behind the stream's time gets the plan of now: faulty lists that come
+ * late must not go unrouted. An instance that hears nothing keeps the plan it has.
+ * Owner: the caller. One thread at a time.
+ */
+#ifndef EK_GUARD_FLEET_PLAN_H
+#define EK_GUARD_FLEET_PLAN_H
+
+#include "data/manifest.h"
+#include "decide/finding.h"
+#include "decide/plan.h"
+#include "decide/pooled.h"
+#include "guard/fleet_wire.h"
+
+enum {
+    EK_FLEET_PLANS = 16,          /* kept */
+    EK_FLEET_SAME_MS = 60000,     /* of the stream's time */
+    EK_FLEET_SILENT_MS = 10000,   /* without a record: cut off */
+    EK_FLEET_FINDINGS_MAX = 1024, /* open in a record */
+    EK_FLEET_ASKS_MAX = 16,
+};
+
+struct ek_fleet_plan_head {
+    struct ek_text decider;
+    uint64_t term, version;
+    uint32_t episodes; /* of the fleet, ever: findings are numbered */
+    int64_t from_ms;   /* in the stream's time */
+    int64_t clock_ms;  /* of the decider when it wrote the record */
+    struct ek_fleet_dimensions dimensions;
+};
+
+/* An entry: names are views. */
+struct ek_fleet_entry {
+    struct ek_fleet_cell cell;
+    struct ek_text feature;
+    struct ek_treatment treatment;
+    int64_t since_ms, until_ms, hold_ms;
+};
+
+/* Lists of a feature that the decider wants. */
+struct ek_fleet_ask {
+    struct ek_text feature;
+    uint32_t number; /* of the ask */
+    uint32_t rows;   /* the newest, in a record at most */
+};
+
+void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                        const struct ek_fleet_entry *entry);
+
+/* Hears of the content of a record, in its order. */
+struct ek_fleet_plan_hears {
+    void *context;
+    int (*entry)(void *context, const struct ek_fleet_entry *entry);
+    int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
+    int (*ask)(void *context, const struct ek_fleet_ask *ask);
+};
+
+/* What a decider writes: these, then as many as it said of entries (put one by one), findings
+ * (cell and ek_fleet_finding_put), asks. */
+void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
+                         const struct ek_fleet_plan_head *head);
+void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask);
+
+/* Checks all of it before anybody hears of anything. EK_EFORMAT, or what a function returned. */
+int ek_fleet_plan_read(const void *bytes, size_t length, const struct ek_manifest *m,
+                       struct ek_fleet_plan_head *head, const struct ek_fleet_plan_hears *hears,
+                       struct ek_error *e);
+
+/* Which of the records counts: kept by who reads the log, {0} before the first. */
+struct ek_fleet_order {
+    uint64_t term, version;
+    char decider[EK_FLEET_NAME_MAX + 1];
+};
+
+enum ek_fleet_turn {
+    EK_FLEET_VOID,  /* of a lower term, or of a version that was there before */
+    EK_FLEET_SAME,  /* the plan that is known: a sign of life */
+    EK_FLEET_NEWER, /* it counts from here on */
+};
+
+enum ek_fleet_turn ek_fleet_order_take(struct ek_fleet_order *o,
+                                       const struct ek_fleet_plan_head *head);
+
+/* The plans of an instance, by the cells of its detector, which they hold. */
+struct ek_fleet_plans;
+
+int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d);
+/* Before the detector goes. */
+void ek_fleet_plans_free(struct ek_fleet_plans *p);
+/* Takes a record; its findings become claims of the detector. stream_ms: the stream's time now.
+ * EK_EFORMAT, EK_ENOMEM leave the plans as they were. */
+int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t length,
+                        int64_t clock_ms, int64_t stream_ms, struct ek_error *e);
+/* The plan of a list of that time; never NULL, before the first it is empty. A list from before all
+ * that are kept gets the oldest of them. Valid until the next record. */
+const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
+                                        int64_t stream_ms);
+/* ms since the last record that counted; -1 before the first. */
+int64_t ek_fleet_plans_age_ms(const struct ek_fleet_plans *p, int64_t clock_ms);
+/* How many plans came after they were to hold; entries that found no cell or feature here. */
+uint64_t ek_fleet_plans_late(const struct ek_fleet_plans *p);
+uint64_t ek_fleet_plans_missed(const struct ek_fleet_plans *p);
+/* What the decider asks for; `feature` is its name in the manifest. Returns how many. */
+int ek_fleet_plans_asks(const struct ek_fleet_plans *p, struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX]);
+const struct ek_fleet_order *ek_fleet_plans_order(const struct ek_fleet_plans *p);
+
+#endif

@@ -1,0 +1,227 @@
+/* The plans that an instance keeps. */
+#include "base/alloc.h"
+#include "guard/fleet_finding.h"
+#include "guard/fleet_plan.h"
+
+#include <string.h>
+
+struct kept {
+    int64_t from_ms;
+    struct ek_plan *plan;
+};
+
+struct ek_fleet_plans {
+    struct ek_detector *detector;
+    const struct ek_manifest *manifest;
+    struct ek_fleet_order order;
+    struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
+    int count;
+    struct ek_plan *none;
+    int64_t heard_ms; /* by the clock */
+    bool heard;
+    uint64_t late, missed;
+    struct ek_claim *claim, *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
+    int claims, takes;
+    int asks;
+    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
+};
+
+int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d)
+{
+    struct ek_fleet_plans *p = ek_calloc(1, sizeof *p);
+    if (!p)
+        return EK_ENOMEM;
+    p->detector = d;
+    p->manifest = ek_detector_manifest(d);
+    p->none = ek_calloc(1, sizeof *p->none);
+    p->claim = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->claim);
+    p->taken = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->taken);
+    if (!p->none || !p->claim || !p->taken) {
+        ek_fleet_plans_free(p);
+        return EK_ENOMEM;
+    }
+    *out = p;
+    return EK_OK;
+}
+
+static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
+{
+    for (int i = 0; plan && i < plan->count; i++)
+        ek_detector_release(p->detector, plan->entry[i].cell);
+    ek_free(plan);
+}
+
+static void release_claims(struct ek_fleet_plans *p, const struct ek_claim *claim, int count)
+{
+    for (int i = 0; i < count; i++)
+        ek_detector_release(p->detector, claim[i].cell);
+}
+
+void ek_fleet_plans_free(struct ek_fleet_plans *p)
+{
+    if (!p)
+        return;
+    ek_detector_claim(p->detector, NULL, 0);
+    release_claims(p, p->claim, p->claims);
+    for (int i = 0; i < p->count; i++)
+        release_plan(p, p->kept[i].plan);
+    ek_free(p->claim);
+    ek_free(p->taken);
+    ek_free(p->none);
+    ek_free(p);
+}
+
+/* The record that is being read. */
+struct reading {
+    struct ek_fleet_plans *plans;
+    struct ek_plan *plan;
+};
+
+/* What has no feature or no cell here concerns no list here, or cannot be told from others. */
+static int hold(struct ek_fleet_plans *p, int feature, const struct ek_fleet_cell *names, int *cell)
+{
+    *cell = -1;
+    return feature < 0 ? EK_OK
+                       : ek_detector_hold(p->detector, names->dimension, names->value, cell);
+}
+
+static int take_entry(void *context, const struct ek_fleet_entry *e)
+{
+    struct reading *r = context;
+    int cell, feature = ek_fleet_feature(r->plans->manifest, e->feature);
+    int rc = hold(r->plans, feature, &e->cell, &cell);
+    r->plans->missed += !rc && cell < 0;
+    if (!rc && cell >= 0)
+        r->plan->entry[r->plan->count++] = (struct ek_plan_entry){
+            feature, cell, e->treatment, e->since_ms, e->until_ms, e->hold_ms};
+    return rc;
+}
+
+static int take_finding(void *context, const struct ek_fleet_cell *names,
+                        const struct ek_finding *f)
+{
+    struct ek_fleet_plans *p = ((struct reading *)context)->plans;
+    int cell, rc = hold(p, f->feature, names, &cell);
+    if (!rc && cell >= 0)
+        p->taken[p->takes++] = (struct ek_claim){f->feature, cell};
+    return rc;
+}
+
+static int take_ask(void *context, const struct ek_fleet_ask *ask)
+{
+    struct ek_fleet_plans *p = ((struct reading *)context)->plans;
+    int feature = ek_fleet_feature(p->manifest, ask->feature);
+    if (feature < 0)
+        return EK_OK;
+    const char *name = p->manifest->item[feature]->name; /* outlives the record */
+    p->ask[p->asks++] = (struct ek_fleet_ask){{name, strlen(name)}, ask->number, ask->rows};
+    return EK_OK;
+}
+
+static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, int64_t from_ms)
+{
+    if (p->count == EK_FLEET_PLANS) {
+        release_plan(p, p->kept[0].plan);
+        memmove(p->kept, p->kept + 1, (EK_FLEET_PLANS - 1) * sizeof *p->kept);
+        p->count--;
+    }
+    p->kept[p->count++] = (struct kept){from_ms, plan};
+}
+
+/* Claims of the last record give way to those of this one. */
+static int change_claims(struct ek_fleet_plans *p)
+{
+    struct ek_claim *before = p->claim;
+    int count = p->claims, rc = ek_detector_claim(p->detector, p->taken, p->takes);
+    p->claim = p->taken;
+    p->claims = p->takes;
+    p->taken = before;
+    release_claims(p, before, count);
+    return rc;
+}
+
+static int take(struct ek_fleet_plans *p, const void *bytes, size_t length, struct ek_plan *plan,
+                struct ek_error *e)
+{
+    struct reading r = {p, plan};
+    const struct ek_fleet_plan_hears hears = {&r, take_entry, take_finding, take_ask};
+    struct ek_fleet_plan_head head;
+    p->takes = p->asks = 0;
+    int rc = ek_fleet_plan_read(bytes, length, p->manifest, &head, &hears, e);
+    if (rc)
+        release_claims(p, p->taken, p->takes);
+    else
+        rc = change_claims(p);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+/* A plan never holds from before the one it follows. */
+static int64_t from_of(const struct ek_fleet_plans *p, int64_t from_ms)
+{
+    int64_t before = p->count ? p->kept[p->count - 1].from_ms : from_ms;
+    return from_ms > before ? from_ms : before;
+}
+
+int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t length,
+                        int64_t clock_ms, int64_t stream_ms, struct ek_error *e)
+{
+    struct ek_fleet_plan_head head;
+    int rc = ek_fleet_plan_read(bytes, length, p->manifest, &head, NULL, e);
+    if (rc)
+        return rc;
+    struct ek_plan *plan = ek_calloc(1, sizeof *plan);
+    if (!plan)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &head);
+    if (turn != EK_FLEET_VOID) {
+        p->heard = true;
+        p->heard_ms = clock_ms;
+        rc = take(p, bytes, length, plan, e);
+    }
+    if (turn == EK_FLEET_NEWER && !rc) {
+        plan->version = head.version;
+        p->late += head.from_ms < stream_ms;
+        keep(p, plan, from_of(p, head.from_ms));
+    } else
+        release_plan(p, plan);
+    return rc;
+}
+
+const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
+                                        int64_t stream_ms)
+{
+    int near = time_ms >= stream_ms - EK_FLEET_SAME_MS && time_ms <= stream_ms + EK_FLEET_SAME_MS;
+    int64_t at = near ? time_ms : stream_ms;
+    int i = p->count - 1;
+    while (i >= 0 && p->kept[i].from_ms > at)
+        i--;
+    if (i >= 0)
+        return p->kept[i].plan;
+    return p->count && p->kept[0].plan->version > 1 ? p->kept[0].plan : p->none;
+}
+
+int64_t ek_fleet_plans_age_ms(const struct ek_fleet_plans *p, int64_t clock_ms)
+{
+    return p->heard ? clock_ms - p->heard_ms : -1;
+}
+
+uint64_t ek_fleet_plans_late(const struct ek_fleet_plans *p)
+{
+    return p->late;
+}
+
+uint64_t ek_fleet_plans_missed(const struct ek_fleet_plans *p)
+{
+    return p->missed;
+}
+
+int ek_fleet_plans_asks(const struct ek_fleet_plans *p, struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX])
+{
+    memcpy(ask, p->ask, (size_t)p->asks * sizeof *ask);
+    return p->asks;
+}
+
+const struct ek_fleet_order *ek_fleet_plans_order(const struct ek_fleet_plans *p)
+{
+    return &p->order;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Reads a record of a fleet (docs/format/fleet.md) and prints it as JSON.
+
+usage: read_fleet.py FILE
+
+An independent reader: it shares nothing with the library but the document. Ends with 1 and a
+message when the bytes are no record.
+"""
+
+import json
+import struct
+import sys
+import zlib
+
+BETS, SHARES = 24, 4
+CLASSES = {"scale", "power", "offset", "items", "missing", "zero", "sign", "stuck", "clip", "shape", "new_category"}
+ACTIONS = {"none", "alert", "route", "route_spread", "rescale", "silence", "route_source"}
+TIME_MAX = 2**53
+
+
+class Damaged(Exception):
+    pass
+
+
+class Body:
+    """The numbers and texts of a record, one behind the other."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        if count > len(self.data) - self.at:
+            raise Damaged(f"it ends at byte {self.at}")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, most=2**64 - 1, least=0):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if byte == 0 and shift > 7:
+            raise Damaged(f"a number that is spelt too long before byte {self.at}")
+        if not least <= value <= most:
+            raise Damaged(f"a number beyond its limit before byte {self.at}")
+        return value
+
+    def signed(self, most=TIME_MAX):
+        value = self.number()
+        value = -(value // 2) - 1 if value % 2 else value // 2
+        if abs(value) > most:
+            raise Damaged(f"a number beyond its limit before byte {self.at}")
+        return value
+
+    def fixed(self, kind):
+        return struct.unpack("<" + kind, self.take(struct.calcsize("<" + kind)))
+
+    def text(self, most=200):
+        value = self.take(self.number(most))
+        if b"\0" in value:
+            raise Damaged(f"a text with a zero before byte {self.at}")
+        return value.decode("utf-8", "replace")
+
+    def word(self, words):
+        value = self.text(63)
+        if value not in words:
+            raise Damaged(f"'{value}' is no word before byte {self.at}")
+        return value
+
+    def many(self, one, most):
+        return [one(self) for _ in range(self.number(most))]
+
+
+def cell(body, dimensions):
+    number = body.number(2 * len(dimensions))
+    if number == 0:
+        return None
+    name = dimensions[(number - 1) // 2]
+    return {name: body.text(1024) if number % 2 == 0 else None}
+
+
+def finding(body, dimensions):
+    where = cell(body, dimensions)
+    feature, episode, since = body.text(), body.number(2**32 - 1), body.signed()
+    kind, fewer, query = body.word(CLASSES), body.number(1), body.text()
+    factor, low, high, error, share, spread, exponent = body.fixed("7d")
+    if any(f <= 0 for f in (factor, low, high)) or not 0 <= share <= 1:
+        raise Damaged(f"a finding that cannot be before byte {body.at}")
+    return {"cell": where, "feature": feature, "episode": episode, "since": since, "class": kind, "fewer": fewer,
+            "query_feature": query, "factor": factor, "factor_low": low, "factor_high": high, "error_ln": error,
+            "share": share, "spread_ratio": spread, "exponent": exponent}
+
+
+def instance(body):
+    head = {"instance": body.text(), "start": body.number(), "number": body.number(least=1)}
+    head["manifest"], head["profile"] = body.fixed("2Q")
+    head["time"] = body.signed()
+    head["dimensions"] = body.many(Body.text, 8)
+    if not head["instance"]:
+        raise Damaged("an instance without a name")
+    return head
+
+
+def sums(body):
+    features, following = {}, 0
+    for _ in range(body.number()):
+        following += body.number(2**32)
+        lists = body.number(2**24, 1)
+        features[following] = {"lists": lists, "ln": [body.signed(lists << 17) for _ in range(BETS)]}
+        following += 1
+    return features
+
+
+def tick(body):
+    head = instance(body)
+    dimensions = head["dimensions"]
+    head["cells"] = body.many(lambda b: {"cell": cell(b, dimensions), "features": sums(b)}, 4096)
+    head["findings"] = body.many(lambda b: finding(b, dimensions), 1024)
+    return head
+
+
+def row(body, dimensions, query_features):
+    one = {"row": body.number(), "time": body.signed(), "stratum": body.number()}
+    one["level"], one["spread"] = body.fixed("2f")
+    one["shares"] = [body.number(255) for _ in range(SHARES)]
+    one["usable"] = body.number(65535)
+    one["cells"] = body.many(lambda b: cell(b, dimensions), len(dimensions))
+    one["query"] = list(body.fixed(f"{query_features}f"))
+    return one
+
+
+def rows(body, query_features):
+    head = instance(body)
+    head["feature"], head["ask"] = body.text(), body.number(2**32 - 1)
+    head["rows"] = body.many(lambda b: row(b, head["dimensions"], query_features), 4096)
+    return head
+
+
+def entry(body, dimensions):
+    one = {"cell": cell(body, dimensions), "feature": body.text(), "action": body.word(ACTIONS)}
+    (one["value"],) = body.fixed("d")
+    one["since"], one["until"], one["hold"] = body.signed(), body.signed(), body.number(TIME_MAX)
+    return one
+
+
+def plan(body):
+    head = {"decider": body.text(), "term": body.number(), "version": body.number(),
+            "episodes": body.number(2**32 - 1), "from": body.signed(), "clock": body.signed()}
+    dimensions = head["dimensions"] = body.many(Body.text, 8)
+    head["entries"] = body.many(lambda b: entry(b, dimensions), 1024)
+    head["findings"] = body.many(lambda b: finding(b, dimensions), 1024)
+    head["asks"] = body.many(lambda b: {"feature": b.text(), "ask": b.number(2**32 - 1), "rows": b.number(65535)}, 16)
+    if not head["decider"]:
+        raise Damaged("a decider without a name")
+    return head
+
+
+def read(data, query_features=1):
+    """-> the record; rows need to know how many query features the manifest has"""
+    kinds = {b"EKFT": tick, b"EKFP": plan, b"EKFR": lambda body: rows(body, query_features)}
+    if data[:4] not in kinds or len(data) < 8:
+        raise Damaged("it does not begin as a record does")
+    if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
+        raise Damaged("wrong checksum")
+    body = Body(data[4:-4])
+    record = kinds[data[:4]](body)
+    if body.at != len(body.data):
+        raise Damaged(f"more bytes at byte {body.at}")
+    return record
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with open(sys.argv[1], "rb") as file:
+        data = file.read()
+    try:
+        print(json.dumps(read(data)))
+    except Damaged as error:
+        sys.exit(f"read_fleet: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""The second reader of a fleet's records against golden files, which the unit tests hold the library to."""
+import math
+import os
+import struct
+import unittest
+import zlib
+
+import read_fleet
+
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+
+
+def golden(name):
+    with open(os.path.join(GOLDEN, f"fleet-{name}-1.bin"), "rb") as file:
+        return file.read()
+
+
+class Fleet(unittest.TestCase):
+    def test_the_golden_tick_has_the_sums_of_five_lists_and_a_finding(self):
+        tick = read_fleet.read(golden("tick"))
+        self.assertEqual((tick["instance"], tick["start"], tick["number"]), ("node-0", 1790000000000, 61))
+        self.assertEqual((tick["profile"], tick["time"], tick["dimensions"]), (0x1234, 604000, ["arm"]))
+        cells = {str(c["cell"]): c["features"] for c in tick["cells"]}
+        self.assertEqual(set(cells), {"None", "{'arm': 'A'}", "{'arm': 'B'}"})
+        arms = [cells[f"{{'arm': '{arm}'}}"] for arm in "AB"]
+        self.assertEqual(cells["None"][2]["lists"], 5)
+        self.assertEqual(sum(arm[2]["lists"] for arm in arms), 5)
+        self.assertNotIn(0, arms[1])  # the price of arm B is no evidence while its finding is open
+        finding, = tick["findings"]
+        self.assertEqual((finding["cell"], finding["feature"], finding["class"]), ({"arm": "B"}, "price", "scale"))
+        self.assertTrue(finding["factor_low"] < 100 < finding["factor_high"])
+
+    def test_the_golden_rows_are_the_last_lists_of_a_feature(self):
+        rows = read_fleet.read(golden("rows"))
+        self.assertEqual((rows["feature"], rows["ask"], len(rows["rows"])), ("price", 6, 5))
+        numbers = [row["row"] for row in rows["rows"]]
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 5)))
+        for row in rows["rows"]:
+            self.assertIn(row["cells"], ([{"arm": "A"}], [{"arm": "B"}]))
+            self.assertTrue(math.isfinite(row["level"]) and 5 <= row["usable"] < 25 and 1 <= row["query"][0] <= 7)
+
+    def test_the_golden_plan_has_an_entry_a_finding_and_an_ask(self):
+        plan = read_fleet.read(golden("plan"))
+        self.assertEqual((plan["decider"], plan["term"], plan["version"], plan["episodes"]), ("node-0", 3, 42, 17))
+        self.assertEqual((plan["from"], plan["clock"]), (602000, 1790000000000))
+        self.assertEqual(plan["entries"], [{"cell": {"arm": "B"}, "feature": "price", "action": "route", "value": 0.0,
+                                            "since": 590000, "until": -1, "hold": 600000}])
+        self.assertEqual([f["class"] for f in plan["findings"]], ["scale"])
+        self.assertEqual(plan["asks"], [{"feature": "size", "ask": 6, "rows": 512}])
+
+    def test_every_flipped_bit_and_every_cut_is_noticed(self):
+        for name in ("tick", "rows", "plan"):
+            data = golden(name)
+            for cut in range(len(data)):
+                with self.assertRaises(read_fleet.Damaged):
+                    read_fleet.read(data[:cut])
+            for bit in range(8 * len(data)):
+                damaged = bytearray(data)
+                damaged[bit // 8] ^= 1 << bit % 8
+                with self.assertRaises(read_fleet.Damaged):
+                    read_fleet.read(bytes(damaged))
+
+    def test_more_bytes_with_the_right_checksum_are_refused(self):
+        body = golden("plan")[:-4] + b"\0"
+        with self.assertRaises(read_fleet.Damaged):
+            read_fleet.read(body + struct.pack("<I", zlib.crc32(body)))
