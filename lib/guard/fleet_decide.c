@@ -1,0 +1,410 @@
+#include "guard/fleet_decide.h"
+
+#include "base/alloc.h"
+#include "decide/policy.h"
+#include "guard/fleet_case.h"
+#include "guard/fleet_finding.h"
+#include "guard/fleet_told.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POOL = -1 /* who proposes what no instance saw alone */ };
+
+struct ek_fleet_decider {
+    struct ek_fleet_decider_setup setup;
+    char name[EK_FLEET_NAME_MAX + 1];
+    struct ek_fleet_pool *pool;
+    struct ek_fleet_told *told;
+    struct ek_plan plan;                           /* cells are places of the pool */
+    uint64_t published;                            /* version of `plan` that the record has */
+    struct ek_fleet_order order;                   /* of the log */
+    uint64_t term, version;                        /* own, while it decides */
+    struct ek_fleet_case *open[EK_FLEET_ASKS_MAX]; /* by number of the case, NULL: free */
+    uint32_t rows;                                 /* asked of each instance */
+    uint32_t asks;                                 /* ever */
+    bool decides;
+    bool renewed;                       /* the version is to be published, whatever the plan */
+    int64_t began_ms, from_ms, time_ms; /* by the clock; of the stream */
+};
+
+int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_decider_setup *setup,
+                         struct ek_error *e)
+{
+    int places = setup->places > 0 ? setup->places : EK_FLEET_PLACES_DEFAULT_MAX;
+    struct ek_fleet_decider *d = ek_calloc(1, sizeof *d);
+    if (!d)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    d->setup = *setup;
+    memcpy(d->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
+    int rc = ek_fleet_pool_new(&d->pool, setup->manifest, setup->profile, setup->rules,
+                               EK_FLEET_SHARE_POOLED, places, e);
+    if (!rc && ek_fleet_told_new(&d->told, d->pool, setup->manifest, setup->rules))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (rc) {
+        ek_fleet_decider_free(d);
+        return rc;
+    }
+    *out = d;
+    return EK_OK;
+}
+
+static void close_cases(struct ek_fleet_decider *d)
+{
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++) {
+        ek_fleet_case_free(d->open[i]);
+        d->open[i] = NULL;
+    }
+}
+
+void ek_fleet_decider_free(struct ek_fleet_decider *d)
+{
+    if (!d)
+        return;
+    close_cases(d);
+    ek_fleet_told_free(d->told);
+    ek_fleet_pool_free(d->pool);
+    ek_free(d);
+}
+
+const struct ek_fleet_pool *ek_fleet_decider_pool(const struct ek_fleet_decider *d)
+{
+    return d->pool;
+}
+
+const struct ek_plan *ek_fleet_decider_plan(const struct ek_fleet_decider *d)
+{
+    return &d->plan;
+}
+
+uint64_t ek_fleet_decider_version(const struct ek_fleet_decider *d)
+{
+    return d->decides ? d->version : d->order.version;
+}
+
+bool ek_fleet_decider_decides(const struct ek_fleet_decider *d)
+{
+    return d->decides;
+}
+
+int ek_fleet_decider_next(struct ek_fleet_decider *d, struct ek_finding *out)
+{
+    return ek_fleet_told_next(d->told, out);
+}
+
+static int take_entry(void *context, const struct ek_fleet_entry *entry)
+{
+    struct ek_fleet_decider *d = context;
+    int feature = ek_fleet_feature(d->setup.manifest, entry->feature);
+    int place, rc = ek_fleet_pool_place(d->pool, &entry->cell, &place);
+    if (!rc && feature >= 0 && place >= 0)
+        d->plan.entry[d->plan.count++] = (struct ek_plan_entry){
+            feature, place, entry->treatment, entry->since_ms, entry->until_ms, entry->hold_ms};
+    return rc;
+}
+
+static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+{
+    struct ek_fleet_decider *d = context;
+    struct ek_finding one = *f;
+    int rc = ek_fleet_pool_place(d->pool, cell, &one.cell);
+    if (!rc && one.feature >= 0 && one.cell >= 0)
+        ek_fleet_told_restore(d->told, &one);
+    return rc;
+}
+
+static int take_ask(void *context, const struct ek_fleet_ask *ask)
+{
+    (void)context;
+    (void)ask;
+    return EK_OK;
+}
+
+/* Who does not decide has the plan of the log. */
+static int take_over(struct ek_fleet_decider *d, const void *bytes, size_t length,
+                     const struct ek_fleet_plan_head *head, struct ek_error *e)
+{
+    const struct ek_fleet_plan_hears hears = {d, take_entry, take_finding, take_ask};
+    struct ek_fleet_plan_head again;
+    d->plan.count = 0;
+    d->from_ms = head->from_ms;
+    ek_fleet_told_forget(d->told, head->episodes);
+    int rc = ek_fleet_plan_read(bytes, length, d->setup.manifest, &again, &hears, e);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+/* Whether a record is of a later decider than this one. */
+static bool is_later(const struct ek_fleet_decider *d, const struct ek_fleet_plan_head *head)
+{
+    return head->term > d->term ||
+           (head->term == d->term && ek_text_compare(head->decider, d->name) > 0);
+}
+
+static bool is_own(const struct ek_fleet_decider *d)
+{
+    return d->order.term == d->term && !strcmp(d->order.decider, d->name);
+}
+
+int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_t length,
+                            struct ek_error *e)
+{
+    struct ek_fleet_plan_head head;
+    int rc = ek_fleet_plan_read(bytes, length, d->setup.manifest, &head, NULL, e);
+    if (rc)
+        return rc;
+    if (d->decides && is_later(d, &head))
+        ek_fleet_decider_end(d);
+    enum ek_fleet_turn turn = ek_fleet_order_take(&d->order, &head);
+    if (!d->decides)
+        return turn == EK_FLEET_VOID ? EK_OK : take_over(d, bytes, length, &head, e);
+    if (d->version <= d->order.version && !is_own(d)) {
+        d->version = d->order.version + 1; /* taken by one who did not know yet */
+        d->renewed = true;
+    }
+    return EK_OK;
+}
+
+static struct ek_fleet_case *case_of(const struct ek_fleet_decider *d, int feature)
+{
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+        if (d->open[i] && ek_fleet_case_feature(d->open[i]) == feature)
+            return d->open[i];
+    return NULL;
+}
+
+/* Rows of the case they were asked for. */
+struct rows {
+    struct ek_fleet_decider *decider;
+    struct ek_fleet_case *of;
+    int instance;
+    uint64_t start;
+};
+
+static int take_row(void *context, const struct ek_fleet_row *row)
+{
+    struct rows *r = context;
+    return ek_fleet_case_row(r->of, r->decider->pool, r->instance, r->start, row);
+}
+
+static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t length,
+                     struct ek_error *e)
+{
+    const struct ek_manifest *m = d->setup.manifest;
+    struct rows r = {.decider = d};
+    const struct ek_fleet_rows_hears hears = {&r, take_row};
+    struct ek_fleet_head head;
+    int feature;
+    uint32_t ask;
+    int rc = ek_fleet_rows_read(bytes, length, m, d->setup.profile->strata, &head, &feature, &ask,
+                                NULL, e);
+    if (rc)
+        return rc;
+    if (head.profile != ek_fleet_pool_profile(d->pool))
+        return ek_fail(e, EK_ESTATE, "rows of an instance with another profile");
+    r.of = case_of(d, feature);
+    r.instance = ek_fleet_pool_instance(d->pool, head.instance);
+    r.start = head.start;
+    if (!r.of || ek_fleet_case_number(r.of) != ask || r.instance < 0)
+        return EK_OK;
+    rc = ek_fleet_rows_read(bytes, length, m, d->setup.profile->strata, &head, &feature, &ask,
+                            &hears, e);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t length,
+                          int64_t clock_ms, struct ek_error *e)
+{
+    if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
+        return take_rows(d, bytes, length, e);
+    return ek_fleet_pool_take(d->pool, bytes, length, clock_ms, e);
+}
+
+void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
+{
+    if (d->decides)
+        return;
+    d->decides = true;
+    d->term = d->order.term + 1;
+    d->version = d->order.version + 1;
+    d->renewed = true;
+    d->asks = (uint32_t)d->term << 16; /* no number that another decider has given */
+    d->began_ms = clock_ms;
+}
+
+void ek_fleet_decider_end(struct ek_fleet_decider *d)
+{
+    d->decides = false;
+    close_cases(d);
+}
+
+/* Into the plan, or out of it, as the rules have it. */
+static void act(struct ek_fleet_decider *d, const struct ek_finding *f)
+{
+    if (f->state == EK_DISMISSED) {
+        ek_plan_remove(&d->plan, f->feature, f->cell);
+        return;
+    }
+    if (f->state == EK_RECOVERED) {
+        ek_plan_end(&d->plan, f->feature, f->cell, d->time_ms, d->setup.rules->hold_ms);
+        return;
+    }
+    struct ek_decision decision =
+        ek_decide(d->setup.rules, d->setup.manifest, &d->plan, d->setup.have_model, f);
+    if (decision.enforced)
+        ek_plan_set(&d->plan, f->feature, f->cell, decision.treatment, d->time_ms);
+    else
+        ek_plan_remove(&d->plan, f->feature, f->cell);
+}
+
+static void act_on(void *context, const struct ek_finding *f)
+{
+    act(context, f);
+}
+
+/* All that instances propose, and what is to be done about it. */
+static void merge(struct ek_fleet_decider *d, int64_t clock_ms)
+{
+    struct ek_finding f;
+    int instance;
+    bool settled = clock_ms - d->began_ms > EK_FLEET_GONE_MS;
+    ek_fleet_told_begin(d->told);
+    for (size_t at = 0; (at = ek_fleet_pool_finding(d->pool, at, clock_ms, &f, &instance)) > 0;)
+        ek_fleet_told_propose(d->told, &f, instance);
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+        for (int at = 0;
+             d->open[i] && (at = ek_fleet_case_finding(d->open[i], d->pool, at, &f)) > 0;)
+            ek_fleet_told_propose(d->told, &f, POOL);
+    ek_fleet_told_settle(d->told, settled, d->time_ms, act_on, d);
+}
+
+/* NULL when there is no room, or the feature can have none. */
+static struct ek_fleet_case *open_case(struct ek_fleet_decider *d, int feature)
+{
+    const struct ek_fleet_decider_setup *s = &d->setup;
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+        if (!d->open[i]) {
+            ek_fleet_case_new(&d->open[i], s->manifest, s->profile, s->rules, feature, ++d->asks,
+                              NULL);
+            return d->open[i];
+        }
+    return NULL;
+}
+
+/* What the pooled evidence says of a change that is known already is spent. */
+static void pool(struct ek_fleet_decider *d)
+{
+    struct ek_fleet_alarm alarm[EK_FLEET_ALARMS_MAX];
+    ek_fleet_told_restart(d->told);
+    int alarms = ek_fleet_pool_tick(d->pool, alarm, EK_FLEET_ALARMS_MAX);
+    for (int i = 0; i < alarms && d->decides; i++) {
+        struct ek_fleet_case *c = case_of(d, alarm[i].feature);
+        if (!c && (c = open_case(d, alarm[i].feature)))
+            ek_fleet_told_suspect(d->told, &alarm[i], d->time_ms);
+        if (c)
+            ek_fleet_case_suspect(c, &alarm[i], d->time_ms);
+    }
+}
+
+/* Failing to take rows for want of memory ends the case: it is suspected again if it lasts. */
+static void look_at_cases(struct ek_fleet_decider *d, int64_t clock_ms)
+{
+    int instances = ek_fleet_pool_instances(d->pool, clock_ms);
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+        if (d->open[i] && ek_fleet_case_tick(d->open[i], d->pool, instances) <= 0) {
+            ek_fleet_case_free(d->open[i]);
+            d->open[i] = NULL;
+        }
+}
+
+static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
+{
+    uint64_t count = 0;
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+        count += d->open[i] != NULL;
+    ek_wire_put(w, count);
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++) {
+        if (!d->open[i])
+            continue;
+        const char *name = d->setup.manifest->item[ek_fleet_case_feature(d->open[i])]->name;
+        const struct ek_fleet_ask ask = {
+            {name, strlen(name)}, ek_fleet_case_number(d->open[i]), d->rows};
+        ek_fleet_ask_put(w, &ask);
+    }
+}
+
+static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
+                     const struct ek_fleet_dimensions *dimensions)
+{
+    ek_wire_put(w, (uint64_t)d->plan.count);
+    for (int i = 0; i < d->plan.count; i++) {
+        const struct ek_plan_entry *o = &d->plan.entry[i];
+        const char *name = d->setup.manifest->item[o->feature]->name;
+        const struct ek_fleet_entry entry = {.cell = ek_fleet_pool_cell(d->pool, o->cell),
+                                             .feature = {name, strlen(name)},
+                                             .treatment = o->treatment,
+                                             .since_ms = o->since_ms,
+                                             .until_ms = o->until_ms,
+                                             .hold_ms = o->hold_ms};
+        ek_fleet_entry_put(w, dimensions, &entry);
+    }
+    ek_fleet_told_put(d->told, w, dimensions);
+    put_asks(d, w);
+}
+
+static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out)
+{
+    struct ek_wire_out w;
+    struct ek_fleet_plan_head head = {.decider = {d->name, strlen(d->name)},
+                                      .term = d->term,
+                                      .version = d->version,
+                                      .episodes = ek_fleet_told_episodes(d->told),
+                                      .from_ms = d->from_ms,
+                                      .clock_ms = clock_ms};
+    head.dimensions.count = d->setup.rules->segment_count;
+    for (int i = 0; i < head.dimensions.count; i++) {
+        const char *name = d->setup.rules->segment[i];
+        head.dimensions.name[i] = (struct ek_text){name, strlen(name)};
+    }
+    ek_fleet_plan_begin(&w, out, &head);
+    put_plan(d, &w, &head.dimensions);
+    return ek_wire_seal(&w);
+}
+
+/* A plan that differs from the one published is the next version, and holds a little later than
+ * the newest list anybody has seen: so it can be there when its first list comes. */
+static void number(struct ek_fleet_decider *d)
+{
+    int64_t from = d->time_ms + EK_FLEET_LEAD_MS;
+    bool changed = d->plan.version != d->published;
+    if (!changed && !d->renewed)
+        return;
+    if (!d->renewed)
+        d->version = (d->version > d->order.version ? d->version : d->order.version) + 1;
+    d->from_ms = from > d->from_ms ? from : d->from_ms;
+    d->published = d->plan.version;
+    d->renewed = false;
+}
+
+/* As many of each as the history of a case can hold of all. */
+static uint32_t rows_each(int instances)
+{
+    return EK_FLEET_ROWS_MAX / (uint32_t)(instances > 0 ? instances : 1);
+}
+
+int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
+                          struct ek_error *e)
+{
+    int64_t time_ms = ek_fleet_pool_time_ms(d->pool, clock_ms);
+    if (time_ms > d->time_ms)
+        d->time_ms = time_ms;
+    pool(d);
+    if (!d->decides || !d->time_ms) /* without a list there is no moment to begin at */
+        return EK_OK;
+    d->rows = rows_each(ek_fleet_pool_instances(d->pool, clock_ms));
+    look_at_cases(d, clock_ms);
+    merge(d, clock_ms);
+    ek_plan_expire(&d->plan, d->time_ms);
+    number(d);
+    return write_record(d, clock_ms, out) ? ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet")
+                                          : EK_OK;
+}

@@ -1,0 +1,104 @@
+#include "guard/fleet_member.h"
+
+#include "base/alloc.h"
+#include "guard/fleet_decide.h"
+#include "guard/fleet_finding.h"
+
+#include <string.h>
+
+enum { RECORD_BYTES_MAX = 64 << 20 };
+
+struct ek_fleet_member {
+    struct ek_detector *detector;
+    struct ek_fleet_plans *plans;
+    char name[EK_FLEET_NAME_MAX + 1];
+    struct ek_fleet_head head;
+    int cells;
+    struct ek_buf record;
+    struct ek_fleet_answer answer[EK_FLEET_ASKS_MAX]; /* as far as `answers` */
+    int answers;
+};
+
+int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
+                        const struct ek_fleet_member_setup *setup, struct ek_error *e)
+{
+    struct ek_fleet_member *m = ek_calloc(1, sizeof *m);
+    if (!m)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_buf_init(&m->record, RECORD_BYTES_MAX);
+    m->detector = d;
+    memcpy(m->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
+    m->cells = setup->cells > 0 ? setup->cells : EK_FLEET_CELLS_DEFAULT_MAX;
+    m->head = (struct ek_fleet_head){.instance = {m->name, strlen(m->name)},
+                                     .start = setup->start,
+                                     .manifest = ek_detector_manifest(d)->hash,
+                                     .profile = ek_profile_hash(setup->profile)};
+    int rc = ek_fleet_plans_new(&m->plans, d) ? ek_fail(e, EK_ENOMEM, "out of memory")
+                                              : ek_detector_join(d, EK_FLEET_SHARE_LOCAL, e);
+    if (rc) {
+        ek_fleet_member_free(m);
+        return rc;
+    }
+    *out = m;
+    return EK_OK;
+}
+
+void ek_fleet_member_free(struct ek_fleet_member *m)
+{
+    if (!m)
+        return;
+    ek_fleet_plans_free(m->plans);
+    ek_buf_release(&m->record);
+    ek_free(m);
+}
+
+struct ek_fleet_plans *ek_fleet_member_plans(struct ek_fleet_member *m)
+{
+    return m->plans;
+}
+
+static struct ek_fleet_answer answer_to(const struct ek_fleet_member *m, int feature,
+                                        const struct ek_fleet_ask *ask)
+{
+    for (int i = 0; i < m->answers; i++)
+        if (m->answer[i].feature == feature && m->answer[i].number == ask->number)
+            return m->answer[i];
+    return (struct ek_fleet_answer){feature, ask->number, 0,
+                                    ek_detector_tracked(m->detector, feature), 0};
+}
+
+/* What is asked now; how far it was answered stays known. */
+static void take_asks(struct ek_fleet_member *m)
+{
+    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
+    struct ek_fleet_answer now[EK_FLEET_ASKS_MAX];
+    int asks = ek_fleet_plans_asks(m->plans, ask);
+    for (int i = 0; i < asks; i++) {
+        int feature = ek_fleet_feature(ek_detector_manifest(m->detector), ask[i].feature);
+        now[i] = answer_to(m, feature, &ask[i]);
+        now[i].rows = ask[i].rows < EK_FLEET_ROWS_MAX ? (int)ask[i].rows : EK_FLEET_ROWS_MAX;
+    }
+    memcpy(m->answer, now, (size_t)asks * sizeof *now);
+    m->answers = asks;
+}
+
+int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
+                         int (*write)(void *context, const void *bytes, size_t length),
+                         void *context, struct ek_error *e)
+{
+    m->head.number++;
+    m->head.time_ms = stream_ms;
+    take_asks(m);
+    ek_buf_clear(&m->record);
+    int rc = ek_fleet_tick_write(m->detector, &m->head, m->cells, &m->record);
+    ek_tick_clear(ek_detector_tick(m->detector));
+    if (!rc)
+        rc = write(context, m->record.data, m->record.length);
+    for (int i = 0; i < m->answers && !rc; i++) {
+        ek_buf_clear(&m->record);
+        rc = ek_fleet_rows_write(m->detector, &m->head, &m->answer[i], &m->record);
+        if (!rc)
+            rc = write(context, m->record.data, m->record.length);
+    }
+    return rc ? ek_fail(e, rc, "a tick of the fleet could not be written") : EK_OK;
+}

@@ -1,0 +1,36 @@
+/* An instance of a fleet: what it writes at each tick and what it does with the decider's plan.
+ *
+ * Its findings stay its own; what is done about them is the plan's, which is the same for all.
+ * Owner: the caller, who lets it go before the detector. One thread at a time, that of the
+ * detector.
+ */
+#ifndef EK_GUARD_FLEET_MEMBER_H
+#define EK_GUARD_FLEET_MEMBER_H
+
+#include "guard/fleet_plan.h"
+#include "guard/fleet_rows.h"
+
+struct ek_fleet_member;
+
+struct ek_fleet_member_setup {
+    const struct ek_profile *profile; /* of the detector */
+    const char *name;                 /* of the instance, 1 to EK_FLEET_NAME_MAX bytes; copied */
+    uint64_t start;                   /* larger than in any run of that name before */
+    int cells;                        /* in a tick; 0: EK_FLEET_CELLS_DEFAULT_MAX */
+};
+
+/* The detector joins the fleet, with EK_FLEET_SHARE_LOCAL of its budget of false alarms. */
+int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
+                        const struct ek_fleet_member_setup *setup, struct ek_error *e);
+void ek_fleet_member_free(struct ek_fleet_member *m);
+
+/* A tick: calls write with each record, in order: what was seen since the last one, and what the
+ * decider asked for. stream_ms: the highest time of a list. EK_ENOMEM, EK_ELIMIT, or what write
+ * returned; then the evidence of the tick is lost, and no more. */
+int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
+                         int (*write)(void *context, const void *bytes, size_t length),
+                         void *context, struct ek_error *e);
+/* The plans of the fleet here; it takes the records of the plan's log. */
+struct ek_fleet_plans *ek_fleet_member_plans(struct ek_fleet_member *m);
+
+#endif

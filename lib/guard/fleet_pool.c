@@ -1,0 +1,286 @@
+#include "guard/fleet_pool.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "decide/evidence.h"
+#include "guard/fleet_instances.h"
+
+#include <string.h>
+
+struct place {
+    char *dimension, *value; /* NULL as in struct ek_fleet_cell */
+    uint64_t hash;
+};
+
+/* What is known of a feature in a place. */
+struct pooled {
+    struct ek_tick_sums come; /* since the last tick of the pool */
+    float r[EK_BETS];
+    double total;
+};
+
+struct ek_fleet_pool {
+    const struct ek_manifest *manifest;
+    uint64_t profile; /* hash */
+    struct ek_bet_tables *tables;
+    struct ek_alarm_level level;
+    int features, places, places_max;
+    struct place *place;   /* [places_max] */
+    struct pooled *pooled; /* [places_max, features], grown with the places */
+    int room;              /* places that `pooled` has */
+    struct ek_fleet_instances *instances;
+    struct ek_fleet_pool_counts counts;
+    int now; /* place of the record that is being taken, -1: beyond */
+    struct ek_fleet_instance *teller;
+};
+
+static int watched(const struct ek_manifest *m, const struct ek_rules *rules)
+{
+    int count = 0;
+    for (int i = 0; i < m->item_count; i++)
+        count +=
+            m->item[i]->type != EK_TYPE_CATEGORY && rules->feature[m->item[i] - m->features].watch;
+    return count;
+}
+
+int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
+                      const struct ek_profile *p, const struct ek_rules *rules, double share,
+                      int places, struct ek_error *e)
+{
+    struct ek_fleet_pool *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    o->manifest = m;
+    o->profile = ek_profile_hash(p);
+    o->features = m->item_count;
+    o->places_max = places > 1 ? places : 1;
+    o->level = ek_alarm_level_of((double)rules->false_alarms / share, watched(m, rules),
+                                 rules->segment_count);
+    o->tables = ek_calloc(1, sizeof *o->tables);
+    o->place = ek_calloc((size_t)o->places_max, sizeof *o->place);
+    const struct ek_fleet_cell all = {{NULL, 0}, {NULL, 0}};
+    if (!o->tables || !o->place || ek_fleet_instances_new(&o->instances) ||
+        ek_fleet_pool_place(o, &all, &o->now)) {
+        ek_fleet_pool_free(o);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    ek_bet_tables_fill(o->tables);
+    *out = o;
+    return EK_OK;
+}
+
+void ek_fleet_pool_free(struct ek_fleet_pool *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; p->place && i < p->places; i++) {
+        ek_free(p->place[i].dimension);
+        ek_free(p->place[i].value);
+    }
+    ek_free(p->place);
+    ek_free(p->pooled);
+    ek_free(p->tables);
+    ek_fleet_instances_free(p->instances);
+    ek_free(p);
+}
+
+struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p)
+{
+    return p->counts;
+}
+
+uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p)
+{
+    return p->profile;
+}
+
+static struct ek_text text_of(const char *text)
+{
+    return (struct ek_text){text, text ? strlen(text) : 0};
+}
+
+struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place)
+{
+    return (struct ek_fleet_cell){text_of(p->place[place].dimension),
+                                  text_of(p->place[place].value)};
+}
+
+int ek_fleet_pool_places(const struct ek_fleet_pool *p)
+{
+    return p->places;
+}
+
+static bool same_text(const char *a, struct ek_text b)
+{
+    return a ? b.text && !ek_text_compare(b, a) : !b.text;
+}
+
+static int grow(struct ek_fleet_pool *p)
+{
+    int room = p->room ? 2 * p->room : 1;
+    if (p->places < p->room)
+        return EK_OK;
+    if (room > p->places_max)
+        room = p->places_max;
+    size_t features = (size_t)p->features;
+    struct pooled *more = ek_realloc(p->pooled, (size_t)room * features, sizeof *more);
+    if (!more)
+        return EK_ENOMEM;
+    memset(more + (size_t)p->room * features, 0,
+           (size_t)(room - p->room) * features * sizeof *more);
+    p->pooled = more;
+    p->room = room;
+    return EK_OK;
+}
+
+static int add_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, uint64_t hash)
+{
+    struct place *one = &p->place[p->places];
+    if (grow(p))
+        return EK_ENOMEM;
+    *one = (struct place){.hash = hash};
+    if (cell->dimension.text)
+        one->dimension = ek_strndup(cell->dimension.text, cell->dimension.length);
+    if (cell->value.text)
+        one->value = ek_strndup(cell->value.text, cell->value.length);
+    if (!one->dimension != !cell->dimension.text || !one->value != !cell->value.text) {
+        ek_free(one->dimension);
+        ek_free(one->value);
+        return EK_ENOMEM;
+    }
+    p->places++;
+    return EK_OK;
+}
+
+int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place)
+{
+    uint64_t hash = ek_hash(cell->value.text, cell->value.length,
+                            ek_hash(cell->dimension.text, cell->dimension.length, 0));
+    for (int i = 0; i < p->places; i++)
+        if (p->place[i].hash == hash && same_text(p->place[i].dimension, cell->dimension) &&
+            same_text(p->place[i].value, cell->value)) {
+            *place = i;
+            return EK_OK;
+        }
+    *place = p->places < p->places_max ? p->places : -1;
+    return *place < 0 ? EK_OK : add_place(p, cell, hash);
+}
+
+static struct pooled *at(const struct ek_fleet_pool *p, int place, int feature)
+{
+    return &p->pooled[(size_t)place * (size_t)p->features + (size_t)feature];
+}
+
+static int take_cell(void *context, const struct ek_fleet_cell *cell)
+{
+    struct ek_fleet_pool *p = context;
+    int rc = ek_fleet_pool_place(p, cell, &p->now);
+    p->counts.beyond += !rc && p->now < 0;
+    return rc;
+}
+
+static int take_sums(void *context, int feature, const struct ek_tick_sums *s)
+{
+    struct ek_fleet_pool *p = context;
+    if (p->now >= 0 && p->manifest->item[feature]->type != EK_TYPE_CATEGORY)
+        ek_tick_merge(&at(p, p->now, feature)->come, s);
+    return EK_OK;
+}
+
+static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+{
+    struct ek_fleet_pool *p = context;
+    struct ek_finding one = *f;
+    int rc = ek_fleet_pool_place(p, cell, &one.cell);
+    p->counts.beyond += !rc && one.cell < 0;
+    return rc || one.cell < 0 ? rc : ek_fleet_instance_finding(p->teller, &one);
+}
+
+static int refuse(struct ek_fleet_pool *p, int rc)
+{
+    p->counts.refused++;
+    return rc;
+}
+
+int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
+                       struct ek_error *e)
+{
+    const struct ek_fleet_tick_hears sums = {p, take_cell, take_sums, ek_fleet_no_finding};
+    const struct ek_fleet_tick_hears all = {p, take_cell, take_sums, take_finding};
+    struct ek_fleet_head head;
+    int rc = ek_fleet_tick_read(bytes, length, p->manifest, &head, NULL, e);
+    if (rc)
+        return refuse(p, rc);
+    if (head.profile != p->profile)
+        return refuse(p, ek_fail(e, EK_ESTATE, "tick of an instance with another profile"));
+    p->teller = ek_fleet_instances_find(p->instances, head.instance, clock_ms);
+    if (!p->teller)
+        return refuse(p, ek_fail(e, EK_ELIMIT, "more than %d instances", EK_FLEET_INSTANCES_MAX));
+    enum ek_fleet_arrival arrival = ek_fleet_instance_arrives(p->teller, &head, clock_ms);
+    p->counts.twice += arrival == EK_FLEET_TWICE;
+    p->counts.late += arrival == EK_FLEET_LATE;
+    if (arrival == EK_FLEET_TWICE || arrival == EK_FLEET_LATE)
+        return EK_OK;
+    p->counts.taken++;
+    rc = ek_fleet_tick_read(bytes, length, p->manifest, &head,
+                            arrival == EK_FLEET_NEWEST ? &all : &sums, e);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+static int strongest(const float *r, const float *weight)
+{
+    int best = 0;
+    for (int i = 1; i < EK_BETS; i++)
+        if (weight[i] * r[i] > weight[best] * r[best])
+            best = i;
+    return best;
+}
+
+int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most)
+{
+    int alarms = 0;
+    for (int place = 0; place < p->places; place++)
+        for (int f = 0; f < p->features; f++) {
+            struct pooled *o = at(p, place, f);
+            if (!o->come.lists)
+                continue;
+            o->total = ek_tick_apply(&o->come, p->tables->weight, o->r);
+            memset(&o->come, 0, sizeof o->come);
+            if (!(o->total >= (double)p->level.alarm) || alarms == most)
+                continue;
+            alarm[alarms++] = (struct ek_fleet_alarm){place, f, strongest(o->r, p->tables->weight)};
+            ek_fleet_pool_restart(p, place, f);
+        }
+    return alarms;
+}
+
+void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature)
+{
+    memset(at(p, place, feature), 0, sizeof(struct pooled));
+}
+
+double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feature)
+{
+    return at(p, place, feature)->total;
+}
+
+int ek_fleet_pool_instance(const struct ek_fleet_pool *p, struct ek_text name)
+{
+    return ek_fleet_instances_number(p->instances, name);
+}
+
+int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms)
+{
+    return ek_fleet_instances_alive(p->instances, clock_ms);
+}
+
+int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms)
+{
+    return ek_fleet_instances_time_ms(p->instances, clock_ms);
+}
+
+size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t place, int64_t clock_ms,
+                             struct ek_finding *out, int *instance)
+{
+    return ek_fleet_instances_finding(p->instances, place, clock_ms, out, instance);
+}

@@ -1,0 +1,100 @@
+/* Memory runs out while instances of a fleet tell, a decider decides, and all hear of the plan. */
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+#include "tests/shop.h"
+
+#include "guard/fleet_decide.h"
+#include "guard/fleet_member.h"
+
+enum { LISTS = 60, CELLS = 8, TICKS = 3 };
+
+static struct ek_manifest *manifest;
+static struct ek_profile *profile;
+static struct ek_rules *rules;
+static struct ek_detector *detector;
+
+/* What goes to and fro. */
+struct fleet {
+    struct ek_fleet_member *member;
+    struct ek_fleet_decider *decider;
+    struct ek_buf record;
+    struct ek_error *e;
+};
+
+static int to_decider(void *context, const void *bytes, size_t length)
+{
+    struct fleet *f = context;
+    return ek_fleet_decider_take(f->decider, bytes, length, 0, f->e);
+}
+
+static int tick(struct fleet *f)
+{
+    struct ek_fleet_plans *plans = ek_fleet_member_plans(f->member);
+    int rc = ek_fleet_member_tick(f->member, 1000, to_decider, f, f->e);
+    ek_buf_clear(&f->record);
+    if (!rc)
+        rc = ek_fleet_decider_tick(f->decider, 1000, &f->record, f->e);
+    if (!rc)
+        rc = ek_fleet_decider_follow(f->decider, f->record.data, f->record.length, f->e);
+    return rc ? rc : ek_fleet_plans_take(plans, f->record.data, f->record.length, 1000, 1000, f->e);
+}
+
+/* The detector, which has a finding, stays from run to run: a fleet leaves nothing in it. */
+static int together(struct ek_error *e)
+{
+    const struct ek_fleet_member_setup member = {profile, "one", 1, 0};
+    const struct ek_fleet_decider_setup decider = {manifest, profile, rules, true, "one", CELLS};
+    struct fleet f = {.e = e};
+    ek_buf_init(&f.record, 0);
+    int rc = ek_fleet_member_new(&f.member, detector, &member, e);
+    if (!rc)
+        rc = ek_fleet_decider_new(&f.decider, &decider, e);
+    if (!rc)
+        ek_fleet_decider_begin(f.decider, 0);
+    for (int i = 0; i < TICKS && !rc; i++)
+        rc = tick(&f);
+    ek_fleet_decider_free(f.decider);
+    ek_fleet_member_free(f.member);
+    ek_buf_release(&f.record);
+    return rc;
+}
+
+static void set_up(void)
+{
+    static const char text[] = "version: 1\nsegments: [arm, market]\n"
+                               "defaults: {confirm_queries: 8, mode: enforce}\n";
+    struct ek_finding told;
+    struct shop s;
+    manifest = shop_manifest();
+    profile = shop_profile(manifest, 500, 4, NULL);
+    ck_assert_int_eq(ek_rules_parse(&rules, manifest, "rules", text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new_with(&detector, manifest, profile, rules, CELLS, NULL), EK_OK);
+    shop_open(&s, 5, 4);
+    for (int n = 0; n < LISTS; n++) {
+        struct ek_query *q = shop_next(&s);
+        for (int i = 0; n > LISTS / 3 && i < q->items; i++)
+            q->x[2 * i] *= 100;
+        ck_assert_int_eq(ek_detector_observe(detector, q, n, NULL), EK_OK);
+        while (ek_detector_next(detector, &told))
+            ;
+    }
+    shop_close(&s);
+    ck_assert_int_gt(ek_detector_confirmed(detector, 0, &told), 0);
+}
+
+START_TEST(a_fleet_without_memory_says_so_and_leaves_nothing)
+{
+    set_up();
+    ck_assert_int_eq(together(NULL), EK_OK); /* what the detector keeps of a fleet it has now */
+    ek_sweep(together);
+    ek_detector_free(detector);
+    ek_rules_free(rules);
+    ek_profile_free(profile);
+    ek_manifest_free(manifest);
+}
+END_TEST
+
+Suite *suite_fleet(void)
+{
+    return ek_suite("fleet without memory", a_fleet_without_memory_says_so_and_leaves_nothing);
+}

@@ -1,0 +1,232 @@
+/* A fleet on small streams, with a clock of its own: instances that observe, one log of ticks, one
+ * of plans, and deciders. What happens to the records on their way is up to the test.
+ */
+#ifndef EK_TESTS_FLEET_WORLD_H
+#define EK_TESTS_FLEET_WORLD_H
+
+#include "guard/fleet_decide.h"
+#include "guard/fleet_member.h"
+#include "tests/stream_world.h"
+
+#include <stdlib.h>
+
+enum { FLEET_MOST = 128, FLEET_TICK_LISTS = 25, FLEET_TICK_MS = 1000, FLEET_DECIDERS = 3 };
+
+/* The budget of 136 features over the 3 that the streams have. */
+static const char FLEET_RULES[] =
+    "version: 1\n"
+    "defaults: {mode: enforce, false_alarms: 1 per 453333333 queries, confirm_queries: 64}\n"
+    "segments: [arm]\n";
+
+struct fleet_record {
+    uint8_t *bytes;
+    size_t length;
+    int due; /* tick at which it arrives */
+};
+
+struct fleet_instance {
+    struct stream stream;
+    struct ek_detector *detector;
+    struct ek_fleet_member *member;
+    int64_t stream_ms;
+    bool cut;  /* hears of no plans */
+    int local; /* lists at its first suspicion of its own, -1: none yet */
+    char name[16];
+};
+
+struct fleet {
+    struct stream_world world;
+    int instances, ticks, tick_lists;
+    struct fleet_instance instance[FLEET_MOST];
+    struct ek_fleet_decider *decider[FLEET_DECIDERS];
+    bool dead[FLEET_DECIDERS];
+    int64_t clock_ms;
+    struct fleet_record *log; /* of ticks, not delivered yet */
+    int records, room;
+    /* what becomes of a record: how many copies arrive, and how many ticks late each */
+    int (*fate)(struct fleet *f, int *late);
+    struct ek_rng rng;
+    uint64_t tick_bytes, plan_bytes, row_bytes;
+    /* what the deciders told, by state */
+    struct ek_finding last[5];
+    int count[5];
+    int first[5]; /* lists of each instance since `since`, at the first of that state; -1: none */
+    int since;    /* lists before the fault */
+};
+
+typedef void fleet_fault(struct fleet *f, int instance, struct ek_query *q);
+
+static inline void fleet_join(struct fleet *f, int i, uint64_t start)
+{
+    struct fleet_instance *o = &f->instance[i];
+    const struct ek_fleet_member_setup setup = {f->world.profile, o->name, start, 0};
+    ck_assert_int_eq(ek_fleet_member_new(&o->member, o->detector, &setup, NULL), EK_OK);
+}
+
+static inline struct ek_fleet_decider *fleet_decider(struct fleet *f, int number)
+{
+    char name[16];
+    snprintf(name, sizeof name, "node-%d", number);
+    const struct ek_fleet_decider_setup setup = {
+        f->world.manifest, f->world.profile, f->world.rules, true, name, 0};
+    ck_assert_int_eq(ek_fleet_decider_new(&f->decider[number], &setup, NULL), EK_OK);
+    return f->decider[number];
+}
+
+static inline void fleet_start(struct fleet *f, int instances, int training, uint64_t seed)
+{
+    memset(f, 0, sizeof *f);
+    stream_world_start(&f->world, FLEET_RULES, training, seed);
+    f->instances = instances;
+    f->tick_lists = FLEET_TICK_LISTS;
+    ek_rng_seed(&f->rng, seed);
+    for (int i = 0; i < 5; i++)
+        f->first[i] = -1;
+    for (int i = 0; i < instances; i++) {
+        struct fleet_instance *o = &f->instance[i];
+        snprintf(o->name, sizeof o->name, "node-%d", i);
+        stream_start(&o->stream, seed * 1000 + (uint64_t)i);
+        o->local = -1;
+        ck_assert_int_eq(ek_detector_new(&o->detector, f->world.manifest, f->world.profile,
+                                         f->world.rules, NULL),
+                         EK_OK);
+        fleet_join(f, i, 1);
+    }
+    ek_fleet_decider_begin(fleet_decider(f, 0), 0);
+}
+
+static inline void fleet_end(struct fleet *f)
+{
+    for (int i = 0; i < f->instances; i++) {
+        ek_fleet_member_free(f->instance[i].member);
+        ek_detector_free(f->instance[i].detector);
+        stream_end(&f->instance[i].stream);
+    }
+    for (int i = 0; i < FLEET_DECIDERS; i++)
+        ek_fleet_decider_free(f->decider[i]);
+    for (int i = 0; i < f->records; i++)
+        free(f->log[i].bytes);
+    free(f->log);
+    stream_world_end(&f->world);
+}
+
+static inline void fleet_log(struct fleet *f, const void *bytes, size_t length, int due)
+{
+    if (f->records == f->room) {
+        f->room = f->room ? 2 * f->room : 64;
+        f->log = realloc(f->log, (size_t)f->room * sizeof *f->log);
+        ck_assert_ptr_nonnull(f->log);
+    }
+    struct fleet_record *r = &f->log[f->records++];
+    *r = (struct fleet_record){malloc(length), length, due};
+    ck_assert_ptr_nonnull(r->bytes);
+    memcpy(r->bytes, bytes, length);
+}
+
+/* A record of an instance, on its way. */
+static inline int fleet_write(void *context, const void *bytes, size_t length)
+{
+    struct fleet *f = context;
+    int late[4] = {0}, copies = f->fate ? f->fate(f, late) : 1;
+    *(ek_wire_is(bytes, length, EK_FLEET_TICK) ? &f->tick_bytes : &f->row_bytes) += length;
+    for (int i = 0; i < copies; i++)
+        fleet_log(f, bytes, length, f->ticks + late[i]);
+    return EK_OK;
+}
+
+static inline void fleet_observe(struct fleet *f, int i, fleet_fault *harm)
+{
+    struct fleet_instance *o = &f->instance[i];
+    struct ek_finding told;
+    for (int n = 0; n < f->tick_lists; n++) {
+        struct ek_query *q = stream_next(&o->stream);
+        if (harm)
+            harm(f, i, q);
+        o->stream_ms = q->time_ms;
+        ck_assert_int_eq(ek_detector_observe(o->detector, q, q->time_ms, NULL), EK_OK);
+        while (ek_detector_next(o->detector, &told))
+            if (told.state == EK_SUSPECTED && o->local < 0)
+                o->local = (int)o->stream.number - f->since;
+    }
+    ck_assert_int_eq(ek_fleet_member_tick(o->member, o->stream_ms, fleet_write, f, NULL), EK_OK);
+}
+
+/* The records that are due, to every decider. */
+static inline void fleet_deliver(struct fleet *f)
+{
+    int kept = 0;
+    for (int i = 0; i < f->records; i++) {
+        struct fleet_record *r = &f->log[i];
+        if (r->due > f->ticks) {
+            f->log[kept++] = *r;
+            continue;
+        }
+        for (int d = 0; d < FLEET_DECIDERS; d++)
+            if (f->decider[d] && !f->dead[d])
+                ck_assert_int_eq(
+                    ek_fleet_decider_take(f->decider[d], r->bytes, r->length, f->clock_ms, NULL),
+                    EK_OK);
+        free(r->bytes);
+    }
+    f->records = kept;
+}
+
+/* A plan record goes to all who hear. */
+static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
+{
+    f->plan_bytes += record->length;
+    for (int d = 0; d < FLEET_DECIDERS; d++)
+        if (f->decider[d] && !f->dead[d])
+            ck_assert_int_eq(
+                ek_fleet_decider_follow(f->decider[d], record->data, record->length, NULL), EK_OK);
+    for (int i = 0; i < f->instances; i++)
+        if (!f->instance[i].cut)
+            ck_assert_int_eq(ek_fleet_plans_take(ek_fleet_member_plans(f->instance[i].member),
+                                                 record->data, record->length, f->clock_ms,
+                                                 f->instance[i].stream_ms, NULL),
+                             EK_OK);
+}
+
+static inline void fleet_decide(struct fleet *f, int d)
+{
+    struct ek_buf record;
+    struct ek_finding told;
+    ek_buf_init(&record, 0);
+    ck_assert_int_eq(ek_fleet_decider_tick(f->decider[d], f->clock_ms, &record, NULL), EK_OK);
+    if (record.length)
+        fleet_publish(f, &record);
+    ek_buf_release(&record);
+    while (ek_fleet_decider_next(f->decider[d], &told)) {
+        f->last[told.state] = told;
+        f->count[told.state]++;
+        if (f->first[told.state] < 0)
+            f->first[told.state] = f->ticks * f->tick_lists - f->since;
+    }
+}
+
+static inline void fleet_tick(struct fleet *f, fleet_fault *harm)
+{
+    for (int i = 0; i < f->instances; i++)
+        fleet_observe(f, i, harm);
+    f->ticks++;
+    f->clock_ms += FLEET_TICK_MS;
+    fleet_deliver(f);
+    for (int d = 0; d < FLEET_DECIDERS; d++)
+        if (f->decider[d] && !f->dead[d])
+            fleet_decide(f, d);
+}
+
+static inline void fleet_run(struct fleet *f, int ticks, fleet_fault *harm)
+{
+    for (int i = 0; i < ticks; i++)
+        fleet_tick(f, harm);
+}
+
+/* The plan of an instance for a list of now. */
+static inline const struct ek_plan *fleet_plan(struct fleet *f, int i)
+{
+    struct fleet_instance *o = &f->instance[i];
+    return ek_fleet_plans_at(ek_fleet_member_plans(o->member), o->stream_ms + 1, o->stream_ms + 1);
+}
+
+#endif

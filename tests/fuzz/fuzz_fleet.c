@@ -1,0 +1,142 @@
+/* Records of a fleet: what is read can be acted on, all else is refused with a word. Two runs on
+ * the same bytes: as they are, and with the head and the checksum that let them in.
+ */
+#include "base/hash.h"
+#include "guard/fleet_case.h"
+#include "guard/fleet_decide.h"
+#include "guard/fleet_member.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/shop.h"
+
+enum { MAGIC = 4, CRC = 4, CLOCK_MS = 1000 };
+
+static struct ek_manifest *manifest;
+static struct ek_profile *profile;
+static struct ek_rules *rules;
+
+static void set_up(void)
+{
+    static const char text[] = "version: 1\nsegments: [arm, market]\ndefaults: {mode: enforce}\n";
+    manifest = shop_manifest();
+    profile = shop_profile(manifest, 400, 4, NULL);
+    ek_fuzz_require(!ek_rules_parse(&rules, manifest, "rules", text, sizeof text - 1, NULL),
+                    "no rules");
+}
+
+/* A decider that decides after what it was given writes a plan that everybody can read. */
+static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans)
+{
+    struct ek_buf out;
+    struct ek_error e = {0};
+    ek_buf_init(&out, 0);
+    ek_fleet_decider_begin(d, CLOCK_MS);
+    for (int tick = 0; tick < 3; tick++) {
+        ek_buf_clear(&out);
+        ek_fuzz_require(!ek_fleet_decider_tick(d, CLOCK_MS, &out, &e), e.message);
+        if (!out.length) /* no instance has told of a list */
+            continue;
+        ek_fuzz_require(!ek_fleet_decider_follow(d, out.data, out.length, &e), e.message);
+        ek_fuzz_require(!ek_fleet_plans_take(plans, out.data, out.length, CLOCK_MS, 0, &e),
+                        e.message);
+    }
+    ek_buf_release(&out);
+}
+
+static void try(const uint8_t *data, size_t size)
+{
+    struct ek_detector *detector;
+    struct ek_fleet_member *member;
+    struct ek_fleet_decider *d;
+    struct ek_error e = {0};
+    const struct ek_fleet_member_setup setup = {profile, "me", 1, 0};
+    const struct ek_fleet_decider_setup decider = {manifest, profile, rules, true, "me", 8};
+    ek_fuzz_require(!ek_detector_new_with(&detector, manifest, profile, rules, 4, NULL) &&
+                        !ek_fleet_member_new(&member, detector, &setup, NULL) &&
+                        !ek_fleet_decider_new(&d, &decider, NULL),
+                    "no fleet");
+    struct ek_fleet_plans *plans = ek_fleet_member_plans(member);
+    if (ek_fleet_decider_take(d, data, size, 0, &e))
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    e.message[0] = 0;
+    if (ek_fleet_decider_follow(d, data, size, &e))
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    else
+        ek_fuzz_require(!ek_fleet_plans_take(plans, data, size, 0, 0, &e), e.message);
+    ek_fuzz_require(ek_fleet_plans_at(plans, 0, 0) != NULL, "no plan");
+    decide(d, plans);
+    ek_fleet_decider_free(d);
+    ek_fleet_member_free(member);
+    ek_detector_free(detector);
+}
+
+/* Rows that a case is given are lists like any other. */
+struct looking {
+    struct ek_fleet_case *of;
+    struct ek_fleet_pool *pool;
+};
+
+static int give_row(void *context, const struct ek_fleet_row *row)
+{
+    struct looking *l = context;
+    return ek_fleet_case_row(l->of, l->pool, (int)(row->number % 2), 1, row);
+}
+
+static void look(const uint8_t *data, size_t size)
+{
+    struct looking l;
+    const struct ek_fleet_rows_hears hears = {&l, give_row};
+    struct ek_fleet_head head;
+    struct ek_finding found;
+    int feature;
+    uint32_t ask;
+    ek_fuzz_require(!ek_fleet_pool_new(&l.pool, manifest, profile, rules, 1, 8, NULL) &&
+                        !ek_fleet_case_new(&l.of, manifest, profile, rules, 0, 1, NULL),
+                    "no case");
+    ek_fleet_case_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
+    if (!ek_fleet_rows_read(data, size, manifest, profile->strata, &head, &feature, &ask, &hears,
+                            NULL))
+        for (int tick = 0; tick < 5; tick++)
+            ek_fuzz_require(ek_fleet_case_tick(l.of, l.pool, 2) >= 0, "no memory");
+    for (int at = 0; (at = ek_fleet_case_finding(l.of, l.pool, at, &found)) > 0;)
+        ek_fuzz_require(found.cell >= 0 && found.feature == 0, "a finding of nothing");
+    ek_fleet_case_free(l.of);
+    ek_fleet_pool_free(l.pool);
+}
+
+/* Behind a head that is ours the input is the rest of a tick or of rows. */
+static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
+{
+    struct ek_wire_out w;
+    struct ek_buf record;
+    struct ek_fleet_head head = {.instance = {"it", 2},
+                                 .start = 1,
+                                 .number = 1,
+                                 .manifest = manifest->hash,
+                                 .profile = ek_profile_hash(profile),
+                                 .dimensions = {2, {{"arm", 3}, {"market", 6}}}};
+    ek_buf_init(&record, 0);
+    ek_wire_begin(&w, &record, kind);
+    if (kind != EK_FLEET_PLAN)
+        ek_fleet_head_put(&w, &head);
+    if (kind == EK_FLEET_ROWS) {
+        ek_wire_put_word(&w, "price");
+        ek_wire_put(&w, 1);
+    }
+    ek_fuzz_require(!w.rc && !ek_buf_add(&record, data, size) && !ek_wire_seal(&w), "no memory");
+    try(record.data, record.length);
+    if (kind == EK_FLEET_ROWS)
+        look(record.data, record.length);
+    ek_buf_release(&record);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!manifest)
+        set_up();
+    try(data, size);
+    size_t body = size > MAGIC + CRC ? size - MAGIC - CRC : 0;
+    try_body(data + (body ? MAGIC : 0), body, EK_FLEET_PLAN);
+    try_body(data, size, EK_FLEET_TICK);
+    try_body(data, size, EK_FLEET_ROWS);
+    return 0;
+}

@@ -1,0 +1,302 @@
+/* The records of a fleet: what is written is what is read, golden files hold the format, and damage
+ * is refused before anybody hears of it.
+ */
+#include "base/file.h"
+#include "guard/fleet_finding.h"
+#include "tests/check.h"
+#include "tests/fleet_world.h"
+
+#include <math.h>
+
+enum { TRAINING = 2000, PRICE = 0 };
+
+/* What was heard of a record, as text. */
+struct heard {
+    struct ek_buf text;
+    int cells, sums, findings, rows;
+    uint64_t lists;
+};
+
+static int hear_cell(void *context, const struct ek_fleet_cell *cell)
+{
+    struct heard *h = context;
+    h->cells++;
+    return ek_buf_printf(&h->text, "cell %.*s=%.*s\n", (int)cell->dimension.length,
+                         cell->dimension.text ? cell->dimension.text : "", (int)cell->value.length,
+                         cell->value.text ? cell->value.text : "");
+}
+
+static int hear_sums(void *context, int feature, const struct ek_tick_sums *s)
+{
+    struct heard *h = context;
+    h->sums++;
+    h->lists += s->lists;
+    return ek_buf_printf(&h->text, "%d: %d lists, %d\n", feature, (int)s->lists, (int)s->ln[0]);
+}
+
+static int hear_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+{
+    struct heard *h = context;
+    h->findings++;
+    return ek_buf_printf(&h->text, "%.*s: %s %d %.3f\n", (int)cell->value.length,
+                         cell->value.text ? cell->value.text : "", ek_class_name(f->class),
+                         f->feature, f->factor);
+}
+
+static int hear_row(void *context, const struct ek_fleet_row *row)
+{
+    struct heard *h = context;
+    h->rows++;
+    return ek_buf_printf(&h->text, "%d at %d: %.4f, %d cells, nights %g\n", (int)row->number,
+                         (int)row->time_ms, (double)row->record.r, row->cells,
+                         (double)row->query[0]);
+}
+
+static int read_any(const struct fleet *f, const void *bytes, size_t length, struct heard *h,
+                    struct ek_error *e)
+{
+    const struct ek_fleet_tick_hears tick = {h, hear_cell, hear_sums, hear_finding};
+    const struct ek_fleet_rows_hears rows = {h, hear_row};
+    struct ek_fleet_head head;
+    int feature;
+    uint32_t ask;
+    if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
+        return ek_fleet_rows_read(bytes, length, f->world.manifest, f->world.profile->strata, &head,
+                                  &feature, &ask, &rows, e);
+    return ek_fleet_tick_read(bytes, length, f->world.manifest, &head, &tick, e);
+}
+
+static void cents_in_arm_b(struct fleet *f, int i, struct ek_query *q)
+{
+    if (f->instance[i].stream.arm_b)
+        stream_scale(q, PRICE, 100);
+}
+
+/* An instance with a finding on arm B; its last records wait in the log. */
+static struct fleet *start(void)
+{
+    static struct fleet f;
+    fleet_start(&f, 1, TRAINING, 3);
+    f.tick_lists = 10;
+    fleet_run(&f, 20, NULL);
+    fleet_run(&f, 40, cents_in_arm_b);
+    return &f;
+}
+
+START_TEST(a_tick_tells_what_the_detector_has)
+{
+    struct fleet *f = start();
+    struct ek_detector *d = f->instance[0].detector;
+    struct heard h = {0};
+    struct ek_finding told;
+    struct ek_buf record;
+    ek_buf_init(&h.text, 0);
+    ek_buf_init(&record, 0);
+    const struct ek_fleet_head head = {
+        .instance = {"x", 1}, .start = 9, .number = 7, .manifest = f->world.manifest->hash};
+    stream_next(&f->instance[0].stream);
+    for (int i = 0; i < 5; i++) {
+        struct ek_query *q = stream_next(&f->instance[0].stream);
+        ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
+    }
+    ck_assert_int_eq(ek_fleet_tick_write(d, &head, 32, &record), EK_OK);
+    ck_assert_int_eq(read_any(f, record.data, record.length, &h, NULL), EK_OK);
+    uint64_t lists = 0;
+    for (int cell = 0; cell < ek_cells_count(ek_detector_registry(d)); cell++)
+        for (int i = 0; i < 3; i++)
+            lists += ek_tick_lists(ek_detector_tick(d), cell, i);
+    ck_assert_uint_eq(h.lists, lists);
+    ck_assert_int_eq(h.cells, 3);
+    ck_assert_int_eq(h.findings, 1);
+    ck_assert_int_gt(ek_detector_confirmed(d, 0, &told), 0);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&h.text), "B: scale 0"));
+    ek_buf_release(&h.text);
+    ek_buf_release(&record);
+    fleet_end(f);
+}
+END_TEST
+
+START_TEST(no_more_cells_are_told_than_the_limit_says)
+{
+    struct fleet *f = start();
+    struct heard h = {0};
+    struct ek_buf record;
+    ek_buf_init(&h.text, 0);
+    ek_buf_init(&record, 0);
+    struct ek_detector *d = f->instance[0].detector;
+    const struct ek_fleet_head head = {
+        .instance = {"x", 1}, .number = 1, .manifest = f->world.manifest->hash};
+    for (int i = 0; i < 5; i++) {
+        struct ek_query *q = stream_next(&f->instance[0].stream);
+        ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
+    }
+    ck_assert_int_eq(ek_fleet_tick_write(d, &head, 1, &record), EK_OK);
+    ck_assert_int_eq(read_any(f, record.data, record.length, &h, NULL), EK_OK);
+    ck_assert_int_eq(h.cells, 1);
+    ck_assert_int_eq(strncmp(ek_buf_string(&h.text), "cell =\n", 7), 0);
+    ek_buf_release(&h.text);
+    ek_buf_release(&record);
+    fleet_end(f);
+}
+END_TEST
+
+static const char *const GOLDEN[] = {"fleet-tick-1.bin", "fleet-rows-1.bin", "fleet-plan-1.bin"};
+
+static struct ek_buf golden(const char *name)
+{
+    struct ek_buf bytes;
+    char path[200];
+    ek_buf_init(&bytes, 0);
+    snprintf(path, sizeof path, "tests/format/golden/%s", name);
+    ck_assert_int_eq(ek_file_read(path, &bytes, NULL), EK_OK);
+    return bytes;
+}
+
+START_TEST(golden_records_say_what_they_always_said)
+{
+    struct fleet *f = start();
+    for (int i = 0; i < 2; i++) {
+        struct heard h = {0};
+        struct ek_error e = {0};
+        struct ek_buf bytes = golden(GOLDEN[i]);
+        ek_buf_init(&h.text, 0);
+        ck_assert_msg(!read_any(f, bytes.data, bytes.length, &h, &e), "%s", e.message);
+        ck_assert_int_eq(h.findings, i == 0);
+        ck_assert_int_eq(h.cells, i == 0 ? 3 : 0);
+        ck_assert_int_eq(h.rows, i == 0 ? 0 : 5);
+        ek_buf_release(&h.text);
+        ek_buf_release(&bytes);
+    }
+    struct ek_buf bytes = golden(GOLDEN[2]);
+    struct ek_fleet_plans *plans = ek_fleet_member_plans(f->instance[0].member);
+    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
+    ck_assert_int_eq(ek_fleet_plans_take(plans, bytes.data, bytes.length, 0, 0, NULL), EK_OK);
+    ck_assert_uint_eq(ek_fleet_plans_order(plans)->term, 3);
+    ck_assert_uint_eq(ek_fleet_plans_order(plans)->version, 42);
+    const struct ek_plan *plan = ek_fleet_plans_at(plans, 700000, 700000);
+    ck_assert_uint_eq(plan->version, 42);
+    ck_assert_int_eq(plan->count, 1);
+    ck_assert_int_eq(plan->entry[0].treatment.action, EK_ACT_ROUTE);
+    ck_assert_int_eq(ek_fleet_plans_asks(plans, ask), 1);
+    ck_assert_uint_eq(ask[0].number, 6);
+    ek_buf_release(&bytes);
+    fleet_end(f);
+}
+END_TEST
+
+static int hears_of_plan(struct fleet *f, const struct ek_buf *b)
+{
+    struct ek_fleet_plan_head head;
+    return ek_fleet_plan_read(b->data, b->length, f->world.manifest, &head, NULL, NULL);
+}
+
+START_TEST(cuts_and_flipped_bits_are_refused_and_nobody_hears_of_them)
+{
+    struct fleet *f = start();
+    for (int i = 0; i < 3; i++) {
+        struct ek_buf b = golden(GOLDEN[i]);
+        struct heard h = {0};
+        ek_buf_init(&h.text, 0);
+        size_t length = b.length;
+        for (b.length = 0; b.length < length; b.length++)
+            ck_assert_int_ne(i < 2 ? read_any(f, b.data, b.length, &h, NULL) : hears_of_plan(f, &b),
+                             EK_OK);
+        for (size_t bit = 0; bit < 8 * length; bit++) {
+            b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            ck_assert_int_ne(i < 2 ? read_any(f, b.data, length, &h, NULL) : hears_of_plan(f, &b),
+                             EK_OK);
+            b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+        ck_assert_uint_eq(h.text.length, 0);
+        ek_buf_release(&h.text);
+        ek_buf_release(&b);
+    }
+    fleet_end(f);
+}
+END_TEST
+
+START_TEST(records_of_another_manifest_or_profile_are_refused)
+{
+    struct fleet *f = start();
+    struct ek_error e = {0};
+    struct ek_buf b = golden(GOLDEN[0]);
+    f->world.manifest->hash++;
+    ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
+    ck_assert_ptr_nonnull(strstr(e.message, "another manifest"));
+    f->world.manifest->hash--;
+    /* the golden one is of a profile with other numbers */
+    ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
+    ck_assert_ptr_nonnull(strstr(e.message, "another profile"));
+    ck_assert_uint_eq(ek_fleet_pool_counts(ek_fleet_decider_pool(f->decider[0])).refused, 2);
+    ek_buf_release(&b);
+    fleet_end(f);
+}
+END_TEST
+
+START_TEST(of_records_the_order_of_the_log_decides)
+{
+    struct ek_fleet_order o = {0};
+    struct ek_fleet_plan_head a = {.decider = {"a", 1}, .term = 1, .version = 1};
+    struct ek_fleet_plan_head b = {.decider = {"b", 1}, .term = 2, .version = 1};
+    ck_assert_int_eq(ek_fleet_order_take(&o, &a), EK_FLEET_NEWER);
+    ck_assert_int_eq(ek_fleet_order_take(&o, &a), EK_FLEET_SAME);
+    ck_assert_int_eq(ek_fleet_order_take(&o, &b), EK_FLEET_VOID); /* version 1 was there */
+    a.version = 2;
+    ck_assert_int_eq(ek_fleet_order_take(&o, &a), EK_FLEET_VOID); /* of a lower term now */
+    b.version = 2;
+    ck_assert_int_eq(ek_fleet_order_take(&o, &b), EK_FLEET_NEWER);
+    struct ek_fleet_plan_head c = {.decider = {"c", 1}, .term = 2, .version = 3};
+    ck_assert_int_eq(ek_fleet_order_take(&o, &c), EK_FLEET_NEWER); /* the same term: by name */
+    b.version = 4;
+    ck_assert_int_eq(ek_fleet_order_take(&o, &b), EK_FLEET_VOID);
+}
+END_TEST
+
+START_TEST(what_others_found_is_no_evidence_here_until_it_is_over)
+{
+    struct fleet *f = start();
+    struct ek_detector *d = f->instance[0].detector;
+    const struct ek_claim claim = {1, 0};
+    ck_assert_int_eq(ek_detector_claim(d, &claim, 1), EK_OK);
+    ek_tick_clear(ek_detector_tick(d));
+    struct ek_query *q = stream_next(&f->instance[0].stream);
+    ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
+    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(d), 0, 1), 0);
+    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(d), 0, 2), 1);
+    ck_assert_int_eq(ek_detector_claim(d, NULL, 0), EK_OK);
+    ck_assert_int_eq(ek_detector_observe(d, stream_next(&f->instance[0].stream), 0, NULL), EK_OK);
+    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(d), 0, 1), 1);
+    fleet_end(f);
+}
+END_TEST
+
+START_TEST(a_value_that_no_list_brought_gets_a_cell_that_stays_its_own)
+{
+    struct fleet *f = start();
+    struct ek_detector *d = f->instance[0].detector;
+    const struct ek_cells *cells = ek_detector_registry(d);
+    const struct ek_text arm = {"arm", 3}, app = {"app", 3}, z = {"Z", 1}, none = {NULL, 0};
+    int cell, again;
+    ck_assert_int_eq(ek_detector_hold(d, arm, z, &cell), EK_OK);
+    ck_assert_int_gt(cell, 0);
+    ck_assert_str_eq(ek_cells_value(cells, cell), "Z");
+    ck_assert_int_eq(ek_detector_hold(d, arm, z, &again), EK_OK);
+    ck_assert_int_eq(again, cell);
+    ck_assert_int_eq(ek_detector_hold(d, app, z, &cell), EK_OK);
+    ck_assert_int_eq(cell, -1);
+    ck_assert_int_eq(ek_detector_hold(d, none, none, &cell), EK_OK);
+    ck_assert_int_eq(cell, 0);
+    fleet_end(f);
+}
+END_TEST
+
+Suite *suite_fleet_records(void)
+{
+    return ek_suite(
+        "fleet records", a_tick_tells_what_the_detector_has,
+        no_more_cells_are_told_than_the_limit_says, golden_records_say_what_they_always_said,
+        cuts_and_flipped_bits_are_refused_and_nobody_hears_of_them,
+        records_of_another_manifest_or_profile_are_refused, of_records_the_order_of_the_log_decides,
+        what_others_found_is_no_evidence_here_until_it_is_over,
+        a_value_that_no_list_brought_gets_a_cell_that_stays_its_own);
+}
