@@ -4,6 +4,7 @@
 #include "guard/beyond.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
+#include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 
 #include <stdbool.h>
@@ -48,6 +49,7 @@ void ek_guard_free(struct ek_guard *g)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
     ek_free(g->handed_out);
     ek_traffic_free(g->traffic);
+    ek_fleet_member_free(g->member);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
     ek_context_free(g->own);
@@ -86,6 +88,8 @@ int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
 static int change_plan(struct ek_guard *g, const struct ek_finding *f,
                        const struct ek_decision *decision)
 {
+    if (g->member) /* the fleet's decider does */
+        return 0;
     switch (f->state) {
     case EK_CONFIRMED:
     case EK_UPDATED:
@@ -105,7 +109,7 @@ static int change_plan(struct ek_guard *g, const struct ek_finding *f,
 
 static int expire(struct ek_guard *g)
 {
-    int changed = ek_plan_expire(&g->plan, g->time_ms);
+    int changed = g->member ? ek_guard_follow_fleet(g) : ek_plan_expire(&g->plan, g->time_ms);
     if (changed)
         ek_detector_keep(g->detector, &g->plan);
     return changed;
@@ -185,15 +189,17 @@ static int take_findings(struct ek_guard *g)
     return rc;
 }
 
-/* Treatments of a list of these cells; how many features are treated. */
-static int apply_plan(const struct ek_guard *g, struct ek_context *c, const int16_t *cells,
-                      int count)
+/* Treatments of a list of these cells and that time. */
+static void apply_plan(const struct ek_guard *g, struct ek_context *c, const int16_t *cells,
+                       int count, int64_t time_ms)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    if (!g->plan.count || !c->scorer)
-        return 0;
-    return ek_plan_apply(&g->plan, cells, count, ek_scorer_sees_sources(c->scorer, &c->query),
-                         m->routable_of_item, c->treatment, m->routable_count);
+    const struct ek_plan *plan = ek_guard_plan_at(g, time_ms);
+    c->plan_version = plan->version;
+    c->treated = 0;
+    if (plan->count && c->scorer)
+        c->treated = ek_plan_apply(plan, cells, count, ek_scorer_sees_sources(c->scorer, &c->query),
+                                   m->routable_of_item, c->treatment, m->routable_count);
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)
@@ -240,8 +246,7 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
         return rc;
     if (take_findings(g))
         return out_of_memory(e);
-    c->treated = apply_plan(g, c, cells, count);
-    c->plan_version = g->plan.version;
+    apply_plan(g, c, cells, count, time_ms);
     return watch_agreement(g, c, cells, count, e);
 }
 
@@ -263,8 +268,8 @@ int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_erro
         return ek_fail(e, EK_ESTATE, "no message was prepared");
     c->prepared = false;
     ek_cells_find(registry, &c->query, cells);
-    c->treated = apply_plan(g, c, cells, 1 + ek_cells_dimensions(registry));
-    c->plan_version = g->plan.version;
+    apply_plan(g, c, cells, 1 + ek_cells_dimensions(registry),
+               c->query.time_ms >= 0 ? c->query.time_ms : g->time_ms);
     c->taken = true;
     return EK_OK;
 }

@@ -18,14 +18,17 @@
 
 enum { EK_EVENTS_MAX = 4096, EK_EVENT_BYTES_MAX = 1 << 20 };
 
+struct ek_fleet_member;
+
 struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
     struct ek_traffic *traffic;
     struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
     struct ek_open_findings open;
-    struct ek_plan plan;
-    struct ek_context *own; /* of who has one thread only */
+    struct ek_plan plan;            /* in a fleet, that of now */
+    struct ek_fleet_member *member; /* NULL: outside a fleet */
+    struct ek_context *own;         /* of who has one thread only */
     struct ek_stream_clock stream_clock;
     int64_t time_ms, clock_ms; /* now: by the stream, by the caller */
     struct ek_buf event;
@@ -43,5 +46,9 @@ struct ek_guard {
 int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
 /* The same of the plan; query: the first that is scored under it. */
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
+/* The plan that a list of that time is scored under; valid until the next call. */
+const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms);
+/* Takes the fleet's plan of now; whether it is another one. */
+int ek_guard_follow_fleet(struct ek_guard *g);
 
 #endif

@@ -1,0 +1,28 @@
+/* A guard as an instance of a fleet.
+ *
+ * From ek_guard_join on its findings change no plan: they go to the decider with its ticks, and
+ * each list is scored under the plan of the fleet for its time. Until the first plan comes, nothing
+ * is routed. A guard that hears no more keeps the last plan (ek_fleet_plans_age_ms tells for how
+ * long).
+ */
+#ifndef EK_GUARD_GUARD_FLEET_H
+#define EK_GUARD_GUARD_FLEET_H
+
+#include "evenkeel.h"
+#include "guard/fleet_member.h"
+
+/* name, start, cells: as in struct ek_fleet_member_setup. Once for a guard. */
+int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
+                  struct ek_error *e);
+/* To be called at each tick; as ek_fleet_member_tick. */
+int ek_guard_tell_fleet(struct ek_guard *g,
+                        int (*write)(void *context, const void *bytes, size_t length),
+                        void *context, struct ek_error *e);
+/* The next record of the plan's log, at clock_ms of the caller. A change of the plan is told as an
+ * event with the next list or tick. */
+int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                       struct ek_error *e);
+/* NULL outside a fleet. */
+const struct ek_fleet_plans *ek_guard_plans(const struct ek_guard *g);
+
+#endif
