@@ -1,6 +1,7 @@
 /* Observe: what the detector adds to a decoded list: statistics, evidence, history; what the live
  * sketches add; and all of it, from the bytes. And how long a detector takes to move. */
 #include "data/codec.h"
+#include "decide/pooled.h"
 #include "decide/snapshot.h"
 #include "guard/assets.h"
 #include "guard/traffic.h"
@@ -90,17 +91,20 @@ static void cold_case(struct ek_bench *b, struct work *w, const char *name)
 static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
                      struct ek_query *lists, const char *text, const char *name, const char *cold)
 {
+    bool alone = cold != NULL; /* in a fleet the warm case says what the sums cost */
     struct ek_rules *rules;
     struct work w = {.lists = lists};
     struct ek_buf yaml;
     ek_buf_init(&yaml, 0);
     ek_buf_text(&yaml, text);
     if (ek_rules_parse(&rules, m, "bench", text, yaml.length, NULL) ||
-        ek_detector_new(&w.detector, m, p, rules, NULL))
+        ek_detector_new(&w.detector, m, p, rules, NULL) ||
+        (!alone && ek_detector_join(w.detector, 1, NULL)))
         abort();
     const struct ek_contender ours = {NULL, observe, &w};
     ek_bench_case(b, name, "ns/value", (double)LISTS * ITEMS * FEATURES, &ours, 1);
-    cold_case(b, &w, cold);
+    if (alone)
+        cold_case(b, &w, cold);
     ek_detector_free(w.detector);
     ek_rules_free(rules);
     ek_buf_release(&yaml);
@@ -277,6 +281,8 @@ void bench_observe(struct ek_bench *b)
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
              "observe, 136 features, 20 items, all traffic and 2 arms",
              "observe, 136 features, 20 items, all traffic and 2 arms, cold caches");
+    one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
+             "observe, 136 features, 20 items, all traffic and 2 arms, in a fleet", NULL);
     guard_cases(b, m, p, lists);
     snapshot_cases(b, m, p, lists);
     for (int i = 0; i < LISTS; i++)
