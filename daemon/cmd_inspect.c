@@ -1,4 +1,6 @@
-/* evenkeel inspect: what is in a profile, model, capture or snapshot. */
+/* evenkeel inspect: what is in a profile, model, capture or snapshot, and in the states in a
+ * capture.
+ */
 #include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/inspect.h"

@@ -22,8 +22,8 @@ int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *
 /* Header, cells, open changes, and the features with the most evidence. */
 int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, FILE *to,
                         struct ek_error *e);
-/* Counts the messages and partitions of a capture; first and last time are those of the records,
- * else of the messages. */
+/* Counts the messages and partitions of a capture, and says what is in the states among them; first
+ * and last time are those of the records, else of the messages. */
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
 
 #endif

@@ -1,4 +1,5 @@
 #include "daemon/inspect.h"
+#include "daemon/inspect_states.h"
 
 #include "base/date.h"
 #include "base/hash_set.h"
@@ -11,6 +12,7 @@ struct totals {
     uint64_t messages, bytes, largest;
     struct ek_hash_set partitions;
     int64_t first_ms, last_ms; /* earliest and latest; -1 without any */
+    struct ek_inspect_states states;
 };
 
 static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
@@ -25,7 +27,7 @@ static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
     t->last_ms = ms > t->last_ms ? ms : t->last_ms;
     if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
         return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
-    return EK_OK;
+    return ek_inspect_states_add(&t->states, r, e);
 }
 
 static int count(const char *path, struct totals *t, struct ek_error *e)
@@ -42,13 +44,16 @@ static int count(const char *path, struct totals *t, struct ek_error *e)
     return rc;
 }
 
-static void print_json(const struct totals *t, FILE *to)
+static int print_json(const struct totals *t, FILE *to)
 {
     fprintf(to,
             "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
             ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
-            ",\"last_ms\":%" PRId64 "}\n",
+            ",\"last_ms\":%" PRId64,
             t->messages, t->bytes, t->largest, t->partitions.count, t->first_ms, t->last_ms);
+    int rc = ek_inspect_states_json(&t->states, to);
+    fputs("}\n", to);
+    return rc;
 }
 
 static void print_table(const struct totals *t, FILE *to)
@@ -60,6 +65,7 @@ static void print_table(const struct totals *t, FILE *to)
             "  last            %s\n",
             t->messages, t->bytes, t->largest, t->partitions.count,
             ek_date_text(t->first_ms, first), ek_date_text(t->last_ms, last));
+    ek_inspect_states_table(&t->states, to);
 }
 
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e)
@@ -67,10 +73,11 @@ int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, st
     struct totals t = {.first_ms = -1, .last_ms = -1};
     ek_hash_set_init(&t.partitions);
     int rc = count(path, &t, e);
-    if (!rc && form == EK_INSPECT_JSON)
-        print_json(&t, to);
-    else if (!rc)
+    if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && form == EK_INSPECT_TABLE)
         print_table(&t, to);
+    ek_inspect_states_release(&t.states);
     ek_hash_set_release(&t.partitions);
     return rc;
 }

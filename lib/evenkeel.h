@@ -174,9 +174,9 @@ int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
                   const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e);
 
 /* Adds what another guard of the same assets has seen: sketches and counts exactly, evidence as its
- * theory allows. `from` keeps it. What its plan has stays in force for the rules' hold, time enough
- * to be found again; the changes it has open are not taken over. EK_ENOMEM: neither is of any use.
- */
+ * theory allows, lists it remembers in the order of their times, open changes and the plan. Of two
+ * changes of the same feature and cell one goes on, and the other is told as dismissed. `from`
+ * keeps what it had. EK_ENOMEM: neither is of any use. */
 int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e);
 
 #ifdef __cplusplus

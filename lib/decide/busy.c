@@ -156,10 +156,8 @@ static struct counter *count(struct ek_busy *b, uint64_t key, double lists)
         which = take(b, key);
     struct counter *c = &b->counter[which];
     c->count += lists * b->weight;
-    if (which >= b->cells) {
+    if (which >= b->cells)
         settle(b, c->place);
-        c = &b->counter[b->table[slot_of(b, key)] - 1];
-    }
     return c;
 }
 

@@ -83,7 +83,10 @@ double ek_categories_moved(const struct ek_categories *c, int feature,
  * cells. */
 void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
                         uint64_t end);
-/* The same in parts: rows first .. end - 1 of the history, and one cell. */
+/* The same in parts: which categories there are, rows first .. end - 1 of the history, and one
+ * cell.
+ */
+void ek_categories_kind_snap(struct ek_categories *c, struct ek_snap *s);
 void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
                              uint64_t end);
 void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cell);
@@ -91,6 +94,10 @@ void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cel
  * of as many as there is room for. */
 void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_categories *others,
                          int of);
+struct ek_row_order;
+/* Takes in the rows of others, as ek_history_merge does. EK_ENOMEM: of no use any more. */
+int ek_categories_merge_rows(struct ek_categories *c, const struct ek_categories *others,
+                             const struct ek_row_order *order);
 /* "new value", "value share", "value gone". */
 const char *ek_category_bet_name(int bet);
 

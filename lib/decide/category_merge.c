@@ -1,4 +1,6 @@
+#include "base/alloc.h"
 #include "decide/category_internal.h"
+#include "decide/row_order.h"
 
 #include <math.h>
 
@@ -55,4 +57,28 @@ void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_cate
 {
     for (int i = 0; i < c->count; i++)
         merge_cell(&c->of[i], cell, &others->of[i], of);
+}
+
+static int merge_rows(struct ek_category *k, const struct ek_category *others,
+                      const struct ek_row_order *o)
+{
+    struct ek_category_row *rows = ek_calloc(EK_HISTORY, sizeof *rows);
+    if (!rows)
+        return EK_ENOMEM;
+    for (uint64_t i = o->first; i < o->count; i++) {
+        const struct ek_category *from = o->is_other[i - o->first] ? others : k;
+        rows[i % EK_HISTORY] = from->row[o->place[i - o->first]];
+    }
+    ek_free(k->row);
+    k->row = k->now = rows;
+    return EK_OK;
+}
+
+int ek_categories_merge_rows(struct ek_categories *c, const struct ek_categories *others,
+                             const struct ek_row_order *o)
+{
+    int rc = EK_OK;
+    for (int i = 0; i < c->count && !rc; i++)
+        rc = merge_rows(&c->of[i], &others->of[i], o);
+    return rc;
 }

@@ -30,6 +30,22 @@ static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
     ek_snap_raw(s, k->mean + (size_t)cell * values, values * sizeof *k->mean);
 }
 
+/* Which one it is: reading, it has to be the same. */
+static void kind_snap(struct ek_category *k, struct ek_snap *s)
+{
+    int feature = k->feature, values = k->table->count;
+    ek_snap_int(s, &feature, feature, feature);
+    ek_snap_int(s, &values, values, values);
+}
+
+void ek_categories_kind_snap(struct ek_categories *c, struct ek_snap *s)
+{
+    int count = c->count;
+    ek_snap_int(s, &count, c->count, c->count);
+    for (int i = 0; i < c->count; i++)
+        kind_snap(&c->of[i], s);
+}
+
 void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
                              uint64_t end)
 {
@@ -49,9 +65,7 @@ void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, u
     int count = c->count;
     ek_snap_int(s, &count, c->count, c->count);
     for (int i = 0; i < c->count; i++) {
-        int feature = c->of[i].feature, values = c->of[i].table->count;
-        ek_snap_int(s, &feature, feature, feature);
-        ek_snap_int(s, &values, values, values);
+        kind_snap(&c->of[i], s);
         rows_snap(&c->of[i], s, first, end);
         for (int cell = 0; cell < cells; cell++)
             cell_snap(&c->of[i], s, cell);

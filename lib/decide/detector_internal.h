@@ -30,6 +30,7 @@ enum ek_reason {
     EK_GOES_ON_IN_A_SEGMENT,
     EK_TOO_SMALL,
     EK_NOT_BORNE_OUT,
+    EK_BY_ANOTHER_FINDING,
     EK_NO_LISTS,
     EK_REASONS
 };
@@ -222,6 +223,11 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
 /* Ends the episodes whose cell has had no list in the whole history. */
 void ek_episodes_forget(struct ek_detector *d);
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
+/* Only tells of it, for one that is not among those of the detector. */
+void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,
+                               enum ek_reason why);
+/* Room for one more; NULL without. */
+struct ek_episode *ek_episode_place(struct ek_detector *d);
 /* "explained by a segment", ... */
 const char *ek_reason_text(int reason);
 /* Marks the episode as the explanation of its lists. */

@@ -55,6 +55,7 @@ static void lists_snap(struct ek_detector *d, struct ek_snap *s)
 {
     ek_detector_lists_snap(d, s);
     ek_history_count_snap(d->history, s);
+    ek_categories_kind_snap(d->categories, s);
 }
 
 static void rows_snap(struct ek_detector *d, int number, struct ek_snap *s)
@@ -68,8 +69,10 @@ static void rows_snap(struct ek_detector *d, int number, struct ek_snap *s)
 
 static void evidence_snap(struct ek_detector *d, int cell, struct ek_snap *s)
 {
+    int habits = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
     ek_evidence_cells_snap(d->evidence, cell, s);
-    if (d->habits && ek_cells_dimension(d->cells, cell) == d->baseline)
+    ek_snap_int(s, &habits, habits, habits);
+    if (habits)
         ek_habits_snap(d->habits, s, cell);
     ek_categories_cell_snap(d->categories, s, cell);
 }

@@ -32,6 +32,7 @@ const char *ek_reason_text(int reason)
         [EK_GOES_ON_IN_A_SEGMENT] = "goes on in a segment",
         [EK_TOO_SMALL] = "smaller than min_effect",
         [EK_NOT_BORNE_OUT] = "not borne out",
+        [EK_BY_ANOTHER_FINDING] = "one with another finding",
     };
     return texts[reason];
 }
@@ -100,7 +101,7 @@ static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_find
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
 }
 
-static struct ek_episode *free_slot(struct ek_detector *d)
+struct ek_episode *ek_episode_place(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++)
         if (d->episode[i].phase == EK_WATCHING)
@@ -118,7 +119,7 @@ int ek_episodes_room(const struct ek_detector *d)
 
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
 {
-    struct ek_episode *e = free_slot(d);
+    struct ek_episode *e = ek_episode_place(d);
     if (!e) {
         d->beyond.count[EK_BOUND_CHANGES]++;
         return NULL;
@@ -160,6 +161,12 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     if (e->lists > LONG_LISTS)
         *ek_evidence_queries(d->evidence, e->cell, e->feature) = 0;
     ek_categories_restart(d->categories, e->feature, e->cell);
+}
+
+void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,
+                               enum ek_reason why)
+{
+    tell(d, e, EK_DISMISSED, ek_reason_text(why));
 }
 
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why)

@@ -1,8 +1,10 @@
 #include "decide/history.h"
 
 #include "base/alloc.h"
+#include "decide/row_order.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum { LISTS_FOR_TRAFFIC = 256 };
 static const double DAY_MS = 24 * 3600 * 1000;
@@ -144,4 +146,46 @@ void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int ce
     ek_history_count_snap(h, s);
     for (uint64_t i = ek_history_first(h); i < h->count && !s->rc; i++)
         row_snap(h, s, i, strata, cells);
+}
+
+/* Row i of the new history from a place of one of the old ones. */
+static void move_row(struct ek_history *new, uint64_t i, const struct ek_history *old, size_t place)
+{
+    size_t at = i % EK_HISTORY, features = (size_t) new->features;
+    size_t query = (size_t) new->query_features;
+    new->row[at] = old->row[place];
+    memcpy(new->record + at *features, old->record + place * features,
+           features * sizeof *new->record);
+    memcpy(new->query + at *query, old->query + place * query, query * sizeof *new->query);
+}
+
+static void rename_row(struct ek_history *h, uint64_t i, uint64_t query, const int16_t *to)
+{
+    struct ek_history_row *row = &h->row[i % EK_HISTORY];
+    row->query = query;
+    for (int c = 0; c < h->cells; c++)
+        if (row->cell[c] >= 0)
+            row->cell[c] = to[row->cell[c]];
+}
+
+int ek_history_merge(struct ek_history *h, const struct ek_history *there,
+                     const struct ek_row_order *o, const int16_t *to)
+{
+    struct ek_history *new, old = *h;
+    uint64_t query = 0;
+    int rc = ek_history_new(&new, h->features, h->query_features, h->cells);
+    if (rc)
+        return rc;
+    new->count = o->count;
+    for (uint64_t i = o->first; i < o->count; i++) {
+        bool other = o->is_other[i - o->first];
+        move_row(new, i, other ? there : h, o->place[i - o->first]);
+        if (other)
+            rename_row(new, i, query, to);
+        query = ek_history_row(new, i)->query;
+    }
+    *h = *new;
+    *new = old;
+    ek_history_free(new);
+    return EK_OK;
 }

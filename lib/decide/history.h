@@ -41,6 +41,12 @@ double ek_history_lists_per_day(const struct ek_history *h);
 void ek_history_forget(struct ek_history *h, int cell);
 /* Whether row i belongs to a cell. */
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
+struct ek_row_order;
+/* Takes the rows of another one in, in that order; to: numbers of its cells here. Rows that come
+ * from there have the list numbers of those from here before them. EK_ENOMEM leaves all as it was.
+ */
+int ek_history_merge(struct ek_history *h, const struct ek_history *there,
+                     const struct ek_row_order *order, const int16_t *to);
 /* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
  * one. */
 void ek_history_count_snap(struct ek_history *h, struct ek_snap *s);

@@ -61,12 +61,18 @@ int ek_plan_remove(struct ek_plan *p, int feature, int cell)
     return found != NULL;
 }
 
+/* Without going over what a time can be. */
+static int64_t later(int64_t ms, int64_t by_ms)
+{
+    return by_ms < INT64_MAX - ms ? ms + by_ms : INT64_MAX;
+}
+
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms)
 {
     struct ek_plan_entry *found = find(p, feature, cell);
     if (!found)
         return;
-    int64_t held = found->since_ms + hold_ms;
+    int64_t held = later(found->since_ms, hold_ms);
     found->until_ms = held > now_ms ? held : now_ms;
     found->hold_ms = hold_ms;
 }
@@ -77,7 +83,7 @@ int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
     for (int i = p->count - 1; i >= 0; i--) {
         struct ek_plan_entry *entry = &p->entry[i];
         if (entry->until_ms > now_ms && entry->until_ms - now_ms > entry->hold_ms)
-            entry->until_ms = now_ms + entry->hold_ms;
+            entry->until_ms = later(now_ms, entry->hold_ms);
         if (entry->until_ms >= 0 && entry->until_ms <= now_ms) {
             take_out(p, entry);
             changed = 1;

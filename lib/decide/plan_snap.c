@@ -11,6 +11,7 @@ static void entry_snap(struct ek_plan_entry *entry, struct ek_snap *s, int featu
     ek_snap_i64(s, &entry->since_ms);
     ek_snap_i64(s, &entry->until_ms);
     ek_snap_i64(s, &entry->hold_ms);
+    ek_snap_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 && entry->hold_ms >= 0);
 }
 
 void ek_plan_snap(struct ek_plan *p, struct ek_snap *s, int features, int cells)

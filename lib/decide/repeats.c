@@ -73,3 +73,17 @@ void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number)
             next = slot_snap(r, s, next);
     }
 }
+
+void ek_repeats_merge(struct ek_repeats *r, const struct ek_repeats *others, uint64_t here,
+                      uint64_t there)
+{
+    uint32_t now = (uint32_t)here + 1, then = (uint32_t)there + 1;
+    for (uint32_t slot = 0; slot < EK_REPEAT_SLOTS; slot++) {
+        uint32_t ago = then - others->number[slot];
+        if (!counts(others, slot, then) || counts(r, slot, now) || ago >= now)
+            continue;
+        r->tag[slot] = others->tag[slot];
+        r->number[slot] = now - ago;
+        r->seen[slot] = others->seen[slot];
+    }
+}

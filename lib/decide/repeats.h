@@ -29,6 +29,10 @@ uint64_t ek_repeat_key(const struct ek_query *q, unsigned same);
 /* How often the key was seen within the last EK_REPEAT_LISTS before list `number`, 0 for a fresh
  * one; remembers it. */
 uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number);
+/* Takes in what others have seen, whose next list is `there` when the next one here is `here`, as
+ * if it had been as many lists ago here. Of two keys in one slot the one from here stays. */
+void ek_repeats_merge(struct ek_repeats *r, const struct ek_repeats *others, uint64_t here,
+                      uint64_t there);
 /* The slots that still count for list `number` or a later one. */
 void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number);
 

@@ -201,6 +201,7 @@ static void sketches(struct loading *v)
         all_windows(v, ek_cells_count(cells), to);
     g->adopted = v->state->head.queries;
     g->plan.version = v->state->head.plan_version;
+    g->plan.version += g->plan.version > 0; /* it has no entries any more */
     times(v);
     ek_free(to);
     ek_cells_free(cells);

@@ -1,7 +1,10 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
+#include "guard/event.h"
 #include "guard/guard_internal.h"
 #include "num/windows_snap.h"
+
+#include <string.h>
 
 /* Windows of a cell of `from`, into those of a cell here. */
 static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell, int to)
@@ -25,8 +28,8 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
     ek_traffic_time(into->traffic, into->time_ms);
 }
 
-/* An entry of the other plan stays until a hold from now: what is still wrong is found again by
- * then. */
+/* An entry of the other plan goes on as it was; one whose change is not open any more, because
+ * another one took its place, ends as after a recovery. */
 static int merge_plan(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
     uint64_t version = into->plan.version;
@@ -36,14 +39,50 @@ static int merge_plan(struct ek_guard *into, const struct ek_guard *from, const 
         int cell = to[entry->cell];
         if (cell < 0 || ek_plan_has(&into->plan, entry->feature, cell))
             continue;
-        changed |= ek_plan_set(&into->plan, entry->feature, cell, entry->treatment, into->time_ms);
-        ek_plan_end(&into->plan, entry->feature, cell, into->time_ms, into->assets->rules->hold_ms);
+        changed |=
+            ek_plan_set(&into->plan, entry->feature, cell, entry->treatment, entry->since_ms);
+        if (entry->until_ms >= 0)
+            ek_plan_end(&into->plan, entry->feature, cell, entry->until_ms, entry->hold_ms);
+        else if (!ek_detector_has_open(into->detector, entry->feature, cell))
+            ek_plan_end(&into->plan, entry->feature, cell, into->time_ms,
+                        into->assets->rules->hold_ms);
     }
     if (!changed)
         return EK_OK;
     into->plan.version = 1 + (version > from->plan.version ? version : from->plan.version);
     ek_detector_keep(into->detector, &into->plan);
     return ek_guard_tell_plan(into, ek_detector_queries(into->detector));
+}
+
+static void merge_open(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
+{
+    for (int i = 0; i < from->open.count; i++) {
+        struct ek_finding f = {.state = EK_UPDATED, .feature = from->open.entry[i].feature};
+        f.cell = to[from->open.entry[i].cell];
+        if (f.cell >= 0)
+            ek_open_findings_take(&into->open, &f);
+    }
+}
+
+/* What the other one has to tell yet, and what joining them has dismissed: the change goes on under
+ * another number, so neither plan nor open findings change with it. */
+static int merge_events(struct ek_guard *into, const struct ek_guard *from)
+{
+    const struct ek_assets *a = into->assets;
+    struct ek_finding f;
+    int rc = EK_OK;
+    for (uint64_t i = from->fetched; i < from->told && !rc; i++) {
+        const char *text = from->events[i % EK_EVENTS_MAX];
+        rc = ek_guard_tell(into, text, strlen(text));
+    }
+    while (!rc && ek_detector_next(into->detector, &f)) {
+        struct ek_decision decision =
+            ek_decide(a->rules, a->manifest, &into->plan, a->model != NULL, &f);
+        rc = ek_event_finding(&into->event, a->manifest, &f, &decision, NULL, 0);
+        if (!rc)
+            rc = ek_guard_tell(into, (const char *)into->event.data, into->event.length);
+    }
+    return rc;
 }
 
 static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
@@ -67,7 +106,10 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     if (!rc) {
         merge_times(into, from);
         merge_counts(into, from);
-        rc = merge_plan(into, from, to);
+        merge_open(into, from, to);
+        rc = merge_events(into, from);
+        if (!rc)
+            rc = merge_plan(into, from, to);
     }
     ek_free(to);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;

@@ -54,11 +54,11 @@ void ek_state_head_release(struct ek_state_head *h)
 
 static void kind_snap(struct ek_detector_kind *k, struct ek_snap *s)
 {
-    int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets,
-                   &k->bounds,   &k->history,        &k->cells};
+    int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets, &k->bounds, &k->history};
     ek_snap_u64(s, &k->profile);
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         ek_snap_int(s, size[i], 0, INT32_MAX);
+    ek_snap_int(s, &k->cells, 0, INT16_MAX); /* what numbers of cells are kept as */
     ek_snap_int(s, &k->dimensions, 0, EK_DIMENSIONS_MAX);
 }
 
@@ -83,6 +83,7 @@ static void times_snap(struct ek_state_head *h, struct ek_snap *s)
     ek_snap_int(s, &h->stream_clock.started, 0, 1);
     ek_snap_i64(s, &h->time_ms);
     ek_snap_i64(s, &h->clock_ms);
+    ek_snap_require(s, h->stream_clock.now_ms >= 0 && h->time_ms >= 0 && h->clock_ms >= 0);
     ek_snap_u64(s, &h->queries);
     ek_snap_u64(s, &h->plan_version);
 }

@@ -96,15 +96,24 @@ def lists(r, size):
     return {"queries": queries, "cells": of_last, "beyond": beyond, "repeats": remembered[0], "relatives": remembered[1]}
 
 
+def row(r, size, cell_count):
+    query, time_ms = r.take("Qq")
+    stratum = r.one("i", 0, size["strata"] - 1)
+    of = [r.one("h", 0 if i == 0 else -1, cell_count - 1) for i in range(1 + size["dimensions"])]
+    records = [r.take("ff4BH") for _ in range(size["features"])]
+    return {"query": query, "time_ms": time_ms, "stratum": stratum, "cells": of, "records": records,
+            "features": r.take(f"{size['query_features']}f")}
+
+
+def category_row(r):
+    unknown, _stratum = r.take("fH")
+    return unknown, [r.take("ff") for _ in range(r.one("B", 0, 8))]
+
+
 def history(r, size, cell_count):
     count, rows = r.one("Q"), []
     for _ in range(min(count, size["history"])):
-        query, time_ms = r.take("Qq")
-        stratum = r.one("i", 0, size["strata"] - 1)
-        of = [r.one("h", 0 if i == 0 else -1, cell_count - 1) for i in range(1 + size["dimensions"])]
-        records = [r.take("ff4BH") for _ in range(size["features"])]
-        rows.append({"query": query, "time_ms": time_ms, "stratum": stratum, "cells": of, "records": records,
-                     "features": r.take(f"{size['query_features']}f")})
+        rows.append(row(r, size, cell_count))
     return {"count": count, "rows": rows, "settled": r.take(f"{size['features']}Q")}
 
 
@@ -127,10 +136,7 @@ def categories(r, rows, cell_count):
     out = []
     for _ in range(r.one("i", 0, 1 << 20)):
         feature, values = r.take("ii")
-        kept = []
-        for _ in range(rows):
-            unknown, _stratum = r.take("fH")
-            kept.append((unknown, [r.take("ff") for _ in range(r.one("B", 0, 8))]))
+        kept = [category_row(r) for _ in range(rows)]
         of = [(r.take("30f"), r.take("fI"), r.take(f"{values}f")) for _ in range(cell_count)]
         out.append({"feature": feature, "rows": kept, "cells": of})
     return out

@@ -1,4 +1,5 @@
 /* The state of a guard: one that is loaded goes on as if it had never stopped. */
+#include "tests/check.h"
 #include "tests/state_world.h"
 
 enum { TRAINING = 3000, LISTS = 3200, AGAIN = 19 };
@@ -189,7 +190,69 @@ START_TEST(a_loaded_guard_goes_on_as_if_it_had_never_stopped)
 }
 END_TEST
 
+/* A copy of a guard, through its state. */
+static struct ek_guard *copy_of(struct ek_guard *g, const struct ek_assets *a)
+{
+    struct state_store *s = calloc(1, sizeof *s);
+    struct ek_guard *copy = NULL;
+    enum ek_state_fit fit;
+    struct ek_error e = {0};
+    save(g, 1, 0, s);
+    struct ek_state *state = state_of(s, 3);
+    ek_guard_load(&copy, a, state, &fit, &e);
+    ck_assert_msg(copy != NULL, "%s", e.message);
+    ek_state_free(state);
+    state_clear(s);
+    free(s);
+    return copy;
+}
+
+/* What is made of the two goes on, and so does its copy: its state is a sound one. Changes that one
+ * of them has open are not found again. */
+static void join(struct pair *p)
+{
+    struct ek_guard *through = p->through, *stopped = p->stopped;
+    struct ek_guard *into = copy_of(through, &p->assets), *from = copy_of(stopped, &p->assets);
+    ck_assert_int_eq(ek_guard_merge(into, from, NULL), EK_OK);
+    ck_assert_uint_eq(ek_guard_queries(into),
+                      ek_guard_queries(through) + ek_guard_queries(stopped));
+    ek_guard_free(from);
+    p->through = into;
+    p->stopped = copy_of(into, &p->assets);
+    for (int i = 0; i < 150; i++) {
+        state_message(&p->shop, &p->assets, &p->message, disturb);
+        pass(p);
+        ck_same_events(p);
+    }
+    ck_same_state(p);
+    ek_guard_free(p->through);
+    ek_guard_free(p->stopped);
+    p->through = through;
+    p->stopped = stopped;
+}
+
+START_TEST(joined_guards_go_on_and_can_be_saved)
+{
+    for (uint64_t seed = 11; seed <= 13; seed++) {
+        struct pair *p = pair_of(seed);
+        for (; p->n < LISTS; p->n++) {
+            struct ek_guard *one = ek_rng_below(&p->rng, 3) ? p->through : p->stopped;
+            const char *event;
+            state_message(&p->shop, &p->assets, &p->message, disturb);
+            ck_assert_int_eq(ek_guard_observe(one, p->message.data, p->message.length, 0, NULL),
+                             EK_OK);
+            while (ek_rng_below(&p->rng, 9) && ek_guard_next_event(one, &event))
+                continue;
+            if (ek_rng_below(&p->rng, 200) == 0)
+                join(p);
+        }
+        pair_free(p);
+    }
+}
+END_TEST
+
 Suite *suite_state(void)
 {
-    return ek_suite("state", a_loaded_guard_goes_on_as_if_it_had_never_stopped);
+    return ek_suite("state", a_loaded_guard_goes_on_as_if_it_had_never_stopped,
+                    joined_guards_go_on_and_can_be_saved);
 }

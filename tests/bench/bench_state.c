@@ -1,0 +1,160 @@
+/* State of a guard: how long it stands still to be saved, whole and when little has changed, and
+ * how long another takes to go on with it. */
+#include "base/buf.h"
+#include "data/codec.h"
+#include "evenkeel.h"
+#include "guard/assets.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEATURES = 136, ITEMS = 20, TRAINING = 3000, LISTS = 5000, ARMS = 7, LIST_MS = 1000 };
+enum { RECORDS_MAX = 4096, KEY = 40 };
+
+struct record {
+    char key[KEY];
+    uint8_t *bytes;
+    size_t length;
+};
+
+struct work {
+    struct ek_assets assets;
+    struct ek_guard *guard;
+    struct ek_bench_list list;
+    struct ek_buf message;
+    struct record record[RECORDS_MAX];
+    int records;
+    size_t bytes;
+};
+
+static int count(void *to, const char *key, const void *bytes, size_t length)
+{
+    struct work *w = to;
+    (void)key;
+    (void)bytes;
+    w->bytes += length;
+    return 0;
+}
+
+static int keep(void *to, const char *key, const void *bytes, size_t length)
+{
+    struct work *w = to;
+    struct record *r = &w->record[w->records++];
+    if (!bytes || w->records == RECORDS_MAX)
+        abort();
+    snprintf(r->key, sizeof r->key, "%s", key);
+    r->bytes = ek_bench_memory(length, 1);
+    memcpy(r->bytes, bytes, length);
+    r->length = length;
+    return 0;
+}
+
+static void observe(struct work *w)
+{
+    static const char arms[ARMS] = "ABCDEFG";
+    ek_bench_list_next(&w->list, FEATURES, ITEMS);
+    w->list.q.segments[0].value = (struct ek_text){&arms[w->list.number % ARMS], 1};
+    w->list.q.time_ms = LIST_MS * w->list.number;
+    ek_buf_clear(&w->message);
+    if (ek_codec_encode(w->assets.manifest, &w->list.q, EK_FEATURES_BIN, &w->message, NULL) ||
+        ek_guard_observe(w->guard, w->message.data, w->message.length, 0, NULL))
+        abort();
+}
+
+static void save(struct work *w, int whole)
+{
+    w->bytes = 0;
+    if (ek_guard_save(w->guard, whole, NULL, 0, count, w, NULL))
+        abort();
+}
+
+static void save_whole(void *context)
+{
+    save(context, 1);
+}
+
+/* Ten seconds of ten lists each, after which all cells have changed. */
+static void save_changed(void *context)
+{
+    for (int i = 0; i < 100; i++)
+        observe(context);
+    save(context, 0);
+}
+
+static void observe_only(void *context)
+{
+    for (int i = 0; i < 100; i++)
+        observe(context);
+}
+
+static void load(void *context)
+{
+    const struct work *w = context;
+    struct ek_state *state;
+    struct ek_guard *g;
+    enum ek_state_fit fit;
+    if (ek_state_new(&state, NULL))
+        abort();
+    for (int i = 0; i < w->records; i++)
+        if (ek_state_add(state, w->record[i].key, w->record[i].bytes, w->record[i].length, NULL))
+            abort();
+    if (ek_guard_load(&g, &w->assets, state, &fit, NULL))
+        abort();
+    ek_guard_free(g);
+    ek_state_free(state);
+}
+
+static void open_work(struct work *w)
+{
+    static const char text[] = "version: 1\nsegments: [arm]\n";
+    w->assets.manifest = ek_bench_manifest(FEATURES);
+    w->assets.profile = ek_bench_list_profile(w->assets.manifest, 1, TRAINING, ITEMS, NULL);
+    ek_bench_list_init(&w->list, 2);
+    ek_buf_init(&w->message, 0);
+    if (ek_rules_parse(&w->assets.rules, w->assets.manifest, "bench", text, sizeof text - 1,
+                       NULL) ||
+        ek_codec_new(&w->assets.codec, w->assets.manifest, NULL, NULL, NULL) ||
+        ek_guard_new(&w->guard, &w->assets, NULL))
+        abort();
+    for (int i = 0; i < LISTS; i++)
+        observe(w);
+    if (ek_guard_save(w->guard, 1, NULL, 0, keep, w, NULL))
+        abort();
+}
+
+static void close_work(struct work *w)
+{
+    for (int i = 0; i < w->records; i++)
+        free(w->record[i].bytes);
+    ek_guard_free(w->guard);
+    ek_buf_release(&w->message);
+    ek_bench_list_release(&w->list);
+    ek_codec_free(w->assets.codec);
+    ek_rules_free(w->assets.rules);
+    ek_profile_free(w->assets.profile);
+    ek_manifest_free(w->assets.manifest);
+    free(w);
+}
+
+void bench_state(struct ek_bench *b)
+{
+    struct work *w = ek_bench_memory(1, sizeof *w);
+    open_work(w);
+    double load_s = ek_bench_seconds(b, load, w);
+    double whole_s = ek_bench_seconds(b, save_whole, w);
+    double whole_bytes = (double)w->bytes;
+    double lists_s = ek_bench_seconds(b, observe_only, w);
+    double changed_s = ek_bench_seconds(b, save_changed, w) - lists_s;
+    ek_bench_record(b, "136 features, 8 cells, 12 windows, load", "ms", 1e3 * load_s, NULL, 0);
+    ek_bench_record(b, "136 features, 8 cells, 12 windows, save all", "ms", 1e3 * whole_s, NULL, 0);
+    ek_bench_record(b, "136 features, 8 cells, 12 windows, save after 100 lists", "ms",
+                    1e3 * changed_s, NULL, 0);
+    ek_bench_record(b, "136 features, 8 cells, 12 windows, all", "KiB", whole_bytes / 1024, NULL,
+                    0);
+    ek_bench_record(b, "136 features, 8 cells, 12 windows, after 100 lists", "KiB",
+                    (double)w->bytes / 1024, NULL, 0);
+    close_work(w);
+}

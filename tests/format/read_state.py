@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Reads a capture of the records of a state (docs/format/state.md) and prints it as one JSON object.
+
+usage: read_state.py FILE     `-` reads standard input
+
+An independent reader: it shares nothing with the library but the documents. Ends with 1 and a
+message when the records are no complete base.
+"""
+import json
+import sys
+
+import read_capture
+import read_snapshot
+import read_sketch
+from read_snapshot import Damaged, Reader
+
+MAGIC, VERSION, FRAME, ROWS = b"EKSTAT\r\n", 1, 28, 64
+MASK = 2**64 - 1
+P1, P2, P3, P4, P5 = (11400714785074694791, 14029467366897019727, 1609587929392839161,
+                      9650029242287828579, 2870177450012600261)
+
+
+def _left(x, bits):
+    return (x << bits | x >> (64 - bits)) & MASK
+
+
+def _round(lane, value):
+    return _left((lane + value * P2) & MASK, 31) * P1 & MASK
+
+
+def xxh64(data):
+    """xxh64 with seed 0, as its specification has it."""
+    at, end = 0, len(data)
+    total = P5
+    if end >= 32:
+        lanes = [(P1 + P2) & MASK, P2, 0, -P1 & MASK]
+        while at + 32 <= end:
+            for i in range(4):
+                lanes[i] = _round(lanes[i], int.from_bytes(data[at + 8 * i:at + 8 * i + 8], "little"))
+            at += 32
+        total = sum(_left(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18))) & MASK
+        for lane in lanes:
+            total = ((total ^ _round(0, lane)) * P1 + P4) & MASK
+    total = (total + end) & MASK
+    while at + 8 <= end:
+        total = (_left(total ^ _round(0, int.from_bytes(data[at:at + 8], "little")), 27) * P1 + P4) & MASK
+        at += 8
+    if at + 4 <= end:
+        total = (_left(total ^ int.from_bytes(data[at:at + 4], "little") * P1 & MASK, 23) * P2 + P3) & MASK
+        at += 4
+    for byte in data[at:end]:
+        total = _left(total ^ byte * P5 & MASK, 11) * P1 & MASK
+    total = (total ^ total >> 33) * P2 & MASK
+    total = (total ^ total >> 29) * P3 & MASK
+    return total ^ total >> 32
+
+
+def frame(value):
+    """-> (hash of the manifest, number of the base, reader of the body)"""
+    r = Reader(value)
+    if value[:8] != MAGIC:
+        raise Damaged("a record without magic")
+    r.at = 8
+    if r.one("I") != VERSION:
+        raise Damaged("another version")
+    manifest, base = r.take("QQ")
+    return manifest, base, r
+
+
+def head(value):
+    manifest, base, r = frame(value)
+    if xxh64(value[:-8]) != int.from_bytes(value[-8:], "little"):
+        raise Damaged("the hash of the head does not fit")
+    r.data = value[:-8]
+    out = {"manifest": f"{manifest:016x}", "base": base, "profile": f"{r.one('Q'):016x}"}
+    out.update(zip(read_snapshot.SIZES, r.take("8i")))
+    out["names"] = [r.text() for _ in range(out["dimensions"])]
+    out["window_ms"], out["kept"], out["window_cells"] = r.take("qii")
+    out["clock"] = r.take("qiiqq")
+    out["queries"], out["plan_version"] = r.take("QQ")
+    out["note"] = r.take(f"{r.one('i', 0, 65536)}s")[0].decode()
+    out["index"] = r.take(f"{r.one('i', 1, 1000)}Q")
+    r.end("the head")
+    return out
+
+
+class Base:
+    """The parts of a complete base."""
+
+    def __init__(self, records):
+        self.records = {}
+        for key, value in records:
+            if key != "head":
+                self.records.setdefault(key, {})[xxh64(value[FRAME:])] = frame(value) and value[FRAME:]
+        heads = [value for key, value in records if key == "head"]
+        if not heads:
+            raise Damaged("no head")
+        self.head = head(heads[-1])
+        r = self.reader("index", self.head["index"])
+        self.index = [(r.text(), r.take(f"{r.one('i', 0, 1000)}Q")) for _ in range(r.one("i", 0, 1 << 20))]
+        r.end("the index")
+        names = [name for name, _ in self.index]
+        if names != sorted(set(names)):
+            raise Damaged("names of parts that do not rise")
+        self.read_so_far = set()
+
+    def reader(self, name, hashes):
+        pieces = [self.records.get(f"{name}.{i:03}", {}).get(one) for i, one in enumerate(hashes)]
+        if None in pieces:
+            raise Damaged(f"incomplete: '{name}'")
+        return Reader(b"".join(pieces))
+
+    def part(self, name):
+        self.read_so_far.add(name)
+        found = dict(self.index).get(name)
+        if found is None:
+            raise Damaged(f"no part '{name}'")
+        return self.reader(name, found)
+
+    def has(self, name):
+        return name in dict(self.index)
+
+
+def packed(r):
+    """-> {key: count}"""
+    data, counts, key, at = r.take(f"{r.one('I')}s")[0], {}, 0, 0
+    while at < len(data):
+        gap, at = read_sketch.varint(data, at)
+        key += gap
+        if at >= len(data) or (not gap and key % 256):
+            raise Damaged("a run of a sketch")
+        end, at = key + data[at] + 1, at + 1
+        if (end - 1) // 256 != key // 256:
+            raise Damaged("a run of a sketch goes over the end of its block")
+        for key in range(key, end):
+            count, at = read_sketch.varint(data, at)
+            if not count or not read_sketch.occurs(key):
+                raise Damaged(f"a count of key {key}")
+            counts[key] = count
+        key = end
+    return counts
+
+
+def sketches(r, size, items=None):
+    out = [packed(r) for _ in range(size["features"])]
+    totals = {sum(counts.values()) for counts in out}
+    if len(totals) > 1 or (items is not None and totals != {items}):
+        raise Damaged("features of a window that have counted different numbers of values")
+    return out
+
+
+def lists(r, size):
+    out = read_snapshot.lists(r, size)
+    out["rows"] = r.one("Q")
+    out["categories"] = [r.take("ii") for _ in range(r.one("i", 0, size["features"]))]
+    return out
+
+
+def rows(r, size, count, cells, categories):
+    out = [read_snapshot.row(r, size, cells) for _ in range(count)]
+    return out, [[read_snapshot.category_row(r) for _ in range(count)] for _ in categories]
+
+
+def evidence(r, size, categories):
+    out = []
+    for _ in range(size["features"]):
+        numbers = r.take(f"{size['bets']}ffI")
+        out.append({"evidence": numbers[:-2], "level": numbers[-2], "lists": numbers[-1]})
+    habits = r.one("i", 0, 1)
+    if habits:
+        r.take(f"{size['bets']}fI" * size["features"])
+    of = [(r.take("30f"), r.take("fI"), r.take(f"{values}f")) for _, values in categories]
+    return {"features": out, "habits": habits, "categories": of}
+
+
+def guard(r, size):
+    adopted, said = r.take("QI")
+    beyond = r.take(f"{size['limits']}Q")
+    open_findings = [r.take("ii") for _ in range(r.one("i", 0, 1024))]
+    events = [json.loads(r.text()) for _ in range(r.one("i", 0, 4096))]
+    return {"adopted": adopted, "said": said, "beyond": beyond, "open": open_findings, "events": events}
+
+
+def plan(r):
+    version, entries = r.take("Qi")
+    keys = ("feature", "cell", "action", "value", "since_ms", "until_ms", "hold_ms")
+    return {"version": version, "entries": [dict(zip(keys, r.take("iiidqqq"))) for _ in range(entries)]}
+
+
+def drift(r):
+    r.take("Qd3d")
+    r.take("4QQQ")
+    for _ in range(3):
+        r.take("5d5d5Q")
+    drifted, compared, _first = r.take("iQQ")
+    figures = [r.take("Q3d") for _ in range(min(compared, 128))]
+    return {"drifted": drifted, "compared": compared, "figures": figures}
+
+
+def windows(base, cell, size):
+    r = base.part(f"life/{cell:05}")
+    closings, life_lists = r.take("QQ")
+    life = sketches(r, size)
+    r.end("life")
+    r = base.part(f"now/{cell:05}")
+    number, of_now, items = r.take("qQQ")
+    now = {"number": number, "lists": of_now, "items": items, "sketches": sketches(r, size, items)}
+    r.end("now")
+    closed = []
+    for place in range(min(closings, size["kept"])):
+        r = base.part(f"window/{cell:05}/{place:04}")
+        closed.append({**dict(zip(("number", "lists"), r.take("qQ"))), "sketches": sketches(r, size)})
+        r.end("a window")
+    return {"lists": life_lists + of_now, "life": life, "now": now, "closed": closed}
+
+
+def read(data):
+    """-> the base of the last head; data: a capture of records"""
+    records = [(key.decode().rsplit(":", 1)[-1], value) for _, _, _, key, value in read_capture.records(data)]
+    base = Base(records)
+    size = base.head
+    out = {"head": size}
+
+    def take(name, walk):
+        r = base.part(name)
+        found = walk(r)
+        r.end(name)
+        return found
+
+    out["cells"] = take("cells", lambda r: read_snapshot.cells(r, size))
+    cells = len(out["cells"]["cells"])
+    out["lists"] = take("lists", lambda r: lists(r, size))
+    categories, count = out["lists"]["categories"], min(out["lists"]["rows"], size["history"])
+    out["rows"] = []
+    for n in range((count + ROWS - 1) // ROWS):
+        stretch = min(ROWS, count - n * ROWS)
+        out["rows"] += take(f"rows/{n:05}", lambda r: rows(r, size, stretch, cells, categories))[0]
+    out["evidence"] = [take(f"evidence/{n:05}", lambda r: evidence(r, size, categories)) for n in range(cells)]
+    out["changes"] = take("changes", lambda r: {"settled": r.take(f"{size['features']}Q"),
+                                                "EPIS": read_snapshot.episodes(r),
+                                                "FIND": read_snapshot.findings(r)})
+    out["plan"] = take("plan", plan)
+    out["guard"] = take("guard", lambda r: guard(r, size))
+    out["drift"] = take("drift", drift) if base.has("drift") else None
+    out["windows"] = {n: windows(base, n, size) for n in range(cells) if base.has(f"now/{n:05}")}
+    left = {name for name, _ in base.index} - base.read_so_far
+    if left:
+        raise Damaged(f"parts that nobody knows: {sorted(left)}")
+    return out
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with sys.stdin.buffer if sys.argv[1] == "-" else open(sys.argv[1], "rb") as file:
+        data = file.read()
+    try:
+        print(json.dumps(read(data)))
+    except (Damaged, read_capture.Damaged, read_sketch.Damaged) as error:
+        sys.exit(f"read_state: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The second reader of states against the golden file, which the unit tests hold the library to."""
+import json
+import os
+import random
+import unittest
+
+import read_capture
+import read_sketch
+import read_state
+from read_snapshot import Damaged
+
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden", "state-1.ekc")
+FAULTS = (Damaged, read_capture.Damaged, read_sketch.Damaged, UnicodeDecodeError, ValueError)
+
+
+def join(records):
+    """-> a capture of (key, value), every field in its longest form"""
+    out = bytearray()
+    for offset, (key, value) in enumerate(records):
+        out += b"\x95\x00\xcf" + offset.to_bytes(8, "big") + b"\xff"
+        out += b"\xc4" + bytes([len(key)]) + key + b"\xce" + len(value).to_bytes(4, "big") + value
+    return bytes(out)
+
+
+class State(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with open(GOLDEN, "rb") as file:
+            data = file.read()
+        cls.records = [(key, value) for _, _, _, key, value in read_capture.records(data)]
+        cls.read = read_state.read(data)
+
+    def test_hashes_are_xxh64(self):
+        self.assertEqual(read_state.xxh64(b""), 0xEF46DB3751D8E999)
+        self.assertEqual(read_state.xxh64(b"a"), 0xD24EC4F1A98C6E5B)
+        self.assertEqual(read_state.xxh64(b"Nobody inspects the spammish repetition"), 0xFBCEA83C8A378BF1)
+
+    def test_the_golden_file_is_of_150_lists(self):
+        head = self.read["head"]
+        self.assertEqual((head["queries"], head["base"], head["note"]), (150, 1, "offset 150"))
+        self.assertEqual(head["names"], ["arm", "market"])
+        self.assertEqual(self.read["lists"]["queries"], 150)
+        self.assertEqual([row["query"] for row in self.read["rows"]], list(range(150)))
+
+    def test_its_windows_have_all_lists(self):
+        everything = self.read["windows"][0]
+        self.assertEqual(everything["lists"], 150)
+        self.assertEqual(everything["now"]["lists"] + sum(w["lists"] for w in everything["closed"]), 150)
+        for feature in range(2):
+            parts = [everything["now"]["sketches"][feature]] + [w["sketches"][feature] for w in everything["closed"]]
+            total = sum(sum(counts.values()) for counts in parts)
+            of_life = sum(everything["life"][feature].values())
+            self.assertEqual(of_life + sum(parts[0].values()), total)
+        arms = [n for n, cell in enumerate(self.read["cells"]["cells"]) if cell["dimension"] == "arm"]
+        self.assertEqual(sum(self.read["windows"][n]["lists"] for n in arms), 150)
+
+    def test_its_plan_routes_the_price_of_arm_b(self):
+        (entry,) = self.read["plan"]["entries"]
+        cell = self.read["cells"]["cells"][entry["cell"]]
+        self.assertEqual((entry["feature"], cell), (0, {"dimension": "arm", "value": "B"}))
+        self.assertEqual(self.read["plan"]["version"], self.read["head"]["plan_version"])
+        self.assertEqual(self.read["guard"]["open"], [(0, entry["cell"])])
+
+    def test_its_events_wait(self):
+        events = self.read["guard"]["events"]
+        self.assertIn("plan", [event["event"] for event in events])
+        confirmed = [event for event in events if event.get("state") == "confirmed"]
+        self.assertEqual(confirmed[-1]["segment"], {"arm": "B"})
+
+    def test_the_order_of_the_records_does_not_matter_but_for_the_head(self):
+        records = self.records[:-1]
+        random.Random(1).shuffle(records)
+        again = read_state.read(join(records + self.records[-1:]))
+        self.assertEqual(json.dumps(again), json.dumps(self.read))  # as text, since NaN is no NaN
+
+    def test_every_record_that_is_missing_or_damaged_is_noticed(self):
+        for i, (key, value) in enumerate(self.records):
+            rest = self.records[:i] + self.records[i + 1:]
+            with self.assertRaises(FAULTS):
+                read_state.read(join(rest))
+            damaged = bytearray(value)
+            damaged[28 + (len(value) - 28) // 2] ^= 1
+            with self.assertRaises(FAULTS):
+                read_state.read(join(rest[:i] + [(key, bytes(damaged))] + rest[i:]))

@@ -1,0 +1,167 @@
+/* States: records that were changed are refused, or make a guard that can be used and saved again.
+ *
+ * The input says what is changed: edits of 8 bytes, record (2), place (2), width (1) and value (3).
+ * Hashes are made to fit afterwards, so that what is behind them is looked at; the first byte says
+ * whether they are. */
+#include "base/hash.h"
+#include "guard/guard_internal.h"
+#include "guard/state_head.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/state_world.h"
+
+enum { LISTS = 60, TRAINING = 400, USED = 8, EDIT = 8, HASH = 8 };
+
+static struct ek_assets assets;
+static struct state_store own;
+
+static void observe(struct ek_guard *g, uint64_t seed, int lists)
+{
+    struct shop s;
+    struct ek_buf message;
+    const char *event;
+    size_t length;
+    shop_open(&s, seed, 4);
+    ek_buf_init(&message, 0);
+    for (int n = 0; n < lists; n++) {
+        struct ek_query *q = shop_next(&s);
+        for (int i = 0; n >= lists / 3 && i < q->items; i++)
+            q->x[2 * i] *= 100;
+        ek_buf_clear(&message);
+        ek_fuzz_require(!ek_codec_encode(assets.manifest, q, EK_FEATURES_ARRAY, &message, NULL) &&
+                            !ek_guard_observe(g, message.data, message.length, 0, NULL),
+                        "a list is refused");
+        ek_guard_score(g, &length, NULL);
+        if (seed != 5)
+            while (ek_guard_next_event(g, &event))
+                ek_fuzz_require(event != NULL, "no event");
+    }
+    ek_buf_release(&message);
+    shop_close(&s);
+}
+
+static void set_up(void)
+{
+    static const char text[] = "version: 1\n"
+                               "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
+                               "segments: [arm, market]\n"
+                               "windows: {length: 20s, kept: 2, cells: 4}\n";
+    struct ek_guard *g;
+    state_assets_open(&assets, text, TRAINING);
+    ek_fuzz_require(!ek_guard_new(&g, &assets, NULL), "no guard");
+    observe(g, 5, LISTS);
+    ek_fuzz_require(!ek_guard_save(g, 0, "note", 4, state_put, &own, NULL), "no state");
+    ek_guard_free(g);
+}
+
+static int drop(void *to, const char *key, const void *bytes, size_t length)
+{
+    (void)to;
+    (void)bytes;
+    (void)length;
+    return key[0] == 0;
+}
+
+static void try(struct state_store *s)
+{
+    enum ek_state_fit fit;
+    struct ek_guard *g = NULL;
+    struct ek_state *state;
+    struct ek_error e = {0};
+    ek_fuzz_require(!ek_state_new(&state, NULL), "no memory");
+    for (int i = 0; i < s->count; i++)
+        if (ek_state_add(state, s->record[i].key, s->record[i].bytes, s->record[i].length, &e))
+            ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    if (ek_guard_load(&g, &assets, state, &fit, &e)) {
+        ek_fuzz_require(!g && e.message[0] && ek_state_fit_name(fit), "refused without a word");
+    } else {
+        observe(g, 9, USED);
+        ek_fuzz_require(!ek_guard_save(g, 0, NULL, 0, drop, NULL, &e), e.message);
+    }
+    ek_guard_free(g);
+    ek_state_free(state);
+}
+
+static struct state_record *find(struct state_store *s, const char *part, int record)
+{
+    char key[EK_KEY_BYTES];
+    ek_ledger_key(key, part, record);
+    int i = state_find(s, key);
+    ek_fuzz_require(i < s->count, "no such record");
+    return &s->record[i];
+}
+
+static uint64_t hash_of(const struct state_record *r)
+{
+    return ek_hash(r->bytes + STATE_FRAME, r->length - STATE_FRAME, 0);
+}
+
+/* Index and head with the hashes of what the records have become. */
+static void seal(struct state_store *s, const struct ek_ledger *index)
+{
+    struct state_record *i = find(s, "index", 0), *head = &s->record[s->count - 1];
+    size_t at = STATE_FRAME + sizeof(int32_t);
+    for (int part = 0; part < index->count; part++) {
+        at += sizeof(uint32_t) + strlen(index->part[part].name) + sizeof(int32_t);
+        for (int n = 0; n < index->part[part].records; n++, at += HASH) {
+            uint64_t hash = hash_of(find(s, index->part[part].name, n));
+            memcpy(i->bytes + at, &hash, HASH);
+        }
+    }
+    uint64_t hash = hash_of(i);
+    memcpy(head->bytes + head->length - 2 * HASH, &hash, HASH);
+    hash = ek_hash(head->bytes, head->length - HASH, 0);
+    memcpy(head->bytes + head->length - HASH, &hash, HASH);
+}
+
+static struct ek_ledger index_of(struct state_store *s)
+{
+    struct ek_ledger index = {0};
+    const struct state_record *r = find(s, "index", 0);
+    struct ek_snap bytes = {.at = r->bytes + STATE_FRAME, .end = r->bytes + r->length};
+    ek_ledger_snap(&index, &bytes);
+    ek_fuzz_require(!bytes.rc, "an index of ours is refused");
+    return index;
+}
+
+static void edit(struct state_store *s, const uint8_t *data)
+{
+    size_t number = (size_t)data[0] | (size_t)data[1] << 8;
+    struct state_record *r = &s->record[number % (size_t)s->count];
+    size_t at = (size_t)data[2] | (size_t)data[3] << 8, width = data[4] % 3 + 1;
+    if (r->length > 3)
+        memcpy(r->bytes + at % (r->length - 3), data + 5, width);
+}
+
+/* A record on its own, as it may lie in a topic. */
+static void try_record(const uint8_t *data, size_t size)
+{
+    struct ek_state *state;
+    struct ek_error e = {0};
+    ek_fuzz_require(!ek_state_new(&state, NULL), "no memory");
+    if (ek_state_add(state, "head", data, size, &e) || ek_state_add(state, "x.000", data, size, &e))
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    ek_state_free(state);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!assets.manifest)
+        set_up();
+    try_record(data, size);
+    if (!size)
+        return 0;
+    struct state_store *copy = calloc(1, sizeof *copy);
+    struct ek_ledger index = index_of(&own);
+    for (int i = 0; i < own.count; i++)
+        state_put(copy, own.record[i].key, own.record[i].bytes, own.record[i].length);
+    int fit = data[0] & 1;
+    for (data++, size--; size >= EDIT; data += EDIT, size -= EDIT)
+        edit(copy, data);
+    if (fit)
+        seal(copy, &index);
+    try(copy);
+    ek_ledger_clear(&index);
+    state_clear(copy);
+    free(copy);
+    return 0;
+}
