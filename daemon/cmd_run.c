@@ -192,6 +192,8 @@ int ek_cmd_run(int argc, char **argv)
     }
     rc = serve(&run, &e);
     int status = rc ? ek_cli_fail(&e) : EK_EXIT_OK;
+    if (run.stage && ek_stage_stuck(run.stage))
+        _exit(status);
     release(&run);
     return status;
 }

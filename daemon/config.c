@@ -293,6 +293,14 @@ void ek_config_place(const struct ek_config *c, const char *key, struct ek_error
         ek_error_place(e, c->path, at.line, at.column);
 }
 
+int64_t ek_config_commit_every(const struct ek_config *c)
+{
+    enum { OFFSETS_MS = 1000, TRANSACTION_MS = 100 };
+    if (c->commit_every_ms)
+        return c->commit_every_ms;
+    return c->delivery == EK_EXACTLY_ONCE ? TRANSACTION_MS : OFFSETS_MS;
+}
+
 int ek_config_workers(const struct ek_config *c)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

@@ -31,6 +31,7 @@
 enum { EK_WORKERS_MAX = 16 };
 enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
+enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_text_list {
@@ -59,11 +60,12 @@ struct ek_config {
     struct ek_error_list notes;  /* what is no fault, but should be known; with places */
     char *service_name;
     int64_t core_dumps; /* enum ek_core_dumps */
+    char *instance;     /* NULL: one that nobody has had */
     char *brokers;
     struct ek_text_list topics;
     char *group;
     int64_t start;    /* enum ek_start */
-    int64_t delivery; /* at least once, so far */
+    int64_t delivery; /* enum ek_delivery */
     struct ek_property_list librdkafka;
     int64_t encoding, layout; /* msgpack lists, so far */
     /* Paths of the fields, dotted for depth; the last four from an item. */
@@ -77,7 +79,8 @@ struct ek_config {
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
     int64_t log_level; /* enum ek_log_level */
     int64_t message_bytes, items_max, cells, in_flight_messages, in_flight_bytes;
-    int64_t commit_every_ms, shutdown_ms;
+    int64_t commit_every_ms; /* 0: auto */
+    int64_t shutdown_ms, transaction_bytes, transaction_ms;
     int64_t workers; /* 0: auto */
     int64_t batch, max_latency_ms;
     int64_t events_kept, feature_cells;
@@ -100,6 +103,9 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
                          struct ek_error *e);
 /* How many workers a stage has: what `pipeline.workers` says, or makes of the processors. */
 int ek_config_workers(const struct ek_config *c);
+/* How often it commits, in milliseconds: what `limits.commit_every` says, or makes of the delivery.
+ */
+int64_t ek_config_commit_every(const struct ek_config *c);
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 

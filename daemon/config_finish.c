@@ -115,6 +115,16 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
     if (!rc && c->in_flight_bytes < c->message_bytes)
         rc = told(&f, "limits.in_flight_bytes",
                   ek_fail(f.e, EK_ECONFIG, "'limits.in_flight_bytes' is less than one message"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
+        rc = told(&f, "limits.in_flight_bytes",
+                  ek_fail(f.e, EK_ECONFIG,
+                          "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
+                          "one is read while the other is committed"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && ek_config_commit_every(c) > c->transaction_ms / 2)
+        rc = told(&f, "limits.commit_every",
+                  ek_fail(f.e, EK_ECONFIG,
+                          "'limits.commit_every' is more than half of "
+                          "'limits.transaction_timeout': brokers would abort"));
     return rc ? rc : ek_kafka_check(c, faults, f.e);
 }
 

@@ -128,7 +128,17 @@ static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_
     if (t->length > (size_t)most)
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
                        t->length, most);
-    return ek_context_prepare(c, t->bytes ? t->bytes : "", t->length, e);
+    int rc = ek_context_prepare(c, t->bytes ? t->bytes : "", t->length, e);
+    if (!rc && c->query.time_ms < 0)
+        c->query.time_ms = t->stamp_ms; /* the same whenever it is read, as a clock is not */
+    return rc;
+}
+
+static void read_one(const struct worker *w, const struct ek_ticket *t, struct ek_shared_list *l)
+{
+    l->offset = t->offset;
+    l->seen = &t->lane->seen;
+    l->rc = prepare(w, t, l->context, &l->why);
 }
 
 static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
@@ -197,7 +207,7 @@ static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
     uint64_t began = ek_now_ns();
     count = sort_out(w, tickets, count);
     for (size_t i = 0; i < count; i++)
-        w->list[i].rc = prepare(w, tickets[i], w->list[i].context, &w->list[i].why);
+        read_one(w, tickets[i], &w->list[i]);
     ek_shared_guard_take(tools->guard, w->list, count, w->wall_ms);
     for (size_t i = 0; i < count; i++) {
         send_or_return(w, tickets[i], &w->list[i]);

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 struct waiting {
     struct waiting *next;
@@ -52,7 +51,7 @@ void ek_gate_free(struct ek_gate *g)
     ek_free(g);
 }
 
-static int keep(struct ek_gate *g, const void *item, struct ek_error *e)
+static int keep(struct ek_gate *g, void *item, struct ek_error *e)
 {
     struct waiting *w = ek_calloc(1, sizeof *w);
     if (w)
@@ -82,15 +81,20 @@ void ek_gate_shut(struct ek_gate *g)
     pthread_mutex_unlock(&g->lock);
 }
 
+static bool enough(const struct ek_gate *g)
+{
+    return g->hooks.enough && g->hooks.enough(g->hooks.context);
+}
+
 int ek_gate_open(struct ek_gate *g, struct ek_error *e)
 {
     int rc = EK_OK;
     pthread_mutex_lock(&g->lock);
-    while (!rc && g->first) {
+    while (!rc && g->first && !enough(g)) {
         rc = g->hooks.pass(g->hooks.context, g->first->kept, e);
         drop_first(g);
     }
-    g->open = !rc;
+    g->open = !rc && !g->first;
     pthread_mutex_unlock(&g->lock);
     return rc;
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ek_gate;
@@ -21,10 +22,12 @@ struct ek_gate_hooks {
     void *context;
     /* Passes an item, kept or not. Fails only for good. */
     int (*pass)(void *context, void *item, struct ek_error *e);
-    /* What may wait in place of the item, which the caller takes back; NULL without memory. */
-    void *(*keep)(void *context, const void *item);
+    /* What may wait in place of the item, and takes of it what it needs; NULL without memory. */
+    void *(*keep)(void *context, void *item);
     /* Releases what keep gave, passed or not. */
     void (*release)(void *context, void *kept);
+    /* Whether no more of what waits is to pass this time; NULL: all of it. */
+    bool (*enough)(void *context);
 };
 
 /* Shut at first. EK_ENOMEM. */
@@ -35,8 +38,8 @@ void ek_gate_free(struct ek_gate *g);
 /* Passes the item, or keeps it. What pass fails with, or EK_ENOMEM. */
 int ek_gate_put(struct ek_gate *g, void *item, struct ek_error *e);
 void ek_gate_shut(struct ek_gate *g);
-/* Passes what waits and opens. On failure the item that failed is released, the rest waits, and the
- * gate stays shut. */
+/* Passes what waits and opens; when that is enough with some still waiting, stays shut. On failure
+ * the item that failed is released, the rest waits, and the gate stays shut. */
 int ek_gate_open(struct ek_gate *g, struct ek_error *e);
 /* Runs `look` under the gate's lock. */
 void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context);

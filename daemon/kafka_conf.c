@@ -32,10 +32,23 @@ static const struct reserved RESERVED[] = {
     {"auto.commit.interval.ms", "limits.commit_every"},
     {"enable.auto.offset.store", "limits.commit_every"},
     {"enable.partition.eof", NULL},
-    {"transactional.id", "input.delivery"},
+    {"transactional.id", "service.instance"},
+    {"transaction.timeout.ms", "limits.transaction_timeout"},
     {"queue.buffering.max.messages", "limits.in_flight_messages"},
     {"queue.buffering.max.kbytes", "limits.in_flight_bytes"},
     {"message.max.bytes", "limits.message_bytes"},
+};
+/* What exactly once depends on. */
+static const struct reserved RESERVED_EXACTLY[] = {
+    {"enable.idempotence", NULL},
+    {"enable.gapless.guarantee", NULL},
+    {"acks", NULL},
+    {"request.required.acks", NULL},
+    {"max.in.flight", NULL},
+    {"max.in.flight.requests.per.connection", NULL},
+    {"message.timeout.ms", "limits.transaction_timeout"},
+    {"delivery.timeout.ms", "limits.transaction_timeout"},
+    {"isolation.level", NULL},
 };
 
 int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
@@ -66,23 +79,32 @@ static int set_number(rd_kafka_conf_t *conf, const char *name, int64_t value, st
     return ek_kafka_conf_set(conf, name, text, e);
 }
 
-static int refuse(const struct ek_property *p, struct ek_error *e)
+static int refuse_of(const struct reserved *table, size_t count, const struct ek_property *p,
+                     struct ek_error *e)
 {
-    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
-        if (strcmp(RESERVED[i].name, p->name) != 0)
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(table[i].name, p->name) != 0)
             continue;
-        if (!RESERVED[i].instead)
+        if (!table[i].instead)
             return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is set by evenkeel", p->name);
         return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is set by evenkeel: use '%s'",
-                       p->name, RESERVED[i].instead);
+                       p->name, table[i].instead);
     }
     return EK_OK;
+}
+
+static int refuse(const struct ek_config *c, const struct ek_property *p, struct ek_error *e)
+{
+    int rc = refuse_of(RESERVED, sizeof RESERVED / sizeof *RESERVED, p, e);
+    if (!rc && c->delivery == EK_EXACTLY_ONCE)
+        rc = refuse_of(RESERVED_EXACTLY, sizeof RESERVED_EXACTLY / sizeof *RESERVED_EXACTLY, p, e);
+    return rc;
 }
 
 static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const struct ek_property *p,
                     struct ek_error *e)
 {
-    int rc = refuse(p, e);
+    int rc = refuse(c, p, e);
     if (!rc)
         rc = ek_kafka_conf_pass(conf, p, e);
     if (rc && p->line)
@@ -163,14 +185,31 @@ static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     return rc ? rc : ek_kafka_conf_set(conf, "linger.ms", linger, e);
 }
 
+/* Exactly once: the client wants idempotence for it, and puts the time-outs of messages and
+ * requests below that of the transaction. Nothing waits for the linger, since a commit sends at
+ * once what is there. */
+static int set_transactions(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
+    if (!rc)
+        rc = set_number(conf, "transaction.timeout.ms", c->transaction_ms, e);
+    return rc ? rc : set_number(conf, "linger.ms", ek_config_commit_every(c), e);
+}
+
+static int set_reliable(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    if (c->delivery == EK_EXACTLY_ONCE)
+        return set_transactions(conf, c, e);
+    int rc = set_delivery(conf, c, e);
+    return rc ? rc : ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
+}
+
 /* Deliveries never time out by themselves: the broker may be away for as long as it likes, the
  * bounded number in flight holds the input back meanwhile. The client's own bound on a message is
  * lifted, because a message that is too large must still reach the dead letters. */
 static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
-    int rc = set_delivery(conf, c, e);
-    if (!rc)
-        rc = ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
+    int rc = set_reliable(conf, c, e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "partitioner", "murmur2_random", e);
     if (!rc)

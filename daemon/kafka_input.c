@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    SEEK_FOR_EVER = -1, /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
     COMMITTED_WAIT_MS = 5000,
     COMMIT_WAIT_MS = 5000,
     CLOSE_SLICE_MS = 50,
@@ -31,18 +32,6 @@ struct ek_input {
     bool closed;
 };
 
-/* Where reading goes on: what the group committed, or where the configuration says to begin. */
-static int64_t start_of(struct ek_input *in, const rd_kafka_topic_partition_t *p)
-{
-    int64_t low = -1, high = -1;
-    if (p->offset >= 0)
-        return p->offset;
-    if (rd_kafka_query_watermark_offsets(in->client, p->topic, p->partition, &low, &high,
-                                         COMMITTED_WAIT_MS))
-        return -1;
-    return in->config->start == EK_START_LATEST ? high : low;
-}
-
 /* A partition has the same reader for as long as there are so many. */
 static int reader_of(const struct ek_input *in, const char *topic, int partition)
 {
@@ -53,32 +42,51 @@ static int reader_of(const struct ek_input *in, const char *topic, int partition
     return (int)((number + (size_t)partition) % (size_t)in->readers);
 }
 
-/* Before the client is told to fetch, so that nothing goes into the common queue. */
-static bool give_to_reader(struct ek_input *in, const rd_kafka_topic_partition_t *p)
+/* Before the client is told to fetch, so that nothing goes into the common queue; and back when it
+ * is told to stop, so that nothing of it comes late. */
+static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
 {
     rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
     if (!own)
         return false;
-    rd_kafka_queue_forward(own, in->reader[reader_of(in, p->topic, p->partition)]);
+    rd_kafka_queue_forward(own,
+                           to_reader ? in->reader[reader_of(in, p->topic, p->partition)] : NULL);
     rd_kafka_queue_destroy(own);
     return true;
 }
 
-static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+/* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
+ * out by itself where to begin, and the first message tells us. */
+static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
+                                                      const rd_kafka_topic_partition_list_t *parts)
 {
     rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
-    rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
+    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
+    for (int i = 0; i < known->cnt; i++) {
+        rd_kafka_topic_partition_t *p = &known->elems[i];
+        err = err ? err : p->err;
+        if (err || p->err || p->offset < 0)
+            p->offset = -1;
+    }
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT,
+                        "committed offsets are not known yet: the first messages will tell");
+    return known;
+}
+
+static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *known = ask_committed(in, parts);
     for (int i = 0; i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];
-        int64_t next = start_of(in, p);
-        if (!give_to_reader(in, p) || !ek_lanes_open(in->lanes, p->topic, p->partition, next)) {
+        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, p->offset)) {
             struct ek_error e;
             ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
             ek_kafka_fail(&in->watch, &e);
             break;
         }
         ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
-                     p->topic, p->partition, (long long)next);
+                     p->topic, p->partition, (long long)p->offset);
     }
     rd_kafka_topic_partition_list_destroy(known);
 }
@@ -161,6 +169,47 @@ static void commit_now(struct ek_input *in, int64_t wait_ms)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+rd_kafka_consumer_group_metadata_t *ek_input_group(struct ek_input *in)
+{
+    return rd_kafka_consumer_group_metadata(in->client);
+}
+
+static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, struct ek_error *e)
+{
+    rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, SEEK_FOR_EVER);
+    rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : 0;
+    for (int i = 0; i < list->cnt; i++)
+        err = err ? err : list->elems[i].err;
+    rd_kafka_error_destroy(problem);
+    if (!err)
+        return EK_OK;
+    int rc = ek_fail(e, EK_EIO, "kafka: cannot go back to the committed offsets: %s",
+                     rd_kafka_err2str(err));
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+/* A partition of which nothing was read since its commit is where it must be. */
+int ek_input_rewind(struct ek_input *in, struct ek_error *e)
+{
+    int rc = EK_OK;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        if (!lane->open || lane->taken <= lane->committed)
+            continue;
+        ek_lanes_rewind(in->lanes, lane);
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset =
+            lane->committed;
+        ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
+                     lane->topic, lane->partition, (long long)lane->committed);
+    }
+    if (list->cnt)
+        rc = seek(in, list, e);
+    rd_kafka_topic_partition_list_destroy(list);
+    return rc;
+}
+
 static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     for (int i = 0; i < parts->cnt; i++) {
@@ -168,6 +217,7 @@ static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list
         struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
         if (lane)
             ek_lanes_close(in->lanes, lane);
+        forward(in, p, false);
         ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
                      p->partition);
     }
@@ -191,6 +241,17 @@ static void apply_assignment(struct ek_input *in, bool assign,
     rd_kafka_error_destroy(problem);
 }
 
+static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        struct ek_lane *lane =
+            ek_lanes_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
+        if (lane)
+            lane->leaving = true;
+    }
+}
+
+/* With exactly once the hook commits what it drains, since that is one. */
 static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     bool lost = rd_kafka_assignment_lost(in->client);
@@ -198,8 +259,10 @@ static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *
         ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
                     "another member may have them already: nothing is committed");
     } else {
+        mark_leaving(in, parts);
         in->hooks.drain(in->hooks.context, in->drain_ms);
-        commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
+        if (in->config->delivery == EK_AT_LEAST_ONCE)
+            commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
     }
     close_lanes(in, parts);
 }
@@ -323,6 +386,30 @@ static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
                               rd_kafka_message_errstr(raw));
 }
 
+/* Exactly once: reading must go on where it was, or where it was set back to: else messages would
+ * be passed over without a word. */
+static int goes_on(const struct ek_input *in, const struct ek_lane *lane,
+                   const rd_kafka_message_t *raw, struct ek_error *e)
+{
+    long long wanted = (long long)(lane->expected >= 0 ? lane->expected : lane->taken);
+    if (in->config->delivery == EK_AT_LEAST_ONCE)
+        return EK_OK;
+    if (lane->expected >= 0 ? raw->offset == wanted : raw->offset >= wanted)
+        return EK_OK;
+    int rc = ek_fail(e, EK_EIO, "topic '%s' partition %d: reading went on at %lld and not at %lld",
+                     lane->topic, lane->partition, (long long)raw->offset, wanted);
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+static int64_t stamp_of(const rd_kafka_message_t *raw)
+{
+    rd_kafka_timestamp_type_t type;
+    int64_t stamp = rd_kafka_message_timestamp(raw, &type);
+    return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : stamp;
+}
+
 /* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
  * meanwhile, and its next owner reads it again. */
 static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
@@ -333,6 +420,9 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
         raw->err ? NULL : ek_lanes_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition);
     if (!lane)
         return EK_OK;
+    int rc = goes_on(in, lane, raw, e);
+    if (rc)
+        return rc;
     struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
@@ -340,6 +430,7 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     t->fetched_ns = now_ns;
     t->bytes = raw->payload;
     t->length = raw->len;
+    t->stamp_ms = stamp_of(raw);
     t->message = raw;
     *ticket = t;
     return EK_OK;
@@ -438,6 +529,14 @@ bool ek_input_topic_missing(const struct ek_input *in, size_t number)
     return ek_topics_missing(in->topics, number);
 }
 
+/* -1 while it is not known. */
+static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t high)
+{
+    if (lane->next < 0)
+        return high == 0 || in->config->start == EK_START_LATEST ? 0 : -1;
+    return high < 0 ? -1 : high > lane->next ? high - lane->next : 0;
+}
+
 void ek_input_lags(struct ek_input *in)
 {
     size_t count = 0, capacity = (size_t)open_count(in);
@@ -452,8 +551,7 @@ void ek_input_lags(struct ek_input *in)
         snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
         lag->partition = lane->partition;
         rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
-        bool known = high >= 0 && lane->next >= 0;
-        lag->messages = !known ? -1 : high > lane->next ? high - lane->next : 0;
+        lag->messages = lag_of(in, lane, high);
     }
     ek_metrics_lags(in->watch.metrics, lags, count);
     ek_free(lags);

@@ -1,4 +1,5 @@
 /* The consumer: messages in, contiguous offsets committed.
+ * (With exactly once they go with the transactions instead, daemon/kafka_transactor.h.)
  *
  * Every message comes with a ticket; its offset is committed once the ticket and all before it in
  * its partition are done (daemon/lanes.h). When partitions are taken away in good order the hook
@@ -20,10 +21,11 @@
 #include "daemon/metrics.h"
 
 struct ek_input;
+struct rd_kafka_consumer_group_metadata_s;
 
 struct ek_input_hooks {
     void *context;
-    /* Wait until every open lane is idle, at most wait_ms. */
+    /* Wait until every lane that is leaving is idle, at most wait_ms. */
     void (*drain)(void *context, int64_t wait_ms);
     /* Partitions were assigned or taken away. */
     void (*assigned)(void *context, bool ready, int partitions);
@@ -55,6 +57,11 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
 
 /* Commits what moved since the last time, without waiting. */
 void ek_input_commit(struct ek_input *in);
+/* Who we are in the group now, for offsets that go with a transaction. The caller destroys it. */
+struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
+/* Goes back to the committed offsets: tickets that are out become loose, and what was read behind
+ * comes again. Fails only for good. */
+int ek_input_rewind(struct ek_input *in, struct ek_error *e);
 /* Asks, when it is time to, which input topics are there, and in trouble whether it is over. */
 void ek_input_look_for_topics(struct ek_input *in);
 /* True when topic `number` of the configuration was not there at the last look. Any thread. */

@@ -5,7 +5,7 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-enum { BROKER = 1, PRODUCE = 0 /* the key of such requests */, DISTURBED = 3 };
+enum { BROKER = 1, PRODUCE = 0, TXN_OFFSET_COMMIT = 28 /* keys of such requests */, DISTURBED = 3 };
 
 struct ek_mock {
     rd_kafka_t *client; /* carries the cluster, talks to nobody */
@@ -68,6 +68,13 @@ size_t ek_mock_disturbances(const struct ek_mock *m)
     size_t left = 0;
     rd_kafka_mock_broker_error_stack_cnt(m->cluster, BROKER, PRODUCE, &left);
     return left;
+}
+
+void ek_mock_refuse_offsets(struct ek_mock *m, int transactions)
+{
+    for (int i = 0; i < transactions; i++)
+        rd_kafka_mock_push_request_errors(m->cluster, TXN_OFFSET_COMMIT, 1,
+                                          RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
 }
 
 void ek_mock_stop(struct ek_mock *m)

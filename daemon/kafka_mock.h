@@ -23,6 +23,8 @@ int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct e
 void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
 /* How many of them are still to come. */
 size_t ek_mock_disturbances(const struct ek_mock *m);
+/* The next so many transactions are to be aborted: the group refuses their offsets. */
+void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
 /* After every client of it has closed. NULL is allowed. */
 void ek_mock_stop(struct ek_mock *m);
 

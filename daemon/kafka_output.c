@@ -1,38 +1,16 @@
-#include "daemon/kafka_output.h"
+#include "daemon/kafka_output_internal.h"
 
 #include "base/alloc.h"
+#include "base/parse.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_txn.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <time.h>
+#include <sys/random.h>
 
-enum { TOPIC_WAIT_MS = 15000, QUEUE_FULL_WAIT_NS = 1000000, PURGE_WAIT_MS = 1000 };
-/* What a ticket remembers: the kind of its output, whether it went out alone, and for dead letters
- * the code of the reason above that. */
-enum outcome { PASSED, ROUTED, DEAD, KIND = 3, ALONE = 4, CODE_SHIFT = 4 };
-
-struct ek_output {
-    rd_kafka_t *client;
-    rd_kafka_t *alone; /* sends batches of one message; NULL until it is needed */
-    rd_kafka_topic_t *ranked, *dead, *alerts; /* alerts may be NULL */
-    const struct ek_config *config;
-    struct ek_lanes *lanes;
-    struct ek_kafka_watch watch;
-    const struct ek_bell *bell;
-    int64_t missing_since_ms; /* a topic was found missing; 0: not */
-    bool closing;
-    atomic_bool given_up; /* a failure for good: who waits for room need not */
-};
-
-/* The headers of most messages, which have none of their own, are the same until the next plan. */
-struct ek_outlet {
-    struct ek_output *o;
-    uint64_t plan;
-    rd_kafka_headers_t *ready[KIND]; /* by outcome; NULL: not made yet */
-};
+enum { TOPIC_WAIT_MS = 15000, PURGE_WAIT_MS = 1000, INSTANCE_BYTES = 8 };
 
 static enum ek_counter reason_counter(int outcome)
 {
@@ -50,15 +28,10 @@ static enum ek_counter reason_counter(int outcome)
     }
 }
 
-static const char *reason_name(enum ek_code code)
-{
-    return code == EK_EIO ? "delivery" : ek_code_name(code);
-}
-
 static void count_done(struct ek_output *o, const struct ek_ticket *t, size_t bytes)
 {
     struct ek_metrics *m = o->watch.metrics;
-    enum outcome outcome = t->outcome & KIND;
+    enum ek_outcome outcome = t->outcome & KIND;
     ek_metrics_count(m,
                      outcome == PASSED   ? EK_COUNT_PASSED
                      : outcome == ROUTED ? EK_COUNT_ROUTED
@@ -86,8 +59,6 @@ void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
 }
 
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e);
-static int send_dead(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
-                     const char *reason, struct ek_error *e);
 
 /* The broker judges whole batches, so one that is too large says nothing about its messages: each
  * is sent again in a batch of its own. False when it cannot be. */
@@ -117,7 +88,7 @@ static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_r
 {
     struct ek_error failure;
     if ((t->outcome & KIND) != DEAD) {
-        if (!send_dead(o, t, EK_EIO, rd_kafka_err2str(err), &failure))
+        if (!ek_output_send_dead(o, NULL, t, EK_EIO, rd_kafka_err2str(err), &failure))
             return;
         ek_kafka_fail(&o->watch, &failure);
         ek_output_abandon(o, t);
@@ -165,6 +136,22 @@ static void ring_for(rd_kafka_t *client, const struct ek_bell *bell)
     rd_kafka_queue_destroy(acknowledgements);
 }
 
+/* Not more in a batch than every topic takes; what one message may be is for who sends it. */
+static int bound_batches(struct ek_output *o, rd_kafka_conf_t *conf, struct ek_error *e)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    rd_kafka_conf_get(conf, "batch.size", text, &size);
+    int64_t least = (int64_t)ek_limits_least(o->limits);
+    if (ek_parse_i64(text, EK_WHOLE, &o->batch_bytes))
+        o->batch_bytes = least;
+    if (o->batch_bytes <= least)
+        return EK_OK;
+    o->batch_bytes = least;
+    snprintf(text, sizeof text, "%" PRId64, least);
+    return ek_kafka_conf_set(conf, "batch.size", text, e);
+}
+
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e)
 {
     char why[300];
@@ -174,7 +161,14 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         return rc;
     if (alone)
         rc = ek_kafka_conf_set(conf, "batch.num.messages", "1", e);
-    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    if (!rc)
+        rc = bound_batches(o, conf, e);
+    if (!rc && o->records)
+        rc = ek_kafka_conf_set(conf, "transactional.id", o->transactional_id, e);
+    snprintf(o->watch.transactional_id, sizeof o->watch.transactional_id, "%.99s",
+             o->transactional_id);
+    if (!o->records) /* a commit says the same of all, on no thread but its own */
+        rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     *out = rc ? NULL : rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
     if (*out) {
         ring_for(*out, o->bell);
@@ -192,7 +186,34 @@ static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct 
     return topic;
 }
 
-static int make_parts(struct ek_output *o, struct ek_error *e)
+/* A name that no other instance has; one that nobody had before where none is given, so that a
+ * crash leaves its transaction to the time-out. */
+static int name_transactions(struct ek_output *o, struct ek_error *e)
+{
+    unsigned char random[INSTANCE_BYTES];
+    char name[2 * INSTANCE_BYTES + 1];
+    if (!o->config->instance && getrandom(random, sizeof random, 0) != sizeof random)
+        return ek_fail(e, EK_EIO, "no random name for this instance: set 'service.instance'");
+    for (int i = 0; !o->config->instance && i < INSTANCE_BYTES; i++)
+        snprintf(name + 2 * i, 3, "%02x", random[i]);
+    snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%s-%s", o->config->group,
+             o->config->instance ? o->config->instance : name);
+    ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id", "id=%s", o->transactional_id);
+    o->records = ek_records_new();
+    return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");
+}
+
+static int make_limits(struct ek_output *o, struct ek_error *e)
+{
+    const char *topics[] = {
+        [EK_WRITES_RANKED] = o->config->output_topic,
+        [EK_WRITES_DEAD] = o->config->dead_letter,
+        [EK_WRITES_ALERTS] = o->config->alert_topic,
+    };
+    return ek_limits_new(&o->limits, topics, o->config->alert_topic ? 3 : 2, o->watch.log, e);
+}
+
+static int make_clients(struct ek_output *o, struct ek_error *e)
 {
     int rc = make_client(o, false, &o->client, e);
     if (rc)
@@ -202,6 +223,14 @@ static int make_parts(struct ek_output *o, struct ek_error *e)
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
     return o->ranked && o->dead && (o->alerts || !o->config->alert_topic) ? EK_OK : EK_EIO;
+}
+
+static int make_parts(struct ek_output *o, struct ek_error *e)
+{
+    int rc = make_limits(o, e);
+    if (!rc && o->config->delivery == EK_EXACTLY_ONCE)
+        rc = name_transactions(o, e);
+    return rc ? rc : make_clients(o, e);
 }
 
 int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
@@ -236,6 +265,7 @@ static int partitions_of(struct ek_output *o, rd_kafka_topic_t *topic, int wait_
         return -1;
     ek_trouble_heard(o->watch.trouble);
     int count = answer->topic_cnt == 1 ? answer->topics[0].partition_cnt : 0;
+    o->some_broker = answer->broker_cnt ? answer->brokers[0].id : -1;
     rd_kafka_resp_err_t err = answer->topic_cnt == 1 ? answer->topics[0].err : 0;
     if (err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
         count = -1;
@@ -286,6 +316,39 @@ void ek_output_probe(struct ek_output *o)
     ek_kafka_probe(o->client, &o->watch);
 }
 
+static void free_clients(struct ek_output *o)
+{
+    rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        if (topics[i])
+            rd_kafka_topic_destroy(topics[i]);
+    o->ranked = o->dead = o->alerts = NULL;
+    if (o->alone)
+        rd_kafka_destroy(o->alone);
+    if (o->client)
+        rd_kafka_destroy(o->client);
+    o->client = o->alone = NULL;
+}
+
+/* The size of batches is for ever when a client is made, so this one, which has sent nothing yet,
+ * goes where a topic takes less. */
+static int obey_limits(struct ek_output *o, struct ek_error *e)
+{
+    if (ek_limits_of(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
+        ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
+                     "topic=%s takes=%zu message_bytes=%lld", o->config->dead_letter,
+                     ek_limits_of(o->limits, EK_WRITES_DEAD), (long long)o->config->message_bytes);
+    if ((int64_t)ek_limits_least(o->limits) >= o->batch_bytes)
+        return EK_OK;
+    free_clients(o);
+    return make_clients(o, e);
+}
+
+void ek_output_ask_limits(struct ek_output *o)
+{
+    ek_limits_ask(o->limits, o->client, -1);
+}
+
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
     rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts};
@@ -299,7 +362,12 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
         if (!count)
             return topic_missing(o, rd_kafka_topic_name(topics[i]), e);
     }
-    *ready = true;
+    ek_limits_ask(o->limits, o->client, o->some_broker);
+    if (ek_limits_serve(o->limits, wait_ms)) {
+        int rc = obey_limits(o, e);
+        *ready = !rc;
+        return rc;
+    }
     return ek_output_poll(o, 0, e);
 }
 
@@ -313,166 +381,27 @@ bool ek_output_keeps_partitions(struct ek_output *o, const char *name)
     return in > 0 && in == out;
 }
 
-/* A copy of the message's headers, to which more are added; NULL without memory. */
-static rd_kafka_headers_t *headers_of(const rd_kafka_message_t *source)
+static rd_kafka_resp_err_t tell_now(struct ek_output *o, const char *json)
 {
-    rd_kafka_headers_t *old;
-    if (rd_kafka_message_headers(source, &old))
-        return rd_kafka_headers_new(8);
-    return rd_kafka_headers_copy(old);
-}
-
-static void add_header(rd_kafka_headers_t *headers, const char *name, const char *value)
-{
-    rd_kafka_header_add(headers, name, -1, value, -1);
-}
-
-/* Hands over to the client, which takes the headers when it succeeds. A full queue is waited for:
- * it has room for more than may be in flight, and another thread serves the acknowledgements. */
-static int hand_over(struct ek_output *o, rd_kafka_topic_t *topic, int partition,
-                     struct ek_ticket *t, const void *bytes, size_t length,
-                     rd_kafka_headers_t *headers, struct ek_error *e)
-{
-    const rd_kafka_message_t *source = t->message;
-    int copy = bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
-    rd_kafka_timestamp_type_t type;
-    int64_t stamp = rd_kafka_message_timestamp(source, &type);
-    rd_kafka_resp_err_t err;
-    if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || stamp < 0)
-        stamp = 0;
-    for (;;) {
-        err = rd_kafka_producev(
-            o->client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
-            RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)bytes, length),
-            RD_KAFKA_V_KEY(source->key, source->key_len), RD_KAFKA_V_TIMESTAMP(stamp),
-            RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
-        if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL || atomic_load(&o->given_up))
-            break;
-        nanosleep(&(struct timespec){0, QUEUE_FULL_WAIT_NS}, NULL);
-    }
-    if (!err)
-        return EK_OK;
-    rd_kafka_headers_destroy(headers);
-    return ek_fail(e, EK_EIO, "%s", rd_kafka_err2str(err));
-}
-
-static int no_headers(struct ek_error *e)
-{
-    return ek_fail(e, EK_ENOMEM, "no memory for headers");
-}
-
-static int no_way(struct ek_output *o, struct ek_error *e)
-{
-    char why[200];
-    snprintf(why, sizeof why, "%.199s", e ? e->message : "");
-    int rc = ek_fail(e, EK_EIO, "topic '%s' takes no dead letter: %s", o->config->dead_letter, why);
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
-}
-
-int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e)
-{
-    struct ek_outlet *t = ek_calloc(1, sizeof *t);
-    if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for an outlet");
-    t->o = o;
-    *out = t;
-    return EK_OK;
-}
-
-static void forget_headers(struct ek_outlet *t)
-{
-    for (int i = 0; i < KIND; i++)
-        if (t->ready[i])
-            rd_kafka_headers_destroy(t->ready[i]);
-    memset(t->ready, 0, sizeof t->ready);
-}
-
-void ek_outlet_free(struct ek_outlet *t)
-{
-    if (!t)
-        return;
-    forget_headers(t);
-    ek_free(t);
-}
-
-static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan, const char *action)
-{
-    char version[24];
-    if (!headers)
-        return NULL;
-    snprintf(version, sizeof version, "%" PRIu64, plan);
-    add_header(headers, "ek-plan", version);
-    add_header(headers, "ek-action", action);
-    return headers;
-}
-
-/* Those of the message and ours; NULL without memory. */
-static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, const rd_kafka_message_t *source,
-                                        int outcome, uint64_t plan, const char *action)
-{
-    rd_kafka_headers_t *old;
-    if (!rd_kafka_message_headers(source, &old))
-        return with_plan(rd_kafka_headers_copy(old), plan, action);
-    if (t->plan != plan)
-        forget_headers(t);
-    t->plan = plan;
-    if (!t->ready[outcome])
-        t->ready[outcome] = with_plan(rd_kafka_headers_new(2), plan, action);
-    return t->ready[outcome] ? rd_kafka_headers_copy(t->ready[outcome]) : NULL;
-}
-
-int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
-                      size_t length, uint64_t plan, const char *action, struct ek_error *e)
-{
-    struct ek_error refused;
-    t->outcome = strcmp(action, "routed") == 0 ? ROUTED : PASSED;
-    rd_kafka_headers_t *headers = plan_headers(outlet, t->message, t->outcome, plan, action);
-    if (!headers)
-        return no_headers(e);
-    if (!hand_over(outlet->o, outlet->o->ranked, t->partition, t, bytes, length, headers, &refused))
-        return EK_OK;
-    return send_dead(outlet->o, t, EK_EIO, refused.message, e);
-}
-
-int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek_code code,
-                          const char *reason, struct ek_error *e)
-{
-    return send_dead(outlet->o, t, code, reason, e);
-}
-
-static int send_dead(struct ek_output *o, struct ek_ticket *t, enum ek_code code,
-                     const char *reason, struct ek_error *e)
-{
-    char number[24];
-    const rd_kafka_message_t *source = t->message;
-    rd_kafka_headers_t *headers = headers_of(source);
-    if (!headers)
-        return no_headers(e);
-    add_header(headers, "ek-source-topic", rd_kafka_topic_name(source->rkt));
-    snprintf(number, sizeof number, "%d", source->partition);
-    add_header(headers, "ek-source-partition", number);
-    snprintf(number, sizeof number, "%" PRId64, source->offset);
-    add_header(headers, "ek-source-offset", number);
-    add_header(headers, "ek-error-class", reason_name(code));
-    add_header(headers, "ek-error", reason);
-    t->outcome = DEAD | (int)code << CODE_SHIFT;
-    ek_log_write(o->watch.log, EK_LOG_WARN, "dead_letter", "partition=%d offset=%lld class=%s",
-                 (int)source->partition, (long long)source->offset, reason_name(code));
-    int rc =
-        hand_over(o, o->dead, RD_KAFKA_PARTITION_UA, t, source->payload, source->len, headers, e);
-    return rc ? no_way(o, e) : EK_OK;
+    const char *name = o->config->service_name;
+    if (o->records)
+        return ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json))
+                   ? RD_KAFKA_RESP_ERR__FAIL
+                   : 0;
+    return rd_kafka_producev(
+        o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_KEY(name, strlen(name)), RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)),
+        RD_KAFKA_V_END);
 }
 
 void ek_output_tell(struct ek_output *o, const char *json)
 {
     if (!o->alerts)
         return;
-    rd_kafka_resp_err_t err = rd_kafka_producev(
-        o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_KEY(o->config->service_name, strlen(o->config->service_name)),
-        RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)), RD_KAFKA_V_END);
+    size_t bytes = ek_limits_batch_bytes(strlen(o->config->service_name), strlen(json), NULL);
+    rd_kafka_resp_err_t err = bytes > ek_limits_of(o->limits, EK_WRITES_ALERTS)
+                                  ? RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE
+                                  : tell_now(o, json);
     if (err)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(err));
 }
@@ -480,11 +409,17 @@ void ek_output_tell(struct ek_output *o, const char *json)
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
     rd_kafka_poll(o->client, wait_ms);
+    ek_limits_serve(o->limits, 0);
     if (o->alone)
         rd_kafka_poll(o->alone, 0);
     int rc = ek_kafka_failure(&o->watch, e);
-    if (rc)
-        atomic_store(&o->given_up, true);
+    if (!rc)
+        return EK_OK;
+    atomic_store(&o->given_up, true);
+    char text[200];
+    rd_kafka_resp_err_t err = rd_kafka_fatal_error(o->client, text, sizeof text);
+    if (err)
+        ek_txn_fenced(err, text, e);
     return rc;
 }
 
@@ -509,18 +444,62 @@ void ek_output_free(struct ek_output *o)
         return;
     o->closing = true;
     atomic_store(&o->given_up, true);
+    ek_limits_free(o->limits);
     throw_away(o->client);
     throw_away(o->alone);
-    if (o->ranked)
-        rd_kafka_topic_destroy(o->ranked);
-    if (o->dead)
-        rd_kafka_topic_destroy(o->dead);
-    if (o->alerts)
-        rd_kafka_topic_destroy(o->alerts);
-    if (o->alone)
-        rd_kafka_destroy(o->alone);
-    if (o->client)
-        rd_kafka_destroy(o->client);
     ek_trouble_free(o->watch.trouble);
+    free_clients(o);
+    for (struct ek_ticket *t = o->orphans, *next; t; t = next) {
+        next = t->back;
+        ek_output_abandon(o, t);
+    }
+    ek_records_free(o->records);
     ek_free(o);
+}
+
+void ek_output_orphan(struct ek_output *o, struct ek_ticket *first)
+{
+    for (struct ek_ticket *next; first; first = next) {
+        next = first->back;
+        first->back = o->orphans;
+        o->orphans = first;
+    }
+}
+
+rd_kafka_t *ek_output_client(struct ek_output *o)
+{
+    return o->client;
+}
+
+struct ek_kafka_watch *ek_output_watch(struct ek_output *o)
+{
+    return &o->watch;
+}
+
+struct ek_handed ek_output_handed(struct ek_output *o)
+{
+    return (struct ek_handed){.messages = atomic_load(&o->handed),
+                              .bytes = atomic_load(&o->handed_bytes),
+                              .records = ek_records_waiting(o->records),
+                              .spoilt = atomic_load(&o->spoilt)};
+}
+
+bool ek_output_send_records(struct ek_output *o)
+{
+    return ek_records_send(o->records);
+}
+
+void ek_output_settle_records(struct ek_output *o, bool committed)
+{
+    ek_records_settle(o->records, committed);
+}
+
+void ek_output_settle(struct ek_output *o, struct ek_ticket *t, bool committed)
+{
+    if (!committed) {
+        ek_output_abandon(o, t);
+        return;
+    }
+    count_done(o, t, t->sent);
+    finish(o, t);
 }

@@ -50,6 +50,37 @@ void ek_output_abandon(struct ek_output *o, struct ek_ticket *t);
 /* Sends one event to the alert topic, if there is one. Losing it is logged, not fatal. */
 void ek_output_tell(struct ek_output *o, const char *json);
 
+/* Asks the brokers again how large a message may be; the answer comes with a later poll. */
+void ek_output_ask_limits(struct ek_output *o);
+
+/* Exactly once (daemon/kafka_transactor.h): outlets send while a transaction is open, and keep what
+ * comes between two. Alerts go with the next one and are kept until it is committed. All functions
+ * but ek_output_open belong to the thread that reads. */
+struct ek_handed {
+    size_t messages, bytes; /* since the last cut */
+    bool records;           /* something else waits to be sent */
+    bool spoilt;            /* the client takes nothing more: the transaction must be aborted */
+};
+struct ek_cut {
+    struct ek_ticket *sent; /* those of a partition in their order; linked by `back` */
+    bool spoilt;
+};
+struct ek_handed ek_output_handed(struct ek_output *o);
+/* Nothing is sent any more until ek_output_open; the tickets of what was sent are the caller's. */
+void ek_output_cut(struct ek_output *o, struct ek_cut *out);
+/* Sends what came since, then whatever comes. On the thread that has opened a transaction. */
+int ek_output_open(struct ek_output *o, struct ek_error *e);
+/* Alerts as the last of a transaction; false when the client takes them no more. And what became
+ * of them: those that were not committed are sent again. */
+bool ek_output_send_records(struct ek_output *o);
+void ek_output_settle_records(struct ek_output *o, bool committed);
+/* Finishes a ticket of a cut. */
+void ek_output_settle(struct ek_output *o, struct ek_ticket *t, bool committed);
+/* Finishes tickets that could not be sent because their partition went away. */
+void ek_output_finish_dropped(struct ek_output *o);
+/* Has tickets that were never settled finished when the output is freed. */
+void ek_output_orphan(struct ek_output *o, struct ek_ticket *first);
+
 /* Serves acknowledgements, waiting up to wait_ms for the first. Fails only for good. */
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e);
 /* What keeps the producer from its brokers; any thread. And asks, in trouble, whether it is over.

@@ -25,6 +25,7 @@ struct ek_txn {
     enum ek_txn_state state;
     rd_kafka_topic_partition_list_t *offsets;
     rd_kafka_consumer_group_metadata_t *group;
+    rd_kafka_resp_err_t reason; /* of the abort */
     struct ek_error failure;
 };
 
@@ -84,19 +85,42 @@ static void pause_for(struct ek_txn *t, int ms)
     pthread_mutex_unlock(&t->lock);
 }
 
+bool ek_txn_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e)
+{
+    if (err != RD_KAFKA_RESP_ERR__FENCED && err != RD_KAFKA_RESP_ERR_PRODUCER_FENCED &&
+        err != RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
+        return false;
+    ek_fail(e, EK_EIO,
+            "another instance has taken this one's transactional id: give each instance a "
+            "'service.instance' of its own; or this one stood still for longer than "
+            "'limits.transaction_timeout' (%s)",
+            text);
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return true;
+}
+
 static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *problem)
 {
     struct ek_error e;
-    rd_kafka_resp_err_t err = rd_kafka_error_code(problem);
-    if (err == RD_KAFKA_RESP_ERR__FENCED || err == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
-        err == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
-        ek_fail(&e, EK_EIO,
-                "another instance has taken this one's transactional id: give each instance a "
-                "'service.instance' of its own (%s)",
-                rd_kafka_error_string(problem));
-    else
+    if (!ek_txn_fenced(rd_kafka_error_code(problem), rd_kafka_error_string(problem), &e))
         ek_fail(&e, EK_EIO, "kafka: %s: %s", call, rd_kafka_error_string(problem));
     end(t, &e);
+}
+
+static void note_reason(struct ek_txn *t, rd_kafka_resp_err_t err)
+{
+    pthread_mutex_lock(&t->lock);
+    t->reason = err;
+    pthread_mutex_unlock(&t->lock);
+}
+
+rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t)
+{
+    pthread_mutex_lock(&t->lock);
+    rd_kafka_resp_err_t err = t->reason;
+    pthread_mutex_unlock(&t->lock);
+    return err;
 }
 
 /* Judges and destroys what a call gave. The client's own word comes first; the rest is for errors
@@ -117,6 +141,8 @@ static enum verdict judge(struct ek_txn *t, const char *call, rd_kafka_error_t *
     ek_kafka_tell(t->tools.watch, err, class, text);
     if (class == EK_KAFKA_FATAL)
         fail(t, call, problem);
+    if (class == EK_KAFKA_ABORT)
+        note_reason(t, err);
     rd_kafka_error_destroy(problem);
     return class == EK_KAFKA_FATAL ? END : class == EK_KAFKA_ABORT ? ABORT : AGAIN;
 }
@@ -133,6 +159,18 @@ static enum verdict insist(struct ek_txn *t, const char *name, transactional_cal
         ms = 2 * ms < PAUSE_MAX_MS ? 2 * ms : PAUSE_MAX_MS;
     }
     return v;
+}
+
+/* The same of a call after which there is nothing to abort. */
+static bool must(struct ek_txn *t, const char *name, transactional_call *call)
+{
+    struct ek_error e;
+    enum verdict v = insist(t, name, call);
+    if (v == ABORT) {
+        ek_fail(&e, EK_EIO, "kafka: %s: %s", name, rd_kafka_err2str(ek_txn_abort_reason(t)));
+        end(t, &e);
+    }
+    return v == DONE;
 }
 
 static rd_kafka_error_t *call_init(struct ek_txn *t)
@@ -164,17 +202,14 @@ static rd_kafka_error_t *call_abort(struct ek_txn *t)
 
 static void do_abort(struct ek_txn *t)
 {
-    if (insist(t, "abort", call_abort) == DONE)
+    if (must(t, "abort", call_abort))
         say(t, EK_TXN_ABORTED);
 }
 
 static void do_open(struct ek_txn *t, enum ek_txn_state then)
 {
     struct ek_error e;
-    enum verdict v = insist(t, "begin", call_begin);
-    if (v == ABORT)
-        do_abort(t);
-    if (v != DONE)
+    if (!must(t, "begin", call_begin))
         return;
     if (t->tools.opened(t->tools.context, &e))
         end(t, &e);
@@ -228,7 +263,7 @@ static void *run(void *context)
 {
     struct ek_txn *t = context;
     enum job job = JOB_OPEN;
-    bool ready = insist(t, "register", call_init) == DONE;
+    bool ready = must(t, "register", call_init);
     for (; ready && job != JOB_STOP && !broken(t); job = broken(t) ? JOB_STOP : next_job(t)) {
         if (job == JOB_OPEN)
             do_open(t, EK_TXN_OPEN);
@@ -275,6 +310,7 @@ static void ask(struct ek_txn *t, enum job job)
     pthread_mutex_lock(&t->lock);
     t->job = job;
     t->state = EK_TXN_BUSY;
+    t->reason = RD_KAFKA_RESP_ERR_NO_ERROR;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
 }

@@ -46,6 +46,10 @@ struct ek_txn_tools {
     int (*opened)(void *context, struct ek_error *e);
 };
 
+/* Whether the error says that another producer has the transactional id; then it says so in a
+ * sentence. */
+bool ek_txn_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
+
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e);
 /* Registers with the coordinator and opens the first transaction. EK_EIO without a thread. */
 int ek_txn_start(struct ek_txn *t, struct ek_error *e);
@@ -58,6 +62,8 @@ enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e);
 void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
                    rd_kafka_consumer_group_metadata_t *group);
 void ek_txn_abort(struct ek_txn *t);
+/* Why the last transaction that was not to be aborted was; 0 when it was asked for. */
+rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t);
 /* After EK_TXN_ABORTED: opens the next one. */
 void ek_txn_reopen(struct ek_txn *t);
 

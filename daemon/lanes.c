@@ -76,6 +76,7 @@ static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int parti
         return NULL;
     }
     lane->partition = partition;
+    lane->reached = -1;
     lane->sibling = l->first;
     l->first = lane;
     lane->namesake = l->numbered[partition];
@@ -98,7 +99,16 @@ void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane)
     }
     atomic_fetch_add_explicit(&lane->epoch, 1, memory_order_relaxed);
     lane->head = lane->tail = NULL;
-    lane->open = false;
+    lane->open = lane->leaving = false;
+}
+
+void ek_lanes_rewind(struct ek_lanes *l, struct ek_lane *lane)
+{
+    int64_t first = lane->head ? lane->head->offset : -1;
+    ek_lanes_close(l, lane);
+    lane->open = true;
+    lane->next = lane->taken = lane->committed;
+    lane->expected = first;
 }
 
 struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partition, int64_t next)
@@ -112,6 +122,7 @@ struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partiti
     lane->open = true;
     lane->next = next;
     lane->committed = next;
+    lane->taken = lane->expected = -1;
     lane->keeps = -1;
     return lane;
 }
@@ -167,6 +178,10 @@ struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_
     else
         lane->head = t;
     lane->tail = t;
+    lane->taken = offset + 1;
+    lane->expected = -1;
+    if (lane->next < 0)
+        lane->next = lane->committed = offset;
     l->in_flight++;
     return t;
 }
@@ -201,6 +216,14 @@ size_t ek_lanes_in_flight(const struct ek_lanes *l)
 size_t ek_lanes_bytes(const struct ek_lanes *l)
 {
     return l->bytes;
+}
+
+bool ek_lanes_left(struct ek_lanes *l)
+{
+    for (struct ek_lane *each = l->first; each; each = each->sibling)
+        if (each->leaving && each->head)
+            return false;
+    return true;
 }
 
 bool ek_lanes_idle(struct ek_lanes *l, const struct ek_lane *lane)

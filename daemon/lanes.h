@@ -23,8 +23,14 @@ struct ek_lane {
     char *topic;
     int partition;
     bool open;         /* assigned to us now */
+    bool leaving;      /* about to be taken away */
     int64_t next;      /* position: what a commit would say; -1 unknown */
     int64_t committed; /* what the last commit said; -1 none */
+    int64_t taken;     /* behind the last ticket; -1 none since it was opened */
+    int64_t expected;  /* of the next ticket after going back; -1 any */
+    int64_t reached;   /* what the transaction that is being ended says; -1 none */
+    int64_t seen;      /* behind the last list that the guard has counted, whatever became of its
+                        * output; of the worker that has the partition, under the guard's lock */
     int keeps;         /* whether outputs stay in their partition; -1: not found out yet */
     struct ek_ticket *head, *tail;
     struct ek_lane *sibling, *namesake; /* the next of all; of this partition number */
@@ -42,10 +48,12 @@ struct ek_ticket {
     /* Of who works on it. */
     const void *bytes; /* the value of the message; NULL for one that is null */
     size_t length;
-    int partition; /* of the output; -1: as the key says */
-    int outcome;   /* whatever the sender wants to remember */
-    void *message; /* the consumed message; whoever finishes the ticket gives it back first */
-    struct ek_ticket *back; /* the next one that was handed back unsent */
+    int64_t stamp_ms; /* time of the message, -1 when it has none */
+    int partition;    /* of the output; -1: as the key says */
+    int outcome;      /* whatever the sender wants to remember */
+    size_t sent;      /* bytes of the output */
+    void *message;    /* the consumed message; whoever finishes the ticket gives it back first */
+    struct ek_ticket *back; /* the next one that was handed back unsent, or over with this one */
 };
 
 struct ek_lanes *ek_lanes_new(void);
@@ -58,10 +66,13 @@ struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partiti
 struct ek_lane *ek_lanes_find(struct ek_lanes *l, const char *topic, int partition);
 /* Cuts the tickets loose. */
 void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane);
+/* The same, and the lane stays open at its committed offset: all behind it comes again. */
+void ek_lanes_rewind(struct ek_lanes *l, struct ek_lane *lane);
 /* Walks all lanes, closed ones included: start with NULL. */
 struct ek_lane *ek_lanes_each(struct ek_lanes *l, struct ek_lane *after);
 
-/* A ticket for the message at `offset`, behind all others of the lane. NULL without memory. */
+/* A ticket for the message at `offset`, behind all others of the lane; the first one of a lane
+ * whose position is unknown tells it. NULL without memory. */
 struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_t offset);
 /* Counts that many bytes of the ticket as being in flight. */
 void ek_lanes_load(struct ek_lanes *l, struct ek_ticket *t, size_t bytes);
@@ -73,7 +84,8 @@ void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t);
 /* Tickets taken and not done, loose ones included, and their bytes. */
 size_t ek_lanes_in_flight(const struct ek_lanes *l);
 size_t ek_lanes_bytes(const struct ek_lanes *l);
-/* Those of one lane, or of all open lanes when NULL. */
+/* Those of one lane, or of all open lanes when NULL; and of those that are leaving. */
 bool ek_lanes_idle(struct ek_lanes *l, const struct ek_lane *lane);
+bool ek_lanes_left(struct ek_lanes *l);
 
 #endif

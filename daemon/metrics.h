@@ -39,6 +39,9 @@ enum ek_counter {
     EK_COUNT_KAFKA_AUTHORISATION,
     EK_COUNT_REBALANCES,
     EK_COUNT_COMMITS,
+    EK_COUNT_TXN_COMMITTED,
+    EK_COUNT_TXN_ABORTED,
+    EK_COUNT_REPEATED, /* read again and not counted again by the guard */
     EK_COUNT_BYTES_IN,
     EK_COUNT_BYTES_OUT,
     EK_COUNTERS

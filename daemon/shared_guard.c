@@ -83,6 +83,18 @@ static void show_progress(struct ek_shared_guard *s)
     ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
 }
 
+static void take(struct ek_shared_guard *s, struct ek_shared_list *l, int64_t now_ms)
+{
+    if (l->offset < *l->seen) {
+        l->rc = ek_guard_look(s->guard, l->context, &l->why);
+        ek_metrics_count(s->metrics, EK_COUNT_REPEATED, 1);
+        return;
+    }
+    l->rc = ek_guard_take(s->guard, l->context, now_ms, &l->why);
+    if (!l->rc)
+        *l->seen = l->offset + 1;
+}
+
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
                           int64_t now_ms)
 {
@@ -90,7 +102,7 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
     for (size_t i = 0; i < count; i++) {
         struct ek_shared_list *l = &lists[i];
         if (!l->rc)
-            l->rc = ek_guard_take(s->guard, l->context, now_ms, &l->why);
+            take(s, l, now_ms);
         tell(s);
     }
     show_progress(s);

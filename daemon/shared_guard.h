@@ -23,6 +23,8 @@ struct ek_shared_list {
     struct ek_context *context;
     int rc;
     struct ek_error why;
+    int64_t offset; /* in its partition */
+    int64_t *seen;  /* of the partition: offsets below it were taken into account before */
 };
 
 int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
@@ -32,7 +34,8 @@ void ek_shared_guard_free(struct ek_shared_guard *s);
 
 /* Where events go besides; NULL before there is one. Before the first list. */
 void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
-/* ek_guard_take for each of these that can be taken, in this order and no other list between. */
+/* ek_guard_take for each of these that can be taken, in this order and no other list between; of
+ * one that was taken into account before, ek_guard_look. */
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
                           int64_t now_ms);
 /* As ek_guard_tick; the metrics and the board of agreement follow. */

@@ -12,6 +12,7 @@
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/shared_guard.h"
+#include "daemon/kafka_transactor.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/traffic.h"
@@ -24,6 +25,7 @@ enum {
     IDLE_MS = 100,         /* longest sleep of the loop: how late a stop may be seen */
     TICK_MS = 1000,        /* guard, lags */
     BOARD_MS = 100,        /* a few features of the live sketches */
+    LIMITS_MS = 300000,    /* how large messages may be, which somebody may have changed */
     PATIENCE_MS = 1000,    /* full for longer than this is worth a word */
     PREPARE_MS = 1000,     /* one look for brokers and topics */
     BROKERLESS_MS = 10000, /* without brokers for longer: not ready */
@@ -44,14 +46,15 @@ struct ek_stage {
     struct ek_lanes *lanes;
     struct ek_input *input;
     struct ek_output *output;
+    struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
     struct ek_crew *crew;
     struct ek_bell bell;
     struct ek_ticket **batch; /* [config->batch] */
     size_t largest;           /* message so far */
     atomic_bool stopping;
-    int64_t tick_due_ms, commit_due_ms, board_due_ms; /* monotonic */
-    int64_t full_since_ms;                            /* 0: there is room for more in flight */
-    bool told_full;
+    int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
+    int64_t full_since_ms; /* 0: there is room for more in flight */
+    bool told_full, stuck;
 };
 
 static void take_returned(struct ek_stage *s)
@@ -65,13 +68,17 @@ static void drain(void *context, int64_t wait_ms)
 {
     struct ek_stage *s = context;
     int64_t until = ek_now_ms() + wait_ms;
-    while (!ek_lanes_idle(s->lanes, NULL) && ek_now_ms() < until) {
-        ek_output_flush(s->output, DRAIN_SLICE_MS);
+    int rc = EK_OK; /* a failure comes again in the loop of the stage */
+    while (!ek_lanes_left(s->lanes) && ek_now_ms() < until && !rc) {
+        if (s->transactor)
+            rc = ek_transactor_step(s->transactor, !ek_crew_waiting(s->crew), NULL);
+        else
+            ek_output_flush(s->output, DRAIN_SLICE_MS);
         take_returned(s);
-        if (!ek_lanes_idle(s->lanes, NULL))
+        if (!ek_lanes_left(s->lanes))
             ek_bell_wait(&s->bell, DRAIN_NAP_MS);
     }
-    if (!ek_lanes_idle(s->lanes, NULL))
+    if (!ek_lanes_left(s->lanes))
         ek_log_write(s->log, EK_LOG_WARN, "drain_cut_short", "in_flight=%zu",
                      ek_lanes_in_flight(s->lanes));
 }
@@ -170,6 +177,7 @@ void ek_stage_free(struct ek_stage *s)
 {
     if (!s)
         return;
+    ek_transactor_free(s->transactor); /* frees what the client holds of messages */
     ek_crew_free(s->crew);
     ek_output_free(s->output);
     ek_input_free(s->input);
@@ -200,8 +208,8 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     int64_t now = ek_now_ms();
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_metrics_gauge(s->metrics, EK_GAUGE_WAITING, ek_crew_waiting(s->crew));
-    if (now >= s->commit_due_ms) {
-        s->commit_due_ms = now + s->config->commit_every_ms;
+    if (now >= s->commit_due_ms && !s->transactor) {
+        s->commit_due_ms = now + ek_config_commit_every(s->config);
         ek_input_commit(s->input);
     }
     if (now >= s->board_due_ms) {
@@ -212,6 +220,10 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     if (now < s->tick_due_ms)
         return EK_OK;
     s->tick_due_ms = now + TICK_MS;
+    if (s->limits_due_ms && now >= s->limits_due_ms)
+        ek_output_ask_limits(s->output);
+    if (now >= s->limits_due_ms)
+        s->limits_due_ms = now + LIMITS_MS;
     ek_input_lags(s->input);
     ek_input_look_for_topics(s->input);
     ek_output_probe(s->output);
@@ -302,13 +314,16 @@ static int step(struct ek_stage *s, struct ek_error *e)
     if (!rc)
         rc = ek_output_poll(s->output, 0, e);
     take_returned(s);
+    if (!rc && s->transactor)
+        rc = ek_transactor_step(s->transactor, false, e);
     if (!rc)
         rc = ek_crew_failure(s->crew, e);
     watch_fullness(s);
     if (!rc)
         rc = keep_time(s, e);
     if (!rc && !more)
-        ek_bell_wait(&s->bell, IDLE_MS);
+        ek_bell_wait(&s->bell,
+                     s->transactor ? ek_transactor_wait_ms(s->transactor, IDLE_MS) : IDLE_MS);
     return rc;
 }
 
@@ -324,26 +339,57 @@ static int wait_for_topics(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
+static int make_transactor(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_transactor_tools tools = {.config = s->config,
+                                              .lanes = s->lanes,
+                                              .input = s->input,
+                                              .output = s->output,
+                                              .metrics = s->metrics,
+                                              .log = s->log,
+                                              .bell = &s->bell};
+    return ek_transactor_new(&s->transactor, &tools, e);
+}
+
+/* Reads until there is a reason to stop. */
+static int read_on(struct ek_stage *s, struct ek_error *e)
+{
+    int rc = wait_for_topics(s, e);
+    if (!rc && !stopping(s) && s->config->delivery == EK_EXACTLY_ONCE)
+        rc = make_transactor(s, e);
+    if (!rc && !stopping(s))
+        rc = ek_input_subscribe(s->input, e);
+    while (!rc && !stopping(s))
+        rc = step(s, e);
+    return rc;
+}
+
 int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 {
     ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
                  s->config->service_name, s->config->brokers, s->config->group);
     int rc = ek_crew_start(s->crew, e);
     if (!rc)
-        rc = wait_for_topics(s, e);
-    if (!rc && !stopping(s))
-        rc = ek_input_subscribe(s->input, e);
-    while (!rc && !stopping(s))
-        rc = step(s, e);
+        rc = read_on(s, e);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
     ek_input_close(s->input, s->config->shutdown_ms);
     ek_crew_stop(s->crew); /* what the close did not wait for comes back */
     take_returned(s);
+    if (s->transactor && !ek_transactor_stop(s->transactor, s->config->shutdown_ms)) {
+        s->stuck = true;
+        ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
+                    "brokers will abort the open transaction by its time-out");
+    }
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
                  (unsigned long long)ek_shared_guard_queries(s->guard));
     return rc;
+}
+
+bool ek_stage_stuck(const struct ek_stage *s)
+{
+    return s->stuck;
 }
 
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)

@@ -1,7 +1,8 @@
 /* The stage: consume, observe, score, produce. What `evenkeel run` runs and `demo` shows.
  *
- * Every message of the input comes out once as an output or a dead letter, at least once over
- * restarts: an offset is committed only when everything up to it was acknowledged by the broker.
+ * Every message of the input comes out once as an output or a dead letter. Over restarts that is at
+ * least once, an offset being committed only when everything up to it was acknowledged by the
+ * broker; or exactly once, offsets and outputs being of one transaction.
  * Messages of one partition leave in the order they came.
  *
  * Owner: the caller. `config`, `assets` and `log` must outlive the stage.
@@ -42,6 +43,9 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e);
 /* Asks ek_stage_run to end. Async-signal-safe, may be called any number of times and before it. */
 void ek_stage_stop(struct ek_stage *s);
 
+/* After ek_stage_run has returned: whether the producer waits for a broker in a way that nothing
+ * else ends. Then ek_stage_free waits, too; a process that is to end had better leave at once. */
+bool ek_stage_stuck(const struct ek_stage *s);
 /* After ek_stage_run has returned, or was never called. */
 void ek_stage_free(struct ek_stage *s);
 

@@ -240,7 +240,8 @@ class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
-                 alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output=""):
+                 alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="",
+                 delivery="at_least_once", instance=None):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -249,9 +250,10 @@ class Daemon:
         extra += f", rules: {rules}" if rules else ""
         alert = f"alerts:\n  - {{kafka: {{topic: {alerts}}}}}\n" if alerts else ""
         with open(self.config, "w") as out:
-            out.write(f"service: {{name: kafka-test}}\n"
+            named = f", instance: {instance}" if instance else ""
+            out.write(f"service: {{name: kafka-test{named}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
-                      f"group: {group or 'group-' + source}, "
+                      f"group: {group or 'group-' + source}, delivery: {delivery}, "
                       f"librdkafka: {{session.timeout.ms: 6000, {more}}}}}\n"
                       f"output: {{topic: {target}, dead_letter: {target}.dead, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
@@ -299,6 +301,23 @@ class Daemon:
     def wait_ready(self):
         eventually("the daemon is ready", self.ready)
         return self
+
+    def wait_drained(self, seconds=60):
+        """Until all there is has been read, and its output acknowledged or committed."""
+        def drained():
+            if not self.ready():
+                return False
+            status = self.json("/api/v1/status")
+            return status["lag"] == 0 and status["in_flight"] == 0
+        eventually("all came out", drained, seconds)
+        return self
+
+    def metric(self, series):
+        """The value of a series of /metrics; 0 when it is not there."""
+        for line in self.get("/metrics")[1].splitlines():
+            if line.startswith(series + " "):
+                return float(line.split()[-1])
+        return 0
 
     def wait_handled(self, count):
         """Until so many messages came out or became dead letters."""

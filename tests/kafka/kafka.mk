@@ -18,6 +18,10 @@ check-kafka: $(B)/evenkeel $(EKTOOL) build/kafka/libs.stamp ## against a real br
 	@EVENKEEL=$(B)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) \
 	  $(PYTHON) tests/kafka/run.py $(TESTS)
 
+soak-kafka: $(B)/evenkeel $(EKTOOL) build/kafka/libs.stamp ## 100,000 messages, 20 kills, crashing brokers; prints a table
+	@EVENKEEL=$(B)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) \
+	  $(PYTHON) tests/kafka/soak.py $(MODES)
+
 TEST_BINARIES += $(EKTOOL)
 -include $(EKTOOL_OBJ:.o=.d)
-.PHONY: check-kafka
+.PHONY: check-kafka soak-kafka

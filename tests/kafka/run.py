@@ -13,10 +13,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import fixtures
 import test_delivery
+import test_exactly
 import test_security
 import test_story
 
-MODULES = (test_delivery, test_security, test_story)
+MODULES = (test_delivery, test_exactly, test_security, test_story)
 
 
 class Result(unittest.TextTestResult):

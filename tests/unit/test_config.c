@@ -45,7 +45,8 @@ START_TEST(a_short_file_gets_the_built_in_values)
     ck_assert_str_eq(c->topics.items[0], "scored");
     ck_assert_str_eq(c->listen, "127.0.0.1:9464");
     ck_assert_int_eq(c->message_bytes, 4 << 20);
-    ck_assert_int_eq(c->commit_every_ms, 1000);
+    ck_assert_int_eq(c->commit_every_ms, 0);
+    ck_assert_int_eq(ek_config_commit_every(c), 1000);
     ck_assert_int_eq(c->start, EK_START_EARLIEST);
     ck_assert_ptr_null(c->model);
     ck_assert_ptr_null(c->alert_topic);
@@ -96,16 +97,17 @@ START_TEST(what_comes_later_is_said_and_not_ignored)
     struct ek_config *c;
     struct ek_error e;
     ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
-    ck_assert_int_eq(ek_config_set(c, "input.delivery", "exactly_once", &e), EK_ECONFIG);
-    ck_assert_str_eq(e.message, "'input.delivery: exactly_once' is not available in this version");
+    ck_assert_int_eq(ek_config_set(c, "message.layout", "item", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'message.layout: item' is not available in this version");
     ek_config_free(c);
 }
 END_TEST
 
 START_TEST(values_out_of_range_or_of_another_kind_are_refused)
 {
-    refused("limits: {commit_every: 10}\n",
-            "conf/run.yaml:4:24: 'limits.commit_every': '10' is not a duration such as 10s");
+    refused(
+        "limits: {commit_every: 10}\n",
+        "conf/run.yaml:4:24: 'limits.commit_every': '10' is not auto or a duration such as 10s");
     refused("limits: {message_bytes: 3}\n",
             "conf/run.yaml:4:25: 'limits.message_bytes': 3 is not between 1KiB and 512MiB");
     refused("http: {events: many}\n",
@@ -320,6 +322,40 @@ START_TEST(a_configuration_can_be_made_in_code)
 }
 END_TEST
 
+/* A configuration with this besides must not be taken, and be told why at its place. */
+static void not_with_exactly_once(const char *more, const char *expected)
+{
+    char text[600], said[600];
+    struct ek_config *c;
+    struct ek_error e;
+    snprintf(text, sizeof text,
+             "input: {brokers: \"127.0.0.1:1\", topics: [a], group: g, delivery: exactly_once}\n"
+             "output: {topic: b, dead_letter: c}\n"
+             "assets: {manifest: m, profile: p}\n%s",
+             more);
+    ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), &e), EK_ECONFIG);
+    ck_assert_str_eq(ek_error_text(&e, said, sizeof said), expected);
+}
+
+START_TEST(what_exactly_once_depends_on_is_held_against_it)
+{
+    not_with_exactly_once("limits: {in_flight_bytes: 31MiB}\n",
+                          "run.yaml:4:10: 'limits.in_flight_bytes' is less than twice "
+                          "'limits.transaction_bytes': one is read while the other is committed");
+    not_with_exactly_once("limits: {commit_every: 6s}\n",
+                          "run.yaml:4:10: 'limits.commit_every' is more than half of "
+                          "'limits.transaction_timeout': brokers would abort");
+    struct ek_config *c;
+    ck_assert_int_eq(ek_config_new(&c, NULL), EK_OK);
+    ck_assert_int_eq(ek_config_commit_every(c), 1000);
+    ck_assert_int_eq(ek_config_set(c, "input.delivery", "exactly_once", NULL), EK_OK);
+    ck_assert_int_eq(ek_config_commit_every(c), 100);
+    ck_assert_int_eq(ek_config_set(c, "limits.commit_every", "2s", NULL), EK_OK);
+    ck_assert_int_eq(ek_config_commit_every(c), 2000);
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(workers_are_counted_or_found_out)
 {
     struct ek_config *c;
@@ -387,9 +423,10 @@ END_TEST
 Suite *suite_config(void)
 {
     return ek_suite(
-        "config", workers_are_counted_or_found_out, a_short_file_gets_the_built_in_values,
-        relative_assets_are_beside_the_file, values_come_from_the_environment,
-        unknown_keys_are_errors_with_the_nearest_one, what_comes_later_is_said_and_not_ignored,
+        "config", workers_are_counted_or_found_out, what_exactly_once_depends_on_is_held_against_it,
+        a_short_file_gets_the_built_in_values, relative_assets_are_beside_the_file,
+        values_come_from_the_environment, unknown_keys_are_errors_with_the_nearest_one,
+        what_comes_later_is_said_and_not_ignored,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand,
         an_output_waits_for_others_no_longer_than_a_quarter_of_the_latency,

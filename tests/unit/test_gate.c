@@ -9,7 +9,7 @@ enum { MANY = 20000 };
 
 struct road {
     int passed[MANY];
-    int count, kept, fail_at;
+    int count, kept, fail_at, most;
 };
 
 static int pass(void *context, void *item, struct ek_error *e)
@@ -21,7 +21,7 @@ static int pass(void *context, void *item, struct ek_error *e)
     return EK_OK;
 }
 
-static void *keep(void *context, const void *item)
+static void *keep(void *context, void *item)
 {
     int *copy = malloc(sizeof *copy);
     *copy = *(const int *)item;
@@ -35,9 +35,15 @@ static void release(void *context, void *kept)
     free(kept);
 }
 
+static bool enough(void *context)
+{
+    const struct road *r = context;
+    return r->most && r->count >= r->most;
+}
+
 static struct ek_gate *gate(struct road *r)
 {
-    const struct ek_gate_hooks hooks = {r, pass, keep, release};
+    const struct ek_gate_hooks hooks = {r, pass, keep, release, enough};
     struct ek_gate *g;
     *r = (struct road){.fail_at = -1};
     ck_assert_int_eq(ek_gate_new(&g, &hooks, NULL), 0);
@@ -67,6 +73,25 @@ START_TEST(what_came_while_it_was_shut_passes_first_and_in_order)
         ck_assert_int_eq(r.passed[i], i);
     ck_assert_int_eq(r.count, 10);
     ck_assert_int_eq(r.kept, 0);
+    ek_gate_free(g);
+}
+END_TEST
+
+START_TEST(when_enough_has_passed_the_rest_waits_for_the_next_time)
+{
+    struct road r;
+    struct ek_gate *g = gate(&r);
+    put(g, 0, 5);
+    r.most = 3;
+    ck_assert_int_eq(ek_gate_open(g, NULL), 0);
+    put(g, 5, 6);
+    ck_assert_int_eq(r.count, 3);
+    ck_assert_uint_eq(ek_gate_waiting(g), 3);
+    r.most = 0;
+    ck_assert_int_eq(ek_gate_open(g, NULL), 0);
+    put(g, 6, 7);
+    for (int i = 0; i < 7; i++)
+        ck_assert_int_eq(r.passed[i], i);
     ek_gate_free(g);
 }
 END_TEST
@@ -119,6 +144,7 @@ END_TEST
 Suite *suite_gate(void)
 {
     return ek_suite("gate", what_came_while_it_was_shut_passes_first_and_in_order,
+                    when_enough_has_passed_the_rest_waits_for_the_next_time,
                     a_gate_whose_road_ends_stays_shut_and_what_waits_is_released,
                     nobody_passes_a_shut_gate_and_nothing_is_lost_or_turned_round);
 }

@@ -117,11 +117,66 @@ START_TEST(a_ticket_is_loose_from_the_loss_of_its_partition_on)
 }
 END_TEST
 
+START_TEST(a_lane_that_goes_back_takes_everything_behind_its_commit_again)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 5);
+    struct ek_ticket *a = ek_lanes_take(l, lane, 5), *b = ek_lanes_take(l, lane, 8);
+    ek_lanes_done(l, a);
+    lane->committed = 6;
+    ck_assert_int_eq(lane->taken, 9);
+    ek_lanes_rewind(l, lane);
+    ck_assert(lane->open && ek_ticket_loose(b));
+    ck_assert_int_eq(lane->next, 6);
+    ck_assert_int_eq(lane->expected, 8);
+    struct ek_ticket *again = ek_lanes_take(l, lane, 8);
+    ck_assert_int_eq(lane->expected, -1);
+    ek_lanes_done(l, b);
+    ck_assert_int_eq(lane->next, 6);
+    ek_lanes_done(l, again);
+    ck_assert_int_eq(lane->next, 9);
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(the_first_message_tells_where_a_lane_begins_that_did_not_know)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, -1);
+    struct ek_ticket *a = ek_lanes_take(l, lane, 40);
+    ck_assert_int_eq(lane->next, 40);
+    ck_assert_int_eq(lane->committed, 40);
+    ek_lanes_done(l, a);
+    ck_assert_int_eq(lane->next, 41);
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(only_lanes_that_are_leaving_are_waited_for)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *stays = ek_lanes_open(l, "t", 0, 0), *goes = ek_lanes_open(l, "t", 1, 0);
+    struct ek_ticket *a = ek_lanes_take(l, stays, 0), *b = ek_lanes_take(l, goes, 0);
+    ck_assert(ek_lanes_left(l));
+    goes->leaving = true;
+    ck_assert(!ek_lanes_left(l));
+    ek_lanes_done(l, b);
+    ck_assert(ek_lanes_left(l));
+    ek_lanes_done(l, a);
+    ek_lanes_close(l, goes);
+    ck_assert(!goes->leaving);
+    ek_lanes_free(l);
+}
+END_TEST
+
 Suite *suite_lanes(void)
 {
     return ek_suite("lanes", the_position_moves_over_contiguous_acknowledgements_only,
                     partitions_move_on_their_own, acknowledgements_after_a_loss_move_nothing,
                     what_is_in_flight_is_counted_in_messages_and_bytes,
                     a_lane_is_found_among_many_partitions_of_several_topics,
-                    a_ticket_is_loose_from_the_loss_of_its_partition_on);
+                    a_ticket_is_loose_from_the_loss_of_its_partition_on,
+                    a_lane_that_goes_back_takes_everything_behind_its_commit_again,
+                    the_first_message_tells_where_a_lane_begins_that_did_not_know,
+                    only_lanes_that_are_leaving_are_waited_for);
 }

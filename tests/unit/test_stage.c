@@ -6,7 +6,6 @@
 #include "daemon/http.h"
 #include "daemon/http_pages.h"
 #include "daemon/kafka_client.h"
-#include "daemon/kafka_error.h"
 #include "daemon/kafka_mock.h"
 #include "daemon/kafka_tool.h"
 #include "daemon/log.h"
@@ -241,6 +240,24 @@ START_TEST(few_in_flight_hold_the_input_back_and_nothing_is_lost)
 }
 END_TEST
 
+START_TEST(exactly_once_messages_come_out_or_become_dead_letters)
+{
+    struct scene s;
+    begin(&s);
+    set(&s, "input.delivery", "exactly_once");
+    set(&s, "service.instance", "one");
+    feed(&s, 0, LISTS);
+    start(&s);
+    struct ek_stage_stats t = wait_for(&s, LISTS);
+    ck_assert_uint_eq(t.passed, LISTS - LISTS / 10);
+    ck_assert_uint_eq(t.dead, LISTS / 10);
+    finish(&s);
+    ck_assert_uint_eq(count(&s, "ranked", "ek-plan"), LISTS - LISTS / 10);
+    ck_assert_uint_eq(count(&s, "ranked.dead", "ek-error"), LISTS / 10);
+    end(&s);
+}
+END_TEST
+
 static bool page_has(struct ek_stage *stage, const char *path, const char *part)
 {
     struct ek_buf body;
@@ -338,6 +355,51 @@ START_TEST(a_client_that_had_enough_fetches_again_when_that_is_used_up)
         feed(&s, (uint64_t)i * LISTS, (uint64_t)(i + 1) * LISTS);
     start(&s);
     wait_for(&s, PARTS * LISTS);
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+/* Small transactions, so that workers find the gates shut and open all the time. */
+START_TEST(exactly_once_several_workers_keep_the_order_of_each_partition)
+{
+    struct scene s;
+    begin_with(&s, PARTITIONS);
+    s.spread = PARTITIONS;
+    s.change = make_short;
+    set(&s, "input.delivery", "exactly_once");
+    set(&s, "pipeline.workers", "3");
+    set(&s, "limits.commit_every", "10ms");
+    set(&s, "limits.transaction_bytes", "64KiB");
+    start(&s);
+    feed(&s, 0, MANY);
+    struct ek_stage_stats t = wait_for(&s, MANY);
+    ck_assert_uint_eq(t.queries, MANY - MANY / 10);
+    ck_assert_uint_gt(ek_metrics_counter(ek_stage_metrics(s.stage), EK_COUNT_TXN_COMMITTED), 2);
+    finish(&s);
+    ck_assert_uint_eq(count_in_order(&s), MANY - MANY / 10);
+    end(&s);
+}
+END_TEST
+
+START_TEST(exactly_once_an_abort_goes_back_and_counts_each_list_once)
+{
+    struct scene s;
+    begin_with(&s, PARTITIONS);
+    s.spread = PARTITIONS;
+    s.change = make_short;
+    set(&s, "input.delivery", "exactly_once");
+    set(&s, "pipeline.workers", "2");
+    set(&s, "limits.commit_every", "10ms");
+    feed(&s, 0, MANY);
+    ek_mock_refuse_offsets(s.mock, 3);
+    start(&s);
+    struct ek_stage_stats t = wait_for(&s, MANY);
+    const struct ek_metrics *m = ek_stage_metrics(s.stage);
+    ck_assert_uint_eq(t.queries, MANY - MANY / 10);
+    ck_assert_uint_eq(ek_metrics_counter(m, EK_COUNT_TXN_ABORTED), 3);
+    ck_assert_uint_gt(ek_metrics_counter(m, EK_COUNT_REPEATED), 0);
+    ck_assert_uint_eq(ek_metrics_counter(m, EK_COUNT_KAFKA_FATAL), 0);
     finish(&s);
     end(&s);
 }
@@ -590,98 +652,12 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
 }
 END_TEST
 
-START_TEST(an_address_to_listen_on_is_checked)
-{
-    struct ek_http *http = NULL;
-    struct ek_error e;
-    static const char *const bad[] = {"9464", "localhost:port", "localhost:70000", "[::1]",
-                                      "256.0.0.1:1"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_int_eq(ek_http_start(&http, bad[i], NULL, NULL, &e), EK_ECONFIG);
-    ck_assert_ptr_null(http);
-}
-END_TEST
-
-/* The second server on the port of the first is refused by its name. */
-static void assert_not_shared(const char *host)
-{
-    struct ek_http *first, *second = NULL;
-    struct ek_error e;
-    char at[64], expected[120];
-    snprintf(at, sizeof at, "%s:0", host);
-    ck_assert_msg(!ek_http_start(&first, at, NULL, NULL, &e), "%s", e.message);
-    ck_assert_int_gt(ek_http_port(first), 0);
-    snprintf(at, sizeof at, "%s:%d", host, ek_http_port(first));
-    snprintf(expected, sizeof expected, "cannot listen on %s: address already in use", at);
-    ck_assert_int_eq(ek_http_start(&second, at, NULL, NULL, &e), EK_EIO);
-    ck_assert_str_eq(e.message, expected);
-    ek_http_stop(first);
-    ck_assert_msg(!ek_http_start(&second, at, NULL, NULL, &e), "%s", e.message);
-    ek_http_stop(second);
-}
-
-START_TEST(two_instances_do_not_share_a_port)
-{
-    assert_not_shared("127.0.0.1");
-}
-END_TEST
-
-START_TEST(nor_a_port_of_ipv6)
-{
-    struct ek_http *http;
-    if (ek_http_start(&http, "[::1]:0", NULL, NULL, NULL)) {
-        printf("skipped: there is no IPv6 here\n");
-        return;
-    }
-    ek_http_stop(http);
-    assert_not_shared("[::1]");
-}
-END_TEST
-
-START_TEST(errors_of_kafka_have_one_class_each)
-{
-    static const struct {
-        rd_kafka_resp_err_t err;
-        enum ek_kafka_where where;
-        enum ek_kafka_class class;
-    } cases[] = {
-        {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, EK_KAFKA_CLIENT, EK_KAFKA_RETRIABLE},
-        {RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED, EK_KAFKA_CONSUME, EK_KAFKA_ABORT},
-        {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, EK_KAFKA_CONSUME, EK_KAFKA_RETRIABLE},
-        {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, EK_KAFKA_DELIVER, EK_KAFKA_FATAL},
-        {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, EK_KAFKA_DELIVER, EK_KAFKA_MESSAGE},
-        {RD_KAFKA_RESP_ERR__PURGE_QUEUE, EK_KAFKA_DELIVER, EK_KAFKA_ABORT},
-        {RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, EK_KAFKA_COMMIT, EK_KAFKA_ABORT},
-        {RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, EK_KAFKA_COMMIT, EK_KAFKA_RETRIABLE},
-        {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, EK_KAFKA_CONSUME, EK_KAFKA_FATAL},
-        {RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, EK_KAFKA_FATAL},
-        {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, EK_KAFKA_COMMIT, EK_KAFKA_FATAL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ck_assert_str_eq(ek_kafka_class_name(ek_kafka_classify(cases[i].err, cases[i].where)),
-                         ek_kafka_class_name(cases[i].class));
-}
-END_TEST
-
-START_TEST(a_fatal_error_is_kept_and_counted)
-{
-    struct ek_kafka_watch w = {.metrics = ek_metrics_new(), .role = "producer"};
-    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__TRANSPORT, EK_KAFKA_CLIENT, NULL);
-    ck_assert_int_eq(w.failure.code, 0);
-    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, "the first");
-    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, "the second");
-    ck_assert_int_eq(w.failure.code, EK_EIO);
-    ck_assert_uint_eq(w.failure.flags, EK_ERR_FATAL);
-    ck_assert_str_eq(w.failure.message, "kafka: the first (_FATAL, producer, fatal)");
-    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_FATAL), 2);
-    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_RETRIABLE), 1);
-    ek_metrics_free(w.metrics);
-}
-END_TEST
-
 Suite *suite_stage(void)
 {
     return ek_suite("stage", messages_come_out_or_become_dead_letters,
+                    exactly_once_messages_come_out_or_become_dead_letters,
+                    exactly_once_several_workers_keep_the_order_of_each_partition,
+                    exactly_once_an_abort_goes_back_and_counts_each_list_once,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
                     the_order_of_each_partition_holds_while_requests_are_tried_again,
@@ -690,8 +666,5 @@ Suite *suite_stage(void)
                     a_stage_with_one_worker_tells_what_a_guard_alone_tells,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,
-                    a_stage_warns_when_model_and_upstream_rank_differently,
-                    an_address_to_listen_on_is_checked, two_instances_do_not_share_a_port,
-                    nor_a_port_of_ipv6, errors_of_kafka_have_one_class_each,
-                    a_fatal_error_is_kept_and_counted);
+                    a_stage_warns_when_model_and_upstream_rank_differently);
 }

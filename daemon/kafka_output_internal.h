@@ -1,0 +1,52 @@
+/* What daemon/kafka_output.c and daemon/kafka_outlet.c share, and the client for transactions. */
+#ifndef EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
+#define EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
+
+#include "daemon/kafka_error.h"
+#include "daemon/kafka_limits.h"
+#include "daemon/kafka_output.h"
+#include "daemon/kafka_records.h"
+
+#include <stdatomic.h>
+
+enum { EK_OUTLETS_MAX = EK_WORKERS_MAX };
+/* Topics that are written, as the limits number them. */
+enum { EK_WRITES_RANKED, EK_WRITES_DEAD, EK_WRITES_ALERTS };
+
+/* What a ticket remembers: the kind of its output, whether it went out alone, and for dead letters
+ * the code of the reason above that. */
+enum ek_outcome { PASSED, ROUTED, DEAD, KIND = 3, ALONE = 4, CODE_SHIFT = 4 };
+
+struct ek_output {
+    rd_kafka_t *client;
+    rd_kafka_t *alone; /* at least once: sends batches of one message; NULL until it is needed */
+    rd_kafka_topic_t *ranked, *dead, *alerts; /* alerts may be NULL */
+    const struct ek_config *config;
+    struct ek_lanes *lanes;
+    struct ek_kafka_watch watch;
+    const struct ek_bell *bell;
+    struct ek_limits *limits;
+    int some_broker;          /* that was there when topics were looked for; -1 */
+    int64_t batch_bytes;      /* the most of several messages together */
+    int64_t missing_since_ms; /* a topic was found missing; 0: not */
+    bool closing;
+    atomic_bool given_up; /* a failure for good: who waits for room need not */
+    /* Exactly once. */
+    char transactional_id[300];
+    struct ek_records *records; /* NULL: at least once */
+    struct ek_outlet *outlet[EK_OUTLETS_MAX];
+    int outlets, first;                 /* whose gate is opened first */
+    atomic_size_t handed, handed_bytes; /* since the last cut */
+    atomic_bool spoilt;                 /* the client refused something: to be aborted */
+    atomic_bool some_dropped;
+    struct ek_ticket *orphans; /* to be finished when the client is gone */
+};
+
+rd_kafka_t *ek_output_client(struct ek_output *o);
+struct ek_kafka_watch *ek_output_watch(struct ek_output *o);
+/* Sends a ticket's message to the dead letters; through the outlet where there is one. On failure
+ * the ticket is the caller's. */
+int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
+                        enum ek_code code, const char *reason, struct ek_error *e);
+
+#endif

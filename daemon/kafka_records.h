@@ -1,0 +1,40 @@
+/* What goes out beside the messages in a transaction of the producer: alerts, and whatever else
+ * belongs to no message.
+ *
+ * A record waits until the transaction ends, is sent as its last part, and is kept until that has
+ * been committed; with an aborted one it goes into the next. So each comes out once, whatever
+ * becomes of the messages it came of. Order is kept. At most EK_RECORDS_MAX wait, then the oldest
+ * goes and is counted as lost.
+ * Owner: the caller. Threads: any may add, the rest belongs to the one that ends transactions.
+ * The lock inside is a leaf.
+ */
+#ifndef EK_DAEMON_KAFKA_RECORDS_H
+#define EK_DAEMON_KAFKA_RECORDS_H
+
+#include "base/error.h"
+
+#include <librdkafka/rdkafka.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EK_RECORDS_MAX = 4096 };
+
+struct ek_records;
+
+struct ek_records *ek_records_new(void);
+void ek_records_free(struct ek_records *r);
+
+/* Key and value are copied. EK_ENOMEM. */
+int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *key,
+                   size_t key_length, const void *value, size_t length);
+bool ek_records_waiting(struct ek_records *r);
+/* Those that had to go because too many waited, ever. */
+uint64_t ek_records_lost(struct ek_records *r);
+
+/* Sends what waits into the open transaction; false when the client takes no more of them. */
+bool ek_records_send(struct ek_records *r);
+/* What was sent has come out, or is to be sent again. */
+void ek_records_settle(struct ek_records *r, bool committed);
+
+#endif

@@ -1,0 +1,192 @@
+#include "daemon/kafka_transactor.h"
+
+#include "base/alloc.h"
+#include "daemon/cli.h"
+#include "daemon/kafka_output_internal.h"
+#include "daemon/kafka_txn.h"
+
+/* A message that a broker refuses voids its transaction. What came of it is the same the next time,
+ * unless the limits that were asked again say so before. One more abort follows each (librdkafka
+ * notices the gap in its sequence in the next transaction). */
+enum { REFUSALS_MAX = 2, HURRY_PART = 2 };
+
+struct ek_transactor {
+    struct ek_transactor_tools tools;
+    struct ek_txn *txn;
+    struct ek_ticket *ending; /* tickets of the transaction that is being ended */
+    int64_t due_ms;
+    int refusals; /* since the last commit */
+};
+
+static int opened(void *context, struct ek_error *e)
+{
+    struct ek_transactor *t = context;
+    return ek_output_open(t->tools.output, e);
+}
+
+int ek_transactor_new(struct ek_transactor **out, const struct ek_transactor_tools *tools,
+                      struct ek_error *e)
+{
+    struct ek_transactor *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for transactions");
+    t->tools = *tools;
+    const struct ek_txn_tools with = {.client = ek_output_client(tools->output),
+                                      .watch = ek_output_watch(tools->output),
+                                      .bell = tools->bell,
+                                      .context = t,
+                                      .opened = opened};
+    int rc = ek_txn_new(&t->txn, &with, e);
+    if (!rc)
+        rc = ek_txn_start(t->txn, e);
+    if (rc)
+        ek_transactor_free(t);
+    else
+        *out = t;
+    return rc;
+}
+
+/* Notes in the lanes how far the transaction goes. False when it must not be committed. */
+static bool reach(const struct ek_cut *cut)
+{
+    bool ours = !cut->spoilt;
+    for (struct ek_ticket *ticket = cut->sent; ticket; ticket = ticket->back) {
+        ours = ours && !ek_ticket_loose(ticket);
+        ticket->lane->reached = ticket->offset + 1;
+    }
+    return ours;
+}
+
+static rd_kafka_topic_partition_list_t *offsets_of(struct ek_lanes *lanes)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(lanes, lane)); lane->reached = -1)
+        if (lane->reached >= 0)
+            rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset =
+                lane->reached;
+    return list;
+}
+
+static void end(struct ek_transactor *t)
+{
+    struct ek_cut cut;
+    ek_output_cut(t->tools.output, &cut);
+    bool ours = reach(&cut);
+    rd_kafka_topic_partition_list_t *offsets = offsets_of(t->tools.lanes);
+    t->ending = cut.sent;
+    if (ours)
+        ours = ek_output_send_records(t->tools.output);
+    rd_kafka_consumer_group_metadata_t *group = ours ? ek_input_group(t->tools.input) : NULL;
+    if (group) {
+        ek_txn_commit(t->txn, offsets, group);
+    } else {
+        rd_kafka_topic_partition_list_destroy(offsets);
+        ek_txn_abort(t->txn);
+    }
+}
+
+static void settle(struct ek_transactor *t, bool committed)
+{
+    struct ek_ticket *ticket = t->ending;
+    t->ending = NULL;
+    for (struct ek_ticket *next; ticket; ticket = next) {
+        next = ticket->back;
+        if (committed && !ek_ticket_loose(ticket))
+            ticket->lane->committed = ticket->offset + 1;
+        ek_output_settle(t->tools.output, ticket, committed);
+    }
+    ek_output_settle_records(t->tools.output, committed);
+    ek_metrics_count(t->tools.metrics, committed ? EK_COUNT_TXN_COMMITTED : EK_COUNT_TXN_ABORTED,
+                     1);
+    if (committed)
+        ek_metrics_count(t->tools.metrics, EK_COUNT_COMMITS, 1);
+    t->due_ms = ek_now_ms() + ek_config_commit_every(t->tools.config);
+}
+
+/* Refused for good, and for the second time without a commit between. */
+static int too_often(struct ek_transactor *t, struct ek_error *e)
+{
+    rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
+    if (ek_kafka_classify(err, EK_KAFKA_DELIVER) != EK_KAFKA_MESSAGE)
+        return EK_OK;
+    ek_output_ask_limits(t->tools.output);
+    if (++t->refusals < REFUSALS_MAX)
+        return EK_OK;
+    const struct ek_ticket *first = t->ending;
+    int rc = ek_fail(e, EK_EIO,
+                     "a broker refuses what comes of partition %d from offset %lld on: %s; see "
+                     "'max.message.bytes' of the topics that are written, and that it may be asked "
+                     "for (DescribeConfigs)",
+                     first ? first->lane->partition : -1, first ? (long long)first->offset : -1,
+                     rd_kafka_err2str(err));
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+/* Nothing of the transaction happened: reading goes back, then the next one may begin. */
+static int go_back(struct ek_transactor *t, struct ek_error *e)
+{
+    int rc = too_often(t, e);
+    ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_aborted", "reason=%s",
+                 rd_kafka_err2name(ek_txn_abort_reason(t->txn)));
+    if (!rc)
+        rc = ek_input_rewind(t->tools.input, e);
+    settle(t, false);
+    if (!rc)
+        ek_txn_reopen(t->txn);
+    return rc;
+}
+
+static bool due(const struct ek_transactor *t)
+{
+    struct ek_handed h = ek_output_handed(t->tools.output);
+    const struct ek_config *c = t->tools.config;
+    if (h.spoilt)
+        return true;
+    if (!h.messages && !h.records)
+        return false;
+    return ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
+           h.messages >= (size_t)c->in_flight_messages / HURRY_PART;
+}
+
+int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
+{
+    struct ek_handed h = ek_output_handed(t->tools.output);
+    ek_output_finish_dropped(t->tools.output);
+    enum ek_txn_state state = ek_txn_state(t->txn, e);
+    if (state == EK_TXN_BROKEN)
+        return e ? e->code : EK_EIO;
+    if (state == EK_TXN_ABORTED)
+        return go_back(t, e);
+    if (state == EK_TXN_COMMITTED) {
+        t->refusals = 0;
+        settle(t, true);
+    } else if (state == EK_TXN_OPEN && (due(t) || (now && h.messages))) {
+        end(t);
+    }
+    return EK_OK;
+}
+
+int ek_transactor_wait_ms(const struct ek_transactor *t, int most)
+{
+    struct ek_handed h = ek_output_handed(t->tools.output);
+    int64_t left = t->due_ms - ek_now_ms();
+    if (!h.messages && !h.records)
+        return most;
+    return left < 1 ? 1 : left < most ? (int)left : most;
+}
+
+bool ek_transactor_stop(struct ek_transactor *t, int64_t wait_ms)
+{
+    return ek_txn_stop(t->txn, wait_ms);
+}
+
+void ek_transactor_free(struct ek_transactor *t)
+{
+    if (!t)
+        return;
+    ek_txn_free(t->txn);
+    ek_output_orphan(t->tools.output, t->ending);
+    ek_free(t);
+}

@@ -1,0 +1,237 @@
+"""Exactly once: for who reads what is committed, every message came out once, whatever happened."""
+import random
+import signal
+import threading
+import time
+import unittest
+
+from fixtures import numbered, numbers
+from harness import Daemon, eventually
+
+WORLD = None  # set by run.py
+OWN_HEADERS = {"ek-plan", "ek-action"}
+
+
+def daemon(source, target, instance="one", **more):
+    return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, group="group-" + source,
+                  delivery="exactly_once", instance=instance, **more)
+
+
+def messages(count, partitions=1, cut_every=0):
+    """Frames of hotel lists; every so manyth has lost its last byte."""
+    values = WORLD.hotel(500)
+    frames = numbered([values[i % 500] for i in range(count)], partitions)
+    for f in frames[cut_every - 1::cut_every] if cut_every else []:
+        f.value = f.value[:-1]
+    return frames
+
+
+class Once(unittest.TestCase):
+    def assert_once(self, source_frames, target, dead=()):
+        """Every message is there once, as it was sent, in the order of its partition."""
+        out, letters = WORLD.read(target), WORLD.read(target + ".dead")
+        self.assertEqual(sorted(numbers(out) + numbers(letters)), list(range(len(source_frames))))
+        self.assertEqual(set(numbers(letters)), set(dead))
+        for f in out + letters:
+            sent = source_frames[int(f.header("n"))]
+            self.assertEqual((f.value, f.key, f.timestamp), (sent.value, sent.key, sent.timestamp))
+        for f in out:
+            self.assertEqual([h for h in f.headers if h[0] not in OWN_HEADERS],
+                             source_frames[int(f.header("n"))].headers)
+        for partition in {f.partition for f in out}:
+            mine = [int(f.header("n")) for f in out if f.partition == partition]
+            self.assertEqual(mine, sorted(mine))
+
+
+class Killed(Once):
+    COUNT, PARTITIONS, CUT = 6000, 3, 50
+
+    def kill_and_start(self, instance, kills, limits=""):
+        source, target = WORLD.topics(self.PARTITIONS)
+        frames = messages(self.COUNT, self.PARTITIONS, self.CUT)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 2000))
+        moments = random.Random(7)
+        sender.start()
+        for _ in range(kills):
+            with daemon(source, target, instance, limits=limits, pipeline="workers: 2") as d:
+                eventually("it has begun", lambda: d.get("/api/v1/status")[0] == 200 and
+                           d.json("/api/v1/status")["consumed"] > 0)
+                time.sleep(moments.uniform(0, 0.5))
+                d.process.send_signal(signal.SIGKILL)
+                d.process.wait()
+        with daemon(source, target, instance, limits=limits, pipeline="workers: 2") as d:
+            sender.join()
+            d.wait_drained()
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target, range(self.CUT - 1, self.COUNT, self.CUT))
+
+    def test_at_random_moments_it_loses_and_repeats_nothing(self):
+        self.kill_and_start("one", 3)
+
+    def test_without_a_name_it_goes_on_when_the_transaction_has_timed_out(self):
+        self.kill_and_start(None, 1, "transaction_timeout: 2s")
+
+    def test_what_was_not_committed_was_never_there(self):
+        """Outputs, dead letters and offsets wait in one transaction, which a kill voids."""
+        source, target = WORLD.topics()
+        frames = messages(21, cut_every=5)
+        WORLD.send(source, frames[:1])
+        with daemon(source, target, limits="commit_every: 5s") as d:
+            d.wait_ready().wait_handled(1)
+            WORLD.send(source, frames[1:])
+            eventually("the rest is scored", lambda: d.json("/api/v1/status")["observed_queries"] == 17)
+            d.process.send_signal(signal.SIGKILL)
+            d.process.wait()
+        self.assertEqual(numbers(WORLD.read(target)), [0])
+        self.assertEqual(WORLD.read(target + ".dead"), [])
+        with daemon(source, target) as d:
+            d.wait_ready().wait_handled(20)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target, range(4, 21, 5))
+
+
+class Together(Once):
+    COUNT = 6000
+
+    def test_a_second_instance_comes_and_goes(self):
+        source, target = WORLD.topics(4)
+        frames = messages(self.COUNT, 4)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 1200))
+        with daemon(source, target) as one, daemon(source, target, "two") as two:
+            one.wait_ready()
+            two.wait_ready()
+            sender.start()
+            eventually("both work", lambda: one.json("/api/v1/status")["passed"] > 100 and
+                       two.json("/api/v1/status")["passed"] > 100)
+            self.assertEqual(two.stop(), 0, two.log())
+            sender.join()
+            eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
+            one.wait_drained()
+            self.assertEqual(one.stop(), 0, one.log())
+        self.assert_once(frames, target)
+
+    def test_one_that_stood_still_gives_up_what_it_had_and_goes_on(self):
+        """Its partitions are lost meanwhile: what it had in hand is not committed by it."""
+        source, target = WORLD.topics(2)
+        frames = messages(self.COUNT, 2)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
+        limits = "transaction_timeout: 60s"
+        with daemon(source, target, limits=limits) as one:
+            one.wait_ready()
+            sender.start()
+            one.wait_handled(300)
+            one.process.send_signal(signal.SIGSTOP)
+            with daemon(source, target, "two", limits=limits) as two:
+                two.wait_ready()
+                eventually("the other has taken over",
+                           lambda: two.json("/api/v1/status")["partitions"] == 2, 60)
+                one.process.send_signal(signal.SIGCONT)
+                sender.join()
+                eventually("both have partitions", lambda: one.ready() and two.ready())
+                one.wait_drained()
+                two.wait_drained()
+                self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
+        self.assert_once(frames, target)
+
+    def test_a_twin_of_the_same_name_ends_the_first_with_a_sentence(self):
+        source, target = WORLD.topics(2)  # one for each, so that both have something to commit
+        frames = messages(2000, 2)
+        WORLD.send(source, frames[:1000])
+        with daemon(source, target) as first:
+            first.wait_ready().wait_handled(1000)
+            with daemon(source, target) as twin:
+                eventually("the twin runs", lambda: "started" in twin.log())
+                time.sleep(1)
+                WORLD.send(source, frames[1000:])
+                self.assertEqual(first.process.wait(timeout=40), 1)
+                self.assertIn("service.instance", first.log())
+                twin.wait_drained()
+                self.assertEqual(twin.stop(), 0, twin.log())
+        self.assert_once(frames, target)
+
+
+class Refused(Once):
+    def test_a_message_of_any_size_comes_out_or_becomes_a_dead_letter(self):
+        """Byte by byte around what the output takes, which a broker counts in its own way."""
+        for delivery in ("exactly_once", "at_least_once"):
+            with self.subTest(delivery=delivery):
+                source, target = WORLD.topics()
+                narrow = WORLD.broker.create(target + "-narrow", 1, "max.message.bytes", 30000)
+                WORLD.broker.create(narrow + ".dead")
+                frames = messages(200)
+                for i, f in enumerate(frames):
+                    size = len(f.value) + len(f.key) + 100
+                    f.headers.append(("padding", bytes(30000 + i - 150 - size)))
+                WORLD.send(source, frames)
+                with Daemon(WORLD.folder, WORLD.broker, source, narrow, WORLD.folder,
+                            group="group-" + source, delivery=delivery) as d:
+                    d.wait_ready().wait_handled(200)
+                    self.assertEqual(d.stop(), 0, d.log())
+                dead = numbers(WORLD.read(narrow + ".dead"))
+                self.assertTrue(0 < len(dead) < 200, dead)
+                self.assert_once(frames, narrow, dead)
+                self.assertNotIn("transaction_aborted", d.log())
+
+    def test_a_topic_that_takes_less_from_now_on_ends_it_and_a_restart_goes_on(self):
+        source, target = WORLD.topics()
+        frames = messages(400)
+        large = {250, 251, 300}
+        for n in large:
+            frames[n].headers.append(("padding", bytes(30000)))
+        WORLD.send(source, frames[:200])
+        with daemon(source, target) as d:
+            d.wait_ready().wait_handled(200)
+            WORLD.broker.set(target, "max.message.bytes", 20000)
+            WORLD.send(source, frames[200:])
+            self.assertEqual(d.process.wait(timeout=60), 1)
+            self.assertIn("max.message.bytes", d.log())
+        with daemon(source, target) as d:
+            d.wait_ready().wait_handled(200)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target, large)
+
+
+class Steady(Once):
+    def test_idle_for_longer_than_a_transaction_may_take(self):
+        source, target = WORLD.topics()
+        frames = messages(200)
+        WORLD.send(source, frames[:100])
+        with daemon(source, target, limits="transaction_timeout: 1s") as d:
+            d.wait_ready().wait_handled(100)
+            time.sleep(3)
+            WORLD.send(source, frames[100:])
+            d.wait_handled(200)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+
+    def test_a_broker_that_crashes_in_the_middle_voids_nothing_and_lists_count_once(self):
+        source, target = WORLD.topics(2)
+        frames = messages(4000, 2)
+        WORLD.send(source, frames[:2000])
+        with daemon(source, target,
+                    limits="in_flight_messages: 200, transaction_timeout: 60s") as d:
+            d.wait_ready().wait_handled(300)
+            WORLD.broker.down(crash=True)
+            time.sleep(1)
+            self.assertIsNone(d.process.poll())
+            WORLD.broker.up()
+            WORLD.send(source, frames[2000:])
+            d.wait_drained(90)
+            self.assertEqual(d.json("/api/v1/status")["observed_queries"], 4000)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+
+    def test_a_stop_under_load_takes_less_than_five_seconds(self):
+        source, target = WORLD.topics(3)
+        frames = messages(6000, 3)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
+        with daemon(source, target) as d:
+            d.wait_ready()
+            sender.start()
+            d.wait_handled(1500)
+            self.assertEqual(d.stop(seconds=5), 0, d.log())
+        with daemon(source, target) as d:
+            sender.join()
+            d.wait_drained()
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)

@@ -1,0 +1,90 @@
+/* Records that go with transactions, and what fits into a batch. */
+#include "daemon/kafka_limits.h"
+#include "daemon/kafka_records.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+
+struct scene {
+    rd_kafka_t *client;
+    rd_kafka_topic_t *topic;
+    struct ek_records *records;
+};
+
+static void begin(struct scene *s)
+{
+    char why[200];
+    s->client = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), why, sizeof why);
+    ck_assert_msg(s->client != NULL, "%s", why);
+    s->topic = rd_kafka_topic_new(s->client, "t", NULL);
+    s->records = ek_records_new();
+    ck_assert_ptr_nonnull(s->records);
+}
+
+static void end(struct scene *s)
+{
+    ek_records_free(s->records);
+    rd_kafka_purge(s->client, RD_KAFKA_PURGE_F_QUEUE);
+    rd_kafka_topic_destroy(s->topic);
+    rd_kafka_destroy(s->client);
+}
+
+static void add(struct scene *s)
+{
+    ck_assert_int_eq(ek_records_add(s->records, s->topic, "k", 1, "value", 5), 0);
+}
+
+START_TEST(a_record_waits_until_the_transaction_that_has_it_is_committed)
+{
+    struct scene s;
+    begin(&s);
+    ck_assert(!ek_records_waiting(s.records));
+    add(&s);
+    add(&s);
+    ck_assert(ek_records_send(s.records));
+    ck_assert(!ek_records_waiting(s.records));
+    add(&s);
+    ek_records_settle(s.records, false);
+    ck_assert(ek_records_waiting(s.records));
+    ck_assert(ek_records_send(s.records));
+    ck_assert_int_eq(rd_kafka_outq_len(s.client), 2 + 3);
+    ek_records_settle(s.records, true);
+    ck_assert(!ek_records_waiting(s.records));
+    ek_records_settle(s.records, false);
+    ck_assert(!ek_records_waiting(s.records));
+    end(&s);
+}
+END_TEST
+
+START_TEST(too_many_records_lose_the_oldest_and_count_it)
+{
+    struct scene s;
+    begin(&s);
+    for (int i = 0; i < EK_RECORDS_MAX + 3; i++)
+        add(&s);
+    ck_assert_uint_eq(ek_records_lost(s.records), 3);
+    ck_assert(ek_records_send(s.records));
+    ck_assert_int_eq(rd_kafka_outq_len(s.client), EK_RECORDS_MAX);
+    end(&s);
+}
+END_TEST
+
+START_TEST(the_size_of_a_batch_counts_key_value_and_headers)
+{
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
+    size_t plain = ek_limits_batch_bytes(0, 0, NULL);
+    ck_assert_uint_ge(plain, 61 + 3 + 4);
+    ck_assert_uint_eq(ek_limits_batch_bytes(7, 100, headers), plain + 107);
+    rd_kafka_header_add(headers, "name", -1, "value", -1);
+    rd_kafka_header_add(headers, "null", -1, NULL, 0);
+    ck_assert_uint_ge(ek_limits_batch_bytes(7, 100, headers), plain + 107 + 4 + 5 + 4);
+    rd_kafka_headers_destroy(headers);
+}
+END_TEST
+
+Suite *suite_records(void)
+{
+    return ek_suite("records", a_record_waits_until_the_transaction_that_has_it_is_committed,
+                    too_many_records_lose_the_oldest_and_count_it,
+                    the_size_of_a_batch_counts_key_value_and_headers);
+}
