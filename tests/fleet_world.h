@@ -22,6 +22,7 @@ struct fleet_record {
     uint8_t *bytes;
     size_t length;
     int due; /* tick at which it arrives */
+    int from;
 };
 
 struct fleet_instance {
@@ -40,6 +41,9 @@ struct fleet {
     struct fleet_instance instance[FLEET_MOST];
     struct ek_fleet_decider *decider[FLEET_DECIDERS];
     bool dead[FLEET_DECIDERS];
+    bool deaf[FLEET_DECIDERS];       /* reads no plans, and decides all the same */
+    uint64_t misses[FLEET_DECIDERS]; /* instances whose records do not reach it, as bits */
+    int teller;                      /* instance that writes now */
     int64_t clock_ms;
     struct fleet_record *log; /* of ticks, not delivered yet */
     int records, room;
@@ -118,7 +122,7 @@ static inline void fleet_log(struct fleet *f, const void *bytes, size_t length, 
         ck_assert_ptr_nonnull(f->log);
     }
     struct fleet_record *r = &f->log[f->records++];
-    *r = (struct fleet_record){malloc(length), length, due};
+    *r = (struct fleet_record){malloc(length), length, due, f->teller};
     ck_assert_ptr_nonnull(r->bytes);
     memcpy(r->bytes, bytes, length);
 }
@@ -148,6 +152,7 @@ static inline void fleet_observe(struct fleet *f, int i, fleet_fault *harm)
             if (told.state == EK_SUSPECTED && o->local < 0)
                 o->local = (int)o->stream.number - f->since;
     }
+    f->teller = i;
     ck_assert_int_eq(ek_fleet_member_tick(o->member, o->stream_ms, fleet_write, f, NULL), EK_OK);
 }
 
@@ -162,7 +167,7 @@ static inline void fleet_deliver(struct fleet *f)
             continue;
         }
         for (int d = 0; d < FLEET_DECIDERS; d++)
-            if (f->decider[d] && !f->dead[d])
+            if (f->decider[d] && !f->dead[d] && !(f->misses[d] >> r->from % 64 & 1))
                 ck_assert_int_eq(
                     ek_fleet_decider_take(f->decider[d], r->bytes, r->length, f->clock_ms, NULL),
                     EK_OK);
@@ -176,7 +181,7 @@ static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
 {
     f->plan_bytes += record->length;
     for (int d = 0; d < FLEET_DECIDERS; d++)
-        if (f->decider[d] && !f->dead[d])
+        if (f->decider[d] && !f->dead[d] && !f->deaf[d])
             ck_assert_int_eq(
                 ek_fleet_decider_follow(f->decider[d], record->data, record->length, NULL), EK_OK);
     for (int i = 0; i < f->instances; i++)

@@ -8,7 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/shop.h"
 
-enum { MAGIC = 4, CRC = 4, CLOCK_MS = 1000 };
+enum { MAGIC = 4, CRC = 4, CLOCK_MS = 1000, OFTEN = 4 };
 
 static struct ek_manifest *manifest;
 static struct ek_profile *profile;
@@ -42,12 +42,32 @@ static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans)
     ek_buf_release(&out);
 }
 
+/* Whether it is a record of any kind. */
+static int is_record(const uint8_t *data, size_t size)
+{
+    struct ek_fleet_head head;
+    struct ek_fleet_plan_head plan;
+    int feature;
+    uint32_t ask;
+    struct ek_error e[3] = {{0}, {0}, {0}};
+    if (!ek_fleet_tick_read(data, size, manifest, &head, NULL, &e[0]) ||
+        !ek_fleet_plan_read(data, size, manifest, &plan, NULL, &e[1]) ||
+        !ek_fleet_rows_read(data, size, manifest, profile->strata, &head, &feature, &ask, NULL,
+                            &e[2]))
+        return 1;
+    for (int i = 0; i < 3; i++)
+        ek_fuzz_require(e[i].message[0] != 0, "refused without a word");
+    return 0;
+}
+
 static void try(const uint8_t *data, size_t size)
 {
     struct ek_detector *detector;
     struct ek_fleet_member *member;
     struct ek_fleet_decider *d;
     struct ek_error e = {0};
+    if (!is_record(data, size) || ek_crc32(data, size - CRC) % OFTEN)
+        return; /* a fleet costs milliseconds, so not each gets one */
     const struct ek_fleet_member_setup setup = {profile, "me", 1, 0};
     const struct ek_fleet_decider_setup decider = {manifest, profile, rules, true, "me", 8};
     ek_fuzz_require(!ek_detector_new_with(&detector, manifest, profile, rules, 4, NULL) &&
