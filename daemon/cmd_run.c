@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_PRINT = 1, KEY_DOCS, SECOND_SIGNAL_MS = 500 };
+enum { KEY_PRINT = 1, KEY_DOCS, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
 
 struct run_args {
     const char *config;
@@ -51,6 +51,25 @@ static void on_signal(int number)
         ek_stage_stop(stage);
     else if (now - asked >= SECOND_SIGNAL_MS)
         _exit(128 + number);
+}
+
+/* The exit status, for who is in a hurry. */
+static volatile sig_atomic_t last_status;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(last_status);
+}
+
+/* All is said and done, and what is left is memory. librdkafka 2.0 may wait without end for a
+ * topic that went, or that it may no longer read, before it gives that back. */
+static void end_soon(int status)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    last_status = status;
+    sigaction(SIGALRM, &action, NULL);
+    alarm(RELEASE_SECONDS);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -194,6 +213,7 @@ int ek_cmd_run(int argc, char **argv)
     int status = rc ? ek_cli_fail(&e) : EK_EXIT_OK;
     if (run.stage && ek_stage_stuck(run.stage))
         _exit(status);
+    end_soon(status);
     release(&run);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "daemon/config.h"
 #include "daemon/config_expand.h"
 #include "daemon/config_internal.h"
+#include "daemon/kafka_risk.h"
 #include "data/yaml.h"
 
 #include <stdio.h>
@@ -204,6 +205,8 @@ static int read_tree(struct walk *w)
         rc = check_named(w, "assets.manifest", w->config->manifest);
     if (!rc)
         rc = check_named(w, "assets.profile", w->config->profile);
+    if (!rc)
+        rc = ek_risk_note(w->config, w->e);
     rc = ek_error_list_first(w->faults, rc, w->e);
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
 }

@@ -1,6 +1,7 @@
 #include "daemon/kafka_conf.h"
 
 #include "daemon/kafka.h"
+#include "daemon/kafka_risk.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -105,6 +106,8 @@ static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const stru
                     struct ek_error *e)
 {
     int rc = refuse(c, p, e);
+    if (!rc)
+        rc = ek_risk_refuse(p, e);
     if (!rc)
         rc = ek_kafka_conf_pass(conf, p, e);
     if (rc && p->line)

@@ -74,18 +74,16 @@ static void say_credentials(char *out, size_t size, const struct ek_kafka_watch 
                  w->user, w->mechanism, reason);
 }
 
-static const char *operation(const struct ek_kafka_watch *w, enum ek_kafka_where where)
+static const char *operation(const struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                             enum ek_kafka_where where)
 {
-    switch (where) {
-    case EK_KAFKA_DELIVER:
-    case EK_KAFKA_TXN:
-        return "Write";
-    case EK_KAFKA_CONSUME:
-    case EK_KAFKA_COMMIT:
+    if (err == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+        return "IdempotentWrite";
+    if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
         return "Read";
-    default:
-        return strcmp(w->role, "producer") ? "Read" : "Describe";
-    }
+    return where == EK_KAFKA_CONSUME || where == EK_KAFKA_COMMIT || strcmp(w->role, "producer") != 0
+               ? "Read"
+               : "Write";
 }
 
 /* What the right is missing on: `kind` 'name'. */
@@ -113,12 +111,9 @@ static void say_authorisation(char *out, size_t size, const struct ek_kafka_watc
                               const char *reason)
 {
     const char *kind, *name = resource(w, err, topic, &kind);
-    const char *right = err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ? "Read"
-                        : err == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED
-                            ? "IdempotentWrite"
-                            : operation(w, where);
     snprintf(out, size, "no right: %s%s%s needs %s on %s '%s': %s", *w->user ? "user '" : "",
-             *w->user ? w->user : "this client", *w->user ? "'" : "", right, kind, name, reason);
+             *w->user ? w->user : "this client", *w->user ? "'" : "", operation(w, err, where),
+             kind, name, reason);
 }
 
 void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,

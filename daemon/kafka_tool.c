@@ -20,7 +20,7 @@ struct ek_sender {
 static rd_kafka_resp_err_t create_once(rd_kafka_t *client, const char *topic, int partitions,
                                        const char *const setting[2], char *why, size_t size)
 {
-    rd_kafka_NewTopic_t *fresh = rd_kafka_NewTopic_new(topic, partitions, 1, why, size);
+    rd_kafka_NewTopic_t *fresh = rd_kafka_NewTopic_new(topic, partitions, -1, why, size);
     if (!fresh)
         return RD_KAFKA_RESP_ERR__INVALID_ARG;
     if (setting)

@@ -40,7 +40,8 @@ struct ek_kafka_record {
     size_t header_count;
 };
 
-/* Waits up to `wait_ms` for the brokers, then makes the topic; one that is there already is fine.
+/* Waits up to `wait_ms` for the brokers, then makes the topic, with as many copies as they make
+ * unless told otherwise; one that is there already is fine.
  * `setting` is a property of the topic and its value, or NULL. EK_EIO. */
 int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,
                           const char *const setting[2], int wait_ms, struct ek_error *e);

@@ -118,7 +118,8 @@ check_broker() {
 	release=$(command -v java >/dev/null 2>&1 && java_release || true)
 	[ "${release:-0}" -ge "$JAVA_LOWEST" ] ||
 		lacks "openjdk-$JAVA_LOWEST-jre-headless" "java: ${release:-not found}, wanted $JAVA_LOWEST"
-	check_programs 'mvn maven'
+	check_programs 'mvn maven
+openssl openssl'
 }
 
 check_exchange() {

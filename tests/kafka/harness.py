@@ -37,7 +37,7 @@ def free_port(count=1):
 
 
 def tool(*words, check=True):
-    done = subprocess.run([EKTOOL, *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([EKTOOL, *map(str, words)], capture_output=True, text=True, timeout=600)
     if check and done.returncode:
         raise AssertionError(f"ektool {words}: {done.stderr}")
     return done.stdout.strip()
@@ -240,12 +240,12 @@ class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
-                 alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="",
+                 alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
                  delivery="at_least_once", instance=None):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
-        self.process = None
+        self.process, self.group = None, group or "group-" + source
         extra = f", model: {model}" if model else ""
         extra += f", rules: {rules}" if rules else ""
         alert = f"alerts:\n  - {{kafka: {{topic: {alerts}}}}}\n" if alerts else ""
@@ -253,13 +253,14 @@ class Daemon:
             named = f", instance: {instance}" if instance else ""
             out.write(f"service: {{name: kafka-test{named}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
-                      f"group: {group or 'group-' + source}, delivery: {delivery}, "
+                      f"group: {self.group}, delivery: {delivery}, "
                       f"librdkafka: {{session.timeout.ms: 6000, {more}}}}}\n"
                       f"output: {{topic: {target}, dead_letter: {target}.dead, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}http: {{listen: \"{self.http}\"}}\n"
                       f"message: {{{message}}}\n"
+                      f"log: {{{log}}}\n"
                       f"limits: {{{limits}}}\n"
                       f"pipeline: {{{pipeline}}}\n")
 
@@ -291,7 +292,8 @@ class Daemon:
             return 0, ""
 
     def json(self, path):
-        return json.loads(self.get(path)[1])
+        """Of a page; waits for a daemon that is about to start."""
+        return json.loads(eventually(f"{path} answers", lambda: self.get(path)[1]))
 
     def ready(self):
         if self.process.poll() is not None:

@@ -1,7 +1,7 @@
-"""Runs the tests against a real broker; the last line is `N passed, N failed`.
+"""Runs the tests against a real broker, with --soak the long ones; the last line is `N passed, N failed`.
 
     EVENKEEL=build/evenkeel EKTOOL=build/tests/kafka/ektool KAFKA_LIBS=build/kafka/libs \\
-      python3 tests/kafka/run.py [CLASS[.TEST]...]
+      python3 tests/kafka/run.py [--soak] [CLASS[.TEST]...]
 """
 import os
 import signal
@@ -12,12 +12,15 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import fixtures
+import soak_outage
 import test_delivery
+import test_errors
 import test_exactly
 import test_security
 import test_story
 
-MODULES = (test_delivery, test_exactly, test_security, test_story)
+MODULES = (test_delivery, test_errors, test_exactly, test_security, test_story)
+SOAK = (soak_outage,)
 
 
 class Result(unittest.TextTestResult):
@@ -32,28 +35,30 @@ class Result(unittest.TextTestResult):
         self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
 
 
-def suite(names):
+def suite(names, modules):
     loader = unittest.TestLoader()
     if not names:
-        return unittest.TestSuite(loader.loadTestsFromModule(m) for m in MODULES)
+        return unittest.TestSuite(loader.loadTestsFromModule(m) for m in modules)
     found = []
     for name in names:
-        module = next(m for m in MODULES if hasattr(m, name.split(".")[0]))
+        module = next(m for m in modules if hasattr(m, name.split(".")[0]))
         found.append(loader.loadTestsFromName(name, module))
     return unittest.TestSuite(found)
 
 
-def main(names):
+def main(words):
+    soak = words[:1] == ["--soak"]
+    names, modules = (words[1:], SOAK) if soak else (words, MODULES)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     world = fixtures.World()
-    for module in MODULES:
+    for module in modules:
         module.WORLD = world
     try:
-        if names:
+        if names or soak:
             world.prepare()
             world.broker.up()
         result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2,
-                                         resultclass=Result).run(suite(names))
+                                         resultclass=Result).run(suite(names, modules))
     finally:
         world.close()
     failed = len(result.failures) + len(result.errors)

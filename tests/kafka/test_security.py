@@ -88,7 +88,7 @@ class Secure(unittest.TestCase):
 
 
 class TheWaysIn(Secure):
-    """All at once: none disturbs another."""
+    """All at once: none disturbs another. Each logs all that it can."""
 
     WAYS = {"plain": ("sasl_plaintext", lambda: sasl("PLAIN", "bob", tls=False)),
             "plain-tls": ("sasl_ssl", lambda: sasl("PLAIN")),
@@ -107,7 +107,8 @@ class TheWaysIn(Secure):
         source, target = WORLD.topics(broker=secure())
         self.grant(("alice", "bob", "CN=client"), source, target)
         WORLD.send(source, numbered(WORLD.hotel(COUNT)), broker=secure())
-        running = {way: daemon(source, target, listener, properties(), group=way)
+        running = {way: daemon(source, target, listener, properties() | {"debug": "all"}, group=way,
+                               log="level: debug")
                    for way, (listener, properties) in self.WAYS.items()}
         try:
             for d in running.values():

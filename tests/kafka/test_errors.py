@@ -1,0 +1,213 @@
+"""What goes wrong with brokers, topics and rights: said by name, and nothing is lost."""
+import threading
+import time
+import unittest
+
+from fixtures import numbered, numbers
+from harness import Daemon, eventually
+
+WORLD = None  # set by run.py
+
+
+def secure():
+    return WORLD.other("secure", nodes=1, secure=True)
+
+
+class Flow:
+    """Messages through one daemon, on topics of its own."""
+
+    def __init__(self, broker=None, partitions=1, **more):
+        self.broker = broker or WORLD.broker
+        self.source, self.target = WORLD.topics(partitions, self.broker)
+        self.partitions, self.sent = partitions, 0
+        self.daemon = Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, **more)
+
+    def send(self, count, rate=0):
+        values = WORLD.hotel(100)
+        frames = numbered([values[i % 100] for i in range(self.sent + count)], self.partitions)
+        WORLD.send(self.source, frames[self.sent:], rate, self.broker)
+        self.sent += count
+
+    def wait_all(self, seconds=60):
+        """Until everything sent was read and is acknowledged."""
+        def through():
+            if self.daemon.process.poll() is not None:
+                raise AssertionError(f"the daemon ended:\n{self.daemon.log()}")
+            status = self.daemon.json("/api/v1/status")
+            return self.daemon.ready() and status["lag"] == 0 and status["in_flight"] == 0
+        eventually("all came out", through, seconds)
+
+    def out(self):
+        return numbers(WORLD.read(self.target, self.broker))
+
+
+class ARightThatIsMissing(unittest.TestCase):
+    """Of a user who has all but one."""
+
+    def rights(self, flow, group):
+        return {"input": f"Read topic {flow.source}", "group": f"Read group {group}",
+                "output": f"Write topic {flow.target}", "dead": f"Write topic {flow.target}.dead"}
+
+    def begin(self):
+        """A flow for each right, all rights given."""
+        password = secure().PASSWORDS["alice"]
+        flows = {}
+        for which in ("input", "group", "output", "dead"):
+            flow = Flow(secure(), brokers=secure().at("sasl_plaintext"), group=f"right-{which}-{time.monotonic_ns()}",
+                        more="security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
+                        f"sasl.password: {password}")
+            flow.group = flow.daemon.group
+            secure().allow("alice", *self.rights(flow, flow.group).values())
+            flows[which] = flow
+        return flows
+
+    def sentence(self, which, flow):
+        name = {"input": f"topic '{flow.source}'", "group": f"group '{flow.group}'",
+                "output": f"topic '{flow.target}'", "dead": f"topic '{flow.target}.dead'"}[which]
+        return f"no right: user 'alice' needs {self.rights(flow, flow.group)[which].split()[0]} on {name}"
+
+    def assert_ends(self, which, flow):
+        with self.subTest(which):
+            self.assertEqual(flow.daemon.process.wait(timeout=40), 1, flow.daemon.log())
+            self.assertIn(self.sentence(which, flow), flow.daemon.log().splitlines()[-1])
+
+    def test_ends_the_program_at_its_start_with_its_name(self):
+        flows = self.begin()
+        for which, flow in flows.items():
+            secure().revoke("alice", self.rights(flow, flow.group)[which])
+            flow.daemon.start()
+        try:
+            for which, flow in flows.items():
+                self.assert_ends(which, flow)
+        finally:
+            for flow in flows.values():
+                flow.daemon.__exit__()
+
+    def test_that_is_taken_away_ends_it_and_a_restart_with_it_goes_on_where_it_was(self):
+        flows = self.begin()
+        try:
+            for flow in flows.values():
+                flow.send(20)
+                flow.daemon.start()
+            for which, flow in flows.items():
+                flow.daemon.wait_ready().wait_handled(20)
+                secure().revoke("alice", self.rights(flow, flow.group)[which])
+            for which, flow in flows.items():
+                frames = numbered(WORLD.hotel(20) + [b"no message"])
+                WORLD.send(flow.source, frames, broker=secure())
+            for which, flow in flows.items():
+                self.assert_ends(which, flow)
+                secure().allow("alice", self.rights(flow, flow.group)[which])
+            for flow in flows.values():
+                flow.daemon.start()
+            for which, flow in flows.items():
+                with self.subTest(which):
+                    flow.wait_all()
+                    self.assertEqual(flow.daemon.stop(), 0, flow.daemon.log())
+                    self.assertGreaterEqual(len(flow.out()), 40)
+                    self.assertEqual(set(flow.out()), set(range(20)))
+        finally:
+            for flow in flows.values():
+                flow.daemon.__exit__()
+
+
+class ATopicThatGoes(unittest.TestCase):
+    def test_output_is_named_and_nothing_is_lost_when_it_is_made_again(self):
+        flow = Flow(output="topic.metadata.propagation.max.ms: 1000, topic.metadata.refresh.interval.ms: 1000")
+        flow.send(20)
+        with flow.daemon as d:
+            d.wait_ready().wait_handled(20)
+            WORLD.broker.delete(flow.target)
+            flow.send(20)
+            self.assertEqual(d.process.wait(timeout=40), 1, d.log())
+            self.assertIn(f"topic '{flow.target}'", d.log().splitlines()[-1])
+        WORLD.broker.create(flow.target)
+        with flow.daemon as d:
+            flow.wait_all()
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertLessEqual(set(range(20, 40)), set(flow.out()))
+
+    def test_input_is_read_from_its_start_when_it_is_made_again(self):
+        flow = Flow(more="topic.metadata.refresh.interval.ms: 1000, metadata.max.age.ms: 2000")
+        flow.send(20)
+        with flow.daemon as d:
+            d.wait_ready().wait_handled(20)
+            WORLD.broker.delete(flow.source)
+            eventually("it is missed", lambda: f'"missing_topics":["{flow.source}"]' in d.get("/ready")[1])
+            WORLD.broker.create(flow.source)
+            flow.sent = 0
+            flow.send(10)
+            eventually("it is read", lambda: len(flow.out()) >= 30)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(sorted(flow.out()), sorted([*range(20), *range(10)]))
+
+
+class ADeadLetterTopicThatTakesLess(unittest.TestCase):
+    def test_ends_the_program_with_its_name(self):
+        flow = Flow()
+        for topic in (flow.target, flow.target + ".dead"):
+            WORLD.broker.set(topic, "max.message.bytes", 12000)
+        frames = numbered(WORLD.hotel(1))
+        frames[0].headers.append(("padding", bytes(20000)))
+        WORLD.send(flow.source, frames)
+        with flow.daemon as d:
+            self.assertEqual(d.process.wait(timeout=40), 1, d.log())
+            self.assertIn(f"topic '{flow.target}.dead' refuses a dead letter", d.log().splitlines()[-1])
+
+
+class AnOutputThatStandsStill(unittest.TestCase):
+    def test_for_longer_than_the_group_waits_for_a_poll_costs_no_partition(self):
+        """A producer that waits for 8 seconds before it sends, where 50 messages are let in at a time."""
+        flow = Flow(more="max.poll.interval.ms: 6000", limits="in_flight_messages: 50", output="linger.ms: 8000")
+        flow.send(75)
+        with flow.daemon as d:
+            d.wait_ready()
+            eventually("reading stops", lambda: "event=input_paused" in d.log())
+            d.wait_handled(75)
+            self.assertIn("evenkeel_rebalances_total 1\n", d.get("/metrics")[1])
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(flow.out(), list(range(75)))
+
+
+class AStopUnderLoad(unittest.TestCase):
+    COUNT = 20000
+
+    def test_takes_less_than_five_seconds_and_loses_and_repeats_nothing(self):
+        flow = Flow(partitions=2)
+        flow.send(self.COUNT)
+        with flow.daemon as d:
+            d.wait_ready().wait_handled(500)
+            self.assertEqual(d.stop(seconds=5), 0, d.log())
+        before = len(flow.out())
+        self.assertGreaterEqual(before, 500)
+        self.assertLess(before, self.COUNT, "it was through before it was stopped")
+        with flow.daemon as d:
+            flow.wait_all()
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(sorted(flow.out()), list(range(self.COUNT)))
+
+
+class BrokersInTurn(unittest.TestCase):
+    def test_a_rolling_restart_of_three_loses_nothing(self):
+        cluster = WORLD.other("cluster", nodes=3)
+        flow = Flow(cluster, partitions=3)
+        stop = threading.Event()
+
+        def feed():
+            while not stop.is_set():
+                flow.send(50)
+                stop.wait(0.3)
+        sender = threading.Thread(target=feed)
+        with flow.daemon as d:
+            d.wait_ready()
+            sender.start()
+            try:
+                cluster.roll()
+            finally:
+                stop.set()
+                sender.join()
+            flow.wait_all()
+            self.assertEqual(d.stop(), 0, d.log())
+        out = flow.out()
+        self.assertEqual(set(out), set(range(flow.sent)))
+        print(f"\n    {flow.sent} in, {len(out)} out, {len(out) - flow.sent} of them twice")
