@@ -50,7 +50,8 @@ static bool passing(rd_kafka_resp_err_t err)
     return err == RD_KAFKA_RESP_ERR__TIMED_OUT || err == RD_KAFKA_RESP_ERR__TRANSPORT ||
            err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || err == RD_KAFKA_RESP_ERR_NOT_CONTROLLER ||
            err == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT ||
-           err == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS;
+           err == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS ||
+           err == RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR; /* a cluster that is not complete */
 }
 
 int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,

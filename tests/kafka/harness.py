@@ -281,6 +281,10 @@ class Daemon:
         with open(self.log_path, errors="replace") as file:
             return file.read()
 
+    def last_words(self):
+        """Why it ended; librdkafka may log something still later."""
+        return [line for line in self.log().splitlines() if line.startswith("evenkeel: ")][-1]
+
     def get(self, path):
         """(status, body)"""
         try:

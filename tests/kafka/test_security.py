@@ -190,7 +190,7 @@ class TheWaysThatStayShut(Secure):
             for way, (d, _, sentence) in running.items():
                 with self.subTest(way):
                     self.assertEqual(d.process.wait(timeout=40), 1)
-                    self.assertIn(sentence, d.log().splitlines()[-1])
+                    self.assertIn(sentence, d.last_words())
         finally:
             for d, _, _ in running.values():
                 d.__exit__()
