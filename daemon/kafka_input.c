@@ -530,11 +530,12 @@ bool ek_input_topic_missing(const struct ek_input *in, size_t number)
 }
 
 /* -1 while it is not known. */
-static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t high)
+static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t low,
+                      int64_t high)
 {
-    if (lane->next < 0)
-        return high == 0 || in->config->start == EK_START_LATEST ? 0 : -1;
-    return high < 0 ? -1 : high > lane->next ? high - lane->next : 0;
+    int64_t begin = in->config->start == EK_START_LATEST ? high : low > 0 ? low : 0;
+    int64_t next = lane->next >= 0 ? lane->next : begin;
+    return high < 0 ? -1 : high > next ? high - next : 0;
 }
 
 void ek_input_lags(struct ek_input *in)
@@ -551,7 +552,7 @@ void ek_input_lags(struct ek_input *in)
         snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
         lag->partition = lane->partition;
         rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
-        lag->messages = lag_of(in, lane, high);
+        lag->messages = lag_of(in, lane, low, high);
     }
     ek_metrics_lags(in->watch.metrics, lags, count);
     ek_free(lags);

@@ -171,11 +171,10 @@ int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t coun
 
 int64_t ek_metrics_lag_sum(struct ek_metrics *m)
 {
-    int64_t sum = -1;
     pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->lag_count; i++)
-        if (m->lags[i].messages >= 0)
-            sum = (sum < 0 ? 0 : sum) + m->lags[i].messages;
+    int64_t sum = m->lag_count ? 0 : -1;
+    for (size_t i = 0; sum >= 0 && i < m->lag_count; i++)
+        sum = m->lags[i].messages < 0 ? -1 : sum + m->lags[i].messages;
     pthread_mutex_unlock(&m->lock);
     return sum;
 }

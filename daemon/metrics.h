@@ -85,7 +85,7 @@ void ek_metrics_time_ns(struct ek_metrics *m, enum ek_time which, uint64_t ns);
 
 /* Replaces the lags shown; EK_ENOMEM keeps the old ones. */
 int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count);
-/* Sum of the known lags; -1 while none is known. */
+/* Sum of the lags; -1 while one is not known. */
 int64_t ek_metrics_lag_sum(struct ek_metrics *m);
 
 /* Appends everything in Prometheus' text format. */
