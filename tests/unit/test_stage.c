@@ -375,7 +375,6 @@ START_TEST(exactly_once_several_workers_keep_the_order_of_each_partition)
     feed(&s, 0, MANY);
     struct ek_stage_stats t = wait_for(&s, MANY);
     ck_assert_uint_eq(t.queries, MANY - MANY / 10);
-    ck_assert_uint_gt(ek_metrics_counter(ek_stage_metrics(s.stage), EK_COUNT_TXN_COMMITTED), 2);
     finish(&s);
     ck_assert_uint_eq(count_in_order(&s), MANY - MANY / 10);
     end(&s);
