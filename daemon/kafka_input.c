@@ -1,289 +1,12 @@
-#include "daemon/kafka_input.h"
-
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_input_internal.h"
 #include "daemon/kafka_topics.h"
 
 #include <string.h>
 
-enum {
-    SEEK_FOR_EVER = -1, /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
-    COMMITTED_WAIT_MS = 5000,
-    COMMIT_WAIT_MS = 5000,
-    CLOSE_SLICE_MS = 50,
-    NUDGE_EVERY_MS = 10,
-    COOPERATIVE_VERSION = 0x020a00ff
-};
-
-struct ek_input {
-    rd_kafka_t *client;
-    const struct ek_config *config;
-    struct ek_lanes *lanes;
-    struct ek_input_hooks hooks;
-    struct ek_kafka_watch watch;
-    struct ek_topics *topics;
-    const struct ek_bell *bell;
-    rd_kafka_queue_t **reader; /* [readers] messages of the partitions of each */
-    int readers;
-    rd_kafka_message_t **batch; /* [config->batch] */
-    int64_t drain_ms;
-    int64_t nudge_due_ms;
-    bool closed;
-};
-
-/* A partition has the same reader for as long as there are so many. */
-static int reader_of(const struct ek_input *in, const char *topic, int partition)
-{
-    size_t number = 0;
-    while (number < in->config->topics.count &&
-           strcmp(in->config->topics.items[number], topic) != 0)
-        number++;
-    return (int)((number + (size_t)partition) % (size_t)in->readers);
-}
-
-/* Before the client is told to fetch, so that nothing goes into the common queue; and back when it
- * is told to stop, so that nothing of it comes late. */
-static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
-{
-    rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
-    if (!own)
-        return false;
-    rd_kafka_queue_forward(own,
-                           to_reader ? in->reader[reader_of(in, p->topic, p->partition)] : NULL);
-    rd_kafka_queue_destroy(own);
-    return true;
-}
-
-/* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
- * out by itself where to begin, and the first message tells us. */
-static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
-                                                      const rd_kafka_topic_partition_list_t *parts)
-{
-    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
-    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
-    for (int i = 0; i < known->cnt; i++) {
-        rd_kafka_topic_partition_t *p = &known->elems[i];
-        err = err ? err : p->err;
-        if (err || p->err || p->offset < 0)
-            p->offset = -1;
-    }
-    if (err)
-        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT,
-                        "committed offsets are not known yet: the first messages will tell");
-    return known;
-}
-
-static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
-{
-    rd_kafka_topic_partition_list_t *known = ask_committed(in, parts);
-    for (int i = 0; i < known->cnt; i++) {
-        const rd_kafka_topic_partition_t *p = &known->elems[i];
-        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, p->offset)) {
-            struct ek_error e;
-            ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
-            ek_kafka_fail(&in->watch, &e);
-            break;
-        }
-        ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
-                     p->topic, p->partition, (long long)p->offset);
-    }
-    rd_kafka_topic_partition_list_destroy(known);
-}
-
-static int open_count(struct ek_input *in)
-{
-    int count = 0;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));)
-        count += lane->open;
-    return count;
-}
-
-/* Offsets that moved since the last commit; NULL when none did. */
-static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
-{
-    rd_kafka_topic_partition_list_t *list = NULL;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        if (!lane->open || lane->next < 0 || lane->next == lane->committed)
-            continue;
-        if (!list)
-            list = rd_kafka_topic_partition_list_new(8);
-        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = lane->next;
-    }
-    return list;
-}
-
-static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
-{
-    for (int i = 0; i < list->cnt; i++) {
-        const rd_kafka_topic_partition_t *p = &list->elems[i];
-        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
-        if (lane && !p->err)
-            lane->committed = p->offset;
-    }
-}
-
-static void on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
-                      rd_kafka_topic_partition_list_t *offsets, void *opaque)
-{
-    struct ek_kafka_watch *w = opaque;
-    struct ek_input *in = w->owner;
-    (void)rk;
-    if (err == RD_KAFKA_RESP_ERR__NO_OFFSET)
-        return;
-    if (err) {
-        ek_kafka_report(w, err, EK_KAFKA_COMMIT, NULL);
-        return;
-    }
-    ek_metrics_count(w->metrics, EK_COUNT_COMMITS, 1);
-    if (offsets)
-        remember(in, offsets);
-}
-
-void ek_input_commit(struct ek_input *in)
-{
-    rd_kafka_topic_partition_list_t *list = moved(in);
-    if (!list)
-        return;
-    rd_kafka_resp_err_t err = rd_kafka_commit(in->client, list, 1);
-    if (err)
-        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
-    rd_kafka_topic_partition_list_destroy(list);
-}
-
-/* A commit that is waited for, but never longer than wait_ms. */
-static void commit_now(struct ek_input *in, int64_t wait_ms)
-{
-    rd_kafka_topic_partition_list_t *list = moved(in);
-    if (!list)
-        return;
-    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
-    rd_kafka_resp_err_t err =
-        rd_kafka_commit_queue(in->client, list, answers, on_commit, &in->watch);
-    if (err)
-        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
-    else if (!rd_kafka_queue_poll_callback(answers, (int)wait_ms))
-        ek_log_text(in->watch.log, EK_LOG_WARN, "commit_unanswered",
-                    "the last offsets may come again");
-    rd_kafka_queue_destroy(answers);
-    rd_kafka_topic_partition_list_destroy(list);
-}
-
-rd_kafka_consumer_group_metadata_t *ek_input_group(struct ek_input *in)
-{
-    return rd_kafka_consumer_group_metadata(in->client);
-}
-
-static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, struct ek_error *e)
-{
-    rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, SEEK_FOR_EVER);
-    rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : 0;
-    for (int i = 0; i < list->cnt; i++)
-        err = err ? err : list->elems[i].err;
-    rd_kafka_error_destroy(problem);
-    if (!err)
-        return EK_OK;
-    int rc = ek_fail(e, EK_EIO, "kafka: cannot go back to the committed offsets: %s",
-                     rd_kafka_err2str(err));
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
-}
-
-/* A partition of which nothing was read since its commit is where it must be. */
-int ek_input_rewind(struct ek_input *in, struct ek_error *e)
-{
-    int rc = EK_OK;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        if (!lane->open || lane->taken <= lane->committed)
-            continue;
-        ek_lanes_rewind(in->lanes, lane);
-        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset =
-            lane->committed;
-        ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
-                     lane->topic, lane->partition, (long long)lane->committed);
-    }
-    if (list->cnt)
-        rc = seek(in, list, e);
-    rd_kafka_topic_partition_list_destroy(list);
-    return rc;
-}
-
-static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
-{
-    for (int i = 0; i < parts->cnt; i++) {
-        const rd_kafka_topic_partition_t *p = &parts->elems[i];
-        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
-        if (lane)
-            ek_lanes_close(in->lanes, lane);
-        forward(in, p, false);
-        ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
-                     p->partition);
-    }
-}
-
-static void apply_assignment(struct ek_input *in, bool assign,
-                             const rd_kafka_topic_partition_list_t *parts)
-{
-    rd_kafka_error_t *problem = NULL;
-    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (!strcmp(rd_kafka_rebalance_protocol(in->client), "COOPERATIVE"))
-        problem = assign ? rd_kafka_incremental_assign(in->client, parts)
-                         : rd_kafka_incremental_unassign(in->client, parts);
-    else
-        err = rd_kafka_assign(in->client, assign ? parts : NULL);
-    if (problem)
-        err = rd_kafka_error_code(problem);
-    if (err)
-        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME,
-                        problem ? rd_kafka_error_string(problem) : NULL);
-    rd_kafka_error_destroy(problem);
-}
-
-static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
-{
-    for (int i = 0; i < parts->cnt; i++) {
-        struct ek_lane *lane =
-            ek_lanes_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
-        if (lane)
-            lane->leaving = true;
-    }
-}
-
-/* With exactly once the hook commits what it drains, since that is one. */
-static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
-{
-    bool lost = rd_kafka_assignment_lost(in->client);
-    if (lost) {
-        ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
-                    "another member may have them already: nothing is committed");
-    } else {
-        mark_leaving(in, parts);
-        in->hooks.drain(in->hooks.context, in->drain_ms);
-        if (in->config->delivery == EK_AT_LEAST_ONCE)
-            commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
-    }
-    close_lanes(in, parts);
-}
-
-static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
-                         rd_kafka_topic_partition_list_t *parts, void *opaque)
-{
-    struct ek_input *in = ((struct ek_kafka_watch *)opaque)->owner;
-    bool assign = err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
-    (void)rk;
-    ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
-    if (assign) {
-        open_lanes(in, parts);
-    } else {
-        if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
-            ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
-        give_up(in, parts);
-    }
-    apply_assignment(in, assign, parts);
-    in->hooks.assigned(in->hooks.context, assign, open_count(in));
-}
+enum { CLOSE_SLICE_MS = 50, NUDGE_EVERY_MS = 10, COOPERATIVE_VERSION = 0x020a00ff };
 
 /* Older versions lose commits and loop in cooperative rebalances. */
 static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf)
@@ -304,8 +27,8 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     if (rc)
         return rc;
     warn_of_cooperative(in, conf);
-    rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
-    rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+    rd_kafka_conf_set_rebalance_cb(conf, ek_input_on_rebalance);
+    rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
     in->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
     if (!in->client) {
         rd_kafka_conf_destroy(conf);
@@ -457,7 +180,8 @@ static const struct ek_lane *behind(struct ek_input *in, int reader)
 {
     for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
         int64_t low = -1, high = -1, next = lane->tail ? lane->tail->offset + 1 : lane->next;
-        if (!lane->open || next < 0 || reader_of(in, lane->topic, lane->partition) != reader)
+        if (!lane->open || next < 0 ||
+            ek_input_reader_of(in, lane->topic, lane->partition) != reader)
             continue;
         rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
         if (high > next)
@@ -527,35 +251,6 @@ struct ek_trouble *ek_input_trouble(struct ek_input *in)
 bool ek_input_topic_missing(const struct ek_input *in, size_t number)
 {
     return ek_topics_missing(in->topics, number);
-}
-
-/* -1 while it is not known. */
-static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t low,
-                      int64_t high)
-{
-    int64_t begin = in->config->start == EK_START_LATEST ? high : low > 0 ? low : 0;
-    int64_t next = lane->next >= 0 ? lane->next : begin;
-    return high < 0 ? -1 : high > next ? high - next : 0;
-}
-
-void ek_input_lags(struct ek_input *in)
-{
-    size_t count = 0, capacity = (size_t)open_count(in);
-    struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);
-    if (!lags)
-        return;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        int64_t low = -1, high = -1;
-        if (!lane->open || count == capacity)
-            continue;
-        struct ek_lag *lag = &lags[count++];
-        snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
-        lag->partition = lane->partition;
-        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
-        lag->messages = lag_of(in, lane, low, high);
-    }
-    ek_metrics_lags(in->watch.metrics, lags, count);
-    ek_free(lags);
 }
 
 /* One look at what arrives while closing: callbacks are served, messages are for the next owner. */

@@ -1,0 +1,146 @@
+#include "daemon/kafka_input_internal.h"
+
+#include <string.h>
+
+enum { COMMITTED_WAIT_MS = 5000, COMMIT_WAIT_MS = 5000 };
+
+int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
+{
+    size_t number = 0;
+    while (number < in->config->topics.count &&
+           strcmp(in->config->topics.items[number], topic) != 0)
+        number++;
+    return (int)((number + (size_t)partition) % (size_t)in->readers);
+}
+
+/* Before the client is told to fetch, so that nothing goes into the common queue; and back when it
+ * is told to stop, so that nothing of it comes late. */
+static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
+{
+    rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
+    if (!own)
+        return false;
+    rd_kafka_queue_forward(
+        own, to_reader ? in->reader[ek_input_reader_of(in, p->topic, p->partition)] : NULL);
+    rd_kafka_queue_destroy(own);
+    return true;
+}
+
+/* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
+ * out by itself where to begin, and the first message tells us. */
+static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
+                                                      const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
+    for (int i = 0; i < known->cnt; i++) {
+        rd_kafka_topic_partition_t *p = &known->elems[i];
+        err = err ? err : p->err;
+        if (err || p->err || p->offset < 0)
+            p->offset = -1;
+    }
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT,
+                        "committed offsets are not known yet: the first messages will tell");
+    return known;
+}
+
+static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *known = ask_committed(in, parts);
+    for (int i = 0; i < known->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &known->elems[i];
+        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, p->offset)) {
+            struct ek_error e;
+            ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
+            ek_kafka_fail(&in->watch, &e);
+            break;
+        }
+        ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
+                     p->topic, p->partition, (long long)p->offset);
+    }
+    rd_kafka_topic_partition_list_destroy(known);
+}
+
+int ek_input_open_count(struct ek_input *in)
+{
+    int count = 0;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));)
+        count += lane->open;
+    return count;
+}
+
+static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &parts->elems[i];
+        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        if (lane)
+            ek_lanes_close(in->lanes, lane);
+        forward(in, p, false);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
+                     p->partition);
+    }
+}
+
+static void apply_assignment(struct ek_input *in, bool assign,
+                             const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_error_t *problem = NULL;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (!strcmp(rd_kafka_rebalance_protocol(in->client), "COOPERATIVE"))
+        problem = assign ? rd_kafka_incremental_assign(in->client, parts)
+                         : rd_kafka_incremental_unassign(in->client, parts);
+    else
+        err = rd_kafka_assign(in->client, assign ? parts : NULL);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME,
+                        problem ? rd_kafka_error_string(problem) : NULL);
+    rd_kafka_error_destroy(problem);
+}
+
+static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        struct ek_lane *lane =
+            ek_lanes_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
+        if (lane)
+            lane->leaving = true;
+    }
+}
+
+/* With exactly once the hook commits what it drains, since that is one. */
+static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    bool lost = rd_kafka_assignment_lost(in->client);
+    if (lost) {
+        ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
+                    "another member may have them already: nothing is committed");
+    } else {
+        mark_leaving(in, parts);
+        in->hooks.drain(in->hooks.context, in->drain_ms);
+        if (in->config->delivery == EK_AT_LEAST_ONCE)
+            ek_input_commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
+    }
+    close_lanes(in, parts);
+}
+
+void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                           rd_kafka_topic_partition_list_t *parts, void *opaque)
+{
+    struct ek_input *in = ((struct ek_kafka_watch *)opaque)->owner;
+    bool assign = err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    (void)rk;
+    ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
+    if (assign) {
+        open_lanes(in, parts);
+    } else {
+        if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+            ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
+        give_up(in, parts);
+    }
+    apply_assignment(in, assign, parts);
+    in->hooks.assigned(in->hooks.context, assign, ek_input_open_count(in));
+}

@@ -1,0 +1,145 @@
+#include "base/alloc.h"
+#include "daemon/kafka_input_internal.h"
+
+#include <stdio.h>
+
+enum { SEEK_FOR_EVER = -1 }; /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
+
+/* Offsets that moved since the last commit; NULL when none did. */
+static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = NULL;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        if (!lane->open || lane->next < 0 || lane->next == lane->committed)
+            continue;
+        if (!list)
+            list = rd_kafka_topic_partition_list_new(8);
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = lane->next;
+    }
+    return list;
+}
+
+static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &list->elems[i];
+        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        if (lane && !p->err)
+            lane->committed = p->offset;
+    }
+}
+
+void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                        rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+    struct ek_kafka_watch *w = opaque;
+    struct ek_input *in = w->owner;
+    (void)rk;
+    if (err == RD_KAFKA_RESP_ERR__NO_OFFSET)
+        return;
+    if (err) {
+        ek_kafka_report(w, err, EK_KAFKA_COMMIT, NULL);
+        return;
+    }
+    ek_metrics_count(w->metrics, EK_COUNT_COMMITS, 1);
+    if (offsets)
+        remember(in, offsets);
+}
+
+void ek_input_commit(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = moved(in);
+    if (!list)
+        return;
+    rd_kafka_resp_err_t err = rd_kafka_commit(in->client, list, 1);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+void ek_input_commit_now(struct ek_input *in, int64_t wait_ms)
+{
+    rd_kafka_topic_partition_list_t *list = moved(in);
+    if (!list)
+        return;
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
+    rd_kafka_resp_err_t err =
+        rd_kafka_commit_queue(in->client, list, answers, ek_input_on_commit, &in->watch);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+    else if (!rd_kafka_queue_poll_callback(answers, (int)wait_ms))
+        ek_log_text(in->watch.log, EK_LOG_WARN, "commit_unanswered",
+                    "the last offsets may come again");
+    rd_kafka_queue_destroy(answers);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+rd_kafka_consumer_group_metadata_t *ek_input_group(struct ek_input *in)
+{
+    return rd_kafka_consumer_group_metadata(in->client);
+}
+
+static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, struct ek_error *e)
+{
+    rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, SEEK_FOR_EVER);
+    rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : 0;
+    for (int i = 0; i < list->cnt; i++)
+        err = err ? err : list->elems[i].err;
+    rd_kafka_error_destroy(problem);
+    if (!err)
+        return EK_OK;
+    int rc = ek_fail(e, EK_EIO, "kafka: cannot go back to the committed offsets: %s",
+                     rd_kafka_err2str(err));
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
+
+/* A partition of which nothing was read since its commit is where it must be. */
+int ek_input_rewind(struct ek_input *in, struct ek_error *e)
+{
+    int rc = EK_OK;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        if (!lane->open || lane->taken <= lane->committed)
+            continue;
+        ek_lanes_rewind(in->lanes, lane);
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset =
+            lane->committed;
+        ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
+                     lane->topic, lane->partition, (long long)lane->committed);
+    }
+    if (list->cnt)
+        rc = seek(in, list, e);
+    rd_kafka_topic_partition_list_destroy(list);
+    return rc;
+}
+
+/* -1 while it is not known. */
+static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t low,
+                      int64_t high)
+{
+    int64_t begin = in->config->start == EK_START_LATEST ? high : low > 0 ? low : 0;
+    int64_t next = lane->next >= 0 ? lane->next : begin;
+    return high < 0 ? -1 : high > next ? high - next : 0;
+}
+
+void ek_input_lags(struct ek_input *in)
+{
+    size_t count = 0, capacity = (size_t)ek_input_open_count(in);
+    struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);
+    if (!lags)
+        return;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        int64_t low = -1, high = -1;
+        if (!lane->open || count == capacity)
+            continue;
+        struct ek_lag *lag = &lags[count++];
+        snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
+        lag->partition = lane->partition;
+        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
+        lag->messages = lag_of(in, lane, low, high);
+    }
+    ek_metrics_lags(in->watch.metrics, lags, count);
+    ek_free(lags);
+}
