@@ -71,17 +71,23 @@ static bool stopping(struct ek_txn *t)
     return stop;
 }
 
-/* Sleeps, or until the thread is to end. */
-static void pause_for(struct ek_txn *t, int ms)
+/* Waits for one of the flags, at most so long. Under the lock. */
+static void wait_for(struct ek_txn *t, const bool *flag, int64_t ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ms % 1000 * 1000000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
     until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&t->lock);
-    while (!t->stop && !pthread_cond_timedwait(&t->changed, &t->lock, &until))
+    while (!*flag && !pthread_cond_timedwait(&t->changed, &t->lock, &until))
         ;
+}
+
+/* Sleeps, or until the thread is to end. */
+static void pause_for(struct ek_txn *t, int ms)
+{
+    pthread_mutex_lock(&t->lock);
+    wait_for(t, &t->stop, ms);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -335,18 +341,12 @@ void ek_txn_reopen(struct ek_txn *t)
 
 bool ek_txn_stop(struct ek_txn *t, int64_t wait_ms)
 {
-    struct timespec until;
     if (!t->started)
         return true;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    until.tv_sec += wait_ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&t->lock);
     t->stop = true;
     pthread_cond_broadcast(&t->changed);
-    while (!t->ended && !pthread_cond_timedwait(&t->changed, &t->lock, &until))
-        ;
+    wait_for(t, &t->ended, wait_ms);
     bool ended = t->ended;
     pthread_mutex_unlock(&t->lock);
     return ended;
