@@ -245,32 +245,24 @@ static void do_commit(struct ek_txn *t)
         do_abort(t);
 }
 
+/* After a fatal error nothing more may be called (librdkafka #4420 hangs then). */
 static enum job next_job(struct ek_txn *t)
 {
     pthread_mutex_lock(&t->lock);
-    while (!t->job && !t->stop)
+    while (!t->job && !t->stop && t->state != EK_TXN_BROKEN)
         pthread_cond_wait(&t->changed, &t->lock);
-    enum job job = t->job ? t->job : JOB_STOP;
+    enum job job = t->job && t->state != EK_TXN_BROKEN ? t->job : JOB_STOP;
     t->job = JOB_NONE;
     pthread_mutex_unlock(&t->lock);
     return job;
 }
 
-static bool broken(struct ek_txn *t)
-{
-    pthread_mutex_lock(&t->lock);
-    bool yes = t->state == EK_TXN_BROKEN;
-    pthread_mutex_unlock(&t->lock);
-    return yes;
-}
-
-/* After a fatal error nothing more may be called (librdkafka #4420 hangs then). */
 static void *run(void *context)
 {
     struct ek_txn *t = context;
     enum job job = JOB_OPEN;
     bool ready = must(t, "register", call_init);
-    for (; ready && job != JOB_STOP && !broken(t); job = broken(t) ? JOB_STOP : next_job(t)) {
+    for (; ready && job != JOB_STOP; job = next_job(t)) {
         if (job == JOB_OPEN)
             do_open(t, EK_TXN_OPEN);
         else if (job == JOB_COMMIT)
