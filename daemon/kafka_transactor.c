@@ -138,7 +138,7 @@ static int go_back(struct ek_transactor *t, struct ek_error *e)
     return rc;
 }
 
-static bool due(const struct ek_transactor *t)
+static bool due(const struct ek_transactor *t, bool now)
 {
     struct ek_handed h = ek_output_handed(t->tools.output);
     const struct ek_config *c = t->tools.config;
@@ -146,13 +146,13 @@ static bool due(const struct ek_transactor *t)
         return true;
     if (!h.messages && !h.records)
         return false;
-    return ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
+    return (now && h.messages) || ek_now_ms() >= t->due_ms ||
+           h.bytes >= (size_t)c->transaction_bytes ||
            h.messages >= (size_t)c->in_flight_messages / HURRY_PART;
 }
 
 int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
 {
-    struct ek_handed h = ek_output_handed(t->tools.output);
     ek_output_finish_dropped(t->tools.output);
     enum ek_txn_state state = ek_txn_state(t->txn, e);
     if (state == EK_TXN_BROKEN)
@@ -162,7 +162,7 @@ int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
     if (state == EK_TXN_COMMITTED) {
         t->refusals = 0;
         settle(t, true);
-    } else if (state == EK_TXN_OPEN && (due(t) || (now && h.messages))) {
+    } else if (state == EK_TXN_OPEN && due(t, now)) {
         end(t);
     }
     return EK_OK;
