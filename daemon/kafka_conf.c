@@ -225,21 +225,16 @@ static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
 }
 
 /* A configuration that is complete, or none. */
-static int finish(rd_kafka_conf_t **out, rd_kafka_conf_t *conf, struct ek_kafka_watch *watch,
-                  int rc)
+static int finish(rd_kafka_conf_t **out, rd_kafka_conf_t *conf, int rc)
 {
-    if (rc) {
+    if (rc)
         rd_kafka_conf_destroy(conf);
-        return rc;
-    }
-    if (watch)
-        ek_kafka_watch_over(watch, conf);
-    *out = conf;
-    return EK_OK;
+    else
+        *out = conf;
+    return rc;
 }
 
-int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
-                           struct ek_kafka_watch *watch, struct ek_error *e)
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     int rc = set_common(conf, c, e);
@@ -247,11 +242,10 @@ int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
         rc = set_consumer(conf, c, e);
     if (!rc)
         rc = pass_through(conf, c, &c->librdkafka, e);
-    return finish(out, conf, watch, rc);
+    return finish(out, conf, rc);
 }
 
-int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
-                           struct ek_kafka_watch *watch, struct ek_error *e)
+int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     int rc = set_common(conf, c, e);
@@ -261,7 +255,7 @@ int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
         rc = pass_through(conf, c, &c->librdkafka, e);
     if (!rc)
         rc = pass_through(conf, c, &c->output_librdkafka, e);
-    return finish(out, conf, watch, rc);
+    return finish(out, conf, rc);
 }
 
 static int check_each(const struct ek_config *c, const struct ek_property_list *list,
@@ -278,11 +272,11 @@ static int check_each(const struct ek_config *c, const struct ek_property_list *
 static int check_whole(const struct ek_config *c, struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_consumer(&conf, c, NULL, e);
+    int rc = ek_kafka_conf_consumer(&conf, c, e);
     if (rc)
         return rc;
     rd_kafka_conf_destroy(conf);
-    rc = ek_kafka_conf_producer(&conf, c, NULL, e);
+    rc = ek_kafka_conf_producer(&conf, c, e);
     if (!rc)
         rd_kafka_conf_destroy(conf);
     return rc;

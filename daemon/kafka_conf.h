@@ -3,16 +3,13 @@
 #define EK_DAEMON_KAFKA_CONF_H
 
 #include "daemon/config.h"
-#include "daemon/kafka_error.h"
 
 #include <librdkafka/rdkafka.h>
 
-/* Defaults of ours, then the properties of the configuration. `watch` becomes the opaque of the
- * client and may be NULL. EK_ECONFIG at the place of the property that is refused. */
-int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c,
-                           struct ek_kafka_watch *watch, struct ek_error *e);
-int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c,
-                           struct ek_kafka_watch *watch, struct ek_error *e);
+/* Defaults of ours, then the properties of the configuration. EK_ECONFIG at the place of the
+ * property that is refused. */
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
+int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
 /* Whether consumers look at a full queue again after a while of ours (librdkafka 2.3 and later). */
 bool ek_kafka_conf_has_backoff(void);
 /* Sets one property. EK_ECONFIG. */

@@ -61,8 +61,8 @@ struct ek_kafka_watch {
     atomic_int certificate; /* X509_V_ERR_* of the last certificate that was refused, 0: none */
 };
 
-/* Sets the callbacks below and the opaque on a configuration that is complete, and notes who the
- * client is. */
+/* Sets callbacks and the opaque on a configuration that is complete, and notes who the client is.
+ */
 void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
 
 /* Counts, logs, and keeps a fatal error as the failure of the watch. Returns the class. */

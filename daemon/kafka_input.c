@@ -23,10 +23,11 @@ static int make_client(struct ek_input *in, struct ek_error *e)
 {
     char why[300];
     rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_consumer(&conf, in->config, &in->watch, e);
+    int rc = ek_kafka_conf_consumer(&conf, in->config, e);
     if (rc)
         return rc;
     warn_of_cooperative(in, conf);
+    ek_kafka_watch_over(&in->watch, conf);
     rd_kafka_conf_set_rebalance_cb(conf, ek_input_on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
     in->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);

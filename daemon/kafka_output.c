@@ -156,7 +156,7 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
 {
     char why[300];
     rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_producer(&conf, o->config, &o->watch, e);
+    int rc = ek_kafka_conf_producer(&conf, o->config, e);
     if (rc)
         return rc;
     if (alone)
@@ -165,8 +165,8 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         rc = bound_batches(o, conf, e);
     if (!rc && o->records)
         rc = ek_kafka_conf_set(conf, "transactional.id", o->transactional_id, e);
-    snprintf(o->watch.transactional_id, sizeof o->watch.transactional_id, "%.99s",
-             o->transactional_id);
+    if (!rc)
+        ek_kafka_watch_over(&o->watch, conf);
     if (!o->records) /* a commit says the same of all, on no thread but its own */
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     *out = rc ? NULL : rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);

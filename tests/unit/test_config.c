@@ -396,7 +396,7 @@ static double producer_setting(const struct ek_config *config, const char *name)
     char value[100];
     size_t size = sizeof value;
     rd_kafka_conf_t *conf;
-    ck_assert_int_eq(ek_kafka_conf_producer(&conf, config, NULL, NULL), 0);
+    ck_assert_int_eq(ek_kafka_conf_producer(&conf, config, NULL), 0);
     ck_assert_int_eq(rd_kafka_conf_get(conf, name, value, &size), RD_KAFKA_CONF_OK);
     rd_kafka_conf_destroy(conf);
     return strtod(value, NULL);

@@ -180,13 +180,10 @@ static void open_clients(struct forwarder *f, const char *path)
     struct ek_error e = {0};
     rd_kafka_conf_t *consumer, *producer;
     char text[700];
-    if (ek_config_load(&f->config, path, &e) ||
-        ek_kafka_conf_consumer(&consumer, f->config, NULL, &e) ||
+    if (ek_config_load(&f->config, path, &e) || ek_kafka_conf_consumer(&consumer, f->config, &e) ||
         ek_kafka_conf_set(consumer, "queued.max.messages.kbytes", QUEUE_KBYTES, &e) ||
-        ek_kafka_conf_producer(&producer, f->config, NULL, &e))
+        ek_kafka_conf_producer(&producer, f->config, &e))
         die(path, ek_error_text(&e, text, sizeof text));
-    rd_kafka_conf_set_error_cb(consumer, NULL);
-    rd_kafka_conf_set_error_cb(producer, NULL);
     rd_kafka_conf_set_opaque(producer, f);
     rd_kafka_conf_set_dr_msg_cb(producer, on_delivery);
     f->producer = client(RD_KAFKA_PRODUCER, producer);
