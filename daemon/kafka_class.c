@@ -131,9 +131,3 @@ const char *ek_kafka_class_name(enum ek_kafka_class class)
     static const char *const names[] = {"retriable", "message", "abort", "fatal"};
     return names[class];
 }
-
-const char *ek_kafka_theme_name(enum ek_kafka_theme theme)
-{
-    static const char *const names[] = {"ordinary", "credentials", "tls", "authorisation"};
-    return names[theme];
-}

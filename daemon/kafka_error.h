@@ -44,7 +44,6 @@ enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_whe
  * the handshake, and the code says no more than that the connection ended. */
 enum ek_kafka_theme ek_kafka_theme(rd_kafka_resp_err_t err, const char *reason);
 const char *ek_kafka_class_name(enum ek_kafka_class class);
-const char *ek_kafka_theme_name(enum ek_kafka_theme theme);
 
 /* What the callbacks of one client share; the client's opaque pointer. */
 struct ek_kafka_watch {
