@@ -34,7 +34,7 @@ class AnOutageOfAMinute(Soak):
             WORLD.broker.up()
             began = time.monotonic()
             flow.send(OUTAGE * self.RATE)
-            flow.wait_all(120)
+            d.wait_drained(120)
             self.assertEqual(d.stop(), 0, d.log())
         out = flow.out()
         self.told(flow, began, out)

@@ -195,9 +195,7 @@ class Restarts(unittest.TestCase):
             self.assertEqual(status, 0 if number == signal.SIGTERM else -number, d.log())
         with daemon(source, target, group="group-" + source, pipeline=pipeline) as d:
             sender.join()
-            eventually("all of it came out",
-                       lambda: d.ready() and d.json("/api/v1/status")["lag"] == 0 and
-                       d.json("/api/v1/status")["in_flight"] == 0, 60)
+            d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
         out = WORLD.read(target)
         self.assertEqual(set(numbers(out)), set(range(self.COUNT)))

@@ -28,15 +28,6 @@ class Flow:
         WORLD.send(self.source, frames[self.sent:], rate, self.broker)
         self.sent += count
 
-    def wait_all(self, seconds=60):
-        """Until everything sent was read and is acknowledged."""
-        def through():
-            if self.daemon.process.poll() is not None:
-                raise AssertionError(f"the daemon ended:\n{self.daemon.log()}")
-            status = self.daemon.json("/api/v1/status")
-            return self.daemon.ready() and status["lag"] == 0 and status["in_flight"] == 0
-        eventually("all came out", through, seconds)
-
     def out(self):
         return numbers(WORLD.read(self.target, self.broker))
 
@@ -44,8 +35,8 @@ class Flow:
 class ARightThatIsMissing(unittest.TestCase):
     """Of a user who has all but one."""
 
-    def rights(self, flow, group):
-        return {"input": f"Read topic {flow.source}", "group": f"Read group {group}",
+    def rights(self, flow):
+        return {"input": f"Read topic {flow.source}", "group": f"Read group {flow.daemon.group}",
                 "output": f"Write topic {flow.target}", "dead": f"Write topic {flow.target}.dead"}
 
     def begin(self):
@@ -56,15 +47,13 @@ class ARightThatIsMissing(unittest.TestCase):
             flow = Flow(secure(), brokers=secure().at("sasl_plaintext"), group=f"right-{which}-{time.monotonic_ns()}",
                         more="security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
                         f"sasl.password: {password}")
-            flow.group = flow.daemon.group
-            secure().allow("alice", *self.rights(flow, flow.group).values())
+            secure().allow("alice", *self.rights(flow).values())
             flows[which] = flow
         return flows
 
     def sentence(self, which, flow):
-        name = {"input": f"topic '{flow.source}'", "group": f"group '{flow.group}'",
-                "output": f"topic '{flow.target}'", "dead": f"topic '{flow.target}.dead'"}[which]
-        return f"no right: user 'alice' needs {self.rights(flow, flow.group)[which].split()[0]} on {name}"
+        operation, kind, name = self.rights(flow)[which].split()
+        return f"no right: user 'alice' needs {operation} on {kind} '{name}'"
 
     def assert_ends(self, which, flow):
         with self.subTest(which):
@@ -74,7 +63,7 @@ class ARightThatIsMissing(unittest.TestCase):
     def test_ends_the_program_at_its_start_with_its_name(self):
         flows = self.begin()
         for which, flow in flows.items():
-            secure().revoke("alice", self.rights(flow, flow.group)[which])
+            secure().revoke("alice", self.rights(flow)[which])
             flow.daemon.start()
         try:
             for which, flow in flows.items():
@@ -91,18 +80,18 @@ class ARightThatIsMissing(unittest.TestCase):
                 flow.daemon.start()
             for which, flow in flows.items():
                 flow.daemon.wait_ready().wait_handled(20)
-                secure().revoke("alice", self.rights(flow, flow.group)[which])
+                secure().revoke("alice", self.rights(flow)[which])
             for which, flow in flows.items():
                 frames = numbered(WORLD.hotel(20) + [b"no message"])
                 WORLD.send(flow.source, frames, broker=secure())
             for which, flow in flows.items():
                 self.assert_ends(which, flow)
-                secure().allow("alice", self.rights(flow, flow.group)[which])
+                secure().allow("alice", self.rights(flow)[which])
             for flow in flows.values():
                 flow.daemon.start()
             for which, flow in flows.items():
                 with self.subTest(which):
-                    flow.wait_all()
+                    flow.daemon.wait_drained()
                     self.assertEqual(flow.daemon.stop(), 0, flow.daemon.log())
                     self.assertGreaterEqual(len(flow.out()), 40)
                     self.assertEqual(set(flow.out()), set(range(20)))
@@ -123,7 +112,7 @@ class ATopicThatGoes(unittest.TestCase):
             self.assertIn(f"topic '{flow.target}'", d.last_words())
         WORLD.broker.create(flow.target)
         with flow.daemon as d:
-            flow.wait_all()
+            d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
         self.assertLessEqual(set(range(20, 40)), set(flow.out()))
 
@@ -182,7 +171,7 @@ class AStopUnderLoad(unittest.TestCase):
         self.assertGreaterEqual(before, 500)
         self.assertLess(before, self.COUNT, "it was through before it was stopped")
         with flow.daemon as d:
-            flow.wait_all()
+            d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
         self.assertEqual(sorted(flow.out()), list(range(self.COUNT)))
 
@@ -206,7 +195,7 @@ class BrokersInTurn(unittest.TestCase):
             finally:
                 stop.set()
                 sender.join()
-            flow.wait_all()
+            d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
         out = flow.out()
         self.assertEqual(set(out), set(range(flow.sent)))
