@@ -103,6 +103,11 @@ char *ek_query_item_room(struct ek_query *q, int i)
     return q->item_text + (size_t)i * EK_NUMBER_TEXT;
 }
 
+struct ek_text ek_text_of(const char *word)
+{
+    return (struct ek_text){word, word ? strlen(word) : 0};
+}
+
 int ek_text_compare(struct ek_text text, const char *word)
 {
     size_t length = strlen(word), common = text.length < length ? text.length : length;

@@ -27,6 +27,8 @@ struct ek_segment {
     struct ek_text name, value;
 };
 
+/* A word as a text; NULL as one that is absent. */
+struct ek_text ek_text_of(const char *word);
 /* As strcmp, for a text that may hold any bytes, zeros included. */
 int ek_text_compare(struct ek_text text, const char *word);
 bool ek_text_same(struct ek_text a, struct ek_text b);

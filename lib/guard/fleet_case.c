@@ -249,9 +249,7 @@ int ek_fleet_case_finding(const struct ek_fleet_case *c, struct ek_fleet_pool *p
                           struct ek_finding *out)
 {
     while ((at = ek_detector_confirmed(c->detector, at, out)) > 0) {
-        const struct ek_fleet_cell names = {
-            {out->dimension, out->dimension ? strlen(out->dimension) : 0},
-            {out->value, out->value ? strlen(out->value) : 0}};
+        const struct ek_fleet_cell names = {ek_text_of(out->dimension), ek_text_of(out->value)};
         int rc = ek_fleet_pool_place(pool, &names, &out->cell);
         out->feature = c->feature;
         if (!rc && out->cell >= 0 && (!out->dimension || out->value))

@@ -326,8 +326,8 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
         if (!d->open[i])
             continue;
         const char *name = d->setup.manifest->item[ek_fleet_case_feature(d->open[i])]->name;
-        const struct ek_fleet_ask ask = {
-            {name, strlen(name)}, ek_fleet_case_number(d->open[i]), d->rows};
+        const struct ek_fleet_ask ask = {ek_text_of(name), ek_fleet_case_number(d->open[i]),
+                                         d->rows};
         ek_fleet_ask_put(w, &ask);
     }
 }
@@ -340,7 +340,7 @@ static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
         const struct ek_plan_entry *o = &d->plan.entry[i];
         const char *name = d->setup.manifest->item[o->feature]->name;
         const struct ek_fleet_entry entry = {.cell = ek_fleet_pool_cell(d->pool, o->cell),
-                                             .feature = {name, strlen(name)},
+                                             .feature = ek_text_of(name),
                                              .treatment = o->treatment,
                                              .since_ms = o->since_ms,
                                              .until_ms = o->until_ms,
@@ -354,17 +354,15 @@ static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
 static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out)
 {
     struct ek_wire_out w;
-    struct ek_fleet_plan_head head = {.decider = {d->name, strlen(d->name)},
+    struct ek_fleet_plan_head head = {.decider = ek_text_of(d->name),
                                       .term = d->term,
                                       .version = d->version,
                                       .episodes = ek_fleet_told_episodes(d->told),
                                       .from_ms = d->from_ms,
                                       .clock_ms = clock_ms};
     head.dimensions.count = d->setup.rules->segment_count;
-    for (int i = 0; i < head.dimensions.count; i++) {
-        const char *name = d->setup.rules->segment[i];
-        head.dimensions.name[i] = (struct ek_text){name, strlen(name)};
-    }
+    for (int i = 0; i < head.dimensions.count; i++)
+        head.dimensions.name[i] = ek_text_of(d->setup.rules->segment[i]);
     ek_fleet_plan_begin(&w, out, &head);
     put_plan(d, &w, &head.dimensions);
     return ek_wire_seal(&w);

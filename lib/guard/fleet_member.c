@@ -29,7 +29,7 @@ int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
     m->detector = d;
     memcpy(m->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
     m->cells = setup->cells > 0 ? setup->cells : EK_FLEET_CELLS_DEFAULT_MAX;
-    m->head = (struct ek_fleet_head){.instance = {m->name, strlen(m->name)},
+    m->head = (struct ek_fleet_head){.instance = ek_text_of(m->name),
                                      .start = setup->start,
                                      .manifest = ek_detector_manifest(d)->hash,
                                      .profile = ek_profile_hash(setup->profile)};

@@ -114,7 +114,7 @@ static int take_ask(void *context, const struct ek_fleet_ask *ask)
     if (feature < 0)
         return EK_OK;
     const char *name = p->manifest->item[feature]->name; /* outlives the record */
-    p->ask[p->asks++] = (struct ek_fleet_ask){{name, strlen(name)}, ask->number, ask->rows};
+    p->ask[p->asks++] = (struct ek_fleet_ask){ek_text_of(name), ask->number, ask->rows};
     return EK_OK;
 }
 

@@ -94,15 +94,10 @@ uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p)
     return p->profile;
 }
 
-static struct ek_text text_of(const char *text)
-{
-    return (struct ek_text){text, text ? strlen(text) : 0};
-}
-
 struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place)
 {
-    return (struct ek_fleet_cell){text_of(p->place[place].dimension),
-                                  text_of(p->place[place].value)};
+    return (struct ek_fleet_cell){ek_text_of(p->place[place].dimension),
+                                  ek_text_of(p->place[place].value)};
 }
 
 int ek_fleet_pool_places(const struct ek_fleet_pool *p)

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static struct ek_text text_of(const char *text)
-{
-    return (struct ek_text){text, text ? strlen(text) : 0};
-}
-
 /* Values without a cell of their own are not told: nobody could say whose they are. */
 static void put_cells(struct ek_wire_out *w, const struct ek_cells *cells,
                       const struct ek_fleet_dimensions *d, const int16_t *cell)
@@ -21,8 +16,7 @@ static void put_cells(struct ek_wire_out *w, const struct ek_cells *cells,
     for (int i = 1; i <= d->count; i++) {
         if (cell[i] < 0 || !ek_cells_value(cells, cell[i]))
             continue;
-        const struct ek_fleet_cell names = {text_of(ek_cells_dimension_name(cells, cell[i])),
-                                            text_of(ek_cells_value(cells, cell[i]))};
+        const struct ek_fleet_cell names = ek_fleet_cell_of(cells, cell[i]);
         ek_wire_put_cell(w, d, &names);
     }
 }

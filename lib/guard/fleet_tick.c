@@ -3,8 +3,6 @@
 #include "decide/pooled.h"
 #include "guard/fleet_finding.h"
 
-#include <string.h>
-
 /* A bet is at most what a float holds: ln e < 89. */
 static const int64_t LIST_UNITS_MAX = 1 << 17;
 
@@ -31,22 +29,17 @@ void ek_fleet_head_get(struct ek_wire *w, struct ek_fleet_head *h)
     ek_wire_require(w, h->instance.length && h->number);
 }
 
-static struct ek_text text_of(const char *text)
-{
-    return (struct ek_text){text, text ? strlen(text) : 0};
-}
-
 void ek_fleet_dimensions_of(struct ek_fleet_dimensions *out, const struct ek_cells *cells)
 {
     out->count = ek_cells_dimensions(cells);
     for (int i = 0; i < out->count; i++)
-        out->name[i] = text_of(ek_cells_share_of(cells, i).dimension);
+        out->name[i] = ek_text_of(ek_cells_share_of(cells, i).dimension);
 }
 
-static struct ek_fleet_cell cell_of(const struct ek_cells *cells, int cell)
+struct ek_fleet_cell ek_fleet_cell_of(const struct ek_cells *cells, int cell)
 {
-    return (struct ek_fleet_cell){text_of(ek_cells_dimension_name(cells, cell)),
-                                  text_of(ek_cells_value(cells, cell))};
+    return (struct ek_fleet_cell){ek_text_of(ek_cells_dimension_name(cells, cell)),
+                                  ek_text_of(ek_cells_value(cells, cell))};
 }
 
 static int features_of(const struct ek_tick *t, int cell)
@@ -91,7 +84,7 @@ static void put_cells(struct ek_wire_out *w, const struct ek_detector *d,
     ek_wire_put(w, (uint64_t)count);
     for (int cell = 0; count; cell++)
         if (is_told(d, cell)) {
-            struct ek_fleet_cell names = cell_of(cells, cell);
+            struct ek_fleet_cell names = ek_fleet_cell_of(cells, cell);
             ek_wire_put_cell(w, dimensions, &names);
             put_sums(w, ek_detector_tick(d), cell);
             count--;
@@ -109,7 +102,7 @@ static void put_findings(struct ek_wire_out *w, const struct ek_detector *d,
     ek_wire_put(w, count);
     for (int place = 0; (place = ek_detector_confirmed(d, place, &f)) > 0;)
         if (!f.dimension || f.value) {
-            struct ek_fleet_cell names = cell_of(cells, f.cell);
+            struct ek_fleet_cell names = ek_fleet_cell_of(cells, f.cell);
             ek_wire_put_cell(w, dimensions, &names);
             ek_fleet_finding_put(w, ek_detector_manifest(d), &f);
         }

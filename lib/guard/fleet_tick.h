@@ -35,6 +35,7 @@ struct ek_fleet_head {
 
 /* Texts of the registry. */
 void ek_fleet_dimensions_of(struct ek_fleet_dimensions *out, const struct ek_cells *cells);
+struct ek_fleet_cell ek_fleet_cell_of(const struct ek_cells *cells, int cell);
 void ek_fleet_head_put(struct ek_wire_out *w, const struct ek_fleet_head *h);
 void ek_fleet_head_get(struct ek_wire *w, struct ek_fleet_head *h);
 

@@ -69,7 +69,7 @@ void ek_wire_put_text(struct ek_wire_out *w, struct ek_text text)
 
 void ek_wire_put_word(struct ek_wire_out *w, const char *word)
 {
-    ek_wire_put_text(w, (struct ek_text){word, strlen(word)});
+    ek_wire_put_text(w, ek_text_of(word));
 }
 
 int ek_wire_seal(struct ek_wire_out *w)

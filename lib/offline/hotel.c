@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     STREAM_DESTINATIONS = 0,
@@ -230,11 +229,6 @@ static void store_search(const struct search *s, float *query)
         query[f] = (float)values[f];
 }
 
-static struct ek_text text_of(const char *text)
-{
-    return (struct ek_text){text, strlen(text)};
-}
-
 static void name_list(struct ek_hotel *h, struct ek_rng *r, uint64_t i, const struct search *s,
                       struct ek_query *q)
 {
@@ -242,15 +236,15 @@ static void name_list(struct ek_hotel *h, struct ek_rng *r, uint64_t i, const st
                 (int)ek_rng_below(r, HOTELS_PER_DESTINATION - EK_HOTEL_ITEMS_MAX);
     for (int k = 0; k < q->items; k++) {
         snprintf(h->item_id[k], ID_BYTES, "h-%d", first + k);
-        q->item_id[k] = text_of(h->item_id[k]);
+        q->item_id[k] = ek_text_of(h->item_id[k]);
     }
     snprintf(h->query_id, sizeof h->query_id, "q-%llu", (unsigned long long)i);
     snprintf(h->arm, sizeof h->arm, "%c", chance(r, 0.5) ? 'B' : 'A');
     snprintf(h->market, sizeof h->market, "m%02u", (unsigned)s->place->market % 100);
-    q->id = text_of(h->query_id);
+    q->id = ek_text_of(h->query_id);
     q->time_ms = ek_hotel_time_ms(i);
-    q->segments[0] = (struct ek_segment){text_of("arm"), text_of(h->arm)};
-    q->segments[1] = (struct ek_segment){text_of("market"), text_of(h->market)};
+    q->segments[0] = (struct ek_segment){ek_text_of("arm"), ek_text_of(h->arm)};
+    q->segments[1] = (struct ek_segment){ek_text_of("market"), ek_text_of(h->market)};
     q->segment_count = 2;
 }
 
