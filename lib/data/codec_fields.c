@@ -16,14 +16,6 @@ void ek_key_set(struct ek_key *k, const char *name, size_t length)
     k->length = length + 1;
 }
 
-static int find_sibling(const struct ek_codec *c, int first, const char *name, size_t length)
-{
-    for (int i = first; i >= 0; i = c->fields[i].next)
-        if (c->fields[i].length == length && !memcmp(c->fields[i].name, name, length))
-            return i;
-    return -1;
-}
-
 /* Appends a field behind the last of the list at *first, so that the usual order is met first. */
 static int append(struct ek_codec *c, int *first, enum ek_field_id id, const char *path,
                   const char *name, size_t length, struct ek_error *e)
@@ -55,7 +47,7 @@ static int add_path(struct ek_codec *c, int *first, enum ek_field_id id, const c
     for (int depth = 0; depth < EK_FIELD_DEPTH_MAX; depth++) {
         size_t length = strcspn(name, ".");
         bool last = !name[length];
-        int found = find_sibling(c, *first, name, length), rc = EK_OK;
+        int found = ek_field_find(c, *first, (struct ek_text){name, length}), rc = EK_OK;
         if (!length)
             return ek_fail(e, EK_ECONFIG, "field path '%s' has an empty part", path);
         if (found >= 0 && (last || c->fields[found].id != EK_FIELD_GROUP))

@@ -120,6 +120,16 @@ void ek_names_release(struct ek_names *n);
 /* Number of a name, -1 when there is none. */
 int ek_names_find(const struct ek_names *n, struct ek_text name);
 
+/* Number of the field of that name among the siblings from `first`, -1 when there is none. */
+static inline int ek_field_find(const struct ek_codec *c, int first, struct ek_text name)
+{
+    for (int i = first; i >= 0; i = c->fields[i].next)
+        if (c->fields[i].length == name.length &&
+            !memcmp(c->fields[i].name, name.text, name.length))
+            return i;
+    return -1;
+}
+
 static inline uint64_t ek_field_bit(const struct ek_codec *c, const struct ek_field *f)
 {
     return UINT64_C(1) << (f - c->fields);

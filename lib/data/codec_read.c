@@ -414,15 +414,6 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
     }
 }
 
-/* The field of a key among the siblings from `first`. */
-static const struct ek_field *match(const struct ek_codec *c, int first, struct ek_text key)
-{
-    for (int i = first; i >= 0; i = c->fields[i].next)
-        if (c->fields[i].length == key.length && !memcmp(c->fields[i].name, key.text, key.length))
-            return &c->fields[i];
-    return NULL;
-}
-
 /* Reads a key. *field is NULL for one that is not ours, d->key then has its text; a key that is no
  * text cannot be ours. Writers keep their order: `guess` is tried first. */
 static int read_key(struct ek_decode *d, int first, int guess, const struct ek_field **field)
@@ -439,8 +430,10 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     if (h.kind != EK_WIRE_TEXT)
         return ek_decode_skip_from(d, start);
     struct ek_text key = take_text(d, &h);
-    *field = match(d->c, first, key);
-    if (!*field)
+    int found = ek_field_find(d->c, first, key);
+    if (found >= 0)
+        *field = &d->c->fields[found];
+    else
         d->key = key;
     return EK_OK;
 }
