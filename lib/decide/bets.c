@@ -147,6 +147,15 @@ bool ek_bet_on_level(int bet)
     return bet < EK_BET_SHARES && bet % EK_BET_DOWN < EK_LEVEL_BETS;
 }
 
+int ek_bet_strongest(const float *r, const float *weight)
+{
+    int best = 0;
+    for (int i = 1; i < EK_BETS; i++)
+        if (weight[i] * r[i] > weight[best] * r[best])
+            best = i;
+    return best;
+}
+
 const char *ek_bet_name(int bet)
 {
     static const char *const shares[EK_SHARES] = {"missing", "zero", "negative", "tied"};

@@ -86,6 +86,8 @@ void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
                 float *e /* [EK_BETS] */);
 
 bool ek_bet_on_level(int bet);
+/* The bet whose evidence r, weighted, is the largest; [EK_BETS] each. */
+int ek_bet_strongest(const float *r, const float *weight);
 /* What a bet is about: "level up", "spread down", "missing", ... */
 const char *ek_bet_name(int bet);
 

@@ -127,15 +127,6 @@ uint32_t *ek_evidence_queries(struct ek_evidence_cells *s, int cell, int feature
     return &s->queries[slot(s, cell, feature)];
 }
 
-static int strongest(const float *r, const float *weight)
-{
-    int best = 0;
-    for (int i = 1; i < EK_BETS; i++)
-        if (weight[i] * r[i] > weight[best] * r[best])
-            best = i;
-    return best;
-}
-
 /* One block: from its first feature on. */
 struct block {
     int first;
@@ -157,7 +148,7 @@ static int look(const struct block *b, const struct ek_evidence_list *l,
         if (total.level < level->hot)
             cell->mu[f] = b->moved[i];
         if (total.all >= level->alarm)
-            alarm[alarms++] = (struct ek_alarm){f, strongest(cell->r[f], l->weight)};
+            alarm[alarms++] = (struct ek_alarm){f, ek_bet_strongest(cell->r[f], l->weight)};
     }
     return alarms;
 }

@@ -222,15 +222,6 @@ int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-static int strongest(const float *r, const float *weight)
-{
-    int best = 0;
-    for (int i = 1; i < EK_BETS; i++)
-        if (weight[i] * r[i] > weight[best] * r[best])
-            best = i;
-    return best;
-}
-
 int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most)
 {
     int alarms = 0;
@@ -243,7 +234,8 @@ int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, in
             memset(&o->come, 0, sizeof o->come);
             if (!(o->total >= (double)p->level.alarm) || alarms == most)
                 continue;
-            alarm[alarms++] = (struct ek_fleet_alarm){place, f, strongest(o->r, p->tables->weight)};
+            alarm[alarms++] =
+                (struct ek_fleet_alarm){place, f, ek_bet_strongest(o->r, p->tables->weight)};
             ek_fleet_pool_restart(p, place, f);
         }
     return alarms;
