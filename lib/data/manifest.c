@@ -31,22 +31,32 @@ void ek_manifest_free(struct ek_manifest *m)
     ek_free(m);
 }
 
-static int find(const struct ek_feature *const *features, int count, const char *name)
+static int find(const struct ek_feature *const *features, int count, struct ek_text name)
 {
     for (int i = 0; i < count; i++)
-        if (!strcmp(features[i]->name, name))
+        if (!ek_text_compare(name, features[i]->name))
             return i;
     return -1;
 }
 
-int ek_manifest_item(const struct ek_manifest *m, const char *name)
+int ek_manifest_find_item(const struct ek_manifest *m, struct ek_text name)
 {
     return find(m->item, m->item_count, name);
 }
 
-int ek_manifest_query(const struct ek_manifest *m, const char *name)
+int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name)
 {
     return find(m->query, m->query_count, name);
+}
+
+int ek_manifest_item(const struct ek_manifest *m, const char *name)
+{
+    return ek_manifest_find_item(m, ek_text_of(name));
+}
+
+int ek_manifest_query(const struct ek_manifest *m, const char *name)
+{
+    return ek_manifest_find_query(m, ek_text_of(name));
 }
 
 int ek_manifest_feature(const struct ek_manifest *m, const char *name)

@@ -67,6 +67,8 @@ void ek_manifest_free(struct ek_manifest *m);
 /* Number of an item or query feature, -1 when there is none. */
 int ek_manifest_item(const struct ek_manifest *m, const char *name);
 int ek_manifest_query(const struct ek_manifest *m, const char *name);
+int ek_manifest_find_item(const struct ek_manifest *m, struct ek_text name);
+int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name);
 /* Number in `features` of a feature of either role, -1 when there is none. */
 int ek_manifest_feature(const struct ek_manifest *m, const char *name);
 /* The name of that role nearest to a mistyped word; NULL when none is near. Owned by the manifest.

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "decide/policy.h"
 #include "guard/fleet_case.h"
-#include "guard/fleet_finding.h"
 #include "guard/fleet_told.h"
 
 #include <math.h>
@@ -95,7 +94,7 @@ int ek_fleet_decider_next(struct ek_fleet_decider *d, struct ek_finding *out)
 static int take_entry(void *context, const struct ek_fleet_entry *entry)
 {
     struct ek_fleet_decider *d = context;
-    int feature = ek_fleet_feature(d->setup.manifest, entry->feature);
+    int feature = ek_manifest_find_item(d->setup.manifest, entry->feature);
     int place, rc = ek_fleet_pool_place(d->pool, &entry->cell, &place);
     if (!rc && feature >= 0 && place >= 0)
         d->plan.entry[d->plan.count++] = (struct ek_plan_entry){

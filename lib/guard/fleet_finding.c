@@ -5,22 +5,6 @@
 
 enum { NUMBERS = 7 };
 
-int ek_fleet_feature(const struct ek_manifest *m, struct ek_text name)
-{
-    for (int i = 0; i < m->item_count; i++)
-        if (!ek_text_compare(name, m->item[i]->name))
-            return i;
-    return -1;
-}
-
-static int query_feature(const struct ek_manifest *m, struct ek_text name)
-{
-    for (int i = 0; i < m->query_count; i++)
-        if (!ek_text_compare(name, m->query[i]->name))
-            return i;
-    return -1;
-}
-
 void ek_fleet_finding_put(struct ek_wire_out *w, const struct ek_manifest *m,
                           const struct ek_finding *f)
 {
@@ -48,12 +32,12 @@ void ek_fleet_finding_get(struct ek_wire *w, const struct ek_manifest *m, struct
                                      &f->share,  &f->spread_ratio, &f->exponent};
     memset(f, 0, sizeof *f);
     f->state = EK_CONFIRMED;
-    f->feature = ek_fleet_feature(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
+    f->feature = ek_manifest_find_item(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
     f->episode = (uint32_t)ek_wire_get(w, UINT32_MAX);
     f->since_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
     f->class = (enum ek_class)ek_wire_get_word(w, ek_class_parse);
     f->fewer = (int)ek_wire_get(w, 1);
-    f->query_feature = query_feature(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
+    f->query_feature = ek_manifest_find_query(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
     for (int i = 0; i < NUMBERS; i++)
         *number[i] = ek_wire_get_f64(w);
     ek_wire_require(w, is_factor(f->factor) && is_factor(f->factor_low) &&

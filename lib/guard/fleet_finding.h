@@ -14,7 +14,5 @@ void ek_fleet_finding_put(struct ek_wire_out *w, const struct ek_manifest *m,
 /* A confirmed one. Its cell and texts are not filled in, nor are units and categories; feature is
  * -1 when the manifest has none of its name. */
 void ek_fleet_finding_get(struct ek_wire *w, const struct ek_manifest *m, struct ek_finding *f);
-/* Number of an item feature by its name, -1 when there is none. */
-int ek_fleet_feature(const struct ek_manifest *m, struct ek_text name);
 
 #endif

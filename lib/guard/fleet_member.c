@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "guard/fleet_decide.h"
-#include "guard/fleet_finding.h"
 
 #include <string.h>
 
@@ -74,7 +73,7 @@ static void take_asks(struct ek_fleet_member *m)
     struct ek_fleet_answer now[EK_FLEET_ASKS_MAX];
     int asks = ek_fleet_plans_asks(m->plans, ask);
     for (int i = 0; i < asks; i++) {
-        int feature = ek_fleet_feature(ek_detector_manifest(m->detector), ask[i].feature);
+        int feature = ek_manifest_find_item(ek_detector_manifest(m->detector), ask[i].feature);
         now[i] = answer_to(m, feature, &ask[i]);
         now[i].rows = ask[i].rows < EK_FLEET_ROWS_MAX ? (int)ask[i].rows : EK_FLEET_ROWS_MAX;
     }

@@ -1,6 +1,5 @@
 /* The plans that an instance keeps. */
 #include "base/alloc.h"
-#include "guard/fleet_finding.h"
 #include "guard/fleet_plan.h"
 
 #include <string.h>
@@ -88,7 +87,7 @@ static int hold(struct ek_fleet_plans *p, int feature, const struct ek_fleet_cel
 static int take_entry(void *context, const struct ek_fleet_entry *e)
 {
     struct reading *r = context;
-    int cell, feature = ek_fleet_feature(r->plans->manifest, e->feature);
+    int cell, feature = ek_manifest_find_item(r->plans->manifest, e->feature);
     int rc = hold(r->plans, feature, &e->cell, &cell);
     r->plans->missed += !rc && cell < 0;
     if (!rc && cell >= 0)
@@ -110,7 +109,7 @@ static int take_finding(void *context, const struct ek_fleet_cell *names,
 static int take_ask(void *context, const struct ek_fleet_ask *ask)
 {
     struct ek_fleet_plans *p = ((struct reading *)context)->plans;
-    int feature = ek_fleet_feature(p->manifest, ask->feature);
+    int feature = ek_manifest_find_item(p->manifest, ask->feature);
     if (feature < 0)
         return EK_OK;
     const char *name = p->manifest->item[feature]->name; /* outlives the record */

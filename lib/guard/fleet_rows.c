@@ -122,7 +122,7 @@ int ek_fleet_rows_read(const void *bytes, size_t length, const struct ek_manifes
     ek_fleet_head_get(&w, head);
     if (!w.bad && head->manifest != m->hash)
         return ek_fail(e, EK_ESTATE, "rows of an instance with another manifest");
-    *feature = ek_fleet_feature(m, ek_wire_get_text(&w, EK_FLEET_NAME_MAX));
+    *feature = ek_manifest_find_item(m, ek_wire_get_text(&w, EK_FLEET_NAME_MAX));
     *ask = (uint32_t)ek_wire_get(&w, UINT32_MAX);
     ek_wire_require(&w, *feature >= 0);
     float *query = ek_calloc((size_t)m->query_count, sizeof *query);

@@ -2,7 +2,6 @@
  * is refused before anybody hears of it.
  */
 #include "base/file.h"
-#include "guard/fleet_finding.h"
 #include "tests/check.h"
 #include "tests/fleet_world.h"
 
