@@ -120,15 +120,14 @@ static int take_ask(void *context, const struct ek_fleet_ask *ask)
 }
 
 /* Who does not decide has the plan of the log. */
-static int take_over(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                     const struct ek_fleet_plan_head *head, struct ek_error *e)
+static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *record,
+                     struct ek_error *e)
 {
     const struct ek_fleet_plan_hears hears = {d, take_entry, take_finding, take_ask};
-    struct ek_fleet_plan_head again;
     d->plan.count = 0;
-    d->from_ms = head->from_ms;
-    ek_fleet_told_forget(d->told, head->episodes);
-    int rc = ek_fleet_plan_read(bytes, length, d->setup.manifest, &again, &hears, e);
+    d->from_ms = record->head.from_ms;
+    ek_fleet_told_forget(d->told, record->head.episodes);
+    int rc = ek_fleet_plan_tell(record, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
@@ -147,15 +146,15 @@ static bool is_own(const struct ek_fleet_decider *d)
 int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_t length,
                             struct ek_error *e)
 {
-    struct ek_fleet_plan_head head;
-    int rc = ek_fleet_plan_read(bytes, length, d->setup.manifest, &head, NULL, e);
+    struct ek_fleet_plan record;
+    int rc = ek_fleet_plan_open(&record, bytes, length, d->setup.manifest, e);
     if (rc)
         return rc;
-    if (d->decides && is_later(d, &head))
+    if (d->decides && is_later(d, &record.head))
         ek_fleet_decider_end(d);
-    enum ek_fleet_turn turn = ek_fleet_order_take(&d->order, &head);
+    enum ek_fleet_turn turn = ek_fleet_order_take(&d->order, &record.head);
     if (!d->decides)
-        return turn == EK_FLEET_VOID ? EK_OK : take_over(d, bytes, length, &head, e);
+        return turn == EK_FLEET_VOID ? EK_OK : take_over(d, &record, e);
     if (d->version <= d->order.version && !is_own(d)) {
         d->version = d->order.version + 1; /* taken by one who did not know yet */
         d->renewed = true;
@@ -188,25 +187,21 @@ static int take_row(void *context, const struct ek_fleet_row *row)
 static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t length,
                      struct ek_error *e)
 {
-    const struct ek_manifest *m = d->setup.manifest;
     struct rows r = {.decider = d};
     const struct ek_fleet_rows_hears hears = {&r, take_row};
-    struct ek_fleet_head head;
-    int feature;
-    uint32_t ask;
-    int rc = ek_fleet_rows_read(bytes, length, m, d->setup.profile->strata, &head, &feature, &ask,
-                                NULL, e);
+    struct ek_fleet_rows rows;
+    int rc =
+        ek_fleet_rows_open(&rows, bytes, length, d->setup.manifest, d->setup.profile->strata, e);
     if (rc)
         return rc;
-    if (head.profile != ek_fleet_pool_profile(d->pool))
+    if (rows.head.profile != ek_fleet_pool_profile(d->pool))
         return ek_fail(e, EK_ESTATE, "rows of an instance with another profile");
-    r.of = case_of(d, feature);
-    r.instance = ek_fleet_pool_instance(d->pool, head.instance);
-    r.start = head.start;
-    if (!r.of || ek_fleet_case_number(r.of) != ask || r.instance < 0)
+    r.of = case_of(d, rows.feature);
+    r.instance = ek_fleet_pool_instance(d->pool, rows.head.instance);
+    r.start = rows.head.start;
+    if (!r.of || ek_fleet_case_number(r.of) != rows.ask || r.instance < 0)
         return EK_OK;
-    rc = ek_fleet_rows_read(bytes, length, m, d->setup.profile->strata, &head, &feature, &ask,
-                            &hears, e);
+    rc = ek_fleet_rows_tell(&rows, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 

@@ -64,9 +64,10 @@ static void get_entry(struct ek_wire *w, const struct ek_fleet_dimensions *d,
 }
 
 /* hears NULL: it is only checked. Returns what a function of it does. */
-static int get_all(struct ek_wire *w, const struct ek_manifest *m,
-                   const struct ek_fleet_dimensions *d, const struct ek_fleet_plan_hears *hears)
+static int get_all(struct ek_wire *w, const struct ek_fleet_plan *p,
+                   const struct ek_fleet_plan_hears *hears)
 {
+    const struct ek_fleet_dimensions *d = &p->head.dimensions;
     int rc = EK_OK;
     uint64_t count = ek_wire_get(w, EK_PLAN_MAX);
     for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
@@ -80,7 +81,7 @@ static int get_all(struct ek_wire *w, const struct ek_manifest *m,
         struct ek_fleet_cell cell;
         struct ek_finding f;
         ek_wire_get_cell(w, d, &cell);
-        ek_fleet_finding_get(w, m, &f);
+        ek_fleet_finding_get(w, p->manifest, &f);
         if (!w->bad && hears)
             rc = hears->finding(hears->context, &cell, &f);
     }
@@ -95,19 +96,23 @@ static int get_all(struct ek_wire *w, const struct ek_manifest *m,
     return rc;
 }
 
-int ek_fleet_plan_read(const void *bytes, size_t length, const struct ek_manifest *m,
-                       struct ek_fleet_plan_head *head, const struct ek_fleet_plan_hears *hears,
-                       struct ek_error *e)
+int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
+                       const struct ek_manifest *m, struct ek_error *e)
 {
-    struct ek_wire w;
-    int rc = ek_wire_open(&w, bytes, length, EK_FLEET_PLAN, e);
+    int rc = ek_wire_open(&p->content, bytes, length, EK_FLEET_PLAN, e);
     if (rc)
         return rc;
-    get_head(&w, head);
-    struct ek_wire check = w;
-    get_all(&check, m, &head->dimensions, NULL);
-    rc = ek_wire_done(&check, "plan of a fleet", e);
-    return rc || !hears ? rc : get_all(&w, m, &head->dimensions, hears);
+    get_head(&p->content, &p->head);
+    p->manifest = m;
+    struct ek_wire check = p->content;
+    get_all(&check, p, NULL);
+    return ek_wire_done(&check, "plan of a fleet", e);
+}
+
+int ek_fleet_plan_tell(const struct ek_fleet_plan *p, const struct ek_fleet_plan_hears *hears)
+{
+    struct ek_wire w = p->content;
+    return get_all(&w, p, hears);
 }
 
 enum ek_fleet_turn ek_fleet_order_take(struct ek_fleet_order *o,

@@ -71,10 +71,18 @@ void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
 void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask);
 
-/* Checks all of it before anybody hears of anything. EK_EFORMAT, or what a function returned. */
-int ek_fleet_plan_read(const void *bytes, size_t length, const struct ek_manifest *m,
-                       struct ek_fleet_plan_head *head, const struct ek_fleet_plan_hears *hears,
-                       struct ek_error *e);
+/* A record that was opened; good as long as its bytes. */
+struct ek_fleet_plan {
+    struct ek_fleet_plan_head head;
+    const struct ek_manifest *manifest;
+    struct ek_wire content; /* behind the head */
+};
+
+/* Checks all of it. EK_EFORMAT. */
+int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
+                       const struct ek_manifest *m, struct ek_error *e);
+/* Tells of its content; 0, or what a function returned. */
+int ek_fleet_plan_tell(const struct ek_fleet_plan *p, const struct ek_fleet_plan_hears *hears);
 
 /* Which of the records counts: kept by who reads the log, {0} before the first. */
 struct ek_fleet_order {

@@ -139,14 +139,13 @@ static int change_claims(struct ek_fleet_plans *p)
     return rc;
 }
 
-static int take(struct ek_fleet_plans *p, const void *bytes, size_t length, struct ek_plan *plan,
+static int take(struct ek_fleet_plans *p, const struct ek_fleet_plan *record, struct ek_plan *plan,
                 struct ek_error *e)
 {
     struct reading r = {p, plan};
     const struct ek_fleet_plan_hears hears = {&r, take_entry, take_finding, take_ask};
-    struct ek_fleet_plan_head head;
     p->takes = p->asks = 0;
-    int rc = ek_fleet_plan_read(bytes, length, p->manifest, &head, &hears, e);
+    int rc = ek_fleet_plan_tell(record, &hears);
     if (rc)
         release_claims(p, p->taken, p->takes);
     else
@@ -164,23 +163,23 @@ static int64_t from_of(const struct ek_fleet_plans *p, int64_t from_ms)
 int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t length,
                         int64_t clock_ms, int64_t stream_ms, struct ek_error *e)
 {
-    struct ek_fleet_plan_head head;
-    int rc = ek_fleet_plan_read(bytes, length, p->manifest, &head, NULL, e);
+    struct ek_fleet_plan record;
+    int rc = ek_fleet_plan_open(&record, bytes, length, p->manifest, e);
     if (rc)
         return rc;
     struct ek_plan *plan = ek_calloc(1, sizeof *plan);
     if (!plan)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &head);
+    enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &record.head);
     if (turn != EK_FLEET_VOID) {
         p->heard = true;
         p->heard_ms = clock_ms;
-        rc = take(p, bytes, length, plan, e);
+        rc = take(p, &record, plan, e);
     }
     if (turn == EK_FLEET_NEWER && !rc) {
-        plan->version = head.version;
-        p->late += head.from_ms < stream_ms;
-        keep(p, plan, from_of(p, head.from_ms));
+        plan->version = record.head.version;
+        p->late += record.head.from_ms < stream_ms;
+        keep(p, plan, from_of(p, record.head.from_ms));
     } else
         release_plan(p, plan);
     return rc;

@@ -202,23 +202,22 @@ int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length
 {
     const struct ek_fleet_tick_hears sums = {p, take_cell, take_sums, ek_fleet_no_finding};
     const struct ek_fleet_tick_hears all = {p, take_cell, take_sums, take_finding};
-    struct ek_fleet_head head;
-    int rc = ek_fleet_tick_read(bytes, length, p->manifest, &head, NULL, e);
+    struct ek_fleet_tick tick;
+    int rc = ek_fleet_tick_open(&tick, bytes, length, p->manifest, e);
     if (rc)
         return refuse(p, rc);
-    if (head.profile != p->profile)
+    if (tick.head.profile != p->profile)
         return refuse(p, ek_fail(e, EK_ESTATE, "tick of an instance with another profile"));
-    p->teller = ek_fleet_instances_find(p->instances, head.instance, clock_ms);
+    p->teller = ek_fleet_instances_find(p->instances, tick.head.instance, clock_ms);
     if (!p->teller)
         return refuse(p, ek_fail(e, EK_ELIMIT, "more than %d instances", EK_FLEET_INSTANCES_MAX));
-    enum ek_fleet_arrival arrival = ek_fleet_instance_arrives(p->teller, &head, clock_ms);
+    enum ek_fleet_arrival arrival = ek_fleet_instance_arrives(p->teller, &tick.head, clock_ms);
     p->counts.twice += arrival == EK_FLEET_TWICE;
     p->counts.late += arrival == EK_FLEET_LATE;
     if (arrival == EK_FLEET_TWICE || arrival == EK_FLEET_LATE)
         return EK_OK;
     p->counts.taken++;
-    rc = ek_fleet_tick_read(bytes, length, p->manifest, &head,
-                            arrival == EK_FLEET_NEWEST ? &all : &sums, e);
+    rc = ek_fleet_tick_tell(&tick, arrival == EK_FLEET_NEWEST ? &all : &sums);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 

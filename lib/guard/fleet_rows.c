@@ -79,60 +79,68 @@ static void get_record(struct ek_wire *w, struct ek_list_stats *record)
     ek_wire_require(w, !record->usable || (record->r >= -1e6f && record->r <= 1e6f));
 }
 
-static void get_row(struct ek_wire *w, const struct ek_fleet_dimensions *d, int strata,
-                    int query_features, float *query, struct ek_fleet_row *row)
+/* query [query features], NULL while it is only checked. */
+static void get_row(struct ek_wire *w, const struct ek_fleet_rows *r, float *query,
+                    struct ek_fleet_row *row)
 {
+    const struct ek_fleet_dimensions *d = &r->head.dimensions;
     row->number = ek_wire_get(w, UINT64_MAX);
     row->time_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    row->stratum = (int)ek_wire_get(w, (uint64_t)strata - 1);
+    row->stratum = (int)ek_wire_get(w, (uint64_t)r->strata - 1);
     get_record(w, &row->record);
     row->cells = (int)ek_wire_get(w, (uint64_t)d->count);
     for (int i = 0; i < row->cells; i++) {
         ek_wire_get_cell(w, d, &row->cell[i]);
         ek_wire_require(w, row->cell[i].value.text != NULL);
     }
-    for (int i = 0; i < query_features; i++)
-        query[i] = ek_wire_get_f32(w);
+    for (int i = 0; i < r->manifest->query_count; i++) {
+        float value = ek_wire_get_f32(w);
+        if (query)
+            query[i] = value;
+    }
     row->query = query;
 }
 
 /* hears NULL: it is only checked. */
-static int get_rows(struct ek_wire *w, const struct ek_fleet_dimensions *d, int strata,
-                    int query_features, float *query, const struct ek_fleet_rows_hears *hears)
+static int get_rows(struct ek_wire *w, const struct ek_fleet_rows *r, float *query,
+                    const struct ek_fleet_rows_hears *hears)
 {
     uint64_t count = ek_wire_get(w, EK_FLEET_ROWS_MAX);
     int rc = EK_OK;
     for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
         struct ek_fleet_row row;
-        get_row(w, d, strata, query_features, query, &row);
+        get_row(w, r, query, &row);
         if (!w->bad && hears)
             rc = hears->row(hears->context, &row);
     }
     return rc;
 }
 
-int ek_fleet_rows_read(const void *bytes, size_t length, const struct ek_manifest *m, int strata,
-                       struct ek_fleet_head *head, int *feature, uint32_t *ask,
-                       const struct ek_fleet_rows_hears *hears, struct ek_error *e)
+int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
+                       const struct ek_manifest *m, int strata, struct ek_error *e)
 {
-    struct ek_wire w;
-    int rc = ek_wire_open(&w, bytes, length, EK_FLEET_ROWS, e);
+    struct ek_wire *w = &r->content;
+    int rc = ek_wire_open(w, bytes, length, EK_FLEET_ROWS, e);
     if (rc)
         return rc;
-    ek_fleet_head_get(&w, head);
-    if (!w.bad && head->manifest != m->hash)
+    ek_fleet_head_get(w, &r->head);
+    if (!w->bad && r->head.manifest != m->hash)
         return ek_fail(e, EK_ESTATE, "rows of an instance with another manifest");
-    *feature = ek_manifest_find_item(m, ek_wire_get_text(&w, EK_FLEET_NAME_MAX));
-    *ask = (uint32_t)ek_wire_get(&w, UINT32_MAX);
-    ek_wire_require(&w, *feature >= 0);
-    float *query = ek_calloc((size_t)m->query_count, sizeof *query);
-    if (!query)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    struct ek_wire check = w;
-    get_rows(&check, &head->dimensions, strata, m->query_count, query, NULL);
-    rc = ek_wire_done(&check, "rows of an instance", e);
-    if (!rc && hears)
-        rc = get_rows(&w, &head->dimensions, strata, m->query_count, query, hears);
+    r->feature = ek_manifest_find_item(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
+    r->ask = (uint32_t)ek_wire_get(w, UINT32_MAX);
+    ek_wire_require(w, r->feature >= 0);
+    r->manifest = m;
+    r->strata = strata;
+    struct ek_wire check = *w;
+    get_rows(&check, r, NULL, NULL);
+    return ek_wire_done(&check, "rows of an instance", e);
+}
+
+int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears)
+{
+    struct ek_wire w = r->content;
+    float *query = ek_calloc((size_t)r->manifest->query_count, sizeof *query);
+    int rc = query ? get_rows(&w, r, query, hears) : EK_ENOMEM;
     ek_free(query);
     return rc;
 }

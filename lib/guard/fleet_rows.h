@@ -42,9 +42,20 @@ struct ek_fleet_rows_hears {
     int (*row)(void *context, const struct ek_fleet_row *row);
 };
 
-/* Checks all of it before anybody hears of a row. As ek_fleet_tick_read; EK_ENOMEM. */
-int ek_fleet_rows_read(const void *bytes, size_t length, const struct ek_manifest *m, int strata,
-                       struct ek_fleet_head *head, int *feature, uint32_t *ask,
-                       const struct ek_fleet_rows_hears *hears, struct ek_error *e);
+/* A record that was opened; good as long as its bytes. */
+struct ek_fleet_rows {
+    struct ek_fleet_head head;
+    int feature;
+    uint32_t ask;
+    const struct ek_manifest *manifest;
+    int strata;
+    struct ek_wire content; /* behind all of that */
+};
+
+/* As ek_fleet_tick_open; strata: of the profile. */
+int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
+                       const struct ek_manifest *m, int strata, struct ek_error *e);
+/* As ek_fleet_tick_tell; EK_ENOMEM. */
+int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears);
 
 #endif

@@ -124,8 +124,7 @@ int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head 
 /* What is read, and who hears of it: NULL while it is only checked. */
 struct reading {
     struct ek_wire w;
-    const struct ek_manifest *manifest;
-    const struct ek_fleet_dimensions *dimensions;
+    const struct ek_fleet_tick *tick;
     const struct ek_fleet_tick_hears *hears;
     int rc; /* of who hears */
 };
@@ -137,12 +136,13 @@ static bool goes_on(const struct reading *r)
 
 static void get_sums(struct reading *r)
 {
-    uint64_t count = ek_wire_get(&r->w, (uint64_t)r->manifest->item_count), next = 0;
+    uint64_t features = (uint64_t)r->tick->manifest->item_count, next = 0;
+    uint64_t count = ek_wire_get(&r->w, features);
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
         struct ek_tick_sums s;
-        uint64_t f = next + ek_wire_get(&r->w, (uint64_t)r->manifest->item_count);
+        uint64_t f = next + ek_wire_get(&r->w, features);
         s.lists = ek_wire_get(&r->w, EK_FLEET_LISTS_MAX);
-        ek_wire_require(&r->w, f < (uint64_t)r->manifest->item_count && s.lists);
+        ek_wire_require(&r->w, f < features && s.lists);
         for (int b = 0; b < EK_BETS; b++)
             s.ln[b] = ek_wire_get_signed(&r->w, (int64_t)s.lists * LIST_UNITS_MAX);
         next = f + 1;
@@ -156,7 +156,7 @@ static void get_cells(struct reading *r)
     uint64_t count = ek_wire_get(&r->w, EK_FLEET_CELLS_MAX);
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
         struct ek_fleet_cell cell;
-        ek_wire_get_cell(&r->w, r->dimensions, &cell);
+        ek_wire_get_cell(&r->w, &r->tick->head.dimensions, &cell);
         if (!r->w.bad && r->hears)
             r->rc = r->hears->cell(r->hears->context, &cell);
         if (goes_on(r))
@@ -170,39 +170,39 @@ static void get_findings(struct reading *r)
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
         struct ek_fleet_cell cell;
         struct ek_finding f;
-        ek_wire_get_cell(&r->w, r->dimensions, &cell);
-        ek_fleet_finding_get(&r->w, r->manifest, &f);
+        ek_wire_get_cell(&r->w, &r->tick->head.dimensions, &cell);
+        ek_fleet_finding_get(&r->w, r->tick->manifest, &f);
         ek_wire_require(&r->w, f.feature >= 0);
         if (!r->w.bad && r->hears)
             r->rc = r->hears->finding(r->hears->context, &cell, &f);
     }
 }
 
-static void get_all(struct reading *r)
+static struct reading get_all(const struct ek_fleet_tick *t,
+                              const struct ek_fleet_tick_hears *hears)
 {
-    get_cells(r);
-    if (!r->rc)
-        get_findings(r);
+    struct reading r = {t->content, t, hears, EK_OK};
+    get_cells(&r);
+    if (!r.rc)
+        get_findings(&r);
+    return r;
 }
 
-int ek_fleet_tick_read(const void *bytes, size_t length, const struct ek_manifest *m,
-                       struct ek_fleet_head *head, const struct ek_fleet_tick_hears *hears,
-                       struct ek_error *e)
+int ek_fleet_tick_open(struct ek_fleet_tick *t, const void *bytes, size_t length,
+                       const struct ek_manifest *m, struct ek_error *e)
 {
-    struct ek_wire w;
-    int rc = ek_wire_open(&w, bytes, length, EK_FLEET_TICK, e);
+    int rc = ek_wire_open(&t->content, bytes, length, EK_FLEET_TICK, e);
     if (rc)
         return rc;
-    ek_fleet_head_get(&w, head);
-    if (!w.bad && head->manifest != m->hash)
+    ek_fleet_head_get(&t->content, &t->head);
+    if (!t->content.bad && t->head.manifest != m->hash)
         return ek_fail(e, EK_ESTATE, "tick of an instance with another manifest");
-    struct reading check = {w, m, &head->dimensions, NULL, EK_OK};
-    struct reading read = {w, m, &head->dimensions, hears, EK_OK};
-    get_all(&check);
-    rc = ek_wire_done(&check.w, "tick of an instance", e);
-    if (!rc && hears) {
-        get_all(&read);
-        rc = read.rc;
-    }
-    return rc;
+    t->manifest = m;
+    struct reading check = get_all(t, NULL);
+    return ek_wire_done(&check.w, "tick of an instance", e);
+}
+
+int ek_fleet_tick_tell(const struct ek_fleet_tick *t, const struct ek_fleet_tick_hears *hears)
+{
+    return get_all(t, hears).rc;
 }

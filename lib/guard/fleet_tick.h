@@ -54,10 +54,17 @@ struct ek_fleet_tick_hears {
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
 };
 
-/* Checks all of it before anybody hears of anything. EK_EFORMAT, EK_ESTATE for another manifest, or
- * what a function returned. hears NULL: nobody. */
-int ek_fleet_tick_read(const void *bytes, size_t length, const struct ek_manifest *m,
-                       struct ek_fleet_head *head, const struct ek_fleet_tick_hears *hears,
-                       struct ek_error *e);
+/* A record that was opened; good as long as its bytes. */
+struct ek_fleet_tick {
+    struct ek_fleet_head head;
+    const struct ek_manifest *manifest;
+    struct ek_wire content; /* behind the head */
+};
+
+/* Checks all of it. EK_EFORMAT, EK_ESTATE for another manifest. */
+int ek_fleet_tick_open(struct ek_fleet_tick *t, const void *bytes, size_t length,
+                       const struct ek_manifest *m, struct ek_error *e);
+/* Tells of its content; 0, or what a function returned. */
+int ek_fleet_tick_tell(const struct ek_fleet_tick *t, const struct ek_fleet_tick_hears *hears);
 
 #endif

@@ -45,15 +45,13 @@ static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans)
 /* Whether it is a record of any kind. */
 static int is_record(const uint8_t *data, size_t size)
 {
-    struct ek_fleet_head head;
-    struct ek_fleet_plan_head plan;
-    int feature;
-    uint32_t ask;
+    struct ek_fleet_tick tick;
+    struct ek_fleet_plan plan;
+    struct ek_fleet_rows rows;
     struct ek_error e[3] = {{0}, {0}, {0}};
-    if (!ek_fleet_tick_read(data, size, manifest, &head, NULL, &e[0]) ||
-        !ek_fleet_plan_read(data, size, manifest, &plan, NULL, &e[1]) ||
-        !ek_fleet_rows_read(data, size, manifest, profile->strata, &head, &feature, &ask, NULL,
-                            &e[2]))
+    if (!ek_fleet_tick_open(&tick, data, size, manifest, &e[0]) ||
+        !ek_fleet_plan_open(&plan, data, size, manifest, &e[1]) ||
+        !ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, &e[2]))
         return 1;
     for (int i = 0; i < 3; i++)
         ek_fuzz_require(e[i].message[0] != 0, "refused without a word");
@@ -105,16 +103,14 @@ static void look(const uint8_t *data, size_t size)
 {
     struct looking l;
     const struct ek_fleet_rows_hears hears = {&l, give_row};
-    struct ek_fleet_head head;
+    struct ek_fleet_rows rows;
     struct ek_finding found;
-    int feature;
-    uint32_t ask;
     ek_fuzz_require(!ek_fleet_pool_new(&l.pool, manifest, profile, rules, 1, 8, NULL) &&
                         !ek_fleet_case_new(&l.of, manifest, profile, rules, 0, 1, NULL),
                     "no case");
     ek_fleet_case_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
-    if (!ek_fleet_rows_read(data, size, manifest, profile->strata, &head, &feature, &ask, &hears,
-                            NULL))
+    if (!ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, NULL) &&
+        !ek_fleet_rows_tell(&rows, &hears))
         for (int tick = 0; tick < 5; tick++)
             ek_fuzz_require(ek_fleet_case_tick(l.of, l.pool, 2) >= 0, "no memory");
     for (int at = 0; (at = ek_fleet_case_finding(l.of, l.pool, at, &found)) > 0;)

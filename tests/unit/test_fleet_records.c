@@ -56,13 +56,15 @@ static int read_any(const struct fleet *f, const void *bytes, size_t length, str
 {
     const struct ek_fleet_tick_hears tick = {h, hear_cell, hear_sums, hear_finding};
     const struct ek_fleet_rows_hears rows = {h, hear_row};
-    struct ek_fleet_head head;
-    int feature;
-    uint32_t ask;
-    if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
-        return ek_fleet_rows_read(bytes, length, f->world.manifest, f->world.profile->strata, &head,
-                                  &feature, &ask, &rows, e);
-    return ek_fleet_tick_read(bytes, length, f->world.manifest, &head, &tick, e);
+    const struct ek_manifest *m = f->world.manifest;
+    if (ek_wire_is(bytes, length, EK_FLEET_ROWS)) {
+        struct ek_fleet_rows r;
+        int rc = ek_fleet_rows_open(&r, bytes, length, m, f->world.profile->strata, e);
+        return rc ? rc : ek_fleet_rows_tell(&r, &rows);
+    }
+    struct ek_fleet_tick t;
+    int rc = ek_fleet_tick_open(&t, bytes, length, m, e);
+    return rc ? rc : ek_fleet_tick_tell(&t, &tick);
 }
 
 static void cents_in_arm_b(struct fleet *f, int i, struct ek_query *q)
@@ -183,10 +185,10 @@ START_TEST(golden_records_say_what_they_always_said)
 }
 END_TEST
 
-static int hears_of_plan(struct fleet *f, const struct ek_buf *b)
+static int open_plan(struct fleet *f, const struct ek_buf *b)
 {
-    struct ek_fleet_plan_head head;
-    return ek_fleet_plan_read(b->data, b->length, f->world.manifest, &head, NULL, NULL);
+    struct ek_fleet_plan plan;
+    return ek_fleet_plan_open(&plan, b->data, b->length, f->world.manifest, NULL);
 }
 
 START_TEST(cuts_and_flipped_bits_are_refused_and_nobody_hears_of_them)
@@ -198,11 +200,11 @@ START_TEST(cuts_and_flipped_bits_are_refused_and_nobody_hears_of_them)
         ek_buf_init(&h.text, 0);
         size_t length = b.length;
         for (b.length = 0; b.length < length; b.length++)
-            ck_assert_int_ne(i < 2 ? read_any(f, b.data, b.length, &h, NULL) : hears_of_plan(f, &b),
+            ck_assert_int_ne(i < 2 ? read_any(f, b.data, b.length, &h, NULL) : open_plan(f, &b),
                              EK_OK);
         for (size_t bit = 0; bit < 8 * length; bit++) {
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            ck_assert_int_ne(i < 2 ? read_any(f, b.data, length, &h, NULL) : hears_of_plan(f, &b),
+            ck_assert_int_ne(i < 2 ? read_any(f, b.data, length, &h, NULL) : open_plan(f, &b),
                              EK_OK);
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
