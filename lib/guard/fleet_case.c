@@ -45,7 +45,6 @@ struct ek_fleet_case {
     struct suspicion suspicion[SUSPICIONS_MAX];
     int suspicions, waited;
     bool begun;
-    uint64_t seen;
 };
 
 /* What a detector asks manifest and profile for, of one feature. */
@@ -114,11 +113,6 @@ int ek_fleet_case_feature(const struct ek_fleet_case *c)
 uint32_t ek_fleet_case_number(const struct ek_fleet_case *c)
 {
     return c->number;
-}
-
-uint64_t ek_fleet_case_rows(const struct ek_fleet_case *c)
-{
-    return c->seen;
 }
 
 void ek_fleet_case_suspect(struct ek_fleet_case *c, const struct ek_fleet_alarm *a, int64_t time_ms)
@@ -200,7 +194,6 @@ static int take_row(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, i
     read->stratum = row->stratum;
     read->repeat_key = read->relative_key = row->key; /* the instance has left repeats out */
     ek_bet_list_take(read->list_bets, read->record);
-    c->seen++;
     int rc = ek_detector_take(c->detector, q, read, row->time_ms, NULL);
     while (ek_detector_next(c->detector, &told))
         ;

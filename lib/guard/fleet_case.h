@@ -38,7 +38,5 @@ int ek_fleet_case_tick(struct ek_fleet_case *c, const struct ek_fleet_pool *pool
 /* As ek_detector_confirmed; the cell is a place of the pool. */
 int ek_fleet_case_finding(const struct ek_fleet_case *c, struct ek_fleet_pool *pool, int at,
                           struct ek_finding *out);
-/* Rows it has seen. */
-uint64_t ek_fleet_case_rows(const struct ek_fleet_case *c);
 
 #endif

@@ -5,7 +5,6 @@
 #include "guard/fleet_case.h"
 #include "guard/fleet_told.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { POOL = -1 /* who proposes what no instance saw alone */ };

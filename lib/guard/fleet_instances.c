@@ -127,14 +127,6 @@ int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_findi
     return EK_OK;
 }
 
-int ek_fleet_no_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
-{
-    (void)context;
-    (void)cell;
-    (void)f;
-    return EK_OK;
-}
-
 static bool alive(const struct ek_fleet_instance *i, int64_t clock_ms)
 {
     return i->newest && clock_ms - i->heard_ms <= EK_FLEET_GONE_MS;

@@ -28,9 +28,6 @@ enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms);
 /* One more finding of the newest tick. EK_ENOMEM. */
 int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f);
-/* For ticks whose findings are past. */
-int ek_fleet_no_finding(void *context, const struct ek_fleet_cell *cell,
-                        const struct ek_finding *f);
 
 /* As in guard/fleet_pool.h. */
 int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms);

@@ -4,7 +4,6 @@
 #include "guard/fleet_finding.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { NOBODY = -2 /* the log: whoever proposes it again has it */ };
 

@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "num/varint.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };

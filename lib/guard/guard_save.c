@@ -1,4 +1,3 @@
-#include "base/alloc.h"
 #include "base/hash.h"
 #include "decide/plan_snap.h"
 #include "guard/guard_parts.h"

@@ -59,8 +59,8 @@ static int compare(const void *a, const void *b)
     return order ? order : (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-const struct ek_state_record *ek_state_find(const struct ek_state *s, const char *key,
-                                            uint64_t hash)
+/* Of those that are in order; NULL when there is none. */
+static const struct ek_state_record *find(const struct ek_state *s, const char *key, uint64_t hash)
 {
     struct ek_state_record wanted = {.hash = hash};
     snprintf(wanted.key, sizeof wanted.key, "%s", key);
@@ -81,7 +81,7 @@ static bool has_part(struct ek_state *s, const struct ek_ledger_part *part)
     char key[EK_KEY_BYTES];
     for (int i = 0; i < part->records; i++) {
         ek_ledger_key(key, part->name, i);
-        const struct ek_state_record *r = ek_state_find(s, key, part->hash[i]);
+        const struct ek_state_record *r = find(s, key, part->hash[i]);
         if (!r)
             return false;
         s->record[r - s->record].needed = true;
@@ -98,7 +98,7 @@ static struct ek_snap bytes_of(const struct ek_state *s, const struct ek_ledger_
     ek_buf_clear(joined);
     for (int i = 0; i < part->records && !out.rc; i++) {
         ek_ledger_key(key, part->name, i);
-        const struct ek_state_record *r = ek_state_find(s, key, part->hash[i]);
+        const struct ek_state_record *r = find(s, key, part->hash[i]);
         out.rc = r ? ek_buf_add(joined, r->bytes, r->length) : EK_EFORMAT;
     }
     out.at = joined->data;

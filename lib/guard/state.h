@@ -29,9 +29,6 @@ struct ek_state {
     struct ek_ledger index;      /* of it */
 };
 
-/* A record of the complete base; NULL when there is none. */
-const struct ek_state_record *ek_state_find(const struct ek_state *s, const char *key,
-                                            uint64_t hash);
 /* The bytes of a part of the complete base; `joined` holds them where they are in pieces. *s->rc is
  * EK_EFORMAT when the base has no such part. */
 struct ek_snap ek_state_part(const struct ek_state *state, const char *name, struct ek_buf *joined);

@@ -5,8 +5,6 @@
 #include "tests/check.h"
 #include "tests/fleet_world.h"
 
-#include <math.h>
-
 enum { TRAINING = 2000, PRICE = 0 };
 
 /* What was heard of a record, as text. */

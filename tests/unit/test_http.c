@@ -3,7 +3,6 @@
 #include "tests/check.h"
 
 #include <stdio.h>
-#include <string.h>
 
 START_TEST(an_address_to_listen_on_is_checked)
 {

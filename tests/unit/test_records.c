@@ -3,8 +3,6 @@
 #include "daemon/kafka_records.h"
 #include "tests/check.h"
 
-#include <stdio.h>
-
 struct scene {
     rd_kafka_t *client;
     rd_kafka_topic_t *topic;

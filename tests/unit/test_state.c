@@ -3,7 +3,6 @@
 #include "tests/state_world.h"
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "data/capture.h"
 #include "decide/detector_internal.h"
 #include "guard/guard_internal.h"

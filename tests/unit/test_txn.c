@@ -6,7 +6,6 @@
 #include "tests/check.h"
 
 #include <librdkafka/rdkafka_mock.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
