@@ -1,6 +1,5 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
-#include "decide/plan_snap.h"
 #include "guard/guard_parts.h"
 #include "guard/state.h"
 #include "num/windows_snap.h"
@@ -59,8 +58,7 @@ static void plan_part(struct loading *v)
     name_part(v, EK_PART_OF_PLAN);
     struct ek_snap s = open_part(v);
     if (!s.rc)
-        ek_plan_snap(&g->plan, &s, g->assets->manifest->item_count,
-                     ek_cells_count(ek_detector_registry(g->detector)));
+        ek_guard_plan_snap(g, &s);
     close_part(v, &s);
     if (!v->rc)
         ek_detector_keep(g->detector, &g->plan);

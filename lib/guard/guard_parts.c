@@ -1,6 +1,7 @@
 #include "guard/guard_parts.h"
 
 #include "base/alloc.h"
+#include "decide/plan_snap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,12 @@ void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, in
         ek_part_numbered(name, names[part], number);
     else
         snprintf(name, EK_PART_NAME, "%s", names[part]);
+}
+
+void ek_guard_plan_snap(struct ek_guard *g, struct ek_snap *s)
+{
+    ek_plan_snap(&g->plan, s, g->assets->manifest->item_count,
+                 ek_cells_count(ek_detector_registry(g->detector)));
 }
 
 static void open_snap(struct ek_guard *g, struct ek_snap *s)

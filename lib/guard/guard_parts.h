@@ -25,6 +25,8 @@ void ek_part_numbered(char name[EK_PART_NAME], const char *part, int number);
 void ek_part_of_window(char name[EK_PART_NAME], int cell, int place);
 /* What a part of the detector is called. */
 void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, int number);
+/* The plan. */
+void ek_guard_plan_snap(struct ek_guard *g, struct ek_snap *s);
 /* What no other part has: limits that were told, open findings, events that wait. */
 void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s);
 

@@ -1,5 +1,4 @@
 #include "base/hash.h"
-#include "decide/plan_snap.h"
 #include "guard/guard_parts.h"
 #include "guard/state_head.h"
 #include "num/windows_snap.h"
@@ -64,23 +63,24 @@ static const struct ek_ledger_part *last_of(struct saving *v, const char *name)
     return NULL;
 }
 
-/* Begins a part. Whether it has to be walked: 0 when it is as the last base has it. */
-static int begin(struct saving *v, const char *name, uint64_t mark)
+/* Begins a part. Whether it has to be walked, with *s: not when it is as the last base has it. */
+static bool begin(struct saving *v, struct ek_snap *s, const char *name, uint64_t mark)
 {
     const struct ek_ledger_part *last = last_of(v, name);
     if (v->rc)
-        return 0;
+        return false;
     ek_buf_clear(&v->part);
+    *s = (struct ek_snap){.out = &v->part};
     if (v->whole || !last || !mark || last->mark != mark)
-        return 1;
+        return true;
     struct ek_ledger_part *part = ek_ledger_add(&v->next, name, last->records);
     if (!part) {
         v->rc = EK_ENOMEM;
-        return 0;
+        return false;
     }
     part->mark = mark;
     memcpy(part->hash, last->hash, (size_t)last->records * sizeof *part->hash);
-    return 0;
+    return false;
 }
 
 /* Cuts what was walked into records, and puts those that `last`, the same part in the last base or
@@ -109,8 +109,9 @@ static int records_of(struct saving *v)
 }
 
 /* Ends the part that was walked. */
-static void end(struct saving *v, const char *name, uint64_t mark)
+static void end(struct saving *v, const struct ek_snap *s, const char *name, uint64_t mark)
 {
+    v->rc = s->rc;
     int records = records_of(v);
     const struct ek_ledger_part *last = v->passed ? &v->g->saved.part[v->passed - 1] : NULL;
     struct ek_ledger_part *part = v->rc ? NULL : ek_ledger_add(&v->next, name, records);
@@ -125,16 +126,15 @@ static void end(struct saving *v, const char *name, uint64_t mark)
 static void detector_part(struct saving *v, enum ek_detector_part part)
 {
     char name[EK_PART_NAME];
+    struct ek_snap s;
     const struct ek_detector *d = v->g->detector;
     for (int i = 0; i < ek_detector_part_count(d, part) && !v->rc; i++) {
         uint64_t mark = ek_detector_part_mark(d, part, i);
         ek_part_of_detector(name, part, i);
-        if (!begin(v, name, mark))
+        if (!begin(v, &s, name, mark))
             continue;
-        struct ek_snap s = {.out = &v->part};
         ek_detector_part_snap(v->g->detector, part, i, &s);
-        v->rc = s.rc;
-        end(v, name, mark);
+        end(v, &s, name, mark);
     }
 }
 
@@ -150,69 +150,62 @@ static uint64_t mark_of(const struct saving *v, uint64_t windows)
 static void windows_part(struct saving *v, enum span span)
 {
     char name[EK_PART_NAME];
+    struct ek_snap s;
     for (int cell = 0; cell < ek_traffic_cells(v->g->traffic) && !v->rc; cell++) {
         struct ek_windows *w = ek_traffic_windows(v->g->traffic, cell);
         if (!w)
             continue;
         uint64_t mark = mark_of(v, span == LIFE ? ek_windows_life_mark(w) : ek_windows_now_mark(w));
         ek_part_numbered(name, span == LIFE ? EK_PART_OF_LIFE : EK_PART_OF_NOW, cell);
-        if (!begin(v, name, mark))
+        if (!begin(v, &s, name, mark))
             continue;
-        struct ek_snap s = {.out = &v->part};
         if (span == LIFE)
             ek_windows_life_snap(w, &s);
         else
             ek_windows_now_snap(w, &s);
-        v->rc = s.rc;
-        end(v, name, mark);
+        end(v, &s, name, mark);
     }
 }
 
 static void closed_windows_part(struct saving *v, int cell, struct ek_windows *w)
 {
     char name[EK_PART_NAME];
+    struct ek_snap s;
     for (int place = 0; place < ek_windows_places(w) && !v->rc; place++) {
         uint64_t mark = mark_of(v, ek_windows_place_mark(w, place));
         ek_part_of_window(name, cell, place);
-        if (!begin(v, name, mark))
+        if (!begin(v, &s, name, mark))
             continue;
-        struct ek_snap s = {.out = &v->part};
         ek_windows_place_snap(w, &s, place);
-        v->rc = s.rc;
-        end(v, name, mark);
+        end(v, &s, name, mark);
     }
 }
 
 static void drift_part(struct saving *v)
 {
-    if (!v->g->agreement || !begin(v, EK_PART_OF_DRIFT, 0))
+    struct ek_snap s;
+    if (!v->g->agreement || !begin(v, &s, EK_PART_OF_DRIFT, 0))
         return;
-    struct ek_snap s = {.out = &v->part};
     ek_agreement_watch_snap(v->g->agreement, &s);
-    v->rc = s.rc;
-    end(v, EK_PART_OF_DRIFT, 0);
+    end(v, &s, EK_PART_OF_DRIFT, 0);
 }
 
 static void guard_part(struct saving *v)
 {
-    if (!begin(v, EK_PART_OF_GUARD, 0))
+    struct ek_snap s;
+    if (!begin(v, &s, EK_PART_OF_GUARD, 0))
         return;
-    struct ek_snap s = {.out = &v->part};
     ek_guard_part_snap(v->g, &s);
-    v->rc = s.rc;
-    end(v, EK_PART_OF_GUARD, 0);
+    end(v, &s, EK_PART_OF_GUARD, 0);
 }
 
 static void plan_part(struct saving *v)
 {
-    const struct ek_guard *g = v->g;
-    if (!begin(v, EK_PART_OF_PLAN, 0))
+    struct ek_snap s;
+    if (!begin(v, &s, EK_PART_OF_PLAN, 0))
         return;
-    struct ek_snap s = {.out = &v->part};
-    ek_plan_snap(&v->g->plan, &s, g->assets->manifest->item_count,
-                 ek_cells_count(ek_detector_registry(g->detector)));
-    v->rc = s.rc;
-    end(v, EK_PART_OF_PLAN, 0);
+    ek_guard_plan_snap(v->g, &s);
+    end(v, &s, EK_PART_OF_PLAN, 0);
 }
 
 /* By rising names. */
