@@ -26,14 +26,24 @@ static void cents(struct shop *s, struct ek_query *q)
         q->x[2 * i] *= 100;
 }
 
+/* The message at hand. */
+static void observe(const struct bench *b, struct ek_guard *g)
+{
+    ck_assert_int_eq(ek_guard_observe(g, b->message.data, b->message.length, 0, NULL), EK_OK);
+}
+
 /* Lists of which from FAULT_FROM on arm B has prices in cents. */
-static void run(struct bench *b, int lists)
+static void run_guard(struct bench *b, struct ek_guard *g, int lists)
 {
     for (int i = 0; i < lists; i++) {
         state_message(&b->shop, &b->assets, &b->message, cents);
-        ck_assert_int_eq(ek_guard_observe(b->guard, b->message.data, b->message.length, 0, NULL),
-                         EK_OK);
+        observe(b, g);
     }
+}
+
+static void run(struct bench *b, int lists)
+{
+    run_guard(b, b->guard, lists);
 }
 
 static struct bench *bench_of(int lists)
@@ -386,8 +396,7 @@ START_TEST(a_list_that_is_looked_at_is_treated_and_not_counted)
         const void *a = ek_context_score(c, &looked, NULL);
         save(b, 0);
         ck_assert_int_eq(b->store.puts, 1);
-        ck_assert_int_eq(ek_guard_observe(b->guard, b->message.data, b->message.length, 0, NULL),
-                         EK_OK);
+        observe(b, b->guard);
         const void *o = ek_guard_score(b->guard, &length, NULL);
         ck_assert(a && o && looked == length && !memcmp(a, o, length));
         ck_assert_str_eq(ek_context_action(c), ek_guard_action(b->guard));
@@ -401,23 +410,26 @@ START_TEST(a_list_that_is_looked_at_is_treated_and_not_counted)
 }
 END_TEST
 
-/* One stream through one guard, and shared out among two that are joined then. */
+/* One stream through the guard, and shared out among two: the second gets one list in so many. */
+static void share_out(struct bench *b, struct ek_guard *part[2], int lists, uint64_t one_in)
+{
+    struct ek_rng r;
+    ek_rng_seed(&r, 6);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(ek_guard_new(&part[i], &b->assets, NULL), EK_OK);
+    for (int i = 0; i < lists; i++) {
+        state_message(&b->shop, &b->assets, &b->message, NULL);
+        observe(b, b->guard);
+        observe(b, part[ek_rng_below(&r, one_in) == one_in - 1]);
+    }
+}
+
 START_TEST(two_guards_together_have_counted_what_one_would)
 {
     enum { LISTS = 600 };
     struct bench *b = bench_of(0);
     struct ek_guard *part[2];
-    struct ek_rng r;
-    ek_rng_seed(&r, 6);
-    for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(ek_guard_new(&part[i], &b->assets, NULL), EK_OK);
-    for (int i = 0; i < LISTS; i++) {
-        state_message(&b->shop, &b->assets, &b->message, NULL);
-        struct ek_guard *both[] = {b->guard, part[ek_rng_below(&r, 2)]};
-        for (int k = 0; k < 2; k++)
-            ck_assert_int_eq(ek_guard_observe(both[k], b->message.data, b->message.length, 0, NULL),
-                             EK_OK);
-    }
+    share_out(b, part, LISTS, 2);
     float before[2];
     for (int i = 0; i < 2; i++)
         before[i] = ek_evidence_r(part[i]->detector->evidence, 0, 0)[0];
@@ -437,31 +449,29 @@ START_TEST(two_guards_together_have_counted_what_one_would)
 }
 END_TEST
 
-/* Lists through a guard. Returns how many of its events have this text. */
-static int run_on(struct bench *b, struct ek_guard *g, int lists, shop_change *change,
-                  const char *text)
-{
-    int found = 0;
-    const char *event;
-    for (int i = 0; i < lists; i++) {
-        state_message(&b->shop, &b->assets, &b->message, change);
-        ck_assert_int_eq(ek_guard_observe(g, b->message.data, b->message.length, 0, NULL), EK_OK);
-        size_t length;
-        ck_assert_ptr_nonnull(ek_guard_score(g, &length, NULL));
-        if (change && b->shop.arm_b)
-            ck_assert_str_eq(ek_guard_action(g), "routed");
-        while (ek_guard_next_event(g, &event))
-            found += strstr(event, text) != NULL;
-    }
-    return found;
-}
-
 static int count_events(struct ek_guard *g, const char *text)
 {
     int found = 0;
     const char *event;
     while (ek_guard_next_event(g, &event))
         found += strstr(event, text) != NULL;
+    return found;
+}
+
+/* Lists through a guard. Returns how many of its events have this text. */
+static int run_on(struct bench *b, struct ek_guard *g, int lists, shop_change *change,
+                  const char *text)
+{
+    int found = 0;
+    for (int i = 0; i < lists; i++) {
+        state_message(&b->shop, &b->assets, &b->message, change);
+        observe(b, g);
+        size_t length;
+        ck_assert_ptr_nonnull(ek_guard_score(g, &length, NULL));
+        if (change && b->shop.arm_b)
+            ck_assert_str_eq(ek_guard_action(g), "routed");
+        found += count_events(g, text);
+    }
     return found;
 }
 
@@ -491,11 +501,7 @@ START_TEST(a_change_that_both_have_found_is_one)
     shop_close(&b->shop);
     shop_open(&b->shop, SEED + 1, STATE_MARKETS);
     ck_assert_int_eq(ek_guard_new(&other, &b->assets, NULL), EK_OK);
-    for (int i = 0; i < 400; i++) {
-        state_message(&b->shop, &b->assets, &b->message, cents);
-        ck_assert_int_eq(ek_guard_observe(other, b->message.data, b->message.length, 0, NULL),
-                         EK_OK);
-    }
+    run_guard(b, other, 400);
     ck_assert_int_eq(other->plan.count, 1);
     ck_assert_int_eq(ek_guard_merge(other, b->guard, NULL), EK_OK);
     ck_assert_int_eq(other->plan.count, 1);
@@ -526,17 +532,7 @@ START_TEST(two_guards_together_remember_the_lists_that_one_would)
     enum { LISTS = EK_HISTORY + 900 };
     struct bench *b = bench_of(0);
     struct ek_guard *part[2];
-    struct ek_rng r;
-    ek_rng_seed(&r, 6);
-    for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(ek_guard_new(&part[i], &b->assets, NULL), EK_OK);
-    for (int i = 0; i < LISTS; i++) {
-        state_message(&b->shop, &b->assets, &b->message, NULL);
-        struct ek_guard *both[] = {b->guard, part[ek_rng_below(&r, 3) == 0]};
-        for (int k = 0; k < 2; k++)
-            ck_assert_int_eq(ek_guard_observe(both[k], b->message.data, b->message.length, 0, NULL),
-                             EK_OK);
-    }
+    share_out(b, part, LISTS, 3);
     ck_assert_int_eq(ek_guard_merge(part[0], part[1], NULL), EK_OK);
     const struct ek_detector *whole = b->guard->detector, *joined = part[0]->detector;
     ck_assert_uint_eq(ek_history_count(whole->history), LISTS);
