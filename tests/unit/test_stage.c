@@ -208,20 +208,26 @@ static uint64_t count(struct scene *s, const char *topic, const char *header)
     return n;
 }
 
-START_TEST(messages_come_out_or_become_dead_letters)
+/* Runs a stage on LISTS, all of which must come out or become dead letters. */
+static void run_through(struct scene *s)
 {
-    struct scene s;
-    begin(&s);
-    feed(&s, 0, LISTS);
-    start(&s);
-    struct ek_stage_stats t = wait_for(&s, LISTS);
+    feed(s, 0, LISTS);
+    start(s);
+    struct ek_stage_stats t = wait_for(s, LISTS);
     ck_assert_uint_eq(t.passed, LISTS - LISTS / 10);
     ck_assert_uint_eq(t.dead, LISTS / 10);
     ck_assert_uint_eq(t.queries, LISTS - LISTS / 10);
     ck_assert_int_eq(t.partitions, 1);
-    finish(&s);
-    ck_assert_uint_eq(count(&s, "ranked", "ek-plan"), LISTS - LISTS / 10);
-    ck_assert_uint_eq(count(&s, "ranked.dead", "ek-error"), LISTS / 10);
+    finish(s);
+    ck_assert_uint_eq(count(s, "ranked", "ek-plan"), LISTS - LISTS / 10);
+    ck_assert_uint_eq(count(s, "ranked.dead", "ek-error"), LISTS / 10);
+}
+
+START_TEST(messages_come_out_or_become_dead_letters)
+{
+    struct scene s;
+    begin(&s);
+    run_through(&s);
     end(&s);
 }
 END_TEST
@@ -246,14 +252,7 @@ START_TEST(exactly_once_messages_come_out_or_become_dead_letters)
     begin(&s);
     set(&s, "input.delivery", "exactly_once");
     set(&s, "service.instance", "one");
-    feed(&s, 0, LISTS);
-    start(&s);
-    struct ek_stage_stats t = wait_for(&s, LISTS);
-    ck_assert_uint_eq(t.passed, LISTS - LISTS / 10);
-    ck_assert_uint_eq(t.dead, LISTS / 10);
-    finish(&s);
-    ck_assert_uint_eq(count(&s, "ranked", "ek-plan"), LISTS - LISTS / 10);
-    ck_assert_uint_eq(count(&s, "ranked.dead", "ek-error"), LISTS / 10);
+    run_through(&s);
     end(&s);
 }
 END_TEST
@@ -299,12 +298,18 @@ static void make_short(struct ek_query *q, uint64_t i)
     q->items = q->items > 5 ? 5 : q->items;
 }
 
+/* Short lists, to every partition in turn. */
+static void begin_spread(struct scene *s)
+{
+    begin_with(s, PARTITIONS);
+    s->spread = PARTITIONS;
+    s->change = make_short;
+}
+
 START_TEST(several_workers_keep_the_order_of_each_partition)
 {
     struct scene s;
-    begin_with(&s, PARTITIONS);
-    s.spread = PARTITIONS;
-    s.change = make_short;
+    begin_spread(&s);
     set(&s, "pipeline.workers", "3");
     set(&s, "pipeline.batch", "2"); /* rings of 8, which are full most of the time */
     start(&s);
@@ -326,9 +331,7 @@ enum { DISTURBED = 30, ANSWER_MS = 10 };
 START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
 {
     struct scene s;
-    begin_with(&s, PARTITIONS);
-    s.spread = PARTITIONS;
-    s.change = make_short;
+    begin_spread(&s);
     set(&s, "output.librdkafka", "batch.num.messages=10");
     feed(&s, 0, MANY);
     ek_mock_disturb(s.mock, DISTURBED, ANSWER_MS);
@@ -347,9 +350,7 @@ START_TEST(a_client_that_had_enough_fetches_again_when_that_is_used_up)
 {
     enum { PARTS = 50 };
     struct scene s;
-    begin_with(&s, PARTITIONS);
-    s.spread = PARTITIONS;
-    s.change = make_short;
+    begin_spread(&s);
     set(&s, "input.librdkafka", "queued.min.messages=1");
     for (int i = 0; i < PARTS; i++)
         feed(&s, (uint64_t)i * LISTS, (uint64_t)(i + 1) * LISTS);
@@ -364,9 +365,7 @@ END_TEST
 START_TEST(exactly_once_several_workers_keep_the_order_of_each_partition)
 {
     struct scene s;
-    begin_with(&s, PARTITIONS);
-    s.spread = PARTITIONS;
-    s.change = make_short;
+    begin_spread(&s);
     set(&s, "input.delivery", "exactly_once");
     set(&s, "pipeline.workers", "3");
     set(&s, "limits.commit_every", "10ms");
@@ -384,9 +383,7 @@ END_TEST
 START_TEST(exactly_once_an_abort_goes_back_and_counts_each_list_once)
 {
     struct scene s;
-    begin_with(&s, PARTITIONS);
-    s.spread = PARTITIONS;
-    s.change = make_short;
+    begin_spread(&s);
     set(&s, "input.delivery", "exactly_once");
     set(&s, "pipeline.workers", "2");
     set(&s, "limits.commit_every", "10ms");
@@ -429,9 +426,7 @@ START_TEST(a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read
 {
     struct scene s;
     struct ek_stage_stats t;
-    begin_with(&s, PARTITIONS);
-    s.spread = PARTITIONS;
-    s.change = make_short;
+    begin_spread(&s);
     set(&s, "pipeline.workers", "2");
     feed(&s, 0, MANY);
     start(&s);
@@ -590,13 +585,12 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
 }
 END_TEST
 
-/* Short lists, so that the mock cluster keeps them all; their scores have nothing to do with what
- * the model makes of them. */
+/* Scores that have nothing to do with what the model makes of the lists. */
 static void score_at_random(struct ek_query *q, uint64_t i)
 {
     struct ek_rng r;
     ek_rng_seed_stream(&r, 9, i);
-    q->items = q->items > 5 ? 5 : q->items;
+    make_short(q, i);
     for (int k = 0; k < q->items; k++)
         q->score[k] = ek_rng_normal(&r);
 }
