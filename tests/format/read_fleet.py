@@ -12,14 +12,12 @@ import struct
 import sys
 import zlib
 
+from read_sketch import Damaged, varint
+
 BETS, SHARES = 24, 4
 CLASSES = {"scale", "power", "offset", "items", "missing", "zero", "sign", "stuck", "clip", "shape", "new_category"}
 ACTIONS = {"none", "alert", "route", "route_spread", "rescale", "silence", "route_source"}
 TIME_MAX = 2**53
-
-
-class Damaged(Exception):
-    pass
 
 
 class Body:
@@ -35,15 +33,7 @@ class Body:
         return self.data[self.at - count : self.at]
 
     def number(self, most=2**64 - 1, least=0):
-        value = shift = 0
-        while True:
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        if byte == 0 and shift > 7:
-            raise Damaged(f"a number that is spelt too long before byte {self.at}")
+        value, self.at = varint(self.data, self.at)
         if not least <= value <= most:
             raise Damaged(f"a number beyond its limit before byte {self.at}")
         return value
