@@ -41,15 +41,6 @@ static inline void state_assets_open(struct ek_assets *a, const char *rules, int
     state_require(!ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));
 }
 
-static inline void state_assets_close(struct ek_assets *a)
-{
-    ek_codec_free(a->codec);
-    ek_model_free(a->model);
-    ek_rules_free(a->rules);
-    ek_profile_free(a->profile);
-    ek_manifest_free(a->manifest);
-}
-
 /* The next list as a message. */
 static inline void state_message(struct shop *s, const struct ek_assets *a, struct ek_buf *out,
                                  shop_change *change)

@@ -127,14 +127,19 @@ int ek_assets_load(struct ek_assets **out, const char *manifest, const char *pro
     return ek_assets_load_mapped(out, manifest, profile, rules, model, NULL, NULL, NULL, e);
 }
 
-void ek_assets_free(struct ek_assets *a)
+void ek_assets_release(struct ek_assets *a)
 {
-    if (!a)
-        return;
     ek_codec_free(a->codec);
     ek_model_free(a->model);
     ek_rules_free(a->rules);
     ek_profile_free(a->profile);
     ek_manifest_free(a->manifest);
+}
+
+void ek_assets_free(struct ek_assets *a)
+{
+    if (!a)
+        return;
+    ek_assets_release(a);
     ek_free(a);
 }

@@ -33,6 +33,9 @@ int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const ch
                           const char *rules, const char *model, const struct ek_mapping *mapping,
                           const struct ek_codec_limits *limits,
                           const struct ek_assets_report *report, struct ek_error *e);
+/* Frees what they are made of: of assets that were put together by hand. ek_assets_free frees those
+ * that were loaded. */
+void ek_assets_release(struct ek_assets *a);
 /* Rules that this version reads but cannot carry out are refused, never ignored: EK_ECONFIG with
  * the place of the first such thing. */
 int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e);

@@ -114,7 +114,7 @@ static void tear_down(void)
 {
     ek_state_free(state);
     state_clear(&store);
-    state_assets_close(&assets);
+    ek_assets_release(&assets);
 }
 
 START_TEST(gathering_without_memory_leaves_nothing)

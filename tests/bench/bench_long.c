@@ -94,11 +94,7 @@ static void end(struct work *w)
         ek_buf_release(&w->healthy[i].bytes);
         ek_buf_release(&w->faulty[i].bytes);
     }
-    ek_model_free(w->assets.model);
-    ek_codec_free(w->assets.codec);
-    ek_rules_free(w->assets.rules);
-    ek_profile_free(w->assets.profile);
-    ek_manifest_free(w->assets.manifest);
+    ek_assets_release(&w->assets);
 }
 
 /* The time of list n, and one of the arms that are about then: a new one every 1,000 lists. */

@@ -132,10 +132,7 @@ static void close_work(struct work *w)
     ek_guard_free(w->guard);
     ek_buf_release(&w->message);
     ek_bench_list_release(&w->list);
-    ek_codec_free(w->assets.codec);
-    ek_rules_free(w->assets.rules);
-    ek_profile_free(w->assets.profile);
-    ek_manifest_free(w->assets.manifest);
+    ek_assets_release(&w->assets);
     free(w);
 }
 

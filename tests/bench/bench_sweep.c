@@ -153,11 +153,7 @@ static void end(struct work *w)
         ek_buf_release(&w->message[i]);
     free(w->message);
     free(w->arm_at);
-    ek_model_free(w->assets.model);
-    ek_codec_free(w->assets.codec);
-    ek_rules_free(w->assets.rules);
-    ek_profile_free(w->assets.profile);
-    ek_manifest_free(w->assets.manifest);
+    ek_assets_release(&w->assets);
 }
 
 /* Per value and per list; what a guard learns at first (cells, findings) is learnt before. */

@@ -34,7 +34,7 @@ static void pair_free(struct pair *p)
     shop_close(&p->shop);
     state_clear(&p->kept);
     ek_buf_release(&p->message);
-    state_assets_close(&p->assets);
+    ek_assets_release(&p->assets);
     free(p);
 }
 

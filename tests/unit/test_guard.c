@@ -63,11 +63,7 @@ static void teardown(struct bench *b)
     ek_buf_release(&b->message);
     stream_end(&b->stream);
     ek_guard_free(b->guard);
-    ek_codec_free(b->assets.codec);
-    ek_model_free(b->assets.model);
-    ek_rules_free(b->assets.rules);
-    ek_profile_free(b->assets.profile);
-    ek_manifest_free(b->assets.manifest);
+    ek_assets_release(&b->assets);
 }
 
 static void keep(char **held, const char *text)

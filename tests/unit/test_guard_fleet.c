@@ -58,11 +58,7 @@ static void teardown(struct bench *b)
     ek_fleet_decider_free(b->decider);
     ek_buf_release(&b->message);
     ek_buf_release(&b->record);
-    ek_codec_free(b->assets.codec);
-    ek_model_free(b->assets.model);
-    ek_rules_free(b->assets.rules);
-    ek_profile_free(b->assets.profile);
-    ek_manifest_free(b->assets.manifest);
+    ek_assets_release(&b->assets);
 }
 
 static void pass(struct bench *b, int i, int cents)

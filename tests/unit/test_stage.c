@@ -103,10 +103,7 @@ static void end(struct scene *s)
     ek_mock_stop(s->mock);
     ek_config_free(s->config);
     ek_hotel_free(s->hotel);
-    ek_codec_free(s->assets.codec);
-    ek_rules_free(s->assets.rules);
-    ek_profile_free(s->assets.profile);
-    ek_manifest_free(s->assets.manifest);
+    ek_assets_release(&s->assets);
 }
 
 static void *run(void *context)
@@ -640,7 +637,6 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     ck_assert_ptr_null(strstr(line + 1, "event=model_drift"));
     ck_assert_ptr_nonnull(strstr(line, "train with --teacher upstream"));
     free(log_text);
-    ek_model_free(s.assets.model);
     end(&s);
 }
 END_TEST

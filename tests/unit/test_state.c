@@ -63,7 +63,7 @@ static void bench_free(struct bench *b)
     shop_close(&b->shop);
     ek_buf_release(&b->message);
     state_clear(&b->store);
-    state_assets_close(&b->assets);
+    ek_assets_release(&b->assets);
     free(b);
 }
 
@@ -195,10 +195,7 @@ START_TEST(a_large_part_is_cut_into_records)
     free(store);
     ek_guard_free(g);
     ek_profile_fit_free(fit);
-    ek_codec_free(a.codec);
-    ek_profile_free(a.profile);
-    ek_rules_free(a.rules);
-    ek_manifest_free(a.manifest);
+    ek_assets_release(&a);
     ek_query_release(&q);
     ek_buf_release(&text);
 }
