@@ -50,7 +50,6 @@ struct fleet {
     /* what becomes of a record: how many copies arrive, and how many ticks late each */
     int (*fate)(struct fleet *f, int *late);
     struct ek_rng rng;
-    uint64_t tick_bytes, plan_bytes, row_bytes;
     /* what the deciders told, by state */
     struct ek_finding last[5];
     int count[5];
@@ -132,7 +131,6 @@ static inline int fleet_write(void *context, const void *bytes, size_t length)
 {
     struct fleet *f = context;
     int late[4] = {0}, copies = f->fate ? f->fate(f, late) : 1;
-    *(ek_wire_is(bytes, length, EK_FLEET_TICK) ? &f->tick_bytes : &f->row_bytes) += length;
     for (int i = 0; i < copies; i++)
         fleet_log(f, bytes, length, f->ticks + late[i]);
     return EK_OK;
@@ -179,7 +177,6 @@ static inline void fleet_deliver(struct fleet *f)
 /* A plan record goes to all who hear. */
 static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
 {
-    f->plan_bytes += record->length;
     for (int d = 0; d < FLEET_DECIDERS; d++)
         if (f->decider[d] && !f->dead[d] && !f->deaf[d])
             ck_assert_int_eq(

@@ -1,11 +1,10 @@
 /* A fleet under a virtual clock: 100 instances share 1,000 partitions, with a network between them
  * that takes its time, and no broker. It runs the code of the daemon: detectors, ticks, rows, the
- * decider, plans. One JSON object per line: what happened, and how many bytes it took.
+ * decider, plans. One JSON object per line: what happened, and when.
  */
 #include "base/rng.h"
 #include "guard/fleet_decide.h"
 #include "guard/fleet_member.h"
-#include "tests/measure.h"
 #include "tests/stream.h"
 
 #include <pthread.h>
@@ -58,7 +57,6 @@ struct instance {
     struct ek_fleet_member *member;
     int64_t stream_ms;
     int number;
-    uint64_t routed;
     struct scored scored[LISTS_PER_STEP];
 };
 
@@ -75,7 +73,6 @@ struct fleet {
     struct record *log;
     int records, room;
     struct ek_rng rng;
-    uint64_t bytes[3];       /* ticks, rows, plans */
     uint64_t version[TIMES]; /* of the lists of a ms; 0: none yet */
     uint64_t apart;          /* lists scored under another version than others of their ms */
 };
@@ -102,9 +99,7 @@ static void send_to(struct fleet *f, const void *bytes, size_t length, int to, i
 
 static int to_deciders(void *context, const void *bytes, size_t length)
 {
-    struct fleet *f = context;
-    f->bytes[ek_wire_is(bytes, length, EK_FLEET_ROWS)] += length;
-    send_to(f, bytes, length, -1, TICK_FAR_MS);
+    send_to(context, bytes, length, -1, TICK_FAR_MS);
     return EK_OK;
 }
 
@@ -134,7 +129,6 @@ static void observe(struct fleet *f, struct instance *o)
             ;
         const struct ek_plan *plan = ek_fleet_plans_at(plans, q->time_ms, o->stream_ms);
         o->scored[i] = (struct scored){q->time_ms, plan->version + 1};
-        o->routed += plan->count > 0;
     }
 }
 
@@ -210,7 +204,6 @@ static void decide(struct fleet *f, int d, struct seen *seen)
     struct ek_finding told;
     ek_buf_init(&record, 0);
     must(ek_fleet_decider_tick(f->decider[d], f->clock_ms, &record, NULL));
-    f->bytes[2] += record.length;
     if (record.length) {
         send_to(f, record.data, record.length, -1, TICK_FAR_MS);
         for (int i = 0; i < INSTANCES; i++)
@@ -312,11 +305,10 @@ static void run(struct fleet *f, enum fault fault)
 {
     struct seen seen = {-1, -1};
     int64_t from_ms = 0, first_ms = -1, all_ms = -1, died_ms = -1;
-    uint64_t late, healthy[3];
+    uint64_t late;
     start(f, fault);
     for (int n = 1; n <= WARM_STEPS; n++)
         step(f, n, &seen);
-    memcpy(healthy, f->bytes, sizeof healthy);
     from_ms = f->clock_ms;
     f->faulty = true;
     f->apart = 0;
@@ -335,12 +327,10 @@ static void run(struct fleet *f, enum fault fault)
     }
     late = late_plans(f) - late;
     printf("{\"case\":\"%s\",\"suspected_s\":%.1f,\"confirmed_s\":%.1f,\"first_s\":%.1f,"
-           "\"all_s\":%.1f,\"late\":%llu,\"apart\":%llu,\"tick_bytes_s\":%.0f,"
-           "\"plan_bytes_s\":%.0f,\"row_bytes\":%llu}\n",
+           "\"all_s\":%.1f,\"late\":%llu,\"apart\":%llu}\n",
            FAULT[fault], seconds(seen.suspected_ms, from_ms), seconds(seen.confirmed_ms, from_ms),
            seconds(first_ms, from_ms), seconds(all_ms, from_ms), (unsigned long long)late,
-           (unsigned long long)f->apart, (double)healthy[0] / (WARM_STEPS * STEP_MS / 1000.),
-           (double)healthy[2] / (WARM_STEPS * STEP_MS / 1000.), (unsigned long long)f->bytes[1]);
+           (unsigned long long)f->apart);
     fflush(stdout);
     end(f);
 }

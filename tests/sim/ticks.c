@@ -53,15 +53,10 @@ static void list(struct ek_query *q, int features, int arms, struct ek_rng *r, u
     }
 }
 
-struct kept {
-    struct ek_buf record;
-};
-
 static int keep(void *context, const void *bytes, size_t length)
 {
-    struct kept *k = context;
-    ek_buf_clear(&k->record);
-    return ek_buf_add(&k->record, bytes, length);
+    ek_buf_clear(context);
+    return ek_buf_add(context, bytes, length);
 }
 
 static size_t squeezed(const struct ek_buf *b)
@@ -101,10 +96,10 @@ static void measure(int features, int arms)
     struct ek_fleet_member *member;
     struct ek_query q;
     struct ek_rng r;
-    struct kept k;
+    struct ek_buf record;
     uint64_t number = 0;
     ek_query_init(&q);
-    ek_buf_init(&k.record, 0);
+    ek_buf_init(&record, 0);
     ek_rng_seed(&r, 5);
     must(ek_profile_fit_new(&fit, m, NULL, NULL));
     for (int i = 0; i < TRAINING; i++) {
@@ -118,15 +113,14 @@ static void measure(int features, int arms)
     must(ek_fleet_member_new(&member, d, &setup, NULL));
     for (int i = 0; i < WARM + LISTS; i++) {
         if (i == WARM)
-            must(ek_fleet_member_tick(member, 0, keep, &k, NULL));
+            must(ek_fleet_member_tick(member, 0, keep, &record, NULL));
         list(&q, features, arms, &r, number++);
         must(ek_detector_observe(d, &q, q.time_ms, NULL));
     }
-    must(ek_fleet_member_tick(member, (int64_t)number, keep, &k, NULL));
-    printf("{\"features\":%d,\"cells\":%d,\"lists\":%d,\"bytes\":%zu,\"zstd\":%zu,"
-           "\"take_ms\":%.3f}\n",
-           features, ek_cells_count(ek_detector_registry(d)), LISTS, k.record.length,
-           squeezed(&k.record), taking_ms(m, p, rules, &k.record));
+    must(ek_fleet_member_tick(member, (int64_t)number, keep, &record, NULL));
+    printf("{\"features\":%d,\"cells\":%d,\"bytes\":%zu,\"zstd\":%zu,\"take_ms\":%.3f}\n", features,
+           ek_cells_count(ek_detector_registry(d)), record.length, squeezed(&record),
+           taking_ms(m, p, rules, &record));
     fflush(stdout);
     ek_fleet_member_free(member);
     ek_detector_free(d);
@@ -135,7 +129,7 @@ static void measure(int features, int arms)
     ek_profile_fit_free(fit);
     ek_manifest_free(m);
     ek_query_release(&q);
-    ek_buf_release(&k.record);
+    ek_buf_release(&record);
 }
 
 int main(void)
