@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs"))
 import document  # noqa: E402
+from document import table  # noqa: E402
 
 NONE = "not measured"
 BUSY_PERCENT = 10  # of all processors: above that figures are rough
@@ -54,11 +55,6 @@ def number(value, unit=""):
 
 def times(row):
     return NONE if not row or row["ratio"] is None else f"{row['ratio']:.2f}"
-
-
-def table(head, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
-                      *("| " + " | ".join(cells) + " |" for cells in rows)])
 
 
 def machine(rows):

@@ -2,6 +2,11 @@
 import re
 
 
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                      *("| " + " | ".join(cells) + " |" for cells in rows)])
+
+
 def write(path, found):
     """found: {name: Markdown}. A name without its place in the document ends the program."""
     with open(path, encoding="utf-8") as stream:

@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs"))
 import document  # noqa: E402
+from document import table  # noqa: E402
 
 INSTANCES = 100
 
@@ -18,11 +19,6 @@ INSTANCES = 100
 def lines(build, name):
     program = os.path.join(build, "tests", "sim", name)
     return [json.loads(line) for line in subprocess.run([program], check=True, stdout=subprocess.PIPE).stdout.splitlines()]
-
-
-def table(head, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-                     + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def size(count):

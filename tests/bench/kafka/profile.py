@@ -12,7 +12,7 @@ import subprocess
 import place as at
 from place import Place, Stage
 
-from record import Bench, words  # noqa: E402
+from record import Bench, words
 
 FUNCTIONS = 20
 LINE = re.compile(r"\s*([\d.]+)%\s+(\S+)\s+\[(.)\]\s+(\S+)")

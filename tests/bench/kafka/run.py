@@ -10,7 +10,7 @@ import statistics
 import place as at
 from place import Place, Stage, latency, throughput
 
-from record import Bench, words  # noqa: E402
+from record import Bench, words
 
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
 UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\", max.in.flight.requests.per.connection: \"1000000\""

@@ -8,7 +8,7 @@ import contextlib
 import place as at
 from place import Place, Stage, throughput
 
-from record import Bench, words  # noqa: E402
+from record import Bench, words
 
 SHAPES = ((1, 1), (4, 1), (16, 1), (16, 2), (16, 4))  # partitions, instances
 

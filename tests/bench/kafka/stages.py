@@ -10,8 +10,8 @@ import os
 import place as at
 from place import Place, Stage, throughput
 
-import sketches  # noqa: E402
-from record import Bench, words  # noqa: E402
+import sketches
+from record import Bench, words
 
 STREAMS, PYTHON = "Kafka Streams, sketches-java", "Python, confluent-kafka, DataSketches KLL"
 
