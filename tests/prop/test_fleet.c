@@ -226,8 +226,6 @@ static int bad_network(struct fleet *f, int *late)
     return copies;
 }
 
-/* Ticks of a list of each, and an alarm level of 200 lists: there are some, and no more than that.
- */
 /* Not only when the hold is over: the lists of the other arm are right again. */
 START_TEST(a_change_that_goes_on_in_one_segment_leaves_the_others_at_once)
 {
@@ -243,6 +241,8 @@ START_TEST(a_change_that_goes_on_in_one_segment_leaves_the_others_at_once)
 }
 END_TEST
 
+/* Ticks of a list of each, and an alarm level of 200 lists: there are some, and no more than that.
+ */
 START_TEST(alarms_of_the_pool_are_no_more_frequent_than_its_budget)
 {
     struct fleet *f = start(INSTANCES, 44);
