@@ -11,8 +11,9 @@
 
 enum {
     RING_BATCHES = 4, /* what a ring holds */
-    TOGETHER = 8      /* messages that one of several workers reads before it needs the guard, which
+    TOGETHER = 32,    /* messages that one of several workers reads before it needs the guard, which
                        * moves from one processor to another with each that does */
+    LARGE = 65536     /* bytes of a message that is read alone: the others' memory stays small */
 };
 
 struct worker {
@@ -200,6 +201,17 @@ static size_t sort_out(struct worker *w, struct ek_ticket **tickets, size_t coun
     return kept;
 }
 
+/* How many of them are read before the guard is needed. */
+static size_t together(const struct worker *w, struct ek_ticket *const *tickets, size_t count)
+{
+    size_t most = count < w->together ? count : w->together, some = 1;
+    if (tickets[0]->length > LARGE)
+        return 1;
+    while (some < most && tickets[some]->length <= LARGE)
+        some++;
+    return some;
+}
+
 /* At most w->together of them. */
 static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
 {
@@ -222,7 +234,7 @@ static void *run(void *context)
     while ((count = ek_ring_take(w->ring, (void **)w->batch, most))) {
         w->wall_ms = ek_wall_ms();
         for (size_t at = 0, some; at < count; at += some) {
-            some = count - at < w->together ? count - at : w->together;
+            some = together(w, w->batch + at, count - at);
             work(w, w->batch + at, some);
         }
     }

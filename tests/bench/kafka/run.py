@@ -108,7 +108,7 @@ class Run:
 
 
 def main():
-    args = words(__doc__, messages=40000, rounds=3, seconds=10.0)
+    args = words(__doc__, messages=160000, rounds=3, seconds=10.0)
     with Place(args.build) as place:
         run = Run(place, args.build, args)
         rates = run.throughput_cases()

@@ -29,7 +29,7 @@ def measure(place, command, messages, partitions, instances):
 
 
 def main():
-    args = words(__doc__, messages=30000)
+    args = words(__doc__, messages=60000)
     command = at.run_of(args.build)
     bench = Bench("scale", args.results)
     with Place(args.build) as place:
