@@ -5,7 +5,8 @@
  * Sends COUNT lists (see load.c), made beforehand, to IN at an even pace, each with the moment at
  * which it was due as its key, so that a sender who falls behind does not hide the wait. Reads OUT
  * from its end; IN and OUT may be the same topic: what the way costs without a stage. Prints, of
- * the second half of the messages: how many, then milliseconds p50 p90 p99 p99.9 and the longest.
+ * the second half of the messages: how many came per second, then milliseconds p50 p90 p99 p99.9
+ * and the longest.
  */
 #include "base/buf.h"
 #include "data/codec.h"
@@ -30,6 +31,7 @@ struct work {
     struct ek_buf *message;
     double *delay_ms;
     int64_t got, kept;
+    int64_t first_ns, last_ns; /* when those that are kept came */
 };
 
 static void die(const char *what, const char *why)
@@ -147,8 +149,17 @@ static void take(struct work *w, const rd_kafka_message_t *m)
     if (m->err || m->key_len != sizeof due)
         return;
     memcpy(&due, m->key, sizeof due);
-    if (++w->got > w->count / 2)
-        w->delay_ms[w->kept++] = (double)(now_ns() - due) / 1e6;
+    if (++w->got <= w->count / 2)
+        return;
+    w->last_ns = now_ns();
+    if (!w->kept)
+        w->first_ns = w->last_ns;
+    w->delay_ms[w->kept++] = (double)(w->last_ns - due) / 1e6;
+}
+
+static double came_per_second(const struct work *w)
+{
+    return (double)w->kept * (double)second_ns / (double)(w->last_ns - w->first_ns + 1);
 }
 
 static int by_value(const void *a, const void *b)
@@ -195,7 +206,7 @@ int main(int argc, char **argv)
     if (w.got < w.count)
         die(w.out, "not everything came");
     qsort(w.delay_ms, (size_t)w.kept, sizeof *w.delay_ms, by_value);
-    printf("%lld %.3f %.3f %.3f %.3f %.3f\n", (long long)w.kept, quantile(&w, .5), quantile(&w, .9),
-           quantile(&w, .99), quantile(&w, .999), w.delay_ms[w.kept - 1]);
+    printf("%.1f %.3f %.3f %.3f %.3f %.3f\n", came_per_second(&w), quantile(&w, .5),
+           quantile(&w, .9), quantile(&w, .99), quantile(&w, .999), w.delay_ms[w.kept - 1]);
     return 0;
 }

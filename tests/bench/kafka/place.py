@@ -157,7 +157,7 @@ def throughput(place, stage, first, last, partitions=PARTITIONS):
 
 
 def latency(place, source, target, rate, count, encoding, faulty_from=None):
-    """Milliseconds from producer to consumer: {quantile: value}."""
+    """Messages per second that came, and milliseconds from producer to consumer: {quantile: value}."""
     words = [place.broker.address, source, target, PARTITIONS, int(rate), count, encoding,
              count if faulty_from is None else faulty_from]
     told = subprocess.run([place.tool("latency"), *map(str, words)], capture_output=True, text=True, check=False,
@@ -165,4 +165,4 @@ def latency(place, source, target, rate, count, encoding, faulty_from=None):
     if told.returncode:
         raise SystemExit(told.stderr)
     values = list(map(float, told.stdout.split()))
-    return dict(zip(("p50", "p90", "p99", "p99.9", "longest"), values[1:]))
+    return values[0], dict(zip(("p50", "p90", "p99", "p99.9", "longest"), values[1:]))

@@ -3,7 +3,8 @@
 
 Throughput: a topic is full of lists (20 items, 136 features); forwarder and `run` take turns, each reads it from the
 start into an empty topic. The rate is that at which the output grew on the broker between 30% and 95% of the messages.
-Latency: a producer sends at half of that rate, with the moment of sending in the key; a consumer reads the output.
+Latency: a producer sends at half of the rate at which producer, stage and consumer together get through, with the moment
+of sending in the key; a consumer reads the output.
 """
 import statistics
 
@@ -13,6 +14,7 @@ from place import Place, Stage, latency, throughput
 from record import Bench, words
 
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
+FLAT_OUT = 1000000  # messages/s, more than anything here gets through
 UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\", max.in.flight.requests.per.connection: \"1000000\""
 UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), ("broker", ", processor time of the broker"))
 
@@ -58,21 +60,19 @@ class Run:
                               {name: [r[name][key] for r in rounds] for name in (FORWARDER, QUICK)})
         self.bench.line(title + ", lists that were routed", "%", statistics.median(r[None]["routed"] for r in rounds), None,
                         None)
-        return statistics.median(r[None]["messages/s"] for r in rounds)
 
     def throughput_cases(self):
-        """Messages per second of ours, {(encoding, faulty): rate}."""
-        rates, n = {}, self.args.messages
+        n, warm = self.args.messages, False
         for encoding, spelt in (("bin", "bin"), ("array", "float32 array")):
             for faulty, what in ((None, "nothing routed"), (n // 10, "5 features routed")):
                 source = self.place.stream(n, encoding, faulty)
                 title = f"136 features, 20 items, {spelt}, {what}"
-                if not rates:
+                if not warm:
                     self.warm(source)
-                rates[encoding, bool(faulty)] = self.case(title, source)
+                    warm = True
+                self.case(title, source)
                 self.apart(title, source) if encoding == "bin" else None
                 self.place.delete(source)
-        return rates
 
     def apart(self, title, source):
         """The same with the broker on one half of the processors and the client on the other."""
@@ -83,21 +83,26 @@ class Run:
         self.case(title + ", broker and client apart", source, at.halves()[1])
         at.pin(self.place.broker_pid, self.place.all_cores)
 
-    def latency_case(self, title, rate, faulty):
-        count = int(rate * self.args.seconds)
-        faulty_from = count // 10 if faulty else None
-        source, target = self.place.topic(), self.place.topic()
-        direct = latency(self.place, source, source, rate, count, "bin", faulty_from)
-        self.place.delete(source)
-        found = {}
-        for name in (None, FORWARDER):
-            command, producer = self.contenders[name]
-            source, target = self.place.topic(), self.place.topic()
-            with Stage(self.place, command, source, target, producer):
-                latency(self.place, source, target, 50, 100, "bin")  # until all are connected
-                found[name] = latency(self.place, source, target, rate, count, "bin", faulty_from)
+    def through(self, name, rate, count, faulty):
+        """(messages per second that came, {quantile: ms}); name FORWARDER or None for ours, "" for no stage at all."""
+        source, faulty_from = self.place.topic(), count // 10 if faulty else None
+        if name == "":
+            came = latency(self.place, source, source, rate, count, "bin", faulty_from)
             self.place.delete(source)
-            self.place.delete(target)
+            return came
+        (command, producer), target = self.contenders[name], self.place.topic()
+        with Stage(self.place, command, source, target, producer):
+            latency(self.place, source, target, 50, 100, "bin")  # until all are connected
+            came = latency(self.place, source, target, rate, count, "bin", faulty_from)
+        self.place.delete(source)
+        self.place.delete(target)
+        return came
+
+    def latency_case(self, title, faulty):
+        rate = self.through(None, FLAT_OUT, self.args.messages // 4, faulty)[0] / 2
+        count = int(rate * self.args.seconds)
+        direct = self.through("", rate, count, faulty)[1]
+        found = {name: self.through(name, rate, count, faulty)[1] for name in (None, FORWARDER)}
         for quantile in direct:
             self.bench.case(f"{title}, from producer to consumer, {quantile}", "ms", found[None][quantile],
                             {FORWARDER: found[FORWARDER][quantile], "limit: no stage": direct[quantile]})
@@ -111,9 +116,9 @@ def main():
     args = words(__doc__, messages=160000, rounds=3, seconds=10.0)
     with Place(args.build) as place:
         run = Run(place, args.build, args)
-        rates = run.throughput_cases()
+        run.throughput_cases()
         for faulty, what in ((False, "nothing routed"), (True, "5 features routed")):
-            run.latency_case(f"136 features, 20 items, bin, {what}, half of the highest rate", rates["bin", faulty] / 2, faulty)
+            run.latency_case(f"136 features, 20 items, bin, {what}, half of the highest rate", faulty)
 
 
 if __name__ == "__main__":
