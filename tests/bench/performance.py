@@ -118,10 +118,8 @@ def latency(rows):
     for case in dict.fromkeys(r["case"] for r in rows.of("kafka") if ", from producer to consumer, " in r["case"]):
         quantile = case.rsplit(", ", 1)[1]
         out.append([re.sub(", half of.*", "", case).removeprefix(KAFKA), quantile,
-                    *(number(rows.value("kafka", case, None, p)) for p in (None, FORWARDER, "limit: no stage")),
-                    number(rows.value("kafka", case.replace("from producer to consumer", "added by the stage")))])
-    return table(["case", "", "through `run`, ms", "through the forwarder, ms", "no stage, ms", "added by `run`"], out) \
-        if out else NONE
+                    *(number(rows.value("kafka", case, None, p)) for p in (None, FORWARDER, "limit: no stage"))])
+    return table(["case", "", "through `run`, ms", "through the forwarder, ms", "no stage, ms"], out) if out else NONE
 
 
 def by_peer(bench, unit):

@@ -106,9 +106,6 @@ class Run:
         for quantile in direct:
             self.bench.case(f"{title}, from producer to consumer, {quantile}", "ms", found[None][quantile],
                             {FORWARDER: found[FORWARDER][quantile], "limit: no stage": direct[quantile]})
-        for quantile in direct:
-            self.bench.line(f"{title}, added by the stage, {quantile}", "ms", found[None][quantile] - direct[quantile], None,
-                            None)
         self.bench.line(f"{title}, messages sent", "messages/s", rate, None, None)
 
 
