@@ -76,6 +76,8 @@ struct ek_config {
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
     char *alert_topic; /* NULL: none */
+    char *state_topic; /* NULL: nothing is kept */
+    int64_t state_every_ms;
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
     int64_t log_level; /* enum ek_log_level */
     int64_t message_bytes, items_max, cells, in_flight_messages, in_flight_bytes;

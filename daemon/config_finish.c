@@ -65,6 +65,17 @@ static bool same(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
+/* A compacted topic keeps the last record of a key only: nothing else may go there. */
+static int check_state(const struct ek_config *c, struct ek_error *e)
+{
+    static const char key[] = "state.topic";
+    int rc = check_written(c, key, c->state_topic, e);
+    if (!rc && (same(c->state_topic, c->output_topic) || same(c->state_topic, c->dead_letter) ||
+                same(c->state_topic, c->alert_topic)))
+        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an output too", key, c->state_topic);
+    return rc;
+}
+
 static int check_topics(const struct finishing *f)
 {
     const struct ek_config *c = f->c;
@@ -86,6 +97,8 @@ static int check_topics(const struct finishing *f)
         rc = told(
             f, alerts,
             ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", alerts, c->alert_topic));
+    if (!rc && c->state_topic)
+        rc = told(f, "state.topic", check_state(c, f->e));
     return rc;
 }
 

@@ -137,8 +137,7 @@ static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_
 
 static void read_one(const struct worker *w, const struct ek_ticket *t, struct ek_shared_list *l)
 {
-    l->offset = t->offset;
-    l->seen = &t->lane->seen;
+    l->ticket = t;
     l->rc = prepare(w, t, l->context, &l->why);
 }
 
@@ -181,7 +180,8 @@ static bool failed(const struct ek_crew *c)
 static void send_or_return(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l)
 {
     struct ek_error e = {0};
-    if (failed(w->crew)) {
+    bool over = t->silent && l->rc != EK_ENOMEM;
+    if (over || failed(w->crew)) {
         give_back(w->crew, t);
     } else if (pass_on(w, t, l, &e)) {
         fail(w->crew, &e);

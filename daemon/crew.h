@@ -2,10 +2,10 @@
  *
  * Messages given to one worker leave in the order they were given. A ticket that was given is
  * either with the producer afterwards, or comes back through ek_crew_returned: because its
- * partition was taken away, because sending failed for good, or because the crew has failed. After
- * a failure nothing is sent any more and every ticket comes back.
- * Owner: the caller; what it is made with must outlive it. Threads: all functions belong to the one
- * that reads.
+ * partition was taken away, because sending failed for good, because the crew has failed, or
+ * because nothing was to be sent for it. After a failure nothing is sent any more and every ticket
+ * comes back. Owner: the caller; what it is made with must outlive it. Threads: all functions
+ * belong to the one that reads.
  */
 #ifndef EK_DAEMON_CREW_H
 #define EK_DAEMON_CREW_H

@@ -43,6 +43,17 @@ void ek_board_free(struct ek_board *b)
     ek_free(b);
 }
 
+void ek_board_turn(struct ek_board *b, struct ek_traffic *traffic)
+{
+    pthread_mutex_lock(&b->lock);
+    for (int i = 0; i < b->cells; i++)
+        forget(&b->cell[i]);
+    b->cells = b->next_cell = b->next_feature = 0;
+    b->traffic = traffic;
+    b->training = ek_traffic_training(traffic);
+    pthread_mutex_unlock(&b->lock);
+}
+
 static bool same(const char *a, const char *b)
 {
     return a && b ? !strcmp(a, b) : a == b;

@@ -4,7 +4,7 @@
  * here; it never waits for a reader, who may hold the board while it writes a page: then the
  * figures come with the next step. So figures of one cell may be of different moments, and a sweep
  * over all takes (features x cells / EK_BOARD_FEATURES) steps. Owner: the caller. Threads: _step
- * belongs to that of the guard, the others are for any.
+ * and _turn belong to that of the guard, the others are for any.
  */
 #ifndef EK_DAEMON_FEATURE_BOARD_H
 #define EK_DAEMON_FEATURE_BOARD_H
@@ -22,6 +22,8 @@ struct ek_board;
 struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
                               struct ek_traffic *traffic);
 void ek_board_free(struct ek_board *b);
+/* Another traffic of the same profile and rules from now on; what is shown begins anew. */
+void ek_board_turn(struct ek_board *b, struct ek_traffic *traffic);
 /* The next features. EK_ENOMEM: they are not shown. */
 int ek_board_step(struct ek_board *b);
 

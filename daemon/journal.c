@@ -153,6 +153,15 @@ static uint64_t oldest(const struct ek_journal *j)
     return j->count > j->keep ? j->count - j->keep : 0;
 }
 
+void ek_journal_begin_anew(struct ek_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    json_array_clear(j->findings);
+    json_decref(j->plan);
+    j->plan = NULL;
+    pthread_mutex_unlock(&j->lock);
+}
+
 int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
 {
     int rc = EK_OK;

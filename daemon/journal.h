@@ -32,6 +32,9 @@ void ek_journal_free(struct ek_journal *j);
 /* Takes one event. EK_ENOMEM: it is lost, the rest stays. */
 int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change);
 
+/* Nothing is open and no plan in force; what happened stays. */
+void ek_journal_begin_anew(struct ek_journal *j);
+
 /* Appends events after number *after as lines and moves it on; the first event is number 1. */
 int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out);
 /* Appends the last n events as a JSON array, oldest first. */

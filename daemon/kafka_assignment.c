@@ -1,8 +1,14 @@
+#include "daemon/cli.h"
 #include "daemon/kafka_input_internal.h"
 
 #include <string.h>
 
-enum { COMMITTED_WAIT_MS = 5000, COMMIT_WAIT_MS = 5000 };
+enum {
+    COMMITTED_WAIT_MS = 5000,
+    COMMITTED_SLICE_MS = 1000,
+    INSIST_MS = 30000,
+    COMMIT_WAIT_MS = 5000
+};
 
 int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
 {
@@ -45,19 +51,70 @@ static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
     return known;
 }
 
-static void open_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+/* The same where a state depends on it, which an answer that is only late must not cost: waits for
+ * as long as a transaction may be in the way. NULL: nobody waits any more, or there was none. */
+static rd_kafka_topic_partition_list_t *
+insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
-    rd_kafka_topic_partition_list_t *known = ask_committed(in, parts);
+    struct ek_error e;
+    int64_t until = ek_now_ms() + in->config->transaction_ms + INSIST_MS;
+    while (!in->hooks.stopping(in->hooks.context)) {
+        rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+        rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_SLICE_MS);
+        for (int i = 0; !err && i < known->cnt; i++)
+            err = known->elems[i].err;
+        if (!err)
+            return known;
+        rd_kafka_topic_partition_list_destroy(known);
+        if (ek_now_ms() < until)
+            continue;
+        ek_fail(&e, EK_EIO,
+                "kafka: committed offsets, which say where the state is, are not to be had: %s",
+                rd_kafka_err2str(err));
+        ek_kafka_fail(&in->watch, &e);
+        return NULL;
+    }
+    return NULL;
+}
+
+static void note_starts(rd_kafka_topic_partition_list_t *parts,
+                        const rd_kafka_topic_partition_list_t *known)
+{
+    for (int i = 0; i < parts->cnt; i++)
+        if (known->elems[i].offset >= 0)
+            parts->elems[i].offset = known->elems[i].offset;
+}
+
+static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t *known)
+{
     for (int i = 0; i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];
-        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, p->offset)) {
+        int64_t offset = p->offset < 0 ? -1 : p->offset;
+        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, offset)) {
             struct ek_error e;
             ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
             ek_kafka_fail(&in->watch, &e);
-            break;
+            return false;
         }
         ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
-                     p->topic, p->partition, (long long)p->offset);
+                     p->topic, p->partition, (long long)offset);
+    }
+    return true;
+}
+
+/* With a state it is known from here on where to read. */
+static void open_lanes(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    struct ek_error e;
+    rd_kafka_topic_partition_list_t *known =
+        in->keeper ? insist_on_committed(in, parts) : ask_committed(in, parts);
+    if (!known)
+        return;
+    if (open_each(in, known) && in->keeper) {
+        if (ek_keeper_restore(in->keeper, known, &e))
+            ek_kafka_fail(&in->watch, &e);
+        else
+            note_starts(parts, known);
     }
     rd_kafka_topic_partition_list_destroy(known);
 }
@@ -115,15 +172,17 @@ static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_lis
 static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     bool lost = rd_kafka_assignment_lost(in->client);
+    mark_leaving(in, parts);
     if (lost) {
         ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
                     "another member may have them already: nothing is committed");
     } else {
-        mark_leaving(in, parts);
         in->hooks.drain(in->hooks.context, in->drain_ms);
         if (in->config->delivery == EK_AT_LEAST_ONCE)
             ek_input_commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
     }
+    if (in->keeper)
+        ek_keeper_left(in->keeper, lost);
     close_lanes(in, parts);
 }
 

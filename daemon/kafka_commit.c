@@ -2,21 +2,43 @@
 #include "daemon/kafka_input_internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SEEK_FOR_EVER = -1 }; /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
 
-/* Offsets that moved since the last commit; NULL when none did. */
+void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_lane *lane,
+                         int64_t offset, const char *pointer)
+{
+    rd_kafka_topic_partition_t *p =
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition);
+    p->offset = offset;
+    if (!pointer)
+        return;
+    p->metadata_size = strlen(pointer);
+    p->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size); /* freed with the list */
+    memcpy(p->metadata, pointer, p->metadata_size);
+}
+
+/* Offsets that moved since the last commit, or whose state has; NULL when none did. */
 static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
 {
     rd_kafka_topic_partition_list_t *list = NULL;
     for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        if (!lane->open || lane->next < 0 || lane->next == lane->committed)
+        bool same = lane->next == lane->committed && (lane->pointed || !lane->pointer);
+        bool held = in->keeper && ek_keeper_holds(in->keeper, lane);
+        if (!lane->open || lane->next < 0 || same || held)
             continue;
         if (!list)
             list = rd_kafka_topic_partition_list_new(8);
-        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = lane->next;
+        ek_input_add_offset(list, lane, lane->next, lane->pointer);
     }
     return list;
+}
+
+static bool carries(const rd_kafka_topic_partition_t *p, const char *pointer)
+{
+    return pointer && p->metadata_size == strlen(pointer) &&
+           !memcmp(p->metadata, pointer, p->metadata_size);
 }
 
 static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
@@ -24,8 +46,10 @@ static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t 
     for (int i = 0; i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &list->elems[i];
         struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
-        if (lane && !p->err)
-            lane->committed = p->offset;
+        if (!lane || p->err)
+            continue;
+        lane->committed = p->offset;
+        lane->pointed = lane->pointed || carries(p, lane->pointer);
     }
 }
 
@@ -95,6 +119,16 @@ static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, stru
     return rc;
 }
 
+/* Where reading goes on after the tickets of a lane were cut loose: at its committed offset, or
+ * before it at what the guard has not counted yet. */
+static int64_t resume_at(struct ek_input *in, struct ek_lane *lane)
+{
+    int64_t seen = in->keeper ? ek_keeper_seen(in->keeper, lane) : lane->committed;
+    int64_t from = seen < lane->committed ? seen : lane->committed;
+    ek_lanes_expect(lane, from);
+    return from;
+}
+
 /* A partition of which nothing was read since its commit is where it must be. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 {
@@ -104,10 +138,10 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
         if (!lane->open || lane->taken <= lane->committed)
             continue;
         ek_lanes_rewind(in->lanes, lane);
-        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset =
-            lane->committed;
+        int64_t from = resume_at(in, lane);
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = from;
         ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
-                     lane->topic, lane->partition, (long long)lane->committed);
+                     lane->topic, lane->partition, (long long)from);
     }
     if (list->cnt)
         rc = seek(in, list, e);

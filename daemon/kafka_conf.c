@@ -14,8 +14,11 @@ enum {
     PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
     PREFETCH_KBYTES = 64 << 10,     /* of all workers together */
     PREFETCH_KBYTES_MIN = 8 << 10,
+    HEARTBEAT_MS = 500,    /* with which a member hears of a rebalance */
     QUEUE_BACKOFF_MS = 10, /* until a full queue is looked at again */
     BACKOFF_VERSION = 0x020300ff,
+    STATE_MESSAGES = 100000, /* the most of a state that may wait to be sent */
+    STATE_KBYTES = 1 << 20,
     LINGER_SHARE = 4, /* of the latency that is allowed */
 };
 
@@ -157,6 +160,8 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     if (!rc)
         rc = ek_kafka_conf_set(conf, "partition.assignment.strategy", "range", e);
     if (!rc)
+        rc = set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
+    if (!rc)
         rc = set_number(conf, "max.partition.fetch.bytes",
                         at_least(message, PARTITION_FETCH_BYTES_MIN), e);
     if (!rc)
@@ -217,11 +222,15 @@ static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
         rc = ek_kafka_conf_set(conf, "partitioner", "murmur2_random", e);
     if (!rc)
         rc = set_number(conf, "message.max.bytes", PRODUCE_BYTES_MAX, e);
+    int64_t state = c->state_topic ? 1 : 0; /* a base goes out at once */
     if (!rc)
-        rc = set_number(conf, "queue.buffering.max.messages", 2 * c->in_flight_messages + 10000, e);
+        rc = set_number(conf, "queue.buffering.max.messages",
+                        2 * c->in_flight_messages + 10000 + state * STATE_MESSAGES, e);
     return rc ? rc
               : set_number(conf, "queue.buffering.max.kbytes",
-                           (2 * c->in_flight_bytes + 2 * c->message_bytes) >> 10, e);
+                           ((2 * c->in_flight_bytes + 2 * c->message_bytes) >> 10) +
+                               state * STATE_KBYTES,
+                           e);
 }
 
 /* A configuration that is complete, or none. */

@@ -69,6 +69,7 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
         return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
     in->config = tools->config;
     in->lanes = tools->lanes;
+    in->keeper = tools->keeper;
     in->bell = tools->bell;
     in->readers = tools->readers;
     in->hooks = *hooks;
@@ -147,6 +148,8 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     int rc = goes_on(in, lane, raw, e);
     if (rc)
         return rc;
+    if (raw->offset < lane->taken)
+        lane->sends = 0; /* the topic was made anew, so these are others */
     struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
@@ -156,6 +159,7 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     t->length = raw->len;
     t->stamp_ms = stamp_of(raw);
     t->message = raw;
+    t->silent = raw->offset < lane->sends;
     *ticket = t;
     return EK_OK;
 }
@@ -180,7 +184,7 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
 static const struct ek_lane *behind(struct ek_input *in, int reader)
 {
     for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        int64_t low = -1, high = -1, next = lane->tail ? lane->tail->offset + 1 : lane->next;
+        int64_t low = -1, high = -1, next = lane->taken >= 0 ? lane->taken : lane->next;
         if (!lane->open || next < 0 ||
             ek_input_reader_of(in, lane->topic, lane->partition) != reader)
             continue;

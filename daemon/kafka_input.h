@@ -21,7 +21,9 @@
 #include "daemon/metrics.h"
 
 struct ek_input;
+struct ek_keeper;
 struct rd_kafka_consumer_group_metadata_s;
+struct rd_kafka_topic_partition_list_s;
 
 struct ek_input_hooks {
     void *context;
@@ -29,11 +31,14 @@ struct ek_input_hooks {
     void (*drain)(void *context, int64_t wait_ms);
     /* Partitions were assigned or taken away. */
     void (*assigned)(void *context, bool ready, int partitions);
+    /* Whether the end was asked for, so that nothing is worth waiting for. */
+    bool (*stopping)(void *context);
 };
 
 struct ek_input_tools {
     const struct ek_config *config;
     struct ek_lanes *lanes;
+    struct ek_keeper *keeper; /* of the state; NULL: none is kept */
     struct ek_metrics *metrics;
     struct ek_log *log;
     const struct ek_bell *bell; /* rings when there is something to serve or to read */
@@ -57,6 +62,9 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
 
 /* Commits what moved since the last time, without waiting. */
 void ek_input_commit(struct ek_input *in);
+/* Adds an offset that is to be committed; what goes with it may be NULL. */
+void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list, const struct ek_lane *lane,
+                         int64_t offset, const char *pointer);
 /* Who we are in the group now, for offsets that go with a transaction. The caller destroys it. */
 struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
 /* Goes back to the committed offsets: tickets that are out become loose, and what was read behind

@@ -5,11 +5,13 @@
 
 #include "daemon/kafka_error.h"
 #include "daemon/kafka_input.h"
+#include "daemon/kafka_state.h"
 
 struct ek_input {
     rd_kafka_t *client;
     const struct ek_config *config;
     struct ek_lanes *lanes;
+    struct ek_keeper *keeper; /* NULL: no state is kept */
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
     struct ek_topics *topics;

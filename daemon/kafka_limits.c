@@ -13,6 +13,7 @@ enum { BATCH_HEAD = 61, RECORD_HEAD = 3, VARINT_MAX = 5, ASK_MS = 5000 };
 struct ek_limits {
     const char *topics[EK_LIMITS_TOPICS];
     atomic_size_t bytes[EK_LIMITS_TOPICS];
+    int compacted[EK_LIMITS_TOPICS];
     size_t count;
     struct ek_log *log;
     rd_kafka_queue_t *answers; /* NULL: nothing was asked */
@@ -30,6 +31,7 @@ int ek_limits_new(struct ek_limits **out, const char *const *topics, size_t coun
     for (size_t i = 0; i < count; i++) {
         l->topics[i] = topics[i];
         atomic_init(&l->bytes[i], EK_LIMIT_ASSUMED);
+        l->compacted[i] = -1;
     }
     *out = l;
     return EK_OK;
@@ -90,10 +92,15 @@ static void take(struct ek_limits *l, const rd_kafka_ConfigResource_t *r)
         return;
     }
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(r, &count);
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(rd_kafka_ConfigEntry_name(entries[i]), "max.message.bytes") &&
-            !ek_parse_i64(rd_kafka_ConfigEntry_value(entries[i]), EK_WHOLE, &value) && value > 0)
+    for (size_t i = 0; i < count; i++) {
+        const char *name = rd_kafka_ConfigEntry_name(entries[i]);
+        const char *text = rd_kafka_ConfigEntry_value(entries[i]);
+        if (text && !strcmp(name, "cleanup.policy"))
+            l->compacted[number] = strstr(text, "compact") != NULL;
+        if (text && !strcmp(name, "max.message.bytes") && !ek_parse_i64(text, EK_WHOLE, &value) &&
+            value > 0)
             atomic_store(&l->bytes[number], (size_t)value);
+    }
 }
 
 /* No answer at all says nothing about the topics, and is asked for again. */
@@ -128,6 +135,11 @@ bool ek_limits_serve(struct ek_limits *l, int wait_ms)
 size_t ek_limits_of(const struct ek_limits *l, size_t number)
 {
     return atomic_load_explicit(&l->bytes[number], memory_order_relaxed);
+}
+
+int ek_limits_compacted(const struct ek_limits *l, size_t number)
+{
+    return l->compacted[number];
 }
 
 size_t ek_limits_least(const struct ek_limits *l)

@@ -37,6 +37,9 @@ bool ek_limits_serve(struct ek_limits *l, int wait_ms);
 size_t ek_limits_of(const struct ek_limits *l, size_t number);
 size_t ek_limits_least(const struct ek_limits *l);
 
+/* Whether topic `number` is compacted; -1: not known. */
+int ek_limits_compacted(const struct ek_limits *l, size_t number);
+
 /* The most bytes that a batch of this one message has. headers may be NULL. */
 size_t ek_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers);
 

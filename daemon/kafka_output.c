@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_state_topic.h"
 #include "daemon/kafka_txn.h"
 
 #include <inttypes.h>
@@ -49,6 +50,11 @@ static void finish(struct ek_output *o, struct ek_ticket *t)
     rd_kafka_message_destroy(t->message);
     t->message = NULL;
     ek_lanes_done(o->lanes, t);
+}
+
+void ek_output_pass_over(struct ek_output *o, struct ek_ticket *t)
+{
+    finish(o, t);
 }
 
 void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
@@ -115,7 +121,13 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     struct ek_output *o = ((struct ek_kafka_watch *)opaque)->owner;
     struct ek_ticket *t = report->_private;
     (void)rk;
-    if (!t) {
+    if (report->_private == o) {
+        o->state_unacked--;
+        o->state_refused = o->state_refused || report->err;
+        if (report->err && !o->closing)
+            ek_kafka_report_topic(&o->watch, report->err, EK_KAFKA_DELIVER,
+                                  rd_kafka_topic_name(report->rkt), NULL);
+    } else if (!t) {
         if (report->err && !o->closing)
             ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(report->err));
     } else if (report->err && o->closing) {
@@ -205,12 +217,16 @@ static int name_transactions(struct ek_output *o, struct ek_error *e)
 
 static int make_limits(struct ek_output *o, struct ek_error *e)
 {
-    const char *topics[] = {
+    const char *topics[EK_LIMITS_TOPICS] = {
         [EK_WRITES_RANKED] = o->config->output_topic,
         [EK_WRITES_DEAD] = o->config->dead_letter,
-        [EK_WRITES_ALERTS] = o->config->alert_topic,
     };
-    return ek_limits_new(&o->limits, topics, o->config->alert_topic ? 3 : 2, o->watch.log, e);
+    size_t count = EK_WRITES_OTHERS;
+    if (o->config->alert_topic)
+        topics[o->alerts_number = count++] = o->config->alert_topic;
+    if (o->config->state_topic)
+        topics[o->state_number = count++] = o->config->state_topic;
+    return ek_limits_new(&o->limits, topics, count, o->watch.log, e);
 }
 
 static int make_clients(struct ek_output *o, struct ek_error *e)
@@ -222,7 +238,12 @@ static int make_clients(struct ek_output *o, struct ek_error *e)
     o->dead = topic_of(o, o->config->dead_letter, e);
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
-    return o->ranked && o->dead && (o->alerts || !o->config->alert_topic) ? EK_OK : EK_EIO;
+    if (o->config->state_topic)
+        o->state = ek_state_topic_new(o->client, o->config->state_topic, e);
+    return o->ranked && o->dead && (o->alerts || !o->config->alert_topic) &&
+                   (o->state || !o->config->state_topic)
+               ? EK_OK
+               : EK_EIO;
 }
 
 static int make_parts(struct ek_output *o, struct ek_error *e)
@@ -277,14 +298,20 @@ static int partitions_of(struct ek_output *o, rd_kafka_topic_t *topic, int wait_
     return count;
 }
 
-static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
+/* A topic that was just made is not known to all brokers at once. */
+static bool may_still_come(struct ek_output *o, const char *name)
 {
     int64_t now = ek_now_ms();
     if (!o->missing_since_ms) {
         o->missing_since_ms = now;
         ek_log_write(o->watch.log, EK_LOG_WARN, "topic_missing", "topic=%s", name);
     }
-    if (now - o->missing_since_ms < TOPIC_WAIT_MS)
+    return now - o->missing_since_ms < TOPIC_WAIT_MS;
+}
+
+static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
+{
+    if (may_still_come(o, name))
         return EK_OK;
     int rc = ek_fail(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name", name);
     if (e)
@@ -318,11 +345,11 @@ void ek_output_probe(struct ek_output *o)
 
 static void free_clients(struct ek_output *o)
 {
-    rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts};
+    rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts, o->state};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
         if (topics[i])
             rd_kafka_topic_destroy(topics[i]);
-    o->ranked = o->dead = o->alerts = NULL;
+    o->ranked = o->dead = o->alerts = o->state = NULL;
     if (o->alone)
         rd_kafka_destroy(o->alone);
     if (o->client)
@@ -344,6 +371,38 @@ static int obey_limits(struct ek_output *o, struct ek_error *e)
     return make_clients(o, e);
 }
 
+/* Partitions of the largest input that is there. */
+static int input_partitions(struct ek_output *o, int wait_ms)
+{
+    int most = 0;
+    for (size_t i = 0; i < o->config->topics.count; i++) {
+        rd_kafka_topic_t *topic = topic_of(o, o->config->topics.items[i], NULL);
+        int count = topic ? partitions_of(o, topic, wait_ms) : 0;
+        if (topic)
+            rd_kafka_topic_destroy(topic);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Whether the topic of the state is there and fit for it. */
+static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
+{
+    int count = o->state ? partitions_of(o, o->state, wait_ms) : 0;
+    *ready = !o->state;
+    if (!o->state || count < 0 || (!count && may_still_come(o, o->config->state_topic)))
+        return EK_OK;
+    const struct ek_state_topic_facts facts = {
+        .partitions = count,
+        .compacted = ek_limits_compacted(o->limits, o->state_number),
+        .batch_bytes = ek_limits_of(o->limits, o->state_number),
+        .input_partitions = input_partitions(o, wait_ms)};
+    int rc = ek_state_topic_check(o->config, &facts, e);
+    o->state_partitions = count;
+    *ready = !rc;
+    return rc;
+}
+
 void ek_output_ask_limits(struct ek_output *o)
 {
     ek_limits_ask(o->limits, o->client, -1);
@@ -363,12 +422,14 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
             return topic_missing(o, rd_kafka_topic_name(topics[i]), e);
     }
     ek_limits_ask(o->limits, o->client, o->some_broker);
-    if (ek_limits_serve(o->limits, wait_ms)) {
-        int rc = obey_limits(o, e);
-        *ready = !rc;
-        return rc;
-    }
-    return ek_output_poll(o, 0, e);
+    if (!ek_limits_serve(o->limits, wait_ms))
+        return ek_output_poll(o, 0, e);
+    bool fit;
+    int rc = check_state(o, wait_ms, &fit, e);
+    if (!rc && fit)
+        rc = obey_limits(o, e);
+    *ready = !rc && fit;
+    return rc;
 }
 
 bool ek_output_keeps_partitions(struct ek_output *o, const char *name)
@@ -399,11 +460,40 @@ void ek_output_tell(struct ek_output *o, const char *json)
     if (!o->alerts)
         return;
     size_t bytes = ek_limits_batch_bytes(strlen(o->config->service_name), strlen(json), NULL);
-    rd_kafka_resp_err_t err = bytes > ek_limits_of(o->limits, EK_WRITES_ALERTS)
+    rd_kafka_resp_err_t err = bytes > ek_limits_of(o->limits, o->alerts_number)
                                   ? RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE
                                   : tell_now(o, json);
     if (err)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(err));
+}
+
+int ek_output_state_partitions(const struct ek_output *o)
+{
+    return o->state_partitions;
+}
+
+/* Exactly once there are no reports; at least once the output itself stands for the ticket. */
+bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r)
+{
+    rd_kafka_resp_err_t err =
+        rd_kafka_producev(o->client, RD_KAFKA_V_RKT(o->state), RD_KAFKA_V_PARTITION(r->partition),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                          RD_KAFKA_V_VALUE((void *)(uintptr_t)r->bytes, r->length),
+                          RD_KAFKA_V_KEY(r->key, r->key_length), RD_KAFKA_V_TIMESTAMP(r->time_ms),
+                          RD_KAFKA_V_OPAQUE(o->records ? NULL : o), RD_KAFKA_V_END);
+    if (err)
+        ek_log_text(o->watch.log, EK_LOG_WARN, "state_not_sent", rd_kafka_err2str(err));
+    else
+        o->state_unacked += !o->records;
+    return !err;
+}
+
+size_t ek_output_state_unacked(struct ek_output *o, bool *refused)
+{
+    *refused = o->state_refused;
+    if (!o->state_unacked)
+        o->state_refused = false;
+    return o->state_unacked;
 }
 
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)

@@ -44,11 +44,29 @@ int ek_outlet_forward(struct ek_outlet *o, struct ek_ticket *t, const void *byte
 /* Sends the ticket's message as it came, with the reason in headers. */
 int ek_outlet_dead_letter(struct ek_outlet *o, struct ek_ticket *t, enum ek_code code,
                           const char *reason, struct ek_error *e);
+/* Finishes a ticket for which nothing was to be sent. */
+void ek_output_pass_over(struct ek_output *o, struct ek_ticket *t);
 /* Gives a ticket up without sending anything: its partition, if it is still ours, commits nothing
  * more. */
 void ek_output_abandon(struct ek_output *o, struct ek_ticket *t);
 /* Sends one event to the alert topic, if there is one. Losing it is logged, not fatal. */
 void ek_output_tell(struct ek_output *o, const char *json);
+
+/* A record of a state; the topic has so many partitions once the output was prepared. False when
+ * the client takes no more: what was sent of the base is worth nothing then. Thread: the one that
+ * reads. */
+struct ek_output_record {
+    int partition;
+    const char *key;
+    const void *bytes; /* NULL: the key is deleted */
+    size_t key_length, length;
+    int64_t time_ms;
+};
+int ek_output_state_partitions(const struct ek_output *o);
+bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r);
+/* At least once: how many of them the brokers have not acknowledged yet; when that is none, whether
+ * one was refused since it was so last. */
+size_t ek_output_state_unacked(struct ek_output *o, bool *refused);
 
 /* Asks the brokers again how large a message may be; the answer comes with a later poll. */
 void ek_output_ask_limits(struct ek_output *o);

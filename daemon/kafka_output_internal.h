@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 enum { EK_OUTLETS_MAX = EK_WORKERS_MAX };
-/* Topics that are written, as the limits number them. */
-enum { EK_WRITES_RANKED, EK_WRITES_DEAD, EK_WRITES_ALERTS };
+/* Topics that are written, as the limits number them; the others as far as there are any. */
+enum { EK_WRITES_RANKED, EK_WRITES_DEAD, EK_WRITES_OTHERS };
 
 /* What a ticket remembers: the kind of its output, whether it went out alone, and for dead letters
  * the code of the reason above that. */
@@ -20,7 +20,11 @@ enum ek_outcome { PASSED, ROUTED, DEAD, KIND = 3, ALONE = 4, CODE_SHIFT = 4 };
 struct ek_output {
     rd_kafka_t *client;
     rd_kafka_t *alone; /* at least once: sends batches of one message; NULL until it is needed */
-    rd_kafka_topic_t *ranked, *dead, *alerts; /* alerts may be NULL */
+    rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* the last two may be NULL */
+    size_t alerts_number, state_number;               /* among the limits */
+    int state_partitions;
+    size_t state_unacked; /* at least once: records of the state on their way */
+    bool state_refused;   /* and one of them did not arrive */
     const struct ek_config *config;
     struct ek_lanes *lanes;
     struct ek_kafka_watch watch;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_output_internal.h"
+#include "daemon/kafka_state.h"
 #include "daemon/kafka_txn.h"
 
 /* A message that a broker refuses voids its transaction. What came of it is the same the next time,
@@ -57,14 +58,28 @@ static bool reach(const struct ek_cut *cut)
     return ours;
 }
 
-static rd_kafka_topic_partition_list_t *offsets_of(struct ek_lanes *lanes)
+/* With a base those of all partitions it knows, since all of them have another pointer now. */
+static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_transactor_tools *t)
 {
+    char text[EK_POINTER_BYTES];
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(lanes, lane)); lane->reached = -1)
-        if (lane->reached >= 0)
-            rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset =
-                lane->reached;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(t->lanes, lane)); lane->reached = -1) {
+        bool too = t->keeper && ek_keeper_concerns(t->keeper, lane);
+        const char *pointer = t->keeper ? ek_keeper_pointer(t->keeper, lane, text) : NULL;
+        if (lane->reached >= 0 || too)
+            ek_input_add_offset(list, lane, lane->reached >= 0 ? lane->reached : lane->committed,
+                                pointer);
+    }
     return list;
+}
+
+/* The last parts of a transaction. False when the client took not all of them. */
+static bool add_last(struct ek_transactor *t)
+{
+    struct ek_keeper *keeper = t->tools.keeper;
+    if (keeper && !ek_keeper_due(keeper))
+        return true;
+    return (!keeper || ek_keeper_save(keeper)) && ek_output_send_records(t->tools.output);
 }
 
 static void end(struct ek_transactor *t)
@@ -72,10 +87,10 @@ static void end(struct ek_transactor *t)
     struct ek_cut cut;
     ek_output_cut(t->tools.output, &cut);
     bool ours = reach(&cut);
-    rd_kafka_topic_partition_list_t *offsets = offsets_of(t->tools.lanes);
     t->ending = cut.sent;
     if (ours)
-        ours = ek_output_send_records(t->tools.output);
+        ours = add_last(t);
+    rd_kafka_topic_partition_list_t *offsets = offsets_of(&t->tools);
     rd_kafka_consumer_group_metadata_t *group = ours ? ek_input_group(t->tools.input) : NULL;
     if (group) {
         ek_txn_commit(t->txn, offsets, group);
@@ -96,6 +111,8 @@ static void settle(struct ek_transactor *t, bool committed)
         ek_output_settle(t->tools.output, ticket, committed);
     }
     ek_output_settle_records(t->tools.output, committed);
+    if (t->tools.keeper)
+        ek_keeper_settle(t->tools.keeper, committed);
     ek_metrics_count(t->tools.metrics, committed ? EK_COUNT_TXN_COMMITTED : EK_COUNT_TXN_ABORTED,
                      1);
     if (committed)
@@ -138,16 +155,21 @@ static int go_back(struct ek_transactor *t, struct ek_error *e)
     return rc;
 }
 
+/* Alerts wait for a base where there are any. */
+static bool something_else(const struct ek_transactor *t, const struct ek_handed *h)
+{
+    return t->tools.keeper ? ek_keeper_due(t->tools.keeper) : h->records;
+}
+
 static bool due(const struct ek_transactor *t, bool now)
 {
     struct ek_handed h = ek_output_handed(t->tools.output);
     const struct ek_config *c = t->tools.config;
     if (h.spoilt)
         return true;
-    if (!h.messages && !h.records)
+    if (!h.messages && !something_else(t, &h))
         return false;
-    return (now && h.messages) || ek_now_ms() >= t->due_ms ||
-           h.bytes >= (size_t)c->transaction_bytes ||
+    return now || ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
            h.messages >= (size_t)c->in_flight_messages / HURRY_PART;
 }
 

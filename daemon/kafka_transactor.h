@@ -8,8 +8,10 @@
  * Two things hold for each input partition: a message is sent if it lies at or behind the committed
  * offset, and taken into account by the guard if it lies at or behind `seen`. After an abort
  * reading goes back to the committed offset, `seen` does not: what comes again is sent again and
- * counted once. A transaction that has a message of a partition which is not ours any more is
- * aborted. Owner: the caller; what it is made with must outlive it. Threads: the one that reads.
+ * counted once. A base of the state is the last part of a transaction now and then, and alerts go
+ * with it: what comes again after a crash is what had not been told. A transaction that has a
+ * message of a partition which is not ours any more is aborted. Owner: the caller; what it is made
+ * with must outlive it. Threads: the one that reads.
  */
 #ifndef EK_DAEMON_KAFKA_TRANSACTOR_H
 #define EK_DAEMON_KAFKA_TRANSACTOR_H
@@ -24,6 +26,7 @@ struct ek_transactor_tools {
     struct ek_lanes *lanes;
     struct ek_input *input;
     struct ek_output *output; /* that ek_output_prepare has found ready */
+    struct ek_keeper *keeper; /* of the state; NULL: none is kept */
     struct ek_metrics *metrics;
     struct ek_log *log;
     const struct ek_bell *bell;

@@ -1,6 +1,7 @@
 #include "daemon/lanes.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ void ek_lanes_free(struct ek_lanes *l)
     for (struct ek_lane *lane = l->first, *next; lane; lane = next) {
         next = lane->sibling;
         ek_free(lane->topic);
+        ek_free(lane->pointer);
         ek_free(lane);
     }
     ek_free(l->numbered);
@@ -111,6 +113,23 @@ void ek_lanes_rewind(struct ek_lanes *l, struct ek_lane *lane)
     lane->expected = first;
 }
 
+void ek_lanes_expect(struct ek_lane *lane, int64_t from)
+{
+    lane->taken = from;
+    lane->expected = lane->expected >= from && from == lane->committed ? lane->expected : -1;
+}
+
+int ek_lane_point(struct ek_lane *lane, const char *pointer)
+{
+    char *copy = pointer ? ek_strdup(pointer) : NULL;
+    if (pointer && !copy)
+        return EK_ENOMEM;
+    ek_free(lane->pointer);
+    lane->pointer = copy;
+    lane->pointed = false;
+    return EK_OK;
+}
+
 struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partition, int64_t next)
 {
     struct ek_lane *lane = lane_of(l, topic, partition);
@@ -124,6 +143,8 @@ struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partiti
     lane->committed = next;
     lane->taken = lane->expected = -1;
     lane->keeps = -1;
+    lane->sends = 0;
+    ek_lane_point(lane, NULL);
     return lane;
 }
 
@@ -133,12 +154,14 @@ struct ek_lane *ek_lanes_find(struct ek_lanes *l, const char *topic, int partiti
     return lane && lane->open ? lane : NULL;
 }
 
-/* Takes finished tickets off the head; the position follows. */
+/* Takes finished tickets off the head; the position follows, and never goes back to those that are
+ * for the guard alone. */
 static void advance(struct ek_lanes *l, struct ek_lane *lane)
 {
     struct ek_ticket *t;
     while ((t = lane->head) && t->done) {
-        lane->next = t->offset + 1;
+        if (lane->next <= t->offset)
+            lane->next = t->offset + 1;
         lane->head = t->next;
         give_back(l, t);
     }
@@ -180,8 +203,10 @@ struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_
     lane->tail = t;
     lane->taken = offset + 1;
     lane->expected = -1;
-    if (lane->next < 0)
+    if (lane->next < 0) {
         lane->next = lane->committed = offset;
+        lane->seen = lane->seen < offset ? offset : lane->seen; /* nobody else has the lane yet */
+    }
     l->in_flight++;
     return t;
 }

@@ -31,6 +31,10 @@ struct ek_lane {
     int64_t reached;   /* what the transaction that is being ended says; -1 none */
     int64_t seen;      /* behind the last list that the guard has counted, whatever became of its
                         * output; of the worker that has the partition, under the guard's lock */
+    bool sealed;       /* lists count here no more; under the guard's lock */
+    int64_t sends;     /* what comes below is for the guard alone: its output was sent before */
+    char *pointer;     /* goes with its commits (daemon/state_pointer.h); NULL: nothing */
+    bool pointed;      /* the last commit had it */
     int keeps;         /* whether outputs stay in their partition; -1: not found out yet */
     struct ek_ticket *head, *tail;
     struct ek_lane *sibling, *namesake; /* the next of all; of this partition number */
@@ -45,6 +49,7 @@ struct ek_ticket {
     size_t loaded;       /* bytes that count as being in flight */
     unsigned epoch;
     bool done;
+    bool silent; /* for the guard alone: nothing is to be sent */
     /* Of who works on it. */
     const void *bytes; /* the value of the message; NULL for one that is null */
     size_t length;
@@ -68,6 +73,10 @@ struct ek_lane *ek_lanes_find(struct ek_lanes *l, const char *topic, int partiti
 void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane);
 /* The same, and the lane stays open at its committed offset: all behind it comes again. */
 void ek_lanes_rewind(struct ek_lanes *l, struct ek_lane *lane);
+/* The next message is that at `from` or one behind it, which may lie before what is committed. */
+void ek_lanes_expect(struct ek_lane *lane, int64_t from);
+/* Sets what goes with the commits of a lane, a copy; NULL: nothing. EK_ENOMEM. */
+int ek_lane_point(struct ek_lane *lane, const char *pointer);
 /* Walks all lanes, closed ones included: start with NULL. */
 struct ek_lane *ek_lanes_each(struct ek_lanes *l, struct ek_lane *after);
 

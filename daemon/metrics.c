@@ -58,6 +58,7 @@ static const struct series COUNTERS[] = {
     {"evenkeel_transactions_total", "{result=\"committed\"}", EK_COUNT_TXN_COMMITTED},
     {"evenkeel_transactions_total", "{result=\"aborted\"}", EK_COUNT_TXN_ABORTED},
     {"evenkeel_repeated_messages_total", "", EK_COUNT_REPEATED},
+    {"evenkeel_replayed_messages_total", "", EK_COUNT_REPLAYED},
     {"evenkeel_consumed_bytes_total", "", EK_COUNT_BYTES_IN},
     {"evenkeel_produced_bytes_total", "", EK_COUNT_BYTES_OUT},
 };
@@ -94,6 +95,8 @@ static const struct family FAMILIES[] = {
     {"evenkeel_transactions_total", "counter", "Transactions of exactly-once delivery."},
     {"evenkeel_repeated_messages_total", "counter",
      "Messages that came again and were sent, but not observed, again."},
+    {"evenkeel_replayed_messages_total", "counter",
+     "Messages that were read again after a restore and observed, but not sent, again."},
     {"evenkeel_consumed_bytes_total", "counter", "Bytes of message values taken."},
     {"evenkeel_produced_bytes_total", "counter", "Bytes of message values acknowledged."},
     {"evenkeel_observed_queries_total", "counter", "Queries the guard has observed."},

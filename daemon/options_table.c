@@ -136,7 +136,21 @@ static const struct ek_option OPTIONS[] = {
      .reloadable = true,
      .help = "rules; without them the built-in ones, which observe only"},
 
-    LATER("state", "state that survives in a compacted topic"),
+    {.key = "state.topic",
+     .type = EK_OPTION_TEXT,
+     AT(state_topic),
+     .help =
+         "compacted topic for what the guard has learnt, with as many partitions as the largest "
+         "input at least; a restart or another instance goes on from it; without it each starts "
+         "anew"},
+    {.key = "state.every",
+     .type = EK_OPTION_DURATION,
+     AT(state_every_ms),
+     .initial = "10s",
+     .low = SECONDS(1),
+     .high = SECONDS(3600),
+     .help = "how often it is written, besides what is written when a finding or the plan changes "
+             "and when partitions are taken away; what came since is read again after a crash"},
     LATER("fleet", "several instances that act as one"),
 
     {.key = "alerts.kafka.topic",

@@ -83,16 +83,21 @@ static void show_progress(struct ek_shared_guard *s)
     ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
 }
 
+/* A partition may be lost, or be gone back in, while its lists are on their way: then they come
+ * again, here or elsewhere, and count when they do. */
 static void take(struct ek_shared_guard *s, struct ek_shared_list *l, int64_t now_ms)
 {
-    if (l->offset < *l->seen) {
+    const struct ek_ticket *t = l->ticket;
+    bool loose = ek_ticket_loose(t);
+    if (loose || t->lane->sealed || t->offset < t->lane->seen) {
         l->rc = ek_guard_look(s->guard, l->context, &l->why);
-        ek_metrics_count(s->metrics, EK_COUNT_REPEATED, 1);
+        ek_metrics_count(s->metrics, EK_COUNT_REPEATED, !loose && !t->silent);
         return;
     }
     l->rc = ek_guard_take(s->guard, l->context, now_ms, &l->why);
     if (!l->rc)
-        *l->seen = l->offset + 1;
+        t->lane->seen = t->offset + 1;
+    ek_metrics_count(s->metrics, EK_COUNT_REPLAYED, t->silent);
 }
 
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
@@ -107,6 +112,18 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
     }
     show_progress(s);
     pthread_mutex_unlock(&s->lock);
+}
+
+int ek_shared_guard_hold(struct ek_shared_guard *s,
+                         int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+                         void *context, struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = work(context, &s->guard, e);
+    tell(s);
+    show_progress(s);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
 }
 
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "daemon/kafka_output.h"
+#include "daemon/lanes.h"
 #include "evenkeel.h"
 
 #include <stdint.h>
@@ -23,8 +24,7 @@ struct ek_shared_list {
     struct ek_context *context;
     int rc;
     struct ek_error why;
-    int64_t offset; /* in its partition */
-    int64_t *seen;  /* of the partition: offsets below it were taken into account before */
+    const struct ek_ticket *ticket; /* of the message */
 };
 
 int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
@@ -35,9 +35,15 @@ void ek_shared_guard_free(struct ek_shared_guard *s);
 /* Where events go besides; NULL before there is one. Before the first list. */
 void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
 /* ek_guard_take for each of these that can be taken, in this order and no other list between; of
- * one that was taken into account before, ek_guard_look. */
+ * one that was taken into account before, or whose partition is not ours any more, ek_guard_look.
+ */
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
                           int64_t now_ms);
+/* Calls `work` with the guard while no list is taken, and tells what comes of it. It may put
+ * another guard in the place of this one, which it frees then. What work returns. */
+int ek_shared_guard_hold(struct ek_shared_guard *s,
+                         int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+                         void *context, struct ek_error *e);
 /* As ek_guard_tick; the metrics and the board of agreement follow. */
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
                          struct ek_error *e);

@@ -9,6 +9,7 @@
 #include "daemon/kafka.h"
 #include "daemon/kafka_input.h"
 #include "daemon/kafka_output.h"
+#include "daemon/kafka_state.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/shared_guard.h"
@@ -47,6 +48,7 @@ struct ek_stage {
     struct ek_input *input;
     struct ek_output *output;
     struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
+    struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
     struct ek_crew *crew;
     struct ek_bell bell;
     struct ek_ticket **batch; /* [config->batch] */
@@ -61,19 +63,60 @@ static void take_returned(struct ek_stage *s)
 {
     struct ek_ticket *t;
     while ((t = ek_crew_returned(s->crew)))
-        ek_output_abandon(s->output, t);
+        if (t->silent)
+            ek_output_pass_over(s->output, t);
+        else
+            ek_output_abandon(s->output, t);
+}
+
+/* At least once; with exactly once a base is a part of a transaction. */
+static void keep_base(struct ek_stage *s)
+{
+    if (!s->keeper || s->transactor)
+        return;
+    if (ek_keeper_serve(s->keeper))
+        s->commit_due_ms = 0;
+    if (ek_keeper_due(s->keeper))
+        ek_keeper_save(s->keeper);
+}
+
+/* Has what was handed over sent and acknowledged, or committed. A failure comes again in the loop
+ * of the stage. */
+static int settle_some(struct ek_stage *s, bool now)
+{
+    if (s->transactor)
+        return ek_transactor_step(s->transactor, now, NULL);
+    ek_output_flush(s->output, DRAIN_SLICE_MS);
+    return EK_OK;
+}
+
+/* What is to be handed over with the partitions that leave. */
+static void keep_state(struct ek_stage *s, int64_t until_ms)
+{
+    int rc = EK_OK;
+    ek_keeper_part(s->keeper);
+    while (!ek_keeper_parted(s->keeper) && ek_now_ms() < until_ms && !rc) {
+        keep_base(s);
+        rc = settle_some(s, true);
+        take_returned(s);
+        if (s->transactor && !ek_keeper_parted(s->keeper))
+            ek_bell_wait(&s->bell, DRAIN_NAP_MS);
+        if (!s->transactor)
+            ek_keeper_serve(s->keeper);
+    }
+    if (!ek_keeper_parted(s->keeper))
+        ek_log_text(s->log, EK_LOG_WARN, "state_not_handed_over",
+                    "brokers did not take it in time: the next owner reads again what came since "
+                    "the last one");
 }
 
 static void drain(void *context, int64_t wait_ms)
 {
     struct ek_stage *s = context;
     int64_t until = ek_now_ms() + wait_ms;
-    int rc = EK_OK; /* a failure comes again in the loop of the stage */
+    int rc = EK_OK;
     while (!ek_lanes_left(s->lanes) && ek_now_ms() < until && !rc) {
-        if (s->transactor)
-            rc = ek_transactor_step(s->transactor, !ek_crew_waiting(s->crew), NULL);
-        else
-            ek_output_flush(s->output, DRAIN_SLICE_MS);
+        rc = settle_some(s, !ek_crew_waiting(s->crew));
         take_returned(s);
         if (!ek_lanes_left(s->lanes))
             ek_bell_wait(&s->bell, DRAIN_NAP_MS);
@@ -81,6 +124,18 @@ static void drain(void *context, int64_t wait_ms)
     if (!ek_lanes_left(s->lanes))
         ek_log_write(s->log, EK_LOG_WARN, "drain_cut_short", "in_flight=%zu",
                      ek_lanes_in_flight(s->lanes));
+    if (s->keeper)
+        keep_state(s, until);
+}
+
+static bool stopping(struct ek_stage *s)
+{
+    return atomic_load_explicit(&s->stopping, memory_order_relaxed);
+}
+
+static bool is_stopping(void *context)
+{
+    return stopping(context);
 }
 
 static void assigned(void *context, bool ready, int partitions)
@@ -119,11 +174,31 @@ static int make_crew(struct ek_stage *s, const struct ek_assets *assets, struct 
     return ek_crew_new(&s->crew, &tools, e);
 }
 
+static int make_keeper(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+{
+    if (!s->config->state_topic)
+        return EK_OK;
+    const struct ek_keeper_tools tools = {.config = s->config,
+                                          .assets = assets,
+                                          .lanes = s->lanes,
+                                          .guard = s->guard,
+                                          .output = s->output,
+                                          .metrics = s->metrics,
+                                          .journal = s->journal,
+                                          .board = s->board,
+                                          .agreement = s->agreement,
+                                          .log = s->log,
+                                          .context = s,
+                                          .stopping = is_stopping};
+    return ek_keeper_new(&s->keeper, &tools, e);
+}
+
 static int make_input(struct ek_stage *s, struct ek_error *e)
 {
-    const struct ek_input_hooks hooks = {s, drain, assigned};
+    const struct ek_input_hooks hooks = {s, drain, assigned, is_stopping};
     const struct ek_input_tools tools = {.config = s->config,
                                          .lanes = s->lanes,
+                                         .keeper = s->keeper,
                                          .metrics = s->metrics,
                                          .log = s->log,
                                          .bell = &s->bell,
@@ -147,6 +222,8 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
         rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
     if (!rc)
         rc = make_crew(s, assets, e);
+    if (!rc)
+        rc = make_keeper(s, assets, e);
     return rc ? rc : make_input(s, e);
 }
 
@@ -181,6 +258,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_crew_free(s->crew);
     ek_output_free(s->output);
     ek_input_free(s->input);
+    ek_keeper_free(s->keeper);
     ek_lanes_free(s->lanes);
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
@@ -197,15 +275,11 @@ void ek_stage_stop(struct ek_stage *s)
     atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
 }
 
-static bool stopping(struct ek_stage *s)
-{
-    return atomic_load_explicit(&s->stopping, memory_order_relaxed);
-}
-
 /* What is due by the clock. */
 static int keep_time(struct ek_stage *s, struct ek_error *e)
 {
     int64_t now = ek_now_ms();
+    keep_base(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_metrics_gauge(s->metrics, EK_GAUGE_WAITING, ek_crew_waiting(s->crew));
     if (now >= s->commit_due_ms && !s->transactor) {
@@ -345,6 +419,7 @@ static int make_transactor(struct ek_stage *s, struct ek_error *e)
                                               .lanes = s->lanes,
                                               .input = s->input,
                                               .output = s->output,
+                                              .keeper = s->keeper,
                                               .metrics = s->metrics,
                                               .log = s->log,
                                               .bell = &s->bell};
@@ -368,6 +443,9 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 {
     ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
                  s->config->service_name, s->config->brokers, s->config->group);
+    if (!s->keeper)
+        ek_log_text(s->log, EK_LOG_INFO, "state_not_kept",
+                    "without 'state.topic' a restart begins anew");
     int rc = ek_crew_start(s->crew, e);
     if (!rc)
         rc = read_on(s, e);
@@ -464,6 +542,8 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     int rc = ek_metrics_write(s->metrics, out);
     if (!rc)
         rc = ek_agreement_board_metrics(s->agreement, out);
+    if (!rc && s->keeper)
+        rc = ek_keeper_metrics(s->keeper, out);
     return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
 }
 
@@ -478,6 +558,10 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         rc = ek_buf_text(out, ",\"model\":");
     if (!rc)
         rc = ek_agreement_board_json(s->agreement, out);
+    if (!rc)
+        rc = ek_buf_text(out, ",\"state\":");
+    if (!rc)
+        rc = s->keeper ? ek_keeper_json(s->keeper, out) : ek_buf_text(out, "null");
     if (rc)
         return rc;
     return ek_buf_printf(out,

@@ -140,3 +140,35 @@ int ek_admin_set_topic(const char *brokers, const char *topic, const char *name,
     rd_kafka_ConfigResource_destroy(config);
     return finish(&a, topic);
 }
+
+int ek_admin_empty(const char *brokers, const char *topic, int partition, long long before)
+{
+    struct asking a = ask(brokers);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = before;
+    rd_kafka_DeleteRecords_t *records = rd_kafka_DeleteRecords_new(list);
+    rd_kafka_DeleteRecords(a.client, &records, 1, NULL, a.queue);
+    rd_kafka_DeleteRecords_destroy(records);
+    rd_kafka_topic_partition_list_destroy(list);
+    return finish(&a, topic);
+}
+
+int ek_admin_commit(const char *brokers, const char *group, const char *topic, long long offset,
+                    const char *metadata)
+{
+    char why[200];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof why);
+    rd_kafka_conf_set(conf, "group.id", group, why, sizeof why);
+    rd_kafka_t *client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_add(list, topic, 0);
+    p->offset = offset;
+    p->metadata_size = strlen(metadata);
+    p->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size);
+    memcpy(p->metadata, metadata, p->metadata_size);
+    rd_kafka_resp_err_t err = rd_kafka_commit(client, list, 0);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(client);
+    return err ? told(group, rd_kafka_err2str(err)) : 0;
+}

@@ -6,6 +6,8 @@
  *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
  *     ektool count  BROKERS TOPIC
  *     ektool delete BROKERS TOPIC
+ *     ektool empty  BROKERS TOPIC PARTITION OFFSET   deletes what comes before it
+ *     ektool commit BROKERS GROUP TOPIC OFFSET METADATA   of partition 0
  *     ektool set    BROKERS TOPIC SETTING VALUE
  *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, revoke likewise: rights, see admin.h
  *
@@ -279,11 +281,16 @@ int main(int argc, char **argv)
         return do_count(rest);
     if (!strcmp(verb, "delete") && argc == 4)
         return ek_admin_delete_topic(rest[0], rest[1]);
+    if (!strcmp(verb, "empty") && argc == 6)
+        return ek_admin_empty(rest[0], rest[1], number(rest[2]), number(rest[3]));
+    if (!strcmp(verb, "commit") && argc == 7)
+        return ek_admin_commit(rest[0], rest[1], rest[2], number(rest[3]), rest[4]);
     if (!strcmp(verb, "set") && argc == 6)
         return ek_admin_set_topic(rest[0], rest[1], rest[2], rest[3]);
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
-    fputs("usage: ektool wait|create|send|read|count|delete|set|allow|revoke BROKERS ...\n",
+    fputs("usage: ektool wait|create|send|read|count|delete|empty|commit|set|allow|revoke BROKERS "
+          "...\n",
           stderr);
     return 2;
 }

@@ -111,6 +111,14 @@ class Broker:
     def delete(self, topic):
         tool("delete", self.address, topic)
 
+    def empty(self, topic, partition, offset):
+        """Deletes what a partition has before that offset."""
+        tool("empty", self.address, topic, partition, offset)
+
+    def commit(self, group, topic, offset, metadata):
+        """Commits an offset of partition 0 for a group."""
+        tool("commit", self.address, group, topic, offset, metadata)
+
     def set(self, topic, name, value):
         tool("set", self.address, topic, name, value)
 
@@ -241,7 +249,7 @@ class Daemon:
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
-                 delivery="at_least_once", instance=None):
+                 delivery="at_least_once", instance=None, state=None):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -258,7 +266,8 @@ class Daemon:
                       f"output: {{topic: {target}, dead_letter: {target}.dead, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
-                      f"{alert}http: {{listen: \"{self.http}\"}}\n"
+                      f"{alert}state: {{{state or ''}}}\n"
+                      f"http: {{listen: \"{self.http}\"}}\n"
                       f"message: {{{message}}}\n"
                       f"log: {{{log}}}\n"
                       f"limits: {{{limits}}}\n"

@@ -88,8 +88,7 @@ END_TEST
 
 START_TEST(what_comes_later_is_said_and_not_ignored)
 {
-    refused("state: {topic: s, every: 10s}\n",
-            "conf/run.yaml:4:8: 'state' is not available in this version");
+    refused("fleet: {topic: s}\n", "conf/run.yaml:4:8: 'fleet' is not available in this version");
     refused("alerts:\n  - {webhook: {url: x}}\n",
             "conf/run.yaml:5:15: 'alerts.webhook' is not available in this version");
     refused("message: {layout: item}\n",
@@ -126,6 +125,10 @@ START_TEST(a_stage_may_not_feed_itself)
 {
     refused("alerts:\n  - {kafka: {topic: scored}}\n",
             "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'scored' is an input too");
+    refused("state: {topic: scored}\n",
+            "conf/run.yaml:4:9: 'state.topic': topic 'scored' is an input too");
+    refused("state: {topic: ranked}\n",
+            "conf/run.yaml:4:9: 'state.topic': topic 'ranked' is an output too");
     refused("alerts:\n  - {kafka: {topic: ranked}}\n",
             "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'ranked' is an output too");
     refused("alerts:\n  - {kafka: {topic: \"a b\"}}\n",

@@ -152,6 +152,52 @@ START_TEST(the_first_message_tells_where_a_lane_begins_that_did_not_know)
 }
 END_TEST
 
+START_TEST(what_is_read_before_the_committed_offset_moves_it_only_behind_it)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 50);
+    ek_lanes_expect(lane, 30);
+    ck_assert_int_eq(lane->taken, 30);
+    ek_lanes_done(l, ek_lanes_take(l, lane, 30));
+    ek_lanes_done(l, ek_lanes_take(l, lane, 49));
+    ck_assert_int_eq(lane->next, 50);
+    ek_lanes_done(l, ek_lanes_take(l, lane, 50));
+    ck_assert_int_eq(lane->next, 51);
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(a_lane_that_goes_back_before_its_commit_expects_anything_from_there)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 50);
+    struct ek_ticket *a = ek_lanes_take(l, lane, 48), *b = ek_lanes_take(l, lane, 50);
+    ek_lanes_rewind(l, lane);
+    ek_lanes_expect(lane, 49);
+    ck_assert_int_eq(lane->next, 50);
+    ck_assert_int_eq(lane->taken, 49);
+    ck_assert_int_eq(lane->expected, -1);
+    ek_lanes_done(l, a);
+    ek_lanes_done(l, b);
+    ek_lanes_free(l);
+}
+END_TEST
+
+START_TEST(the_pointer_of_a_lane_is_of_its_assignment)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = ek_lanes_open(l, "t", 0, 0);
+    lane->pointed = true;
+    ck_assert_int_eq(ek_lane_point(lane, "here"), 0);
+    ck_assert(!lane->pointed);
+    ck_assert_str_eq(lane->pointer, "here");
+    ck_assert_ptr_eq(ek_lanes_open(l, "t", 0, 0), lane);
+    ck_assert_ptr_null(lane->pointer);
+    ck_assert_int_eq(ek_lane_point(lane, "there"), 0);
+    ek_lanes_free(l);
+}
+END_TEST
+
 START_TEST(only_lanes_that_are_leaving_are_waited_for)
 {
     struct ek_lanes *l = ek_lanes_new();
@@ -178,5 +224,8 @@ Suite *suite_lanes(void)
                     a_ticket_is_loose_from_the_loss_of_its_partition_on,
                     a_lane_that_goes_back_takes_everything_behind_its_commit_again,
                     the_first_message_tells_where_a_lane_begins_that_did_not_know,
+                    what_is_read_before_the_committed_offset_moves_it_only_behind_it,
+                    a_lane_that_goes_back_before_its_commit_expects_anything_from_there,
+                    the_pointer_of_a_lane_is_of_its_assignment,
                     only_lanes_that_are_leaving_are_waited_for);
 }

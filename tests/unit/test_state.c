@@ -6,6 +6,7 @@
 #include "data/capture.h"
 #include "decide/detector_internal.h"
 #include "guard/guard_internal.h"
+#include "guard/recall.h"
 #include "guard/state_head.h"
 #include "guard/traffic.h"
 #include "num/windows.h"
@@ -472,6 +473,43 @@ static int run_on(struct bench *b, struct ek_guard *g, int lists, shop_change *c
     return found;
 }
 
+struct recalled {
+    int findings, plans;
+    char last[2000];
+};
+
+static int recall(void *context, const char *json)
+{
+    struct recalled *r = context;
+    bool finding = strstr(json, "\"state\":\"updated\"") != NULL;
+    r->findings += finding;
+    r->plans += strstr(json, "\"event\":\"plan\"") != NULL;
+    if (finding)
+        snprintf(r->last, sizeof r->last, "%s", json);
+    return EK_OK;
+}
+
+START_TEST(a_loaded_guard_can_say_what_is_open_without_telling_it_again)
+{
+    struct bench *b = bench_of(700);
+    struct recalled before = {0}, after = {0};
+    enum ek_state_fit fit;
+    const char *json;
+    count_events(b->guard, "");
+    save(b, 0);
+    ck_assert_int_eq(ek_guard_recall(b->guard, recall, &before), EK_OK);
+    ck_assert_int_eq(before.findings, 1);
+    struct ek_state *state = state_of(&b->store, 1);
+    struct ek_guard *g = load(state, &b->assets, &fit);
+    ck_assert_int_eq(ek_guard_recall(g, recall, &after), EK_OK);
+    ck_assert_mem_eq(&after, &before, sizeof after);
+    ck_assert_int_eq(ek_guard_next_event(g, &json), 0);
+    ek_guard_free(g);
+    ek_state_free(state);
+    bench_free(b);
+}
+END_TEST
+
 START_TEST(a_change_that_another_guard_has_open_goes_on_here)
 {
     struct bench *b = bench_of(400);
@@ -617,6 +655,7 @@ Suite *suite_state(void)
         with_other_segments_and_windows_what_still_has_a_name_is_kept,
         a_list_that_is_looked_at_is_treated_and_not_counted,
         two_guards_together_have_counted_what_one_would,
+        a_loaded_guard_can_say_what_is_open_without_telling_it_again,
         a_change_that_another_guard_has_open_goes_on_here, a_change_that_both_have_found_is_one,
         two_guards_together_remember_the_lists_that_one_would,
         the_golden_file_is_what_this_version_writes);

@@ -1,0 +1,126 @@
+#include "daemon/state_report.h"
+
+#include "base/alloc.h"
+#include "daemon/metrics.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+struct ek_state_report {
+    const char *topic;
+    pthread_mutex_t lock; /* of all below */
+    uint64_t base, bases, bytes, gaps[EK_GAPS];
+    double save_seconds, restore_seconds;
+    int64_t saved_ms; /* 0: nothing was saved yet */
+};
+
+const char *ek_state_gap_name(enum ek_state_gap gap)
+{
+    static const char *const names[] = {"not_found", "refused", "retention", "unsaved"};
+    return names[gap];
+}
+
+struct ek_state_report *ek_state_report_new(const char *topic)
+{
+    struct ek_state_report *r = ek_calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->topic = topic;
+    pthread_mutex_init(&r->lock, NULL);
+    return r;
+}
+
+void ek_state_report_free(struct ek_state_report *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_destroy(&r->lock);
+    ek_free(r);
+}
+
+void ek_state_report_saved(struct ek_state_report *r, uint64_t base, uint64_t bytes, double seconds,
+                           int64_t now_ms)
+{
+    pthread_mutex_lock(&r->lock);
+    r->base = base;
+    r->bases++;
+    r->bytes += bytes;
+    r->save_seconds = seconds;
+    r->saved_ms = now_ms;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void ek_state_report_restored(struct ek_state_report *r, double seconds)
+{
+    pthread_mutex_lock(&r->lock);
+    r->restore_seconds = seconds;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void ek_state_report_gap(struct ek_state_report *r, enum ek_state_gap gap)
+{
+    pthread_mutex_lock(&r->lock);
+    r->gaps[gap]++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* A family of one series. */
+static int family(const char *name, const char *type, const char *help, double value,
+                  struct ek_buf *out)
+{
+    int rc = ek_metrics_head(name, type, help, out);
+    return rc ? rc : ek_buf_printf(out, "%s %.9g\n", name, value);
+}
+
+static int families(const struct ek_state_report *r, struct ek_buf *out)
+{
+    int rc = family("evenkeel_state_bases_total", "counter", "States that were written.",
+                    (double)r->bases, out);
+    if (!rc)
+        rc = family("evenkeel_state_bytes_total", "counter",
+                    "Bytes of their records, before compression.", (double)r->bytes, out);
+    if (!rc)
+        rc = family("evenkeel_state_save_seconds", "gauge",
+                    "How long lists waited for the last one to be written.", r->save_seconds, out);
+    if (!rc)
+        rc = family("evenkeel_state_restore_seconds", "gauge",
+                    "How long the last assignment took to get back the state.", r->restore_seconds,
+                    out);
+    if (!rc)
+        rc = ek_metrics_head("evenkeel_state_gaps_total", "counter",
+                             "Times that a part of the past could not be got back, or counted "
+                             "twice.",
+                             out);
+    for (int i = 0; !rc && i < EK_GAPS; i++)
+        rc = ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
+                           ek_state_gap_name((enum ek_state_gap)i), r->gaps[i]);
+    return rc;
+}
+
+int ek_state_report_metrics(struct ek_state_report *r, struct ek_buf *out)
+{
+    pthread_mutex_lock(&r->lock);
+    int rc = families(r, out);
+    pthread_mutex_unlock(&r->lock);
+    return rc;
+}
+
+int ek_state_report_json(struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)
+{
+    uint64_t gaps = 0;
+    int rc = ek_buf_text(out, "{\"topic\":");
+    if (!rc)
+        rc = ek_buf_json(out, r->topic, strlen(r->topic));
+    pthread_mutex_lock(&r->lock);
+    for (int i = 0; i < EK_GAPS; i++)
+        gaps += r->gaps[i];
+    int64_t age_ms = r->saved_ms ? now_ms - r->saved_ms : -1;
+    if (!rc)
+        rc = ek_buf_printf(out,
+                           ",\"base\":%" PRIu64 ",\"bases\":%" PRIu64 ",\"age_ms\":%" PRId64
+                           ",\"restore_seconds\":%.3f,\"gaps\":%" PRIu64 "}",
+                           r->base, r->bases, age_ms, r->restore_seconds, gaps);
+    pthread_mutex_unlock(&r->lock);
+    return rc;
+}

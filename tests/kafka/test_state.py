@@ -1,0 +1,387 @@
+"""What the guard has learnt survives: restarts, crashes, and partitions that go from one instance to another."""
+import json
+import math
+import os
+import random
+import signal
+import threading
+import time
+import unittest
+
+from fixtures import numbered, numbers
+from harness import Daemon, evenkeel, eventually, messages_of
+
+WORLD = None  # set by run.py
+MODES = ("at_least_once", "exactly_once")
+RULES = "version: 1\ndefaults: {mode: enforce}\nsegments: [arm]\n"
+
+
+def state_topic(target, partitions):
+    return WORLD.broker.create(target + ".state", partitions, "cleanup.policy", "compact")
+
+
+def daemon(source, target, delivery, instance="one", every="1s", state=None, assets=None, **more):
+    state = f"topic: {state or target + '.state'}, every: {every}"
+    return Daemon(WORLD.folder, WORLD.broker, source, target, assets or WORLD.folder, group="group-" + source,
+                  delivery=delivery, instance=instance, state=state, **more)
+
+
+def observed(*daemons):
+    return sum(d.json("/api/v1/status")["observed_queries"] for d in daemons)
+
+
+def sketched(d, feature="price"):
+    """Lists in the sketches of all traffic, since ever."""
+    cells = [c for c in d.json("/api/v1/features/" + feature)["cells"] if c["segment"] is None]
+    return cells[0]["life"]["lists"] if cells else 0
+
+
+def worded(log, event):
+    return [line for line in log.splitlines() if f"event={event} " in line]
+
+
+class Case(unittest.TestCase):
+    def assert_stopped(self, d):
+        self.assertEqual(d.stop(), 0, d.log())
+
+    def assert_none_lost(self, count, target, once):
+        out = numbers(WORLD.read(target))
+        self.assertEqual(sorted(out if once else set(out)), list(range(count)))
+
+    def assert_counted(self, d, count):
+        """Each list is in the guard once, and in its sketches."""
+        self.assertEqual(observed(d), count, d.log())
+        eventually("the sketches are shown", lambda: sketched(d) >= count)
+        self.assertEqual(sketched(d), count)
+
+
+class StateRestart(Case):
+    """A fault on all traffic, found before a restart, in the middle of which nothing is forgotten."""
+    COUNT, FAULT, STOP = 2400, 600, 1600
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = WORLD.path("state")
+        os.makedirs(cls.folder)
+        for name in ("features.yaml", "profile.ekp"):
+            os.symlink(WORLD.path(name), cls.at(name))
+        evenkeel("train", "--manifest", cls.at("features.yaml"), "--train", WORLD.path("train.txt"), "--vali",
+                 WORLD.path("train.txt"), "--epochs", 1, "-o", cls.at("model.safetensors"))
+        evenkeel("gen", "hotel", "-n", cls.COUNT, "--seed", 3, "-f", "messages",
+                 f"--fault=price=x100,from={cls.FAULT}", "-o", cls.at("faulty.mp"))
+        with open(cls.at("rules.yaml"), "w") as out:
+            out.write(RULES)
+        cls.lists = [raw for raw, _ in messages_of(cls.at("faulty.mp"))]
+
+    @classmethod
+    def at(cls, name):
+        return os.path.join(cls.folder, name)
+
+    def run_of(self, source, target, delivery, **more):
+        return daemon(source, target, delivery, assets=self.folder, rules=self.at("rules.yaml"),
+                      model=self.at("model.safetensors"), **more)
+
+    def memory(self, d):
+        """What a restart must not change."""
+        findings = [(f["episode"], f["feature"], f["segment"], f["class"]) for f in d.json("/api/v1/findings")]
+        plan = d.json("/api/v1/plan")
+        return findings, plan["version"], plan["cells"], observed(d)
+
+    def goes_on(self, delivery, partitions=1):
+        source, target = WORLD.topics(partitions)
+        alerts = WORLD.broker.create(target + ".alerts")
+        state_topic(target, partitions)
+        frames = numbered(self.lists, partitions)
+        WORLD.send(source, frames[:self.STOP])
+        with self.run_of(source, target, delivery, alerts=alerts) as d:
+            d.wait_ready().wait_handled(self.STOP)
+            before = self.memory(d)
+            self.assertEqual([f[1] for f in before[0]], ["price"], d.log())
+            self.assertGreater(before[1], 0)
+            self.assert_stopped(d)
+        with self.run_of(source, target, delivery, alerts=alerts) as d:
+            d.wait_ready()
+            self.assertEqual(self.memory(d), before, d.log())
+            eventually("the sketches are shown", lambda: sketched(d) == self.STOP)
+            WORLD.send(source, frames[self.STOP:])
+            d.wait_handled(self.COUNT - self.STOP)
+            self.assert_counted(d, self.COUNT)
+            after = self.memory(d)
+            self.assertEqual(after[:3], before[:3])
+            self.assertEqual(d.metric('evenkeel_state_gaps_total{reason="not_found"}'), 0)
+            self.assertGreater(d.metric("evenkeel_state_bases_total"), 0)
+            self.assertEqual(d.json("/api/v1/status")["state"]["topic"], target + ".state")
+            self.assert_stopped(d)
+        out = WORLD.read(target)
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        later = [f.header("ek-plan") for f in out if int(f.header("n")) >= self.STOP]
+        self.assertEqual(set(later), {str(before[1])})
+        confirmed = [json.loads(f.value) for f in WORLD.read(alerts)]
+        confirmed = [e for e in confirmed if e["event"] == "finding" and e["state"] == "confirmed"]
+        self.assertEqual(len(confirmed), 1, confirmed)
+
+    def test_at_least_once_goes_on_with_findings_plan_sketches_and_counts(self):
+        self.goes_on("at_least_once")
+
+    def test_exactly_once_goes_on_with_findings_plan_sketches_and_counts(self):
+        self.goes_on("exactly_once")
+
+    def test_a_crash_right_after_a_finding_keeps_it(self):
+        """The plan that lists were already routed by is the one they are routed by afterwards."""
+        for delivery in MODES:
+            with self.subTest(delivery=delivery):
+                source, target = WORLD.topics()
+                alerts = WORLD.broker.create(target + ".alerts")
+                state_topic(target, 1)
+                frames = numbered(self.lists)
+                WORLD.send(source, frames[:self.STOP])
+                with self.run_of(source, target, delivery, alerts=alerts, every="1h") as d:
+                    d.wait_ready().wait_handled(self.STOP)
+                    before = self.memory(d)
+                    self.assertGreater(before[1], 0)
+                    eventually("a base was written for it",
+                               lambda: d.metric("evenkeel_state_bases_total") > 0)
+                    time.sleep(2)  # one for the last event, and its commit
+                    d.process.send_signal(signal.SIGKILL)
+                    d.process.wait()
+                with self.run_of(source, target, delivery, alerts=alerts, every="1h") as d:
+                    d.wait_ready()
+                    eventually("what came since was read again", lambda: observed(d) == self.STOP)
+                    self.assertEqual(self.memory(d), before, d.log())
+                    self.assert_stopped(d)
+                told = [json.loads(f.value) for f in WORLD.read(alerts)]
+                confirmed = [e for e in told if e["event"] == "finding" and e["state"] == "confirmed"]
+                self.assertEqual(len(confirmed), 1, confirmed)
+
+
+class StateKilled(Case):
+    COUNT, PARTITIONS, KILLS = 6000, 3, 3
+
+    def kill_and_start(self, delivery):
+        source, target = WORLD.topics(self.PARTITIONS)
+        state_topic(target, self.PARTITIONS)
+        values = WORLD.hotel(500)
+        frames = numbered([values[i % 500] for i in range(self.COUNT)], self.PARTITIONS)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 700))
+        moments = random.Random(11)
+        settings = {"pipeline": "workers: 2", "more": "group.instance.id: one"}  # a restart has its partitions at once
+        sender.start()
+        for _ in range(self.KILLS):
+            with daemon(source, target, delivery, **settings) as d:
+                eventually("it has begun", lambda: d.get("/api/v1/status")[0] == 200 and
+                           d.json("/api/v1/status")["consumed"] > 0, 60)
+                time.sleep(moments.uniform(0, 1.5))
+                d.process.send_signal(signal.SIGKILL)
+                d.process.wait()
+        with daemon(source, target, delivery, **settings) as d:
+            sender.join()
+            d.wait_drained(90)
+            self.assert_counted(d, self.COUNT)
+            self.assert_stopped(d)
+        self.assert_none_lost(self.COUNT, target, delivery == "exactly_once")
+
+    def test_at_random_moments_each_list_counts_once_with_at_least_once(self):
+        self.kill_and_start("at_least_once")
+
+    def test_at_random_moments_each_list_counts_once_with_exactly_once(self):
+        self.kill_and_start("exactly_once")
+
+
+class StateHandOver(Case):
+    COUNT = 5000
+
+    def test_totals_stay_when_a_second_instance_comes_and_goes(self):
+        for delivery in MODES:
+            with self.subTest(delivery=delivery):
+                source, target = WORLD.topics(4)
+                state_topic(target, 4)
+                values = WORLD.hotel(500)
+                frames = numbered([values[i % 500] for i in range(self.COUNT)], 4)
+                sender = threading.Thread(target=WORLD.send, args=(source, frames, 700))
+                with daemon(source, target, delivery) as one:
+                    one.wait_ready()
+                    sender.start()
+                    one.wait_handled(600)
+                    with daemon(source, target, delivery, "two") as two:
+                        two.wait_ready()
+                        eventually("both work", lambda: two.json("/api/v1/status")["passed"] > 400)
+                        self.assert_stopped(two)
+                    sender.join()
+                    eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
+                    one.wait_drained()
+                    self.assert_counted(one, self.COUNT)
+                    self.assertEqual(one.json("/api/v1/status")["state"]["gaps"], 0, one.log())
+                    self.assert_stopped(one)
+                self.assert_none_lost(self.COUNT, target, delivery == "exactly_once")
+
+
+class StateRefused(Case):
+    def fails(self, words, status, **more):
+        source, target = WORLD.topics(2)
+        with daemon(source, target, "at_least_once", **more) as d:
+            self.assertEqual(d.process.wait(timeout=40), status, d.log())
+            self.assertIn(words, d.last_words())
+            return d.last_words()
+
+    def test_a_topic_that_is_not_there_is_named_with_the_command_that_makes_it(self):
+        words = self.fails("is not there", 1, state="nowhere.state")
+        self.assertIn("--create --topic nowhere.state --partitions 2", words)
+
+    def test_too_few_partitions_are_told_with_the_command_that_makes_more(self):
+        WORLD.broker.create("narrow.state", 1, "cleanup.policy", "compact")
+        words = self.fails("has 1 partitions, and an input has 2", 1, state="narrow.state")
+        self.assertIn("--alter --topic narrow.state --partitions 2", words)
+
+    def test_a_topic_that_is_not_compacted_is_told(self):
+        WORLD.broker.create("plain.state", 2)
+        self.fails("cleanup.policy=compact", 1, state="plain.state")
+
+    def test_a_state_of_another_manifest_is_refused_in_words_and_it_begins_anew(self):
+        source, target = WORLD.topics()
+        state_topic(target, 1)
+        folder = WORLD.path("other-manifest")
+        os.makedirs(folder)
+        evenkeel("gen", "hotel", "-n", 500, "--seed", 1, "-f", "letor", "-o", os.path.join(folder, "train.txt"),
+                 f"--manifest-out={os.path.join(folder, 'features.yaml')}")
+        with open(os.path.join(folder, "features.yaml"), "a") as out:
+            out.write("  - {name: one_more, index: 99, role: item}\n")
+        evenkeel("profile", "--manifest", os.path.join(folder, "features.yaml"), "--letor",
+                 os.path.join(folder, "train.txt"), "-o", os.path.join(folder, "profile.ekp"))
+        WORLD.send(source, numbered(WORLD.hotel(500)[:200]))
+        with daemon(source, target, "at_least_once") as d:
+            d.wait_ready().wait_handled(200)
+            self.assert_stopped(d)
+        with daemon(source, target, "at_least_once", assets=folder) as d:
+            d.wait_ready()
+            self.assertEqual(observed(d), 0)
+            self.assertIn("of another manifest", worded(d.log(), "state_gap")[0])
+            self.assertEqual(d.metric('evenkeel_state_gaps_total{reason="refused"}'), 1)
+            self.assert_stopped(d)
+
+    def test_messages_that_are_gone_before_they_were_seen_again_are_told(self):
+        """The topic was emptied between the state and the committed offset."""
+        source, target = WORLD.topics()
+        state_topic(target, 1)
+        frames = numbered(WORLD.hotel(500))
+        WORLD.send(source, frames[:100])
+        with daemon(source, target, "at_least_once", every="1h") as d:
+            d.wait_ready().wait_handled(100)
+            self.assert_stopped(d)
+        WORLD.send(source, frames[100:])
+        with daemon(source, target, "at_least_once", every="1h") as d:
+            d.wait_ready().wait_handled(400)
+            d.wait_drained()
+            time.sleep(2)  # until that is committed
+            d.process.send_signal(signal.SIGKILL)
+            d.process.wait()
+        WORLD.broker.empty(source, 0, 300)
+        with daemon(source, target, "at_least_once", every="1h") as d:
+            d.wait_ready()
+            eventually("the rest was read again", lambda: observed(d) == 300)
+            self.assertIn("offsets 100 to 299 are gone", worded(d.log(), "state_gap")[0])
+            self.assert_stopped(d)
+
+    def test_a_state_of_a_later_version_ends_it_with_78_and_is_left_as_it_is(self):
+        source, target = WORLD.topics()
+        state_topic(target, 1)
+        WORLD.send(source, numbered(WORLD.hotel(500)[:20]))
+        WORLD.broker.commit("group-" + source, source, 10, "ek2;something=new")
+        with daemon(source, target, "at_least_once") as d:
+            self.assertEqual(d.process.wait(timeout=40), 78, d.log())
+            self.assertIn("of a later version of evenkeel", d.last_words())
+        self.assertEqual(WORLD.read(target), [])
+
+    def test_metadata_of_others_is_no_state(self):
+        source, target = WORLD.topics()
+        state_topic(target, 1)
+        WORLD.send(source, numbered(WORLD.hotel(500)[:20]))
+        WORLD.broker.commit("group-" + source, source, 10, "by hand")
+        with daemon(source, target, "at_least_once") as d:
+            d.wait_ready().wait_handled(10)
+            self.assertEqual(observed(d), 10)
+            self.assert_stopped(d)
+
+    def test_without_a_topic_it_says_once_that_nothing_is_kept(self):
+        source, target = WORLD.topics()
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder) as d:
+            d.wait_ready()
+            self.assertEqual(len(worded(d.log(), "state_not_kept")), 1)
+            self.assert_stopped(d)
+
+
+class StateLarge(Case):
+    """136 features in 8 cells: how long partitions are without an owner that has their state."""
+    FEATURES, ITEMS, TRAINING, DISTINCT, COUNT = 136, 8, 200, 200, 5000
+    ARMS = "A,B,C,D,E,F,G"
+
+    def lists(self, folder, name, seed, count, first):
+        draw = random.Random(seed)
+        with open(os.path.join(folder, name), "w") as out:
+            for q in range(count):
+                level = draw.gauss(0, .1)
+                for _ in range(self.ITEMS):
+                    values = " ".join(f"{f}:{math.exp(level + draw.gauss(0, .5)):.5g}"
+                                      for f in range(1, self.FEATURES + 1))
+                    out.write(f"{draw.randrange(3)} qid:{first + q} {values}\n")
+
+    def prepare(self):
+        folder = WORLD.path("large")
+        os.makedirs(folder)
+
+        def at(name):
+            return os.path.join(folder, name)
+        with open(at("features.yaml"), "w") as out:
+            out.write("version: 1\nfeatures:\n")
+            for f in range(1, self.FEATURES + 1):
+                out.write(f"  - {{name: f{f}, index: {f}, role: item, positive: true}}\n")
+        with open(at("rules.yaml"), "w") as out:
+            out.write("version: 1\nsegments: [arm]\n")
+        self.lists(folder, "train.txt", 1, self.TRAINING, 1)
+        self.lists(folder, "test.txt", 2, self.DISTINCT, 100000)
+        evenkeel("profile", "--manifest", at("features.yaml"), "--letor", at("train.txt"), "-o", at("profile.ekp"))
+        evenkeel("convert", "--manifest", at("features.yaml"), "--letor", at("test.txt"),
+                 f"--segment=arm={self.ARMS}", "--encoding=bin", "-o", at("test.mp"))
+        raw = [raw for raw, _ in messages_of(at("test.mp"))]
+        values = []
+        for i in range(self.COUNT):
+            old = str(100000 + i % self.DISTINCT).encode()
+            assert raw[i % self.DISTINCT].count(old) == 1
+            values.append(raw[i % self.DISTINCT].replace(old, str(200000 + i).encode()))
+        return folder, values
+
+    def test_a_planned_hand_over_takes_less_than_a_second(self):
+        folder, values = self.prepare()
+        for delivery in MODES:
+            with self.subTest(delivery=delivery):
+                self.hand_over(folder, values, delivery)
+
+    def hand_over(self, folder, values, delivery):
+        source, target = WORLD.topics(2)
+        state_topic(target, 2)
+        frames = numbered(values, 2)
+        with daemon(source, target, delivery, assets=folder, rules=os.path.join(folder, "rules.yaml")) as one:
+            one.wait_ready()
+            WORLD.send(source, frames[:-400])
+            one.wait_drained(120)
+            with daemon(source, target, delivery, "two", assets=folder,
+                        rules=os.path.join(folder, "rules.yaml")) as two:
+                two.wait_ready()
+                eventually("each has one", lambda: one.json("/api/v1/status")["partitions"] == 1)
+                sender = threading.Thread(target=WORLD.send, args=(source, frames[-400:], 100))
+                sender.start()
+                eventually("two works", lambda: two.json("/api/v1/status")["passed"] > 20)
+                self.assert_stopped(one)
+                sender.join()
+                two.wait_drained()
+                self.assert_counted_wide(two)
+                self.assert_stopped(two)
+        self.report(target, one, two, delivery)
+
+    def assert_counted_wide(self, d):
+        self.assertEqual(observed(d), self.COUNT, d.log())
+
+    def report(self, target, one, two, delivery):
+        def moments(log, event):
+            return [line.split("time=")[1].split(" ")[0] for line in worded(log, event)]
+        print("\n   ", delivery, "revoked", moments(one.log(), "revoked")[-1], "ready",
+              moments(two.log(), "state_ready")[-1], worded(two.log(), "state_ready")[-1].split("event=")[1])
