@@ -26,8 +26,8 @@ static const char *cell_name(const struct ek_snapshot_view *v, int cell, char te
 /* Feature numbers [features], most evidence first. */
 static int *by_evidence(const struct ek_snapshot_view *v)
 {
-    int *order = ek_calloc((size_t)v->head.features, sizeof *order);
-    for (int f = 0; order && f < v->head.features; f++) {
+    int *order = ek_calloc((size_t)v->head.kind.features, sizeof *order);
+    for (int f = 0; order && f < v->head.kind.features; f++) {
         int at = f;
         for (; at > 0 && v->evidence[order[at - 1]].ln < v->evidence[f].ln; at--)
             order[at] = order[at - 1];
@@ -44,7 +44,7 @@ static void table_head(const struct ek_snapshot_view *v, FILE *to)
             ", %" PRIu64
             " of them in the history\n  cells           %d of %d\n  findings        %" PRIu64
             " wait\n\n",
-            v->head.manifest, v->head.profile, v->head.features, v->lists, v->remembered,
+            v->head.manifest, v->head.kind.profile, v->head.kind.features, v->lists, v->remembered,
             ek_cells_count(v->cells), ek_cells_most(v->cells), v->waiting);
     fprintf(to, "%-24s %8s %12s %12s %14s\n", "dimension", "values", "lists", "pooled lists",
             "pooled values");
@@ -77,7 +77,7 @@ static void table_evidence(const struct ek_snapshot_view *v, const int *order, F
 {
     char cell[CELL_TEXT];
     fprintf(to, "\n%-24s %-24s %12s\n", "most evidence", "cell", "ln evidence");
-    for (int i = 0; i < v->head.features && i < TOP; i++) {
+    for (int i = 0; i < v->head.kind.features && i < TOP; i++) {
         const struct ek_snapshot_evidence *one = &v->evidence[order[i]];
         fprintf(to, "%-24s %-24s %12.2f\n", v->feature[order[i]], cell_name(v, one->cell, cell),
                 one->ln);
@@ -136,7 +136,7 @@ static int json_changes(const struct ek_snapshot_view *v, struct ek_buf *b)
 static int json_evidence(const struct ek_snapshot_view *v, struct ek_buf *b)
 {
     int rc = ek_buf_text(b, ",\"evidence\":[");
-    for (int f = 0; f < v->head.features; f++) {
+    for (int f = 0; f < v->head.kind.features; f++) {
         rc |= ek_buf_printf(b, "%s{\"cell\":%d", f ? "," : "", v->evidence[f].cell);
         rc |= json_text(b, "feature", v->feature[f]);
         rc |= json_number(b, "ln", v->evidence[f].ln);
@@ -149,11 +149,11 @@ static int show_json(const struct ek_snapshot_view *v, FILE *to)
 {
     struct ek_buf b;
     ek_buf_init(&b, 0);
-    int rc = ek_buf_printf(&b,
-                           "{\"kind\":\"snapshot\",\"manifest\":\"%016" PRIx64
-                           "\",\"profile\":\"%016" PRIx64 "\",\"lists\":%" PRIu64
-                           ",\"history\":%" PRIu64 ",\"waiting\":%" PRIu64,
-                           v->head.manifest, v->head.profile, v->lists, v->remembered, v->waiting);
+    int rc = ek_buf_printf(
+        &b,
+        "{\"kind\":\"snapshot\",\"manifest\":\"%016" PRIx64 "\",\"profile\":\"%016" PRIx64
+        "\",\"lists\":%" PRIu64 ",\"history\":%" PRIu64 ",\"waiting\":%" PRIu64,
+        v->head.manifest, v->head.kind.profile, v->lists, v->remembered, v->waiting);
     rc |= json_cells(v, &b);
     rc |= json_changes(v, &b);
     rc |= json_evidence(v, &b);

@@ -18,6 +18,15 @@ struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d)
     };
 }
 
+void ek_detector_kind_snap(struct ek_detector_kind *k, struct ek_snap *s)
+{
+    int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets,
+                   &k->bounds,   &k->history,        &k->cells,  &k->dimensions};
+    ek_snap_u64(s, &k->profile);
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        ek_snap_int(s, size[i], 0, INT32_MAX);
+}
+
 int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part)
 {
     uint64_t rows = ek_history_count(d->history) - ek_history_first(d->history);

@@ -28,6 +28,8 @@ struct ek_detector_kind {
     int features, query_features, strata, bets, bounds, history, cells, dimensions;
 };
 struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d);
+/* Sizes are not negative; more has to be asked of those that are read. */
+void ek_detector_kind_snap(struct ek_detector_kind *k, struct ek_snap *s);
 
 /* How many of a part there are now. */
 int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part);

@@ -11,15 +11,7 @@ static struct ek_snapshot_head head_of(const struct ek_detector *d)
 {
     return (struct ek_snapshot_head){
         .manifest = d->manifest->hash,
-        .profile = ek_profile_hash(d->profile),
-        .features = d->features,
-        .query_features = d->query_features,
-        .strata = d->profile->strata,
-        .bets = EK_BETS,
-        .bounds = EK_BOUNDS,
-        .history = EK_HISTORY,
-        .cells = ek_cells_limit(d->cells),
-        .dimensions = ek_cells_dimensions(d->cells),
+        .kind = ek_detector_kind_of(d),
     };
 }
 
@@ -119,7 +111,7 @@ int ek_detector_save(const struct ek_detector *d, struct ek_buf *out, struct ek_
     size_t start = out->length;
     struct ek_snapshot_head head = head_of(d);
     ek_snapshot_begin(&head, &s);
-    names_snap(d, head.dimensions, &s);
+    names_snap(d, head.kind.dimensions, &s);
     for (int i = 0; i < SECTIONS && !s.rc; i++) {
         size_t section = ek_snapshot_section(&s, sections[i].tag);
         sections[i].walk((struct ek_detector *)d, &s); /* changes nothing when it writes */
@@ -138,24 +130,25 @@ int ek_detector_save(const struct ek_detector *d, struct ek_buf *out, struct ek_
 static int check_head(const struct ek_snapshot_head *found, const struct ek_snapshot_head *own,
                       struct ek_error *e)
 {
+    const struct ek_detector_kind *then = &found->kind, *now = &own->kind;
     if (found->manifest != own->manifest)
         return ek_fail(e, EK_ESTATE,
                        "snapshot is of another manifest (%016" PRIx64 ", here %016" PRIx64 ")",
                        found->manifest, own->manifest);
-    if (found->profile != own->profile)
+    if (then->profile != now->profile)
         return ek_fail(e, EK_ESTATE,
                        "snapshot is of another profile (%016" PRIx64 ", here %016" PRIx64 ")",
-                       found->profile, own->profile);
-    if (found->cells != own->cells)
+                       then->profile, now->profile);
+    if (then->cells != now->cells)
         return ek_fail(e, EK_ESTATE, "snapshot is of a detector with up to %d cells, this has %d",
-                       found->cells, own->cells);
-    if (found->features != own->features || found->query_features != own->query_features ||
-        found->strata != own->strata || found->bets != own->bets || found->bounds != own->bounds ||
-        found->history != own->history)
+                       then->cells, now->cells);
+    if (then->features != now->features || then->query_features != now->query_features ||
+        then->strata != now->strata || then->bets != now->bets || then->bounds != now->bounds ||
+        then->history != now->history)
         return ek_fail(e, EK_ESTATE,
                        "snapshot is of another build of the detector: %d bets, %d "
                        "lists of history, here %d and %d",
-                       found->bets, found->history, own->bets, own->history);
+                       then->bets, then->history, now->bets, now->history);
     return EK_OK;
 }
 
@@ -166,7 +159,7 @@ static int read_head(const struct ek_detector *d, struct ek_snap *s, struct ek_e
     int rc = s->rc ? ek_snapshot_damaged(s->rc, "head", e) : check_head(&found, &own, e);
     if (rc)
         return rc;
-    bool same = names_snap(d, found.dimensions, s);
+    bool same = names_snap(d, found.kind.dimensions, s);
     if (s->rc)
         return ek_snapshot_damaged(s->rc, "names", e);
     return same ? EK_OK

@@ -40,13 +40,9 @@ int ek_snapshot_open(const void *bytes, size_t length, struct ek_snap *s, struct
 
 void ek_snapshot_head_snap(struct ek_snapshot_head *h, struct ek_snap *s)
 {
-    int *size[] = {&h->features, &h->query_features, &h->strata, &h->bets,
-                   &h->bounds,   &h->history,        &h->cells,  &h->dimensions};
     ek_snap_u64(s, &h->bytes);
     ek_snap_u64(s, &h->manifest);
-    ek_snap_u64(s, &h->profile);
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        ek_snap_int(s, size[i], 0, INT32_MAX);
+    ek_detector_kind_snap(&h->kind, s);
 }
 
 void ek_snapshot_begin(struct ek_snapshot_head *h, struct ek_snap *s)

@@ -3,12 +3,13 @@
 #define EK_DECIDE_SNAPSHOT_FRAME_H
 
 #include "base/snap.h"
+#include "decide/detector_parts.h"
 
 /* What it was made with. */
 struct ek_snapshot_head {
     uint64_t bytes; /* of the whole snapshot */
-    uint64_t manifest, profile;
-    int features, query_features, strata, bets, bounds, history, cells, dimensions;
+    uint64_t manifest;
+    struct ek_detector_kind kind;
 };
 
 /* Whether bytes begin as a snapshot does; 8 are enough to tell. */

@@ -9,7 +9,7 @@ void ek_snapshot_view_free(struct ek_snapshot_view *v)
 {
     if (!v)
         return;
-    for (int f = 0; v->feature && f < v->head.features; f++)
+    for (int f = 0; v->feature && f < v->head.kind.features; f++)
         ek_free(v->feature[f]);
     ek_free(v->feature);
     ek_free(v->evidence);
@@ -19,14 +19,14 @@ void ek_snapshot_view_free(struct ek_snapshot_view *v)
 }
 
 /* Sizes that the bytes behind them can hold, and that this program has too. */
-static int check_sizes(const struct ek_snapshot_head *h, const struct ek_snap *s,
+static int check_sizes(const struct ek_detector_kind *k, const struct ek_snap *s,
                        struct ek_error *e)
 {
     size_t room = (size_t)(s->end - s->at) / sizeof(uint32_t);
-    if (h->bets != EK_BETS || h->bounds != EK_BOUNDS || h->history != EK_HISTORY)
+    if (k->bets != EK_BETS || k->bounds != EK_BOUNDS || k->history != EK_HISTORY)
         return ek_fail(e, EK_ESTATE, "snapshot is of another build of the detector");
-    if ((size_t)h->features > room || (size_t)h->cells > room || h->cells > INT16_MAX ||
-        h->dimensions > EK_DIMENSIONS_MAX)
+    if ((size_t)k->features > room || (size_t)k->cells > room || k->cells > INT16_MAX ||
+        k->dimensions > EK_DIMENSIONS_MAX)
         return ek_snapshot_damaged(EK_EFORMAT, "head", e);
     return EK_OK;
 }
@@ -34,17 +34,17 @@ static int check_sizes(const struct ek_snapshot_head *h, const struct ek_snap *s
 static void read_names(struct ek_snapshot_view *v, struct ek_snap *s)
 {
     char *name[EK_DIMENSIONS_MAX] = {NULL};
-    v->feature = ek_calloc((size_t)v->head.features, sizeof *v->feature);
-    v->evidence = ek_calloc((size_t)v->head.features, sizeof *v->evidence);
+    v->feature = ek_calloc((size_t)v->head.kind.features, sizeof *v->feature);
+    v->evidence = ek_calloc((size_t)v->head.kind.features, sizeof *v->evidence);
     if (!v->feature || !v->evidence)
         s->rc = EK_ENOMEM;
-    for (int f = 0; f < v->head.features && !s->rc; f++)
+    for (int f = 0; f < v->head.kind.features && !s->rc; f++)
         ek_snap_text(s, &v->feature[f]);
-    for (int i = 0; i < v->head.dimensions; i++)
+    for (int i = 0; i < v->head.kind.dimensions; i++)
         ek_snap_text(s, &name[i]);
     if (!s->rc)
-        s->rc = ek_cells_new(&v->cells, name, v->head.dimensions, v->head.cells);
-    for (int i = 0; i < v->head.dimensions; i++)
+        s->rc = ek_cells_new(&v->cells, name, v->head.kind.dimensions, v->head.kind.cells);
+    for (int i = 0; i < v->head.kind.dimensions; i++)
         ek_free(name[i]);
 }
 
@@ -82,7 +82,7 @@ static void read_evidence(struct ek_snapshot_view *v, struct ek_snap *s)
     }
     ek_bet_tables_fill(tables);
     for (int cell = 0; cell < ek_cells_count(v->cells) && !s->rc; cell++)
-        for (int f = 0; f < v->head.features; f++) {
+        for (int f = 0; f < v->head.kind.features; f++) {
             struct ek_evidence one;
             ek_evidence_snap(&one, s);
             double ln = evidence_ln(&one, tables->weight);
@@ -119,7 +119,7 @@ static struct ek_snapshot_change change_of(const struct ek_episode *e)
 
 static void read_changes(struct ek_snapshot_view *v, struct ek_snap *s)
 {
-    const struct ek_snap_bounds bounds = {v->head.features, v->head.query_features,
+    const struct ek_snap_bounds bounds = {v->head.kind.features, v->head.kind.query_features,
                                           ek_cells_count(v->cells)};
     uint32_t ever[2];
     int places;
@@ -154,9 +154,9 @@ static const struct {
 static int read_all(struct ek_snapshot_view *v, struct ek_snap *s, struct ek_error *e)
 {
     ek_snapshot_head_snap(&v->head, s);
-    int rc = s->rc ? ek_snapshot_damaged(s->rc, "head", e) : check_sizes(&v->head, s, e);
+    int rc = s->rc ? ek_snapshot_damaged(s->rc, "head", e) : check_sizes(&v->head.kind, s, e);
     if (rc) {
-        v->head.features = 0; /* there are none to free */
+        v->head.kind.features = 0; /* there are none to free */
         return rc;
     }
     read_names(v, s);

@@ -30,10 +30,10 @@ struct ek_snapshot_evidence {
 
 struct ek_snapshot_view {
     struct ek_snapshot_head head;
-    char **feature;             /* [head.features] */
+    char **feature;             /* [head.kind.features] */
     uint64_t lists, remembered; /* lists ever, and those kept in the history */
     struct ek_cells *cells;
-    struct ek_snapshot_evidence *evidence; /* [head.features] */
+    struct ek_snapshot_evidence *evidence; /* [head.kind.features] */
     int changes;
     struct ek_snapshot_change *change; /* [changes] */
     uint64_t waiting;                  /* findings that were not fetched */

@@ -54,12 +54,9 @@ void ek_state_head_release(struct ek_state_head *h)
 
 static void kind_snap(struct ek_detector_kind *k, struct ek_snap *s)
 {
-    int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets, &k->bounds, &k->history};
-    ek_snap_u64(s, &k->profile);
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        ek_snap_int(s, size[i], 0, INT32_MAX);
-    ek_snap_int(s, &k->cells, 0, INT16_MAX); /* what numbers of cells are kept as */
-    ek_snap_int(s, &k->dimensions, 0, EK_DIMENSIONS_MAX);
+    ek_detector_kind_snap(k, s);
+    ek_snap_require(s, k->cells <= INT16_MAX && /* what numbers of cells are kept as */
+                           k->dimensions <= EK_DIMENSIONS_MAX);
 }
 
 static void dimensions_snap(struct ek_state_head *h, struct ek_snap *s)
