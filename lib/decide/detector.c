@@ -187,6 +187,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     }
     d->manifest = m;
     d->profile = p;
+    d->profile_hash = ek_profile_hash(p);
     d->rules = rules;
     d->features = m->item_count;
     d->query_features = m->query_count;

@@ -88,6 +88,7 @@ struct ek_turns {
 struct ek_detector {
     const struct ek_manifest *manifest;
     const struct ek_profile *profile;
+    uint64_t profile_hash; /* of ek_profile_hash, which goes over a megabyte */
     const struct ek_rules *rules;
     int features, query_features;
     struct ek_list_reader *reader; /* of who has none */

@@ -6,7 +6,7 @@
 struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d)
 {
     return (struct ek_detector_kind){
-        .profile = ek_profile_hash(d->profile),
+        .profile = d->profile_hash,
         .features = d->features,
         .query_features = d->query_features,
         .strata = d->profile->strata,
