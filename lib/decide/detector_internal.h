@@ -200,7 +200,7 @@ static inline double ek_density_at(const float *density, double r)
 }
 
 /* NULL when there is none. */
-static inline struct ek_episode *ek_episode_at(struct ek_detector *d, int cell, int feature)
+static inline struct ek_episode *ek_episode_at(const struct ek_detector *d, int cell, int feature)
 {
     int number = d->episode_of[ek_detector_slot(d, cell, feature)];
     return number ? &d->episode[number - 1] : NULL;
@@ -227,8 +227,10 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_rea
 /* Only tells of it, for one that is not among those of the detector. */
 void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,
                                enum ek_reason why);
-/* Room for one more; NULL without. */
+/* Room for one more; NULL without, which is counted. */
 struct ek_episode *ek_episode_place(struct ek_detector *d);
+/* Makes one that stands in its place known to its feature and its cell. */
+void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
 /* "explained by a segment", ... */
 const char *ek_reason_text(int reason);
 /* Marks the episode as the explanation of its lists. */

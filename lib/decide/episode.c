@@ -106,7 +106,17 @@ struct ek_episode *ek_episode_place(struct ek_detector *d)
     for (int i = 0; i < d->episodes; i++)
         if (d->episode[i].phase == EK_WATCHING)
             return &d->episode[i];
-    return d->episodes < EK_EPISODES_MAX ? &d->episode[d->episodes++] : NULL;
+    if (d->episodes < EK_EPISODES_MAX)
+        return &d->episode[d->episodes++];
+    d->beyond.count[EK_BOUND_CHANGES]++;
+    return NULL;
+}
+
+void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e)
+{
+    d->episode_of[ek_detector_slot(d, e->cell, e->feature)] = (uint16_t)(e - d->episode + 1);
+    d->open[e->feature] += e->claimed;
+    ek_cells_hold(d->cells, e->cell);
 }
 
 int ek_episodes_room(const struct ek_detector *d)
@@ -120,10 +130,8 @@ int ek_episodes_room(const struct ek_detector *d)
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_episode *e = ek_episode_place(d);
-    if (!e) {
-        d->beyond.count[EK_BOUND_CHANGES]++;
+    if (!e)
         return NULL;
-    }
     uint64_t since = ek_change_point(d, feature, cell, bet);
     memset(e, 0, sizeof *e);
     e->number = ++d->episodes_ever;
@@ -135,8 +143,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     ek_episode_begin(d, e, since);
     e->alarm_row = ek_history_count(d->history) - 1;
     e->due = (uint32_t)d->rules->confirm_queries;
-    d->episode_of[ek_detector_slot(d, cell, feature)] = (uint16_t)(e - d->episode + 1);
-    ek_cells_hold(d->cells, cell);
+    ek_episode_enter(d, e);
     e->quiet = ek_begins_small(d, e);
     tell(d, e, EK_SUSPECTED, NULL);
     return e;

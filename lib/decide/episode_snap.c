@@ -93,16 +93,6 @@ static void check(const struct ek_detector *d, const struct ek_episode *e, struc
                            e->alarm_row < ek_history_count(d->history));
 }
 
-/* What other state says of the episode. */
-static void enter(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s)
-{
-    uint16_t *at = &d->episode_of[ek_detector_slot(d, e->cell, e->feature)];
-    ek_snap_require(s, !*at);
-    *at = (uint16_t)(e - d->episode + 1);
-    d->open[e->feature] += e->claimed;
-    ek_cells_hold(d->cells, e->cell);
-}
-
 void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
 {
     int phase = (int)e->phase;
@@ -125,8 +115,10 @@ static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap
     if (e->phase == EK_WATCHING)
         return;
     check(d, e, s);
-    if (ek_snap_reads(s) && !s->rc)
-        enter(d, e, s);
+    if (ek_snap_reads(s) && !s->rc) {
+        ek_snap_require(s, !ek_episode_at(d, e->cell, e->feature));
+        ek_episode_enter(d, e);
+    }
 }
 
 void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s)

@@ -12,7 +12,7 @@ int ek_detector_adopt_cells(struct ek_detector *into, const struct ek_cells *fro
 
 bool ek_detector_has_open(const struct ek_detector *d, int feature, int cell)
 {
-    return d->episode_of[ek_detector_slot(d, cell, feature)] != 0;
+    return ek_episode_at(d, cell, feature) != NULL;
 }
 
 /* A change that is open somewhere has its own lists to go by. */

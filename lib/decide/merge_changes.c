@@ -80,23 +80,10 @@ static uint32_t number_of(const struct numbering *n, uint32_t number)
     return number;
 }
 
-static void enter(struct ek_detector *d, const struct ek_episode *e)
-{
-    struct ek_episode *place = ek_episode_place(d);
-    if (!place) {
-        d->beyond.count[EK_BOUND_CHANGES]++;
-        return;
-    }
-    *place = *e;
-    d->episode_of[ek_detector_slot(d, e->cell, e->feature)] = (uint16_t)(place - d->episode + 1);
-    d->open[e->feature] += e->claimed;
-    ek_cells_hold(d->cells, e->cell);
-}
-
 /* `e` is in the terms of here. One of here that is only suspected gives way to a confirmed one. */
 static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_elsewhere)
 {
-    struct ek_episode *own = ek_episode_at(d, e->cell, e->feature);
+    struct ek_episode *own = ek_episode_at(d, e->cell, e->feature), *place;
     if (own && (own->phase == EK_PHASE_CONFIRMED || e->phase != EK_PHASE_CONFIRMED)) {
         if (!told_elsewhere)
             ek_episode_tell_dismissed(d, e, EK_BY_ANOTHER_FINDING);
@@ -104,7 +91,11 @@ static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_e
     }
     if (own)
         ek_episode_dismiss(d, own, EK_BY_ANOTHER_FINDING);
-    enter(d, e);
+    place = ek_episode_place(d);
+    if (place) {
+        *place = *e;
+        ek_episode_enter(d, place);
+    }
 }
 
 static void take_over(struct numbering *n, int place, const struct ek_row_order *o,
