@@ -148,8 +148,8 @@ static int take(struct ek_busy *b, uint64_t key)
     return which;
 }
 
-/* Counts a key; returns its counter. */
-static struct counter *count(struct ek_busy *b, uint64_t key, double lists)
+/* Counts a key; returns the number of its counter. */
+static int count(struct ek_busy *b, uint64_t key, double lists)
 {
     int which = b->table[slot_of(b, key)] - 1;
     if (which < 0)
@@ -158,20 +158,21 @@ static struct counter *count(struct ek_busy *b, uint64_t key, double lists)
     c->count += lists * b->weight;
     if (which >= b->cells)
         settle(b, c->place);
-    return c;
+    return which;
 }
 
-static int cell_of(const struct ek_busy *b, const struct counter *c)
+/* The cell of a counter, -1: of a candidate, or there is no counter. */
+static int cell_of(const struct ek_busy *b, int which)
 {
-    int which = (int)(c - b->counter);
     return which < b->cells ? which : -1;
 }
 
 int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists)
 {
-    const struct counter *c = count(b, key, 1);
+    int which = count(b, key, 1);
+    const struct counter *c = &b->counter[which];
     *lists = (c->count - c->error) / b->weight;
-    return cell_of(b, c);
+    return cell_of(b, which);
 }
 
 int ek_busy_add(struct ek_busy *b, uint64_t key, double lists)
@@ -181,8 +182,7 @@ int ek_busy_add(struct ek_busy *b, uint64_t key, double lists)
 
 int ek_busy_cell(const struct ek_busy *b, uint64_t key)
 {
-    int which = b->table[slot_of(b, key)] - 1;
-    return which < b->cells ? which : -1;
+    return cell_of(b, b->table[slot_of(b, key)] - 1);
 }
 
 double ek_busy_lists(const struct ek_busy *b, int cell)

@@ -254,10 +254,18 @@ void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
     }
 }
 
+/* -1: there is none. */
+static int dimension_named(const struct ek_cells *c, struct ek_text name)
+{
+    int d = 0;
+    while (d < c->dimensions && ek_text_compare(name, c->dimension[d].name) != 0)
+        d++;
+    return d < c->dimensions ? d : -1;
+}
+
 /* A cell for a value that has none: a new one, or that of the least busy. */
 static int own_for(struct ek_cells *c, int d, struct ek_text value, int may_take, int *cell)
 {
-    double lists;
     uint64_t key = key_of(d, value);
     int fresh = c->own < c->limit;
     if (!fresh)
@@ -265,20 +273,17 @@ static int own_for(struct ek_cells *c, int d, struct ek_text value, int may_take
     *cell = fresh ? c->count : may_take ? c->least : -1;
     if (*cell < 0)
         return EK_OK;
-    ek_busy_count(c->busy, key, &lists); /* only who is known can own */
+    ek_busy_add(c->busy, key, 1); /* only who is known can own */
     return fresh ? give_new(c, d, value, key) : give(c, *cell, d, value, key);
 }
 
 int ek_cells_give(struct ek_cells *c, struct ek_text dimension, struct ek_text value, int may_take,
                   int *cell)
 {
-    int d = 0;
+    int d = dimension.text ? dimension_named(c, dimension) : -1;
     c->taken_count = 0;
     *cell = dimension.text ? -1 : 0;
-    while (dimension.text && d < c->dimensions &&
-           ek_text_compare(dimension, c->dimension[d].name) != 0)
-        d++;
-    if (!dimension.text || d == c->dimensions)
+    if (d < 0)
         return EK_OK;
     *cell = value.text ? ek_busy_cell(c->busy, key_of(d, value)) : c->dimension[d].other;
     return value.text && *cell < 0 ? own_for(c, d, value, may_take, cell) : EK_OK;
@@ -330,14 +335,19 @@ static void count_cell(struct ek_cells *c, struct ek_snap *s, int cell)
     d->other = cell;
 }
 
+static void count_bits(struct dimension *d)
+{
+    d->bits = 0;
+    for (int i = 0; i < SEEN_BITS / 64; i++)
+        d->bits += __builtin_popcountll(d->seen[i]);
+}
+
 static void dimension_snap(struct dimension *d, struct ek_snap *s)
 {
     ek_snap_u64(s, &d->lists);
     ek_snap_u64(s, &d->pooled);
     ek_snap_raw(s, d->seen, sizeof d->seen);
-    d->bits = 0;
-    for (int i = 0; i < SEEN_BITS / 64; i++)
-        d->bits += __builtin_popcountll(d->seen[i]);
+    count_bits(d);
 }
 
 void ek_cells_snap(struct ek_cells *c, struct ek_snap *s)
@@ -361,14 +371,6 @@ void ek_cells_snap(struct ek_cells *c, struct ek_snap *s)
     ek_busy_snap(c->busy, s);
     for (int i = 0; i < c->limit + c->dimensions; i++)
         ek_snap_require(s, ek_busy_owned(c->busy, i) == (c->cell[i].value != NULL));
-}
-
-static int dimension_named(const struct ek_cells *c, const char *name)
-{
-    int d = 0;
-    while (d < c->dimensions && strcmp(c->dimension[d].name, name) != 0)
-        d++;
-    return d < c->dimensions ? d : -1;
 }
 
 /* The cell here of a cell there, of dimension d here. */
@@ -395,11 +397,9 @@ static void merge_dimension(struct dimension *into, const struct dimension *from
 {
     into->lists += from->lists;
     into->pooled += from->pooled;
-    into->bits = 0;
-    for (int i = 0; i < SEEN_BITS / 64; i++) {
+    for (int i = 0; i < SEEN_BITS / 64; i++)
         into->seen[i] |= from->seen[i];
-        into->bits += __builtin_popcountll(into->seen[i]);
-    }
+    count_bits(into);
 }
 
 int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *to)
@@ -408,7 +408,8 @@ int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *
     to[0] = 0;
     into->taken_count = 0;
     for (int d = 0; d < from->dimensions; d++) {
-        int here = dimension_named(into, from->dimension[d].name);
+        const char *name = from->dimension[d].name;
+        int here = dimension_named(into, (struct ek_text){name, strlen(name)});
         for (int cell = 1; cell < from->count && !rc; cell++) {
             if (from->cell[cell].dimension != d)
                 continue;
