@@ -94,11 +94,19 @@ int ek_window_bytes_reserve(struct ek_window_bytes *b, size_t length)
     return EK_OK;
 }
 
-static void append(struct ek_window_bytes *b, const struct ek_buf *bytes, size_t from, size_t to)
+static void append(struct ek_window_bytes *b, const uint8_t *bytes, size_t from, size_t to)
 {
     if (to > from)
-        memcpy(b->data + b->length, bytes->data + from, to - from);
+        memcpy(b->data + b->length, bytes + from, to - from);
     b->length += (uint32_t)(to - from);
+}
+
+int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length)
+{
+    int rc = ek_window_bytes_reserve(b, b->length + length);
+    if (!rc)
+        append(b, bytes, 0, length);
+    return rc;
 }
 
 /* The next feature of the newest closed window: on its own, and with all before it. Nothing
@@ -121,10 +129,10 @@ static int pack_feature(struct ek_windows *w)
         rc = ek_window_bytes_reserve(life, w->packed.length - middle);
     if (rc)
         return rc;
-    append(window, &w->packed, 0, middle);
+    append(window, w->packed.data, 0, middle);
     newest(w)->end[feature] = window->length;
     life->length = 0;
-    append(life, &w->packed, middle, w->packed.length);
+    append(life, w->packed.data, middle, w->packed.length);
     ek_sketch_set_drop_sealed(w->current);
     return EK_OK;
 }
@@ -169,6 +177,12 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
     return ek_sketch_set_add(w->current, x, rows);
 }
 
+void ek_closed_window_get(const struct ek_closed_window *c, int feature, struct ek_sketch *out)
+{
+    uint32_t start = feature ? c->end[feature - 1] : 0;
+    ek_sketch_unpack(out, c->bytes.data + start, c->end[feature] - start);
+}
+
 /* Features of the newest window that are not packed are read where they are. */
 static void get_closed(const struct ek_windows *w, const struct ek_closed_window *c, int feature,
                        struct ek_sketch *out)
@@ -177,8 +191,7 @@ static void get_closed(const struct ek_windows *w, const struct ek_closed_window
         ek_sketch_set_get_sealed(w->current, feature, out);
         return;
     }
-    uint32_t start = feature ? c->end[feature - 1] : 0;
-    ek_sketch_unpack(out, c->bytes.data + start, c->end[feature] - start);
+    ek_closed_window_get(c, feature, out);
 }
 
 uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,

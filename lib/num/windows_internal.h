@@ -24,8 +24,8 @@ struct ek_windows {
     uint64_t lists;                /* of the current window */
     struct ek_closed_window *ring; /* [kept] */
     uint64_t closings;
-    struct ek_window_bytes
-        *life; /* [features], all closed windows but what is left of the newest */
+    /* [features], all closed windows but what is left of the newest */
+    struct ek_window_bytes *life;
     uint64_t life_lists;
     struct ek_sketch *one; /* scratch */
     struct ek_buf packed;  /* scratch */
@@ -34,6 +34,10 @@ struct ek_windows {
 void ek_window_bytes_drop(struct ek_window_bytes *b);
 /* Room for `length` bytes in all. EK_ENOMEM, EK_ELIMIT. */
 int ek_window_bytes_reserve(struct ek_window_bytes *b, size_t length);
+/* Puts bytes behind those that are there. EK_ENOMEM, EK_ELIMIT leave it as it was. */
+int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length);
+/* Adds a feature of a closed window, which is packed, to `out`. */
+void ek_closed_window_get(const struct ek_closed_window *c, int feature, struct ek_sketch *out);
 /* Closes the current window, which has lists, while nothing of the newest closed one is unpacked.
  * EK_ENOMEM: nothing has changed. */
 int ek_windows_close(struct ek_windows *w);

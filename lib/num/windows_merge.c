@@ -4,7 +4,6 @@
 #include "num/windows_snap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A closed window of either. */
 struct source {
@@ -34,24 +33,12 @@ static int list_closed(const struct ek_windows *w, struct source *to, int count)
     return count;
 }
 
-static void unpack(struct ek_windows *w, const struct ek_closed_window *c, int feature)
-{
-    uint32_t start = feature ? c->end[feature - 1] : 0;
-    ek_sketch_unpack(w->one, c->bytes.data + start, c->end[feature] - start);
-}
-
 /* Packs what w->one has behind `to`. */
 static int pack_behind(struct ek_windows *w, struct ek_window_bytes *to)
 {
     ek_buf_clear(&w->packed);
     int rc = ek_sketch_pack(w->one, &w->packed);
-    if (!rc)
-        rc = ek_window_bytes_reserve(to, to->length + w->packed.length);
-    if (rc || !w->packed.length)
-        return rc;
-    memcpy(to->data + to->length, w->packed.data, w->packed.length);
-    to->length += (uint32_t)w->packed.length;
-    return EK_OK;
+    return rc ? rc : ek_window_bytes_add(to, w->packed.data, w->packed.length);
 }
 
 /* Sources of one number as one closed window. */
@@ -68,7 +55,7 @@ static int join(struct ek_windows *w, const struct source *source, int count,
     for (int f = 0; f < w->features && !rc; f++) {
         ek_sketch_clear(w->one);
         for (int i = 0; i < count; i++)
-            unpack(w, source[i].window, f);
+            ek_closed_window_get(source[i].window, f, w->one);
         rc = pack_behind(w, &to->bytes);
         to->end[f] = to->bytes.length;
     }

@@ -4,8 +4,6 @@
 #include "num/sketch_pack.h"
 #include "num/windows_internal.h"
 
-#include <string.h>
-
 int ek_windows_settle(struct ek_windows *w)
 {
     return ek_windows_pack(w, w->features);
@@ -35,13 +33,8 @@ static const uint8_t *packed_snap(struct ek_snap *s, const uint8_t *own, uint32_
 static void take(struct ek_window_bytes *b, const uint8_t *bytes, uint32_t length,
                  struct ek_snap *s)
 {
-    if (s->rc || !length)
-        return;
-    s->rc = ek_window_bytes_reserve(b, b->length + (size_t)length);
-    if (s->rc)
-        return;
-    memcpy(b->data + b->length, bytes, length);
-    b->length += length;
+    if (!s->rc)
+        s->rc = ek_window_bytes_add(b, bytes, length);
 }
 
 void ek_windows_life_snap(struct ek_windows *w, struct ek_snap *s)
