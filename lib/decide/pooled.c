@@ -3,8 +3,6 @@
 #include "base/alloc.h"
 #include "decide/detector_internal.h"
 
-#include <string.h>
-
 int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e)
 {
     struct ek_tick *t = NULL;

@@ -93,11 +93,6 @@ void ek_tick_forget(struct ek_tick *t, int cell)
         at(t, cell, f)->lists = 0;
 }
 
-int ek_tick_cells(const struct ek_tick *t)
-{
-    return t->cells;
-}
-
 int ek_tick_features(const struct ek_tick *t)
 {
     return t->features;

@@ -44,7 +44,6 @@ int ek_tick_room(struct ek_tick *t, int cells);
 void ek_tick_clear(struct ek_tick *t);
 /* The cell starts from nothing. */
 void ek_tick_forget(struct ek_tick *t, int cell);
-int ek_tick_cells(const struct ek_tick *t);
 int ek_tick_features(const struct ek_tick *t);
 
 /* One list of a cell says e [EK_BETS] of a feature, calibration included. */
