@@ -41,6 +41,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
         return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
     c->manifest = m;
     c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
+    c->layout = mapping ? mapping->layout : EK_LAYOUT_LIST;
     c->swap = ek_swap_best();
     c->swap64 = ek_swap64_best();
     if (limits)
@@ -61,4 +62,9 @@ void ek_codec_free(struct ek_codec *c)
     ek_names_release(&c->item_names);
     ek_names_release(&c->query_names);
     ek_free(c);
+}
+
+enum ek_message_layout ek_codec_layout(const struct ek_codec *c)
+{
+    return c->layout;
 }

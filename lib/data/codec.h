@@ -23,12 +23,18 @@
  * a brace, which no map of msgpack does. */
 enum ek_message_encoding { EK_MESSAGES_EITHER, EK_MESSAGES_MSGPACK, EK_MESSAGES_JSON };
 
-/* Encoding and field paths, dotted for depth ("search.id"). NULL members mean the default name. */
+/* What a message holds: a list, or one item of a list, which has the id of the query. */
+enum ek_message_layout { EK_LAYOUT_LIST, EK_LAYOUT_ITEM };
+
+/* Encoding, layout and field paths, dotted for depth ("search.id"). NULL members mean the default
+ * name. */
 struct ek_mapping {
     enum ek_message_encoding encoding;
+    enum ek_message_layout layout;
     const char *query, *time_ms, *segments, *query_features, *manifest; /* from the top */
-    const char *items, *list_items, *log_means;                         /* from the top */
-    const char *item_id, *score, *features, *label, *source;            /* from an item */
+    const char *items, *item; /* from the top: which of them counts is a matter of the layout */
+    const char *list_items, *log_means;                      /* from the top */
+    const char *item_id, *score, *features, *label, *source; /* from an item */
 };
 
 enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20 };
@@ -47,10 +53,13 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
                  const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
                  struct ek_error *e);
 void ek_codec_free(struct ek_codec *c);
+enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 
 /* Decodes one message. Derived query features are filled in; missing time is -1; absent score NaN;
  * has_label when every item has a finite one. Ids and segments may be integers, which become text.
- * EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest's hash), EK_ENOMEM. */
+ * EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest's hash), EK_ENOMEM. A message of one item must
+ * have the id of its query and, where the manifest has a query feature that is derived from the
+ * length of the list, list_items. */
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
                     struct ek_error *e);
 
@@ -77,6 +86,11 @@ enum ek_feature_encoding {
  * in its texts: they become U+FFFD. */
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
+
+/* Encodes item i of the list as a message of its own: all that is said of the list, how many items
+ * it has, and the item. */
+int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_query *q, int i,
+                         enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
 /* `time_ms` of a message in the default fields, for which no manifest is needed; -1 when it has
  * none or is no such message. */

@@ -39,7 +39,9 @@ static void add_key(struct path *p, struct ek_text key)
 /* `items[3].features.price`, or `message` for the message itself. */
 static void write_path(const struct ek_decode *d, struct path *p)
 {
-    if (d->item >= 0)
+    if (d->item >= 0 && d->c->layout == EK_LAYOUT_ITEM)
+        add(p, "%s", d->c->items->path);
+    else if (d->item >= 0)
         add(p, "%s[%d]", d->c->items->path, d->item);
     if (d->field)
         add(p, "%s%s", p->length ? "." : "", d->field->path);

@@ -82,6 +82,7 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
 {
     static const struct ek_mapping usual = {0};
     const struct ek_mapping *m = mapping ? mapping : &usual;
+    bool item_wise = c->layout == EK_LAYOUT_ITEM;
     const struct wanted top[] = {
         {EK_FIELD_QUERY, m->query, "query"},
         {EK_FIELD_TIME, m->time_ms, "time_ms"},
@@ -90,7 +91,8 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
         {EK_FIELD_QUERY_FEATURES, m->query_features, "query_features"},
         {EK_FIELD_LIST_ITEMS, m->list_items, "list_items"},
         {EK_FIELD_LOG_MEANS, m->log_means, "log_means"},
-        {EK_FIELD_ITEMS, m->items, "items"},
+        item_wise ? (struct wanted){EK_FIELD_ITEM, m->item, "item"}
+                  : (struct wanted){EK_FIELD_ITEMS, m->items, "items"},
     };
     const struct wanted item[] = {
         {EK_FIELD_ITEM_ID, m->item_id, "id"},         {EK_FIELD_SCORE, m->score, "score"},
@@ -106,12 +108,14 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
         const struct ek_field *f = &c->fields[i];
         if (i >= of_message)
             c->item_fields |= ek_field_bit(c, f);
-        if (f->id == EK_FIELD_ITEMS)
+        if (f->id == EK_FIELD_ITEMS || f->id == EK_FIELD_ITEM)
             c->items = f;
         else if (f->id == EK_FIELD_LIST_ITEMS)
             c->list_items = f;
         else if (f->id == EK_FIELD_FEATURES)
             c->features = f;
+        else if (f->id == EK_FIELD_QUERY)
+            c->query = f;
         else if (f->id == EK_FIELD_QUERY_FEATURES)
             c->query_features = f;
     }

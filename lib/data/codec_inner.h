@@ -23,6 +23,7 @@ enum ek_field_id {
     EK_FIELD_LIST_ITEMS,
     EK_FIELD_LOG_MEANS,
     EK_FIELD_ITEMS,
+    EK_FIELD_ITEM,
     EK_FIELD_ITEM_ID,
     EK_FIELD_SCORE,
     EK_FIELD_FEATURES,
@@ -97,18 +98,35 @@ struct ek_words {
 struct ek_codec {
     const struct ek_manifest *manifest;
     enum ek_message_encoding encoding;
+    enum ek_message_layout layout;
     struct ek_codec_limits limits;
     struct ek_field fields[EK_FIELDS_MAX];
     int field_count, top, item;
     uint64_t item_fields; /* bit i: fields[i] belongs to items */
-    const struct ek_field *items, *features, *query_features, *list_items; /* within fields */
+    /* within fields; items: of the layout, so an array or one */
+    const struct ek_field *items, *features, *query, *query_features, *list_items;
     struct ek_names item_names, query_names;
     ek_swap_fn *swap, *swap64;
 };
 
-/* The JSON of a list, appended to `out`; on failure a part of it may stand there. */
-int ek_encode_json(const struct ek_manifest *m, const struct ek_query *q,
-                   enum ek_feature_encoding encoding, struct ek_buf *out);
+/* What is written: the items of a list, or one of them. */
+struct ek_encode {
+    const struct ek_manifest *m;
+    const struct ek_query *q;
+    enum ek_feature_encoding encoding;
+    int item; /* -1: all */
+};
+
+/* `list_items` of the message; 0: it has none. */
+static inline int ek_encode_list_items(const struct ek_encode *w)
+{
+    if (w->item >= 0)
+        return ek_query_is_part(w->q) ? w->q->list_items : w->q->items;
+    return ek_query_is_part(w->q) ? w->q->list_items : 0;
+}
+
+/* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
+int ek_encode_json(const struct ek_encode *w, struct ek_buf *out);
 
 /* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
  * ek_codec_free. */

@@ -41,6 +41,8 @@ static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t l
     *growth = 0;
     for (int i = 0; i < q->items; i++) {
         const struct ek_place *p = &q->place[i];
+        if (!p->length && q->one_item)
+            return ek_fail(e, EK_EFORMAT, "item: no score to replace");
         if (!p->length)
             return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
         if (p->offset < end || p->offset > length || p->length > length - p->offset)

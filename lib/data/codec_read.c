@@ -332,6 +332,27 @@ static bool all_labelled(const struct ek_query *q)
     return q->items > 0;
 }
 
+/* Behind the last item; `field` has them. */
+static void end_items(struct ek_decode *d, const struct ek_field *field)
+{
+    d->item = -1;
+    d->field = field;
+    d->q->has_label = all_labelled(d->q);
+    d->q->sources = d->sourced == d->q->items ? d->sources : 0;
+}
+
+static int read_one_item(struct ek_decode *d)
+{
+    const struct ek_field *field = d->field;
+    if (ek_query_resize(d->q, 1, d->q->item_features, d->q->query_features))
+        return ek_decode_fail(d, EK_ENOMEM, "no memory for an item");
+    d->q->one_item = true;
+    int rc = read_item(d, 0);
+    if (!rc)
+        end_items(d, field);
+    return rc;
+}
+
 static int read_items(struct ek_decode *d)
 {
     const struct ek_field *field = d->field;
@@ -348,13 +369,9 @@ static int read_items(struct ek_decode *d)
         return ek_decode_fail(d, EK_ENOMEM, "no memory for %u items", h.count);
     for (uint32_t i = 0; !rc && i < h.count; i++)
         rc = read_item(d, (int)i);
-    if (rc)
-        return rc;
-    d->item = -1;
-    d->field = field;
-    d->q->has_label = all_labelled(d->q);
-    d->q->sources = d->sourced == d->q->items ? d->sources : 0;
-    return EK_OK;
+    if (!rc)
+        end_items(d, field);
+    return rc;
 }
 
 static int read_features(struct ek_decode *d)
@@ -399,6 +416,8 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
         return ek_decode_log_means(d);
     case EK_FIELD_ITEMS:
         return read_items(d);
+    case EK_FIELD_ITEM:
+        return read_one_item(d);
     case EK_FIELD_ITEM_ID:
         return read_item_id(d);
     case EK_FIELD_SCORE:
@@ -472,6 +491,10 @@ static void clear(struct ek_query *q)
 static int check_complete(struct ek_decode *d)
 {
     int rc = require(d, d->c->items, 1);
+    if (!rc && d->c->layout == EK_LAYOUT_ITEM && !d->q->id.text) {
+        d->field = d->c->query;
+        rc = ek_decode_fail(d, EK_EFORMAT, "missing: it says which items make a list");
+    }
     if (!rc)
         rc = require(d, d->c->query_features, d->c->query_names.count);
     if (!rc && d->w.p != d->w.end)

@@ -66,10 +66,21 @@ int ek_decode_log_means(struct ek_decode *d)
     return EK_OK;
 }
 
+/* What is derived from the length of a list cannot be had from one item. */
+static int without_length(struct ek_decode *d)
+{
+    const struct ek_manifest *m = d->c->manifest;
+    if (d->c->layout != EK_LAYOUT_ITEM || !m->derived_count)
+        return EK_OK;
+    d->field = d->c->list_items;
+    return ek_decode_fail(d, EK_EFORMAT, "missing: the query feature '%s' is of the whole list",
+                          m->query[m->query_count - 1]->name);
+}
+
 int ek_decode_whole(struct ek_decode *d)
 {
     if (d->list_items < 0)
-        return EK_OK;
+        return without_length(d);
     if (d->list_items < d->q->items) {
         d->field = d->c->list_items;
         return ek_decode_fail(d, EK_EFORMAT, "%d, but the message has %d items", d->list_items,

@@ -79,9 +79,10 @@ static void pack_values(msgpack_packer *p, enum ek_feature_encoding encoding,
         pack_array(p, values, count);
 }
 
-static void pack_item(msgpack_packer *p, const struct ek_manifest *m, const struct ek_query *q,
-                      enum ek_feature_encoding encoding, bool wide, int i)
+static void pack_item(msgpack_packer *p, const struct ek_encode *w, bool wide, int i)
 {
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
     bool id = q->item_id && q->item_id[i].text;
     msgpack_pack_map(p, 2u + id + q->has_label + (q->sources > 0));
     if (id) {
@@ -104,7 +105,7 @@ static void pack_item(msgpack_packer *p, const struct ek_manifest *m, const stru
         msgpack_pack_int(p, q->source[i]);
     }
     pack_text(p, "features");
-    pack_values(p, encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
+    pack_values(p, w->encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
 }
 
 /* All scores of a list have one width, so that patching treats them alike. */
@@ -127,13 +128,13 @@ static void pack_means(msgpack_packer *p, const double *mean, int count)
             msgpack_pack_double(p, mean[i]);
 }
 
-static void pack_head(msgpack_packer *p, const struct ek_manifest *m, const struct ek_query *q,
-                      enum ek_feature_encoding encoding)
+static void pack_head(msgpack_packer *p, const struct ek_encode *w)
 {
-    int features = m->query_count - m->derived_count;
-    bool part = ek_query_is_part(q);
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
+    int features = m->query_count - m->derived_count, list_items = ek_encode_list_items(w);
     msgpack_pack_map(p, 1u + (q->id.text != NULL) + (q->time_ms >= 0) + (q->segment_count > 0) +
-                            (features > 0) + part + q->has_log_means);
+                            (features > 0) + (list_items > 0) + q->has_log_means);
     if (q->id.text) {
         pack_text(p, "query");
         pack_view(p, q->id);
@@ -152,42 +153,57 @@ static void pack_head(msgpack_packer *p, const struct ek_manifest *m, const stru
     }
     if (features > 0) {
         pack_text(p, "query_features");
-        pack_values(p, encoding, m->query, q->query, features);
+        pack_values(p, w->encoding, m->query, q->query, features);
     }
-    if (part) {
+    if (list_items) {
         pack_text(p, "list_items");
-        msgpack_pack_int(p, q->list_items);
+        msgpack_pack_int(p, list_items);
     }
     if (q->has_log_means)
         pack_means(p, q->log_mean, m->routable_count);
 }
 
-static int encode_msgpack(const struct ek_manifest *m, const struct ek_query *q,
-                          enum ek_feature_encoding encoding, struct ek_buf *out)
+static int encode_msgpack(const struct ek_encode *w, struct ek_buf *out)
 {
     msgpack_packer p;
     struct sink sink = {out, EK_OK};
-    bool wide = needs_float64(q);
+    bool wide = needs_float64(w->q);
     msgpack_packer_init(&p, &sink, append);
-    pack_head(&p, m, q, encoding);
-    pack_text(&p, "items");
-    msgpack_pack_array(&p, (size_t)q->items);
-    for (int i = 0; i < q->items; i++)
-        pack_item(&p, m, q, encoding, wide, i);
+    pack_head(&p, w);
+    pack_text(&p, w->item < 0 ? "items" : "item");
+    if (w->item >= 0) {
+        pack_item(&p, w, wide, w->item);
+        return sink.rc;
+    }
+    msgpack_pack_array(&p, (size_t)w->q->items);
+    for (int i = 0; i < w->q->items; i++)
+        pack_item(&p, w, wide, i);
     return sink.rc;
+}
+
+static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error *e)
+{
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
+    size_t start = out->length;
+    if (q->item_features != m->item_count || q->query_features != m->query_count)
+        return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
+                       q->item_features, q->query_features, m->item_count, m->query_count);
+    int rc = w->encoding >= EK_FEATURES_JSON ? ek_encode_json(w, out) : encode_msgpack(w, out);
+    if (!rc)
+        return EK_OK;
+    out->length = start;
+    return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
 }
 
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
 {
-    size_t start = out->length;
-    if (q->item_features != m->item_count || q->query_features != m->query_count)
-        return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
-                       q->item_features, q->query_features, m->item_count, m->query_count);
-    int rc = encoding >= EK_FEATURES_JSON ? ek_encode_json(m, q, encoding, out)
-                                          : encode_msgpack(m, q, encoding, out);
-    if (!rc)
-        return EK_OK;
-    out->length = start;
-    return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
+    return encode(&(struct ek_encode){m, q, encoding, -1}, out, e);
+}
+
+int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_query *q, int i,
+                         enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
+{
+    return encode(&(struct ek_encode){m, q, encoding, i}, out, e);
 }

@@ -90,11 +90,12 @@ static void put_values(struct text *t, enum ek_feature_encoding encoding,
         put_array(t, values, count);
 }
 
-static void put_item(struct text *t, const struct ek_manifest *m, const struct ek_query *q,
-                     enum ek_feature_encoding encoding, int i)
+static void put_item(struct text *t, const struct ek_encode *w, int i)
 {
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
     bool first = true;
-    word(t, i ? ",{" : "{");
+    word(t, "{");
     if (q->item_id && q->item_id[i].text) {
         key(t, &first, "id");
         quoted(t, q->item_id[i]);
@@ -110,7 +111,7 @@ static void put_item(struct text *t, const struct ek_manifest *m, const struct e
         whole(t, q->source[i]);
     }
     key(t, &first, "features");
-    put_values(t, encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
+    put_values(t, w->encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
     word(t, "}");
 }
 
@@ -136,10 +137,11 @@ static void put_means(struct text *t, const double *mean, int count)
     word(t, "]");
 }
 
-static void put_head(struct text *t, bool *first, const struct ek_manifest *m,
-                     const struct ek_query *q, enum ek_feature_encoding encoding)
+static void put_head(struct text *t, bool *first, const struct ek_encode *w)
 {
-    int features = m->query_count - m->derived_count;
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
+    int features = m->query_count - m->derived_count, list_items = ek_encode_list_items(w);
     if (q->id.text) {
         key(t, first, "query");
         quoted(t, q->id);
@@ -154,11 +156,11 @@ static void put_head(struct text *t, bool *first, const struct ek_manifest *m,
     }
     if (features > 0) {
         key(t, first, "query_features");
-        put_values(t, encoding, m->query, q->query, features);
+        put_values(t, w->encoding, m->query, q->query, features);
     }
-    if (ek_query_is_part(q)) {
+    if (list_items) {
         key(t, first, "list_items");
-        whole(t, q->list_items);
+        whole(t, list_items);
     }
     if (q->has_log_means) {
         key(t, first, "log_means");
@@ -166,17 +168,27 @@ static void put_head(struct text *t, bool *first, const struct ek_manifest *m,
     }
 }
 
-int ek_encode_json(const struct ek_manifest *m, const struct ek_query *q,
-                   enum ek_feature_encoding encoding, struct ek_buf *out)
+static void put_items(struct text *t, const struct ek_encode *w)
+{
+    word(t, "[");
+    for (int i = 0; i < w->q->items; i++) {
+        word(t, i ? "," : "");
+        put_item(t, w, i);
+    }
+    word(t, "]");
+}
+
+int ek_encode_json(const struct ek_encode *w, struct ek_buf *out)
 {
     struct text t = {out, EK_OK};
     bool first = true;
     word(&t, "{");
-    put_head(&t, &first, m, q, encoding);
-    key(&t, &first, "items");
-    word(&t, "[");
-    for (int i = 0; i < q->items; i++)
-        put_item(&t, m, q, encoding, i);
-    word(&t, "]}");
+    put_head(&t, &first, w);
+    key(&t, &first, w->item < 0 ? "items" : "item");
+    if (w->item < 0)
+        put_items(&t, w);
+    else
+        put_item(&t, w, w->item);
+    word(&t, "}");
     return t.rc;
 }

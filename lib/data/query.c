@@ -71,6 +71,7 @@ int ek_query_resize(struct ek_query *q, int items, int item_features, int query_
         return EK_ENOMEM;
     q->items = items;
     q->list_items = 0;
+    q->one_item = false;
     q->sources = 0;
     q->item_features = item_features;
     q->query_features = query_features;
@@ -79,7 +80,7 @@ int ek_query_resize(struct ek_query *q, int items, int item_features, int query_
 
 bool ek_query_is_part(const struct ek_query *q)
 {
-    return q->list_items > q->items;
+    return q->list_items > q->items || (q->one_item && !q->list_items);
 }
 
 int ek_query_mean_room(struct ek_query *q, int routable)

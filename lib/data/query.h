@@ -48,6 +48,7 @@ struct ek_query {
     struct ek_segment segments[EK_SEGMENTS_MAX];
     int items, item_features, query_features; /* n, F, M */
     int list_items; /* of the whole list, where these are said to be a part of it; else 0 */
+    bool one_item;  /* the message holds one item, and its list has list_items, 0: who knows */
     float *x;       /* [n, F] */
     float *query;   /* [M], derived ones included */
     double *score;  /* [n] upstream, NaN when absent */
@@ -75,7 +76,7 @@ void ek_query_release(struct ek_query *q);
 /* Room for n items of F features and M query features; contents of x are undefined afterwards. It
  * is a whole list until list_items says otherwise. */
 int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features);
-/* Whether the items are fewer than those of their list. */
+/* Whether the items are fewer than those of their list, as far as is known. */
 bool ek_query_is_part(const struct ek_query *q);
 /* Room for log_mean of K routable features. EK_ENOMEM. */
 int ek_query_mean_room(struct ek_query *q, int routable);

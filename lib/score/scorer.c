@@ -257,6 +257,10 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
         return ek_fail(e, EK_ESTATE, "list has %d item and %d query features, the model %d and %d",
                        q->item_features, q->query_features, m->item_features, m->query_features);
     const double *log_mean = q->has_log_means ? q->log_mean : NULL;
+    if (ek_query_is_part(q) && !log_mean && !m->list_free && !q->list_items)
+        return ek_fail(e, EK_ESTATE,
+                       "one item of a list and no 'log_means': this model needs the whole list, "
+                       "its mean logarithms, or training with --list-free");
     if (ek_query_is_part(q) && !log_mean && !m->list_free)
         return ek_fail(e, EK_ESTATE,
                        "%d of the list's %d items and no 'log_means': this model needs the whole "
