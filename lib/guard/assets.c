@@ -84,8 +84,19 @@ static int check_sources(const struct ek_assets *a, const char *rules, const cha
                       model);
 }
 
+/* The same of messages that hold one item: no source is there to be told from another. */
+static int check_layout(const struct ek_assets *a, const char *rules,
+                        const struct ek_mapping *mapping, struct ek_error *e)
+{
+    if (!mapping || mapping->layout == EK_LAYOUT_LIST || !a->rules || !a->rules->source_line)
+        return EK_OK;
+    return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
+                      "'route_source' needs the other items of the list, and messages hold one "
+                      "item (message.layout: item): take 'silence'");
+}
+
 static int load(struct loading *l, const char *manifest, const char *profile, const char *rules,
-                const char *model)
+                const char *model, const struct ek_mapping *mapping)
 {
     int rc =
         told(l, EK_ASSET_MANIFEST, manifest, ek_manifest_load(&l->a->manifest, manifest, l->e));
@@ -97,6 +108,8 @@ static int load(struct loading *l, const char *manifest, const char *profile, co
         rc = load_model(l, model);
     if (!rc)
         rc = told(l, EK_ASSET_RULES, rules, check_sources(l->a, rules, model, l->e));
+    if (!rc)
+        rc = told(l, EK_ASSET_RULES, rules, check_layout(l->a, rules, mapping, l->e));
     return rc ? rc : l->failed;
 }
 
@@ -110,7 +123,7 @@ int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const ch
     if (!a)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     struct loading l = {.a = a, .report = report, .e = e ? e : &own};
-    int rc = load(&l, manifest, profile, rules, model);
+    int rc = load(&l, manifest, profile, rules, model, mapping);
     if (!rc)
         rc = ek_codec_new(&a->codec, a->manifest, mapping, limits, e);
     if (rc) {

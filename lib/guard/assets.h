@@ -8,6 +8,7 @@
 #include "data/profile.h"
 #include "data/rules.h"
 #include "evenkeel.h"
+#include "guard/assembly.h"
 
 struct ek_assets {
     struct ek_manifest *manifest;
@@ -15,6 +16,7 @@ struct ek_assets {
     struct ek_rules *rules;
     struct ek_model *model; /* NULL: observe only */
     struct ek_codec *codec;
+    struct ek_assembly_limits assembly; /* where messages are items */
     int cells; /* most of a guard, those of pooled values not counted; 0: EK_CELLS_DEFAULT_MAX */
 };
 

@@ -92,7 +92,7 @@ int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
     c->treated = 0;
     c->action = "pass";
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
-    if (!rc)
+    if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
         rc = ek_list_reader_read(c->reader, &c->query, e);
     if (rc)
         return rc;

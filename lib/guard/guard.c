@@ -6,6 +6,7 @@
 #include "guard/event.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
+#include "guard/guard_items.h"
 
 #include <stdbool.h>
 
@@ -29,6 +30,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
                             ek_detector_registry(g->detector), e);
     if (!rc)
         rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
+    if (!rc && ek_codec_layout(assets->codec) == EK_LAYOUT_ITEM)
+        rc = ek_guard_items_new(g, e);
     if (!rc && assets->model && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
@@ -52,6 +55,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_fleet_member_free(g->member);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
+    ek_guard_items_free(g);
     ek_context_free(g->own);
     ek_buf_release(&g->event);
     ek_free(g->members);
@@ -189,12 +193,10 @@ static int take_findings(struct ek_guard *g)
     return rc;
 }
 
-/* Treatments of a list of these cells and that time. */
-static void apply_plan(const struct ek_guard *g, struct ek_context *c, const int16_t *cells,
-                       int count, int64_t time_ms)
+void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
+                    const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    const struct ek_plan *plan = ek_guard_plan_at(g, time_ms);
     c->plan_version = plan->version;
     c->treated = 0;
     if (plan->count && c->scorer)
@@ -231,9 +233,32 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16
     return rc;
 }
 
+/* What the list just taken means: findings, plan, agreement. */
+static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, struct ek_error *e)
+{
+    int count;
+    const int16_t *cells = ek_detector_cells(g->detector, &count);
+    if (take_findings(g))
+        return out_of_memory(e);
+    ek_guard_treat(g, c, ek_guard_plan_at(g, time_ms), cells, count);
+    return watch_agreement(g, c, cells, count, e);
+}
+
+int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
+                       struct ek_error *e)
+{
+    int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
+    if (rc)
+        return rc;
+    ek_traffic_forget_taken(g->traffic);
+    return conclude(g, c, time_ms, e);
+}
+
 static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
 {
     int64_t time_ms = c->query.time_ms >= 0 ? c->query.time_ms : now_ms;
+    if (g->assembly)
+        return ek_guard_take_item(g, c, time_ms, now_ms, e);
     int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
     if (rc)
         return rc;
@@ -241,13 +266,9 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
     g->clock_ms = now_ms;
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
+    ek_traffic_forget_taken(g->traffic);
     rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &c->query, e);
-    if (rc)
-        return rc;
-    if (take_findings(g))
-        return out_of_memory(e);
-    apply_plan(g, c, cells, count, time_ms);
-    return watch_agreement(g, c, cells, count, e);
+    return rc ? rc : conclude(g, c, time_ms, e);
 }
 
 int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
@@ -268,8 +289,10 @@ int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_erro
         return ek_fail(e, EK_ESTATE, "no message was prepared");
     c->prepared = false;
     ek_cells_find(registry, &c->query, cells);
-    apply_plan(g, c, cells, 1 + ek_cells_dimensions(registry),
-               c->query.time_ms >= 0 ? c->query.time_ms : g->time_ms);
+    const struct ek_plan *plan = g->assembly ? ek_guard_plan_of_item(g, &c->query) : NULL;
+    if (!plan)
+        plan = ek_guard_plan_at(g, c->query.time_ms >= 0 ? c->query.time_ms : g->time_ms);
+    ek_guard_treat(g, c, plan, cells, 1 + ek_cells_dimensions(registry));
     c->taken = true;
     return EK_OK;
 }
@@ -298,7 +321,8 @@ uint64_t ek_guard_plan_version(const struct ek_guard *g)
 
 uint64_t ek_guard_queries(const struct ek_guard *g)
 {
-    return g->adopted + ek_detector_queries(g->detector);
+    uint64_t pending = g->assembly ? ek_assembly_pending(g->assembly) : 0;
+    return g->adopted + ek_detector_queries(g->detector) + pending;
 }
 
 const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g)
@@ -318,6 +342,9 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
         g->clock_ms = now_ms;
         ek_traffic_time(g->traffic, g->time_ms);
     }
+    int rc = g->assembly ? ek_guard_give_out(g, g->time_ms, e) : EK_OK;
+    if (rc)
+        return rc;
     if (expire(g) && ek_guard_tell_plan(g, ek_detector_queries(g->detector)))
         return out_of_memory(e);
     return EK_OK;

@@ -6,11 +6,13 @@
 #include "decide/detector.h"
 #include "evenkeel.h"
 #include "guard/agreement.h"
+#include "guard/assembly.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
 #include "guard/context.h"
 #include "guard/ledger.h"
 #include "guard/open_findings.h"
+#include "guard/past_plans.h"
 #include "guard/stream_clock.h"
 #include "guard/traffic.h"
 
@@ -29,6 +31,9 @@ struct ek_guard {
     struct ek_plan plan;            /* in a fleet, that of now */
     struct ek_fleet_member *member; /* NULL: outside a fleet */
     struct ek_context *own;         /* of who has one thread only */
+    struct ek_assembly *assembly;   /* NULL: messages are lists */
+    struct ek_past_plans past;      /* that its queries have */
+    struct ek_context *whole;       /* for the lists it gives out */
     struct ek_stream_clock stream_clock;
     int64_t time_ms, clock_ms; /* now: by the stream, by the caller */
     struct ek_buf event;
@@ -46,6 +51,13 @@ struct ek_guard {
 int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
 /* The same of the plan; query: the first that is scored under it. */
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
+/* A whole list that the context has read: what the detector makes of it, and what is told of that.
+ * time_ms: of the list. */
+int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
+                       struct ek_error *e);
+/* What a plan has for a list of these cells, into the context. */
+void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
+                    const int16_t *cells, int count);
 /* The plan that a list of that time is scored under; valid until the next call. */
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms);
 /* Takes the fleet's plan of now; whether it is another one. */

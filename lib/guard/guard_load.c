@@ -85,6 +85,25 @@ static void drift_part(struct loading *v)
     close_part(v, &s);
 }
 
+/* cells: that their plans may speak of. A state of lists has none. */
+static void queries_part(struct loading *v, int cells)
+{
+    name_part(v, EK_PART_OF_QUERIES);
+    if (v->rc || !v->g->assembly || !ek_state_has(v->state, v->name))
+        return;
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_guard_queries_snap(v->g, &s, cells);
+    close_part(v, &s);
+}
+
+/* All queries of the state count, be they ones whose lists nobody waits for any more. */
+static void count_queries(struct loading *v)
+{
+    uint64_t all = v->state->head.queries, have = ek_guard_queries(v->g);
+    v->g->adopted += all > have ? all - have : 0;
+}
+
 static void times(struct loading *v)
 {
     const struct ek_state_head *h = &v->state->head;
@@ -163,8 +182,10 @@ static void whole(struct loading *v)
     plan_part(v);
     guard_part(v);
     drift_part(v);
+    queries_part(v, ek_cells_count(ek_detector_registry(v->g->detector)));
     all_windows(v, ek_cells_count(ek_detector_registry(v->g->detector)), NULL);
     times(v);
+    count_queries(v);
 }
 
 /* The cells of the state as they were. */
@@ -197,7 +218,9 @@ static void sketches(struct loading *v)
     }
     if (!v->rc)
         all_windows(v, ek_cells_count(cells), to);
-    g->adopted = v->state->head.queries;
+    queries_part(v, INT16_MAX);
+    ek_past_plans_release(&g->past); /* they speak of other cells */
+    count_queries(v);
     g->plan.version = v->state->head.plan_version;
     g->plan.version += g->plan.version > 0; /* it has no entries any more */
     times(v);

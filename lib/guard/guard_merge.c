@@ -88,6 +88,10 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
 static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
 {
     into->adopted += ek_guard_queries(from);
+    if (into->assembly && from->assembly) {
+        into->adopted -= ek_assembly_pending(from->assembly);
+        ek_assembly_merge(into->assembly, from->assembly);
+    }
     into->said |= from->said;
     for (int i = 0; i < EK_BOUNDS; i++)
         into->beyond.count[i] += from->beyond.count[i];

@@ -66,3 +66,9 @@ void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s)
     for (int i = 0; i < waiting && !s->rc; i++)
         event_snap(g, g->fetched + (uint64_t)i, s);
 }
+
+void ek_guard_queries_snap(struct ek_guard *g, struct ek_snap *s, int cells)
+{
+    ek_assembly_snap(g->assembly, s);
+    ek_past_plans_snap(&g->past, s, g->assets->manifest->item_count, cells);
+}

@@ -16,6 +16,7 @@
 #define EK_PART_OF_LISTS    "lists"
 #define EK_PART_OF_NOW      "now"
 #define EK_PART_OF_PLAN     "plan"
+#define EK_PART_OF_QUERIES  "queries"
 #define EK_PART_OF_ROWS     "rows"
 #define EK_PART_OF_WINDOW   "window"
 
@@ -29,5 +30,7 @@ void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, in
 void ek_guard_plan_snap(struct ek_guard *g, struct ek_snap *s);
 /* What no other part has: limits that were told, open findings, events that wait. */
 void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s);
+/* Queries whose items come one by one, and the plans they have, of as many cells. */
+void ek_guard_queries_snap(struct ek_guard *g, struct ek_snap *s, int cells);
 
 #endif

@@ -208,6 +208,16 @@ static void plan_part(struct saving *v)
     end(v, &s, EK_PART_OF_PLAN, 0);
 }
 
+static void queries_part(struct saving *v)
+{
+    const struct ek_guard *g = v->g;
+    struct ek_snap s;
+    if (!g->assembly || !begin(v, &s, EK_PART_OF_QUERIES, 0))
+        return;
+    ek_guard_queries_snap(v->g, &s, ek_cells_count(ek_detector_registry(g->detector)));
+    end(v, &s, EK_PART_OF_QUERIES, 0);
+}
+
 /* By rising names. */
 static void all_parts(struct saving *v)
 {
@@ -220,6 +230,7 @@ static void all_parts(struct saving *v)
     detector_part(v, EK_PART_LISTS);
     windows_part(v, NOW);
     plan_part(v);
+    queries_part(v);
     detector_part(v, EK_PART_ROWS);
     for (int cell = 0; cell < ek_traffic_cells(v->g->traffic) && !v->rc; cell++)
         if (ek_traffic_windows(v->g->traffic, cell))

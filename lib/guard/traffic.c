@@ -123,8 +123,8 @@ static int pack_some(struct ek_traffic *t, struct ek_error *e)
     return EK_OK;
 }
 
-/* Cells that changed hands: what they had is another value's. */
-static void clear_taken(struct ek_traffic *t)
+/* What they had is another value's. */
+void ek_traffic_forget_taken(struct ek_traffic *t)
 {
     int count;
     const int16_t *taken = ek_cells_taken(t->cells, &count);
@@ -137,7 +137,6 @@ int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64
                     const struct ek_query *q, struct ek_error *e)
 {
     ek_traffic_time(t, time_ms);
-    clear_taken(t);
     int rc = pack_some(t, e);
     for (int i = 0; !rc && i < count; i++)
         if (cells[i] >= 0 && cells[i] < t->rule.cells)

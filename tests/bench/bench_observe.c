@@ -193,6 +193,61 @@ static void guard_case(struct ek_bench *b, const struct ek_assets *assets, struc
     free(w.messages);
 }
 
+/* Messages of one item: those of a few lists in turns. Each pass has queries of its own. */
+enum { ITEM_LISTS = 240, LISTS_TOGETHER = 12, ID_DIGITS = 8 };
+
+struct items_work {
+    struct ek_guard *guard;
+    struct ek_buf message[ITEM_LISTS * ITEMS];
+    uint8_t *id[ITEM_LISTS * ITEMS]; /* where it stands in the message */
+    int pass;
+};
+
+static void observe_items(void *context)
+{
+    struct items_work *w = context;
+    char id[16];
+    w->pass++;
+    for (int first = 0; first < ITEM_LISTS; first += LISTS_TOGETHER)
+        for (int i = 0; i < ITEMS; i++)
+            for (int list = first; list < first + LISTS_TOGETHER; list++) {
+                int at = list * ITEMS + i;
+                snprintf(id, sizeof id, "%0*d", ID_DIGITS, w->pass * ITEM_LISTS + list);
+                memcpy(w->id[at], id, ID_DIGITS);
+                if (ek_guard_observe(w->guard, w->message[at].data, w->message[at].length, 0, NULL))
+                    abort();
+            }
+}
+
+static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, struct ek_query *lists)
+{
+    static const char id[] = "--------";
+    const struct ek_mapping mapping = {.layout = EK_LAYOUT_ITEM};
+    struct ek_assets assets = *of_lists;
+    struct items_work *w = ek_bench_memory(1, sizeof *w);
+    *w = (struct items_work){.pass = 0};
+    if (ek_codec_new(&assets.codec, assets.manifest, &mapping, NULL, NULL))
+        abort();
+    for (int at = 0; at < ITEM_LISTS * ITEMS; at++) {
+        struct ek_query q = lists[at / ITEMS];
+        q.id = (struct ek_text){id, ID_DIGITS};
+        if (ek_codec_encode_item(assets.manifest, &q, at % ITEMS, EK_FEATURES_BIN, &w->message[at],
+                                 NULL))
+            abort();
+        w->id[at] = memmem(w->message[at].data, w->message[at].length, id, ID_DIGITS);
+    }
+    if (ek_guard_new(&w->guard, &assets, NULL))
+        abort();
+    const struct ek_contender ours = {NULL, observe_items, w};
+    ek_bench_case(b, "guard, 136 features, 20 items one by one, bin, all traffic", "ns/value",
+                  (double)ITEM_LISTS * ITEMS * FEATURES, &ours, 1);
+    ek_guard_free(w->guard);
+    ek_codec_free(assets.codec);
+    for (int at = 0; at < ITEM_LISTS * ITEMS; at++)
+        ek_buf_release(&w->message[at]);
+    free(w);
+}
+
 /* The same with and without live sketches, so that their part can be told. */
 static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
                         struct ek_query *lists)
@@ -204,6 +259,7 @@ static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_pro
         abort();
     sketch_cases(b, p, lists, assets.rules);
     guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, all traffic");
+    items_case(b, &assets, lists);
     assets.rules->windows.cells = 0;
     guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, no live sketch");
     ek_codec_free(assets.codec);

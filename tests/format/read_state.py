@@ -14,7 +14,7 @@ import read_snapshot
 import read_sketch
 from read_snapshot import Damaged, Reader
 
-MAGIC, VERSION, FRAME, ROWS = b"EKSTAT\r\n", 1, 28, 64
+MAGIC, VERSION, FRAME, ROWS, PAST_PLANS = b"EKSTAT\r\n", 1, 28, 64, 16
 MASK = 2**64 - 1
 P1, P2, P3, P4, P5 = (11400714785074694791, 14029467366897019727, 1609587929392839161,
                       9650029242287828579, 2870177450012600261)
@@ -187,6 +187,18 @@ def plan(r):
     return {"version": version, "entries": [dict(zip(keys, r.take("iiidqqq"))) for _ in range(entries)]}
 
 
+def queries(r):
+    """-> queries whose items come one by one, and the plans they were met with, by number"""
+    keys = ("key", "begun_ms", "plan", "expected", "seen", "open")
+    pending, count = r.take("Qi")
+    known = [dict(zip(keys, r.take("QqQiii"))) for _ in range(count)]
+    if len({one["key"] for one in known}) != count:
+        raise Damaged("a query that is known twice")
+    plans = r.one("Q")
+    return {"pending": pending, "known": known,
+            "plans": {n: plan(r) for n in range(max(0, plans - PAST_PLANS), plans)}}
+
+
 def drift(r):
     r.take("Qd3d")
     r.take("4QQQ")
@@ -241,6 +253,7 @@ def read(data):
                                                 "FIND": read_snapshot.findings(r)})
     out["plan"] = take("plan", plan)
     out["guard"] = take("guard", lambda r: guard(r, size))
+    out["queries"] = take("queries", queries) if base.has("queries") else None
     out["drift"] = take("drift", drift) if base.has("drift") else None
     out["windows"] = {n: windows(base, n, size) for n in range(cells) if base.has(f"now/{n:05}")}
     left = {name for name, _ in base.index} - base.read_so_far

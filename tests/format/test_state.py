@@ -9,7 +9,8 @@ import read_sketch
 import read_state
 from read_snapshot import Damaged
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden", "state-1.ekc")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+GOLDEN, ITEMS = os.path.join(FOLDER, "state-1.ekc"), os.path.join(FOLDER, "state-items-1.ekc")
 FAULTS = (Damaged, read_capture.Damaged, read_sketch.Damaged, UnicodeDecodeError, ValueError)
 
 
@@ -82,3 +83,40 @@ class State(unittest.TestCase):
             damaged[28 + (len(value) - 28) // 2] ^= 1
             with self.assertRaises(FAULTS):
                 read_state.read(join(rest[:i] + [(key, bytes(damaged))] + rest[i:]))
+
+
+class StateOfItems(unittest.TestCase):
+    """Twelve lists that came item by item, and three items of another."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(ITEMS, "rb") as file:
+            cls.read = read_state.read(file.read())
+
+    def test_queries_count_with_their_first_item_and_lists_when_they_are_taken(self):
+        self.assertEqual((self.read["head"]["queries"], self.read["head"]["note"]), (13, "items"))
+        self.assertEqual((self.read["lists"]["queries"], self.read["queries"]["pending"]), (12, 1))
+
+    def test_the_queries_of_the_last_ten_seconds_are_known_by_their_hashes(self):
+        known = self.read["queries"]["known"]
+        names = [f"q{n}".encode() for n in range(12 - len(known) + 1, 13)]
+        self.assertEqual([one["key"] for one in known], [read_state.xxh64(name) for name in names])
+        self.assertEqual([one["begun_ms"] for one in known], [1000 * int(name[1:]) for name in names])
+        self.assertEqual(len(known), 10)
+
+    def test_one_list_waits_for_the_rest_of_its_items(self):
+        *taken, waiting = self.read["queries"]["known"]
+        self.assertEqual((waiting["seen"], waiting["open"]), (3, 1))
+        self.assertGreater(waiting["expected"], 3)
+        self.assertEqual([(one["open"], one["seen"] - one["expected"]) for one in taken], [(0, 0)] * len(taken))
+
+    def test_they_have_the_first_plan(self):
+        self.assertEqual({one["plan"] for one in self.read["queries"]["known"]}, {0})
+        self.assertEqual(self.read["queries"]["plans"], {0: {"version": 0, "entries": []}})
+
+    def test_every_item_is_in_the_sketches(self):
+        seen = sum(one["seen"] for one in self.read["queries"]["known"])
+        everything = self.read["windows"][0]
+        items = everything["now"]["items"] + sum(sum(w["sketches"][0].values()) for w in everything["closed"])
+        self.assertGreaterEqual(items, seen)
+        self.assertEqual(everything["lists"], items)

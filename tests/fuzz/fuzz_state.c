@@ -2,7 +2,7 @@
  *
  * The input says what is changed: edits of 8 bytes, record (2), place (2), width (1) and value (3).
  * Hashes are made to fit afterwards, so that what is behind them is looked at; the first byte says
- * whether they are. */
+ * whether they are (1), and whether the state is one of lists that come item by item (2). */
 #include "base/hash.h"
 #include "guard/guard_internal.h"
 #include "guard/state_head.h"
@@ -11,10 +11,23 @@
 
 enum { LISTS = 60, TRAINING = 400, USED = 8, EDIT = 8, HASH = 8 };
 
+/* Guards of lists, and of items. */
+static struct world {
+    struct ek_assets assets;
+    struct state_store own;
+    bool items;
+} worlds[2];
 static struct ek_assets assets;
-static struct state_store own;
 
-static void observe(struct ek_guard *g, uint64_t seed, int lists)
+static int encode(const struct world *w, const struct ek_query *q, int i, struct ek_buf *out)
+{
+    ek_buf_clear(out);
+    return w->items ? ek_codec_encode_item(assets.manifest, q, i, EK_FEATURES_ARRAY, out, NULL)
+                    : ek_codec_encode(assets.manifest, q, EK_FEATURES_ARRAY, out, NULL);
+}
+
+/* The last list of items is left without its last item. */
+static void observe(const struct world *w, struct ek_guard *g, uint64_t seed, int lists)
 {
     struct shop s;
     struct ek_buf message;
@@ -26,11 +39,12 @@ static void observe(struct ek_guard *g, uint64_t seed, int lists)
         struct ek_query *q = shop_next(&s);
         for (int i = 0; n >= lists / 3 && i < q->items; i++)
             q->x[2 * i] *= 100;
-        ek_buf_clear(&message);
-        ek_fuzz_require(!ek_codec_encode(assets.manifest, q, EK_FEATURES_ARRAY, &message, NULL) &&
-                            !ek_guard_observe(g, message.data, message.length, 0, NULL),
-                        "a list is refused");
-        ek_guard_score(g, &length, NULL);
+        for (int i = 0; i < (w->items ? q->items - (n == lists - 1) : 1); i++) {
+            ek_fuzz_require(!encode(w, q, i, &message) &&
+                                !ek_guard_observe(g, message.data, message.length, 0, NULL),
+                            "a list is refused");
+            ek_guard_score(g, &length, NULL);
+        }
         if (seed != 5)
             while (ek_guard_next_event(g, &event))
                 ek_fuzz_require(event != NULL, "no event");
@@ -45,12 +59,21 @@ static void set_up(void)
                                "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
                                "segments: [arm, market]\n"
                                "windows: {length: 20s, kept: 2, cells: 4}\n";
-    struct ek_guard *g;
     state_assets_open(&assets, text, TRAINING);
-    ek_fuzz_require(!ek_guard_new(&g, &assets, NULL), "no guard");
-    observe(g, 5, LISTS);
-    ek_fuzz_require(!ek_guard_save(g, 0, "note", 4, state_put, &own, NULL), "no state");
-    ek_guard_free(g);
+    for (int i = 0; i < 2; i++) {
+        const struct ek_mapping mapping = {.layout = i ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST};
+        struct world *w = &worlds[i];
+        struct ek_guard *g;
+        w->items = i;
+        w->assets = assets;
+        w->assets.assembly.queries = 50;
+        ek_fuzz_require(!ek_codec_new(&w->assets.codec, assets.manifest, &mapping, NULL, NULL) &&
+                            !ek_guard_new(&g, &w->assets, NULL),
+                        "no guard");
+        observe(w, g, 5, LISTS);
+        ek_fuzz_require(!ek_guard_save(g, 0, "note", 4, state_put, &w->own, NULL), "no state");
+        ek_guard_free(g);
+    }
 }
 
 static int drop(void *to, const char *key, const void *bytes, size_t length)
@@ -61,7 +84,7 @@ static int drop(void *to, const char *key, const void *bytes, size_t length)
     return key[0] == 0;
 }
 
-static void try(struct state_store *s)
+static void try(const struct world *w, struct state_store *s)
 {
     enum ek_state_fit fit;
     struct ek_guard *g = NULL;
@@ -71,10 +94,10 @@ static void try(struct state_store *s)
     for (int i = 0; i < s->count; i++)
         if (ek_state_add(state, s->record[i].key, s->record[i].bytes, s->record[i].length, &e))
             ek_fuzz_require(e.message[0] != 0, "refused without a word");
-    if (ek_guard_load(&g, &assets, state, &fit, &e)) {
+    if (ek_guard_load(&g, &w->assets, state, &fit, &e)) {
         ek_fuzz_require(!g && e.message[0] && ek_state_fit_name(fit), "refused without a word");
     } else {
-        observe(g, 9, USED);
+        observe(w, g, 9, USED);
         ek_fuzz_require(!ek_guard_save(g, 0, NULL, 0, drop, NULL, &e), e.message);
     }
     ek_guard_free(g);
@@ -150,16 +173,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_record(data, size);
     if (!size)
         return 0;
-    struct state_store *copy = calloc(1, sizeof *copy);
-    struct ek_ledger index = index_of(&own);
-    for (int i = 0; i < own.count; i++)
-        state_put(copy, own.record[i].key, own.record[i].bytes, own.record[i].length);
+    struct world *w = &worlds[data[0] >> 1 & 1];
+    struct state_store *own = &w->own, *copy = calloc(1, sizeof *copy);
+    struct ek_ledger index = index_of(own);
+    for (int i = 0; i < own->count; i++)
+        state_put(copy, own->record[i].key, own->record[i].bytes, own->record[i].length);
     int fit = data[0] & 1;
     for (data++, size--; size >= EDIT; data += EDIT, size -= EDIT)
         edit(copy, data);
     if (fit)
         seal(copy, &index);
-    try(copy);
+    try(w, copy);
     ek_ledger_clear(&index);
     state_clear(copy);
     free(copy);

@@ -1,9 +1,9 @@
 /* The state of a guard: what is written, what is refused, and what two guards make together. */
 #include "tests/check.h"
+#include "tests/state_capture.h"
 #include "tests/state_world.h"
 
 #include "base/file.h"
-#include "data/capture.h"
 #include "decide/detector_internal.h"
 #include "guard/guard_internal.h"
 #include "guard/recall.h"
@@ -580,57 +580,25 @@ START_TEST(two_guards_together_remember_the_lists_that_one_would)
 }
 END_TEST
 
-/* The golden file: 150 lists, a price in cents in arm B that is routed. As a capture of the
- * records, in the order in which they were put. */
-struct golden {
-    struct ek_capture_writer *to;
-    int64_t offset;
-};
-
-static int put_golden(void *to, const char *key, const void *bytes, size_t length)
-{
-    struct golden *g = to;
-    char prefixed[64];
-    int n = snprintf(prefixed, sizeof prefixed, "scored/0:%s", key);
-    const struct ek_record r = {0, g->offset++, -1, prefixed, (size_t)n, bytes, length};
-    return ek_capture_write(g->to, &r, NULL);
-}
-
-/* Records of a capture into a state. */
-static struct ek_state *read_golden(const char *path)
-{
-    struct ek_capture_reader *in;
-    struct ek_record r;
-    struct ek_state *state;
-    int more;
-    ck_assert_int_eq(ek_state_new(&state, NULL), EK_OK);
-    ck_assert_int_eq(ek_capture_open(&in, path, 0, NULL), EK_OK);
-    while (!ek_capture_next(in, &r, &more, NULL) && more) {
-        char key[64];
-        snprintf(key, sizeof key, "%.*s", (int)r.key_length, (const char *)r.key);
-        ck_assert_int_eq(ek_state_add(state, strchr(key, ':') + 1, r.bytes, r.length, NULL), EK_OK);
-    }
-    ek_capture_close(in);
-    return state;
-}
-
+/* 150 lists, a price in cents in arm B that is routed. */
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
     static const char path[] = "tests/format/golden/state-1.ekc";
     const char *own = "build/state-1.ekc";
     struct bench *b = bench_of(150);
     struct ek_buf x, y;
-    struct golden g = {0};
+    struct state_capture g = {.offset = 0};
     enum ek_state_fit fit;
     ek_buf_init(&x, 0);
     ek_buf_init(&y, 0);
     ck_assert_int_eq(ek_capture_create(&g.to, own, 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_save(b->guard, 0, "offset 150", 10, put_golden, &g, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_save(b->guard, 0, "offset 150", 10, state_capture_put, &g, NULL),
+                     EK_OK);
     ck_assert_int_eq(ek_capture_finish(g.to, NULL), EK_OK);
     ck_assert_int_eq(ek_file_read(own, &x, NULL), EK_OK);
     ck_assert_msg(ek_file_read(path, &y, NULL) == EK_OK, "no %s, compare %s", path, own);
     ck_assert_uint_eq(x.length, y.length);
-    struct ek_state *state = read_golden(path);
+    struct ek_state *state = state_capture_read(path);
     struct ek_guard *read = load(state, &b->assets, &fit);
     ck_assert_int_eq(fit, EK_STATE_WHOLE);
     ck_assert_uint_eq(ek_guard_queries(read), 150);

@@ -43,6 +43,7 @@ static int run(struct bench *b, int lists, int64_t minute, double factor)
             stream_scale(q, PRICE, factor);
         of_b += b->world.stream.arm_b;
         ck_assert_int_eq(ek_cells_of(b->cells, q, 1, ids), EK_OK);
+        ek_traffic_forget_taken(b->traffic);
         ck_assert_int_eq(ek_traffic_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells),
                                          minute * MINUTE_MS, q, NULL),
                          EK_OK);
@@ -177,6 +178,7 @@ START_TEST(a_cell_that_changes_hands_begins_anew)
         int16_t ids[EK_CELLS_PER_QUERY];
         q->segments[0].value = stream_text(other);
         ck_assert_int_eq(ek_cells_of(b.cells, q, 1, ids), EK_OK);
+        ek_traffic_forget_taken(b.traffic);
         ck_assert_int_eq(ek_traffic_list(b.traffic, ids, 2, MINUTE_MS, q, NULL), EK_OK);
     }
     ck_assert_int_eq(cell_of(&b, other), 1);

@@ -1,0 +1,106 @@
+#include "guard/guard_items.h"
+
+#include "guard/guard_internal.h"
+
+int ek_guard_items_new(struct ek_guard *g, struct ek_error *e)
+{
+    const struct ek_assets *a = g->assets;
+    int rc = ek_assembly_new(&g->assembly, a->manifest->item_count, a->manifest->query_count,
+                             &a->assembly, e);
+    return rc ? rc : ek_context_new_beside(&g->whole, g->own, e);
+}
+
+void ek_guard_items_free(struct ek_guard *g)
+{
+    ek_context_free(g->whole);
+    ek_assembly_free(g->assembly);
+    ek_past_plans_release(&g->past);
+}
+
+/* Cells that changed hands mean something else in the plans of before. */
+static void forget_taken(struct ek_guard *g)
+{
+    int count;
+    const int16_t *taken = ek_cells_taken(ek_detector_registry(g->detector), &count);
+    for (int i = 0; i < count; i++)
+        ek_past_plans_forget(&g->past, taken[i]);
+}
+
+static int take_whole(struct ek_guard *g, struct ek_error *e)
+{
+    struct ek_context *c = g->whole;
+    uint64_t before = ek_detector_queries(g->detector);
+    int rc = ek_list_reader_read(c->reader, &c->query, e);
+    if (!rc)
+        rc = ek_guard_take_list(g, c, c->query.time_ms, e);
+    if (ek_detector_queries(g->detector) == before)
+        g->adopted++; /* lost for want of memory, but a query all the same */
+    forget_taken(g);
+    return rc;
+}
+
+int ek_guard_give_out(struct ek_guard *g, int64_t time_ms, struct ek_error *e)
+{
+    bool some = true;
+    int rc = EK_OK;
+    while (!rc && some) {
+        rc = ek_assembly_next(g->assembly, time_ms, &g->whole->query, &some, e);
+        if (!rc && some)
+            rc = take_whole(g, e);
+    }
+    return rc;
+}
+
+int ek_guard_end_items(struct ek_guard *g, struct ek_error *e)
+{
+    return g->assembly ? ek_guard_give_out(g, INT64_MAX, e) : EK_OK;
+}
+
+const struct ek_plan *ek_guard_plan_of_item(const struct ek_guard *g, const struct ek_query *item)
+{
+    uint64_t number;
+    bool known = ek_assembly_plan(g->assembly, item, &number);
+    return known ? ek_past_plans_find(&g->past, number) : NULL;
+}
+
+/* The item, and the plan that its query has: that of now where it has none, or none any more. */
+static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
+               const struct ek_plan **plan, struct ek_error *e)
+{
+    uint64_t number;
+    *plan = ek_guard_plan_of_item(g, &c->query);
+    if (*plan)
+        return ek_assembly_add(g->assembly, &c->query, time_ms, g->time_ms, EK_NO_PLAN, e);
+    *plan = ek_guard_plan_at(g, time_ms);
+    if (ek_past_plans_keep(&g->past, *plan, &number))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = ek_assembly_add(g->assembly, &c->query, time_ms, g->time_ms, number, e);
+    if (!rc)
+        ek_assembly_set_plan(g->assembly, &c->query, number);
+    return rc;
+}
+
+int ek_guard_take_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms, int64_t now_ms,
+                       struct ek_error *e)
+{
+    int16_t cells[EK_CELLS_PER_QUERY];
+    const struct ek_cells *registry = ek_detector_registry(g->detector);
+    const struct ek_plan *plan;
+    int count = 1 + ek_cells_dimensions(registry);
+    g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
+    g->clock_ms = now_ms;
+    int rc = ek_guard_give_out(g, g->time_ms, e);
+    if (!rc)
+        rc = add(g, c, time_ms, &plan, e);
+    if (rc)
+        return rc;
+    ek_cells_find(registry, &c->query, cells);
+    ek_guard_treat(g, c, plan, cells, count);
+    rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &c->query, e);
+    return rc ? rc : ek_guard_give_out(g, g->time_ms, e);
+}
+
+struct ek_assembly_counts ek_guard_item_counts(const struct ek_guard *g)
+{
+    return g->assembly ? ek_assembly_counts_of(g->assembly) : (struct ek_assembly_counts){0};
+}

@@ -1,0 +1,55 @@
+/* Messages of one item, for tests: lists taken apart, and items by hand. */
+#ifndef EK_TESTS_ITEMS_H
+#define EK_TESTS_ITEMS_H
+
+#include "data/manifest.h"
+#include "data/query.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEM_FEATURES = 2, ITEM_QUERY_FEATURES = 1 };
+
+static inline struct ek_text item_text(const char *text)
+{
+    return (struct ek_text){text, text ? strlen(text) : 0};
+}
+
+/* An item by hand: of a query, with an id (NULL: none), both of which must live on; its values are
+ * `value` and `value` + .5. */
+static inline void item_make(struct ek_query *q, const char *query, const char *id, int list_items,
+                             float value)
+{
+    ck_assert_int_eq(ek_query_resize(q, 1, ITEM_FEATURES, ITEM_QUERY_FEATURES), EK_OK);
+    q->id = item_text(query);
+    q->one_item = true;
+    q->list_items = list_items;
+    q->item_id[0] = item_text(id);
+    q->time_ms = -1;
+    q->x[0] = value;
+    q->x[1] = value + .5f;
+    q->query[0] = 10 * value;
+    q->score[0] = 100 * (double)value;
+    q->segment_count = 0;
+}
+
+/* The mean logarithms of a list, as its sender would find them; room for each routable feature. */
+static inline void item_means(struct ek_query *list, const struct ek_manifest *m)
+{
+    ck_assert_int_eq(ek_query_mean_room(list, m->routable_count), EK_OK);
+    for (int f = 0; f < m->item_count; f++) {
+        double sum = 0, count = 0;
+        for (int i = 0; i < list->items; i++) {
+            double x = fabs((double)list->x[i * m->item_count + f]);
+            sum += isfinite(x) && x != 0 ? log(x) : 0;
+            count += isfinite(x) && x != 0;
+        }
+        if (m->routable_of_item[f] >= 0)
+            list->log_mean[m->routable_of_item[f]] = count > 0 ? sum / count : NAN;
+    }
+    list->has_log_means = true;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* The records of a state as a capture, in the order in which they were put: golden files. */
+#ifndef EK_TESTS_STATE_CAPTURE_H
+#define EK_TESTS_STATE_CAPTURE_H
+
+#include "data/capture.h"
+#include "evenkeel.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct state_capture {
+    struct ek_capture_writer *to;
+    int64_t offset;
+};
+
+/* An ek_guard_record. */
+static inline int state_capture_put(void *to, const char *key, const void *bytes, size_t length)
+{
+    struct state_capture *g = to;
+    char prefixed[64];
+    int n = snprintf(prefixed, sizeof prefixed, "scored/0:%s", key);
+    const struct ek_record r = {0, g->offset++, -1, prefixed, (size_t)n, bytes, length};
+    return ek_capture_write(g->to, &r, NULL);
+}
+
+/* Records of a capture into a state. */
+static inline struct ek_state *state_capture_read(const char *path)
+{
+    struct ek_capture_reader *in;
+    struct ek_record r;
+    struct ek_state *state;
+    int more;
+    ck_assert_int_eq(ek_state_new(&state, NULL), EK_OK);
+    ck_assert_int_eq(ek_capture_open(&in, path, 0, NULL), EK_OK);
+    while (!ek_capture_next(in, &r, &more, NULL) && more) {
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)r.key_length, (const char *)r.key);
+        ck_assert_int_eq(ek_state_add(state, strchr(key, ':') + 1, r.bytes, r.length, NULL), EK_OK);
+    }
+    ek_capture_close(in);
+    return state;
+}
+
+#endif
