@@ -30,7 +30,8 @@ enum {
     OPT_SEGMENT,
     OPT_SOURCES,
     OPT_FAULT,
-    OPT_ENCODING
+    OPT_ENCODING,
+    OPT_LAYOUT
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -46,6 +47,7 @@ static const struct argp_option OPTIONS[] = {
     {"seed", 's', "S", 0, "Chooses segment values, sources and the queries of a share (0)", 0},
     {"encoding", OPT_ENCODING, "KIND", 0,
      "Features as array, bin or map; json or json-map: JSON, one message a line (array)", 0},
+    {"layout", OPT_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
     {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
     {0}};
 
@@ -87,6 +89,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case OPT_ENCODING:
         if (ek_encoding_parse(arg, &c->sink.encoding, &c->e))
+            argp_error(state, "%s", c->e.message);
+        break;
+    case OPT_LAYOUT:
+        if (ek_layout_parse(arg, &c->sink.layout, &c->e))
             argp_error(state, "%s", c->e.message);
         break;
     case 'o':

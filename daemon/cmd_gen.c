@@ -23,7 +23,7 @@ struct gen {
     struct ek_error e;
 };
 
-enum { OPT_FROM = 256, OPT_SOURCES, OPT_FAULT, OPT_MODEL, OPT_MANIFEST, OPT_ENCODING };
+enum { OPT_FROM = 256, OPT_SOURCES, OPT_FAULT, OPT_MODEL, OPT_MANIFEST, OPT_ENCODING, OPT_LAYOUT };
 
 static const struct argp_option OPTIONS[] = {
     {"queries", 'n', "N", 0, "How many lists (10000)", 0},
@@ -34,6 +34,7 @@ static const struct argp_option OPTIONS[] = {
      "Features in messages as array, bin or map; json or json-map: JSON, one message a line "
      "(array)",
      0},
+    {"layout", OPT_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
     {"sources", OPT_SOURCES, "N", 0,
      "Give each item of messages one of N sources, numbers from 0, by chance", 0},
     {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
@@ -72,6 +73,8 @@ static void finish(struct argp_state *state, const struct gen *g)
     if (g->sink.letor && g->sink.upstream.model)
         argp_error(state, "LETOR has no place for scores, --score-model needs --format "
                           "messages");
+    if (g->sink.letor && g->sink.layout == EK_LAYOUT_ITEM)
+        argp_error(state, "LETOR has no layout, --layout needs --format messages");
     if (g->sink.letor && g->sink.sources)
         argp_error(state, "LETOR has no place for sources, --sources needs --format messages");
     if (g->queries > UINT64_MAX - g->first)
@@ -96,6 +99,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case OPT_ENCODING:
         if (ek_encoding_parse(arg, &g->sink.encoding, &g->e))
+            argp_error(state, "%s", g->e.message);
+        break;
+    case OPT_LAYOUT:
+        if (ek_layout_parse(arg, &g->sink.layout, &g->e))
             argp_error(state, "%s", g->e.message);
         break;
     case OPT_SOURCES:

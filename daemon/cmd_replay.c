@@ -1,22 +1,25 @@
 /* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/list_sink.h"
 #include "daemon/rehearsal.h"
 #include "daemon/routing_advice.h"
 
 #include "base/file.h"
 #include "data/capture.h"
 #include "evenkeel.h"
+#include "guard/guard_items.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_EXIT_CODE = 256, KEY_JSON, UNREADABLE_SHOWN = 5 };
+enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, UNREADABLE_SHOWN = 5 };
 
 struct arguments {
     const char *manifest, *profile, *rules, *model, *messages, *output, *events;
     bool exit_code, json;
+    enum ek_message_layout layout;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -25,6 +28,7 @@ static const struct argp_option OPTIONS[] = {
     {"rules", 'r', "FILE", 0, "rules (YAML); the built-in ones when not given", 0},
     {"model", 'M', "FILE", 0, "routable model; without one nothing is routed", 0},
     {"messages", 'i', "FILE", 0, "messages or a capture; standard input by default", 0},
+    {"layout", KEY_LAYOUT, "KIND", 0, "messages of a list, or of an item each (list)", 0},
     {"output", 'o', "FILE", 0, "capture of what would have been forwarded", 0},
     {"events", 'e', "FILE", 0, "findings and plans, one JSON object a line; '-' for stdout", 0},
     {"exit-code", KEY_EXIT_CODE, NULL, 0, "end with 3 when there was a finding", 0},
@@ -34,6 +38,7 @@ static const struct argp_option OPTIONS[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
+    struct ek_error e;
     switch (key) {
     case 'm':
         a->manifest = arg;
@@ -61,6 +66,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_JSON:
         a->json = true;
+        return 0;
+    case KEY_LAYOUT:
+        if (ek_layout_parse(arg, &a->layout, &e))
+            argp_error(state, "%s", e.message);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -198,6 +207,10 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
     if (!rc)
         rc = run(r, &progress, e);
     if (!rc)
+        rc = ek_guard_end_items(r->guard, e);
+    if (!rc)
+        rc = write_events(r, e);
+    if (!rc)
         rc = ek_rehearsal_end(&r->came_to, r->assets, r->guard, e);
     rc = finish(r, rc, e);
     if (!rc)
@@ -232,7 +245,9 @@ int ek_cmd_replay(int argc, char **argv)
     if (a.json + is_stdout(a.events) + is_stdout(a.output) > 1)
         return ek_cli_usage("replay", "only one of --json, --events - and --output - can have "
                                       "standard output");
-    if (ek_assets_load(&assets, a.manifest, a.profile, a.rules, a.model, &e)) {
+    const struct ek_mapping mapping = {.layout = a.layout};
+    if (ek_assets_load_mapped(&assets, a.manifest, a.profile, a.rules, a.model, &mapping, NULL,
+                              NULL, &e)) {
         explain(&a, &e);
         ek_cli_config_fault(&e);
         return ek_cli_fail(&e);

@@ -196,8 +196,6 @@ static int store_choice(int64_t *slot, const struct ek_option *o, const char *te
                         struct ek_error *e)
 {
     int number = ek_option_word(o->choices, text);
-    if (number < 0 && o->later && ek_option_word(o->later, text) >= 0)
-        return ek_fail(e, EK_ECONFIG, "'%s: %s' is not available in this version", o->key, text);
     if (number < 0)
         return ek_fail(e, EK_ECONFIG, "'%s': '%s' is none of: %s", o->key, text, o->choices);
     *slot = number;

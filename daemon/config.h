@@ -67,9 +67,10 @@ struct ek_config {
     int64_t start;    /* enum ek_start */
     int64_t delivery; /* enum ek_delivery */
     struct ek_property_list librdkafka;
-    int64_t encoding, layout; /* msgpack lists, so far */
+    int64_t encoding, layout; /* 1: JSON; enum ek_message_layout */
+    int64_t query_within_ms;
     /* Paths of the fields, dotted for depth; the last four from an item. */
-    char *query, *time_ms, *segments, *query_features, *manifest_hash, *items;
+    char *query, *time_ms, *segments, *query_features, *manifest_hash, *items, *item;
     char *list_items, *log_means, *source;
     char *item_id, *score, *features, *label;
     char *output_topic, *dead_letter;
@@ -80,7 +81,8 @@ struct ek_config {
     int64_t state_every_ms;
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
     int64_t log_level; /* enum ek_log_level */
-    int64_t message_bytes, items_max, cells, in_flight_messages, in_flight_bytes;
+    int64_t message_bytes, items_max, item_queries, item_bytes, cells, in_flight_messages,
+        in_flight_bytes;
     int64_t commit_every_ms; /* 0: auto */
     int64_t shutdown_ms, transaction_bytes, transaction_ms;
     int64_t workers; /* 0: auto */

@@ -41,12 +41,14 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
 {
     const struct ek_mapping mapping = {.encoding =
                                            c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
+                                       .layout = (enum ek_message_layout)c->layout,
                                        .query = c->query,
                                        .time_ms = c->time_ms,
                                        .segments = c->segments,
                                        .query_features = c->query_features,
                                        .manifest = c->manifest_hash,
                                        .items = c->items,
+                                       .item = c->item,
                                        .list_items = c->list_items,
                                        .log_means = c->log_means,
                                        .item_id = c->item_id,
@@ -62,7 +64,12 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     e = e ? e : &own;
     int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
-    if (!rc)
+    if (!rc) {
         (*out)->cells = (int)c->cells;
+        (*out)->assembly = (struct ek_assembly_limits){.queries = (int)c->item_queries,
+                                                       .items = (int)c->items_max,
+                                                       .bytes = (size_t)c->item_bytes,
+                                                       .within_ms = c->query_within_ms};
+    }
     return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
 }

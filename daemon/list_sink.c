@@ -6,6 +6,7 @@
 #include "data/letor_write.h"
 #include "offline/sources.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,59 @@ struct ek_upstream *ek_list_sink_upstream(struct ek_list_sink *s)
     return s->upstream;
 }
 
+static int add_line_end(struct ek_list_sink *s, struct ek_error *e)
+{
+    return ek_buf_text(&s->bytes, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for a line") : EK_OK;
+}
+
+/* Mean ln|x| of the usable values of a feature; NaN without any. */
+static double mean_of(const struct ek_query *q, int feature)
+{
+    double sum = 0, count = 0;
+    for (int i = 0; i < q->items; i++) {
+        double x = fabs((double)q->x[(size_t)i * (size_t)q->item_features + (size_t)feature]);
+        if (!isfinite(x) || x == 0)
+            continue;
+        sum += log(x);
+        count++;
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+/* A model of lists can score an item with the means of its list. */
+static int take_means(struct ek_query *q, const struct ek_manifest *m, struct ek_error *e)
+{
+    if (ek_query_mean_room(q, m->routable_count))
+        return ek_fail(e, EK_ENOMEM, "no memory for %d means", m->routable_count);
+    for (int f = 0; f < m->item_count; f++)
+        if (m->routable_of_item[f] >= 0)
+            q->log_mean[m->routable_of_item[f]] = mean_of(q, f);
+    q->has_log_means = true;
+    return EK_OK;
+}
+
+static int encode_items(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e)
+{
+    const struct ek_manifest *m = s->o->upstream.manifest;
+    int rc = take_means(q, m, e);
+    for (int i = 0; !rc && i < q->items; i++) {
+        rc = ek_codec_encode_item(m, q, i, s->o->encoding, &s->bytes, e);
+        if (!rc && s->o->encoding >= EK_FEATURES_JSON)
+            rc = add_line_end(s, e);
+    }
+    q->has_log_means = false;
+    return rc;
+}
+
+/* JSON has one message a line. */
+static int encode(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e)
+{
+    if (s->o->layout == EK_LAYOUT_ITEM)
+        return encode_items(s, q, e);
+    int rc = ek_codec_encode(s->o->upstream.manifest, q, s->o->encoding, &s->bytes, e);
+    return !rc && s->o->encoding >= EK_FEATURES_JSON ? add_line_end(s, e) : rc;
+}
+
 int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number,
                      struct ek_error *e)
 {
@@ -59,10 +113,7 @@ int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number
     if (rc)
         return rc;
     ek_buf_clear(&s->bytes);
-    rc = s->o->letor ? ek_letor_write(m, q, number + 1, &s->bytes, e)
-                     : ek_codec_encode(m, q, s->o->encoding, &s->bytes, e);
-    if (!rc && !s->o->letor && s->o->encoding >= EK_FEATURES_JSON && ek_buf_text(&s->bytes, "\n"))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for a line");
+    rc = s->o->letor ? ek_letor_write(m, q, number + 1, &s->bytes, e) : encode(s, q, e);
     return rc ? rc : ek_writer_write(s->writer, s->bytes.data, s->bytes.length, e);
 }
 
@@ -100,4 +151,13 @@ int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek
             return EK_OK;
         }
     return ek_fail(e, EK_EUSAGE, "unknown encoding '%s' (array, bin, map, json, json-map)", text);
+}
+
+int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e)
+{
+    bool item = !strcmp(text, "item");
+    if (!item && strcmp(text, "list") != 0)
+        return ek_fail(e, EK_EUSAGE, "unknown layout '%s' (list, item)", text);
+    *out = item ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST;
+    return EK_OK;
 }

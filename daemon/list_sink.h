@@ -18,6 +18,7 @@ struct ek_list_sink_options {
     bool letor;          /* text instead of messages */
     int sources;         /* items get one of so many by chance; 0: none */
     enum ek_feature_encoding encoding;
+    enum ek_message_layout layout;
 };
 
 /* Errors of ek_upstream_new and of the file. Options and what they point at must outlive it. */
@@ -34,5 +35,7 @@ void ek_list_sink_abandon(struct ek_list_sink *s);
 
 /* "array", "bin", "map", "json", "json-map" -> *out; EK_EUSAGE otherwise. */
 int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek_error *e);
+/* "list", "item", likewise. */
+int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e);
 
 #endif

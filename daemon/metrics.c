@@ -78,6 +78,12 @@ static const struct series GAUGES[] = {
     {"evenkeel_beyond_limit_total", "{limit=\"max_routed_features\"}",
      EK_GAUGE_BEYOND + EK_BOUND_ROUTED},
     {"evenkeel_beyond_limit_total", "{limit=\"events\"}", EK_GAUGE_BEYOND + EK_BOUND_EVENTS},
+    {"evenkeel_item_lists_total", "{items=\"all\"}", EK_GAUGE_ITEM_LISTS_COMPLETE},
+    {"evenkeel_item_lists_total", "{items=\"some\"}", EK_GAUGE_ITEM_LISTS_SHORT},
+    {"evenkeel_item_lists_total", "{items=\"unknown\"}", EK_GAUGE_ITEM_LISTS_UNSAID},
+    {"evenkeel_left_out_items_total", "{reason=\"repeated\"}", EK_GAUGE_ITEMS_REPEATED},
+    {"evenkeel_left_out_items_total", "{reason=\"late\"}", EK_GAUGE_ITEMS_LATE},
+    {"evenkeel_forgotten_queries_total", "", EK_GAUGE_QUERIES_FORGOTTEN},
 };
 
 static const struct family FAMILIES[] = {
@@ -106,6 +112,12 @@ static const struct family FAMILIES[] = {
     {"evenkeel_workers", "gauge", "Threads that decode and score."},
     {"evenkeel_beyond_limit_total", "counter",
      "What was beyond a limit: lists without a cell of their own, alarms, findings, events."},
+    {"evenkeel_item_lists_total", "counter",
+     "Lists put together from messages of one item, by how many of their items came."},
+    {"evenkeel_left_out_items_total", "counter",
+     "Items that are part of no list: of a query that had them already, or whose list was taken."},
+    {"evenkeel_forgotten_queries_total", "counter",
+     "Queries forgotten before message.query_within was over."},
     {"evenkeel_ready", "gauge", "1 when partitions are assigned."},
     {"evenkeel_assigned_partitions", "gauge", "Partitions assigned to this instance."},
 };

@@ -58,6 +58,13 @@ enum ek_gauge {
     EK_GAUGE_PARTITIONS,
     EK_GAUGE_BEYOND, /* counters of the guard, one for each enum ek_bound */
     EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS - 1,
+    /* counters of lists that come item by item (guard/assembly.h) */
+    EK_GAUGE_ITEM_LISTS_COMPLETE,
+    EK_GAUGE_ITEM_LISTS_SHORT,
+    EK_GAUGE_ITEM_LISTS_UNSAID,
+    EK_GAUGE_ITEMS_REPEATED,
+    EK_GAUGE_ITEMS_LATE,
+    EK_GAUGE_QUERIES_FORGOTTEN,
     EK_GAUGES
 };
 

@@ -32,7 +32,6 @@ struct ek_option {
     int64_t low, high;   /* numbers, in the unit of the struct */
     const char *choices; /* words, one space between */
     const char *word;    /* of a number: stands for 0, which means that it is found out */
-    const char *later;   /* words of later versions, or NULL */
     const char *help;
     bool required, secret, reloadable;
 };

@@ -90,8 +90,6 @@ int ek_options_document(struct ek_buf *out)
         const struct ek_option *o = ek_option_at(i);
         if (o->type == EK_OPTION_LATER)
             rc = ek_buf_printf(out, "- `%s`: %s\n", o->key, o->help);
-        else if (o->later)
-            rc = ek_buf_printf(out, "- `%s: %s`\n", o->key, o->later);
     }
     return rc;
 }

@@ -68,8 +68,11 @@ static int make_room(struct ek_rehearsal *r, size_t items)
     return EK_OK;
 }
 
+/* An item alone has no order. */
 static bool can_be_measured(const struct ek_query *q)
 {
+    if (q->one_item)
+        return false;
     for (int i = 0; q->has_label && i < q->items; i++)
         if (q->label[i] < 0)
             return false;

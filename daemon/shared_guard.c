@@ -8,6 +8,7 @@
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
+#include "guard/guard_items.h"
 
 #include <pthread.h>
 
@@ -126,6 +127,17 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
     return rc;
 }
 
+static void show_items(struct ek_shared_guard *s)
+{
+    const struct ek_assembly_counts c = ek_guard_item_counts(s->guard);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_COMPLETE, c.complete);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_SHORT, c.cut);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_UNSAID, c.unsaid);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEMS_REPEATED, c.repeated);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEMS_LATE, c.late);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES_FORGOTTEN, c.forgotten);
+}
+
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
                          struct ek_error *e)
 {
@@ -136,6 +148,7 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
     struct ek_beyond beyond = ek_guard_beyond(s->guard);
     for (int i = 0; i < EK_BOUNDS; i++)
         ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);
+    show_items(s);
     ek_agreement_board_set(agreement, ek_guard_agreement(s->guard));
     pthread_mutex_unlock(&s->lock);
     return rc;

@@ -91,14 +91,6 @@ START_TEST(what_comes_later_is_said_and_not_ignored)
     refused("fleet: {topic: s}\n", "conf/run.yaml:4:8: 'fleet' is not available in this version");
     refused("alerts:\n  - {webhook: {url: x}}\n",
             "conf/run.yaml:5:15: 'alerts.webhook' is not available in this version");
-    refused("message: {layout: item}\n",
-            "conf/run.yaml:4:19: 'message.layout: item' is not available in this version");
-    struct ek_config *c;
-    struct ek_error e;
-    ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
-    ck_assert_int_eq(ek_config_set(c, "message.layout", "item", &e), EK_ECONFIG);
-    ck_assert_str_eq(e.message, "'message.layout: item' is not available in this version");
-    ek_config_free(c);
 }
 END_TEST
 

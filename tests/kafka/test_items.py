@@ -1,0 +1,125 @@
+"""Messages of one item through a real topic: a fault is found list by list and routed item by item, every query under
+one plan, whatever the lists are mixed with."""
+import collections
+import os
+import random
+import unittest
+
+from fixtures import START_MS
+from harness import Daemon, Frame, Messages, evenkeel, eventually, messages_of
+
+WORLD = None  # set by run.py
+RULES = "version: 1\ndefaults: {mode: enforce, baseline: market}\nsegments: [arm]\n"
+LISTS, FAULT_FROM, TOGETHER, PARTITIONS = 1500, 600, 12, 3
+
+
+def decoded(raw):
+    (_, message), = Messages(raw).messages()
+    return message
+
+
+def without_score(message):
+    return {**message, "item": {k: v for k, v in message["item"].items() if k != "score"}}
+
+
+def interleaved(messages, seed):
+    """Items of a few lists at a time, in any order; lists begin in theirs."""
+    lists = collections.OrderedDict()
+    for raw, message in messages:
+        lists.setdefault(message["query"], []).append((raw, message))
+    chance, waiting, open_lists, out = random.Random(seed), list(lists.values()), [], []
+    while waiting or open_lists:
+        while waiting and len(open_lists) < TOGETHER:
+            items = waiting.pop(0)
+            chance.shuffle(items)
+            open_lists.append(items)
+        some = chance.choice(open_lists)
+        out.append(some.pop())
+        if not some:
+            open_lists.remove(some)
+    return out
+
+
+class ItemByItem(unittest.TestCase):
+    def make(self, folder):
+        def at(name):
+            return os.path.join(folder, name)
+        evenkeel("gen", "hotel", "-n", 3000, "--seed", 11, "-f", "letor", "-o", at("train.txt"),
+                 f"--manifest-out={at('features.yaml')}")
+        evenkeel("gen", "hotel", "-n", 3000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
+        evenkeel("profile", "--manifest", at("features.yaml"), "--messages", at("train.mp"),
+                 "--baseline", "market", "-o", at("profile.ekp"))
+        evenkeel("train", "--manifest", at("features.yaml"), "--train", at("train.txt"), "--vali", at("train.txt"),
+                 "--epochs", 2, "-o", at("model.safetensors"))
+        evenkeel("gen", "hotel", "-n", LISTS, "--seed", 13, "-f", "messages", "--layout=item",
+                 f"--fault=price=x100,from={FAULT_FROM},arm=B", "-o", at("faulty.mp"))
+        with open(at("rules.yaml"), "w") as out:
+            out.write(RULES)
+        return messages_of(at("faulty.mp"))
+
+    def frames(self, mixed):
+        """Keyed by the query, which decides the partition."""
+        return [Frame(raw, message["query"].encode(), START_MS + i, [("n", str(i).encode())],
+                      int(message["query"].rsplit("-", 1)[1]) % PARTITIONS)
+                for i, (raw, message) in enumerate(mixed)]
+
+    def check_outputs(self, mixed, out):
+        """Each message once, each query under one plan; only scores differ, and only of arm B."""
+        self.assertEqual(sorted(int(f.header("n")) for f in out), list(range(len(mixed))))
+        plans, routed = collections.defaultdict(set), 0
+        for f in out:
+            raw, message = mixed[int(f.header("n"))]
+            plans[message["query"]].add((f.header("ek-plan"), f.header("ek-action")))
+            if f.header("ek-action") == "pass":
+                self.assertEqual(f.value, raw)
+                continue
+            routed += 1
+            self.assertEqual(message["segments"]["arm"], "B")
+            mine = decoded(f.value)
+            self.assertNotEqual(mine["item"]["score"], message["item"]["score"])
+            self.assertEqual(without_score(mine), without_score(message))
+        self.assertEqual({len(p) for p in plans.values()}, {1})
+        return plans, routed
+
+    def test_a_fault_is_found_and_routed_and_a_query_has_one_plan(self):
+        folder = WORLD.path("items")
+        os.makedirs(folder)
+        mixed = interleaved(self.make(folder), 1)
+        source, target = WORLD.topics(PARTITIONS)
+        alerts = WORLD.broker.create(target + ".alerts")
+        WORLD.send(source, self.frames(mixed))
+        with Daemon(WORLD.folder, WORLD.broker, source, target, folder, rules=os.path.join(folder, "rules.yaml"),
+                    model=os.path.join(folder, "model.safetensors"), alerts=alerts,
+                    message="layout: item, query_within: 24h") as d:
+            d.wait_ready().wait_handled(len(mixed))
+            metrics = eventually("all lists were taken", lambda: self.taken(d))
+            events = d.json("/api/v1/events?n=1000")
+            self.assertEqual(d.stop(), 0, d.log())
+        confirmed = [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]
+        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in confirmed],
+                         [("price", {"arm": "B"}, "scale", "route")], events)
+        self.assertGreaterEqual(confirmed[0]["query"], FAULT_FROM - TOGETHER * PARTITIONS)
+        for name in ('item_lists_total{items="some"}', 'item_lists_total{items="unknown"}',
+                     'left_out_items_total{reason="late"}', "forgotten_queries_total"):
+            self.assertIn(f"evenkeel_{name} 0\n", metrics)
+        plans, routed = self.check_outputs(mixed, WORLD.read(target))
+        self.assertGreater(routed, 1000)
+        self.assertGreater(len({p for of in plans.values() for p in of}), 1)
+        self.assertEqual(WORLD.read(target + ".dead"), [])
+
+    def taken(self, d):
+        metrics = d.get("/metrics")[1]
+        done = (f'evenkeel_item_lists_total{{items="all"}} {LISTS}\n' in metrics and
+                f"evenkeel_observed_queries_total {LISTS}\n" in metrics)
+        return metrics if done else None
+
+    def test_what_is_no_item_becomes_a_dead_letter(self):
+        source, target = WORLD.topics()
+        WORLD.send(source, [Frame(raw, b"k", START_MS) for raw in WORLD.hotel(3)])
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, message="layout: item") as d:
+            d.wait_ready().wait_handled(3)
+            self.assertEqual(d.stop(), 0, d.log())
+        dead = WORLD.read(target + ".dead")
+        self.assertEqual([f.value for f in dead], WORLD.hotel(3))
+        self.assertEqual({(f.header("ek-error-class"), f.header("ek-error")) for f in dead},
+                         {("format", "item: missing")})
