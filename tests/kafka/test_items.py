@@ -10,7 +10,7 @@ from harness import Daemon, Frame, Messages, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
 RULES = "version: 1\ndefaults: {mode: enforce, baseline: market}\nsegments: [arm]\n"
-LISTS, FAULT_FROM, TOGETHER, PARTITIONS = 1500, 600, 12, 3
+LISTS, FAULT_FROM, TOGETHER, PARTITIONS, RATE = 1500, 600, 12, 3, 6000
 
 
 def decoded(raw):
@@ -87,18 +87,19 @@ class ItemByItem(unittest.TestCase):
         mixed = interleaved(self.make(folder), 1)
         source, target = WORLD.topics(PARTITIONS)
         alerts = WORLD.broker.create(target + ".alerts")
-        WORLD.send(source, self.frames(mixed))
         with Daemon(WORLD.folder, WORLD.broker, source, target, folder, rules=os.path.join(folder, "rules.yaml"),
                     model=os.path.join(folder, "model.safetensors"), alerts=alerts,
                     message="layout: item, query_within: 24h") as d:
-            d.wait_ready().wait_handled(len(mixed))
+            d.wait_ready()
+            WORLD.send(source, self.frames(mixed), rate=RATE)  # as it comes: partitions are in step
+            d.wait_handled(len(mixed))
             metrics = eventually("all lists were taken", lambda: self.taken(d))
             events = d.json("/api/v1/events?n=1000")
             self.assertEqual(d.stop(), 0, d.log())
         confirmed = [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]
         self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in confirmed],
                          [("price", {"arm": "B"}, "scale", "route")], events)
-        self.assertGreaterEqual(confirmed[0]["query"], FAULT_FROM - TOGETHER * PARTITIONS)
+        self.assertGreaterEqual(confirmed[0]["query"], FAULT_FROM - 100)
         for name in ('item_lists_total{items="some"}', 'item_lists_total{items="unknown"}',
                      'left_out_items_total{reason="late"}', "forgotten_queries_total"):
             self.assertIn(f"evenkeel_{name} 0\n", metrics)
