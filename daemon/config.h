@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EK_WORKERS_MAX = 16 };
+enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
 enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
@@ -76,6 +76,8 @@ struct ek_config {
     char *output_topic, *dead_letter;
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
+    char *fleet_topic, *fleet_ticks_topic; /* NULL: alone; NULL: by the other's name */
+    int64_t fleet_tick_ms, fleet_silent_ms, fleet_cells, fleet_places;
     char *alert_topic; /* NULL: none */
     char *state_topic; /* NULL: nothing is kept */
     int64_t state_every_ms;
@@ -110,6 +112,8 @@ int ek_config_workers(const struct ek_config *c);
 /* How often it commits, in milliseconds: what `limits.commit_every` says, or makes of the delivery.
  */
 int64_t ek_config_commit_every(const struct ek_config *c);
+/* The topic of a fleet's ticks: what `fleet.ticks_topic` says, or makes of the other's name. */
+void ek_config_fleet_ticks(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES]);
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 

@@ -102,6 +102,39 @@ static int check_topics(const struct finishing *f)
     return rc;
 }
 
+/* One of the two topics of a fleet. */
+static int check_fleet_topic(const struct finishing *f, const char *key, const char *topic)
+{
+    const struct ek_config *c = f->c;
+    int rc = told(f, key, check_written(c, key, topic, f->e));
+    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
+                same(topic, c->alert_topic)))
+        rc = told(f, key,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", key, topic));
+    return rc;
+}
+
+static int check_fleet(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    char ticks[EK_FLEET_TOPIC_BYTES];
+    if (!c->fleet_topic)
+        return EK_OK;
+    ek_config_fleet_ticks(c, ticks);
+    int rc = check_fleet_topic(f, "fleet.topic", c->fleet_topic);
+    if (!rc)
+        rc = check_fleet_topic(f, "fleet.ticks_topic", ticks);
+    if (!rc && same(c->fleet_topic, ticks))
+        rc = told(f, "fleet.ticks_topic",
+                  ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
+    if (!rc && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
+        rc = told(f, "fleet.silent",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'fleet.silent' is less than three times 'fleet.tick': an instance would "
+                          "be cut off by a record that is late"));
+    return rc;
+}
+
 static int check_addresses(const struct finishing *f)
 {
     char host[EK_HOST_BYTES];
@@ -123,6 +156,8 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
     int rc = check_required(&f);
     if (!rc)
         rc = check_topics(&f);
+    if (!rc)
+        rc = check_fleet(&f);
     if (!rc)
         rc = check_addresses(&f);
     if (!rc && c->in_flight_bytes < c->message_bytes)

@@ -267,6 +267,18 @@ int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, str
     return finish(out, conf, rc);
 }
 
+int ek_kafka_conf_beside(rd_kafka_conf_t **out, const struct ek_config *c,
+                         const struct ek_kafka_setting *own, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = set_common(conf, c, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->librdkafka, e);
+    for (size_t i = 0; !rc && own[i].name; i++)
+        rc = ek_kafka_conf_set(conf, own[i].name, own[i].value, e);
+    return finish(out, conf, rc);
+}
+
 static int check_each(const struct ek_config *c, const struct ek_property_list *list,
                       struct ek_error_list *faults, struct ek_error *e)
 {

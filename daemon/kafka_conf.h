@@ -3,6 +3,7 @@
 #define EK_DAEMON_KAFKA_CONF_H
 
 #include "daemon/config.h"
+#include "daemon/kafka_client.h"
 
 #include <librdkafka/rdkafka.h>
 
@@ -10,6 +11,10 @@
  * property that is refused. */
 int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
+/* A client beside these two: the properties of `input.librdkafka`, which it takes to get in, and
+ * then those of `own`, up to a name that is NULL. */
+int ek_kafka_conf_beside(rd_kafka_conf_t **out, const struct ek_config *c,
+                         const struct ek_kafka_setting *own, struct ek_error *e);
 /* Whether consumers look at a full queue again after a while of ours (librdkafka 2.3 and later). */
 bool ek_kafka_conf_has_backoff(void);
 /* Sets one property. EK_ECONFIG. */

@@ -3,15 +3,15 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/cli.h"
+#include "daemon/instance.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_state_topic.h"
 #include "daemon/kafka_txn.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/random.h>
 
-enum { TOPIC_WAIT_MS = 15000, PURGE_WAIT_MS = 1000, INSTANCE_BYTES = 8 };
+enum { TOPIC_WAIT_MS = 15000, PURGE_WAIT_MS = 1000 };
 
 static enum ek_counter reason_counter(int outcome)
 {
@@ -202,14 +202,12 @@ static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct 
  * crash leaves its transaction to the time-out. */
 static int name_transactions(struct ek_output *o, struct ek_error *e)
 {
-    unsigned char random[INSTANCE_BYTES];
-    char name[2 * INSTANCE_BYTES + 1];
-    if (!o->config->instance && getrandom(random, sizeof random, 0) != sizeof random)
-        return ek_fail(e, EK_EIO, "no random name for this instance: set 'service.instance'");
-    for (int i = 0; !o->config->instance && i < INSTANCE_BYTES; i++)
-        snprintf(name + 2 * i, 3, "%02x", random[i]);
+    char name[EK_INSTANCE_BYTES];
+    int rc = ek_instance_name(o->config, name, e);
+    if (rc)
+        return rc;
     snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%s-%s", o->config->group,
-             o->config->instance ? o->config->instance : name);
+             name);
     ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id", "id=%s", o->transactional_id);
     o->records = ek_records_new();
     return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");

@@ -1,6 +1,7 @@
 /* The consumer of the tools: partitions are merged by the time of their records. */
 #include "base/alloc.h"
 #include "daemon/cli.h"
+#include "daemon/kafka_ask.h"
 #include "daemon/kafka_client.h"
 #include "daemon/kafka_tool.h"
 
@@ -33,27 +34,6 @@ struct ek_tap {
     unsigned flags;
 };
 
-/* How many partitions the topic has; *answered tells whether a broker said anything at all. */
-static rd_kafka_resp_err_t ask_partitions(rd_kafka_t *client, const char *topic, int *count,
-                                          bool *answered)
-{
-    const struct rd_kafka_metadata *answer;
-    rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
-    if (!handle)
-        return rd_kafka_last_error();
-    rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, handle, &answer, ASK_MS);
-    *answered = !err;
-    if (!err) {
-        err = answer->topic_cnt == 1 ? answer->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-        *count = answer->topic_cnt == 1 ? answer->topics[0].partition_cnt : 0;
-        if (!err && !*count)
-            err = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-        rd_kafka_metadata_destroy(answer);
-    }
-    rd_kafka_topic_destroy(handle);
-    return err;
-}
-
 /* Brokers that refuse this client will not think better of it. */
 static bool refused(struct ek_tap *t, struct ek_trouble_state *why)
 {
@@ -83,7 +63,7 @@ static int find_partitions(struct ek_tap *t, const char *brokers, const char *to
     int64_t until = ek_now_ms() + wait_ms, absent_until = INT64_MAX;
     bool answered = false;
     rd_kafka_resp_err_t err;
-    while ((err = ask_partitions(t->client, topic, &t->count, &answered))) {
+    while ((err = ek_kafka_ask_partitions(t->client, topic, ASK_MS, &t->count, &answered))) {
         int64_t now = ek_now_ms();
         if (answered && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;

@@ -9,8 +9,11 @@
 #include "guard/assets.h"
 #include "guard/beyond.h"
 #include "guard/guard_items.h"
+#include "guard/guard_fleet.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 struct ek_shared_guard {
     pthread_mutex_t lock; /* of the guard */
@@ -19,6 +22,11 @@ struct ek_shared_guard {
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
+    /* In a fleet. */
+    char name[EK_FLEET_NAME_MAX + 1]; /* "": in none */
+    int cells;
+    uint64_t start;    /* of the guard as a member: each has a later one */
+    bool decided_here; /* the plan that was heard last */
 };
 
 int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
@@ -55,6 +63,22 @@ void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output
     s->output = output;
 }
 
+static bool is_event(const char *json, const char *kind)
+{
+    static const char begin[] = "{\"event\":\"";
+    size_t length = strlen(kind);
+    return !strncmp(json, begin, sizeof begin - 1) &&
+           !strncmp(json + sizeof begin - 1, kind, length) &&
+           json[sizeof begin - 1 + length] == '"';
+}
+
+/* All instances of a fleet tell the same findings and plans: an alert comes from one of them. */
+static bool is_alert(const struct ek_shared_guard *s, const char *json)
+{
+    bool common = is_event(json, "finding") || is_event(json, "plan");
+    return !*s->name || s->decided_here || !common;
+}
+
 static void tell_one(struct ek_shared_guard *s, const char *json)
 {
     struct ek_journal_change change;
@@ -67,7 +91,7 @@ static void tell_one(struct ek_shared_guard *s, const char *json)
     ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
-    if (s->output)
+    if (s->output && is_alert(s, json))
         ek_output_tell(s->output, json);
 }
 
@@ -115,12 +139,28 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Ticks are numbered anew by each guard, so its start must be later than that of the one before. */
+static int join_fleet(struct ek_shared_guard *s, struct ek_error *e)
+{
+    uint64_t now = (uint64_t)ek_wall_ms();
+    s->start = now > s->start ? now : s->start + 1;
+    return ek_guard_join(s->guard, s->name, s->start, s->cells, e);
+}
+
+/* A guard that has taken the place of another one is no instance yet. */
+static int stay_in_fleet(struct ek_shared_guard *s, struct ek_error *e)
+{
+    return *s->name && !ek_guard_plans(s->guard) ? join_fleet(s, e) : EK_OK;
+}
+
 int ek_shared_guard_hold(struct ek_shared_guard *s,
                          int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
                          void *context, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
     int rc = work(context, &s->guard, e);
+    if (!rc)
+        rc = stay_in_fleet(s, e);
     tell(s);
     show_progress(s);
     pthread_mutex_unlock(&s->lock);
@@ -160,6 +200,55 @@ int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board)
     int rc = ek_board_step(board);
     pthread_mutex_unlock(&s->lock);
     return rc;
+}
+
+int ek_shared_guard_join(struct ek_shared_guard *s, const char *name, int cells, struct ek_error *e)
+{
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->cells = cells;
+    return stay_in_fleet(s, e);
+}
+
+int ek_shared_guard_tell_fleet(struct ek_shared_guard *s,
+                               int (*write)(void *context, const void *bytes, size_t length),
+                               void *context, struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = stay_in_fleet(s, e);
+    if (!rc)
+        rc = ek_guard_tell_fleet(s->guard, write, context, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
+                              int64_t now_ms, bool decided_here, struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    s->decided_here = decided_here;
+    int rc = stay_in_fleet(s, e);
+    if (!rc)
+        rc = ek_guard_hear_plan(s->guard, bytes, length, now_ms, e);
+    tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+void ek_shared_guard_fleet(struct ek_shared_guard *s, int64_t now_ms, struct ek_shared_fleet *out)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
+    *out = (struct ek_shared_fleet){.age_ms = -1, .lists = ek_guard_queries(s->guard)};
+    if (plans) {
+        const struct ek_fleet_order *order = ek_fleet_plans_order(plans);
+        out->age_ms = ek_fleet_plans_age_ms(plans, now_ms);
+        out->version = order->version;
+        out->term = order->term;
+        out->late = ek_fleet_plans_late(plans);
+        out->missed = ek_fleet_plans_missed(plans);
+        memcpy(out->decider, order->decider, sizeof out->decider);
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 struct ek_guard *ek_shared_guard_inner(struct ek_shared_guard *s)

@@ -11,7 +11,9 @@
 #include "daemon/kafka_output.h"
 #include "daemon/lanes.h"
 #include "evenkeel.h"
+#include "guard/fleet_wire.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ek_shared_guard;
@@ -49,6 +51,24 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
                          struct ek_error *e);
 /* ek_board_step for a board of the guard's traffic. */
 int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board);
+/* The guard, and whichever takes its place, is an instance of a fleet (guard/guard_fleet.h). Before
+ * the first list. */
+int ek_shared_guard_join(struct ek_shared_guard *s, const char *name, int cells,
+                         struct ek_error *e);
+/* As ek_guard_tell_fleet; `write` must not wait for anything. */
+int ek_shared_guard_tell_fleet(struct ek_shared_guard *s,
+                               int (*write)(void *context, const void *bytes, size_t length),
+                               void *context, struct ek_error *e);
+/* As ek_guard_hear_plan. Findings and plans are alerts where we have decided on them. */
+int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
+                              int64_t now_ms, bool decided_here, struct ek_error *e);
+/* How things stand with the plan of the fleet. */
+struct ek_shared_fleet {
+    int64_t age_ms; /* of the last record that counted; -1: none came */
+    uint64_t version, term, late, missed, lists;
+    char decider[EK_FLEET_NAME_MAX + 1];
+};
+void ek_shared_guard_fleet(struct ek_shared_guard *s, int64_t now_ms, struct ek_shared_fleet *out);
 /* For making such a board; of the guard, not locked. */
 struct ek_guard *ek_shared_guard_inner(struct ek_shared_guard *s);
 uint64_t ek_shared_guard_queries(struct ek_shared_guard *s);

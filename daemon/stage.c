@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/crew.h"
 #include "daemon/feature_board.h"
+#include "daemon/fleet.h"
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
 #include "daemon/kafka_input.h"
@@ -29,6 +30,7 @@ enum {
     LIMITS_MS = 300000,    /* how large messages may be, which somebody may have changed */
     PATIENCE_MS = 1000,    /* full for longer than this is worth a word */
     PREPARE_MS = 1000,     /* one look for brokers and topics */
+    HEAR_MS = 5000,        /* at the start, for the plan of the fleet */
     BROKERLESS_MS = 10000, /* without brokers for longer: not ready */
     DRAIN_SLICE_MS = 100,  /* between looks at what is still in flight */
     DRAIN_NAP_MS = 2       /* while workers still have something */
@@ -50,6 +52,7 @@ struct ek_stage {
     struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
     struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
     struct ek_crew *crew;
+    struct ek_fleet *fleet; /* NULL: on its own */
     struct ek_bell bell;
     struct ek_ticket **batch; /* [config->batch] */
     size_t largest;           /* message so far */
@@ -143,6 +146,8 @@ static void assigned(void *context, bool ready, int partitions)
     struct ek_stage *s = context;
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, ready);
     ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
+    if (s->fleet)
+        ek_fleet_own(s->fleet, ek_lanes_find(s->lanes, s->config->topics.items[0], 0) != NULL);
 }
 
 static int no_memory(struct ek_error *e)
@@ -159,6 +164,16 @@ static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct
     ek_agreement_board_set(s->agreement, ek_guard_agreement(guard));
     s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
     return s->board ? EK_OK : no_memory(e);
+}
+
+static int make_fleet(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+{
+    const struct ek_fleet_tools tools = {.config = s->config,
+                                         .assets = assets,
+                                         .guard = s->guard,
+                                         .metrics = s->metrics,
+                                         .log = s->log};
+    return s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
 }
 
 static int make_crew(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
@@ -221,6 +236,8 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     if (!rc)
         rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
     if (!rc)
+        rc = make_fleet(s, assets, e);
+    if (!rc)
         rc = make_crew(s, assets, e);
     if (!rc)
         rc = make_keeper(s, assets, e);
@@ -259,6 +276,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_output_free(s->output);
     ek_input_free(s->input);
     ek_keeper_free(s->keeper);
+    ek_fleet_free(s->fleet);
     ek_lanes_free(s->lanes);
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
@@ -401,14 +419,42 @@ static int step(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
+/* Before the next look for topics. */
+static int wait_a_while(struct ek_stage *s, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && !stopping(s) && i < PREPARE_MS / IDLE_MS; i++)
+        rc = ek_output_poll(s->output, IDLE_MS, e);
+    return rc;
+}
+
+/* Once all topics are there the fleet begins. The first list is to be scored under its plan, but
+ * one that is not heard is not waited for. */
+static int join_fleet(struct ek_stage *s, struct ek_error *e)
+{
+    bool ready = false;
+    int rc = EK_OK;
+    while (!rc && !ready && !stopping(s)) {
+        rc = ek_fleet_prepare(s->fleet, PREPARE_MS, &ready, e);
+        if (!rc && !ready)
+            rc = wait_a_while(s, e);
+    }
+    if (!rc && ready)
+        rc = ek_fleet_start(s->fleet, e);
+    int64_t until = ek_now_ms() + HEAR_MS;
+    while (!rc && ready && !stopping(s) && !ek_fleet_knows_plan(s->fleet) && ek_now_ms() < until)
+        rc = ek_output_poll(s->output, IDLE_MS, e);
+    return rc;
+}
+
 static int wait_for_topics(struct ek_stage *s, struct ek_error *e)
 {
     bool ready = false;
     int rc = EK_OK;
     while (!rc && !ready && !stopping(s)) {
         rc = ek_output_prepare(s->output, PREPARE_MS, &ready, e);
-        for (int i = 0; !rc && !ready && !stopping(s) && i < PREPARE_MS / IDLE_MS; i++)
-            rc = ek_output_poll(s->output, IDLE_MS, e);
+        if (!rc && !ready)
+            rc = wait_a_while(s, e);
     }
     return rc;
 }
@@ -432,6 +478,8 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
     int rc = wait_for_topics(s, e);
     if (!rc && !stopping(s) && s->config->delivery == EK_EXACTLY_ONCE)
         rc = make_transactor(s, e);
+    if (!rc && s->fleet)
+        rc = join_fleet(s, e);
     if (!rc && !stopping(s))
         rc = ek_input_subscribe(s->input, e);
     while (!rc && !stopping(s))
@@ -451,6 +499,8 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
         rc = read_on(s, e);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
+    if (s->fleet)
+        ek_fleet_stop(s->fleet);
     ek_input_close(s->input, s->config->shutdown_ms);
     ek_crew_stop(s->crew); /* what the close did not wait for comes back */
     take_returned(s);
@@ -544,6 +594,8 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
         rc = ek_agreement_board_metrics(s->agreement, out);
     if (!rc && s->keeper)
         rc = ek_keeper_metrics(s->keeper, out);
+    if (!rc && s->fleet)
+        rc = ek_fleet_metrics(s->fleet, out);
     return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
 }
 
@@ -562,6 +614,10 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         rc = ek_buf_text(out, ",\"state\":");
     if (!rc)
         rc = s->keeper ? ek_keeper_json(s->keeper, out) : ek_buf_text(out, "null");
+    if (!rc && s->fleet)
+        rc = ek_buf_text(out, ",\"fleet\":");
+    if (!rc && s->fleet)
+        rc = ek_fleet_status(s->fleet, out);
     if (rc)
         return rc;
     return ek_buf_printf(out,

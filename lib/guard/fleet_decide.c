@@ -7,7 +7,11 @@
 
 #include <string.h>
 
-enum { POOL = -1 /* who proposes what no instance saw alone */ };
+enum {
+    POOL = -1,       /* who proposes what no instance saw alone */
+    FRESH_MS = 1000, /* before it begins: ticks that say what time it is in the stream */
+    SETTLE_MS = 5000 /* without any it goes by the plan of before: it is a sign of life at least */
+};
 
 struct ek_fleet_decider {
     struct ek_fleet_decider_setup setup;
@@ -22,8 +26,9 @@ struct ek_fleet_decider {
     uint32_t rows;                                 /* asked of each instance */
     uint32_t asks;                                 /* ever */
     bool decides;
-    bool renewed;                       /* the version is to be published, whatever the plan */
-    int64_t began_ms, from_ms, time_ms; /* by the clock; of the stream */
+    bool renewed;               /* the version is to be published, whatever the plan */
+    int64_t began_ms, taken_ms; /* by the clock; the last tick */
+    int64_t from_ms, time_ms;   /* of the stream */
 };
 
 int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_decider_setup *setup,
@@ -209,7 +214,10 @@ int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t 
 {
     if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
         return take_rows(d, bytes, length, e);
-    return ek_fleet_pool_take(d->pool, bytes, length, clock_ms, e);
+    int rc = ek_fleet_pool_take(d->pool, bytes, length, clock_ms, e);
+    if (!rc)
+        d->taken_ms = clock_ms;
+    return rc;
 }
 
 void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
@@ -382,14 +390,25 @@ static uint32_t rows_each(int instances)
     return EK_FLEET_ROWS_MAX / (uint32_t)(instances > 0 ? instances : 1);
 }
 
+/* Whether the time of the stream is known, from which a plan may hold; where it is not, one would
+ * come too late for lists that others have scored. */
+static bool knows_time(struct ek_fleet_decider *d, int64_t clock_ms)
+{
+    int64_t time_ms = ek_fleet_pool_time_ms(d->pool, clock_ms);
+    bool settled = clock_ms - d->began_ms >= SETTLE_MS;
+    if (settled && d->time_ms < d->from_ms - EK_FLEET_LEAD_MS)
+        d->time_ms = d->from_ms - EK_FLEET_LEAD_MS;
+    if (time_ms > d->time_ms)
+        d->time_ms = time_ms;
+    return d->time_ms && (settled || d->taken_ms + FRESH_MS >= d->began_ms);
+}
+
 int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                           struct ek_error *e)
 {
-    int64_t time_ms = ek_fleet_pool_time_ms(d->pool, clock_ms);
-    if (time_ms > d->time_ms)
-        d->time_ms = time_ms;
+    bool timed = knows_time(d, clock_ms);
     pool(d);
-    if (!d->decides || !d->time_ms) /* without a list there is no moment to begin at */
+    if (!d->decides || !timed) /* without a list there is no moment to begin at */
         return EK_OK;
     d->rows = rows_each(ek_fleet_pool_instances(d->pool, clock_ms));
     look_at_cases(d, clock_ms);

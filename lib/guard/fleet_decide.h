@@ -55,7 +55,7 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms);
 void ek_fleet_decider_end(struct ek_fleet_decider *d);
 bool ek_fleet_decider_decides(const struct ek_fleet_decider *d);
 /* Lets a tick pass; to be called once a second or so. One that decides adds the record to write,
- * once any instance has seen a list.
+ * once it knows the time of the stream.
  * EK_ENOMEM, EK_ELIMIT of the buffer. */
 int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                           struct ek_error *e);

@@ -4,6 +4,7 @@
 #include "guard/beyond.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
+#include "guard/fleet_news.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_items.h"
@@ -53,6 +54,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_free(g->handed_out);
     ek_traffic_free(g->traffic);
     ek_fleet_member_free(g->member);
+    ek_fleet_news_free(g->news);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
     ek_guard_items_free(g);
@@ -89,11 +91,16 @@ int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
     return rc ? rc : tell(g);
 }
 
+int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
+                          const struct ek_decision *decision, const int *members, int count)
+{
+    int rc = ek_event_finding(&g->event, g->assets->manifest, f, decision, members, count);
+    return rc ? rc : tell(g);
+}
+
 static int change_plan(struct ek_guard *g, const struct ek_finding *f,
                        const struct ek_decision *decision)
 {
-    if (g->member) /* the fleet's decider does */
-        return 0;
     switch (f->state) {
     case EK_CONFIRMED:
     case EK_UPDATED:
@@ -164,27 +171,32 @@ static int tell_limits(struct ek_guard *g, uint64_t query)
     return rc;
 }
 
+/* What the guard itself has found. */
+static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query)
+{
+    struct ek_decision decision =
+        ek_decide(g->assets->rules, g->assets->manifest, &g->plan, g->assets->model != NULL, f);
+    int changed = change_plan(g, f, &decision);
+    if (changed)
+        ek_detector_keep(g->detector, &g->plan);
+    if (decision.limited != EK_BOUND_NONE && f->state == EK_CONFIRMED)
+        g->beyond.count[decision.limited]++;
+    int members =
+        ek_detector_members(g->detector, f->cause, g->members, g->assets->manifest->item_count);
+    int rc = ek_guard_tell_finding(g, f, &decision, g->members, members);
+    return !rc && changed ? ek_guard_tell_plan(g, query) : rc;
+}
+
+/* In a fleet the decider hears of them with the next tick, and acts. */
 static int take_findings(struct ek_guard *g)
 {
     struct ek_finding f;
     uint64_t query = ek_detector_queries(g->detector) - 1;
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
-        struct ek_decision decision = ek_decide(g->assets->rules, g->assets->manifest, &g->plan,
-                                                g->assets->model != NULL, &f);
-        int changed = change_plan(g, &f, &decision);
-        if (changed)
-            ek_detector_keep(g->detector, &g->plan);
         ek_open_findings_take(&g->open, &f);
-        if (decision.limited != EK_BOUND_NONE && f.state == EK_CONFIRMED)
-            g->beyond.count[decision.limited]++;
-        int members =
-            ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
-        rc = ek_event_finding(&g->event, g->assets->manifest, &f, &decision, g->members, members);
-        if (!rc)
-            rc = tell(g);
-        if (!rc && changed)
-            rc = ek_guard_tell_plan(g, query);
+        if (!g->member)
+            rc = act_on(g, &f, query);
     }
     if (!rc && expire(g))
         rc = ek_guard_tell_plan(g, query);

@@ -1,12 +1,20 @@
 #include "guard/guard_fleet.h"
 
+#include "guard/fleet_news.h"
 #include "guard/guard_internal.h"
 
 int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
                   struct ek_error *e)
 {
     const struct ek_fleet_member_setup setup = {g->assets->profile, name, start, cells};
-    return ek_fleet_member_new(&g->member, g->detector, &setup, e);
+    if (ek_fleet_news_new(&g->news, g->assets->manifest, g->assets->rules))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = ek_fleet_member_new(&g->member, g->detector, &setup, e);
+    if (rc) {
+        ek_fleet_news_free(g->news);
+        g->news = NULL;
+    }
+    return rc;
 }
 
 int ek_guard_tell_fleet(struct ek_guard *g,
@@ -16,11 +24,32 @@ int ek_guard_tell_fleet(struct ek_guard *g,
     return ek_fleet_member_tick(g->member, g->time_ms, write, context, e);
 }
 
+/* What is done about it follows from the rules, which all instances have alike. */
+static int tell_news(struct ek_guard *g)
+{
+    const struct ek_assets *a = g->assets;
+    struct ek_finding f;
+    int rc = EK_OK;
+    while (!rc && ek_fleet_news_next(g->news, &f)) {
+        struct ek_decision decision =
+            ek_decide(a->rules, a->manifest, &g->plan, a->model != NULL, &f);
+        f.query = ek_detector_queries(g->detector);
+        f.time_ms = g->time_ms;
+        rc = ek_guard_tell_finding(g, &f, &decision, NULL, 0);
+    }
+    return rc;
+}
+
 int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e)
 {
-    return ek_fleet_plans_take(ek_fleet_member_plans(g->member), bytes, length, clock_ms,
-                               g->time_ms, e);
+    int rc = ek_fleet_plans_take(ek_fleet_member_plans(g->member), bytes, length, clock_ms,
+                                 g->time_ms, e);
+    if (!rc)
+        rc = ek_fleet_news_take(g->news, bytes, length, e);
+    if (!rc && tell_news(g))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    return rc;
 }
 
 const struct ek_fleet_plans *ek_guard_plans(const struct ek_guard *g)
@@ -30,14 +59,18 @@ const struct ek_fleet_plans *ek_guard_plans(const struct ek_guard *g)
 
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms)
 {
-    return g->member ? ek_fleet_plans_at(ek_guard_plans(g), time_ms, g->time_ms) : &g->plan;
+    const struct ek_fleet_plans *plans = ek_guard_plans(g);
+    bool heard = plans && ek_fleet_plans_order(plans)->version > 0;
+    return heard ? ek_fleet_plans_at(plans, time_ms, g->time_ms) : &g->plan;
 }
 
 int ek_guard_follow_fleet(struct ek_guard *g)
 {
     const struct ek_plan *now = ek_guard_plan_at(g, g->time_ms);
-    int changed = now->version != g->plan.version;
-    if (changed)
-        g->plan = *now;
+    if (now == &g->plan || (g->follows && now->version == g->plan.version))
+        return 0;
+    int changed = now->version != g->plan.version || now->count || g->plan.count;
+    g->plan = *now;
+    g->follows = true;
     return changed;
 }

@@ -1,9 +1,10 @@
 /* A guard as an instance of a fleet.
  *
- * From ek_guard_join on its findings change no plan: they go to the decider with its ticks, and
- * each list is scored under the plan of the fleet for its time. Until the first plan comes, nothing
- * is routed. A guard that hears no more keeps the last plan (ek_fleet_plans_age_ms tells for how
- * long).
+ * From ek_guard_join on its findings are no events and change no plan: they go to the decider with
+ * its ticks, and each list is scored under the plan of the fleet for its time. Until the first plan
+ * comes, that is the plan it had, mostly none. A guard that hears no more keeps the last plan
+ * (ek_fleet_plans_age_ms tells for how long). Its events are the findings of the fleet, whose
+ * `signal` is "fleet" and whose `since_query` is 0, and the plans.
  */
 #ifndef EK_GUARD_GUARD_FLEET_H
 #define EK_GUARD_GUARD_FLEET_H
@@ -18,8 +19,8 @@ int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cell
 int ek_guard_tell_fleet(struct ek_guard *g,
                         int (*write)(void *context, const void *bytes, size_t length),
                         void *context, struct ek_error *e);
-/* The next record of the plan's log, at clock_ms of the caller. A change of the plan is told as an
- * event with the next list or tick. */
+/* The next record of the plan's log, at clock_ms of the caller. What has become of the findings of
+ * the fleet is told as events at once, a change of the plan with the next list or tick. */
 int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e);
 /* NULL outside a fleet. */

@@ -4,6 +4,7 @@
 #define EK_GUARD_GUARD_INTERNAL_H
 
 #include "decide/detector.h"
+#include "decide/policy.h"
 #include "evenkeel.h"
 #include "guard/agreement.h"
 #include "guard/assembly.h"
@@ -21,6 +22,7 @@
 enum { EK_EVENTS_MAX = 4096, EK_EVENT_BYTES_MAX = 1 << 20 };
 
 struct ek_fleet_member;
+struct ek_fleet_news;
 
 struct ek_guard {
     const struct ek_assets *assets;
@@ -30,6 +32,8 @@ struct ek_guard {
     struct ek_open_findings open;
     struct ek_plan plan;            /* in a fleet, that of now */
     struct ek_fleet_member *member; /* NULL: outside a fleet */
+    struct ek_fleet_news *news;     /* findings of the fleet, with the member */
+    bool follows;                   /* the plan is the fleet's, not one from before it was heard */
     struct ek_context *own;         /* of who has one thread only */
     struct ek_assembly *assembly;   /* NULL: messages are lists */
     struct ek_past_plans past;      /* that its queries have */
@@ -60,6 +64,9 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
                     const int16_t *cells, int count);
 /* The plan that a list of that time is scored under; valid until the next call. */
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms);
+/* Tells a finding as an event. members [count]: features that share its cause. */
+int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
+                          const struct ek_decision *decision, const int *members, int count);
 /* Takes the fleet's plan of now; whether it is another one. */
 int ek_guard_follow_fleet(struct ek_guard *g);
 

@@ -5,6 +5,7 @@
 
 #include "guard/fleet_decide.h"
 #include "guard/fleet_member.h"
+#include "guard/fleet_news.h"
 
 enum { LISTS = 60, CELLS = 8, TICKS = 3 };
 
@@ -17,6 +18,7 @@ static struct ek_detector *detector;
 struct fleet {
     struct ek_fleet_member *member;
     struct ek_fleet_decider *decider;
+    struct ek_fleet_news *news;
     struct ek_buf record;
     struct ek_error *e;
 };
@@ -29,6 +31,7 @@ static int to_decider(void *context, const void *bytes, size_t length)
 
 static int tick(struct fleet *f)
 {
+    struct ek_finding told;
     struct ek_fleet_plans *plans = ek_fleet_member_plans(f->member);
     int rc = ek_fleet_member_tick(f->member, 1000, to_decider, f, f->e);
     ek_buf_clear(&f->record);
@@ -36,7 +39,13 @@ static int tick(struct fleet *f)
         rc = ek_fleet_decider_tick(f->decider, 1000, &f->record, f->e);
     if (!rc)
         rc = ek_fleet_decider_follow(f->decider, f->record.data, f->record.length, f->e);
-    return rc ? rc : ek_fleet_plans_take(plans, f->record.data, f->record.length, 1000, 1000, f->e);
+    if (!rc)
+        rc = ek_fleet_plans_take(plans, f->record.data, f->record.length, 1000, 1000, f->e);
+    if (!rc)
+        rc = ek_fleet_news_take(f->news, f->record.data, f->record.length, f->e);
+    while (!rc && ek_fleet_news_next(f->news, &told))
+        ;
+    return rc;
 }
 
 /* The detector, which has a finding, stays from run to run: a fleet leaves nothing in it. */
@@ -49,12 +58,15 @@ static int together(struct ek_error *e)
     int rc = ek_fleet_member_new(&f.member, detector, &member, e);
     if (!rc)
         rc = ek_fleet_decider_new(&f.decider, &decider, e);
+    if (!rc && ek_fleet_news_new(&f.news, manifest, rules))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         ek_fleet_decider_begin(f.decider, 0);
     for (int i = 0; i < TICKS && !rc; i++)
         rc = tick(&f);
     ek_fleet_decider_free(f.decider);
     ek_fleet_member_free(f.member);
+    ek_fleet_news_free(f.news);
     ek_buf_release(&f.record);
     return rc;
 }

@@ -249,7 +249,7 @@ class Daemon:
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
-                 delivery="at_least_once", instance=None, state=None):
+                 delivery="at_least_once", instance=None, state=None, fleet=""):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -271,7 +271,7 @@ class Daemon:
                       f"message: {{{message}}}\n"
                       f"log: {{{log}}}\n"
                       f"limits: {{{limits}}}\n"
-                      f"pipeline: {{{pipeline}}}\n")
+                      f"pipeline: {{{pipeline}}}\n" + (f"fleet: {{{fleet}}}\n" if fleet else ""))
 
     def start(self):
         with open(self.log_path, "ab") as log:

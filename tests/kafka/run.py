@@ -16,12 +16,13 @@ import soak_outage
 import test_delivery
 import test_errors
 import test_exactly
+import test_fleet
 import test_items
 import test_security
 import test_state
 import test_story
 
-MODULES = (test_delivery, test_errors, test_exactly, test_items, test_security, test_state, test_story)
+MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_security, test_state, test_story)
 SOAK = (soak_outage,)
 
 

@@ -88,9 +88,33 @@ END_TEST
 
 START_TEST(what_comes_later_is_said_and_not_ignored)
 {
-    refused("fleet: {topic: s}\n", "conf/run.yaml:4:8: 'fleet' is not available in this version");
     refused("alerts:\n  - {webhook: {url: x}}\n",
             "conf/run.yaml:5:15: 'alerts.webhook' is not available in this version");
+}
+END_TEST
+
+START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
+{
+    char ticks[EK_FLEET_TOPIC_BYTES];
+    struct ek_config *c = parsed("fleet: {topic: hotels}\n");
+    ek_config_fleet_ticks(c, ticks);
+    ck_assert_str_eq(ticks, "hotels.ticks");
+    ck_assert_int_eq(c->fleet_tick_ms, 1000);
+    ck_assert_int_eq(c->fleet_silent_ms, 10000);
+    ek_config_free(c);
+    c = parsed("fleet: {topic: hotels, ticks_topic: seen}\n");
+    ek_config_fleet_ticks(c, ticks);
+    ck_assert_str_eq(ticks, "seen");
+    ek_config_free(c);
+    refused("fleet: {topic: ranked}\n",
+            "conf/run.yaml:4:9: 'fleet.topic': topic 'ranked' is an output too");
+    refused("fleet: {topic: hotels, ticks_topic: scored}\n",
+            "conf/run.yaml:4:24: 'fleet.ticks_topic': topic 'scored' is an input too");
+    refused("fleet: {topic: hotels, ticks_topic: hotels}\n",
+            "conf/run.yaml:4:24: 'fleet.ticks_topic' is 'fleet.topic' too");
+    refused("fleet: {topic: hotels, silent: 2s}\n",
+            "conf/run.yaml:4:24: 'fleet.silent' is less than three times 'fleet.tick': an instance "
+            "would be cut off by a record that is late");
 }
 END_TEST
 
@@ -422,6 +446,7 @@ Suite *suite_config(void)
         a_short_file_gets_the_built_in_values, relative_assets_are_beside_the_file,
         values_come_from_the_environment, unknown_keys_are_errors_with_the_nearest_one,
         what_comes_later_is_said_and_not_ignored,
+        a_fleet_has_two_topics_of_its_own_and_time_to_be_heard,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand,
         an_output_waits_for_others_no_longer_than_a_quarter_of_the_latency,

@@ -22,7 +22,7 @@ struct bench {
     struct ek_fleet_decider *decider;
     struct ek_buf message, record;
     int64_t clock_ms;
-    int routed[GUARDS], plans[GUARDS];
+    int routed[GUARDS], plans[GUARDS], confirmed[GUARDS], recovered[GUARDS];
     bool cut[GUARDS];
 };
 
@@ -75,8 +75,11 @@ static void pass(struct bench *b, int i, int cents)
         ek_guard_observe(b->guard[i], b->message.data, b->message.length, q->time_ms, NULL), EK_OK);
     ck_assert_ptr_nonnull(ek_guard_score(b->guard[i], &length, NULL));
     b->routed[i] += !strcmp(ek_guard_action(b->guard[i]), "routed");
-    while (ek_guard_next_event(b->guard[i], &text))
+    while (ek_guard_next_event(b->guard[i], &text)) {
         b->plans[i] += strstr(text, "\"event\":\"plan\"") != NULL;
+        b->confirmed[i] += strstr(text, "\"state\":\"confirmed\"") != NULL;
+        b->recovered[i] += strstr(text, "\"state\":\"recovered\"") != NULL;
+    }
 }
 
 static int to_decider(void *context, const void *bytes, size_t length)
@@ -138,6 +141,25 @@ START_TEST(when_it_is_over_all_lists_pass_again)
 }
 END_TEST
 
+START_TEST(each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own)
+{
+    static struct bench b;
+    setup(&b);
+    run(&b, 20, 0);
+    run(&b, 12, 1);
+    for (int i = 0; i < GUARDS; i++) {
+        ck_assert_int_eq(b.confirmed[i], 1);
+        ck_assert_int_eq(b.recovered[i], 0);
+    }
+    run(&b, 40, 0);
+    for (int i = 0; i < GUARDS; i++) {
+        ck_assert_int_eq(b.confirmed[i], 1);
+        ck_assert_int_eq(b.recovered[i], 1);
+    }
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_guard_that_hears_nothing_keeps_its_plan)
 {
     static struct bench b;
@@ -165,6 +187,7 @@ START_TEST(a_guard_alone_in_its_fleet_routes_nothing_of_its_own)
     for (int i = 0; i < GUARDS; i++) {
         ck_assert_int_eq(b.routed[i], 0);
         ck_assert_int_eq(b.plans[i], 0);
+        ck_assert_int_eq(b.confirmed[i], 0);
         ck_assert_int_eq(ek_fleet_plans_age_ms(ek_guard_plans(b.guard[i]), b.clock_ms), -1);
     }
     teardown(&b);
@@ -174,6 +197,8 @@ END_TEST
 Suite *suite_guard_fleet(void)
 {
     return ek_suite("guard fleet", what_one_guard_confirms_routes_the_lists_of_all,
-                    when_it_is_over_all_lists_pass_again, a_guard_that_hears_nothing_keeps_its_plan,
+                    when_it_is_over_all_lists_pass_again,
+                    each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
+                    a_guard_that_hears_nothing_keeps_its_plan,
                     a_guard_alone_in_its_fleet_routes_nothing_of_its_own);
 }

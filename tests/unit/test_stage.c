@@ -514,6 +514,38 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
 }
 END_TEST
 
+static void wait_for_page(struct ek_stage *stage, const char *path, const char *part)
+{
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (!page_has(stage, path, part) && ek_now_ms() < until)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    ck_assert_msg(page_has(stage, path, part), "%s: no '%s'", path, part);
+}
+
+/* Alone in its fleet, it is the one that decides. */
+START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
+{
+    struct scene s;
+    begin(&s);
+    ck_assert_int_eq(ek_mock_topic(s.mock, "plan", 1, NULL), 0);
+    ck_assert_int_eq(ek_mock_topic(s.mock, "plan.ticks", 1, NULL), 0);
+    set(&s, "fleet.topic", "plan");
+    set(&s, "fleet.tick", "100ms");
+    s.change = price_in_cents;
+    train(&s, MORE_TRAINING);
+    start(&s);
+    feed(&s, 0, MANY);
+    wait_for(&s, MANY);
+    wait_for_page(s.stage, "/api/v1/findings", "\"state\":\"confirmed\"");
+    wait_for_page(s.stage, "/api/v1/status", "\"decides\":true,\"term\":1,");
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_fleet_cut_off 0\n"));
+    ck_assert(page_has(s.stage, "/api/v1/events", "\"signal\":\"fleet\""));
+    ck_assert(!page_has(s.stage, "/api/v1/events", "\"state\":\"suspected\""));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
 START_TEST(a_stage_that_is_stopped_before_it_runs_ends_at_once)
 {
     struct scene s;
@@ -621,10 +653,7 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     feed(&s, 0, 4000);
     ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
     wait_for(&s, 4000);
-    for (int64_t until = ek_now_ms() + WAIT_MS;
-         !page_has(s.stage, "/metrics", "\nevenkeel_model_drifted 1\n") && ek_now_ms() < until;)
-        nanosleep(&(struct timespec){0, 20000000}, NULL);
-    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_model_drifted 1\n");
+    wait_for_page(s.stage, "/metrics", "\nevenkeel_model_drifted 1\n");
     assert_page(s.stage, "/metrics", NULL, 200,
                 "\nevenkeel_model_agreement_trained{figure=\"tau\"} 0.95\n");
     assert_page(s.stage, "/api/v1/status", NULL, 200, "\"model\":{\"state\":\"drifted\",");
@@ -652,6 +681,7 @@ Suite *suite_stage(void)
                     the_order_of_each_partition_holds_while_requests_are_tried_again,
                     a_client_that_had_enough_fetches_again_when_that_is_used_up,
                     a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read,
+                    a_stage_of_a_fleet_tells_what_the_fleet_has_found,
                     a_stage_with_one_worker_tells_what_a_guard_alone_tells,
                     a_stage_that_is_stopped_before_it_runs_ends_at_once,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,

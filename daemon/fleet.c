@@ -1,0 +1,336 @@
+#include "daemon/fleet.h"
+
+#include "base/alloc.h"
+#include "daemon/cli.h"
+#include "daemon/fleet_duty.h"
+#include "daemon/fleet_figures.h"
+#include "daemon/instance.h"
+#include "daemon/kafka_fleet.h"
+#include "daemon/log.h"
+#include "guard/assets.h"
+#include "guard/fleet_decide.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    SLICE_MS = 50,         /* longest wait for a record: how late a stop is seen */
+    LOG_END_MS = 500,      /* one question for the end of the plan's log */
+    TELL_EVERY_MS = 60000, /* the same fault of others' records */
+    OUTBOX_BYTES_MAX = 256 << 20
+};
+
+struct ek_fleet {
+    struct ek_fleet_tools tools;
+    char name[EK_INSTANCE_BYTES];
+    struct ek_fleet_link *link;
+    struct ek_fleet_decider *decider;
+    struct ek_fleet_duty duty;
+    struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
+    int64_t tick_due_ms, look_due_ms, refused_told_ms;
+    int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
+    bool cut_off;
+    pthread_t thread;
+    bool started;
+    atomic_bool stopping, knows_plan;
+    _Atomic uint64_t gains; /* of the first partition, ever */
+    atomic_bool owned;
+    pthread_mutex_t lock; /* of the figures */
+    struct ek_fleet_figures figures;
+};
+
+static int make_decider(struct ek_fleet *f, struct ek_error *e)
+{
+    const struct ek_assets *a = f->tools.assets;
+    const struct ek_fleet_decider_setup setup = {.manifest = a->manifest,
+                                                 .profile = a->profile,
+                                                 .rules = a->rules,
+                                                 .have_model = a->model != NULL,
+                                                 .name = f->name,
+                                                 .places = (int)f->tools.config->fleet_places};
+    return ek_fleet_decider_new(&f->decider, &setup, e);
+}
+
+static int make_parts(struct ek_fleet *f, struct ek_error *e)
+{
+    const struct ek_fleet_tools *t = &f->tools;
+    int rc = ek_instance_name(t->config, f->name, e);
+    if (!rc)
+        rc = ek_shared_guard_join(t->guard, f->name, (int)t->config->fleet_cells, e);
+    if (!rc)
+        rc = make_decider(f, e);
+    return rc ? rc : ek_fleet_link_new(&f->link, t->config, t->metrics, t->log, e);
+}
+
+int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e)
+{
+    struct ek_fleet *f = ek_calloc(1, sizeof *f);
+    if (!f)
+        return ek_fail(e, EK_ENOMEM, "no memory for the fleet");
+    f->tools = *tools;
+    pthread_mutex_init(&f->lock, NULL);
+    ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
+    ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
+    int rc = make_parts(f, e);
+    if (rc)
+        ek_fleet_free(f);
+    else
+        *out = f;
+    return rc;
+}
+
+void ek_fleet_free(struct ek_fleet *f)
+{
+    if (!f)
+        return;
+    ek_fleet_stop(f);
+    ek_fleet_link_free(f->link);
+    ek_fleet_decider_free(f->decider);
+    ek_buf_release(&f->outbox);
+    ek_buf_release(&f->plan);
+    pthread_mutex_destroy(&f->lock);
+    ek_free(f);
+}
+
+int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e)
+{
+    return ek_fleet_link_prepare(f->link, wait_ms, ready, e);
+}
+
+void ek_fleet_own(struct ek_fleet *f, bool own)
+{
+    if (own && !atomic_load(&f->owned))
+        atomic_fetch_add(&f->gains, 1);
+    atomic_store(&f->owned, own);
+}
+
+/* A copy, for when the guard's lock is free again. */
+static int put(void *context, const void *bytes, size_t length)
+{
+    struct ek_buf *outbox = context;
+    int rc = ek_buf_add(outbox, &length, sizeof length);
+    return rc ? rc : ek_buf_add(outbox, bytes, length);
+}
+
+static void tell_ticks(struct ek_fleet *f)
+{
+    struct ek_error e;
+    size_t length;
+    ek_buf_clear(&f->outbox);
+    if (ek_shared_guard_tell_fleet(f->tools.guard, put, &f->outbox, &e))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_tick_lost", e.message);
+    for (size_t at = 0; at < f->outbox.length; at += length) {
+        memcpy(&length, f->outbox.data + at, sizeof length);
+        at += sizeof length;
+        ek_fleet_link_send(f->link, EK_TOPIC_TICKS, f->name, f->outbox.data + at, length);
+    }
+}
+
+/* What is confirmed comes back with the plan, to all instances alike. */
+static void tell_suspicions(struct ek_fleet *f)
+{
+    const struct ek_manifest *m = f->tools.assets->manifest;
+    struct ek_finding found;
+    while (ek_fleet_decider_next(f->decider, &found))
+        if (found.state == EK_SUSPECTED)
+            ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspects", "feature=%s signal=%s",
+                         m->item[found.feature]->name, found.signal);
+}
+
+static void decide(struct ek_fleet *f, int64_t now)
+{
+    static const char key[] = "plan";
+    struct ek_error e;
+    ek_buf_clear(&f->plan);
+    if (ek_fleet_decider_tick(f->decider, now, &f->plan, &e))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
+    else if (f->plan.length)
+        ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
+    tell_suspicions(f);
+}
+
+/* Records of other instances are not ours to mend: one in a while is told. */
+static void tell_refused(struct ek_fleet *f, const char *why)
+{
+    int64_t now = ek_now_ms();
+    if (f->refused_told_ms && now - f->refused_told_ms < TELL_EVERY_MS)
+        return;
+    f->refused_told_ms = now;
+    ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_record_refused", why);
+}
+
+static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
+{
+    struct ek_error e;
+    int rc = ek_fleet_decider_follow(f->decider, bytes, length, &e);
+    bool ours = ek_fleet_decider_decides(f->decider);
+    if (!rc)
+        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, ours, &e);
+    if (rc)
+        tell_refused(f, e.message);
+}
+
+static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *bytes, size_t length)
+{
+    struct ek_error e;
+    int64_t now = ek_now_ms();
+    if (topic == EK_TOPIC_PLAN)
+        hear_plan(f, bytes, length, now);
+    else if (ek_fleet_decider_take(f->decider, bytes, length, now, &e))
+        tell_refused(f, e.message);
+}
+
+static void begin(struct ek_fleet *f, int64_t now)
+{
+    if (!ek_fleet_link_at_end(f->link, LOG_END_MS))
+        return;
+    atomic_store(&f->knows_plan, true);
+    ek_fleet_decider_begin(f->decider, now);
+    ek_fleet_duty_begun(&f->duty);
+    ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides", "instance=%s version=%llu", f->name,
+                 (unsigned long long)ek_fleet_decider_version(f->decider));
+}
+
+static void end(struct ek_fleet *f)
+{
+    ek_fleet_decider_end(f->decider);
+    ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides_no_more", "instance=%s", f->name);
+}
+
+static void look_at_duty(struct ek_fleet *f, int64_t age_ms, int64_t now)
+{
+    const struct ek_config *c = f->tools.config;
+    bool owned = atomic_load(&f->owned);
+    const struct ek_fleet_duty_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
+                                            .decides = ek_fleet_decider_decides(f->decider),
+                                            .age_ms = age_ms,
+                                            .silent_ms = c->fleet_silent_ms,
+                                            .grace_ms = c->fleet_tick_ms,
+                                            .now_ms = now};
+    enum ek_fleet_duty_act act = ek_fleet_duty_look(&f->duty, &view);
+    ek_fleet_link_hear_ticks(f->link, act == EK_DUTY_BEGIN || (view.decides && act != EK_DUTY_END));
+    if (act == EK_DUTY_BEGIN)
+        begin(f, now);
+    if (act == EK_DUTY_END)
+        end(f);
+}
+
+/* How long the plan has been silent; while nobody has seen a list there is none to be heard. */
+static int64_t silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t now)
+{
+    if (!f->live_ms && (heard->lists || heard->age_ms >= 0))
+        f->live_ms = now;
+    return heard->age_ms >= 0 ? heard->age_ms : f->live_ms ? now - f->live_ms : 0;
+}
+
+static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms)
+{
+    bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
+    if (cut_off && !f->cut_off)
+        ek_log_write(f->tools.log, EK_LOG_WARN, "fleet_cut_off",
+                     "silent_ms=%lld version=%llu decider=%s message=\"no plan is heard: the last "
+                     "one stays in force\"",
+                     (long long)age_ms, (unsigned long long)heard->version, heard->decider);
+    if (!cut_off && f->cut_off)
+        ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_heard_again", "version=%llu decider=%s",
+                     (unsigned long long)heard->version, heard->decider);
+    f->cut_off = cut_off;
+}
+
+static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
+                 int64_t now)
+{
+    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->decider);
+    struct ek_fleet_figures figures = {.heard = *heard,
+                                       .age_ms = age_ms,
+                                       .cut_off = f->cut_off,
+                                       .decides = ek_fleet_decider_decides(f->decider),
+                                       .counts = ek_fleet_pool_counts(pool),
+                                       .traffic = ek_fleet_link_traffic(f->link)};
+    memcpy(figures.name, f->name, sizeof figures.name);
+    figures.instances = figures.decides ? ek_fleet_pool_instances(pool, now) : 0;
+    pthread_mutex_lock(&f->lock);
+    f->figures = figures;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void tick(struct ek_fleet *f, int64_t now)
+{
+    int64_t every = f->tools.config->fleet_tick_ms;
+    f->tick_due_ms = f->tick_due_ms + every > now ? f->tick_due_ms + every : now + every;
+    tell_ticks(f);
+    if (ek_fleet_decider_decides(f->decider))
+        decide(f, now);
+}
+
+static void look_around(struct ek_fleet *f, int64_t now)
+{
+    struct ek_shared_fleet heard;
+    f->look_due_ms = now + SLICE_MS;
+    if (!atomic_load(&f->knows_plan))
+        atomic_store(&f->knows_plan, ek_fleet_link_at_end(f->link, LOG_END_MS));
+    ek_shared_guard_fleet(f->tools.guard, now, &heard);
+    int64_t age_ms = silence(f, &heard, now);
+    look_at_duty(f, age_ms, now);
+    look_at_silence(f, &heard, age_ms);
+    show(f, &heard, age_ms, now);
+}
+
+static void *run(void *context)
+{
+    struct ek_fleet *f = context;
+    const void *bytes;
+    size_t length;
+    while (!atomic_load(&f->stopping)) {
+        int64_t now = ek_now_ms(), left = f->tick_due_ms - now;
+        int wait = left < 0 ? 0 : left < SLICE_MS ? (int)left : SLICE_MS;
+        enum ek_fleet_topic topic = ek_fleet_link_next(f->link, wait, &bytes, &length);
+        if (topic != EK_TOPIC_NONE)
+            hear(f, topic, bytes, length);
+        now = ek_now_ms();
+        if (now >= f->tick_due_ms)
+            tick(f, now);
+        if (topic == EK_TOPIC_NONE || now >= f->look_due_ms)
+            look_around(f, now);
+    }
+    return NULL;
+}
+
+int ek_fleet_start(struct ek_fleet *f, struct ek_error *e)
+{
+    int problem = pthread_create(&f->thread, NULL, run, f);
+    if (problem)
+        return ek_fail(e, EK_EIO, "cannot start the thread of the fleet: %s", strerror(problem));
+    f->started = true;
+    return EK_OK;
+}
+
+bool ek_fleet_knows_plan(const struct ek_fleet *f)
+{
+    return atomic_load(&f->knows_plan);
+}
+
+void ek_fleet_stop(struct ek_fleet *f)
+{
+    atomic_store(&f->stopping, true);
+    if (f->started)
+        pthread_join(f->thread, NULL);
+    f->started = false;
+}
+
+int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out)
+{
+    pthread_mutex_lock(&f->lock);
+    struct ek_fleet_figures figures = f->figures;
+    pthread_mutex_unlock(&f->lock);
+    return ek_fleet_figures_json(&figures, out);
+}
+
+int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
+{
+    pthread_mutex_lock(&f->lock);
+    struct ek_fleet_figures figures = f->figures;
+    pthread_mutex_unlock(&f->lock);
+    return ek_fleet_figures_metrics(&figures, out);
+}

@@ -1,0 +1,45 @@
+/* This instance in its fleet: says what it sees, hears the plan, and decides while it has the first
+ * partition of the input.
+ *
+ * A thread of its own does all of it (and the plan is looked at for silence by it), so nothing here
+ * is in the way of reading and scoring, but for the guard's lock, which is held while a tick is
+ * copied out of it or a plan is taken in. The fleet may fail in any way, and the lists go on under
+ * the last plan.
+ * Owner: the caller; what it is made with must outlive it. Threads: ek_fleet_own, _status and
+ * _metrics from any, the rest from the one that made it.
+ */
+#ifndef EK_DAEMON_FLEET_H
+#define EK_DAEMON_FLEET_H
+
+#include "base/buf.h"
+#include "daemon/shared_guard.h"
+
+struct ek_fleet;
+
+struct ek_fleet_tools {
+    const struct ek_config *config; /* with a fleet.topic */
+    const struct ek_assets *assets;
+    struct ek_shared_guard *guard;
+    struct ek_metrics *metrics;
+    struct ek_log *log;
+};
+
+/* The guard joins. */
+int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e);
+/* As ek_output_prepare, of the topics of the fleet. */
+int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e);
+int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);
+/* Whether the plan's log has been read to its end, since the start. */
+bool ek_fleet_knows_plan(const struct ek_fleet *f);
+/* Whether the first partition of the first input topic is ours now. */
+void ek_fleet_own(struct ek_fleet *f, bool own);
+/* Asks the thread to end; and waits for it, which takes part of a second. */
+void ek_fleet_stop(struct ek_fleet *f);
+/* NULL is allowed. */
+void ek_fleet_free(struct ek_fleet *f);
+
+/* Appends an object for the status; series for /metrics. */
+int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out);
+int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out);
+
+#endif

@@ -1,0 +1,13 @@
+/* The name of this instance: among those of its group no other has it at the same time. */
+#ifndef EK_DAEMON_INSTANCE_H
+#define EK_DAEMON_INSTANCE_H
+
+#include "base/error.h"
+#include "daemon/config.h"
+
+enum { EK_INSTANCE_BYTES = 200 };
+
+/* What `service.instance` says, else one that nobody has had. EK_EIO without randomness. */
+int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
+
+#endif

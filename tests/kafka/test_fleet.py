@@ -1,0 +1,289 @@
+"""Several instances that act as one: the same findings, one plan at a time, whoever comes and goes."""
+import json
+import os
+import signal
+import threading
+import time
+import unittest
+
+from fixtures import numbered, numbers
+from harness import Daemon, evenkeel, eventually, messages_of
+
+WORLD = None  # set by run.py
+TICK, SILENT = 0.2, 2
+RULES = "version: 1\ndefaults: {mode: enforce}\nsegments: [arm]\n"
+PRICE = ("price", '{"arm": "B"}', "scale")
+
+
+def made(name, make):
+    """The path of a file of the run, made once."""
+    path = WORLD.path(name)
+    if not os.path.exists(path):
+        make(path)
+    return path
+
+
+def rules():
+    def write(path):
+        with open(path, "w") as out:
+            out.write(RULES)
+    return made("fleet-rules.yaml", write)
+
+
+def model():
+    return made("fleet-model.safetensors",
+                lambda path: evenkeel("train", "--manifest", WORLD.path("features.yaml"), "--train",
+                                      WORLD.path("train.txt"), "--vali", WORLD.path("train.txt"), "--epochs", 1,
+                                      "-o", path))
+
+
+def lists(count, faulty_from):
+    """Hotel lists whose prices come in cents in one arm from a list on."""
+    path = made(f"fleet-{count}-{faulty_from}.mp",
+                lambda path: evenkeel("gen", "hotel", "-n", count, "--seed", 5, "-f", "messages",
+                                      f"--fault=price=x100,from={faulty_from},arm=B", "-o", path))
+    return [raw for raw, _ in messages_of(path)]
+
+
+def paced(values, partitions, rate):
+    """Messages with the times at which they are sent, if that begins in a moment."""
+    frames, now = numbered(values, partitions), int(time.time() * 1000) + 300
+    for i, frame in enumerate(frames):
+        frame.timestamp = now + i * 1000 // rate
+    return frames
+
+
+class Fleet:
+    """Topics for a fleet of instances, on a broker that may ask for rights."""
+
+    def __init__(self, partitions, broker=None):
+        self.broker = broker or WORLD.broker
+        self.source, self.target = WORLD.topics(partitions, self.broker)
+        self.plan = self.broker.create(self.target + ".plan", 1, "cleanup.policy", "compact")
+        self.ticks = self.broker.create(self.plan + ".ticks", 1, "retention.ms", 3600000)
+        self.alerts = self.broker.create(self.target + ".alerts")
+
+    def instance(self, name, **more):
+        """The time of a list is that of its message."""
+        return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, rules=rules(), model=model(),
+                      group="group-" + self.source, instance=name, alerts=self.alerts, message="time_ms: none",
+                      fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
+
+
+    def told(self):
+        return [json.loads(f.value) for f in WORLD.read(self.alerts, self.broker)]
+
+    def out(self):
+        return WORLD.read(self.target, self.broker)
+
+
+def status(daemon):
+    return daemon.json("/api/v1/status")
+
+
+def fleet_of(daemon):
+    return status(daemon)["fleet"]
+
+
+def confirmed(events):
+    return [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]
+
+
+def named(events):
+    """Findings as (feature, segment, class), in the order they were confirmed."""
+    return [(e["feature"], json.dumps(e["segment"]), e["class"]) for e in confirmed(events)]
+
+
+def wait_for(what, daemon, condition, seconds=30):
+    def look():
+        if daemon.process.poll() is not None:
+            raise AssertionError(f"the daemon ended:\n{daemon.log()}")
+        return condition()
+    return eventually(what, look, seconds)
+
+
+def wait_decides(daemon, seconds=30):
+    wait_for("it decides", daemon, lambda: fleet_of(daemon)["decides"], seconds)
+    return daemon
+
+
+class OnePlan(unittest.TestCase):
+    def assert_one_version_at_a_time(self, out):
+        """Lists of a moment were scored under the same plan, whoever had them."""
+        first, last = {}, {}
+        for f in out:
+            version = int(f.header("ek-plan"))
+            first[version] = min(first.get(version, f.timestamp), f.timestamp)
+            last[version] = max(last.get(version, 0), f.timestamp)
+        versions = sorted(first)
+        for earlier, later in zip(versions, versions[1:]):
+            self.assertLess(last[earlier], first[later], f"plans {earlier} and {later} of {versions}")
+        return versions
+
+
+class OneToThreeToOne(OnePlan):
+    COUNT, FAULTY, RATE = 6600, 3600, 300
+
+    def wait_shared(self, instances, partitions):
+        eventually("all have partitions", lambda: all(i.ready() for i in instances) and
+                   [status(i)["partitions"] for i in instances] == partitions, 60)
+
+    def test_nothing_is_lost_and_the_fleet_finds_what_one_instance_does(self):
+        fleet = Fleet(3)
+        frames = paced(lists(self.COUNT, self.FAULTY), 3, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        one, two, three = (fleet.instance(name) for name in ("one", "two", "three"))
+        with one:
+            wait_decides(one.wait_ready())
+            sender.start()
+            eventually("lists come", lambda: status(one)["passed"] > 300)
+            with two, three:
+                self.wait_shared((one, two, three), [1, 1, 1])
+                eventually("all hear the plan", lambda: all(fleet_of(i)["plan_version"] for i in (one, two, three)))
+                decider = [i for i in (one, two, three) if fleet_of(i)["decides"]]
+                self.assertEqual(len(decider), 1)
+                for i in (one, two, three):
+                    wait_for("all route", i, lambda i=i: status(i)["routed"] > 20)
+                    self.assertEqual(named(i.json("/api/v1/events?n=1000")), [PRICE], i.log())
+                    self.assertEqual(i.metric("evenkeel_fleet_plans_late_total"), 0)
+                self.assertEqual((two.stop(), three.stop()), (0, 0), two.log() + three.log())
+            sender.join()
+            one.wait_drained()
+            self.assertEqual(status(one)["partitions"], 3)
+            wait_decides(one)
+            self.assertEqual(one.metric("evenkeel_fleet_plans_late_total"), 0)
+            self.assertEqual(one.stop(), 0, one.log())
+        out = fleet.out()
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assertGreaterEqual(len(self.assert_one_version_at_a_time(out)), 2)
+        told = fleet.told()
+        self.assertEqual(named(told), [PRICE])
+        self.assert_as_soon(frames, confirmed(told)[0])
+
+    def assert_as_soon(self, frames, finding):
+        """As one instance that had all lists, but for the ticks that it takes to ask for lists and to tell."""
+        source, target = WORLD.topics(1)  # else it would read one partition after the other
+        for frame in frames:
+            frame.partition = 0
+        WORLD.send(source, frames)
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules(), model=model(),
+                    message="time_ms: none") as alone:
+            alone.wait_ready().wait_handled(self.COUNT)
+            events = alone.json("/api/v1/events?n=1000")
+            self.assertEqual(alone.stop(), 0, alone.log())
+        self.assertEqual(named(events), [PRICE])
+        began = frames[self.FAULTY].timestamp
+        took, alone_took = finding["time_ms"] - began, confirmed(events)[0]["time_ms"] - began
+        print(f"\n    confirmed {took} ms of the stream after the first faulty list, by one alone after {alone_took}")
+        self.assertLess(took, alone_took + 10 * TICK * 1000)
+
+
+class TheDecider(OnePlan):
+    COUNT, FAULTY, RATE = 9000, 600, 200
+
+    def assert_routed_throughout(self, out):
+        """From the first one on, every list of the arm."""
+        since = min(f.timestamp for f in out if f.header("ek-action") == "routed")
+        arm = [f for f in out if f.timestamp >= since and b"\xa3arm\xa1B" in f.value]
+        self.assertGreater(len(arm), self.COUNT // 4)
+        self.assertEqual([numbers([f]) for f in arm if f.header("ek-action") != "routed"], [])
+
+    def test_is_followed_when_it_is_killed_and_the_plan_stays(self):
+        fleet = Fleet(2)
+        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        with fleet.instance("one") as one, fleet.instance("two") as two:
+            one.wait_ready()
+            two.wait_ready()
+            sender.start()
+            for i in (one, two):  # by then the partitions have come to rest
+                wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
+            first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
+            self.assertEqual([fleet_of(i)["decides"] for i in (first, second)], [True, False])
+            before, cells = fleet_of(second), second.json("/api/v1/plan")["cells"]
+            self.assertTrue(cells)
+            first.stop(signal.SIGKILL)
+            wait_decides(second, 40)
+            after = eventually("its plan is heard", lambda: fleet_of(second)["term"] > before["term"] and fleet_of(second))
+            self.assertGreater(after["plan_version"], before["plan_version"])
+            self.assertEqual(second.json("/api/v1/plan")["cells"], cells)
+            sender.join()
+            second.wait_drained(90)
+            self.assertEqual(second.json("/api/v1/plan")["cells"], cells)
+            self.assertEqual(second.stop(), 0, second.log())
+        out = fleet.out()
+        self.assertEqual(set(numbers(out)), set(range(self.COUNT)))
+        self.assert_routed_throughout(out)
+        told = fleet.told()
+        self.assertEqual(named(told), [PRICE])
+        self.assertFalse([e for e in told if e.get("state") == "recovered"])
+
+
+class APlanThatIsNotHeard(unittest.TestCase):
+    COUNT, FAULTY, RATE = 6000, 300, 250
+
+    def rights(self, fleet):
+        return [f"Read topic {fleet.source}", f"Read group group-{fleet.source}", f"Write topic {fleet.target}",
+                f"Write topic {fleet.target}.dead", f"Write topic {fleet.alerts}", f"Write topic {fleet.ticks}",
+                f"Read topic {fleet.ticks}"]
+
+    def test_stays_in_force_and_is_told_while_ranking_goes_on(self):
+        broker = WORLD.other("secure", nodes=1, secure=True)
+        fleet = Fleet(2, broker)
+        plan_rights = [f"Read topic {fleet.plan}", f"Write topic {fleet.plan}"]
+        broker.allow("alice", *self.rights(fleet), *plan_rights)
+        access = ("security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
+                  f"sasl.password: {broker.PASSWORDS['alice']}")
+        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE, broker))
+        with fleet.instance("in") as inside, fleet.instance(
+                "out", brokers=broker.at("sasl_plaintext"), more=access) as outside:
+            inside.wait_ready()
+            outside.wait_ready()
+            eventually("one of them decides", lambda: fleet_of(inside)["decides"] or fleet_of(outside)["decides"])
+            sender.start()
+            wait_for("it routes", outside, lambda: status(outside)["routed"] > 20)
+            version = status(outside)["plan_version"]
+            broker.revoke("alice", *plan_rights)
+            wait_for("it is cut off", outside, lambda: fleet_of(outside)["cut_off"])
+            self.assertEqual(outside.get("/ready")[0], 200)
+            self.assertGreater(outside.metric("evenkeel_fleet_plan_age_seconds"), SILENT)
+            self.assertEqual(outside.metric("evenkeel_fleet_cut_off"), 1)
+            routed = status(outside)["routed"]
+            wait_for("it goes on", outside, lambda: status(outside)["routed"] > routed + 50)
+            self.assertEqual(status(outside)["plan_version"], version)
+            self.assertEqual(outside.log().count("event=fleet_cut_off"), 1, outside.log())
+            broker.allow("alice", *plan_rights)
+            wait_for("it hears again", outside, lambda: not fleet_of(outside)["cut_off"])
+            sender.join()
+            inside.wait_drained()
+            outside.wait_drained()
+            self.assertEqual((inside.stop(), outside.stop()), (0, 0), inside.log() + outside.log())
+        self.assertEqual(sorted(numbers(fleet.out())), list(range(self.COUNT)))
+
+
+class TopicsOfAFleet(unittest.TestCase):
+    def last_words(self, fleet):
+        with fleet.instance("one") as one:
+            self.assertEqual(one.process.wait(timeout=40), 1, one.log())
+            return one.last_words()
+
+    def test_that_are_missing_or_have_partitions_end_the_program_with_what_to_do(self):
+        fleet = Fleet(1)
+        fleet.plan = fleet.broker.create(fleet.plan + "-wide", 2)
+        fleet.broker.create(fleet.plan + ".ticks")
+        self.assertIn(f"topic '{fleet.plan}' of the fleet has 2 partitions: make it anew with one partition and "
+                      "cleanup.policy=compact", self.last_words(fleet))
+        fleet.plan = fleet.target + ".nowhere"
+        self.assertIn(f"topic '{fleet.plan}.ticks' of the fleet is not there: create it with one partition",
+                      self.last_words(fleet))
+
+    def test_that_forget_or_keep_too_much_are_told(self):
+        fleet = Fleet(1)
+        fleet.plan = fleet.broker.create(fleet.plan + "-deleted")
+        fleet.broker.create(fleet.plan + ".ticks")
+        with fleet.instance("one") as one:
+            one.wait_ready()
+            self.assertIn("cleanup.policy is delete", one.log())
+            self.assertIn("retention.ms is", one.log())
+            self.assertEqual(one.stop(), 0, one.log())
