@@ -23,7 +23,7 @@ struct worker {
     size_t together; /* of them are used: 1 where nobody else needs the guard */
     struct ek_outlet *outlet;
     struct ek_ticket **batch; /* [config->batch] */
-    int64_t wall_ms;          /* when it was taken */
+    int64_t clock_ms;         /* of the guard, when it was taken */
     pthread_t thread;
     bool started;
 };
@@ -220,7 +220,7 @@ static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
     count = sort_out(w, tickets, count);
     for (size_t i = 0; i < count; i++)
         read_one(w, tickets[i], &w->list[i]);
-    ek_shared_guard_take(tools->guard, w->list, count, w->wall_ms);
+    ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms);
     for (size_t i = 0; i < count; i++) {
         send_or_return(w, tickets[i], &w->list[i]);
         ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - began);
@@ -232,7 +232,7 @@ static void *run(void *context)
     struct worker *w = context;
     size_t most = (size_t)w->crew->tools.config->batch, count;
     while ((count = ek_ring_take(w->ring, (void **)w->batch, most))) {
-        w->wall_ms = ek_wall_ms();
+        w->clock_ms = ek_shared_guard_clock_ms(w->crew->tools.guard);
         for (size_t at = 0, some; at < count; at += some) {
             some = together(w, w->batch + at, count - at);
             work(w, w->batch + at, some);

@@ -22,6 +22,7 @@ struct ek_shared_guard {
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
+    int64_t ahead_ms; /* of the wall to the clock that nobody sets, when it began */
     /* In a fleet. */
     char name[EK_FLEET_NAME_MAX + 1]; /* "": in none */
     int cells;
@@ -45,6 +46,7 @@ int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *as
     s->journal = journal;
     s->metrics = metrics;
     s->log = log;
+    s->ahead_ms = ek_wall_ms() - ek_now_ms();
     *out = s;
     return EK_OK;
 }
@@ -182,7 +184,7 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
                          struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_tick(s->guard, ek_wall_ms(), e);
+    int rc = ek_guard_tick(s->guard, ek_shared_guard_clock_ms(s), e);
     tell(s);
     show_progress(s);
     struct ek_beyond beyond = ek_guard_beyond(s->guard);
@@ -192,6 +194,11 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
     ek_agreement_board_set(agreement, ek_guard_agreement(s->guard));
     pthread_mutex_unlock(&s->lock);
     return rc;
+}
+
+int64_t ek_shared_guard_clock_ms(const struct ek_shared_guard *s)
+{
+    return ek_now_ms() + s->ahead_ms;
 }
 
 int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board)

@@ -46,6 +46,9 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
 int ek_shared_guard_hold(struct ek_shared_guard *s,
                          int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
                          void *context, struct ek_error *e);
+/* The guard's clock, to be given as now_ms: that on the wall as it was at the beginning, and nobody
+ * sets it. Any thread. */
+int64_t ek_shared_guard_clock_ms(const struct ek_shared_guard *s);
 /* As ek_guard_tick; the metrics and the board of agreement follow. */
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
                          struct ek_error *e);

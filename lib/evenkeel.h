@@ -119,7 +119,8 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
 const char *ek_context_action(const struct ek_context *c);
 uint64_t ek_context_plan_version(const struct ek_context *c);
 
-/* Lets time pass without a message: holds run out. Call about once a second. */
+/* Lets time pass without a message: holds run out. Call about once a second. Of a clock that goes
+ * back, or on by more than a day at once, nothing passes; use one that nobody sets. */
 int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
 
 /* The next thing that happened, one JSON object without a line end, oldest first. 1 when there was

@@ -275,7 +275,8 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
     if (rc)
         return rc;
     g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
-    g->clock_ms = now_ms;
+    if (now_ms > g->clock_ms) /* a list may have waited for its turn since now_ms */
+        g->clock_ms = now_ms;
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
     ek_traffic_forget_taken(g->traffic);
@@ -351,9 +352,9 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
 {
     if (now_ms > g->clock_ms) {
         g->time_ms = ek_stream_clock_pass(&g->stream_clock, now_ms - g->clock_ms);
-        g->clock_ms = now_ms;
         ek_traffic_time(g->traffic, g->time_ms);
     }
+    g->clock_ms = now_ms;
     int rc = g->assembly ? ek_guard_give_out(g, g->time_ms, e) : EK_OK;
     if (rc)
         return rc;

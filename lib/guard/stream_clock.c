@@ -19,7 +19,7 @@ int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms)
 
 int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms)
 {
-    if (elapsed_ms > 0 && c->started && elapsed_ms < INT64_MAX - c->now_ms)
+    if (elapsed_ms > 0 && elapsed_ms <= FAR_MS && c->started && elapsed_ms < INT64_MAX - c->now_ms)
         c->now_ms += elapsed_ms;
     return c->now_ms;
 }

@@ -20,7 +20,7 @@ struct ek_stream_clock {
 
 /* A list of that time came; returns the stream's time. */
 int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms);
-/* Time passed without a list. */
+/* Time passed without a list. More than a day at once did not pass: somebody has set a clock. */
 int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms);
 
 #endif

@@ -17,7 +17,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { TRAINING = 4000, BEFORE = 200 };
+enum { TRAINING = 4000, BEFORE = 200, MINUTE = 60000 };
 
 static const char ENFORCE[] = "version: 1\n"
                               "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
@@ -502,21 +502,60 @@ START_TEST(an_empty_list_passes)
 }
 END_TEST
 
+/* Price of arm B was in cents and is not any more: the route is held for another hour. */
+static int64_t begin_hold(struct bench *b)
+{
+    setup(b, "version: 1\ndefaults: {mode: enforce, hold: 1h}\nsegments: [arm]\n", 1);
+    run(b, BEFORE, 0);
+    run(b, 400, 1);
+    run(b, 50, 0);
+    ck_assert_uint_eq(ek_guard_plan_version(b->guard), 1);
+    return b->stream.query.time_ms;
+}
+
+static uint64_t plan_at(struct bench *b, int64_t clock_ms)
+{
+    ck_assert_int_eq(ek_guard_tick(b->guard, clock_ms, NULL), EK_OK);
+    return ek_guard_plan_version(b->guard);
+}
+
 START_TEST(holds_run_out_without_messages)
 {
     struct bench b;
-    setup(&b, "version: 1\ndefaults: {mode: enforce, hold: 1h}\nsegments: [arm]\n", 1);
-    run(&b, BEFORE, 0);
-    run(&b, 400, 1);
-    run(&b, 50, 0);
-    int64_t now_ms = b.stream.query.time_ms;
-    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
-    ck_assert_int_eq(ek_guard_tick(b.guard, now_ms + 60 * 1000, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
-    ck_assert_int_eq(ek_guard_tick(b.guard, now_ms + 3600 * 1000, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
-    ck_assert_int_eq(ek_guard_tick(b.guard, now_ms, NULL), EK_OK); /* clocks may step back */
-    ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
+    int64_t now_ms = begin_hold(&b);
+    ck_assert_uint_eq(plan_at(&b, now_ms + MINUTE), 1);
+    ck_assert_uint_eq(plan_at(&b, now_ms + 60 * MINUTE), 2);
+    ck_assert_uint_eq(plan_at(&b, now_ms), 2);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_clock_that_is_set_neither_ends_a_hold_nor_keeps_it)
+{
+    struct bench b;
+    int64_t now_ms = begin_hold(&b), year = (int64_t)365 * 24 * 60 * MINUTE;
+    ck_assert_uint_eq(plan_at(&b, now_ms + year), 1);
+    ck_assert_uint_eq(plan_at(&b, now_ms + year + 40 * MINUTE), 1);
+    ck_assert_uint_eq(plan_at(&b, now_ms - year), 1);
+    ck_assert_uint_eq(plan_at(&b, now_ms - year + 40 * MINUTE), 2);
+    teardown(&b);
+}
+END_TEST
+
+/* As of a worker that takes many lists at a time and a second for each. */
+START_TEST(lists_that_waited_for_their_turn_make_no_time_pass_twice)
+{
+    struct bench b;
+    int64_t now_ms = begin_hold(&b);
+    for (int i = 1; i < 50; i++) {
+        ck_assert_uint_eq(plan_at(&b, now_ms + i * MINUTE), 1);
+        struct ek_query *q = stream_next(&b.stream);
+        ek_buf_clear(&b.message);
+        ek_codec_encode(b.assets.manifest, q, EK_FEATURES_BIN, &b.message, NULL);
+        ck_assert_int_eq(ek_guard_observe(b.guard, b.message.data, b.message.length, now_ms, NULL),
+                         EK_OK);
+    }
+    ck_assert_uint_eq(plan_at(&b, now_ms + 61 * MINUTE), 2);
     teardown(&b);
 }
 END_TEST
@@ -646,7 +685,10 @@ Suite *suite_guard(void)
                     more_segment_values_than_cells_are_pooled_and_it_is_said_once,
                     a_finding_names_the_features_that_share_its_cause,
                     a_message_that_cannot_be_read_counts_for_nothing, an_empty_list_passes,
-                    holds_run_out_without_messages, events_nobody_fetches_do_not_pile_up,
+                    holds_run_out_without_messages,
+                    a_clock_that_is_set_neither_ends_a_hold_nor_keeps_it,
+                    lists_that_waited_for_their_turn_make_no_time_pass_twice,
+                    events_nobody_fetches_do_not_pile_up,
                     several_contexts_score_each_list_under_the_plan_it_was_taken_under,
                     a_message_is_taken_once_and_scored_only_when_it_was);
 }

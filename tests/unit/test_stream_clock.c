@@ -46,6 +46,7 @@ START_TEST(time_passes_without_lists)
     ek_stream_clock_list(&c, START);
     ck_assert_int_eq(ek_stream_clock_pass(&c, 1000), START + 1000);
     ck_assert_int_eq(ek_stream_clock_pass(&c, -5000), START + 1000);
+    ck_assert_int_eq(ek_stream_clock_pass(&c, 2 * DAY), START + 1000);
 }
 END_TEST
 
