@@ -104,16 +104,21 @@ int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e)
     return w->failure.code;
 }
 
-static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
+void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const char *reason)
 {
     char text[REASON_BYTES];
-    rd_kafka_resp_err_t cause = (rd_kafka_resp_err_t)err;
-    if (cause == RD_KAFKA_RESP_ERR__FATAL) {
-        cause = rd_kafka_fatal_error(rk, text, sizeof text);
-        ek_kafka_report(opaque, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, cause ? text : reason);
-        return;
-    }
-    ek_kafka_report(opaque, cause, EK_KAFKA_CLIENT, reason);
+    rd_kafka_resp_err_t cause = rd_kafka_fatal_error(client, text, sizeof text);
+    bool told = cause && ek_kafka_classify(cause, EK_KAFKA_CLIENT) == EK_KAFKA_FATAL;
+    ek_kafka_report(w, told ? cause : RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT,
+                    cause ? text : reason);
+}
+
+static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
+{
+    if (err == RD_KAFKA_RESP_ERR__FATAL)
+        ek_kafka_report_fatal(opaque, rk, reason);
+    else
+        ek_kafka_report(opaque, (rd_kafka_resp_err_t)err, EK_KAFKA_CLIENT, reason);
 }
 
 /* librdkafka's levels are those of syslog. Properties of the other kind of client, which we pass to
@@ -167,6 +172,7 @@ void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
     note(conf, "sasl.username", w->user, sizeof w->user);
     note(conf, "sasl.mechanisms", w->mechanism, sizeof w->mechanism);
     note(conf, "group.id", w->group, sizeof w->group);
+    note(conf, "group.instance.id", w->group_instance, sizeof w->group_instance);
     note(conf, "transactional.id", w->transactional_id, sizeof w->transactional_id);
     w->own_certificate = is_set(conf, "ssl.certificate.location") ||
                          is_set(conf, "ssl.certificate.pem") ||

@@ -55,7 +55,7 @@ struct ek_kafka_watch {
     atomic_int failed;          /* 0 until something fatal came; see ek_kafka_failure */
     struct ek_error failure;    /* what it was */
     /* Who the client is, for sentences; "" when it is nobody. */
-    char user[100], mechanism[50], group[100], transactional_id[100];
+    char user[100], mechanism[50], group[100], group_instance[100], transactional_id[100];
     bool own_certificate;   /* it has one to show */
     atomic_int certificate; /* X509_V_ERR_* of the last certificate that was refused, 0: none */
 };
@@ -72,6 +72,9 @@ enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_res
                                           enum ek_kafka_where where, const char *topic,
                                           const char *reason);
 
+/* A client has said that it cannot go on: the same of what it says is the cause. */
+void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const char *reason);
+
 /* The same with a class that is known already, and which is not kept. */
 void ek_kafka_tell(struct ek_kafka_watch *w, rd_kafka_resp_err_t err, enum ek_kafka_class class,
                    const char *reason);
@@ -85,7 +88,8 @@ int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e);
  * moment at most. */
 void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w);
 
-/* The sentence of an error with a theme, with what to look at; `topic` may be NULL. */
+/* The sentence of an error that people can mend, with what to look at; `topic` may be NULL. Of any
+ * other it is the reason. */
 void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,
                        rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
                        const char *reason);

@@ -105,6 +105,8 @@ static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
     if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         ek_topics_doubt(in->topics); /* which tells it, by name */
+    else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
+        ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
     else
         ek_kafka_report_topic(&in->watch, raw->err, EK_KAFKA_CONSUME,
                               raw->rkt ? rd_kafka_topic_name(raw->rkt) : NULL,

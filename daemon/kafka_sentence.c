@@ -131,8 +131,15 @@ void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,
     case EK_KAFKA_AUTHORISATION:
         say_authorisation(out, size, w, err, where, topic, reason);
         return;
-    default:
+    case EK_KAFKA_ORDINARY:
+        break;
+    }
+    if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+        snprintf(out, size,
+                 "another member of the group has taken this one's group.instance.id '%s': give "
+                 "each instance one of its own: %s",
+                 w->group_instance, reason);
+    else
         snprintf(out, size, "%s%s%s%s", topic ? "topic '" : "", topic ? topic : "",
                  topic ? "': " : "", reason);
-    }
 }

@@ -109,8 +109,12 @@ bool ek_txn_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e
 static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *problem)
 {
     struct ek_error e;
-    if (!ek_txn_fenced(rd_kafka_error_code(problem), rd_kafka_error_string(problem), &e))
-        ek_fail(&e, EK_EIO, "kafka: %s: %s", call, rd_kafka_error_string(problem));
+    char text[400];
+    rd_kafka_resp_err_t err = rd_kafka_error_code(problem);
+    ek_kafka_sentence(text, sizeof text, t->tools.watch, err, EK_KAFKA_TXN, NULL,
+                      rd_kafka_error_string(problem));
+    if (!ek_txn_fenced(err, rd_kafka_error_string(problem), &e))
+        ek_fail(&e, EK_EIO, "kafka: %s: %s", call, text);
     end(t, &e);
 }
 

@@ -108,6 +108,24 @@ START_TEST(a_certificate_refused_after_the_handshake_is_no_broken_connection)
 }
 END_TEST
 
+/* A client that says only that it cannot go on knows why. */
+START_TEST(a_twin_of_a_static_member_is_named_by_what_the_two_share)
+{
+    char why[200];
+    struct ek_error e;
+    struct ek_kafka_watch w = {.role = "consumer", .group_instance = "pod-1"};
+    rd_kafka_t *client = rd_kafka_new(RD_KAFKA_CONSUMER, NULL, why, sizeof why);
+    ck_assert_ptr_nonnull(client);
+    rd_kafka_test_fatal_error(client, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, "fenced");
+    ek_kafka_report_fatal(&w, client, "cannot go on");
+    ck_assert_int_eq(ek_kafka_failure(&w, &e), EK_EIO);
+    ck_assert_msg(strstr(e.message, "has taken this one's group.instance.id 'pod-1': give each "
+                                    "instance one of its own") != NULL,
+                  "%s", e.message);
+    rd_kafka_destroy(client);
+}
+END_TEST
+
 START_TEST(a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason)
 {
     struct ek_trouble_state t;
@@ -151,6 +169,7 @@ Suite *suite_kafka_sentence(void)
                     a_missing_right_is_named_with_what_it_is_needed_on,
                     a_certificate_is_named_by_what_is_wrong_with_it,
                     a_certificate_refused_after_the_handshake_is_no_broken_connection,
+                    a_twin_of_a_static_member_is_named_by_what_the_two_share,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
                     errors_are_counted_under_what_people_can_mend);
 }
