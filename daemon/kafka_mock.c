@@ -77,6 +77,14 @@ void ek_mock_refuse_offsets(struct ek_mock *m, int transactions)
                                           RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
 }
 
+void ek_mock_away(struct ek_mock *m, bool away)
+{
+    if (away)
+        rd_kafka_mock_broker_set_down(m->cluster, BROKER);
+    else
+        rd_kafka_mock_broker_set_up(m->cluster, BROKER);
+}
+
 void ek_mock_stop(struct ek_mock *m)
 {
     if (!m)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ek_mock;
@@ -25,6 +26,8 @@ void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
 size_t ek_mock_disturbances(const struct ek_mock *m);
 /* The next so many transactions are to be aborted: the group refuses their offsets. */
 void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
+/* The cluster is gone, and comes back. */
+void ek_mock_away(struct ek_mock *m, bool away);
 /* After every client of it has closed. NULL is allowed. */
 void ek_mock_stop(struct ek_mock *m);
 

@@ -430,14 +430,14 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
     return rc;
 }
 
-bool ek_output_keeps_partitions(struct ek_output *o, const char *name)
+int ek_output_keeps_partitions(struct ek_output *o, const char *name, int wait_ms)
 {
     rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
-    int in = topic ? partitions_of(o, topic, TOPIC_WAIT_MS / 3) : -1;
-    int out = partitions_of(o, o->ranked, TOPIC_WAIT_MS / 3);
+    int in = topic ? partitions_of(o, topic, wait_ms) : -1;
+    int out = in > 0 ? partitions_of(o, o->ranked, wait_ms) : -1;
     if (topic)
         rd_kafka_topic_destroy(topic);
-    return in > 0 && in == out;
+    return out < 0 ? -1 : in == out;
 }
 
 static rd_kafka_resp_err_t tell_now(struct ek_output *o, const char *json)

@@ -29,8 +29,8 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_l
  * all are there. Fails for good when a topic has not been there for long enough. */
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e);
 /* Whether the output has as many partitions as this topic, so that messages keep theirs. Asks a
- * broker. */
-bool ek_output_keeps_partitions(struct ek_output *o, const char *topic);
+ * broker, twice, for at most wait_ms each; -1 when there is no answer. */
+int ek_output_keeps_partitions(struct ek_output *o, const char *topic, int wait_ms);
 
 /* What one thread sends with. The output must outlive it. */
 struct ek_outlet;

@@ -31,6 +31,7 @@ enum {
     PATIENCE_MS = 1000,    /* full for longer than this is worth a word */
     PREPARE_MS = 1000,     /* one look for brokers and topics */
     HEAR_MS = 5000,        /* at the start, for the plan of the fleet */
+    PLACES_MS = 1000,      /* one question for the partitions of a topic */
     BROKERLESS_MS = 10000, /* without brokers for longer: not ready */
     DRAIN_SLICE_MS = 100,  /* between looks at what is still in flight */
     DRAIN_NAP_MS = 2       /* while workers still have something */
@@ -60,6 +61,7 @@ struct ek_stage {
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
     int64_t full_since_ms; /* 0: there is room for more in flight */
     bool told_full, stuck;
+    bool unplaced; /* a lane may not know yet where its outputs go */
 };
 
 static void take_returned(struct ek_stage *s)
@@ -144,6 +146,7 @@ static bool is_stopping(void *context)
 static void assigned(void *context, bool ready, int partitions)
 {
     struct ek_stage *s = context;
+    s->unplaced = true;
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, ready);
     ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
     if (s->fleet)
@@ -368,16 +371,25 @@ static size_t room(struct ek_stage *s, int w)
     return less(most, (size_t)s->config->in_flight_messages - ek_lanes_in_flight(s->lanes));
 }
 
-/* Finds out once per topic. */
-static int output_partition(struct ek_stage *s, struct ek_lane *lane)
+/* Finds out, once per topic after each assignment, whether its outputs stay in their partitions.
+ * False while no broker tells: nothing is to be read then, since a guess would put messages of one
+ * key into two partitions. */
+static bool placed(struct ek_stage *s)
 {
-    if (lane->keeps < 0) {
-        int keeps = ek_output_keeps_partitions(s->output, lane->topic);
+    if (!s->unplaced)
+        return true;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(s->lanes, lane));) {
+        if (!lane->open || lane->keeps >= 0)
+            continue;
+        int keeps = ek_output_keeps_partitions(s->output, lane->topic, PLACES_MS);
+        if (keeps < 0)
+            return false;
         for (struct ek_lane *each = NULL; (each = ek_lanes_each(s->lanes, each));)
             if (!strcmp(each->topic, lane->topic))
                 each->keeps = keeps;
     }
-    return lane->keeps ? lane->partition : -1;
+    s->unplaced = false;
+    return true;
 }
 
 /* Reads for worker w; *more tells that there may be more at once. */
@@ -388,7 +400,7 @@ static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
         return EK_OK;
     int rc = ek_input_read(s->input, w, s->batch, most, &count, e);
     for (size_t i = 0; i < count; i++) {
-        s->batch[i]->partition = output_partition(s, s->batch[i]->lane);
+        s->batch[i]->partition = s->batch[i]->lane->keeps ? s->batch[i]->lane->partition : -1;
         if (s->batch[i]->length > s->largest)
             s->largest = s->batch[i]->length;
     }
@@ -401,7 +413,8 @@ static int step(struct ek_stage *s, struct ek_error *e)
 {
     bool more = false;
     int rc = ek_input_serve(s->input, e);
-    for (int w = 0; !rc && w < ek_crew_size(s->crew); w++)
+    bool may_read = !rc && placed(s);
+    for (int w = 0; !rc && may_read && w < ek_crew_size(s->crew); w++)
         rc = read_for(s, w, &more, e);
     if (!rc)
         rc = ek_output_poll(s->output, 0, e);
