@@ -3,12 +3,7 @@
 
 #include <string.h>
 
-enum {
-    COMMITTED_WAIT_MS = 5000,
-    COMMITTED_SLICE_MS = 1000,
-    INSIST_MS = 30000,
-    COMMIT_WAIT_MS = 5000
-};
+enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, INSIST_MS = 30000 };
 
 int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
 {
@@ -179,7 +174,7 @@ static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *
     } else {
         in->hooks.drain(in->hooks.context, in->drain_ms);
         if (in->config->delivery == EK_AT_LEAST_ONCE)
-            ek_input_commit_now(in, COMMIT_WAIT_MS < in->drain_ms ? COMMIT_WAIT_MS : in->drain_ms);
+            ek_input_commit_now(in, in->commit_ms);
     }
     if (in->keeper)
         ek_keeper_left(in->keeper, lost);
@@ -201,5 +196,6 @@ void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
         give_up(in, parts);
     }
     apply_assignment(in, assign, parts);
-    in->hooks.assigned(in->hooks.context, assign, ek_input_open_count(in));
+    int count = ek_input_open_count(in);
+    in->hooks.assigned(in->hooks.context, assign || count, count);
 }

@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-enum { CLOSE_SLICE_MS = 50, NUDGE_EVERY_MS = 10, COOPERATIVE_VERSION = 0x020a00ff };
+enum {
+    CLOSE_SLICE_MS = 50,
+    COMMIT_PART = 8, /* of the time for closing is for the last commit */
+    NUDGE_EVERY_MS = 10,
+    COOPERATIVE_VERSION = 0x020a00ff
+};
 
 /* Older versions lose commits and loop in cooperative rebalances. */
 static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf)
@@ -73,7 +78,7 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
     in->bell = tools->bell;
     in->readers = tools->readers;
     in->hooks = *hooks;
-    in->drain_ms = in->config->shutdown_ms;
+    in->drain_ms = in->commit_ms = in->config->shutdown_ms;
     in->watch = (struct ek_kafka_watch){
         .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
     in->watch.trouble = ek_trouble_new();
@@ -268,12 +273,14 @@ static void serve_close(rd_kafka_queue_t *queue)
         rd_kafka_message_destroy(late);
 }
 
+/* Of the time that there is, some is kept for the last commit and as much for leaving the group. */
 void ek_input_close(struct ek_input *in, int64_t wait_ms)
 {
     if (in->closed)
         return;
     in->closed = true;
-    in->drain_ms = wait_ms;
+    in->commit_ms = wait_ms / COMMIT_PART;
+    in->drain_ms = wait_ms - 2 * in->commit_ms;
     int64_t until = ek_now_ms() + wait_ms;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(in->client);
     rd_kafka_error_t *problem = rd_kafka_consumer_close_queue(in->client, queue);

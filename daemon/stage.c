@@ -34,7 +34,8 @@ enum {
     PLACES_MS = 1000,      /* one question for the partitions of a topic */
     BROKERLESS_MS = 10000, /* without brokers for longer: not ready */
     DRAIN_SLICE_MS = 100,  /* between looks at what is still in flight */
-    DRAIN_NAP_MS = 2       /* while workers still have something */
+    DRAIN_NAP_MS = 2,      /* while workers still have something */
+    ABORT_PART = 8         /* of the time for stopping is for the last transaction */
 };
 
 /* The thread of ek_stage_run reads, gives messages to workers, and gets acknowledgements and what
@@ -500,6 +501,22 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
+/* All of it within limits.shutdown, of which some is kept for aborting what is open. */
+static void close_down(struct ek_stage *s)
+{
+    int64_t until = ek_now_ms() + s->config->shutdown_ms;
+    int64_t last = s->transactor ? s->config->shutdown_ms / ABORT_PART : 0;
+    ek_input_close(s->input, s->config->shutdown_ms - last);
+    ek_crew_stop(s->crew); /* what the close did not wait for comes back */
+    take_returned(s);
+    int64_t left = until - ek_now_ms();
+    if (s->transactor && !ek_transactor_stop(s->transactor, left > last ? left : last)) {
+        s->stuck = true;
+        ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
+                    "brokers will abort the open transaction by its time-out");
+    }
+}
+
 int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 {
     ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
@@ -522,6 +539,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
         ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
                     "brokers will abort the open transaction by its time-out");
     }
+    close_down(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
                  (unsigned long long)ek_shared_guard_queries(s->guard));

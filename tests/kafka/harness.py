@@ -6,6 +6,7 @@ under test is held against something it did not write.
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -18,6 +19,8 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVENKEEL = os.path.abspath(os.environ.get("EVENKEEL", "build/evenkeel"))
 EKTOOL = os.path.abspath(os.environ.get("EKTOOL", "build/tests/kafka/ektool"))
+SLOW = os.path.join(os.path.dirname(EKTOOL), "slow.so")
+KAFKA_LIBS = os.environ.get("KAFKA_LIBS", "build/kafka/libs")
 WAIT = 30  # seconds that anything may take
 
 
@@ -41,6 +44,16 @@ def tool(*words, check=True):
     if check and done.returncode:
         raise AssertionError(f"ektool {words}: {done.stderr}")
     return done.stdout.strip()
+
+
+def librdkafka():
+    """Its version, as numbers."""
+    return tuple(int(part) for part in re.findall(r"\d+", tool("version"))[:3])
+
+
+def kafka():
+    """The version of the broker."""
+    return re.search(r"kafka_[\d.]+-([\d.]+)\.jar", " ".join(os.listdir(KAFKA_LIBS))).group(1)
 
 
 def evenkeel(*words, status=0):
@@ -97,6 +110,11 @@ class Broker:
 
     def wipe(self):
         self._run("wipe", self.folder)
+
+    def signal(self, number, node=1):
+        """To the process of a node: SIGSTOP, SIGCONT."""
+        with open(os.path.join(self.folder, f"node-{node}", "pid")) as file:
+            os.kill(int(file.read()), number)
 
     def roll(self):
         """Restarts one node after the other, in good order."""
@@ -250,10 +268,12 @@ class Daemon:
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
                  delivery="at_least_once", instance=None, state=None, fleet=""):
+                 delivery="at_least_once", instance=None, state=None, session=6000, slow_ms=0):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
         self.process, self.group = None, group or "group-" + source
+        self.environment = {**os.environ, "SLOW_MS": str(slow_ms), "LD_PRELOAD": SLOW} if slow_ms else None
         extra = f", model: {model}" if model else ""
         extra += f", rules: {rules}" if rules else ""
         alert = f"alerts:\n  - {{kafka: {{topic: {alerts}}}}}\n" if alerts else ""
@@ -262,7 +282,7 @@ class Daemon:
             out.write(f"service: {{name: kafka-test{named}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, "
-                      f"librdkafka: {{session.timeout.ms: 6000, {more}}}}}\n"
+                      f"librdkafka: {{session.timeout.ms: {session}, {more}}}}}\n"
                       f"output: {{topic: {target}, dead_letter: {target}.dead, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
@@ -275,7 +295,8 @@ class Daemon:
 
     def start(self):
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([EVENKEEL, "run", "-c", self.config], stderr=log)
+            self.process = subprocess.Popen([EVENKEEL, "run", "-c", self.config], stderr=log,
+                                            env=self.environment)
         return self
 
     def __enter__(self):
@@ -307,6 +328,10 @@ class Daemon:
     def json(self, path):
         """Of a page; waits for a daemon that is about to start."""
         return json.loads(eventually(f"{path} answers", lambda: self.get(path)[1]))
+
+    def status(self):
+        """As it is now; empty when there is nobody who tells."""
+        return json.loads(self.get("/api/v1/status")[1] or "{}")
 
     def ready(self):
         if self.process.poll() is not None:
