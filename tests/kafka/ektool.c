@@ -10,6 +10,7 @@
  *     ektool commit BROKERS GROUP TOPIC OFFSET METADATA   of partition 0
  *     ektool set    BROKERS TOPIC SETTING VALUE
  *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, revoke likewise: rights, see admin.h
+ *     ektool version                             of librdkafka
  *
  * A frame, all numbers little-endian: i32 partition (sending: -1 by key), i64 offset, i64 timestamp
  * in milliseconds, bytes key, bytes value, u32 headers, and per header bytes name, bytes value;
@@ -20,6 +21,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "daemon/cli.h"
+#include "daemon/kafka.h"
 #include "daemon/kafka_tool.h"
 #include "tests/kafka/admin.h"
 
@@ -268,6 +270,8 @@ int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
     char **rest = argv + 2;
+    if (!strcmp(verb, "version") && argc == 2)
+        return puts(ek_kafka_version()) < 0;
     if (!strcmp(verb, "wait") && argc == 4)
         return do_create(rest[0], "ektool-ready", 1, NULL, number(rest[1]) * 1000);
     if (!strcmp(verb, "create") && (argc == 5 || argc == 7))

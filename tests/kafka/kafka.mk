@@ -5,6 +5,7 @@ KAFKA_VERSION ?= $(KAFKA_USUAL)
 KAFKA_LIBS    := build/kafka/libs$(patsubst %,-%,$(filter-out $(KAFKA_USUAL),$(KAFKA_VERSION)))
 EKTOOL        := $(B)/tests/kafka/ektool
 EKTOOL_OBJ    := $(EKTOOL).o $(B)/tests/kafka/admin.o
+SLOW          := $(B)/tests/kafka/slow.so
 
 define kafka_jars
 $(1).stamp: tests/kafka/pom.xml
@@ -20,13 +21,28 @@ $(EKTOOL): $(EKTOOL_OBJ) $(TESTED_DAEMON) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
 
+$(SLOW): tests/kafka/slow.c $(B)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(BASE_CFLAGS) $(PKG_CFLAGS) -Wno-missing-prototypes -shared -o $@ $<
+
+KAFKA_NEEDS = $(B)/evenkeel $(EKTOOL) $(SLOW) $(KAFKA_LIBS).stamp
 KAFKA = EVENKEEL=$(B)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(PYTHON)
 
-check-kafka: $(B)/evenkeel $(EKTOOL) $(KAFKA_LIBS).stamp ## against a real broker (TESTS=Class, KAFKA_VERSION=4.1.0)
+check-kafka: $(KAFKA_NEEDS) ## against a real broker (TESTS=Class, KAFKA_VERSION=4.1.0)
 	@$(KAFKA) tests/kafka/run.py $(TESTS)
-soak-kafka: $(B)/evenkeel $(EKTOOL) $(KAFKA_LIBS).stamp ## 100,000 messages, 20 kills, crashing brokers; prints a table; an outage of a minute
+soak-kafka: $(KAFKA_NEEDS) ## 100,000 messages, 20 kills, crashing brokers; an outage of a minute (MODES=exactly_once)
 	@$(KAFKA) tests/kafka/soak.py $(MODES)
 	@$(KAFKA) tests/kafka/run.py --soak
+
+# All pairs of a broker and a librdkafka, one after the other, and what came of them.
+KAFKA_VERSIONS ?= 3.9.1 4.1.0
+soak-matrix: ## soak-kafka with each version of the broker and of librdkafka; prints a table
+	@mkdir -p build && : > build/soak.jsonl
+	@held=0; for version in $(KAFKA_VERSIONS); do \
+	  $(MAKE) --no-print-directory soak-kafka KAFKA_VERSION=$$version || held=1; \
+	  $(MAKE) --no-print-directory newer-kafka GOAL=soak-kafka KAFKA_VERSION=$$version || held=1; done; \
+	$(PYTHON) tests/kafka/soak.py --table; exit $$held
 
 # The same tests with a newer librdkafka, which is built first where that is possible.
 RDKAFKA := build/librdkafka
@@ -36,6 +52,6 @@ newer-kafka: ## check-kafka, or GOAL=soak-kafka, with a newer librdkafka
 	    PKG_CONFIG="env PKG_CONFIG_PATH=$(abspath $(RDKAFKA))/lib/pkgconfig pkg-config" $(or $(GOAL),check-kafka); \
 	elif [ $$? = 77 ]; then echo "0 passed, 0 failed, 1 skipped"; else exit 1; fi
 
-TEST_BINARIES += $(EKTOOL)
+TEST_BINARIES += $(EKTOOL) $(SLOW)
 -include $(EKTOOL_OBJ:.o=.d)
-.PHONY: check-kafka soak-kafka newer-kafka
+.PHONY: check-kafka soak-kafka soak-matrix newer-kafka

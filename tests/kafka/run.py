@@ -13,17 +13,22 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import fixtures
 import soak_outage
+import soak_rebalance
 import test_delivery
 import test_errors
 import test_exactly
 import test_fleet
 import test_items
+import test_rebalance
 import test_security
 import test_state
 import test_story
 
 MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_security, test_state, test_story)
 SOAK = (soak_outage,)
+MODULES = (test_delivery, test_errors, test_exactly, test_items, test_rebalance, test_security, test_state,
+           test_story)
+SOAK = (soak_outage, soak_rebalance)
 
 
 class Result(unittest.TextTestResult):

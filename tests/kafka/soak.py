@@ -1,15 +1,21 @@
-"""The long form: many messages, many kills, brokers that crash and restart. Prints a table.
+"""The long form: many messages, many kills, brokers that crash and restart one by one.
 
     EVENKEEL=build/evenkeel EKTOOL=build/tests/kafka/ektool KAFKA_LIBS=build/kafka/libs \\
-      python3 tests/kafka/soak.py [at_least_once|exactly_once]...
+      python3 tests/kafka/soak.py [MODE]...        runs, adds a line of JSON for each to the results
+      python3 tests/kafka/soak.py --table          prints all results as a table
 
-SOAK_MESSAGES (100000), SOAK_KILLS (20), SOAK_RATE (2000 a second) and SOAK_NODES (3) make it shorter.
-A mode fails when a message is lost, comes out changed, or, with exactly_once, comes out twice.
+A MODE is at_least_once or exactly_once, with +static for a member of the group that has a name of its own
+(group.instance.id). SOAK_MESSAGES (100000), SOAK_KILLS (20), SOAK_RATE (500 a second) and SOAK_NODES (3) make it
+shorter, SOAK_RESULTS (build/soak.jsonl) is the file of the results. A mode fails when a message is lost or comes
+out changed; with exactly_once when one comes out twice or out of order, with at_least_once when more come twice
+than had come out within two seconds before a kill, or since a broker went, or were in flight.
 """
 import collections
+import json
 import os
 import random
 import signal
+import statistics
 import sys
 import threading
 import time
@@ -18,157 +24,239 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import fixtures
 from fixtures import numbered
-from harness import Broker, Daemon, eventually
+from harness import Broker, Daemon, eventually, kafka, librdkafka
 
 MESSAGES = int(os.environ.get("SOAK_MESSAGES", 100000))
 KILLS = int(os.environ.get("SOAK_KILLS", 20))
-RATE = int(os.environ.get("SOAK_RATE", 2000))
+RATE = int(os.environ.get("SOAK_RATE", 500))
 NODES = int(os.environ.get("SOAK_NODES", 3))
+RESULTS = os.environ.get("SOAK_RESULTS", "build/soak.jsonl")
 PARTITIONS, CUT, SHORTEST = 6, 1000, 100
-COLUMNS = ("mode", "in", "out", "dead", "lost", "twice", "changed", "kills", "ended", "aborted", "stall_s",
-           "recovery_s")
+LIFE = 3  # seconds after the first output, within which a kill comes
+UNCOMMITTED = 2  # seconds: limits.commit_every, and as much for the commit to arrive
+COLUMNS = ("kafka", "librdkafka", "mode", "in", "out", "dead", "lost", "twice", "twice_at_most", "changed",
+           "misplaced", "kills", "ended", "aborted", "stall_s", "recovery_s", "recovery_max_s", "seconds", "held")
 
 
 class Watch(threading.Thread):
-    """Looks at what has come out, and keeps the longest time in which nothing did."""
+    """Looks at what comes out of one process after the other."""
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.daemon_now, self.ended = None, False
-        self.moved, self.stall, self.handled, self.aborted = time.monotonic(), 0, 0, 0
+        self.watched, self.over, self.stall = None, False, 0
+        self.seen = []  # (time, messages handled, in flight) of the process that is watched
+
+    def follow(self, d):
+        self.seen, self.watched = [(time.monotonic(), 0, 0)], d
+        return self.seen
 
     def look(self):
-        d = self.daemon_now
-        if not d or d.get("/ping")[0] != 200:
+        seen, status = self.seen, self.watched.status()
+        if not status:
             return
-        status = d.json("/api/v1/status")
         handled = status["passed"] + status["routed"] + status["dead_letters"]
-        if handled != self.handled:
-            self.stall = max(self.stall, time.monotonic() - self.moved)
-            self.moved = time.monotonic()
-        self.handled = handled
+        last = seen[-1]
+        if handled > last[1]:
+            if last[1]:
+                self.stall = max(self.stall, time.monotonic() - last[0])
+            seen.append((time.monotonic(), handled, status["in_flight"]))
 
     def run(self):
-        while not self.ended:
+        while not self.over:
             try:
-                self.look()
-            except (ValueError, OSError):
-                pass  # the daemon was killed meanwhile
-            time.sleep(0.05)
+                if self.watched:
+                    self.look()
+            except (ValueError, KeyError, OSError):
+                pass  # it was killed meanwhile
+            time.sleep(0.03)
+
+
+class Sending(threading.Thread):
+    def __init__(self, world, topic, frames):
+        super().__init__(daemon=True)
+        self.world, self.topic, self.frames, self.failure = world, topic, frames, None
+
+    def run(self):
+        try:
+            self.world.send(self.topic, self.frames, RATE)
+        except AssertionError as failure:
+            self.failure = failure
+
+    def wait(self):
+        self.join()
+        if self.failure:
+            raise self.failure
 
 
 class Soak:
     def __init__(self, world, mode):
         self.world, self.mode = world, mode
-        self.watch, self.recoveries, self.aborted, self.ended = Watch(), [], 0, 0
+        self.delivery, _, self.static = mode.partition("+")
+        self.watch, self.recoveries, self.aborted, self.ended, self.at_most = Watch(), [], 0, 0, 0
         self.source, self.target = world.topics(PARTITIONS)
+        self.trouble, self.trouble_since = None, None
 
     def daemon(self):
         w = self.world
-        return Daemon(w.folder, w.broker, self.source, self.target, w.folder,
-                      group="group-" + self.source, delivery=self.mode, instance="soak",
-                      pipeline="workers: 2")
+        return Daemon(w.folder, w.broker, self.source, self.target, w.folder, group="group-" + self.source,
+                      delivery=self.delivery, instance="soak", pipeline="workers: 2",
+                      more="group.instance.id: soak" if self.static else "")
 
     def supervise(self, d):
         """Starts it again when it has ended by itself, as a supervisor does."""
         if d.process.poll() is not None:
             self.ended += 1
-            print("ended by itself:", d.log().splitlines()[-1], flush=True)
-            d.start()
+            print("    ended by itself:", d.last_words(), flush=True)
+            assert d.process.poll() == 1, d.log()
+            self.watch.follow(d.start())
         return d
 
-    def begin(self, d):
-        """Starts a daemon; the time until its first message came out."""
+    def begin(self, d, sending):
+        """Starts a daemon and waits for its first output, if there is anything left."""
         began = time.monotonic()
-        self.watch.handled, self.watch.daemon_now = 0, d
-        d.start()
-        eventually("a message comes out",
-                   lambda: self.supervise(d) and self.watch.handled > 0, 120)
-        self.recoveries.append(time.monotonic() - began)
+        seen = self.watch.follow(d.start())
+
+        def out_or_through():
+            status = self.supervise(d).status()
+            return self.watch.seen[-1][1] or not sending.is_alive() and status.get("lag") == 0
+        eventually("a message comes out", out_or_through, 120)
+        if len(seen) > 1:
+            self.recoveries.append(seen[1][0] - began)
+
+    def count_aborts(self, d):
+        self.aborted += int(d.metric('evenkeel_transactions_total{result="aborted"}'))
 
     def kill(self, d, moments):
-        time.sleep(moments.uniform(0, 1.5 * MESSAGES / RATE / KILLS))
-        self.aborted += d.metric('evenkeel_transactions_total{result="aborted"}')
+        time.sleep(moments.uniform(0, LIFE))
+        self.count_aborts(d)
+        now, seen = time.monotonic(), self.watch.seen
         d.process.send_signal(signal.SIGKILL)
         d.process.wait()
+        since = min(now - UNCOMMITTED, self.trouble_since or now)
+        before = max((handled for at, handled, _ in seen if at < since), default=0)
+        lately = RATE  # what came out since the last look
+        self.at_most += seen[-1][1] - before + seen[-1][2] + lately
+        if self.trouble and not self.trouble.is_alive():
+            self.trouble_since = None
+
+    def crash(self, node):
+        self.world.broker.down(crash=True, node=node)
+        time.sleep(2)
+        self.world.broker.up(node)
 
     def disturb(self, number):
-        """Two crashes of a broker, and one restart of them all, at a third each."""
-        broker = self.world.broker
-        if number in (KILLS // 4, KILLS // 2):
-            node = 1 + number % NODES
-            broker.down(crash=True, node=node)
-            time.sleep(2)
-            broker.up(node)
-        elif number == 3 * KILLS // 4 and NODES > 1:
-            broker.roll()
+        """Two crashes of a broker and one restart of all, spread over the kills; the next waits for the last."""
+        what = {KILLS // 4: (self.crash, 1 + number % NODES), KILLS // 2: (self.crash, 1 + number % NODES),
+                3 * KILLS // 4: (self.world.broker.roll,)}.get(number)
+        if not what:
+            return
+        if self.trouble:
+            self.trouble.join()
+        self.trouble = threading.Thread(target=what[0], args=what[1:])
+        self.trouble_since = time.monotonic()
+        self.trouble.start()
 
     def run(self):
         values = sorted(self.world.hotel(500), key=len)[:SHORTEST]
         frames = numbered([values[i % SHORTEST] for i in range(MESSAGES)], PARTITIONS)
-        for i in range(CUT - 1, MESSAGES, CUT):
-            frames[i].value = frames[i].value[:-1]
-        sender = threading.Thread(target=self.world.send, args=(self.source, frames, RATE))
+        for f in frames[CUT - 1::CUT]:
+            f.value = f.value[:-1]
+        began, moments, sending = time.monotonic(), random.Random(11), Sending(self.world, self.source, frames)
         self.watch.start()
-        sender.start()
-        moments = random.Random(11)
+        sending.start()
         for number in range(KILLS):
             d = self.daemon()
-            self.begin(d)
-            disturbance = threading.Thread(target=self.disturb, args=(number,))
-            disturbance.start()
+            self.begin(d, sending)
+            self.disturb(number)
             self.kill(d, moments)
-            disturbance.join()
-        self.finish(sender)
-        return self.judge(frames)
+        self.finish(sending)
+        return self.judge(frames, time.monotonic() - began)
 
-    def drained(self, d):
-        if d.get("/ready")[0] != 200:
-            return False
-        status = d.json("/api/v1/status")
-        return status["lag"] == 0 and status["in_flight"] == 0
-
-    def finish(self, sender):
+    def finish(self, sending):
         with self.daemon() as d:
-            self.watch.daemon_now = d
-            sender.join()
-            eventually("all came out", lambda: self.drained(self.supervise(d)), 300)
-            self.aborted += d.metric('evenkeel_transactions_total{result="aborted"}')
-            self.watch.ended = True
-            status = d.stop(seconds=20)
-            assert status == 0, d.log()
+            self.watch.follow(d)
+            sending.wait()
+            if self.trouble:
+                self.trouble.join()
 
-    def judge(self, frames):
+            def drained():
+                ready, status = self.supervise(d).get("/ready")[0], d.status()
+                return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
+            eventually("all came out", drained, 300)
+            self.count_aborts(d)
+            self.watch.over = True
+            assert d.stop(seconds=20) == 0, d.log()
+
+    def misplaced(self, out):
+        """Outputs that are not where their input was, or stand behind a later one."""
+        last, wrong = {}, 0
+        for f in out:
+            n = int(f.header("n"))
+            wrong += f.partition != n % PARTITIONS or n <= last.get(f.partition, -1)
+            last[f.partition] = n
+        return wrong
+
+    def judge(self, frames, seconds):
+        """Against what the input topic has, where a message may be twice because its sender tried again."""
+        sent = collections.Counter(int(f.header("n")) for f in self.world.read(self.source))
         out = self.world.read(self.target)
         dead = self.world.read(self.target + ".dead")
         times = collections.Counter(int(f.header("n")) for f in out + dead)
-        changed = sum(f.value != frames[int(f.header("n"))].value for f in out + dead)
-        twice = sum(n - 1 for n in times.values())
-        lost = len(frames) - len(times)
-        recoveries = sorted(self.recoveries)
-        row = (self.mode, len(frames), len(out), len(dead), lost, twice, changed, KILLS,
-               self.ended, int(self.aborted), f"{self.watch.stall:.1f}",
-               f"{recoveries[len(recoveries) // 2]:.1f}..{recoveries[-1]:.1f}")
-        return row, not lost and not changed and (self.mode == "at_least_once" or not twice)
+        twice = sum(n - sent[i] for i, n in times.items() if n > sent[i])
+        result = {"kafka": kafka(), "librdkafka": ".".join(map(str, librdkafka())), "mode": self.mode,
+                  "in": len(frames), "out": len(out), "dead": len(dead), "lost": len(set(sent) - set(times)),
+                  "twice": twice, "twice_at_most": self.at_most if self.delivery == "at_least_once" else 0,
+                  "changed": sum(f.value != frames[int(f.header("n"))].value for f in out + dead),
+                  "misplaced": self.misplaced(out) if self.delivery == "exactly_once" else 0,
+                  "sent_twice": sum(sent.values()) - len(sent), "kills": KILLS, "ended": self.ended,
+                  "aborted": self.aborted, "stall_s": round(self.watch.stall, 1),
+                  "recovery_s": round(statistics.median(self.recoveries), 1),
+                  "recovery_max_s": round(max(self.recoveries), 1), "seconds": round(seconds)}
+        result["held"] = (len(sent) == len(frames) and not result["lost"] and not result["changed"] and
+                          not result["misplaced"] and twice <= result["twice_at_most"])
+        return result
+
+
+def table(rows, columns=COLUMNS):
+    """Of text, right-aligned."""
+    lines = [columns, *([str(row.get(name, "")) for name in columns] for row in rows)]
+    widths = [max(map(len, cells)) for cells in zip(*lines)]
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths)), flush=True)
+
+
+def note(result):
+    """A line of the results, which other long tests add to as well."""
+    with open(RESULTS, "a") as out:
+        out.write(json.dumps(result) + "\n")
+    print(json.dumps(result), flush=True)
+
+
+def table_of_results():
+    with open(RESULTS) as lines:
+        rows = [json.loads(line) for line in lines]
+    table([row for row in rows if "test" not in row])
+    others = [row for row in rows if "test" in row]
+    if others:
+        table(others, list(others[0]))
 
 
 def main(modes):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     world = fixtures.World()
     world.broker = Broker(os.path.join(world.folder, "brokers"), nodes=NODES)
-    good = True
+    rows = []
     try:
         world.prepare()
         world.broker.up()
-        print("  ".join(COLUMNS), flush=True)
         for mode in modes or ("at_least_once", "exactly_once"):
-            row, held = Soak(world, mode).run()
-            good &= held
-            print("  ".join(map(str, row)), "" if held else " FAILED", flush=True)
+            rows.append(Soak(world, mode).run())
+            note(rows[-1])
+        table(rows)
     finally:
         world.close()
-    return 0 if good else 1
+    return 0 if all(row["held"] for row in rows) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(table_of_results() if sys.argv[1:] == ["--table"] else main(sys.argv[1:]))

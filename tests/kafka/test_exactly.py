@@ -1,4 +1,6 @@
 """Exactly once: for who reads what is committed, every message came out once, whatever happened."""
+import json
+import os
 import random
 import signal
 import threading
@@ -6,7 +8,7 @@ import time
 import unittest
 
 from fixtures import numbered, numbers
-from harness import Daemon, eventually
+from harness import Daemon, eventually, evenkeel, messages_of
 
 WORLD = None  # set by run.py
 OWN_HEADERS = {"ek-plan", "ek-action"}
@@ -235,3 +237,64 @@ class Steady(Once):
             d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
         self.assert_once(frames, target)
+
+
+class ATransactionThatOutlivesItsTime(Once):
+    def test_while_the_broker_stands_still_is_voided_and_comes_again(self):
+        """Whether the program goes on or ends depends on who notices first; a supervisor starts it again."""
+        source, target = WORLD.topics(2)
+        frames = messages(3000, 2)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
+        with daemon(source, target, limits="transaction_timeout: 3s") as d:
+            d.wait_ready()
+            sender.start()
+            d.wait_handled(400)
+            WORLD.broker.signal(signal.SIGSTOP)
+            time.sleep(8)
+            WORLD.broker.signal(signal.SIGCONT)
+            sender.join()
+            eventually("it ends, or goes on", lambda: d.process.poll() is not None or
+                       d.get("/ready")[0] == 200 and d.status().get("lag") == 0, 90)
+            if d.process.poll() is not None:
+                self.assertEqual(d.process.poll(), 1, d.log())
+                self.assertIn("limits.transaction_timeout", d.last_words())
+                d.start()
+            d.wait_ready().wait_drained(90)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+
+
+class Alerts(Once):
+    """Findings of price that comes in cents from list 1,000 on."""
+    COUNT = 2500
+
+    def faulty(self):
+        path = WORLD.path("cents.mp")
+        if not os.path.exists(path):
+            evenkeel("gen", "hotel", "-n", self.COUNT, "--seed", 3, "-f", "messages",
+                     "--fault=price=x100,from=1000", "-o", path)
+        return numbered([raw for raw, _ in messages_of(path)])
+
+    def test_are_told_once_although_their_transaction_is_aborted(self):
+        """Its member stands still for longer than its session, so what it had done is void."""
+        source, target = WORLD.topics()
+        alerts = WORLD.broker.create(target + ".alerts")
+        frames = self.faulty()
+        WORLD.send(source, frames)
+        with daemon(source, target, alerts=alerts, session=2000,
+                    limits="commit_every: 6s, transaction_timeout: 60s") as d:
+            d.wait_ready()
+            eventually("all is scored", lambda: d.json("/api/v1/status")["observed_queries"] == self.COUNT)
+            events = d.json("/api/v1/events?n=1000")
+            self.assertIn("confirmed", [e.get("state") for e in events])
+            self.assertEqual(d.json("/api/v1/status")["passed"], 0, "it was committed too early")
+            d.process.send_signal(signal.SIGSTOP)
+            time.sleep(4)
+            d.process.send_signal(signal.SIGCONT)
+            d.wait_handled(self.COUNT).wait_drained()
+            self.assertGreaterEqual(d.metric('evenkeel_transactions_total{result="aborted"}'), 1)
+            self.assertEqual(d.json("/api/v1/status")["observed_queries"], self.COUNT)
+            self.assertEqual(d.json("/api/v1/events?n=1000"), events)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+        self.assertEqual([json.loads(f.value) for f in WORLD.read(alerts)], events)

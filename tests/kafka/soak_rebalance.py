@@ -1,0 +1,43 @@
+"""Partitions that change hands again and again, under load."""
+import signal
+
+import test_exactly
+from harness import eventually
+from test_rebalance import MODES, Group, Hands, partitions
+import test_rebalance
+
+WORLD = None  # set by run.py
+
+
+class AgainAndAgain(Hands):
+    ROUNDS, RATE, PARTITIONS = 30, 400, 4
+
+    def setUp(self):
+        test_exactly.WORLD = test_rebalance.WORLD = WORLD
+
+    def round(self, group, one, number):
+        """Another one comes, and goes in good order, or every third time suddenly."""
+        with group.instance("two") as two:
+            eventually("both have a share",
+                       lambda: [partitions(d) for d in (one, two)] == [self.PARTITIONS // 2] * 2)
+            two.wait_handled(self.RATE // 10)
+            if number % 3:
+                self.end(two)
+            else:
+                two.process.send_signal(signal.SIGKILL)
+                two.process.wait()
+        eventually("one has it all", lambda: partitions(one) == self.PARTITIONS)
+
+    def test_lose_nothing(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, self.PARTITIONS, session=3000)
+                with group, group.instance("one") as one:
+                    one.wait_ready()
+                    group.feed(self.RATE)
+                    for number in range(self.ROUNDS):
+                        self.round(group, one, number)
+                    group.enough()
+                    one.wait_drained()
+                    self.end(one)
+                self.assert_all(group, twice=self.ROUNDS * self.RATE)

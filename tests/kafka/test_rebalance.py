@@ -1,0 +1,256 @@
+"""Partitions that change hands: in good order, suddenly, between instances that have names of their own,
+and while workers are slow."""
+import collections
+import re
+import signal
+import threading
+import time
+import unittest
+
+from fixtures import numbers
+from harness import Daemon, eventually, librdkafka
+from test_exactly import Once, messages
+
+WORLD = None  # set by run.py
+MODES = ("at_least_once", "exactly_once")
+COOPERATIVE = "partition.assignment.strategy: cooperative-sticky"
+SOON = "heartbeat.interval.ms: 300"  # how late a member hears that others came or went
+
+
+class Group:
+    """Instances of one group on a pair of topics of its own, and the messages they are fed."""
+
+    def __init__(self, delivery, partitions, **common):
+        self.source, self.target = WORLD.topics(partitions)
+        self.delivery, self.partitions, self.common = delivery, partitions, common
+        self.frames, self.failure = [], None
+        self.full, self.feeder = threading.Event(), None
+
+    def instance(self, name, more=SOON, **own):
+        return Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder,
+                      group="group-" + self.source, delivery=self.delivery, instance=name, more=more,
+                      **{**self.common, **own})
+
+    def send(self, count, rate=0):
+        have = len(self.frames)
+        self.frames = messages(have + count, self.partitions)
+        WORLD.send(self.source, self.frames[have:], rate)
+
+    def _feed(self, rate):
+        try:
+            while not self.full.is_set():
+                self.send(rate // 2, rate)
+        except AssertionError as failure:
+            self.failure = failure
+
+    def feed(self, rate):
+        """From now on, in the background, until it is enough."""
+        self.feeder = threading.Thread(target=self._feed, args=(rate,))
+        self.feeder.start()
+        return self
+
+    def enough(self):
+        self.full.set()
+        self.feeder.join()
+        if self.failure:
+            raise self.failure
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.full.set()
+        if self.feeder:
+            self.feeder.join()
+
+    def times(self):
+        """How often each message came out."""
+        return collections.Counter(numbers(WORLD.read(self.target) + WORLD.read(self.target + ".dead")))
+
+
+def partitions(d):
+    return d.json("/api/v1/status")["partitions"]
+
+
+def passed(d):
+    return d.json("/api/v1/status")["passed"]
+
+
+def told(d, event):
+    """Partitions of which the log tells this, in its order."""
+    return [int(p) for p in re.findall(rf"event={event} topic=\S+ partition=(\d+)", d.log())]
+
+
+class Hands(Once):
+    def assert_all(self, group, twice=0):
+        """All came out, as they were sent; and no more often than the mode allows."""
+        times = group.times()
+        self.assertEqual(set(times), set(range(len(group.frames))))
+        repeated = sum(times.values()) - len(times)
+        print(f"\n    {group.delivery}: {len(times)} in, {repeated} twice", end="")
+        if group.delivery == "exactly_once":
+            self.assert_once(group.frames, group.target)
+        else:
+            self.assertLessEqual(repeated, twice)
+        return repeated
+
+    def end(self, *daemons):
+        for d in daemons:
+            self.assertEqual(d.stop(seconds=5), 0, d.log())
+
+
+class FromOneToThreeAndBack(Hands):
+    RATE, PARTITIONS = 600, 6
+
+    def go(self, group):
+        """One, then three, of which one leaves in good order and one is killed; what each was given."""
+        with group, group.instance("one") as one:
+            one.wait_ready()
+            group.feed(self.RATE)
+            one.wait_handled(200)
+            with group.instance("two") as two, group.instance("three") as three:
+                everybody = (one, two, three)
+                eventually("all three have a share", lambda: [partitions(d) for d in everybody] == [2, 2, 2])
+                before = [passed(d) for d in everybody]
+                eventually("all three work",
+                           lambda: all(passed(d) > b + 100 for d, b in zip(everybody, before)))
+                self.end(two)
+                three.process.send_signal(signal.SIGKILL)
+                three.process.wait()
+                eventually("one has it all", lambda: partitions(one) == self.PARTITIONS)
+                group.enough()
+            one.wait_drained()
+            self.end(one)
+        return one, two, three
+
+    def test_nothing_is_lost_under_load(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, self.PARTITIONS, session=3000)
+                self.go(group)
+                self.assert_all(group, twice=2 * self.RATE)
+
+    @unittest.skipIf(librdkafka() < (2, 10), "cooperative rebalances lose commits before librdkafka 2.10")
+    def test_cooperative_members_keep_what_they_have(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, self.PARTITIONS, session=3000)
+                common = f"{SOON}, {COOPERATIVE}"
+                group.instance = lambda name, make=group.instance: make(name, more=common)
+                one, two, three = self.go(group)
+                self.assert_all(group, twice=2 * self.RATE)
+                self.assertNotIn("librdkafka_old", one.log())
+                moved = told(two, "assigned") + told(three, "assigned")
+                self.assertLess(len(set(moved)), self.PARTITIONS)
+                at_work = one.log().split("event=stopping")[0]
+                given = [int(p) for p in re.findall(r"event=revoked topic=\S+ partition=(\d+)", at_work)]
+                self.assertLessEqual(set(given), set(moved))
+
+
+class WithANameOfItsOwn(Hands):
+    """Static members: group.instance.id."""
+
+    def test_a_restart_within_the_session_moves_no_partition(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, 4, session=10000)
+                with group, group.instance("a", more=f"{SOON}, group.instance.id: a") as a, \
+                        group.instance("b", more=f"{SOON}, group.instance.id: b") as b:
+                    eventually("both have a share", lambda: [partitions(d) for d in (a, b)] == [2, 2])
+                    settled = len(told(b, "revoked"))
+                    mine = set(told(a, "assigned")[-2:])
+                    group.feed(400)
+                    a.wait_handled(200)
+                    self.end(a)
+                    a.start()
+                    a.wait_ready().wait_handled(200)
+                    self.assertEqual(set(told(a, "assigned")[-2:]), mine)
+                    self.assertEqual(len(told(b, "revoked")), settled, b.log())
+                    group.enough()
+                    a.wait_drained()
+                    b.wait_drained()
+                    self.end(a, b)
+                self.assert_all(group)
+
+    def test_a_twin_of_the_same_name_ends_the_first_with_a_sentence(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, 2)
+                with group, group.instance("first", more=f"{SOON}, group.instance.id: same") as first:
+                    first.wait_ready()
+                    group.feed(400)
+                    first.wait_handled(200)
+                    with group.instance("twin", more=f"{SOON}, group.instance.id: same") as twin:
+                        self.assertEqual(first.process.wait(timeout=40), 1, first.log())
+                        self.assertIn("group.instance.id 'same'", first.last_words())
+                        twin.wait_ready().wait_handled(200)
+                        group.enough()
+                        twin.wait_drained()
+                        self.end(twin)
+                self.assert_all(group, twice=1000)
+
+
+class OneThatStoodStill(Hands):
+    """Longer than its session lasts; another has its partitions meanwhile. (With exactly once: test_exactly.)"""
+    RATE = 400
+
+    def test_sends_again_at_most_what_it_had(self):
+        group = Group("at_least_once", 2, session=3000)
+        with group, group.instance("one") as one:
+            one.wait_ready()
+            group.feed(self.RATE)
+            one.wait_handled(300)
+            one.process.send_signal(signal.SIGSTOP)
+            with group.instance("two") as two:
+                eventually("the other has taken over", lambda: partitions(two) == 2, 60)
+                two.wait_handled(300)
+                one.process.send_signal(signal.SIGCONT)
+                eventually("both have partitions", lambda: [partitions(d) for d in (one, two)] == [1, 1])
+                self.assertIn("partitions_lost", one.log())
+                group.enough()
+                one.wait_drained()
+                two.wait_drained()
+                self.end(one, two)
+        self.assert_all(group, twice=2 * self.RATE)
+
+
+class SlowWorkers(Hands):
+    COUNT, SLOW_MS = 60, 100
+
+    def test_that_take_longer_than_the_group_waits_for_a_poll_lose_no_partition(self):
+        groups = [Group(delivery, 1, session=2000) for delivery in MODES]
+        daemons, began = [], time.monotonic()
+        try:
+            for group in groups:
+                group.send(self.COUNT)
+                daemons.append(group.instance("slow", more="max.poll.interval.ms: 3000",
+                                              slow_ms=self.SLOW_MS).start())
+            for d in daemons:
+                d.wait_ready().wait_handled(self.COUNT)
+                self.assertGreater(time.monotonic() - began, 5)
+                self.assertIn("evenkeel_rebalances_total 1\n", d.get("/metrics")[1])
+            self.end(*daemons)
+        finally:
+            for d in daemons:
+                d.__exit__()
+        for group in groups:
+            self.assert_all(group)
+
+    def test_leave_to_the_next_owner_what_they_have_not_begun(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, 2, pipeline="workers: 1")
+                group.send(4 * self.COUNT)
+                with group.instance("slow", slow_ms=self.SLOW_MS) as slow:
+                    slow.wait_ready().wait_handled(2)
+                    with group.instance("fast") as fast:
+                        eventually("both have a share", lambda: [partitions(d) for d in (slow, fast)] == [1, 1])
+                        fast.wait_drained()
+                        self.assertIn("drain_cut_short", slow.log())
+                        began = time.monotonic()
+                        self.assertEqual(slow.stop(seconds=8), 0, slow.log())
+                        self.assertLess(time.monotonic() - began, 5)
+                        eventually("the other has it all", lambda: partitions(fast) == 2)
+                        fast.wait_drained()
+                        self.end(fast)
+                self.assert_all(group, twice=4)
