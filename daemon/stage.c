@@ -152,6 +152,7 @@ static void assigned(void *context, bool ready, int partitions)
     ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
     if (s->fleet)
         ek_fleet_own(s->fleet, ek_lanes_find(s->lanes, s->config->topics.items[0], 0) != NULL);
+    ek_input_lags(s->input); /* those of others are no news any more */
 }
 
 static int no_memory(struct ek_error *e)
@@ -501,11 +502,12 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
-/* All of it within limits.shutdown, of which some is kept for aborting what is open. */
+/* All of it within limits.shutdown, of which some is kept for aborting what is open, and for what
+ * takes its time when the memory is given back. */
 static void close_down(struct ek_stage *s)
 {
     int64_t until = ek_now_ms() + s->config->shutdown_ms;
-    int64_t last = s->transactor ? s->config->shutdown_ms / ABORT_PART : 0;
+    int64_t last = s->config->shutdown_ms / ABORT_PART;
     ek_input_close(s->input, s->config->shutdown_ms - last);
     ek_crew_stop(s->crew); /* what the close did not wait for comes back */
     take_returned(s);
