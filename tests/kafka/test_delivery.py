@@ -273,7 +273,7 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
                 source, target = WORLD.topics()
                 frames = numbered([WORLD.hotel(500)[i % 500] for i in range(6000)])
                 WORLD.send(source, frames[:1000])
-                with daemon(source, target, delivery=delivery) as d:
+                with daemon(source, target, delivery=delivery, instance="one") as d:
                     d.wait_ready().wait_handled(1000)
                     sender = threading.Thread(target=WORLD.send, args=(source, frames[1000:], 2000))
                     sender.start()
@@ -287,7 +287,7 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
                     finally:
                         WORLD.broker.signal(signal.SIGCONT)
                     sender.join()
-                with daemon(source, target, delivery=delivery) as d:
+                with daemon(source, target, delivery=delivery, instance="one") as d:
                     d.wait_ready().wait_drained()
                     self.assertEqual(d.stop(), 0, d.log())
                 self.assertEqual(set(numbers(WORLD.read(target))), set(range(6000)))
