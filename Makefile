@@ -25,7 +25,8 @@ once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
 LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson simdjson libzstd zlib libxxhash
 DAEMON_PKGS = rdkafka libmicrohttpd
-PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check))
+# The headers of others are not held to our warnings.
+PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check)))
 LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lstdc++ -lm)
 DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
 CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check))
