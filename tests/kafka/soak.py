@@ -187,18 +187,28 @@ class Soak:
             self.watch.over = True
             assert d.stop(seconds=20) == 0, d.log()
 
-    def misplaced(self, out):
-        """Outputs that are not where their input was, or stand behind a later one."""
-        last, wrong = {}, 0
-        for f in out:
+    @staticmethod
+    def by_partition(frames, without=()):
+        numbers = collections.defaultdict(list)
+        for f in frames:
             n = int(f.header("n"))
-            wrong += f.partition != n % PARTITIONS or n <= last.get(f.partition, -1)
-            last[f.partition] = n
+            if n not in without:
+                numbers[f.partition].append(n)
+        return numbers
+
+    def misplaced(self, source, out, dead):
+        """Outputs that are not in the partition and place of their input."""
+        wanted = self.by_partition(source, {int(f.header("n")) for f in dead})
+        there, wrong = self.by_partition(out), 0
+        for partition in {*wanted, *there}:
+            a, b = wanted[partition], there[partition]
+            wrong += sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
         return wrong
 
     def judge(self, frames, seconds):
         """Against what the input topic has, where a message may be twice because its sender tried again."""
-        sent = collections.Counter(int(f.header("n")) for f in self.world.read(self.source))
+        source = self.world.read(self.source)
+        sent = collections.Counter(int(f.header("n")) for f in source)
         out = self.world.read(self.target)
         dead = self.world.read(self.target + ".dead")
         times = collections.Counter(int(f.header("n")) for f in out + dead)
@@ -207,7 +217,7 @@ class Soak:
                   "in": len(frames), "out": len(out), "dead": len(dead), "lost": len(set(sent) - set(times)),
                   "twice": twice, "twice_at_most": self.at_most if self.delivery == "at_least_once" else 0,
                   "changed": sum(f.value != frames[int(f.header("n"))].value for f in out + dead),
-                  "misplaced": self.misplaced(out) if self.delivery == "exactly_once" else 0,
+                  "misplaced": self.misplaced(source, out, dead) if self.delivery == "exactly_once" else 0,
                   "sent_twice": sum(sent.values()) - len(sent), "kills": KILLS, "ended": self.ended,
                   "aborted": self.aborted, "stall_s": round(self.watch.stall, 1),
                   "recovery_s": round(statistics.median(self.recoveries), 1),
