@@ -533,14 +533,6 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
     if (s->fleet)
         ek_fleet_stop(s->fleet);
-    ek_input_close(s->input, s->config->shutdown_ms);
-    ek_crew_stop(s->crew); /* what the close did not wait for comes back */
-    take_returned(s);
-    if (s->transactor && !ek_transactor_stop(s->transactor, s->config->shutdown_ms)) {
-        s->stuck = true;
-        ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
-                    "brokers will abort the open transaction by its time-out");
-    }
     close_down(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",

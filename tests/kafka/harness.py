@@ -267,8 +267,7 @@ class Daemon:
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
-                 delivery="at_least_once", instance=None, state=None, fleet=""):
-                 delivery="at_least_once", instance=None, state=None, session=6000, slow_ms=0):
+                 delivery="at_least_once", instance=None, state=None, fleet="", session=6000, slow_ms=0):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"

@@ -24,10 +24,8 @@ import test_security
 import test_state
 import test_story
 
-MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_security, test_state, test_story)
-SOAK = (soak_outage,)
-MODULES = (test_delivery, test_errors, test_exactly, test_items, test_rebalance, test_security, test_state,
-           test_story)
+MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_rebalance, test_security,
+           test_state, test_story)
 SOAK = (soak_outage, soak_rebalance)
 
 
