@@ -231,6 +231,7 @@ static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, str
     for (int at = 0; at < ITEM_LISTS * ITEMS; at++) {
         struct ek_query q = lists[at / ITEMS];
         q.id = (struct ek_text){id, ID_DIGITS};
+        ek_buf_init(&w->message[at], 0);
         if (ek_codec_encode_item(assets.manifest, &q, at % ITEMS, EK_FEATURES_BIN, &w->message[at],
                                  NULL))
             abort();

@@ -11,6 +11,8 @@ static void check_patched(const struct ek_codec *codec, const struct ek_query *q
     static struct ek_buf out;
     struct ek_error e = {0};
     const double score = 1 / 3.;
+    if (!out.data)
+        ek_buf_init(&out, 0);
     if (ek_codec_patch(q, data, size, &score, &out, &e)) {
         ek_fuzz_require(e.message[0], "not patched, without a word");
         return;

@@ -122,6 +122,8 @@ static void check_message(const struct ek_codec *codec, const uint8_t *data, siz
     static struct ek_buf out;
     static double scores[1000];
     struct ek_error e = {0};
+    if (!out.data)
+        ek_buf_init(&out, 0);
     if (ek_codec_decode(codec, data, size, &q, &e)) {
         ek_fuzz_require(e.message[0], "refused without a word");
         return;
