@@ -314,6 +314,11 @@ class Daemon:
         """Why it ended; librdkafka may log something still later."""
         return [line for line in self.log().splitlines() if line.startswith("evenkeel: ")][-1]
 
+    def lists_in_sketches(self, feature):
+        """Of all traffic, since ever."""
+        cells = [c for c in self.json("/api/v1/features/" + feature)["cells"] if c["segment"] is None]
+        return cells[0]["life"]["lists"] if cells else 0
+
     def get(self, path):
         """(status, body)"""
         try:

@@ -7,7 +7,7 @@
 A MODE is at_least_once or exactly_once, with +static for a member of the group that has a name of its own
 (group.instance.id). SOAK_MESSAGES (100000), SOAK_KILLS (20), SOAK_RATE (500 a second) and SOAK_NODES (3) make it
 shorter, SOAK_RESULTS (build/soak.jsonl) is the file of the results. A mode fails when a message is lost or comes
-out changed; with exactly_once when one comes out twice or out of order, with at_least_once when more come twice
+out changed, or when the guard or its sketches have not counted each list of the input once; with exactly_once when one comes out twice or out of order, with at_least_once when more come twice
 than had come out within two seconds before a kill, or since a broker went, or were in flight.
 """
 import collections
@@ -35,7 +35,7 @@ PARTITIONS, CUT, SHORTEST = 6, 1000, 100
 LIFE = 3  # seconds after the first output, within which a kill comes
 UNCOMMITTED = 2  # seconds: limits.commit_every, and as much for the commit to arrive
 COLUMNS = ("kafka", "librdkafka", "mode", "in", "out", "dead", "lost", "twice", "twice_at_most", "changed",
-           "misplaced", "kills", "ended", "aborted", "stall_s", "recovery_s", "recovery_max_s", "seconds", "held")
+           "misplaced", "observed", "sketched", "kills", "ended", "aborted", "stall_s", "recovery_s", "recovery_max_s", "seconds", "held")
 
 
 class Watch(threading.Thread):
@@ -94,12 +94,15 @@ class Soak:
         self.delivery, _, self.static = mode.partition("+")
         self.watch, self.recoveries, self.aborted, self.ended, self.at_most = Watch(), [], 0, 0, 0
         self.source, self.target = world.topics(PARTITIONS)
+        self.state = world.broker.create(self.target + ".state", PARTITIONS, "cleanup.policy", "compact")
+        self.observed = self.sketched = 0
         self.trouble, self.trouble_since = None, None
 
     def daemon(self):
         w = self.world
         return Daemon(w.folder, w.broker, self.source, self.target, w.folder, group="group-" + self.source,
                       delivery=self.delivery, instance="soak", pipeline="workers: 2",
+                      state=f"topic: {self.state}, every: 5s",
                       more="group.instance.id: soak" if self.static else "")
 
     def supervise(self, d):
@@ -125,6 +128,15 @@ class Soak:
 
     def count_aborts(self, d):
         self.aborted += int(d.metric('evenkeel_transactions_total{result="aborted"}'))
+
+    def count_lists(self, d):
+        """As the guard has counted them over all restarts, and as its sketches have, which are shown in turn."""
+        self.observed = d.status()["observed_queries"]
+        for _ in range(100):
+            self.sketched = d.lists_in_sketches("price")
+            if self.sketched == self.observed:
+                break
+            time.sleep(0.1)
 
     def kill(self, d, moments):
         time.sleep(moments.uniform(0, LIFE))
@@ -184,6 +196,7 @@ class Soak:
                 return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
             eventually("all came out", drained, 300)
             self.count_aborts(d)
+            self.count_lists(d)
             self.watch.over = True
             assert d.stop(seconds=20) == 0, d.log()
 
@@ -211,6 +224,7 @@ class Soak:
         sent = collections.Counter(int(f.header("n")) for f in source)
         out = self.world.read(self.target)
         dead = self.world.read(self.target + ".dead")
+        lists = sum((int(f.header("n")) + 1) % CUT != 0 for f in source)  # the others were cut
         times = collections.Counter(int(f.header("n")) for f in out + dead)
         twice = sum(n - sent[i] for i, n in times.items() if n > sent[i])
         result = {"kafka": kafka(), "librdkafka": ".".join(map(str, librdkafka())), "mode": self.mode,
@@ -218,12 +232,13 @@ class Soak:
                   "twice": twice, "twice_at_most": self.at_most if self.delivery == "at_least_once" else 0,
                   "changed": sum(f.value != frames[int(f.header("n"))].value for f in out + dead),
                   "misplaced": self.misplaced(source, out, dead) if self.delivery == "exactly_once" else 0,
-                  "sent_twice": sum(sent.values()) - len(sent), "kills": KILLS, "ended": self.ended,
+                  "observed": self.observed, "sketched": self.sketched, "lists": lists, "sent_twice": sum(sent.values()) - len(sent), "kills": KILLS, "ended": self.ended,
                   "aborted": self.aborted, "stall_s": round(self.watch.stall, 1),
                   "recovery_s": round(statistics.median(self.recoveries), 1),
                   "recovery_max_s": round(max(self.recoveries), 1), "seconds": round(seconds)}
         result["held"] = (len(sent) == len(frames) and not result["lost"] and not result["changed"] and
-                          not result["misplaced"] and twice <= result["twice_at_most"])
+                          not result["misplaced"] and twice <= result["twice_at_most"] and
+                          self.observed == self.sketched == lists)
         return result
 
 

@@ -30,12 +30,6 @@ def observed(*daemons):
     return sum(d.json("/api/v1/status")["observed_queries"] for d in daemons)
 
 
-def sketched(d, feature="price"):
-    """Lists in the sketches of all traffic, since ever."""
-    cells = [c for c in d.json("/api/v1/features/" + feature)["cells"] if c["segment"] is None]
-    return cells[0]["life"]["lists"] if cells else 0
-
-
 def worded(log, event):
     return [line for line in log.splitlines() if f"event={event} " in line]
 
@@ -51,8 +45,8 @@ class Case(unittest.TestCase):
     def assert_counted(self, d, count):
         """Each list is in the guard once, and in its sketches."""
         self.assertEqual(observed(d), count, d.log())
-        eventually("the sketches are shown", lambda: sketched(d) >= count)
-        self.assertEqual(sketched(d), count)
+        eventually("the sketches are shown", lambda: d.lists_in_sketches("price") >= count)
+        self.assertEqual(d.lists_in_sketches("price"), count)
 
 
 class StateRestart(Case):
@@ -102,7 +96,7 @@ class StateRestart(Case):
         with self.run_of(source, target, delivery, alerts=alerts) as d:
             d.wait_ready()
             self.assertEqual(self.memory(d), before, d.log())
-            eventually("the sketches are shown", lambda: sketched(d) == self.STOP)
+            eventually("the sketches are shown", lambda: d.lists_in_sketches("price") == self.STOP)
             WORLD.send(source, frames[self.STOP:])
             d.wait_handled(self.COUNT - self.STOP)
             self.assert_counted(d, self.COUNT)
