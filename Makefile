@@ -159,13 +159,15 @@ TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
 -include $(sort $(filter-out $(MAKEFILE_LIST),$(wildcard tests/*/*.mk)))
 check-binaries: $(TEST_BINARIES)
 
-# `make check` runs these, in this order, and then every other target check-NAME there is.
-FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs kafka
+# `make check` runs these, in this order, and then every other target check-NAME there is; those that
+# mostly wait beside the others, to be told of at the end.
+FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
+BESIDE      := kafka
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 NO_PARTS    := parts binaries
-PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(NO_PARTS),$(FOUND_PARTS))
+PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(BESIDE) $(NO_PARTS),$(FOUND_PARTS)) $(BESIDE)
 check-parts:
-	@MAKE='$(MAKE)' LOGS=$(B)/check sh tests/run-parts.sh $(PARTS)
+	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' sh tests/run-parts.sh $(PARTS)
 
 compile-commands: ## compile_commands.json for editors and analysers
 	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(LIB_SRC) $(DAEMON_SRC) $(UNIT_SRC) \

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Runs the parts of `make check` one after the other and adds up what they report.
 #
-#   MAKE=make LOGS=build/check tests/run-parts.sh gates unit ...
+#   MAKE=make LOGS=build/check BESIDE="kafka" tests/run-parts.sh gates unit ...
 #
+# The parts of BESIDE, which mostly wait, begin at once and run beside the others; what they print comes in their turn.
 # A part prints Check's `100%: Checks: 9, Failures: 0, Errors: 0` or `9 passed, 0 failed`
 # (`, 1 skipped` may follow), once or more. A part that prints no count, or that ends badly without
 # naming a failure, counts as a failure itself. What failed is said again below the table. The last line is the sum: `N passed, N failed`.
 set -u
-: "${MAKE:=make}" "${LOGS:=build/check}"
+: "${MAKE:=make}" "${LOGS:=build/check}" "${BESIDE:=}"
 mkdir -p "$LOGS"
 passed=0 failed=0 skipped=0 table= broken=
 
@@ -21,16 +22,35 @@ count() { # log -> "passed failed skipped counts"
 		     END { printf "%d %d %d %d\n", p, f, s, NR }'
 }
 
+run() { # part: prints what it prints, and leaves "status seconds"
+	started=$(date +%s)
+	$MAKE --no-print-directory "check-$1" 2>&1
+	echo "$? $(($(date +%s) - started))" >"$LOGS/$1.end"
+}
+
+is_beside() { # part
+	case " $BESIDE " in *" $1 "*) true ;; *) false ;; esac
+}
+
+begun=
+for part in "$@"; do
+	is_beside "$part" || continue
+	run "$part" >"$LOGS/$part.log" &
+	begun="$begun $part:$!"
+done
+# Nobody is to go on when we are stopped.
+trap 'for each in $begun; do kill "${each#*:}" 2>/dev/null; done; exit 1' INT TERM
+
 for part in "$@"; do
 	echo "== check-$part"
 	log=$LOGS/$part.log
-	started=$(date +%s)
-	{
-		$MAKE --no-print-directory "check-$part" 2>&1
-		echo $? >"$LOGS/status"
-	} | tee "$log"
-	status=$(cat "$LOGS/status")
-	seconds=$(($(date +%s) - started))
+	if is_beside "$part"; then
+		pid=${begun##* "$part":}
+		tail -n +1 -f --pid="${pid%% *}" "$log"
+	else
+		run "$part" | tee "$log"
+	fi
+	read -r status seconds <"$LOGS/$part.end"
 	# shellcheck disable=SC2046 # four numbers
 	set -- $(count "$log")
 	p=$1 f=$2 s=$3 note=

@@ -1,4 +1,5 @@
 """Does each gate catch what it is for? Plants one fault at a time in a copy of the tree."""
+import itertools
 import os
 import shutil
 import subprocess
@@ -100,15 +101,16 @@ PARTS = [
 def test_parts(tree, folder):
     """The script that adds up the parts of `make check`."""
     script = tree.path("tests/run-parts.sh")
-    for what, prints, status, last in PARTS:
+    for (what, prints, status, last), beside in itertools.product(PARTS, ("", "any")):
         make = os.path.join(folder, "make")
         with open(make, "w", encoding="utf-8") as f:
             f.write(f"#!/bin/sh\n{prints}\n")
         os.chmod(make, 0o755)
         result = subprocess.run(["sh", script, "any"], capture_output=True, text=True, check=False,
-                                env={**os.environ, "MAKE": make, "LOGS": os.path.join(folder, "logs")})
+                                env={**os.environ, "MAKE": make, "BESIDE": beside, "LOGS": os.path.join(folder, "logs")})
         lines = result.stdout.splitlines()
-        yield report(result.returncode == status and lines[-len(last.splitlines()):] == last.splitlines(), "run-parts", what, lines)
+        yield report(result.returncode == status and lines[-len(last.splitlines()):] == last.splitlines(), "run-parts",
+                     what + (", beside others" if beside else ""), lines)
 
 
 def run(tree, gates):
