@@ -88,7 +88,9 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaqu
 int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic,
                   struct ek_error *e)
 {
-    static const struct ek_kafka_setting settings[] = {{"message.max.bytes", "1000000000"},
+    /* idempotent, since nothing else keeps the order of a partition when requests are repeated */
+    static const struct ek_kafka_setting settings[] = {{"enable.idempotence", "true"},
+                                                       {"message.max.bytes", "1000000000"},
                                                        {"linger.ms", "20"},
                                                        {"partitioner", "murmur2_random"},
                                                        {"message.timeout.ms", "60000"}};

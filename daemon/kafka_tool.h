@@ -46,6 +46,7 @@ struct ek_kafka_record {
 int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,
                           const char *const setting[2], int wait_ms, struct ek_error *e);
 
+/* What is sent to a partition comes out once and in that order, whatever brokers do. */
 int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic,
                   struct ek_error *e);
 /* Queues a copy; waits while the queue is full. EK_EIO when it cannot be sent. */

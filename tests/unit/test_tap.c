@@ -4,8 +4,19 @@
 #include "tests/check.h"
 
 #include <string.h>
+#include <time.h>
 
 enum { WAIT_MS = 30000, RECORDS = 300, PARTITIONS = 3, START_MS = 1700000 };
+
+static void send_one(struct ek_sender *sender, int partition, int number)
+{
+    struct ek_error e;
+    struct ek_kafka_record r = {.partition = partition,
+                                .timestamp_ms = START_MS + number,
+                                .bytes = &number,
+                                .length = sizeof number};
+    ck_assert_int_eq(ek_sender_send(sender, &r, &e), 0);
+}
 
 /* Partition by partition, so that the order they are sent in is not that of their times. */
 static void send_apart(struct ek_mock *mock, const char *topic, int partitions)
@@ -14,11 +25,8 @@ static void send_apart(struct ek_mock *mock, const char *topic, int partitions)
     struct ek_error e;
     ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), topic, &e), 0);
     for (int p = partitions; p-- > 0;) {
-        for (int i = p; i < RECORDS; i += partitions) {
-            struct ek_kafka_record r = {
-                .partition = p, .timestamp_ms = START_MS + i, .bytes = &i, .length = sizeof i};
-            ck_assert_int_eq(ek_sender_send(sender, &r, &e), 0);
-        }
+        for (int i = p; i < RECORDS; i += partitions)
+            send_one(sender, p, i);
         ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
     }
     ek_sender_free(sender);
@@ -103,6 +111,36 @@ START_TEST(what_comes_behind_the_end_is_left_when_only_what_is_there_is_wanted)
 }
 END_TEST
 
+START_TEST(what_is_sent_keeps_its_order_although_requests_are_refused)
+{
+    enum { PER_REQUEST = 20, LINGERS_MS = 40, ANSWER_MS = 150 };
+    const struct timespec pause = {.tv_nsec = LINGERS_MS * 1000000};
+    struct ek_mock *mock;
+    struct ek_sender *sender;
+    struct ek_tap *t;
+    struct ek_error e;
+    ck_assert_int_eq(ek_mock_start(&mock, &e), 0);
+    ck_assert_int_eq(ek_mock_topic(mock, "one", 1, &e), 0);
+    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), "one", &e), 0);
+    ek_mock_disturb(mock, 3, ANSWER_MS);
+    for (int i = 0; i < RECORDS; i++) {
+        send_one(sender, 0, i);
+        if (i % PER_REQUEST == PER_REQUEST - 1)
+            nanosleep(&pause, NULL);
+    }
+    ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
+    ck_assert_uint_eq(ek_mock_disturbances(mock), 0);
+    ck_assert_int_eq(ek_tap_new(&t, ek_mock_brokers(mock), "one", EK_TAP_UNTIL_END, WAIT_MS, &e),
+                     0);
+    for (int i = 0; i < RECORDS; i++)
+        assert_next(t, i);
+    ck_assert(ek_tap_at_end(t));
+    ek_tap_free(t);
+    ek_sender_free(sender);
+    ek_mock_stop(mock);
+}
+END_TEST
+
 START_TEST(brokers_that_do_not_answer_are_named)
 {
     struct ek_tap *t = NULL;
@@ -119,5 +157,6 @@ Suite *suite_tap(void)
                     partitions_are_merged_by_time_while_the_stream_goes_on,
                     a_partition_without_a_record_holds_nothing_up_for_good,
                     what_comes_behind_the_end_is_left_when_only_what_is_there_is_wanted,
+                    what_is_sent_keeps_its_order_although_requests_are_refused,
                     brokers_that_do_not_answer_are_named);
 }
