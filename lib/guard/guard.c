@@ -256,6 +256,13 @@ static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, s
     return watch_agreement(g, c, cells, count, e);
 }
 
+void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms)
+{
+    g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
+    if (now_ms > g->clock_ms) /* it may have waited for its turn since now_ms */
+        g->clock_ms = now_ms;
+}
+
 int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                        struct ek_error *e)
 {
@@ -274,9 +281,7 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
     int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
     if (rc)
         return rc;
-    g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
-    if (now_ms > g->clock_ms) /* a list may have waited for its turn since now_ms */
-        g->clock_ms = now_ms;
+    ek_guard_hear_times(g, time_ms, now_ms);
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
     ek_traffic_forget_taken(g->traffic);

@@ -55,6 +55,8 @@ struct ek_guard {
 int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
 /* The same of the plan; query: the first that is scored under it. */
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
+/* A list, or an item of one, has come: its time, and now by the caller when it was read. */
+void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms);
 /* A whole list that the context has read: what the detector makes of it, and what is told of that.
  * time_ms: of the list. */
 int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,

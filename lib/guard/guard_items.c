@@ -87,8 +87,7 @@ int ek_guard_take_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms
     const struct ek_cells *registry = ek_detector_registry(g->detector);
     const struct ek_plan *plan;
     int count = 1 + ek_cells_dimensions(registry);
-    g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
-    g->clock_ms = now_ms;
+    ek_guard_hear_times(g, time_ms, now_ms);
     int rc = ek_guard_give_out(g, g->time_ms, e);
     if (!rc)
         rc = add(g, c, time_ms, &plan, e);
