@@ -91,6 +91,12 @@ int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
     return rc ? rc : tell(g);
 }
 
+struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f)
+{
+    const struct ek_assets *a = g->assets;
+    return ek_decide(a->rules, a->manifest, &g->plan, a->model != NULL, f);
+}
+
 int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
                           const struct ek_decision *decision, const int *members, int count)
 {
@@ -174,8 +180,7 @@ static int tell_limits(struct ek_guard *g, uint64_t query)
 /* What the guard itself has found. */
 static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query)
 {
-    struct ek_decision decision =
-        ek_decide(g->assets->rules, g->assets->manifest, &g->plan, g->assets->model != NULL, f);
+    struct ek_decision decision = ek_guard_decide(g, f);
     int changed = change_plan(g, f, &decision);
     if (changed)
         ek_detector_keep(g->detector, &g->plan);

@@ -27,12 +27,10 @@ int ek_guard_tell_fleet(struct ek_guard *g,
 /* What is done about it follows from the rules, which all instances have alike. */
 static int tell_news(struct ek_guard *g)
 {
-    const struct ek_assets *a = g->assets;
     struct ek_finding f;
     int rc = EK_OK;
     while (!rc && ek_fleet_news_next(g->news, &f)) {
-        struct ek_decision decision =
-            ek_decide(a->rules, a->manifest, &g->plan, a->model != NULL, &f);
+        struct ek_decision decision = ek_guard_decide(g, &f);
         f.query = ek_detector_queries(g->detector);
         f.time_ms = g->time_ms;
         rc = ek_guard_tell_finding(g, &f, &decision, NULL, 0);

@@ -66,6 +66,8 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
                     const int16_t *cells, int count);
 /* The plan that a list of that time is scored under; valid until the next call. */
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms);
+/* What the rules have done about a finding, under the plan of now. */
+struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f);
 /* Tells a finding as an event. members [count]: features that share its cause. */
 int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
                           const struct ek_decision *decision, const int *members, int count);

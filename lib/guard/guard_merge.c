@@ -1,6 +1,5 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
-#include "guard/event.h"
 #include "guard/guard_internal.h"
 #include "num/windows_snap.h"
 
@@ -68,7 +67,6 @@ static void merge_open(struct ek_guard *into, const struct ek_guard *from, const
  * another number, so neither plan nor open findings change with it. */
 static int merge_events(struct ek_guard *into, const struct ek_guard *from)
 {
-    const struct ek_assets *a = into->assets;
     struct ek_finding f;
     int rc = EK_OK;
     for (uint64_t i = from->fetched; i < from->told && !rc; i++) {
@@ -76,11 +74,8 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
         rc = ek_guard_tell(into, text, strlen(text));
     }
     while (!rc && ek_detector_next(into->detector, &f)) {
-        struct ek_decision decision =
-            ek_decide(a->rules, a->manifest, &into->plan, a->model != NULL, &f);
-        rc = ek_event_finding(&into->event, a->manifest, &f, &decision, NULL, 0);
-        if (!rc)
-            rc = ek_guard_tell(into, (const char *)into->event.data, into->event.length);
+        struct ek_decision decision = ek_guard_decide(into, &f);
+        rc = ek_guard_tell_finding(into, &f, &decision, NULL, 0);
     }
     return rc;
 }

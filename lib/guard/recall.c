@@ -8,7 +8,7 @@
 static int recall_finding(struct ek_guard *g, struct ek_finding *f)
 {
     const struct ek_assets *a = g->assets;
-    struct ek_decision decision = ek_decide(a->rules, a->manifest, &g->plan, a->model != NULL, f);
+    struct ek_decision decision = ek_guard_decide(g, f);
     int members = ek_detector_members(g->detector, f->cause, g->members, a->manifest->item_count);
     f->state = EK_UPDATED;
     return ek_event_finding(&g->event, a->manifest, f, &decision, g->members, members);
