@@ -30,21 +30,27 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
     return rc;
 }
 
-void ek_window_bytes_drop(struct ek_window_bytes *b)
+static void drop_bytes(struct ek_window_bytes *b)
 {
     ek_free(b->data);
     *b = (struct ek_window_bytes){NULL, 0, 0};
 }
 
+void ek_closed_windows_drop(struct ek_closed_window *ring, int kept, struct ek_window_bytes *life,
+                            int features)
+{
+    for (int i = 0; ring && i < kept; i++) {
+        drop_bytes(&ring[i].bytes);
+        ek_free(ring[i].end);
+        ring[i] = (struct ek_closed_window){.lists = 0};
+    }
+    for (int f = 0; life && f < features; f++)
+        drop_bytes(&life[f]);
+}
+
 static void drop_closed(struct ek_windows *w)
 {
-    for (int i = 0; w->ring && i < w->kept; i++) {
-        ek_window_bytes_drop(&w->ring[i].bytes);
-        ek_free(w->ring[i].end);
-        w->ring[i] = (struct ek_closed_window){.lists = 0};
-    }
-    for (int f = 0; w->life && f < w->features; f++)
-        ek_window_bytes_drop(&w->life[f]);
+    ek_closed_windows_drop(w->ring, w->kept, w->life, w->features);
     w->life_lists = w->closings = 0;
 }
 

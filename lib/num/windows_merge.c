@@ -114,12 +114,7 @@ static int join_lives(struct ek_windows *into, const struct ek_windows *from, bo
 /* Gives back what it holds: the new or, after `enter`, the old. */
 static void release(const struct ek_windows *w, struct merged *m)
 {
-    for (int i = 0; m->ring && i < w->kept; i++) {
-        ek_window_bytes_drop(&m->ring[i].bytes);
-        ek_free(m->ring[i].end);
-    }
-    for (int f = 0; m->life && f < w->features; f++)
-        ek_window_bytes_drop(&m->life[f]);
+    ek_closed_windows_drop(m->ring, w->kept, m->life, w->features);
     ek_free(m->ring);
     ek_free(m->life);
 }
