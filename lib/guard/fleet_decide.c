@@ -135,13 +135,6 @@ static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *rec
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-/* Whether a record is of a later decider than this one. */
-static bool is_later(const struct ek_fleet_decider *d, const struct ek_fleet_plan_head *head)
-{
-    return head->term > d->term ||
-           (head->term == d->term && ek_text_compare(head->decider, d->name) > 0);
-}
-
 static bool is_own(const struct ek_fleet_decider *d)
 {
     return d->order.term == d->term && !strcmp(d->order.decider, d->name);
@@ -154,7 +147,7 @@ int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_
     int rc = ek_fleet_plan_open(&record, bytes, length, d->setup.manifest, e);
     if (rc)
         return rc;
-    if (d->decides && is_later(d, &record.head))
+    if (d->decides && ek_fleet_plan_compare(&record.head, d->term, d->name) > 0)
         ek_fleet_decider_end(d);
     enum ek_fleet_turn turn = ek_fleet_order_take(&d->order, &record.head);
     if (!d->decides)

@@ -115,13 +115,20 @@ int ek_fleet_plan_tell(const struct ek_fleet_plan *p, const struct ek_fleet_plan
     return get_all(&w, p, hears);
 }
 
+int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term, const char *decider)
+{
+    if (head->term != term)
+        return head->term < term ? -1 : 1;
+    return ek_text_compare(head->decider, decider);
+}
+
 enum ek_fleet_turn ek_fleet_order_take(struct ek_fleet_order *o,
                                        const struct ek_fleet_plan_head *head)
 {
-    int by_name = ek_text_compare(head->decider, o->decider);
-    if (head->term < o->term || (head->term == o->term && by_name < 0))
+    int later = ek_fleet_plan_compare(head, o->term, o->decider);
+    if (later < 0)
         return EK_FLEET_VOID;
-    if (head->term == o->term && !by_name && head->version == o->version)
+    if (!later && head->version == o->version)
         return EK_FLEET_SAME;
     o->term = head->term;
     memcpy(o->decider, head->decider.text, head->decider.length);

@@ -96,6 +96,10 @@ enum ek_fleet_turn {
     EK_FLEET_NEWER, /* it counts from here on */
 };
 
+/* A record by who decides: below 0 of an earlier decider than the named one of that term, 0 of the
+ * same, above 0 of a later one. */
+int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term,
+                          const char *decider);
 enum ek_fleet_turn ek_fleet_order_take(struct ek_fleet_order *o,
                                        const struct ek_fleet_plan_head *head);
 
