@@ -4,9 +4,9 @@
 
 void ek_key_set(struct ek_key *k, const char *name, size_t length)
 {
-    uint8_t bytes[EK_KEY_BYTES] = {0}, mask[EK_KEY_BYTES] = {0};
+    uint8_t bytes[EK_FIELD_KEY_BYTES] = {0}, mask[EK_FIELD_KEY_BYTES] = {0};
     memset(k, 0, sizeof *k);
-    if (length >= EK_KEY_BYTES)
+    if (length >= EK_FIELD_KEY_BYTES)
         return;
     bytes[0] = (uint8_t)(EK_TAG_SHORT_TEXT | length);
     memcpy(bytes + 1, name, length);

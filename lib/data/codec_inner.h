@@ -38,7 +38,7 @@ struct ek_key {
     size_t length; /* tag included */
 };
 
-enum { EK_KEY_BYTES = 32 };
+enum { EK_FIELD_KEY_BYTES = 32 };
 
 void ek_key_set(struct ek_key *k, const char *name, size_t length);
 
@@ -46,7 +46,7 @@ void ek_key_set(struct ek_key *k, const char *name, size_t length);
 static inline bool ek_key_take(const struct ek_key *k, struct ek_wire *w)
 {
     const uint8_t *p = w->p;
-    if (w->end - p < EK_KEY_BYTES || !k->length)
+    if (w->end - p < EK_FIELD_KEY_BYTES || !k->length)
         return false;
     uint64_t differ = ((ek_load_word(p) ^ k->word[0]) & k->mask[0]) |
                       ((ek_load_word(p + 8) ^ k->word[1]) & k->mask[1]);

@@ -26,7 +26,7 @@ static bool is_factor(double v)
     return isnan(v) || (v > 0 && isfinite(v));
 }
 
-void ek_fleet_finding_get(struct ek_wire *w, const struct ek_manifest *m, struct ek_finding *f)
+void ek_fleet_finding_get(struct ek_wire_in *w, const struct ek_manifest *m, struct ek_finding *f)
 {
     double *const number[NUMBERS] = {&f->factor, &f->factor_low,   &f->factor_high, &f->error_ln,
                                      &f->share,  &f->spread_ratio, &f->exponent};

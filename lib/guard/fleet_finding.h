@@ -13,6 +13,6 @@ void ek_fleet_finding_put(struct ek_wire_out *w, const struct ek_manifest *m,
                           const struct ek_finding *f);
 /* A confirmed one. Its cell and texts are not filled in, nor are units and categories; feature is
  * -1 when the manifest has none of its name. */
-void ek_fleet_finding_get(struct ek_wire *w, const struct ek_manifest *m, struct ek_finding *f);
+void ek_fleet_finding_get(struct ek_wire_in *w, const struct ek_manifest *m, struct ek_finding *f);
 
 #endif

@@ -38,7 +38,7 @@ void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask)
     ek_wire_put(w, ask->rows);
 }
 
-static void get_head(struct ek_wire *w, struct ek_fleet_plan_head *head)
+static void get_head(struct ek_wire_in *w, struct ek_fleet_plan_head *head)
 {
     head->decider = ek_wire_get_text(w, EK_FLEET_NAME_MAX);
     head->term = ek_wire_get(w, UINT64_MAX >> 1);
@@ -50,7 +50,7 @@ static void get_head(struct ek_wire *w, struct ek_fleet_plan_head *head)
     ek_wire_require(w, head->decider.length > 0);
 }
 
-static void get_entry(struct ek_wire *w, const struct ek_fleet_dimensions *d,
+static void get_entry(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
                       struct ek_fleet_entry *entry)
 {
     ek_wire_get_cell(w, d, &entry->cell);
@@ -64,7 +64,7 @@ static void get_entry(struct ek_wire *w, const struct ek_fleet_dimensions *d,
 }
 
 /* hears NULL: it is only checked. Returns what a function of it does. */
-static int get_all(struct ek_wire *w, const struct ek_fleet_plan *p,
+static int get_all(struct ek_wire_in *w, const struct ek_fleet_plan *p,
                    const struct ek_fleet_plan_hears *hears)
 {
     const struct ek_fleet_dimensions *d = &p->head.dimensions;
@@ -104,14 +104,14 @@ int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length
         return rc;
     get_head(&p->content, &p->head);
     p->manifest = m;
-    struct ek_wire check = p->content;
+    struct ek_wire_in check = p->content;
     get_all(&check, p, NULL);
     return ek_wire_done(&check, "plan of a fleet", e);
 }
 
 int ek_fleet_plan_tell(const struct ek_fleet_plan *p, const struct ek_fleet_plan_hears *hears)
 {
-    struct ek_wire w = p->content;
+    struct ek_wire_in w = p->content;
     return get_all(&w, p, hears);
 }
 

@@ -75,7 +75,7 @@ void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask);
 struct ek_fleet_plan {
     struct ek_fleet_plan_head head;
     const struct ek_manifest *manifest;
-    struct ek_wire content; /* behind the head */
+    struct ek_wire_in content; /* behind the head */
 };
 
 /* Checks all of it. EK_EFORMAT. */

@@ -68,7 +68,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     return rc;
 }
 
-static void get_record(struct ek_wire *w, struct ek_list_stats *record)
+static void get_record(struct ek_wire_in *w, struct ek_list_stats *record)
 {
     memset(record, 0, sizeof *record);
     record->r = ek_wire_get_f32(w);
@@ -80,7 +80,7 @@ static void get_record(struct ek_wire *w, struct ek_list_stats *record)
 }
 
 /* query [query features], NULL while it is only checked. */
-static void get_row(struct ek_wire *w, const struct ek_fleet_rows *r, float *query,
+static void get_row(struct ek_wire_in *w, const struct ek_fleet_rows *r, float *query,
                     struct ek_fleet_row *row)
 {
     const struct ek_fleet_dimensions *d = &r->head.dimensions;
@@ -102,7 +102,7 @@ static void get_row(struct ek_wire *w, const struct ek_fleet_rows *r, float *que
 }
 
 /* hears NULL: it is only checked. */
-static int get_rows(struct ek_wire *w, const struct ek_fleet_rows *r, float *query,
+static int get_rows(struct ek_wire_in *w, const struct ek_fleet_rows *r, float *query,
                     const struct ek_fleet_rows_hears *hears)
 {
     uint64_t count = ek_wire_get(w, EK_FLEET_ROWS_MAX);
@@ -119,7 +119,7 @@ static int get_rows(struct ek_wire *w, const struct ek_fleet_rows *r, float *que
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e)
 {
-    struct ek_wire *w = &r->content;
+    struct ek_wire_in *w = &r->content;
     int rc = ek_wire_open(w, bytes, length, EK_FLEET_ROWS, e);
     if (rc)
         return rc;
@@ -131,14 +131,14 @@ int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length
     ek_wire_require(w, r->feature >= 0);
     r->manifest = m;
     r->strata = strata;
-    struct ek_wire check = *w;
+    struct ek_wire_in check = *w;
     get_rows(&check, r, NULL, NULL);
     return ek_wire_done(&check, "rows of an instance", e);
 }
 
 int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears)
 {
-    struct ek_wire w = r->content;
+    struct ek_wire_in w = r->content;
     float *query = ek_calloc((size_t)r->manifest->query_count, sizeof *query);
     int rc = query ? get_rows(&w, r, query, hears) : EK_ENOMEM;
     ek_free(query);

@@ -17,7 +17,7 @@ void ek_fleet_head_put(struct ek_wire_out *w, const struct ek_fleet_head *h)
     ek_wire_put_dimensions(w, &h->dimensions);
 }
 
-void ek_fleet_head_get(struct ek_wire *w, struct ek_fleet_head *h)
+void ek_fleet_head_get(struct ek_wire_in *w, struct ek_fleet_head *h)
 {
     h->instance = ek_wire_get_text(w, EK_FLEET_NAME_MAX);
     h->start = ek_wire_get(w, UINT64_MAX);
@@ -123,7 +123,7 @@ int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head 
 
 /* What is read, and who hears of it: NULL while it is only checked. */
 struct reading {
-    struct ek_wire w;
+    struct ek_wire_in w;
     const struct ek_fleet_tick *tick;
     const struct ek_fleet_tick_hears *hears;
     int rc; /* of who hears */

@@ -37,7 +37,7 @@ struct ek_fleet_head {
 void ek_fleet_dimensions_of(struct ek_fleet_dimensions *out, const struct ek_cells *cells);
 struct ek_fleet_cell ek_fleet_cell_of(const struct ek_cells *cells, int cell);
 void ek_fleet_head_put(struct ek_wire_out *w, const struct ek_fleet_head *h);
-void ek_fleet_head_get(struct ek_wire *w, struct ek_fleet_head *h);
+void ek_fleet_head_get(struct ek_wire_in *w, struct ek_fleet_head *h);
 
 /* Adds the record of what the detector has in its tick, which stays; `cells` at most. `head` but
  * for its dimensions is the caller's. EK_ENOMEM, EK_ELIMIT of the buffer. */
@@ -58,7 +58,7 @@ struct ek_fleet_tick_hears {
 struct ek_fleet_tick {
     struct ek_fleet_head head;
     const struct ek_manifest *manifest;
-    struct ek_wire content; /* behind the head */
+    struct ek_wire_in content; /* behind the head */
 };
 
 /* Checks all of it. EK_EFORMAT, EK_ESTATE for another manifest. */

@@ -80,7 +80,7 @@ int ek_wire_seal(struct ek_wire_out *w)
     return w->rc;
 }
 
-static uint64_t get_fixed(struct ek_wire *w, size_t length)
+static uint64_t get_fixed(struct ek_wire_in *w, size_t length)
 {
     uint64_t v = 0;
     ek_wire_require(w, (size_t)(w->end - w->at) >= length);
@@ -95,34 +95,34 @@ bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
     return length >= MAGIC_BYTES && !memcmp(bytes, magic, sizeof magic);
 }
 
-int ek_wire_open(struct ek_wire *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
+int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e)
 {
     const uint8_t *start = bytes;
     if (length < MAGIC_BYTES + CRC_BYTES || !ek_wire_is(bytes, length, kind))
         return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EKF%c'", kind);
-    struct ek_wire tail = {start + length - CRC_BYTES, start + length, false};
+    struct ek_wire_in tail = {start + length - CRC_BYTES, start + length, false};
     if (get_fixed(&tail, CRC_BYTES) != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
-    *w = (struct ek_wire){start + MAGIC_BYTES, start + length - CRC_BYTES, false};
+    *w = (struct ek_wire_in){start + MAGIC_BYTES, start + length - CRC_BYTES, false};
     return EK_OK;
 }
 
-void ek_wire_require(struct ek_wire *w, bool good)
+void ek_wire_require(struct ek_wire_in *w, bool good)
 {
     w->bad |= !good;
     if (w->bad)
         w->at = w->end;
 }
 
-uint64_t ek_wire_get(struct ek_wire *w, uint64_t most)
+uint64_t ek_wire_get(struct ek_wire_in *w, uint64_t most)
 {
     uint64_t v = 0;
     ek_wire_require(w, !w->bad && ek_varint_read(&w->at, w->end, &v) && v <= most);
     return w->bad ? 0 : v;
 }
 
-int64_t ek_wire_get_signed(struct ek_wire *w, int64_t most)
+int64_t ek_wire_get_signed(struct ek_wire_in *w, int64_t most)
 {
     uint64_t v = ek_wire_get(w, UINT64_MAX);
     int64_t s = (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
@@ -130,12 +130,12 @@ int64_t ek_wire_get_signed(struct ek_wire *w, int64_t most)
     return w->bad ? 0 : s;
 }
 
-uint64_t ek_wire_get_u64(struct ek_wire *w)
+uint64_t ek_wire_get_u64(struct ek_wire_in *w)
 {
     return get_fixed(w, sizeof(uint64_t));
 }
 
-float ek_wire_get_f32(struct ek_wire *w)
+float ek_wire_get_f32(struct ek_wire_in *w)
 {
     uint32_t bits = (uint32_t)get_fixed(w, sizeof bits);
     float v;
@@ -143,7 +143,7 @@ float ek_wire_get_f32(struct ek_wire *w)
     return v;
 }
 
-double ek_wire_get_f64(struct ek_wire *w)
+double ek_wire_get_f64(struct ek_wire_in *w)
 {
     uint64_t bits = get_fixed(w, sizeof bits);
     double v;
@@ -151,7 +151,7 @@ double ek_wire_get_f64(struct ek_wire *w)
     return v;
 }
 
-struct ek_text ek_wire_get_text(struct ek_wire *w, size_t most)
+struct ek_text ek_wire_get_text(struct ek_wire_in *w, size_t most)
 {
     size_t length = (size_t)ek_wire_get(w, most);
     ek_wire_require(w, (size_t)(w->end - w->at) >= length && !memchr(w->at, 0, length));
@@ -162,7 +162,7 @@ struct ek_text ek_wire_get_text(struct ek_wire *w, size_t most)
     return text;
 }
 
-int ek_wire_get_word(struct ek_wire *w, int (*parse)(const char *word))
+int ek_wire_get_word(struct ek_wire_in *w, int (*parse)(const char *word))
 {
     char word[WORD_BYTES] = "";
     struct ek_text text = ek_wire_get_text(w, sizeof word - 1);
@@ -172,7 +172,7 @@ int ek_wire_get_word(struct ek_wire *w, int (*parse)(const char *word))
     return w->bad ? 0 : number;
 }
 
-int ek_wire_done(const struct ek_wire *w, const char *what, struct ek_error *e)
+int ek_wire_done(const struct ek_wire_in *w, const char *what, struct ek_error *e)
 {
     if (w->bad || w->at != w->end)
         return ek_fail(e, EK_EFORMAT, "%s is damaged", what);
@@ -186,7 +186,7 @@ void ek_wire_put_dimensions(struct ek_wire_out *w, const struct ek_fleet_dimensi
         ek_wire_put_text(w, d->name[i]);
 }
 
-void ek_wire_get_dimensions(struct ek_wire *w, struct ek_fleet_dimensions *d)
+void ek_wire_get_dimensions(struct ek_wire_in *w, struct ek_fleet_dimensions *d)
 {
     d->count = (int)ek_wire_get(w, EK_DIMENSIONS_MAX);
     for (int i = 0; i < d->count; i++)
@@ -211,7 +211,7 @@ void ek_wire_put_cell(struct ek_wire_out *w, const struct ek_fleet_dimensions *d
         ek_wire_put_text(w, cell->value);
 }
 
-void ek_wire_get_cell(struct ek_wire *w, const struct ek_fleet_dimensions *d,
+void ek_wire_get_cell(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
                       struct ek_fleet_cell *cell)
 {
     uint64_t v = ek_wire_get(w, 2 * (uint64_t)d->count);

@@ -37,30 +37,30 @@ void ek_wire_put_word(struct ek_wire_out *w, const char *word);
 /* Adds the checksum. Of a record that failed nothing is left in the buffer. */
 int ek_wire_seal(struct ek_wire_out *w);
 
-struct ek_wire {
+struct ek_wire_in {
     const uint8_t *at, *end;
     bool bad;
 };
 
 /* EK_EFORMAT unless it is a whole record of that kind with the right checksum. */
-int ek_wire_open(struct ek_wire *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
+int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e);
 /* Whether bytes begin as a record of that kind does. */
 bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind);
 /* A number that is refused beyond `most`. */
-uint64_t ek_wire_get(struct ek_wire *w, uint64_t most);
+uint64_t ek_wire_get(struct ek_wire_in *w, uint64_t most);
 /* One that is refused below -most and beyond most. */
-int64_t ek_wire_get_signed(struct ek_wire *w, int64_t most);
-uint64_t ek_wire_get_u64(struct ek_wire *w);
-float ek_wire_get_f32(struct ek_wire *w);
-double ek_wire_get_f64(struct ek_wire *w);
+int64_t ek_wire_get_signed(struct ek_wire_in *w, int64_t most);
+uint64_t ek_wire_get_u64(struct ek_wire_in *w);
+float ek_wire_get_f32(struct ek_wire_in *w);
+double ek_wire_get_f64(struct ek_wire_in *w);
 /* A text of at most so many bytes, none of them 0. */
-struct ek_text ek_wire_get_text(struct ek_wire *w, size_t most);
+struct ek_text ek_wire_get_text(struct ek_wire_in *w, size_t most);
 /* One of the words that parse knows, as its number. */
-int ek_wire_get_word(struct ek_wire *w, int (*parse)(const char *word));
-void ek_wire_require(struct ek_wire *w, bool good);
+int ek_wire_get_word(struct ek_wire_in *w, int (*parse)(const char *word));
+void ek_wire_require(struct ek_wire_in *w, bool good);
 /* EK_EFORMAT when something failed or bytes are left. */
-int ek_wire_done(const struct ek_wire *w, const char *what, struct ek_error *e);
+int ek_wire_done(const struct ek_wire_in *w, const char *what, struct ek_error *e);
 
 /* A cell by its names. */
 struct ek_fleet_cell {
@@ -75,11 +75,11 @@ struct ek_fleet_dimensions {
 };
 
 void ek_wire_put_dimensions(struct ek_wire_out *w, const struct ek_fleet_dimensions *d);
-void ek_wire_get_dimensions(struct ek_wire *w, struct ek_fleet_dimensions *d);
+void ek_wire_get_dimensions(struct ek_wire_in *w, struct ek_fleet_dimensions *d);
 /* The cell's dimension must be one of them. */
 void ek_wire_put_cell(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                       const struct ek_fleet_cell *cell);
-void ek_wire_get_cell(struct ek_wire *w, const struct ek_fleet_dimensions *d,
+void ek_wire_get_cell(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
                       struct ek_fleet_cell *cell);
 
 #endif
