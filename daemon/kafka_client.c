@@ -34,3 +34,16 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
     rd_kafka_conf_destroy(conf);
     return ek_fail(e, EK_EIO, "kafka client: %s", why);
 }
+
+void ek_kafka_ring_for(rd_kafka_queue_t *queue, const struct ek_bell *bell)
+{
+    static const uint64_t one = 1;
+    rd_kafka_queue_io_event_enable(queue, bell->fd, &one, sizeof one);
+}
+
+int64_t ek_kafka_time_ms(const rd_kafka_message_t *m)
+{
+    rd_kafka_timestamp_type_t type;
+    int64_t stamp = rd_kafka_message_timestamp(m, &type);
+    return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : stamp;
+}

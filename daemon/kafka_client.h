@@ -1,4 +1,5 @@
-/* A plain client of Kafka, as the tools use it: it logs nothing.
+/* A plain client of Kafka, as the tools use it: it logs nothing. And what any client needs of
+ * queues and messages.
  *
  * Owner: the caller, who ends it with rd_kafka_destroy. Threads: as librdkafka says.
  */
@@ -6,12 +7,14 @@
 #define EK_DAEMON_KAFKA_CLIENT_H
 
 #include "base/error.h"
+#include "daemon/bell.h"
 #include "daemon/kafka_error.h"
 #include "daemon/kafka_tool.h"
 
 #include <librdkafka/rdkafka.h>
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct ek_kafka_setting {
     const char *name, *value;
@@ -26,5 +29,10 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
                     const struct ek_kafka_setting *settings, size_t count,
                     ek_kafka_delivery_fn *delivered, struct ek_kafka_watch *watch,
                     struct ek_error *e);
+
+/* Whenever something comes into the queue, the bell rings. */
+void ek_kafka_ring_for(rd_kafka_queue_t *queue, const struct ek_bell *bell);
+/* Time of a message by its topic, -1 when it is not known. */
+int64_t ek_kafka_time_ms(const rd_kafka_message_t *m);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
+#include "daemon/kafka_client.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_input_internal.h"
 #include "daemon/kafka_topics.h"
@@ -44,12 +45,6 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     return EK_OK;
 }
 
-static void ring_for(const struct ek_input *in, rd_kafka_queue_t *queue)
-{
-    static const uint64_t one = 1;
-    rd_kafka_queue_io_event_enable(queue, in->bell->fd, &one, sizeof one);
-}
-
 static int make_readers(struct ek_input *in, struct ek_error *e)
 {
     in->batch = ek_calloc((size_t)in->config->batch, sizeof *in->batch);
@@ -58,10 +53,10 @@ static int make_readers(struct ek_input *in, struct ek_error *e)
         return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
     for (int i = 0; i < in->readers; i++) {
         in->reader[i] = rd_kafka_queue_new(in->client);
-        ring_for(in, in->reader[i]);
+        ek_kafka_ring_for(in->reader[i], in->bell);
     }
     rd_kafka_queue_t *common = rd_kafka_queue_get_consumer(in->client);
-    ring_for(in, common);
+    ek_kafka_ring_for(common, in->bell);
     rd_kafka_queue_destroy(common);
     return EK_OK;
 }
@@ -135,13 +130,6 @@ static int goes_on(const struct ek_input *in, const struct ek_lane *lane,
     return rc;
 }
 
-static int64_t stamp_of(const rd_kafka_message_t *raw)
-{
-    rd_kafka_timestamp_type_t type;
-    int64_t stamp = rd_kafka_message_timestamp(raw, &type);
-    return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : stamp;
-}
-
 /* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
  * meanwhile, and its next owner reads it again. */
 static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
@@ -164,7 +152,7 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     t->fetched_ns = now_ns;
     t->bytes = raw->payload;
     t->length = raw->len;
-    t->stamp_ms = stamp_of(raw);
+    t->stamp_ms = ek_kafka_time_ms(raw);
     t->message = raw;
     t->silent = raw->offset < lane->sends;
     *ticket = t;

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "daemon/cli.h"
 #include "daemon/instance.h"
+#include "daemon/kafka_client.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_state_topic.h"
 #include "daemon/kafka_txn.h"
@@ -142,9 +143,8 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
 
 static void ring_for(rd_kafka_t *client, const struct ek_bell *bell)
 {
-    static const uint64_t one = 1;
     rd_kafka_queue_t *acknowledgements = rd_kafka_queue_get_main(client);
-    rd_kafka_queue_io_event_enable(acknowledgements, bell->fd, &one, sizeof one);
+    ek_kafka_ring_for(acknowledgements, bell);
     rd_kafka_queue_destroy(acknowledgements);
 }
 

@@ -165,19 +165,11 @@ static void read_headers(const rd_kafka_message_t *m, struct ek_kafka_record *re
         record->headers[record->header_count++] = h;
 }
 
-/* -1 when it is not known. */
-static int64_t time_of(const rd_kafka_message_t *m)
-{
-    rd_kafka_timestamp_type_t type;
-    int64_t stamp = rd_kafka_message_timestamp(m, &type);
-    return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : stamp;
-}
-
 static void read_record(const rd_kafka_message_t *m, struct ek_kafka_record *record)
 {
     record->partition = m->partition;
     record->offset = m->offset;
-    record->timestamp_ms = time_of(m);
+    record->timestamp_ms = ek_kafka_time_ms(m);
     record->key = m->key;
     record->key_length = m->key_len;
     record->bytes = m->payload;
@@ -255,7 +247,7 @@ static struct strand *oldest(const struct ek_tap *t)
     struct strand *found = NULL;
     for (int i = 0; i < t->count; i++) {
         struct strand *s = &t->strands[i];
-        if (s->head && (!found || time_of(s->head) < time_of(found->head)))
+        if (s->head && (!found || ek_kafka_time_ms(s->head) < ek_kafka_time_ms(found->head)))
             found = s;
     }
     return found;
