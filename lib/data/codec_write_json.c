@@ -33,7 +33,7 @@ static void key(struct text *t, bool *first, const char *name)
 {
     word(t, *first ? "" : ",");
     *first = false;
-    quoted(t, (struct ek_text){name, strlen(name)});
+    quoted(t, ek_text_of(name));
     word(t, ":");
 }
 

@@ -5,7 +5,6 @@
 #include "decide/busy.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     CANDIDATES_PER_CELL = 2,
@@ -380,7 +379,7 @@ static int merge_cell(struct ek_cells *into, const struct ek_cells *from, int ce
     const char *text = from->cell[cell].value;
     int own = -1;
     if (text) {
-        struct ek_text value = {text, strlen(text)};
+        struct ek_text value = ek_text_of(text);
         uint64_t key = key_of(d, value);
         own = ek_busy_add(into->busy, key, ek_busy_lists(from->busy, cell));
         if (own < 0 && into->own < into->limit) {
@@ -408,8 +407,7 @@ int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *
     to[0] = 0;
     into->taken_count = 0;
     for (int d = 0; d < from->dimensions; d++) {
-        const char *name = from->dimension[d].name;
-        int here = dimension_named(into, (struct ek_text){name, strlen(name)});
+        int here = dimension_named(into, ek_text_of(from->dimension[d].name));
         for (int cell = 1; cell < from->count && !rc; cell++) {
             if (from->cell[cell].dimension != d)
                 continue;

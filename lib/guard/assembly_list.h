@@ -25,7 +25,7 @@ struct ek_partial_list {
     struct ek_partial_list *next; /* of those that wait to be used again */
 };
 
-/* features, query_features: of the list. EK_ENOMEM. */
+/* query_features: of the list. EK_ENOMEM. */
 int ek_partial_new(struct ek_partial_list **out, int query_features);
 void ek_partial_free(struct ek_partial_list *l);
 /* What it takes in memory. */
