@@ -116,18 +116,11 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc;
 }
 
-static int take_ask(void *context, const struct ek_fleet_ask *ask)
-{
-    (void)context;
-    (void)ask;
-    return EK_OK;
-}
-
 /* Who does not decide has the plan of the log. */
 static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *record,
                      struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {d, take_entry, take_finding, take_ask};
+    const struct ek_fleet_plan_hears hears = {d, take_entry, take_finding, NULL};
     d->plan.count = 0;
     d->from_ms = record->head.from_ms;
     ek_fleet_told_forget(d->told, record->head.episodes);

@@ -126,20 +126,6 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return EK_OK;
 }
 
-static int take_entry(void *context, const struct ek_fleet_entry *entry)
-{
-    (void)context;
-    (void)entry;
-    return EK_OK;
-}
-
-static int take_ask(void *context, const struct ek_fleet_ask *ask)
-{
-    (void)context;
-    (void)ask;
-    return EK_OK;
-}
-
 /* Those that were told to be gone. */
 static void sweep(struct ek_fleet_news *n)
 {
@@ -157,7 +143,7 @@ static void sweep(struct ek_fleet_news *n)
 int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
                        struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {n, take_entry, take_finding, take_ask};
+    const struct ek_fleet_plan_hears hears = {n, NULL, take_finding, NULL};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, n->manifest, e);
     if (rc || ek_fleet_order_take(&n->order, &record.head) == EK_FLEET_VOID)

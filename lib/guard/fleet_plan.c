@@ -73,7 +73,7 @@ static int get_all(struct ek_wire_in *w, const struct ek_fleet_plan *p,
     for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
         struct ek_fleet_entry entry;
         get_entry(w, d, &entry);
-        if (!w->bad && hears)
+        if (!w->bad && hears && hears->entry)
             rc = hears->entry(hears->context, &entry);
     }
     count = rc ? 0 : ek_wire_get(w, EK_FLEET_FINDINGS_MAX);
@@ -82,7 +82,7 @@ static int get_all(struct ek_wire_in *w, const struct ek_fleet_plan *p,
         struct ek_finding f;
         ek_wire_get_cell(w, d, &cell);
         ek_fleet_finding_get(w, p->manifest, &f);
-        if (!w->bad && hears)
+        if (!w->bad && hears && hears->finding)
             rc = hears->finding(hears->context, &cell, &f);
     }
     count = rc ? 0 : ek_wire_get(w, EK_FLEET_ASKS_MAX);
@@ -90,7 +90,7 @@ static int get_all(struct ek_wire_in *w, const struct ek_fleet_plan *p,
         struct ek_fleet_ask ask = {.feature = ek_wire_get_text(w, EK_FLEET_NAME_MAX)};
         ask.number = (uint32_t)ek_wire_get(w, UINT32_MAX);
         ask.rows = (uint32_t)ek_wire_get(w, UINT16_MAX);
-        if (!w->bad && hears)
+        if (!w->bad && hears && hears->ask)
             rc = hears->ask(hears->context, &ask);
     }
     return rc;

@@ -57,7 +57,7 @@ struct ek_fleet_ask {
 void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_entry *entry);
 
-/* Hears of the content of a record, in its order. */
+/* Hears of the content of a record, in its order; what a NULL is for is not told. */
 struct ek_fleet_plan_hears {
     void *context;
     int (*entry)(void *context, const struct ek_fleet_entry *entry);

@@ -191,15 +191,6 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc || one.cell < 0 ? rc : ek_fleet_instance_finding(p->teller, &one);
 }
 
-/* Of a tick that is not the newest: what it found is past. */
-static int pass_over(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
-{
-    (void)context;
-    (void)cell;
-    (void)f;
-    return EK_OK;
-}
-
 static int refuse(struct ek_fleet_pool *p, int rc)
 {
     p->counts.refused++;
@@ -209,8 +200,7 @@ static int refuse(struct ek_fleet_pool *p, int rc)
 int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e)
 {
-    const struct ek_fleet_tick_hears sums = {p, take_cell, take_sums, pass_over};
-    const struct ek_fleet_tick_hears all = {p, take_cell, take_sums, take_finding};
+    struct ek_fleet_tick_hears hears = {p, take_cell, take_sums, take_finding};
     struct ek_fleet_tick tick;
     int rc = ek_fleet_tick_open(&tick, bytes, length, p->manifest, e);
     if (rc)
@@ -226,7 +216,9 @@ int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length
     if (arrival == EK_FLEET_TWICE || arrival == EK_FLEET_LATE)
         return EK_OK;
     p->counts.taken++;
-    rc = ek_fleet_tick_tell(&tick, arrival == EK_FLEET_NEWEST ? &all : &sums);
+    if (arrival != EK_FLEET_NEWEST)
+        hears.finding = NULL; /* what it found is past */
+    rc = ek_fleet_tick_tell(&tick, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 

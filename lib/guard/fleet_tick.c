@@ -173,7 +173,7 @@ static void get_findings(struct reading *r)
         ek_wire_get_cell(&r->w, &r->tick->head.dimensions, &cell);
         ek_fleet_finding_get(&r->w, r->tick->manifest, &f);
         ek_wire_require(&r->w, f.feature >= 0);
-        if (!r->w.bad && r->hears)
+        if (!r->w.bad && r->hears && r->hears->finding)
             r->rc = r->hears->finding(r->hears->context, &cell, &f);
     }
 }

@@ -50,7 +50,7 @@ struct ek_fleet_tick_hears {
     /* what `sums` tells next is of this cell */
     int (*cell)(void *context, const struct ek_fleet_cell *cell);
     int (*sums)(void *context, int feature, const struct ek_tick_sums *sums);
-    /* cell and texts of the finding are not filled in */
+    /* cell and texts of the finding are not filled in; NULL: findings are not told */
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
 };
 
