@@ -16,6 +16,7 @@ struct cell {
     int dimension;
     int held;
     char *value;
+    uint64_t taken; /* how many had changed hands when it did; 0: never */
 };
 
 struct dimension {
@@ -34,8 +35,8 @@ struct ek_cells {
     struct ek_busy *busy;
     int16_t taken[EK_CELLS_PER_QUERY]; /* by the last list */
     int taken_count, since_look;
-    uint64_t taken_ever;
-    int least; /* the least busy cell that may be taken, -1: none */
+    uint64_t taken_ever; /* cells that changed hands */
+    int least;           /* the least busy cell that may be taken, -1: none */
 };
 
 int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int limit)
@@ -108,6 +109,11 @@ uint64_t ek_cells_taken_ever(const struct ek_cells *c)
     return c->taken_ever;
 }
 
+bool ek_cells_taken_since(const struct ek_cells *c, int cell, uint64_t ever)
+{
+    return c->cell[cell].taken > ever;
+}
+
 void ek_cells_hold(struct ek_cells *c, int cell)
 {
     c->cell[cell].held++;
@@ -150,13 +156,14 @@ static int give(struct ek_cells *c, int cell, int d, struct ek_text value, uint6
     if (!copy)
         return EK_ENOMEM;
     struct cell *one = &c->cell[cell];
+    uint64_t taken = 0;
     if (one->value) {
         c->dimension[one->dimension].own--;
         c->taken[c->taken_count++] = (int16_t)cell;
-        c->taken_ever++;
+        taken = ++c->taken_ever;
         ek_free(one->value);
     }
-    *one = (struct cell){d, 0, copy};
+    *one = (struct cell){d, 0, copy, taken};
     c->dimension[d].own++;
     ek_busy_own(c->busy, key, cell);
     c->least = -1;
@@ -168,7 +175,7 @@ static int other_of(struct ek_cells *c, int d)
 {
     struct dimension *dim = &c->dimension[d];
     if (dim->other < 0) {
-        c->cell[c->count] = (struct cell){d, 0, NULL};
+        c->cell[c->count] = (struct cell){d, 0, NULL, 0};
         dim->other = c->count++;
     }
     return dim->other;

@@ -55,7 +55,9 @@ void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
 /* Cells that changed hands with the last list: all that was kept under these numbers is of another
  * value. */
 const int16_t *ek_cells_taken(const struct ek_cells *c, int *count);
+/* How many ever did; and, for who looks less often, whether a cell has since there were so many. */
 uint64_t ek_cells_taken_ever(const struct ek_cells *c);
+bool ek_cells_taken_since(const struct ek_cells *c, int cell, uint64_t ever);
 /* Cell of a value by its dimension's name (text NULL: all traffic; value NULL: the pool), for a
  * value that no list brought: it gets a cell if it has none, as of one list, that of the least busy
  * one too when it `may_take` and there is no room. -1 when there is none. EK_ENOMEM. */

@@ -268,13 +268,25 @@ void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms)
         g->clock_ms = now_ms;
 }
 
+void ek_guard_forget_taken(struct ek_guard *g)
+{
+    const struct ek_cells *cells = ek_detector_registry(g->detector);
+    uint64_t ever = ek_cells_taken_ever(cells);
+    for (int cell = 1; g->taken != ever && cell < ek_cells_count(cells); cell++)
+        if (ek_cells_taken_since(cells, cell, g->taken)) {
+            ek_traffic_forget(g->traffic, cell);
+            ek_past_plans_forget(&g->past, cell);
+        }
+    g->taken = ever;
+}
+
 int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                        struct ek_error *e)
 {
     int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
     if (rc)
         return rc;
-    ek_traffic_forget_taken(g->traffic);
+    ek_guard_forget_taken(g);
     return conclude(g, c, time_ms, e);
 }
 
@@ -289,7 +301,7 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
     ek_guard_hear_times(g, time_ms, now_ms);
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
-    ek_traffic_forget_taken(g->traffic);
+    ek_guard_forget_taken(g);
     rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &c->query, e);
     return rc ? rc : conclude(g, c, time_ms, e);
 }

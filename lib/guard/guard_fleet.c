@@ -43,6 +43,7 @@ int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int
 {
     int rc = ek_fleet_plans_take(ek_fleet_member_plans(g->member), bytes, length, clock_ms,
                                  g->time_ms, e);
+    ek_guard_forget_taken(g); /* the record may speak of values that had none */
     if (!rc)
         rc = ek_fleet_news_take(g->news, bytes, length, e);
     if (!rc && tell_news(g))

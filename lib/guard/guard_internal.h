@@ -46,6 +46,7 @@ struct ek_guard {
     char *handed_out;        /* the event last fetched */
     struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */
     unsigned said;           /* limits that were told, as bits */
+    uint64_t taken;          /* cells that changed hands, as far as they were looked at */
     uint64_t adopted;        /* lists of other guards, or of an earlier one */
     struct ek_ledger saved;  /* what the last base had */
     int *members;            /* [F] scratch */
@@ -57,6 +58,9 @@ int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
 /* A list, or an item of one, has come: its time, and now by the caller when it was read. */
 void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms);
+/* What is kept by the cells that have changed hands is another value's: to be called whenever some
+ * may have, before anything more is kept. */
+void ek_guard_forget_taken(struct ek_guard *g);
 /* A whole list that the context has read: what the detector makes of it, and what is told of that.
  * time_ms: of the list. */
 int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,

@@ -17,15 +17,6 @@ void ek_guard_items_free(struct ek_guard *g)
     ek_past_plans_release(&g->past);
 }
 
-/* Cells that changed hands mean something else in the plans of before. */
-static void forget_taken(struct ek_guard *g)
-{
-    int count;
-    const int16_t *taken = ek_cells_taken(ek_detector_registry(g->detector), &count);
-    for (int i = 0; i < count; i++)
-        ek_past_plans_forget(&g->past, taken[i]);
-}
-
 static int take_whole(struct ek_guard *g, struct ek_error *e)
 {
     struct ek_context *c = g->whole;
@@ -35,7 +26,6 @@ static int take_whole(struct ek_guard *g, struct ek_error *e)
         rc = ek_guard_take_list(g, c, c->query.time_ms, e);
     if (ek_detector_queries(g->detector) == before)
         g->adopted++; /* lost for want of memory, but a query all the same */
-    forget_taken(g);
     return rc;
 }
 

@@ -123,14 +123,11 @@ static int pack_some(struct ek_traffic *t, struct ek_error *e)
     return EK_OK;
 }
 
-/* What they had is another value's. */
-void ek_traffic_forget_taken(struct ek_traffic *t)
+void ek_traffic_forget(struct ek_traffic *t, int cell)
 {
-    int count;
-    const int16_t *taken = ek_cells_taken(t->cells, &count);
-    for (int i = 0; i < count; i++)
-        if (taken[i] < t->rule.cells && t->windows[taken[i]])
-            ek_windows_clear(t->windows[taken[i]]);
+    struct ek_windows *w = ek_traffic_windows(t, cell);
+    if (w)
+        ek_windows_clear(w);
 }
 
 int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,

@@ -27,9 +27,8 @@ struct ek_traffic;
 int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
                    const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e);
 void ek_traffic_free(struct ek_traffic *t);
-/* Cells that changed hands with the last list that the registry was asked for begin anew: to be
- * called once for each such list, before it is counted. */
-void ek_traffic_forget_taken(struct ek_traffic *t);
+/* A cell that changed hands begins anew. */
+void ek_traffic_forget(struct ek_traffic *t, int cell);
 /* One list, or one item, of these cells (-1: none), at the stream's time. EK_ENOMEM: some of the
  * cells may not have counted it. */
 int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,

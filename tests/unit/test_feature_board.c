@@ -49,7 +49,6 @@ static void run(struct bench *b, int lists, const char *arm)
             q->segments[0].value = stream_text(arm);
         }
         ck_assert_int_eq(ek_cells_of(b->cells, q, 1, ids), EK_OK);
-        ek_traffic_forget_taken(b->traffic);
         ck_assert_int_eq(
             ek_traffic_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells), 0, q, NULL), EK_OK);
     }

@@ -5,6 +5,7 @@
 #include "data/codec.h"
 #include "guard/assets.h"
 #include "guard/fleet_decide.h"
+#include "guard/traffic.h"
 #include "tests/check.h"
 #include "tests/guard_model.h"
 #include "tests/stream.h"
@@ -160,6 +161,58 @@ START_TEST(each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own)
 }
 END_TEST
 
+/* A plan that routes prices of another arm, which no list here had. */
+static void write_plan(struct bench *b, const char *arm)
+{
+    struct ek_wire_out w;
+    struct ek_fleet_plan_head head = {.decider = {"z", 1}, .term = 1, .version = 1};
+    head.dimensions.count = 1;
+    head.dimensions.name[0] = stream_text("arm");
+    const struct ek_fleet_entry entry = {.cell = {stream_text("arm"), stream_text(arm)},
+                                         .feature = stream_text("price"),
+                                         .treatment = {EK_ACT_ROUTE, 0},
+                                         .until_ms = -1};
+    ek_buf_clear(&b->record);
+    ek_fleet_plan_begin(&w, &b->record, &head);
+    ek_wire_put(&w, 1);
+    ek_fleet_entry_put(&w, &head.dimensions, &entry);
+    ek_wire_put(&w, 0);
+    ek_wire_put(&w, 0);
+    ck_assert_int_eq(ek_wire_seal(&w), EK_OK);
+}
+
+static uint64_t lists_of(struct ek_guard *g, int cell)
+{
+    struct ek_feature_view v[EK_SPANS];
+    return ek_traffic_view(ek_guard_traffic(g), cell, 0, v) ? v[EK_SPAN_LIFE].lists : 0;
+}
+
+START_TEST(the_sketches_of_a_cell_that_a_plan_takes_begin_anew)
+{
+    static struct bench b;
+    const char *dimension, *value;
+    setup(&b);
+    ek_guard_free(b.guard[0]);
+    b.assets.cells = 2; /* all traffic, and one arm */
+    ck_assert_int_eq(ek_guard_new(&b.guard[0], &b.assets, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_join(b.guard[0], "a", 1, 0, NULL), EK_OK);
+    for (int i = 0; i < 40; i++)
+        pass(&b, 0, 0);
+    ck_assert_uint_gt(lists_of(b.guard[0], 1), 0);
+    write_plan(&b, "Z");
+    ck_assert_int_eq(ek_guard_hear_plan(b.guard[0], b.record.data, b.record.length, 0, NULL),
+                     EK_OK);
+    ek_traffic_cell(ek_guard_traffic(b.guard[0]), 1, &dimension, &value);
+    ck_assert_str_eq(value, "Z");
+    ck_assert_uint_eq(lists_of(b.guard[0], 1), 0);
+    for (int i = 0; i < 40; i++)
+        pass(&b, 0, 0);
+    ck_assert_uint_eq(lists_of(b.guard[0], 1), 0);
+    ck_assert_uint_eq(lists_of(b.guard[0], 0), 80);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_guard_that_hears_nothing_keeps_its_plan)
 {
     static struct bench b;
@@ -199,6 +252,7 @@ Suite *suite_guard_fleet(void)
     return ek_suite("guard fleet", what_one_guard_confirms_routes_the_lists_of_all,
                     when_it_is_over_all_lists_pass_again,
                     each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
+                    the_sketches_of_a_cell_that_a_plan_takes_begin_anew,
                     a_guard_that_hears_nothing_keeps_its_plan,
                     a_guard_alone_in_its_fleet_routes_nothing_of_its_own);
 }
