@@ -312,7 +312,10 @@ class Daemon:
 
     def last_words(self):
         """Why it ended; librdkafka may log something still later."""
-        return [line for line in self.log().splitlines() if line.startswith("evenkeel: ")][-1]
+        words = [line for line in self.log().splitlines() if line.startswith("evenkeel: ")]
+        if not words:
+            raise AssertionError(f"it ended with {self.process.poll()}, without a word:\n{self.log()}")
+        return words[-1]
 
     def lists_in_sketches(self, feature):
         """Of all traffic, since ever."""
@@ -337,23 +340,28 @@ class Daemon:
         """As it is now; empty when there is nobody who tells."""
         return json.loads(self.get("/api/v1/status")[1] or "{}")
 
-    def ready(self):
+    def assert_running(self):
         if self.process.poll() is not None:
             raise AssertionError(f"the daemon ended with {self.process.returncode}:\n{self.log()}")
+
+    def ready(self):
+        self.assert_running()
         return self.get("/ready")[0] == 200
 
     def wait_ready(self):
         eventually("the daemon is ready", self.ready)
         return self
 
+    def drained(self):
+        """Whether all there is has been read, and its output acknowledged or committed; not if nobody tells."""
+        ready, status = self.get("/ready")[0], self.status()
+        return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
+
     def wait_drained(self, seconds=60):
-        """Until all there is has been read, and its output acknowledged or committed."""
-        def drained():
-            if not self.ready():
-                return False
-            status = self.json("/api/v1/status")
-            return status["lag"] == 0 and status["in_flight"] == 0
-        eventually("all came out", drained, seconds)
+        def look():
+            self.assert_running()
+            return self.drained()
+        eventually("all came out", look, seconds)
         return self
 
     def metric(self, series):
@@ -366,8 +374,7 @@ class Daemon:
     def wait_handled(self, count):
         """Until so many messages came out or became dead letters."""
         def handled():
-            if self.process.poll() is not None:
-                raise AssertionError(f"the daemon ended:\n{self.log()}")
+            self.assert_running()
             status = self.json("/api/v1/status")
             return status["passed"] + status["routed"] + status["dead_letters"] >= count
         eventually(f"{count} messages are handled", handled, 60)

@@ -109,8 +109,8 @@ class Soak:
         """Starts it again when it has ended by itself, as a supervisor does."""
         if d.process.poll() is not None:
             self.ended += 1
-            print("    ended by itself:", d.last_words(), flush=True)
             assert d.process.poll() == 1, d.log()
+            print("    ended by itself:", d.last_words(), flush=True)
             self.watch.follow(d.start())
         return d
 
@@ -190,11 +190,7 @@ class Soak:
             sending.wait()
             if self.trouble:
                 self.trouble.join()
-
-            def drained():
-                ready, status = self.supervise(d).get("/ready")[0], d.status()
-                return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
-            eventually("all came out", drained, 300)
+            eventually("all came out", lambda: self.supervise(d).drained(), 300)
             self.count_aborts(d)
             self.count_lists(d)
             self.watch.over = True

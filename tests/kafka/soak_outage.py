@@ -28,10 +28,6 @@ class AnOutageOfAMinute(unittest.TestCase):
             d.start()
         return d
 
-    def through(self, flow):
-        ready, status = self.go_on(flow).get("/ready")[0], flow.daemon.status()
-        return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
-
     def outage(self, flow):
         """Without a broker, under supervision."""
         WORLD.broker.down(crash=True)
@@ -51,7 +47,7 @@ class AnOutageOfAMinute(unittest.TestCase):
             self.outage(flow)
             began = time.monotonic()
             flow.send(OUTAGE * self.RATE)
-            eventually("all came out", lambda: self.through(flow), 120)
+            eventually("all came out", lambda: self.go_on(flow).drained(), 120)
             took = time.monotonic() - began
             self.assertEqual(d.stop(), 0, d.log())
         out = flow.out()

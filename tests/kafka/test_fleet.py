@@ -96,8 +96,7 @@ def named(events):
 
 def wait_for(what, daemon, condition, seconds=30):
     def look():
-        if daemon.process.poll() is not None:
-            raise AssertionError(f"the daemon ended:\n{daemon.log()}")
+        daemon.assert_running()
         return condition()
     return eventually(what, look, seconds)
 
