@@ -79,3 +79,7 @@ def numbered(values, partitions=1):
 
 def numbers(frames):
     return [int(f.header("n")) for f in frames]
+
+
+def confirmed(events):
+    return [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]

@@ -262,6 +262,12 @@ def messages_of(path):
     return Messages(data).messages()
 
 
+def decoded(raw):
+    """The object that is a message."""
+    (_, message), = Messages(raw).messages()
+    return message
+
+
 class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
 

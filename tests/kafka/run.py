@@ -57,7 +57,7 @@ def main(words):
     names, modules = (words[1:], SOAK) if soak else (words, MODULES)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     world = fixtures.World()
-    for module in modules:
+    for module in MODULES + SOAK:
         module.WORLD = world
     try:
         if names or soak:

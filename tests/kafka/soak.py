@@ -100,9 +100,8 @@ class Soak:
 
     def daemon(self):
         w = self.world
-        return Daemon(w.folder, w.broker, self.source, self.target, w.folder, group="group-" + self.source,
-                      delivery=self.delivery, instance="soak", pipeline="workers: 2",
-                      state=f"topic: {self.state}, every: 5s",
+        return Daemon(w.folder, w.broker, self.source, self.target, w.folder, delivery=self.delivery,
+                      instance="soak", pipeline="workers: 2", state=f"topic: {self.state}, every: 5s",
                       more="group.instance.id: soak" if self.static else "")
 
     def supervise(self, d):
@@ -142,8 +141,7 @@ class Soak:
         time.sleep(moments.uniform(0, LIFE))
         self.count_aborts(d)
         now, seen = time.monotonic(), self.watch.seen
-        d.process.send_signal(signal.SIGKILL)
-        d.process.wait()
+        d.stop(signal.SIGKILL)
         since = min(now - UNCOMMITTED, self.trouble_since or now)
         before = max((handled for at, handled, _ in seen if at < since), default=0)
         lately = RATE  # what came out since the last look

@@ -3,7 +3,6 @@ import time
 import unittest
 
 import soak
-import test_errors
 from harness import eventually, kafka, librdkafka
 from test_errors import Flow
 
@@ -14,9 +13,6 @@ BEFORE = 20000  # messages, in the middle of which the broker goes
 
 class AnOutageOfAMinute(unittest.TestCase):
     RATE = 500  # messages a second, which pile up with those who send them
-
-    def setUp(self):
-        test_errors.WORLD = WORLD
 
     def go_on(self, flow):
         """As a supervisor does: a transaction that takes longer than it may ends the program."""

@@ -1,19 +1,12 @@
 """Partitions that change hands again and again, under load."""
 import signal
 
-import test_exactly
 from harness import eventually
 from test_rebalance import MODES, Group, Hands, partitions
-import test_rebalance
-
-WORLD = None  # set by run.py
 
 
 class AgainAndAgain(Hands):
     ROUNDS, RATE, PARTITIONS = 30, 400, 4
-
-    def setUp(self):
-        test_exactly.WORLD = test_rebalance.WORLD = WORLD
 
     def round(self, group, one, number):
         """Another one comes, and goes in good order, or every third time suddenly."""
@@ -24,8 +17,7 @@ class AgainAndAgain(Hands):
             if number % 3:
                 self.end(two)
             else:
-                two.process.send_signal(signal.SIGKILL)
-                two.process.wait()
+                two.stop(signal.SIGKILL)
         eventually("one has it all", lambda: partitions(one) == self.PARTITIONS)
 
     def test_lose_nothing(self):

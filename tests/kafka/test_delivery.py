@@ -193,7 +193,7 @@ class Restarts(unittest.TestCase):
             d.wait_handled(self.COUNT // 4)
             status = d.stop(number)
             self.assertEqual(status, 0 if number == signal.SIGTERM else -number, d.log())
-        with daemon(source, target, group="group-" + source, pipeline=pipeline) as d:
+        with daemon(source, target, pipeline=pipeline) as d:
             sender.join()
             d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
@@ -232,7 +232,7 @@ class Restarts(unittest.TestCase):
         values = WORLD.hotel(500)
         frames = numbered([values[i % 500] for i in range(self.COUNT)], 4)
         sender = threading.Thread(target=WORLD.send, args=(source, frames, 1200))
-        with daemon(source, target) as one, daemon(source, target, group="group-" + source) as two:
+        with daemon(source, target) as one, daemon(source, target) as two:
             one.wait_ready()
             two.wait_ready()
             sender.start()

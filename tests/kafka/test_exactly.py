@@ -15,7 +15,7 @@ OWN_HEADERS = {"ek-plan", "ek-action"}
 
 
 def daemon(source, target, instance="one", **more):
-    return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, group="group-" + source,
+    return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder,
                   delivery="exactly_once", instance=instance, **more)
 
 
@@ -59,8 +59,7 @@ class Killed(Once):
                 eventually("it has begun", lambda: d.get("/api/v1/status")[0] == 200 and
                            d.json("/api/v1/status")["consumed"] > 0)
                 time.sleep(moments.uniform(0, 0.5))
-                d.process.send_signal(signal.SIGKILL)
-                d.process.wait()
+                d.stop(signal.SIGKILL)
         with daemon(source, target, instance, limits=limits, pipeline="workers: 2") as d:
             sender.join()
             d.wait_drained()
@@ -82,8 +81,7 @@ class Killed(Once):
             d.wait_ready().wait_handled(1)
             WORLD.send(source, frames[1:])
             eventually("the rest is scored", lambda: d.json("/api/v1/status")["observed_queries"] == 17)
-            d.process.send_signal(signal.SIGKILL)
-            d.process.wait()
+            d.stop(signal.SIGKILL)
         self.assertEqual(numbers(WORLD.read(target)), [0])
         self.assertEqual(WORLD.read(target + ".dead"), [])
         with daemon(source, target) as d:
@@ -165,8 +163,7 @@ class Refused(Once):
                     size = len(f.value) + len(f.key) + 100
                     f.headers.append(("padding", bytes(30000 + i - 150 - size)))
                 WORLD.send(source, frames)
-                with Daemon(WORLD.folder, WORLD.broker, source, narrow, WORLD.folder,
-                            group="group-" + source, delivery=delivery) as d:
+                with Daemon(WORLD.folder, WORLD.broker, source, narrow, WORLD.folder, delivery=delivery) as d:
                     d.wait_ready().wait_handled(200)
                     self.assertEqual(d.stop(), 0, d.log())
                 dead = numbers(WORLD.read(narrow + ".dead"))

@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from fixtures import numbered, numbers
+from fixtures import confirmed, numbered, numbers
 from harness import Daemon, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
@@ -66,9 +66,8 @@ class Fleet:
     def instance(self, name, **more):
         """The time of a list is that of its message."""
         return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, rules=rules(), model=model(),
-                      group="group-" + self.source, instance=name, alerts=self.alerts, message="time_ms: none",
+                      instance=name, alerts=self.alerts, message="time_ms: none",
                       fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
-
 
     def told(self):
         return [json.loads(f.value) for f in WORLD.read(self.alerts, self.broker)]
@@ -83,10 +82,6 @@ def status(daemon):
 
 def fleet_of(daemon):
     return status(daemon)["fleet"]
-
-
-def confirmed(events):
-    return [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]
 
 
 def named(events):

@@ -5,17 +5,12 @@ import os
 import random
 import unittest
 
-from fixtures import START_MS
-from harness import Daemon, Frame, Messages, evenkeel, eventually, messages_of
+from fixtures import START_MS, confirmed
+from harness import Daemon, Frame, decoded, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
 RULES = "version: 1\ndefaults: {mode: enforce, baseline: market}\nsegments: [arm]\n"
 LISTS, FAULT_FROM, TOGETHER, PARTITIONS, RATE = 1500, 600, 12, 3, 6000
-
-
-def decoded(raw):
-    (_, message), = Messages(raw).messages()
-    return message
 
 
 def without_score(message):
@@ -96,10 +91,10 @@ class ItemByItem(unittest.TestCase):
             metrics = eventually("all lists were taken", lambda: self.taken(d))
             events = d.json("/api/v1/events?n=1000")
             self.assertEqual(d.stop(), 0, d.log())
-        confirmed = [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]
-        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in confirmed],
+        found = confirmed(events)
+        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in found],
                          [("price", {"arm": "B"}, "scale", "route")], events)
-        self.assertGreaterEqual(confirmed[0]["query"], FAULT_FROM - 100)
+        self.assertGreaterEqual(found[0]["query"], FAULT_FROM - 100)
         for name in ('item_lists_total{items="some"}', 'item_lists_total{items="unknown"}',
                      'left_out_items_total{reason="late"}', "forgotten_queries_total"):
             self.assertIn(f"evenkeel_{name} 0\n", metrics)

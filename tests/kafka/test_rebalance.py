@@ -28,8 +28,7 @@ class Group:
 
     def instance(self, name, more=SOON, **own):
         return Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder,
-                      group="group-" + self.source, delivery=self.delivery, instance=name, more=more,
-                      **{**self.common, **own})
+                      delivery=self.delivery, instance=name, more=more, **{**self.common, **own})
 
     def send(self, count, rate=0):
         have = len(self.frames)
@@ -122,8 +121,7 @@ class FromOneToThreeAndBack(Hands):
                 eventually("all three work",
                            lambda: all(passed(d) > b + 100 for d, b in zip(everybody, before)))
                 self.end(two)
-                three.process.send_signal(signal.SIGKILL)
-                three.process.wait()
+                three.stop(signal.SIGKILL)
                 eventually("one has it all", lambda: partitions(one) == self.PARTITIONS)
                 group.enough()
             one.wait_drained()

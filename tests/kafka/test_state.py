@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from fixtures import numbered, numbers
+from fixtures import confirmed, numbered, numbers
 from harness import Daemon, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
@@ -22,7 +22,7 @@ def state_topic(target, partitions):
 
 def daemon(source, target, delivery, instance="one", every="1s", state=None, assets=None, **more):
     state = f"topic: {state or target + '.state'}, every: {every}"
-    return Daemon(WORLD.folder, WORLD.broker, source, target, assets or WORLD.folder, group="group-" + source,
+    return Daemon(WORLD.folder, WORLD.broker, source, target, assets or WORLD.folder,
                   delivery=delivery, instance=instance, state=state, **more)
 
 
@@ -81,6 +81,10 @@ class StateRestart(Case):
         plan = d.json("/api/v1/plan")
         return findings, plan["version"], plan["cells"], observed(d)
 
+    def assert_found_once(self, alerts):
+        found = confirmed(json.loads(f.value) for f in WORLD.read(alerts))
+        self.assertEqual(len(found), 1, found)
+
     def goes_on(self, delivery, partitions=1):
         source, target = WORLD.topics(partitions)
         alerts = WORLD.broker.create(target + ".alerts")
@@ -110,9 +114,7 @@ class StateRestart(Case):
         self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
         later = [f.header("ek-plan") for f in out if int(f.header("n")) >= self.STOP]
         self.assertEqual(set(later), {str(before[1])})
-        confirmed = [json.loads(f.value) for f in WORLD.read(alerts)]
-        confirmed = [e for e in confirmed if e["event"] == "finding" and e["state"] == "confirmed"]
-        self.assertEqual(len(confirmed), 1, confirmed)
+        self.assert_found_once(alerts)
 
     def test_at_least_once_goes_on_with_findings_plan_sketches_and_counts(self):
         self.goes_on("at_least_once")
@@ -136,16 +138,13 @@ class StateRestart(Case):
                     eventually("a base was written for it",
                                lambda: d.metric("evenkeel_state_bases_total") > 0)
                     time.sleep(2)  # one for the last event, and its commit
-                    d.process.send_signal(signal.SIGKILL)
-                    d.process.wait()
+                    d.stop(signal.SIGKILL)
                 with self.run_of(source, target, delivery, alerts=alerts, every="1h") as d:
                     d.wait_ready()
                     eventually("what came since was read again", lambda: observed(d) == self.STOP)
                     self.assertEqual(self.memory(d), before, d.log())
                     self.assert_stopped(d)
-                told = [json.loads(f.value) for f in WORLD.read(alerts)]
-                confirmed = [e for e in told if e["event"] == "finding" and e["state"] == "confirmed"]
-                self.assertEqual(len(confirmed), 1, confirmed)
+                self.assert_found_once(alerts)
 
 
 class StateKilled(Case):
@@ -165,8 +164,7 @@ class StateKilled(Case):
                 eventually("it has begun", lambda: d.get("/api/v1/status")[0] == 200 and
                            d.json("/api/v1/status")["consumed"] > 0, 60)
                 time.sleep(moments.uniform(0, 1.5))
-                d.process.send_signal(signal.SIGKILL)
-                d.process.wait()
+                d.stop(signal.SIGKILL)
         with daemon(source, target, delivery, **settings) as d:
             sender.join()
             d.wait_drained(90)
@@ -214,8 +212,9 @@ class StateRefused(Case):
         source, target = WORLD.topics(2)
         with daemon(source, target, "at_least_once", **more) as d:
             self.assertEqual(d.process.wait(timeout=40), status, d.log())
-            self.assertIn(words, d.last_words())
-            return d.last_words()
+            said = d.last_words()
+            self.assertIn(words, said)
+            return said
 
     def test_a_topic_that_is_not_there_is_named_with_the_command_that_makes_it(self):
         words = self.fails("is not there", 1, state="nowhere.state")
@@ -266,8 +265,7 @@ class StateRefused(Case):
             d.wait_ready().wait_handled(400)
             d.wait_drained()
             time.sleep(2)  # until that is committed
-            d.process.send_signal(signal.SIGKILL)
-            d.process.wait()
+            d.stop(signal.SIGKILL)
         WORLD.broker.empty(source, 0, 300)
         with daemon(source, target, "at_least_once", every="1h") as d:
             d.wait_ready()
@@ -377,9 +375,9 @@ class StateLarge(Case):
 
     def stall(self, target):
         """The longest that a partition of the output stood still while lists came all the time, in ms."""
-        longest = 0
+        out, longest = WORLD.read(target), 0
         for partition in range(2):
-            times = [f.timestamp for f in WORLD.read(target)
+            times = [f.timestamp for f in out
                      if f.partition == partition and int(f.header("n")) >= self.COUNT - 400]
             longest = max([longest, *(b - a for a, b in zip(times, times[1:]))])
         return longest

@@ -5,8 +5,8 @@ import math
 import os
 import unittest
 
-from fixtures import numbered, numbers
-from harness import Daemon, Messages, evenkeel, eventually, messages_of
+from fixtures import confirmed, numbered, numbers
+from harness import Daemon, decoded, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
 RULES = "version: 1\ndefaults: {{mode: enforce{}}}\nsegments: [arm]\n"
@@ -35,11 +35,6 @@ def quality(scored, labelled):
 def without_scores(message):
     items = [{k: v for k, v in item.items() if k != "score"} for item in message["items"]]
     return {**message, "items": items}
-
-
-def decoded(raw):
-    (_, message), = Messages(raw).messages()
-    return message
 
 
 class Story:
@@ -101,16 +96,14 @@ class Story:
             evenkeel("train", *args, *kind, "-o", os.path.join(folder, name + ".safetensors"))
 
     def assert_named(self):
-        confirmed = [e for e in self.events
-                     if e["event"] == "finding" and e["state"] == "confirmed"]
-        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"])
-                          for e in confirmed],
-                         [(self.feature, self.segment, "scale", "route")], confirmed)
+        found = confirmed(self.events)
+        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in found],
+                         [(self.feature, self.segment, "scale", "route")], found)
         last = [e for e in self.events
-                if e["event"] == "finding" and e["episode"] == confirmed[0]["episode"]][-1]
+                if e["event"] == "finding" and e["episode"] == found[0]["episode"]][-1]
         self.assertLess(abs(math.log(last["factor"] / 100)), 0.1, last)
         self.assertIn("cents", last["units"])
-        self.assertGreaterEqual(confirmed[0]["query"], self.start)
+        self.assertGreaterEqual(found[0]["query"], self.start)
         self.assertEqual(self.alerts, self.events)
         self.assertEqual([f["feature"] for f in self.findings], [self.feature])
         self.assertEqual([(c["feature"], c["segment"]) for c in self.plan["cells"]],
