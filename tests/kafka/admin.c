@@ -53,6 +53,30 @@ static int told(const char *what, const char *why)
     return 1;
 }
 
+static const char *text_of(const rd_kafka_error_t *e)
+{
+    return e ? rd_kafka_error_string(e) : NULL;
+}
+
+/* A right that was not there is not taken away: whoever asks for that means another one. */
+static const char *revoke_error(rd_kafka_event_t *event)
+{
+    size_t count = 0, taken = 0;
+    const rd_kafka_DeleteAcls_result_response_t **r =
+        rd_kafka_DeleteAcls_result_responses(rd_kafka_event_DeleteAcls_result(event), &count);
+    const char *why = count ? text_of(rd_kafka_DeleteAcls_result_response_error(r[0])) : NULL;
+    if (count)
+        rd_kafka_DeleteAcls_result_response_matching_acls(r[0], &taken);
+    return why || taken ? why : "there is no such right";
+}
+
+static const char *empty_error(rd_kafka_event_t *event)
+{
+    const rd_kafka_topic_partition_list_t *list =
+        rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event));
+    return list->cnt && list->elems[0].err ? rd_kafka_err2str(list->elems[0].err) : NULL;
+}
+
 /* The error of the one result of an answer, NULL for none. */
 static const char *result_error(rd_kafka_event_t *event)
 {
@@ -63,9 +87,12 @@ static const char *result_error(rd_kafka_event_t *event)
     case RD_KAFKA_EVENT_CREATEACLS_RESULT: {
         const rd_kafka_acl_result_t **r =
             rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(event), &count);
-        const rd_kafka_error_t *e = count ? rd_kafka_acl_result_error(r[0]) : NULL;
-        return e ? rd_kafka_error_string(e) : NULL;
+        return count ? text_of(rd_kafka_acl_result_error(r[0])) : NULL;
     }
+    case RD_KAFKA_EVENT_DELETEACLS_RESULT:
+        return revoke_error(event);
+    case RD_KAFKA_EVENT_DELETERECORDS_RESULT:
+        return empty_error(event);
     case RD_KAFKA_EVENT_DELETETOPICS_RESULT: {
         const rd_kafka_topic_result_t **r =
             rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count);
@@ -80,7 +107,7 @@ static const char *result_error(rd_kafka_event_t *event)
                    : NULL;
     }
     default:
-        return NULL;
+        return "an answer of which it is not known whether it is good";
     }
 }
 
