@@ -4,8 +4,7 @@
 
 #include "base/rng.h"
 #include "data/model.h"
-
-#include <stdlib.h>
+#include "tests/must.h"
 
 static inline struct ek_model *guard_model(const struct ek_manifest *m)
 {
@@ -17,8 +16,7 @@ static inline struct ek_model *guard_model(const struct ek_manifest *m)
     struct ek_model *model;
     struct ek_rng r;
     ek_rng_seed(&r, 3);
-    if (ek_model_new(&model, m, &shape, NULL))
-        abort();
+    must(ek_model_new(&model, m, &shape, NULL));
     for (int i = 0; i < 8 * model->deep_inputs; i++)
         model->weight[0][i] = (float)(.3 * ek_rng_normal(&r));
     for (int i = 0; i < 8; i++)

@@ -8,6 +8,7 @@
 #include "evenkeel.h"
 #include "guard/assets.h"
 #include "tests/guard_model.h"
+#include "tests/must.h"
 #include "tests/shop.h"
 
 #include <stdlib.h>
@@ -20,13 +21,6 @@ static const char STATE_RULES[] = "version: 1\n"
 /* Bytes of a record before what it holds. */
 enum { STATE_FRAME = 28, STATE_CELLS = 10, STATE_MARKETS = 16, STATE_RECORDS = 2048 };
 
-/* For programs without Check, too. */
-static inline void state_require(int good)
-{
-    if (!good)
-        abort();
-}
-
 static inline void state_assets_open(struct ek_assets *a, const char *rules, int training)
 {
     *a = (struct ek_assets){.cells = STATE_CELLS, .manifest = shop_manifest()};
@@ -37,8 +31,8 @@ static inline void state_assets_open(struct ek_assets *a, const char *rules, int
         a->model->fidelity.mean[i] = .5;
         a->model->fidelity.sd[i] = .1;
     }
-    state_require(!ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL));
-    state_require(!ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));
+    must(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL));
+    must(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));
 }
 
 /* The next list as a message. */
@@ -49,7 +43,7 @@ static inline void state_message(struct shop *s, const struct ek_assets *a, stru
     if (change)
         change(s, q);
     ek_buf_clear(out);
-    state_require(!ek_codec_encode(a->manifest, q, EK_FEATURES_ARRAY, out, NULL));
+    must(ek_codec_encode(a->manifest, q, EK_FEATURES_ARRAY, out, NULL));
 }
 
 struct state_record {
@@ -103,6 +97,15 @@ static inline int state_put(void *to, const char *key, const void *bytes, size_t
     return 0;
 }
 
+/* An ek_guard_record that adds up bytes, in a size_t. */
+static inline int state_count(void *to, const char *key, const void *bytes, size_t length)
+{
+    (void)key;
+    (void)bytes;
+    *(size_t *)to += length;
+    return 0;
+}
+
 static inline void state_clear(struct state_store *s)
 {
     while (s->count)
@@ -119,15 +122,14 @@ static inline struct ek_state *state_of(const struct state_store *s, uint64_t se
     ek_rng_seed(&r, seed);
     start = (int)ek_rng_below(&r, (uint64_t)s->count + 1);
     step = ek_rng_below(&r, 2) ? 1 : s->count - 1;
-    state_require(!ek_state_new(&state, NULL));
+    must(ek_state_new(&state, NULL));
     for (int n = 0, i = start; n < s->count; n++, i += step) {
         const struct state_record *record = &s->record[i % s->count];
         if (i % s->count != head)
-            state_require(!ek_state_add(state, record->key, record->bytes, record->length, NULL));
+            must(ek_state_add(state, record->key, record->bytes, record->length, NULL));
     }
     if (head < s->count)
-        state_require(
-            !ek_state_add(state, "head", s->record[head].bytes, s->record[head].length, NULL));
+        must(ek_state_add(state, "head", s->record[head].bytes, s->record[head].length, NULL));
     return state;
 }
 

@@ -41,14 +41,6 @@ static int load_alone(struct ek_error *e)
     return rc;
 }
 
-static int count_bytes(void *to, const char *key, const void *bytes, size_t length)
-{
-    (void)key;
-    (void)bytes;
-    *(size_t *)to += length;
-    return 0;
-}
-
 /* After a failure all of it is written the next time. */
 static int save(struct ek_error *e)
 {
@@ -56,10 +48,10 @@ static int save(struct ek_error *e)
     size_t bytes = 0;
     int rc = load(&g, e), again = EK_OK;
     if (!rc)
-        rc = ek_guard_save(g, 0, NULL, 0, count_bytes, &bytes, e);
+        rc = ek_guard_save(g, 0, NULL, 0, state_count, &bytes, e);
     if (rc && g) {
         bytes = 0;
-        again = ek_guard_save(g, 0, NULL, 0, count_bytes, &bytes, NULL);
+        again = ek_guard_save(g, 0, NULL, 0, state_count, &bytes, NULL);
     }
     int whole = !g || again || bytes == saved;
     ek_guard_free(g);

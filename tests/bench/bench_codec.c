@@ -5,6 +5,7 @@
 #include "data/codec.h"
 #include "data/codec_wire.h"
 #include "tests/bench/bench.h"
+#include "tests/must.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -23,12 +24,6 @@ struct work {
     float *row;
     double scores[ITEMS_MOST];
 };
-
-static void must(int rc)
-{
-    if (rc)
-        abort();
-}
 
 static void decode(void *context)
 {

@@ -8,6 +8,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 #include "tests/measure.h"
+#include "tests/must.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -33,12 +34,6 @@ struct work {
     int64_t lists; /* so far */
     uint64_t events;
 };
-
-static void must(int rc)
-{
-    if (rc)
-        abort();
-}
 
 static size_t place_of(const struct ek_buf *b, const void *mark, size_t length)
 {

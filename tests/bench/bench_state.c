@@ -6,51 +6,21 @@
 #include "guard/assets.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
+#include "tests/must.h"
+#include "tests/state_world.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FEATURES = 136, ITEMS = 20, TRAINING = 3000, LISTS = 5000, ARMS = 7, LIST_MS = 1000 };
-enum { RECORDS_MAX = 4096, KEY = 40 };
-
-struct record {
-    char key[KEY];
-    uint8_t *bytes;
-    size_t length;
-};
 
 struct work {
     struct ek_assets assets;
     struct ek_guard *guard;
     struct ek_bench_list list;
     struct ek_buf message;
-    struct record record[RECORDS_MAX];
-    int records;
-    size_t bytes;
+    struct state_store store;
+    size_t bytes; /* of the last save */
 };
-
-static int count(void *to, const char *key, const void *bytes, size_t length)
-{
-    struct work *w = to;
-    (void)key;
-    (void)bytes;
-    w->bytes += length;
-    return 0;
-}
-
-static int keep(void *to, const char *key, const void *bytes, size_t length)
-{
-    struct work *w = to;
-    struct record *r = &w->record[w->records++];
-    if (!bytes || w->records == RECORDS_MAX)
-        abort();
-    snprintf(r->key, sizeof r->key, "%s", key);
-    r->bytes = ek_bench_memory(length, 1);
-    memcpy(r->bytes, bytes, length);
-    r->length = length;
-    return 0;
-}
 
 static void observe(struct work *w)
 {
@@ -59,16 +29,14 @@ static void observe(struct work *w)
     w->list.q.segments[0].value = (struct ek_text){&arms[w->list.number % ARMS], 1};
     w->list.q.time_ms = LIST_MS * w->list.number;
     ek_buf_clear(&w->message);
-    if (ek_codec_encode(w->assets.manifest, &w->list.q, EK_FEATURES_BIN, &w->message, NULL) ||
-        ek_guard_observe(w->guard, w->message.data, w->message.length, 0, NULL))
-        abort();
+    must(ek_codec_encode(w->assets.manifest, &w->list.q, EK_FEATURES_BIN, &w->message, NULL));
+    must(ek_guard_observe(w->guard, w->message.data, w->message.length, 0, NULL));
 }
 
 static void save(struct work *w, int whole)
 {
     w->bytes = 0;
-    if (ek_guard_save(w->guard, whole, NULL, 0, count, w, NULL))
-        abort();
+    must(ek_guard_save(w->guard, whole, NULL, 0, state_count, &w->bytes, NULL));
 }
 
 static void save_whole(void *context)
@@ -92,16 +60,10 @@ static void save_changed(void *context)
 static void load(void *context)
 {
     const struct work *w = context;
-    struct ek_state *state;
+    struct ek_state *state = state_of(&w->store, 1);
     struct ek_guard *g;
     enum ek_state_fit fit;
-    if (ek_state_new(&state, NULL))
-        abort();
-    for (int i = 0; i < w->records; i++)
-        if (ek_state_add(state, w->record[i].key, w->record[i].bytes, w->record[i].length, NULL))
-            abort();
-    if (ek_guard_load(&g, &w->assets, state, &fit, NULL))
-        abort();
+    must(ek_guard_load(&g, &w->assets, state, &fit, NULL));
     ek_guard_free(g);
     ek_state_free(state);
 }
@@ -113,21 +75,18 @@ static void open_work(struct work *w)
     w->assets.profile = ek_bench_list_profile(w->assets.manifest, 1, TRAINING, ITEMS, NULL);
     ek_bench_list_init(&w->list, 2);
     ek_buf_init(&w->message, 0);
-    if (ek_rules_parse(&w->assets.rules, w->assets.manifest, "bench", text, sizeof text - 1,
-                       NULL) ||
-        ek_codec_new(&w->assets.codec, w->assets.manifest, NULL, NULL, NULL) ||
-        ek_guard_new(&w->guard, &w->assets, NULL))
-        abort();
+    must(
+        ek_rules_parse(&w->assets.rules, w->assets.manifest, "bench", text, sizeof text - 1, NULL));
+    must(ek_codec_new(&w->assets.codec, w->assets.manifest, NULL, NULL, NULL));
+    must(ek_guard_new(&w->guard, &w->assets, NULL));
     for (int i = 0; i < LISTS; i++)
         observe(w);
-    if (ek_guard_save(w->guard, 1, NULL, 0, keep, w, NULL))
-        abort();
+    must(ek_guard_save(w->guard, 1, NULL, 0, state_put, &w->store, NULL));
 }
 
 static void close_work(struct work *w)
 {
-    for (int i = 0; i < w->records; i++)
-        free(w->record[i].bytes);
+    state_clear(&w->store);
     ek_guard_free(w->guard);
     ek_buf_release(&w->message);
     ek_bench_list_release(&w->list);

@@ -7,6 +7,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 #include "tests/measure.h"
+#include "tests/must.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -34,12 +35,6 @@ struct work {
     uint64_t events;
     struct ek_rng r;
 };
-
-static void must(int rc)
-{
-    if (rc)
-        abort();
-}
 
 /* Another arm each time, so that no cell sees the same few lists over and over. */
 static void set_arm(struct work *w, int i)

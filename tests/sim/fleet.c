@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "guard/fleet_decide.h"
 #include "guard/fleet_member.h"
+#include "tests/must.h"
 #include "tests/stream.h"
 
 #include <pthread.h>
@@ -76,12 +77,6 @@ struct fleet {
     uint64_t version[TIMES]; /* of the lists of a ms; 0: none yet */
     uint64_t apart;          /* lists scored under another version than others of their ms */
 };
-
-static void must(int rc)
-{
-    if (rc)
-        abort();
-}
 
 static void send_to(struct fleet *f, const void *bytes, size_t length, int to, int far_ms)
 {

@@ -6,6 +6,7 @@
 #include "guard/fleet_member.h"
 #include "offline/profile_fit.h"
 #include "tests/measure.h"
+#include "tests/must.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +14,6 @@
 #include <zstd.h>
 
 enum { ITEMS = 20, TRAINING = 600, LISTS = 100, WARM = 300, ROUNDS = 20, ZSTD_LEVEL = 3 };
-
-static void must(int rc)
-{
-    if (rc)
-        abort();
-}
 
 static struct ek_manifest *manifest_of(int features)
 {
