@@ -1,5 +1,5 @@
-/* What errors of Kafka mean in each place, the sentences that people read, and when a trouble is
- * over. */
+/* What errors of Kafka mean in each place, which of them is kept, the sentences that people read,
+ * and when a trouble is over. */
 #include "daemon/kafka_error.h"
 #include "tests/check.h"
 
@@ -18,17 +18,24 @@ START_TEST(a_code_has_a_class_for_each_place_where_it_comes)
         int err;
         const char *client, *consume, *commit, *deliver, *transaction;
     } cases[] = {
+        {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, "retriable", "retriable", "retriable", "fatal",
+         "retriable"},
+        {RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, "retriable", "retriable", "retriable", "fatal",
+         "retriable"},
         {RD_KAFKA_RESP_ERR__TRANSPORT, "retriable", "retriable", "retriable", "fatal", "retriable"},
         {RD_KAFKA_RESP_ERR__AUTHENTICATION, "retriable", "retriable", "retriable", "retriable",
          "retriable"},
         {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, "fatal", "fatal", "fatal", "fatal", "fatal"},
+        {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, "fatal", "fatal", "fatal", "fatal", "fatal"},
         {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, "retriable", "retriable", "retriable", "fatal",
          "abort"},
         {MESSAGE_TOO_LARGE, "retriable", "retriable", "retriable", "message", "abort"},
+        {RD_KAFKA_RESP_ERR__PURGE_QUEUE, "retriable", "retriable", "retriable", "abort", "fatal"},
         {RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, "retriable", "retriable", "abort", "fatal", "abort"},
         {RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED, "retriable", "abort", "retriable", "fatal", "fatal"},
         {RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "retriable", "retriable", "retriable",
          "fatal", "abort"},
+        {RD_KAFKA_RESP_ERR__FATAL, "fatal", "fatal", "fatal", "fatal", "fatal"},
         {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, "fatal", "fatal", "fatal", "fatal", "fatal"},
         {RD_KAFKA_RESP_ERR__FENCED, "fatal", "fatal", "fatal", "fatal", "fatal"},
         {RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS, "retriable", "retriable", "retriable", "fatal",
@@ -163,6 +170,22 @@ START_TEST(errors_are_counted_under_what_people_can_mend)
 }
 END_TEST
 
+START_TEST(a_fatal_error_is_kept_and_counted)
+{
+    struct ek_kafka_watch w = {.metrics = ek_metrics_new(), .role = "producer"};
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__TRANSPORT, EK_KAFKA_CLIENT, NULL);
+    ck_assert_int_eq(w.failure.code, 0);
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, "the first");
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT, "the second");
+    ck_assert_int_eq(w.failure.code, EK_EIO);
+    ck_assert_uint_eq(w.failure.flags, EK_ERR_FATAL);
+    ck_assert_str_eq(w.failure.message, "kafka: the first (_FATAL, producer, fatal)");
+    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_FATAL), 2);
+    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_RETRIABLE), 1);
+    ek_metrics_free(w.metrics);
+}
+END_TEST
+
 Suite *suite_kafka_sentence(void)
 {
     return ek_suite("kafka sentence", a_code_has_a_class_for_each_place_where_it_comes,
@@ -171,5 +194,6 @@ Suite *suite_kafka_sentence(void)
                     a_certificate_refused_after_the_handshake_is_no_broken_connection,
                     a_twin_of_a_static_member_is_named_by_what_the_two_share,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
-                    errors_are_counted_under_what_people_can_mend);
+                    errors_are_counted_under_what_people_can_mend,
+                    a_fatal_error_is_kept_and_counted);
 }
