@@ -2,6 +2,8 @@
 #ifndef EK_TESTS_STATE_CAPTURE_H
 #define EK_TESTS_STATE_CAPTURE_H
 
+#include "base/buf.h"
+#include "base/file.h"
 #include "data/capture.h"
 #include "evenkeel.h"
 #include "tests/check.h"
@@ -40,6 +42,29 @@ static inline struct ek_state *state_capture_read(const char *path)
     }
     ek_capture_close(in);
     return state;
+}
+
+/* Saves a guard as build/NAME, which must be as long as the golden file of that name. Returns what
+ * the golden file says. */
+static inline struct ek_state *state_capture_golden(struct ek_guard *g, const char *note,
+                                                    const char *name)
+{
+    struct state_capture to = {.offset = 0};
+    struct ek_buf written, golden;
+    char own[64], path[64];
+    snprintf(own, sizeof own, "build/%s", name);
+    snprintf(path, sizeof path, "tests/format/golden/%s", name);
+    ek_buf_init(&written, 0);
+    ek_buf_init(&golden, 0);
+    ck_assert_int_eq(ek_capture_create(&to.to, own, 0, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_save(g, 0, note, strlen(note), state_capture_put, &to, NULL), EK_OK);
+    ck_assert_int_eq(ek_capture_finish(to.to, NULL), EK_OK);
+    ck_assert_int_eq(ek_file_read(own, &written, NULL), EK_OK);
+    ck_assert_msg(ek_file_read(path, &golden, NULL) == EK_OK, "no %s, compare %s", path, own);
+    ck_assert_uint_eq(written.length, golden.length);
+    ek_buf_release(&written);
+    ek_buf_release(&golden);
+    return state_capture_read(path);
 }
 
 #endif

@@ -35,7 +35,7 @@ struct world {
     struct ek_rng r;
     struct shop shop;
     struct guard lists, items;
-    struct travelling way[WINDOW];
+    struct travelling memory[WINDOW], *way[WINDOW]; /* the first `open` are on it */
     int open, window, made, done;
     bool timed;              /* times pass */
     int compared, elsewhere; /* lists whose scores are the same; of another plan */
@@ -183,26 +183,16 @@ static void stream_through(struct world *w, bool shuffled)
 {
     while (w->done < LISTS) {
         while (w->open < w->window && w->made < LISTS)
-            begin(w, &w->way[w->open++], shuffled);
+            begin(w, w->way[w->open++], shuffled);
         int i = (int)ek_rng_below(&w->r, (uint64_t)w->open);
-        struct travelling *t = &w->way[i];
+        struct travelling *t = w->way[i];
         send_item(w, t);
         if (t->sent < t->list.items)
             continue;
         send_list(w, t);
         w->done++;
-        struct travelling last = w->way[--w->open];
-        w->way[w->open] = *t; /* its memory is used again */
-        *t = last;
-        /* texts are within the struct that has moved */
-        for (int k = 0; k < 2; k++) {
-            struct travelling *m = k ? &w->way[w->open] : t;
-            m->list.id = item_text(m->id);
-            m->list.segments[0].value = item_text(m->arm);
-            m->list.segments[1].value = item_text(m->market);
-            for (int n = 0; n < m->list.items; n++)
-                m->list.item_id[n] = item_text(m->item_id[n]);
-        }
+        w->way[i] = w->way[--w->open];
+        w->way[w->open] = t; /* its memory is used again */
     }
 }
 
@@ -217,8 +207,10 @@ static void run_case(const struct ek_assets *common, int number, int window, boo
     shop_open(&w.shop, 100 + (uint64_t)number, STATE_MARKETS);
     open_guard(&w.lists, common, NULL);
     open_guard(&w.items, common, &(struct ek_mapping){.layout = EK_LAYOUT_ITEM});
-    for (int i = 0; i < WINDOW; i++)
-        ek_query_init(&w.way[i].list);
+    for (int i = 0; i < WINDOW; i++) {
+        w.way[i] = &w.memory[i];
+        ek_query_init(&w.memory[i].list);
+    }
     stream_through(&w, shuffled);
     check_same(&w);
     struct ek_assembly_counts c = ek_guard_item_counts(w.items.guard);
@@ -229,7 +221,7 @@ static void run_case(const struct ek_assets *common, int number, int window, boo
     ck_assert_int_le(w.elsewhere, w.plans * window); /* those that were on their way */
     ck_assert_int_gt(w.routed, 20);
     for (int i = 0; i < WINDOW; i++)
-        ek_query_release(&w.way[i].list);
+        ek_query_release(&w.memory[i].list);
     close_guard(&w.lists);
     close_guard(&w.items);
     shop_close(&w.shop);

@@ -1,7 +1,6 @@
 /* Messages: what is read, what is refused with which words, what patching leaves alone. */
 #include "tests/check.h"
-#include "tests/pack.h"
-#include "tests/reading.h"
+#include "tests/reading_pack.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,22 +14,6 @@ static struct reading setup_with(const struct ek_mapping *mapping,
 static struct reading setup(void)
 {
     return setup_with(NULL, NULL);
-}
-
-static int decode(struct reading *b, const char *text)
-{
-    ek_pack(&b->message, text);
-    return reading_take(b, b->message.data, b->message.length);
-}
-
-static void accepts(struct reading *b, const char *text)
-{
-    reading_gave(b, text, decode(b, text));
-}
-
-static void refuses(struct reading *b, const char *text, int code, const char *message)
-{
-    reading_failed(b, text, decode(b, text), code, message);
 }
 
 START_TEST(a_usual_message_is_read_whole)

@@ -1,8 +1,7 @@
 /* Messages of one item: what is read, what is refused with which words, what patching leaves alone.
  */
 #include "tests/check.h"
-#include "tests/pack.h"
-#include "tests/reading.h"
+#include "tests/reading_pack.h"
 
 #include <math.h>
 
@@ -12,22 +11,6 @@ static const char FREE[] = "features:\n"
                            "  - {name: rating, index: 2, role: item}\n"
                            "  - {name: nights, index: 3, role: query}\n";
 static const struct ek_mapping ITEMS = {.layout = EK_LAYOUT_ITEM};
-
-static int decode(struct reading *b, const char *text)
-{
-    ek_pack(&b->message, text);
-    return reading_take(b, b->message.data, b->message.length);
-}
-
-static void accepts(struct reading *b, const char *text)
-{
-    reading_gave(b, text, decode(b, text));
-}
-
-static void refuses(struct reading *b, const char *text, int code, const char *message)
-{
-    reading_failed(b, text, decode(b, text), code, message);
-}
 
 START_TEST(an_item_is_read_with_what_is_said_of_its_list)
 {

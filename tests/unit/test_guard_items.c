@@ -3,7 +3,6 @@
  */
 #include "guard/guard_items.h"
 
-#include "base/file.h"
 #include "data/codec.h"
 #include "evenkeel.h"
 #include "guard/assets.h"
@@ -102,6 +101,27 @@ static struct ek_query *next_list(struct bench *b, int faulty)
     return q;
 }
 
+static struct ek_query *next_faulty(struct bench *b)
+{
+    struct ek_query *q;
+    do
+        q = next_list(b, 1);
+    while (!b->stream.arm_b);
+    return q;
+}
+
+/* Begins another stream, and gives a list of arm B of it. */
+static struct ek_query *start_beside(const struct bench *b, struct stream *mine)
+{
+    struct ek_query *q;
+    stream_start(mine, 99);
+    do
+        q = stream_next(mine);
+    while (!mine->arm_b);
+    item_means(q, b->assets.manifest);
+    return q;
+}
+
 static void run(struct bench *b, int lists, int faulty)
 {
     for (int n = 0; n < lists; n++) {
@@ -161,10 +181,7 @@ START_TEST(an_item_scores_as_within_its_list_and_nothing_else_of_it_changes)
     run(&b, FAULTY, 1);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
     ek_query_init(&out);
-    struct ek_query *q;
-    do
-        q = next_list(&b, 1);
-    while (!b.stream.arm_b);
+    struct ek_query *q = next_faulty(&b);
     q->has_log_means = false;
     ck_assert_int_eq(ek_scorer_score(scorer, q, route, expected, NULL), EK_OK);
     item_means(q, b.assets.manifest);
@@ -189,14 +206,9 @@ START_TEST(all_items_of_a_query_get_the_plan_that_its_first_met)
     struct bench b;
     struct stream mine;
     setup(&b);
-    stream_start(&mine, 99);
     run(&b, BEFORE, 0);
-    struct ek_query *q;
-    do
-        q = stream_next(&mine);
-    while (!mine.arm_b);
+    struct ek_query *q = start_beside(&b, &mine);
     q->id = stream_text("mine");
-    item_means(q, b.assets.manifest);
     for (int lists = 0; !b.plans && lists < FAULTY; lists++) {
         q->time_ms = 1000 * (int64_t)(b.stream.number - 1);
         if (lists % 8 == 0) { /* before its time is over, another one: as many items as it takes */
@@ -308,10 +320,7 @@ START_TEST(a_model_of_lists_wants_the_means_of_the_list)
     setup(&b);
     run(&b, BEFORE, 0);
     run(&b, FAULTY, 1);
-    struct ek_query *q;
-    do
-        q = next_list(&b, 1);
-    while (!b.stream.arm_b);
+    struct ek_query *q = next_faulty(&b);
     q->has_log_means = false;
     ek_buf_clear(&b.message);
     ek_codec_encode_item(b.assets.manifest, q, 0, EK_FEATURES_BIN, &b.message, NULL);
@@ -368,15 +377,10 @@ END_TEST
 START_TEST(a_restart_keeps_the_plan_of_a_query)
 {
     struct bench b;
+    struct stream mine;
     setup(&b);
     run(&b, BEFORE, 0);
-    struct stream mine;
-    stream_start(&mine, 99);
-    struct ek_query *q;
-    do
-        q = stream_next(&mine);
-    while (!mine.arm_b);
-    item_means(q, b.assets.manifest);
+    struct ek_query *q = start_beside(&b, &mine);
     for (int lists = 0; !b.plans && lists < FAULTY; lists++) {
         q->time_ms = 1000 * (int64_t)(b.stream.number - 1);
         snprintf(mine.id, sizeof mine.id, "mine-%d", lists);
@@ -437,34 +441,20 @@ END_TEST
 /* Twelve lists and three items of another. */
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
-    static const char path[] = "tests/format/golden/state-items-1.ekc";
-    const char *own = "build/state-items-1.ekc";
-    struct state_capture to = {.offset = 0};
     struct ek_guard *read;
     enum ek_state_fit fit;
-    struct ek_buf x, y;
     struct bench b;
     setup(&b);
     run(&b, 12, 0);
     struct ek_query *q = next_list(&b, 0);
     for (int i = 0; i < 3; i++)
         pass(&b, q, i);
-    ek_buf_init(&x, 0);
-    ek_buf_init(&y, 0);
-    ck_assert_int_eq(ek_capture_create(&to.to, own, 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_save(b.guard, 0, "items", 5, state_capture_put, &to, NULL), EK_OK);
-    ck_assert_int_eq(ek_capture_finish(to.to, NULL), EK_OK);
-    ck_assert_int_eq(ek_file_read(own, &x, NULL), EK_OK);
-    ck_assert_msg(ek_file_read(path, &y, NULL) == EK_OK, "no %s, compare %s", path, own);
-    ck_assert_uint_eq(x.length, y.length);
-    struct ek_state *state = state_capture_read(path);
+    struct ek_state *state = state_capture_golden(b.guard, "items", "state-items-1.ekc");
     ck_assert_int_eq(ek_guard_load(&read, &b.assets, state, &fit, NULL), EK_OK);
     ck_assert_int_eq(fit, EK_STATE_WHOLE);
     ck_assert_uint_eq(ek_guard_queries(read), 13);
     ek_guard_free(read);
     ek_state_free(state);
-    ek_buf_release(&x);
-    ek_buf_release(&y);
     teardown(&b);
 }
 END_TEST

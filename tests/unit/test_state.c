@@ -3,7 +3,6 @@
 #include "tests/state_capture.h"
 #include "tests/state_world.h"
 
-#include "base/file.h"
 #include "decide/detector_internal.h"
 #include "guard/guard_internal.h"
 #include "guard/recall.h"
@@ -583,30 +582,15 @@ END_TEST
 /* 150 lists, a price in cents in arm B that is routed. */
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
-    static const char path[] = "tests/format/golden/state-1.ekc";
-    const char *own = "build/state-1.ekc";
     struct bench *b = bench_of(150);
-    struct ek_buf x, y;
-    struct state_capture g = {.offset = 0};
     enum ek_state_fit fit;
-    ek_buf_init(&x, 0);
-    ek_buf_init(&y, 0);
-    ck_assert_int_eq(ek_capture_create(&g.to, own, 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_save(b->guard, 0, "offset 150", 10, state_capture_put, &g, NULL),
-                     EK_OK);
-    ck_assert_int_eq(ek_capture_finish(g.to, NULL), EK_OK);
-    ck_assert_int_eq(ek_file_read(own, &x, NULL), EK_OK);
-    ck_assert_msg(ek_file_read(path, &y, NULL) == EK_OK, "no %s, compare %s", path, own);
-    ck_assert_uint_eq(x.length, y.length);
-    struct ek_state *state = state_capture_read(path);
+    struct ek_state *state = state_capture_golden(b->guard, "offset 150", "state-1.ekc");
     struct ek_guard *read = load(state, &b->assets, &fit);
     ck_assert_int_eq(fit, EK_STATE_WHOLE);
     ck_assert_uint_eq(ek_guard_queries(read), 150);
     ck_assert_int_eq(read->plan.count, b->guard->plan.count);
     ek_guard_free(read);
     ek_state_free(state);
-    ek_buf_release(&x);
-    ek_buf_release(&y);
     bench_free(b);
 }
 END_TEST
