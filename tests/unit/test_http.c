@@ -1,4 +1,4 @@
-/* Where the HTTP interface listens; what it answers is in test_stage.c. */
+/* Where the HTTP interface listens; what it answers is in test_stage_tells.c. */
 #include "daemon/http.h"
 #include "tests/check.h"
 

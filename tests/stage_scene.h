@@ -1,0 +1,196 @@
+/* A stage in one process on generated hotel lists, against librdkafka's mock cluster. */
+#ifndef EK_TESTS_STAGE_SCENE_H
+#define EK_TESTS_STAGE_SCENE_H
+
+#include "daemon/cli.h"
+#include "daemon/http_pages.h"
+#include "daemon/kafka_mock.h"
+#include "daemon/kafka_tool.h"
+#include "daemon/stage.h"
+#include "guard/assets.h"
+#include "offline/hotel.h"
+#include "offline/profile_fit.h"
+#include "tests/check.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT_MS = 30000, LISTS = 60, TRAINING = 100, MANY = 2000 };
+
+struct scene {
+    struct ek_assets assets;
+    struct ek_hotel *hotel;
+    struct ek_mock *mock;
+    struct ek_config *config;
+    struct ek_stage *stage;
+    void (*change)(struct ek_query *q, uint64_t i); /* of each list that is sent; NULL: none */
+    int spread; /* partitions that lists are sent to in turn; 0: as the key says */
+    pthread_t thread;
+    int rc;
+    struct ek_error error;
+};
+
+static inline void train(struct scene *s, uint64_t lists)
+{
+    struct ek_profile_fit *fit;
+    struct ek_query q;
+    ck_assert_int_eq(ek_profile_fit_new(&fit, s->assets.manifest, NULL, NULL), 0);
+    ek_query_init(&q);
+    for (uint64_t i = 0; i < lists; i++) {
+        ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, NULL), 0);
+        ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), 0);
+    }
+    ek_profile_free(s->assets.profile);
+    ck_assert_int_eq(ek_profile_fit_finish(fit, &s->assets.profile, NULL), 0);
+    ek_query_release(&q);
+    ek_profile_fit_free(fit);
+}
+
+static inline void make_assets(struct scene *s)
+{
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&s->assets.manifest, "m", text, strlen(text), NULL), 0);
+    ck_assert_int_eq(ek_hotel_new(&s->hotel, 1, NULL), 0);
+    train(s, TRAINING);
+    ck_assert_int_eq(ek_rules_default(&s->assets.rules, s->assets.manifest, NULL), 0);
+    ck_assert_int_eq(ek_codec_new(&s->assets.codec, s->assets.manifest, NULL, NULL, NULL), 0);
+}
+
+static inline void set(struct scene *s, const char *key, const char *value)
+{
+    struct ek_error e;
+    ck_assert_msg(!ek_config_set(s->config, key, value, &e), "%s: %s", key, e.message);
+}
+
+static inline void make_topics(struct scene *s, int partitions)
+{
+    static const char *const topics[] = {"scored", "ranked", "ranked.dead"};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        ck_assert_int_eq(ek_mock_topic(s->mock, topics[i], partitions, NULL), 0);
+}
+
+static inline void begin_with(struct scene *s, int partitions)
+{
+    struct ek_error e;
+    memset(s, 0, sizeof *s);
+    make_assets(s);
+    ck_assert_int_eq(ek_mock_start(&s->mock, &e), 0);
+    ck_assert_int_eq(ek_config_new(&s->config, &e), 0);
+    set(s, "input.brokers", ek_mock_brokers(s->mock));
+    set(s, "input.topics", "scored");
+    set(s, "input.group", "g");
+    set(s, "output.topic", "ranked");
+    set(s, "output.dead_letter", "ranked.dead");
+    set(s, "limits.commit_every", "50ms");
+    make_topics(s, partitions);
+}
+
+static inline void begin(struct scene *s)
+{
+    begin_with(s, 1);
+}
+
+static inline void end(struct scene *s)
+{
+    ek_mock_stop(s->mock);
+    ek_config_free(s->config);
+    ek_hotel_free(s->hotel);
+    ek_assets_release(&s->assets);
+}
+
+static inline void *run(void *context)
+{
+    struct scene *s = context;
+    s->rc = ek_stage_run(s->stage, &s->error);
+    return NULL;
+}
+
+static inline void start(struct scene *s)
+{
+    struct ek_error e;
+    ck_assert_msg(!ek_stage_new(&s->stage, s->config, &s->assets, NULL, &e), "%s", e.message);
+    ck_assert_int_eq(pthread_create(&s->thread, NULL, run, s), 0);
+}
+
+static inline void join(struct scene *s)
+{
+    ek_stage_stop(s->stage);
+    ck_assert_int_eq(pthread_join(s->thread, NULL), 0);
+    ck_assert_msg(!s->rc, "%s", s->error.message);
+}
+
+static inline void finish(struct scene *s)
+{
+    join(s);
+    ek_stage_free(s->stage);
+    s->stage = NULL;
+}
+
+static inline struct ek_stage_stats wait_for(struct scene *s, uint64_t handled)
+{
+    struct ek_stage_stats t;
+    int64_t until = ek_now_ms() + WAIT_MS;
+    do {
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+        ek_stage_stats(s->stage, &t);
+    } while ((!t.ready || t.passed + t.routed + t.dead < handled) && ek_now_ms() < until);
+    ck_assert_uint_eq(t.passed + t.routed + t.dead, handled);
+    return t;
+}
+
+static inline void make_message(struct scene *s, uint64_t i, struct ek_query *q,
+                                struct ek_buf *message)
+{
+    ck_assert_int_eq(ek_hotel_list(s->hotel, i, q, NULL), 0);
+    if (s->change)
+        s->change(q, i);
+    ek_buf_clear(message);
+    ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, message, NULL), 0);
+}
+
+/* Sends lists [from, to) with every tenth one cut short. */
+static inline void feed(struct scene *s, uint64_t from, uint64_t to)
+{
+    struct ek_sender *sender;
+    struct ek_error e;
+    struct ek_query q;
+    struct ek_buf message;
+    ek_query_init(&q);
+    ek_buf_init(&message, 0);
+    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", &e), 0);
+    for (uint64_t i = from; i < to; i++) {
+        make_message(s, i, &q, &message);
+        struct ek_kafka_record r = {.partition = s->spread ? (int)(i % (uint64_t)s->spread) : -1,
+                                    .timestamp_ms = 1000 + (int64_t)i,
+                                    .key = "k",
+                                    .key_length = 1,
+                                    .bytes = message.data,
+                                    .length = message.length - (i % 10 == 9)};
+        ck_assert_int_eq(ek_sender_send(sender, &r, &e), 0);
+    }
+    ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
+    ek_sender_free(sender);
+    ek_buf_release(&message);
+    ek_query_release(&q);
+}
+
+/* So short that the mock cluster keeps all of them. */
+static inline void make_short(struct ek_query *q, uint64_t i)
+{
+    (void)i;
+    q->items = q->items > 5 ? 5 : q->items;
+}
+
+static inline bool page_has(struct ek_stage *stage, const char *path, const char *part)
+{
+    struct ek_buf body;
+    const char *type = NULL;
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(stage, path, NULL, &type, &body), 200);
+    bool found = strstr(ek_buf_string(&body), part) != NULL;
+    ek_buf_release(&body);
+    return found;
+}
+
+#endif
