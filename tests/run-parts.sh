@@ -22,31 +22,39 @@ count() { # log -> "passed failed skipped counts"
 		     END { printf "%d %d %d %d\n", p, f, s, NR }'
 }
 
-run() { # part: prints what it prints, and leaves "status seconds"
+run() { # part [wrapper]: prints what it prints, and leaves "status seconds"
 	started=$(date +%s)
-	$MAKE --no-print-directory "check-$1" 2>&1
+	${2:-} $MAKE --no-print-directory "check-$1" 2>&1
 	echo "$? $(($(date +%s) - started))" >"$LOGS/$1.end"
+}
+
+stoppable() { # command: it ends with the shell that waits for it
+	"$@" &
+	trap "kill $!; wait $!" TERM
+	wait $!
 }
 
 is_beside() { # part
 	case " $BESIDE " in *" $1 "*) true ;; *) false ;; esac
 }
 
+# Nobody is to go on when we are stopped.
 begun=
+trap 'for each in $begun; do kill "${each#*:}" 2>/dev/null; done; exit 1' INT TERM
 for part in "$@"; do
 	is_beside "$part" || continue
-	run "$part" >"$LOGS/$part.log" &
+	: >"$LOGS/$part.log" # not that of the last time, if it is this one's turn at once
+	run "$part" stoppable >>"$LOGS/$part.log" &
 	begun="$begun $part:$!"
 done
-# Nobody is to go on when we are stopped.
-trap 'for each in $begun; do kill "${each#*:}" 2>/dev/null; done; exit 1' INT TERM
 
 for part in "$@"; do
 	echo "== check-$part"
 	log=$LOGS/$part.log
 	if is_beside "$part"; then
 		pid=${begun##* "$part":}
-		tail -n +1 -f --pid="${pid%% *}" "$log"
+		tail -n +1 -f --pid="${pid%% *}" "$log" &
+		wait $!
 	else
 		run "$part" | tee "$log"
 	fi

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 from tree import Tree
 
@@ -98,16 +99,40 @@ PARTS = [
 ]
 
 
+def with_make(folder, does, beside):
+    """The environment of tests/run-parts.sh with a program in the place of make."""
+    make = os.path.join(folder, "make")
+    with open(make, "w", encoding="utf-8") as f:
+        f.write(f"#!/bin/sh\n{does}\n")
+    os.chmod(make, 0o755)
+    return {**os.environ, "MAKE": make, "BESIDE": beside, "LOGS": os.path.join(folder, "logs")}
+
+
+def soon(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def test_stop(tree, folder):
+    """A part that runs beside others, and its children, when the script is ended."""
+    mark = os.path.join(folder, "ended")
+    does = f"trap 'echo >{mark}; exit 1' TERM; echo begun; for i in $(seq 200); do sleep 0.1; done"
+    logs = os.path.join(folder, "logs", "any.log")
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, subprocess.Popen(
+            ["sh", tree.path("tests/run-parts.sh"), "any"], stdout=nowhere, env=with_make(folder, does, "any")) as script:
+        begun = soon(lambda: os.path.exists(logs) and "begun" in open(logs, encoding="utf-8").read())
+        script.terminate()
+    yield report(begun and soon(lambda: os.path.exists(mark)), "run-parts", "what runs beside others ends with it", [])
+
+
 def test_parts(tree, folder):
     """The script that adds up the parts of `make check`."""
     script = tree.path("tests/run-parts.sh")
     for (what, prints, status, last), beside in itertools.product(PARTS, ("", "any")):
-        make = os.path.join(folder, "make")
-        with open(make, "w", encoding="utf-8") as f:
-            f.write(f"#!/bin/sh\n{prints}\n")
-        os.chmod(make, 0o755)
         result = subprocess.run(["sh", script, "any"], capture_output=True, text=True, check=False,
-                                env={**os.environ, "MAKE": make, "BESIDE": beside, "LOGS": os.path.join(folder, "logs")})
+                                env=with_make(folder, prints, beside))
         lines = result.stdout.splitlines()
         yield report(result.returncode == status and lines[-len(last.splitlines()):] == last.splitlines(), "run-parts",
                      what + (", beside others" if beside else ""), lines)
@@ -120,5 +145,6 @@ def run(tree, gates):
         for name, gate in gates.items():
             results += test_gate(name, gate, copy)
         results += test_parts(tree, folder)
+        results += test_stop(tree, folder)
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
