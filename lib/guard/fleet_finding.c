@@ -44,3 +44,12 @@ void ek_fleet_finding_get(struct ek_wire_in *w, const struct ek_manifest *m, str
                            is_factor(f->factor_high) && f->share >= 0 && f->share <= 1 &&
                            isfinite(f->spread_ratio) && f->class != EK_CLASS_NONE);
 }
+
+void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *rules,
+                                  const struct ek_manifest *m)
+{
+    f->unit_count = 0;
+    if (f->class == EK_SCALE && f->query_feature < 0)
+        f->unit_count = ek_units_match(rules, m, f->feature, log(f->factor), log(f->factor_low),
+                                       log(f->factor_high), f->unit);
+}

@@ -1,6 +1,7 @@
 #include "guard/fleet_news.h"
 
 #include "base/alloc.h"
+#include "guard/fleet_finding.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,9 +107,7 @@ static void hold(struct ek_fleet_news *n, struct known *k, const struct ek_findi
     k->f.signal = SIGNAL;
     k->f.dimension = k->dimension;
     k->f.value = k->value;
-    if (f->class == EK_SCALE && f->query_feature < 0)
-        k->f.unit_count = ek_units_match(n->rules, n->manifest, f->feature, log(f->factor),
-                                         log(f->factor_low), log(f->factor_high), k->f.unit);
+    ek_fleet_finding_match_units(&k->f, n->rules, n->manifest);
 }
 
 static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)

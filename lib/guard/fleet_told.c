@@ -131,10 +131,7 @@ static void update(struct ek_fleet_told *t, struct open *o)
     o->f.episode = o->fresh ? ++t->episodes : before.episode;
     if (!o->fresh)
         o->f.since_ms = before.since_ms;
-    o->f.unit_count = 0;
-    if (o->f.class == EK_SCALE && o->f.query_feature < 0)
-        o->f.unit_count = ek_units_match(t->rules, t->manifest, o->f.feature, log(o->f.factor),
-                                         log(o->f.factor_low), log(o->f.factor_high), o->f.unit);
+    ek_fleet_finding_match_units(&o->f, t->rules, t->manifest);
 }
 
 /* Whether one that was opened later says the same of another cell. */
