@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/moved.h"
+#include "guard/event.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,9 +47,8 @@ int ek_rehearsal_end(struct ek_rehearsal *r, const struct ek_assets *assets, str
 
 void ek_rehearsal_event(struct ek_rehearsal *r, const char *json)
 {
-    static const char plan[] = "{\"event\":\"plan\"";
     r->confirmed += strstr(json, "\"state\":\"confirmed\"") != NULL;
-    r->plans += !strncmp(json, plan, sizeof plan - 1);
+    r->plans += ek_event_is(json, "plan");
     ek_told_event(&r->told, json);
 }
 

@@ -8,6 +8,7 @@
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
+#include "guard/event.h"
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
 
@@ -65,19 +66,10 @@ void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output
     s->output = output;
 }
 
-static bool is_event(const char *json, const char *kind)
-{
-    static const char begin[] = "{\"event\":\"";
-    size_t length = strlen(kind);
-    return !strncmp(json, begin, sizeof begin - 1) &&
-           !strncmp(json + sizeof begin - 1, kind, length) &&
-           json[sizeof begin - 1 + length] == '"';
-}
-
 /* All instances of a fleet tell the same findings and plans: an alert comes from one of them. */
 static bool is_alert(const struct ek_shared_guard *s, const char *json)
 {
-    bool common = is_event(json, "finding") || is_event(json, "plan");
+    bool common = ek_event_is(json, "finding") || ek_event_is(json, "plan");
     return !*s->name || s->decided_here || !common;
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/told.h"
 
 #include "data/yaml.h"
+#include "guard/event.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -36,13 +37,6 @@ static void take(struct ek_told *t, const char *episode, const char *cause, cons
     }
 }
 
-static bool is_event(const char *json, const char *kind)
-{
-    char head[40];
-    int length = snprintf(head, sizeof head, "{\"event\":\"%s\"", kind);
-    return !strncmp(json, head, (size_t)length);
-}
-
 static const char *text_of(const struct ek_node *map, const char *key)
 {
     const struct ek_node *node = ek_node_get(map, key);
@@ -61,9 +55,9 @@ static void take_drift(struct ek_told *t, const char *state, const char *text)
 
 void ek_told_event(struct ek_told *t, const char *json)
 {
-    bool drift = is_event(json, "model_drift");
+    bool drift = ek_event_is(json, "model_drift");
     struct ek_yaml *y;
-    if ((!drift && !is_event(json, "finding")) ||
+    if ((!drift && !ek_event_is(json, "finding")) ||
         ek_yaml_parse(&y, "event", json, strlen(json), NULL))
         return;
     const struct ek_node *map = ek_yaml_root(y);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int add_text(struct ek_buf *b, const char *text)
@@ -215,4 +216,11 @@ int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct 
             rc = ek_buf_printf(out, ",\"action\":\"%s\"}", ek_action_name(entry->treatment.action));
     }
     return rc ? rc : ek_buf_text(out, "]}");
+}
+
+bool ek_event_is(const char *json, const char *kind)
+{
+    char head[40];
+    int length = snprintf(head, sizeof head, "{\"event\":\"%s\"", kind);
+    return !strncmp(json, head, (size_t)length);
 }

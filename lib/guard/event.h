@@ -7,6 +7,8 @@
 #include "decide/cells.h"
 #include "decide/policy.h"
 
+#include <stdbool.h>
+
 /* What the value of a cell is called that several values share. */
 #define EK_SEGMENT_OTHER "(other)"
 
@@ -22,5 +24,7 @@ int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
                    const struct ek_cells *cells, uint64_t query, int64_t time_ms);
 int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,
                   const struct ek_plan *plan, uint64_t query, int64_t time_ms);
+/* Whether it is one of that kind: "finding", "plan", ... */
+bool ek_event_is(const char *json, const char *kind);
 
 #endif
