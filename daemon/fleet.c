@@ -7,6 +7,7 @@
 #include "daemon/instance.h"
 #include "daemon/kafka_fleet.h"
 #include "daemon/log.h"
+#include "daemon/pace.h"
 #include "guard/assets.h"
 #include "guard/fleet_decide.h"
 
@@ -16,6 +17,8 @@
 
 enum {
     SLICE_MS = 50,         /* longest wait for a record: how late a stop is seen */
+    TELL_PARTS = 4,        /* of a tick, between what is told before it is over */
+    LOOK_PARTS = 20,       /* and between looks at what others tell */
     LOG_END_MS = 500,      /* one question for the end of the plan's log */
     TELL_EVERY_MS = 60000, /* the same fault of others' records */
     OUTBOX_BYTES_MAX = 256 << 20
@@ -28,7 +31,8 @@ struct ek_fleet {
     struct ek_fleet_decider *decider;
     struct ek_fleet_duty duty;
     struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
-    int64_t tick_due_ms, look_due_ms, refused_told_ms;
+    struct ek_pace telling, deciding;
+    int64_t look_due_ms, refused_told_ms;
     int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
     bool cut_off;
     pthread_t thread;
@@ -36,6 +40,7 @@ struct ek_fleet {
     atomic_bool stopping, knows_plan;
     _Atomic uint64_t gains; /* of the first partition, ever */
     atomic_bool owned;
+    atomic_bool found;    /* something that the fleet should hear of now */
     pthread_mutex_t lock; /* of the figures */
     struct ek_fleet_figures figures;
 };
@@ -52,15 +57,32 @@ static int make_decider(struct ek_fleet *f, struct ek_error *e)
     return ek_fleet_decider_new(&f->decider, &setup, e);
 }
 
+static void on_found(void *context)
+{
+    struct ek_fleet *f = context;
+    if (!atomic_exchange(&f->found, true))
+        ek_fleet_link_wake(f->link);
+}
+
+static int join(struct ek_fleet *f, struct ek_error *e)
+{
+    const struct ek_shared_member member = {f->name, (int)f->tools.config->fleet_cells, on_found,
+                                            f};
+    return ek_shared_guard_join(f->tools.guard, &member, e);
+}
+
 static int make_parts(struct ek_fleet *f, struct ek_error *e)
 {
     const struct ek_fleet_tools *t = &f->tools;
+    int64_t tick_ms = t->config->fleet_tick_ms;
+    f->telling = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / TELL_PARTS};
+    f->deciding = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
     int rc = ek_instance_name(t->config, f->name, e);
     if (!rc)
-        rc = ek_shared_guard_join(t->guard, f->name, (int)t->config->fleet_cells, e);
-    if (!rc)
         rc = make_decider(f, e);
-    return rc ? rc : ek_fleet_link_new(&f->link, t->config, t->metrics, t->log, e);
+    if (!rc)
+        rc = ek_fleet_link_new(&f->link, t->config, t->metrics, t->log, e);
+    return rc ? rc : join(f, e);
 }
 
 int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e)
@@ -113,12 +135,12 @@ static int put(void *context, const void *bytes, size_t length)
     return rc ? rc : ek_buf_add(outbox, bytes, length);
 }
 
-static void tell_ticks(struct ek_fleet *f)
+static void tell_lists(struct ek_fleet *f, bool early)
 {
     struct ek_error e;
     size_t length;
     ek_buf_clear(&f->outbox);
-    if (ek_shared_guard_tell_fleet(f->tools.guard, put, &f->outbox, &e))
+    if (ek_shared_guard_tell_fleet(f->tools.guard, early, put, &f->outbox, &e))
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_tick_lost", e.message);
     for (size_t at = 0; at < f->outbox.length; at += length) {
         memcpy(&length, f->outbox.data + at, sizeof length);
@@ -138,12 +160,14 @@ static void tell_suspicions(struct ek_fleet *f)
                          m->item[found.feature]->name, found.signal);
 }
 
-static void decide(struct ek_fleet *f, int64_t now)
+static void decide(struct ek_fleet *f, bool early, int64_t now)
 {
     static const char key[] = "plan";
     struct ek_error e;
     ek_buf_clear(&f->plan);
-    if (ek_fleet_decider_tick(f->decider, now, &f->plan, &e))
+    int rc = early ? ek_fleet_decider_look(f->decider, now, &f->plan, &e)
+                   : ek_fleet_decider_tick(f->decider, now, &f->plan, &e);
+    if (rc)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
     else if (f->plan.length)
         ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
@@ -171,13 +195,24 @@ static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int6
         tell_refused(f, e.message);
 }
 
+/* While the decider does not know what a change is, its lists are told as they come. */
+static void heed_asks(struct ek_fleet *f)
+{
+    if (ek_shared_guard_is_asked(f->tools.guard))
+        ek_pace_ask(&f->telling);
+}
+
 static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *bytes, size_t length)
 {
     struct ek_error e;
     int64_t now = ek_now_ms();
-    if (topic == EK_TOPIC_PLAN)
+    if (topic == EK_TOPIC_PLAN) {
         hear_plan(f, bytes, length, now);
-    else if (ek_fleet_decider_take(f->decider, bytes, length, now, &e))
+        heed_asks(f);
+        return;
+    }
+    ek_pace_ask(&f->deciding);
+    if (ek_fleet_decider_take(f->decider, bytes, length, now, &e))
         tell_refused(f, e.message);
 }
 
@@ -255,13 +290,28 @@ static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_
     pthread_mutex_unlock(&f->lock);
 }
 
-static void tick(struct ek_fleet *f, int64_t now)
+static void take_turns(struct ek_fleet *f, int64_t now)
 {
-    int64_t every = f->tools.config->fleet_tick_ms;
-    f->tick_due_ms = f->tick_due_ms + every > now ? f->tick_due_ms + every : now + every;
-    tell_ticks(f);
-    if (ek_fleet_decider_decides(f->decider))
-        decide(f, now);
+    if (atomic_load(&f->found))
+        ek_pace_ask(&f->telling);
+    enum ek_pace_turn turn = ek_pace_take(&f->telling, now);
+    if (turn != EK_PACE_WAIT) {
+        atomic_store(&f->found, false);
+        tell_lists(f, turn == EK_PACE_EARLY);
+        heed_asks(f);
+    }
+    turn = ek_pace_take(&f->deciding, now);
+    if (turn != EK_PACE_WAIT && ek_fleet_decider_decides(f->decider))
+        decide(f, turn == EK_PACE_EARLY, now);
+}
+
+/* Until the next turn, or a look around. */
+static int nap_ms(const struct ek_fleet *f, int64_t now)
+{
+    int64_t tell_ms = ek_pace_left_ms(&f->telling, now);
+    int64_t left_ms = ek_pace_left_ms(&f->deciding, now);
+    left_ms = tell_ms < left_ms ? tell_ms : left_ms;
+    return left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
 }
 
 static void look_around(struct ek_fleet *f, int64_t now)
@@ -283,14 +333,12 @@ static void *run(void *context)
     const void *bytes;
     size_t length;
     while (!atomic_load(&f->stopping)) {
-        int64_t now = ek_now_ms(), left = f->tick_due_ms - now;
-        int wait = left < 0 ? 0 : left < SLICE_MS ? (int)left : SLICE_MS;
-        enum ek_fleet_topic topic = ek_fleet_link_next(f->link, wait, &bytes, &length);
+        int wait_ms = nap_ms(f, ek_now_ms());
+        enum ek_fleet_topic topic = ek_fleet_link_next(f->link, wait_ms, &bytes, &length);
         if (topic != EK_TOPIC_NONE)
             hear(f, topic, bytes, length);
-        now = ek_now_ms();
-        if (now >= f->tick_due_ms)
-            tick(f, now);
+        int64_t now = ek_now_ms();
+        take_turns(f, now);
         if (topic == EK_TOPIC_NONE || now >= f->look_due_ms)
             look_around(f, now);
     }

@@ -24,6 +24,7 @@ struct ek_fleet_link {
     struct ek_log *log;
     struct ek_kafka_watch reading, writing;
     rd_kafka_t *reader, *writer;
+    rd_kafka_queue_t *records; /* of the reader */
     rd_kafka_message_t *current;
     char ticks[EK_FLEET_TOPIC_BYTES];
     int64_t position; /* in the plan's log: of the next record; -1 not known yet */
@@ -90,8 +91,10 @@ static int make_reader(struct ek_fleet_link *l, struct ek_error *e)
                                            {"max.partition.fetch.bytes", "8388608"},
                                            {NULL, NULL}};
     int rc = make_client(&l->reader, RD_KAFKA_CONSUMER, l->config, own, &l->reading, e);
-    if (!rc)
+    if (!rc) {
         rd_kafka_poll_set_consumer(l->reader);
+        l->records = rd_kafka_queue_get_consumer(l->reader);
+    }
     return rc;
 }
 
@@ -148,6 +151,7 @@ void ek_fleet_link_free(struct ek_fleet_link *l)
         rd_kafka_destroy(l->writer);
     }
     if (l->reader) {
+        rd_kafka_queue_destroy(l->records);
         rd_kafka_consumer_close(l->reader);
         rd_kafka_destroy(l->reader);
     }
@@ -336,6 +340,11 @@ enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, con
     *bytes = m->payload;
     *length = m->len;
     return topic;
+}
+
+void ek_fleet_link_wake(struct ek_fleet_link *l)
+{
+    rd_kafka_queue_yield(l->records);
 }
 
 void ek_fleet_link_hear_ticks(struct ek_fleet_link *l, bool hear)

@@ -5,7 +5,8 @@
  * transactional one: what instances say belongs to no message, must not wait for one, and may be
  * lost. Nothing here waits for a broker but where it says so; a record that does not get out within
  * fleet.silent is lost and counted. No error ends anything: each is told once, until it is over.
- * Owner: the caller; config, metrics and log must outlive it. Threads: one at a time.
+ * Owner: the caller; config, metrics and log must outlive it. Threads: one at a time, but for
+ * ek_fleet_link_wake.
  */
 #ifndef EK_DAEMON_KAFKA_FLEET_H
 #define EK_DAEMON_KAFKA_FLEET_H
@@ -36,6 +37,8 @@ int ek_fleet_link_prepare(struct ek_fleet_link *l, int wait_ms, bool *ready, str
  * good until the next call. */
 enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, const void **bytes,
                                        size_t *length);
+/* Ends a wait in ek_fleet_link_next, the next one if there is none. Any thread. */
+void ek_fleet_link_wake(struct ek_fleet_link *l);
 /* Whether ticks are read, too, from their end on. */
 void ek_fleet_link_hear_ticks(struct ek_fleet_link *l, bool hear);
 /* Whether the plan's log was read to where it ends now. Asks a broker, for at most wait_ms. */

@@ -177,7 +177,7 @@ static const struct ek_option OPTIONS[] = {
      .initial = "1s",
      .low = 100,
      .high = SECONDS(60),
-     .help = "how often they do, and how often the plan is told"},
+     .help = "how often they do, and how often the plan is told, unless there is news"},
     {.key = "fleet.silent",
      .type = EK_OPTION_DURATION,
      AT(fleet_silent_ms),

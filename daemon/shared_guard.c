@@ -13,7 +13,6 @@
 #include "guard/guard_fleet.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 struct ek_shared_guard {
@@ -25,10 +24,9 @@ struct ek_shared_guard {
     struct ek_output *output;
     int64_t ahead_ms; /* of the wall to the clock that nobody sets, when it began */
     /* In a fleet. */
-    char name[EK_FLEET_NAME_MAX + 1]; /* "": in none */
-    int cells;
-    uint64_t start;    /* of the guard as a member: each has a later one */
-    bool decided_here; /* the plan that was heard last */
+    struct ek_shared_member member; /* name NULL: in none */
+    uint64_t start;                 /* of the guard as a member: each has a later one */
+    bool decided_here;              /* the plan that was heard last */
 };
 
 int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
@@ -70,7 +68,7 @@ void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output
 static bool is_alert(const struct ek_shared_guard *s, const char *json)
 {
     bool common = ek_event_is(json, "finding") || ek_event_is(json, "plan");
-    return !*s->name || s->decided_here || !common;
+    return !s->member.name || s->decided_here || !common;
 }
 
 static void tell_one(struct ek_shared_guard *s, const char *json)
@@ -129,6 +127,8 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
             take(s, l, now_ms);
         tell(s);
     }
+    if (ek_guard_has_found(s->guard))
+        s->member.found(s->member.context);
     show_progress(s);
     pthread_mutex_unlock(&s->lock);
 }
@@ -138,13 +138,13 @@ static int join_fleet(struct ek_shared_guard *s, struct ek_error *e)
 {
     uint64_t now = (uint64_t)ek_wall_ms();
     s->start = now > s->start ? now : s->start + 1;
-    return ek_guard_join(s->guard, s->name, s->start, s->cells, e);
+    return ek_guard_join(s->guard, s->member.name, s->start, s->member.cells, e);
 }
 
 /* A guard that has taken the place of another one is no instance yet. */
 static int stay_in_fleet(struct ek_shared_guard *s, struct ek_error *e)
 {
-    return *s->name && !ek_guard_plans(s->guard) ? join_fleet(s, e) : EK_OK;
+    return s->member.name && !ek_guard_plans(s->guard) ? join_fleet(s, e) : EK_OK;
 }
 
 int ek_shared_guard_hold(struct ek_shared_guard *s,
@@ -201,21 +201,29 @@ int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board)
     return rc;
 }
 
-int ek_shared_guard_join(struct ek_shared_guard *s, const char *name, int cells, struct ek_error *e)
+int ek_shared_guard_join(struct ek_shared_guard *s, const struct ek_shared_member *member,
+                         struct ek_error *e)
 {
-    snprintf(s->name, sizeof s->name, "%s", name);
-    s->cells = cells;
+    s->member = *member;
     return stay_in_fleet(s, e);
 }
 
-int ek_shared_guard_tell_fleet(struct ek_shared_guard *s,
+bool ek_shared_guard_is_asked(struct ek_shared_guard *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool asked = ek_guard_is_asked(s->guard);
+    pthread_mutex_unlock(&s->lock);
+    return asked;
+}
+
+int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
                                int (*write)(void *context, const void *bytes, size_t length),
                                void *context, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
     int rc = stay_in_fleet(s, e);
     if (!rc)
-        rc = ek_guard_tell_fleet(s->guard, write, context, e);
+        rc = ek_guard_tell_fleet(s->guard, early, write, context, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

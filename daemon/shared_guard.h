@@ -54,14 +54,24 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
                          struct ek_error *e);
 /* ek_board_step for a board of the guard's traffic. */
 int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board);
+/* How the guard takes part in a fleet: as in struct ek_fleet_member_setup, and whom it tells that
+ * the fleet should hear of something before the next tick, from any thread, perhaps often. */
+struct ek_shared_member {
+    const char *name; /* good as long as the guard is used */
+    int cells;
+    void (*found)(void *context);
+    void *context;
+};
 /* The guard, and whichever takes its place, is an instance of a fleet (guard/guard_fleet.h). Before
  * the first list. */
-int ek_shared_guard_join(struct ek_shared_guard *s, const char *name, int cells,
+int ek_shared_guard_join(struct ek_shared_guard *s, const struct ek_shared_member *member,
                          struct ek_error *e);
 /* As ek_guard_tell_fleet; `write` must not wait for anything. */
-int ek_shared_guard_tell_fleet(struct ek_shared_guard *s,
+int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
                                int (*write)(void *context, const void *bytes, size_t length),
                                void *context, struct ek_error *e);
+/* As ek_guard_is_asked. */
+bool ek_shared_guard_is_asked(struct ek_shared_guard *s);
 /* As ek_guard_hear_plan. Findings and plans are alerts where we have decided on them. */
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
                               int64_t now_ms, bool decided_here, struct ek_error *e);

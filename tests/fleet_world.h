@@ -31,6 +31,7 @@ struct fleet_instance {
     struct ek_fleet_member *member;
     int64_t stream_ms;
     bool cut;  /* hears of no plans */
+    bool idle; /* has no lists */
     int local; /* lists at its first suspicion of its own, -1: none yet */
     char name[16];
 };
@@ -47,6 +48,7 @@ struct fleet {
     int64_t clock_ms;
     struct fleet_record *log; /* of ticks, not delivered yet */
     int records, room;
+    int published; /* plans */
     /* what becomes of a record: how many copies arrive, and how many ticks late each */
     int (*fate)(struct fleet *f, int *late);
     struct ek_rng rng;
@@ -136,20 +138,28 @@ static inline int fleet_write(void *context, const void *bytes, size_t length)
     return EK_OK;
 }
 
-static inline void fleet_observe(struct fleet *f, int i, fleet_fault *harm)
+static inline void fleet_lists(struct fleet *f, int i, int lists, fleet_fault *harm)
 {
     struct fleet_instance *o = &f->instance[i];
     struct ek_finding told;
-    for (int n = 0; n < f->tick_lists; n++) {
+    for (int n = 0; n < lists && !o->idle; n++) {
         struct ek_query *q = stream_next(&o->stream);
         if (harm)
             harm(f, i, q);
         o->stream_ms = q->time_ms;
         ck_assert_int_eq(ek_detector_observe(o->detector, q, q->time_ms, NULL), EK_OK);
-        while (ek_detector_next(o->detector, &told))
+        while (ek_detector_next(o->detector, &told)) {
+            ek_fleet_member_found(o->member, &told);
             if (told.state == EK_SUSPECTED && o->local < 0)
                 o->local = (int)o->stream.number - f->since;
+        }
     }
+}
+
+static inline void fleet_observe(struct fleet *f, int i, fleet_fault *harm)
+{
+    struct fleet_instance *o = &f->instance[i];
+    fleet_lists(f, i, f->tick_lists, harm);
     f->teller = i;
     ck_assert_int_eq(ek_fleet_member_tick(o->member, o->stream_ms, fleet_write, f, NULL), EK_OK);
 }
@@ -177,6 +187,7 @@ static inline void fleet_deliver(struct fleet *f)
 /* A plan record goes to all who hear. */
 static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
 {
+    f->published++;
     for (int d = 0; d < FLEET_DECIDERS; d++)
         if (f->decider[d] && !f->dead[d] && !f->deaf[d])
             ck_assert_int_eq(
@@ -189,12 +200,15 @@ static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
                              EK_OK);
 }
 
-static inline void fleet_decide(struct fleet *f, int d)
+typedef int fleet_decision(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
+                           struct ek_error *e);
+
+static inline void fleet_decide(struct fleet *f, int d, fleet_decision *decide)
 {
     struct ek_buf record;
     struct ek_finding told;
     ek_buf_init(&record, 0);
-    ck_assert_int_eq(ek_fleet_decider_tick(f->decider[d], f->clock_ms, &record, NULL), EK_OK);
+    ck_assert_int_eq(decide(f->decider[d], f->clock_ms, &record, NULL), EK_OK);
     if (record.length)
         fleet_publish(f, &record);
     ek_buf_release(&record);
@@ -202,7 +216,7 @@ static inline void fleet_decide(struct fleet *f, int d)
         f->last[told.state] = told;
         f->count[told.state]++;
         if (f->first[told.state] < 0)
-            f->first[told.state] = f->ticks * f->tick_lists - f->since;
+            f->first[told.state] = (int)f->instance[0].stream.number - f->since;
     }
 }
 
@@ -215,7 +229,23 @@ static inline void fleet_tick(struct fleet *f, fleet_fault *harm)
     fleet_deliver(f);
     for (int d = 0; d < FLEET_DECIDERS; d++)
         if (f->decider[d] && !f->dead[d])
-            fleet_decide(f, d);
+            fleet_decide(f, d, ek_fleet_decider_tick);
+}
+
+/* Between two ticks: so many lists of each, what cannot wait is told, and the first decider looks
+ * at it. */
+static inline void fleet_between(struct fleet *f, int lists, fleet_fault *harm)
+{
+    for (int i = 0; i < f->instances; i++) {
+        struct fleet_instance *o = &f->instance[i];
+        fleet_lists(f, i, lists, harm);
+        f->teller = i;
+        if (ek_fleet_member_has_found(o->member) || ek_fleet_member_is_asked(o->member))
+            ck_assert_int_eq(ek_fleet_member_early(o->member, o->stream_ms, fleet_write, f, NULL),
+                             EK_OK);
+    }
+    fleet_deliver(f);
+    fleet_decide(f, 0, ek_fleet_decider_look);
 }
 
 static inline void fleet_run(struct fleet *f, int ticks, fleet_fault *harm)

@@ -21,6 +21,7 @@ struct row {
 /* How far an instance has answered. */
 struct teller {
     uint64_t start, next; /* of its run; row that was not seen yet */
+    bool answered;
 };
 
 struct suspicion {
@@ -121,6 +122,12 @@ void ek_fleet_case_suspect(struct ek_fleet_case *c, const struct ek_fleet_alarm 
         c->suspicion[c->suspicions++] = (struct suspicion){a->place, a->bet, time_ms};
 }
 
+void ek_fleet_case_answered(struct ek_fleet_case *c, int instance)
+{
+    c->answered += !c->teller[instance].answered;
+    c->teller[instance].answered = true;
+}
+
 int ek_fleet_case_row(struct ek_fleet_case *c, struct ek_fleet_pool *pool, int instance,
                       uint64_t start, const struct ek_fleet_row *row)
 {
@@ -130,8 +137,8 @@ int ek_fleet_case_row(struct ek_fleet_case *c, struct ek_fleet_pool *pool, int i
         return EK_OK;
     if (start == teller->start && row->number < teller->next)
         return EK_OK;
-    c->answered += !teller->next;
-    *teller = (struct teller){start, row->number + 1};
+    teller->start = start;
+    teller->next = row->number + 1;
     struct row *to = &c->row[c->rows];
     *to = (struct row){.time_ms = row->time_ms,
                        .key = ek_hash(&row->number, sizeof row->number, (uint64_t)instance),
@@ -236,6 +243,15 @@ int ek_fleet_case_tick(struct ek_fleet_case *c, const struct ek_fleet_pool *pool
     if (c->waited > EK_FLEET_WAIT_TICKS)
         open_until(c, pool, INT64_MAX); /* no later list came */
     return c->suspicions || ek_detector_changes(c->detector) || c->waited <= EK_FLEET_WAIT_TICKS;
+}
+
+int ek_fleet_case_look(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, int instances)
+{
+    struct ek_finding found;
+    if (!c->begun && c->answered < instances)
+        return EK_OK;
+    c->begun = true;
+    return ek_detector_confirmed(c->detector, 0, &found) ? EK_OK : take_rows(c, pool);
 }
 
 int ek_fleet_case_finding(const struct ek_fleet_case *c, struct ek_fleet_pool *pool, int at,

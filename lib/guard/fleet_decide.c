@@ -191,6 +191,7 @@ static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t lengt
     r.start = rows.head.start;
     if (!r.of || ek_fleet_case_number(r.of) != rows.ask || r.instance < 0)
         return EK_OK;
+    ek_fleet_case_answered(r.of, r.instance);
     rc = ek_fleet_rows_tell(&rows, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
@@ -293,14 +294,17 @@ static void pool(struct ek_fleet_decider *d)
 }
 
 /* Failing to take rows for want of memory ends the case: it is suspected again if it lasts. */
-static void look_at_cases(struct ek_fleet_decider *d, int64_t clock_ms)
+static void look_at_cases(struct ek_fleet_decider *d, bool tick, int instances)
 {
-    int instances = ek_fleet_pool_instances(d->pool, clock_ms);
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
-        if (d->open[i] && ek_fleet_case_tick(d->open[i], d->pool, instances) <= 0) {
-            ek_fleet_case_free(d->open[i]);
-            d->open[i] = NULL;
-        }
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++) {
+        struct ek_fleet_case *c = d->open[i];
+        bool goes_on = !c || (tick ? ek_fleet_case_tick(c, d->pool, instances) > 0
+                                   : !ek_fleet_case_look(c, d->pool, instances));
+        if (goes_on)
+            continue;
+        ek_fleet_case_free(c);
+        d->open[i] = NULL;
+    }
 }
 
 static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
@@ -356,18 +360,19 @@ static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_
 }
 
 /* A plan that differs from the one published is the next version, and holds a little later than
- * the newest list anybody has seen: so it can be there when its first list comes. */
-static void number(struct ek_fleet_decider *d)
+ * the newest list anybody has seen: so it can be there when its first list comes. Whether it is. */
+static bool number(struct ek_fleet_decider *d)
 {
     int64_t from = d->time_ms + EK_FLEET_LEAD_MS;
     bool changed = d->plan.version != d->published;
     if (!changed && !d->renewed)
-        return;
+        return false;
     if (!d->renewed)
         d->version = (d->version > d->order.version ? d->version : d->order.version) + 1;
     d->from_ms = from > d->from_ms ? from : d->from_ms;
     d->published = d->plan.version;
     d->renewed = false;
+    return true;
 }
 
 /* As many of each as the history of a case can hold of all. */
@@ -389,18 +394,42 @@ static bool knows_time(struct ek_fleet_decider *d, int64_t clock_ms)
     return d->time_ms && (settled || d->taken_ms + FRESH_MS >= d->began_ms);
 }
 
+/* Decides, where it is to. *news: what others should not wait a tick for. Whether there is a plan
+ * to be written. */
+static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool *news)
+{
+    bool timed = knows_time(d, clock_ms);
+    uint64_t told = ek_fleet_told_count(d->told);
+    pool(d);
+    if (!d->decides || !timed) /* without a list there is no moment to begin at */
+        return false;
+    int instances = ek_fleet_pool_instances(d->pool, clock_ms);
+    d->rows = rows_each(instances);
+    look_at_cases(d, tick, instances);
+    merge(d, clock_ms);
+    ek_plan_expire(&d->plan, d->time_ms);
+    bool changed = number(d);
+    *news = changed || ek_fleet_told_count(d->told) != told;
+    return true;
+}
+
+static int publish(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
+                   struct ek_error *e)
+{
+    return write_record(d, clock_ms, out) ? ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet")
+                                          : EK_OK;
+}
+
 int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                           struct ek_error *e)
 {
-    bool timed = knows_time(d, clock_ms);
-    pool(d);
-    if (!d->decides || !timed) /* without a list there is no moment to begin at */
-        return EK_OK;
-    d->rows = rows_each(ek_fleet_pool_instances(d->pool, clock_ms));
-    look_at_cases(d, clock_ms);
-    merge(d, clock_ms);
-    ek_plan_expire(&d->plan, d->time_ms);
-    number(d);
-    return write_record(d, clock_ms, out) ? ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet")
-                                          : EK_OK;
+    bool news;
+    return decide(d, clock_ms, true, &news) ? publish(d, clock_ms, out, e) : EK_OK;
+}
+
+int ek_fleet_decider_look(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
+                          struct ek_error *e)
+{
+    bool news;
+    return decide(d, clock_ms, false, &news) && news ? publish(d, clock_ms, out, e) : EK_OK;
 }

@@ -8,8 +8,11 @@
  * evidence (guard/fleet_pool.h), and what it is by the lists of all (guard/fleet_case.h).
  * Whoever begins to decide goes on with the plan and the findings of the log, at the next version;
  * what nobody proposes within EK_FLEET_GONE_MS has recovered meanwhile.
- * Times: clock_ms is the caller's, the plan is in the time of the stream. Owner: the caller. One
- * thread at a time. Manifest, profile, rules must outlive it.
+ * It may look at what has come at any moment. That an instance ends a tick early because its
+ * evidence is high raises no false alarm: R takes the step (R + n) exp(sum) (decide/tick.h), and
+ * then it is the large sums that have few lists n. Signs of life, and numbers that every list
+ * changes, wait for the tick. Times: clock_ms is the caller's, the plan is in the time of the
+ * stream. Owner: the caller. One thread at a time. Manifest, profile, rules must outlive it.
  */
 #ifndef EK_GUARD_FLEET_DECIDE_H
 #define EK_GUARD_FLEET_DECIDE_H
@@ -58,6 +61,10 @@ bool ek_fleet_decider_decides(const struct ek_fleet_decider *d);
  * once it knows the time of the stream.
  * EK_ENOMEM, EK_ELIMIT of the buffer. */
 int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
+                          struct ek_error *e);
+/* Between two ticks: looks at what has come, and adds a record only when that changes the plan, or
+ * shows that something has begun or is over. As ek_fleet_decider_tick else. */
+int ek_fleet_decider_look(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                           struct ek_error *e);
 
 /* The next that was found, oldest first; 0 when there is none. Episodes are those of the fleet, the

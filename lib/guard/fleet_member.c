@@ -16,6 +16,7 @@ struct ek_fleet_member {
     struct ek_buf record;
     struct ek_fleet_answer answer[EK_FLEET_ASKS_MAX]; /* as far as `answers` */
     int answers;
+    bool found; /* something that was not told yet */
 };
 
 int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
@@ -62,8 +63,8 @@ static struct ek_fleet_answer answer_to(const struct ek_fleet_member *m, int fea
     for (int i = 0; i < m->answers; i++)
         if (m->answer[i].feature == feature && m->answer[i].number == ask->number)
             return m->answer[i];
-    return (struct ek_fleet_answer){feature, ask->number, 0,
-                                    ek_detector_tracked(m->detector, feature), 0};
+    return (struct ek_fleet_answer){
+        feature, ask->number, 0, ek_detector_tracked(m->detector, feature), 0, false};
 }
 
 /* What is asked now; how far it was answered stays known. */
@@ -81,23 +82,80 @@ static void take_asks(struct ek_fleet_member *m)
     m->answers = asks;
 }
 
+void ek_fleet_member_found(struct ek_fleet_member *m, const struct ek_finding *f)
+{
+    m->found |= f->state != EK_UPDATED; /* better numbers can wait */
+}
+
+bool ek_fleet_member_has_found(const struct ek_fleet_member *m)
+{
+    return m->found;
+}
+
+bool ek_fleet_member_is_asked(const struct ek_fleet_member *m)
+{
+    return ek_fleet_plans_wonder(m->plans);
+}
+
+/* Where records go. */
+struct outlet {
+    int (*write)(void *context, const void *bytes, size_t length);
+    void *context;
+};
+
+static int write_record(struct ek_fleet_member *m, const struct outlet *out)
+{
+    return out->write(out->context, m->record.data, m->record.length);
+}
+
+static int write_sums(struct ek_fleet_member *m, const struct outlet *out)
+{
+    m->head.number++;
+    m->found = false;
+    ek_buf_clear(&m->record);
+    int rc = ek_fleet_tick_write(m->detector, &m->head, m->cells, &m->record);
+    ek_tick_clear(ek_detector_tick(m->detector));
+    return rc ? rc : write_record(m, out);
+}
+
+/* all: also of what has no new lists. */
+static int write_answers(struct ek_fleet_member *m, bool all, const struct outlet *out)
+{
+    int rc = EK_OK;
+    for (int i = 0; i < m->answers && !rc; i++) {
+        if (!all && !ek_fleet_rows_due(m->detector, &m->answer[i]))
+            continue;
+        ek_buf_clear(&m->record);
+        rc = ek_fleet_rows_write(m->detector, &m->head, &m->answer[i], &m->record);
+        if (!rc)
+            rc = write_record(m, out);
+    }
+    return rc;
+}
+
+/* An instance is known by its first tick, so answers never come before that. */
+static int tell(struct ek_fleet_member *m, int64_t stream_ms, bool tick, const struct outlet *out,
+                struct ek_error *e)
+{
+    m->head.time_ms = stream_ms;
+    take_asks(m);
+    int rc = tick ? write_sums(m, out) : EK_OK;
+    if (!rc)
+        rc = write_answers(m, tick, out);
+    return rc ? ek_fail(e, rc, "a tick of the fleet could not be written") : EK_OK;
+}
+
 int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
                          int (*write)(void *context, const void *bytes, size_t length),
                          void *context, struct ek_error *e)
 {
-    m->head.number++;
-    m->head.time_ms = stream_ms;
-    take_asks(m);
-    ek_buf_clear(&m->record);
-    int rc = ek_fleet_tick_write(m->detector, &m->head, m->cells, &m->record);
-    ek_tick_clear(ek_detector_tick(m->detector));
-    if (!rc)
-        rc = write(context, m->record.data, m->record.length);
-    for (int i = 0; i < m->answers && !rc; i++) {
-        ek_buf_clear(&m->record);
-        rc = ek_fleet_rows_write(m->detector, &m->head, &m->answer[i], &m->record);
-        if (!rc)
-            rc = write(context, m->record.data, m->record.length);
-    }
-    return rc ? ek_fail(e, rc, "a tick of the fleet could not be written") : EK_OK;
+    return tell(m, stream_ms, true, &(struct outlet){write, context}, e);
+}
+
+int ek_fleet_member_early(struct ek_fleet_member *m, int64_t stream_ms,
+                          int (*write)(void *context, const void *bytes, size_t length),
+                          void *context, struct ek_error *e)
+{
+    bool tick = m->found || !m->head.number;
+    return tell(m, stream_ms, tick, &(struct outlet){write, context}, e);
 }

@@ -1,4 +1,5 @@
-/* An instance of a fleet: what it writes at each tick and what it does with the decider's plan.
+/* An instance of a fleet: what it writes, at each tick and, where that should not wait for the
+ * next, between two; and what it does with the decider's plan.
  *
  * Its findings stay its own; what is done about them is the plan's, which is the same for all.
  * Owner: the caller, who lets it go before the detector. One thread at a time, that of the
@@ -30,6 +31,17 @@ void ek_fleet_member_free(struct ek_fleet_member *m);
 int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
                          int (*write)(void *context, const void *bytes, size_t length),
                          void *context, struct ek_error *e);
+/* The detector has told this: what has changed should not wait. */
+void ek_fleet_member_found(struct ek_fleet_member *m, const struct ek_finding *f);
+/* Whether something was found since the last tick. */
+bool ek_fleet_member_has_found(const struct ek_fleet_member *m);
+/* Whether the decider needs lists to tell what something is. */
+bool ek_fleet_member_is_asked(const struct ek_fleet_member *m);
+/* Between two ticks: a tick before its time where something was found, else the lists that are
+ * asked for, as far as there are new ones. As ek_fleet_member_tick. */
+int ek_fleet_member_early(struct ek_fleet_member *m, int64_t stream_ms,
+                          int (*write)(void *context, const void *bytes, size_t length),
+                          void *context, struct ek_error *e);
 /* The plans of the fleet here; it takes the records of the plan's log. */
 struct ek_fleet_plans *ek_fleet_member_plans(struct ek_fleet_member *m);
 

@@ -124,6 +124,8 @@ uint64_t ek_fleet_plans_late(const struct ek_fleet_plans *p);
 uint64_t ek_fleet_plans_missed(const struct ek_fleet_plans *p);
 /* What the decider asks for; `feature` is its name in the manifest. Returns how many. */
 int ek_fleet_plans_asks(const struct ek_fleet_plans *p, struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX]);
+/* Whether it asks for lists of a feature that no finding of the fleet is about here. */
+bool ek_fleet_plans_wonder(const struct ek_fleet_plans *p);
 const struct ek_fleet_order *ek_fleet_plans_order(const struct ek_fleet_plans *p);
 
 #endif

@@ -219,6 +219,22 @@ int ek_fleet_plans_asks(const struct ek_fleet_plans *p, struct ek_fleet_ask ask[
     return p->asks;
 }
 
+static bool is_found(const struct ek_fleet_plans *p, struct ek_text feature)
+{
+    for (int i = 0; i < p->claims; i++)
+        if (!ek_text_compare(feature, p->manifest->item[p->claim[i].feature]->name))
+            return true;
+    return false;
+}
+
+bool ek_fleet_plans_wonder(const struct ek_fleet_plans *p)
+{
+    for (int i = 0; i < p->asks; i++)
+        if (!is_found(p, p->ask[i].feature))
+            return true;
+    return false;
+}
+
 const struct ek_fleet_order *ek_fleet_plans_order(const struct ek_fleet_plans *p)
 {
     return &p->order;

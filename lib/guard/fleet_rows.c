@@ -45,6 +45,12 @@ static void put_row(struct ek_wire_out *w, const struct ek_detector *d,
         ek_wire_put_f32(w, row.query[i]);
 }
 
+bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_answer *answer)
+{
+    uint64_t first;
+    return !answer->begun || ek_detector_rows(d, &first) > answer->next;
+}
+
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
                         struct ek_fleet_answer *answer, struct ek_buf *out)
 {
@@ -63,8 +69,10 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     for (uint64_t i = first; i < end; i++)
         put_row(&w, d, &h.dimensions, answer, i);
     int rc = ek_wire_seal(&w);
-    if (!rc)
+    if (!rc) {
         answer->next = end;
+        answer->begun = true;
+    }
     return rc;
 }
 

@@ -31,8 +31,12 @@ struct ek_fleet_answer {
     uint64_t next;   /* row from which on nothing was told yet */
     float level;     /* tracked at the first answer; taken off */
     int rows;        /* told in a record at most, the newest */
+    bool begun;      /* there was one */
 };
 
+/* Whether there is something to say since the last answer: at first there is, if only that there
+ * are no rows. */
+bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_answer *answer);
 /* Adds the record of the rows since the last answer. `head` as for ek_fleet_tick_write. */
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
                         struct ek_fleet_answer *answer, struct ek_buf *out);

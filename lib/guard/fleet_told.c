@@ -92,6 +92,11 @@ int ek_fleet_told_next(struct ek_fleet_told *t, struct ek_finding *out)
     return 1;
 }
 
+uint64_t ek_fleet_told_count(const struct ek_fleet_told *t)
+{
+    return t->told;
+}
+
 void ek_fleet_told_begin(struct ek_fleet_told *t)
 {
     for (int i = 0; i < t->count; i++)

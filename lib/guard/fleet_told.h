@@ -35,5 +35,7 @@ void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm 
 void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_wire_out *w,
                        const struct ek_fleet_dimensions *d);
 int ek_fleet_told_next(struct ek_fleet_told *t, struct ek_finding *out);
+/* How many there were for it, ever. */
+uint64_t ek_fleet_told_count(const struct ek_fleet_told *t);
 
 #endif

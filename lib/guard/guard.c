@@ -192,7 +192,7 @@ static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query
     return !rc && changed ? ek_guard_tell_plan(g, query) : rc;
 }
 
-/* In a fleet the decider hears of them with the next tick, and acts. */
+/* In a fleet it is the decider who acts. */
 static int take_findings(struct ek_guard *g)
 {
     struct ek_finding f;
@@ -200,7 +200,9 @@ static int take_findings(struct ek_guard *g)
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
         ek_open_findings_take(&g->open, &f);
-        if (!g->member)
+        if (g->member)
+            ek_fleet_member_found(g->member, &f);
+        else
             rc = act_on(g, &f, query);
     }
     if (!rc && expire(g))

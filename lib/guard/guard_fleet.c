@@ -17,11 +17,22 @@ int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cell
     return rc;
 }
 
-int ek_guard_tell_fleet(struct ek_guard *g,
+int ek_guard_tell_fleet(struct ek_guard *g, bool early,
                         int (*write)(void *context, const void *bytes, size_t length),
                         void *context, struct ek_error *e)
 {
-    return ek_fleet_member_tick(g->member, g->time_ms, write, context, e);
+    return early ? ek_fleet_member_early(g->member, g->time_ms, write, context, e)
+                 : ek_fleet_member_tick(g->member, g->time_ms, write, context, e);
+}
+
+bool ek_guard_has_found(const struct ek_guard *g)
+{
+    return g->member && ek_fleet_member_has_found(g->member);
+}
+
+bool ek_guard_is_asked(const struct ek_guard *g)
+{
+    return g->member && ek_fleet_member_is_asked(g->member);
 }
 
 /* What is done about it follows from the rules, which all instances have alike. */

@@ -12,13 +12,20 @@
 #include "evenkeel.h"
 #include "guard/fleet_member.h"
 
+#include <stdbool.h>
+
 /* name, start, cells: as in struct ek_fleet_member_setup. Once for a guard. */
 int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
                   struct ek_error *e);
-/* To be called at each tick; as ek_fleet_member_tick. */
-int ek_guard_tell_fleet(struct ek_guard *g,
+/* To be called at each tick, and `early` between two where one of the next two functions says so;
+ * as ek_fleet_member_tick and ek_fleet_member_early. */
+int ek_guard_tell_fleet(struct ek_guard *g, bool early,
                         int (*write)(void *context, const void *bytes, size_t length),
                         void *context, struct ek_error *e);
+/* Whether a list has shown something that the fleet should hear of before the next tick. */
+bool ek_guard_has_found(const struct ek_guard *g);
+/* Whether the decider waits for lists, as it does until it knows what has happened. */
+bool ek_guard_is_asked(const struct ek_guard *g);
 /* The next record of the plan's log, at clock_ms of the caller. What has become of the findings of
  * the fleet is told as events at once, a change of the plan with the next list or tick. */
 int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,

@@ -29,16 +29,11 @@ static int to_decider(void *context, const void *bytes, size_t length)
     return ek_fleet_decider_take(f->decider, bytes, length, 0, f->e);
 }
 
-static int tick(struct fleet *f)
+static int hear(struct fleet *f)
 {
     struct ek_finding told;
     struct ek_fleet_plans *plans = ek_fleet_member_plans(f->member);
-    int rc = ek_fleet_member_tick(f->member, 1000, to_decider, f, f->e);
-    ek_buf_clear(&f->record);
-    if (!rc)
-        rc = ek_fleet_decider_tick(f->decider, 1000, &f->record, f->e);
-    if (!rc)
-        rc = ek_fleet_decider_follow(f->decider, f->record.data, f->record.length, f->e);
+    int rc = ek_fleet_decider_follow(f->decider, f->record.data, f->record.length, f->e);
     if (!rc)
         rc = ek_fleet_plans_take(plans, f->record.data, f->record.length, 1000, 1000, f->e);
     if (!rc)
@@ -46,6 +41,25 @@ static int tick(struct fleet *f)
     while (!rc && ek_fleet_news_next(f->news, &told))
         ;
     return rc;
+}
+
+static int tick(struct fleet *f)
+{
+    int rc = ek_fleet_member_tick(f->member, 1000, to_decider, f, f->e);
+    ek_buf_clear(&f->record);
+    if (!rc)
+        rc = ek_fleet_decider_tick(f->decider, 1000, &f->record, f->e);
+    return rc ? rc : hear(f);
+}
+
+/* Between two ticks; the first time there is something to tell. */
+static int look(struct fleet *f)
+{
+    int rc = ek_fleet_member_early(f->member, 1000, to_decider, f, f->e);
+    ek_buf_clear(&f->record);
+    if (!rc)
+        rc = ek_fleet_decider_look(f->decider, 1000, &f->record, f->e);
+    return rc || !f->record.length ? rc : hear(f);
 }
 
 /* The detector, which has a finding, stays from run to run: a fleet leaves nothing in it. */
@@ -62,8 +76,11 @@ static int together(struct ek_error *e)
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         ek_fleet_decider_begin(f.decider, 0);
-    for (int i = 0; i < TICKS && !rc; i++)
-        rc = tick(&f);
+    for (int i = 0; i < TICKS && !rc; i++) {
+        rc = look(&f);
+        if (!rc)
+            rc = tick(&f);
+    }
     ek_fleet_decider_free(f.decider);
     ek_fleet_member_free(f.member);
     ek_fleet_news_free(f.news);

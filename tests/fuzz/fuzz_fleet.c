@@ -32,8 +32,10 @@ static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans)
     ek_fleet_decider_begin(d, CLOCK_MS);
     for (int tick = 0; tick < 3; tick++) {
         ek_buf_clear(&out);
-        ek_fuzz_require(!ek_fleet_decider_tick(d, CLOCK_MS, &out, &e), e.message);
-        if (!out.length) /* no instance has told of a list */
+        int rc = tick == 1 ? ek_fleet_decider_look(d, CLOCK_MS, &out, &e)
+                           : ek_fleet_decider_tick(d, CLOCK_MS, &out, &e);
+        ek_fuzz_require(!rc, e.message);
+        if (!out.length) /* no instance has told of a list, or nothing is new */
             continue;
         ek_fuzz_require(!ek_fleet_decider_follow(d, out.data, out.length, &e), e.message);
         ek_fuzz_require(!ek_fleet_plans_take(plans, out.data, out.length, CLOCK_MS, 0, &e),
@@ -111,8 +113,10 @@ static void look(const uint8_t *data, size_t size)
     ek_fleet_case_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
     if (!ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, NULL) &&
         !ek_fleet_rows_tell(&rows, &hears))
-        for (int tick = 0; tick < 5; tick++)
+        for (int tick = 0; tick < 5; tick++) {
+            ek_fuzz_require(!ek_fleet_case_look(l.of, l.pool, 2), "no memory");
             ek_fuzz_require(ek_fleet_case_tick(l.of, l.pool, 2) >= 0, "no memory");
+        }
     for (int at = 0; (at = ek_fleet_case_finding(l.of, l.pool, at, &found)) > 0;)
         ek_fuzz_require(found.cell >= 0 && found.feature == 0, "a finding of nothing");
     ek_fleet_case_free(l.of);

@@ -63,13 +63,21 @@ static void dearer_on_the_first(struct fleet *f, int i, struct ek_query *q)
         stream_scale(q, PRICE, 1.2);
 }
 
-static struct fleet *start(int instances, uint64_t seed)
+/* The last `idle` have no lists. */
+static struct fleet *start_with(int instances, int idle, uint64_t seed)
 {
     static struct fleet f;
     fleet_start(&f, instances, TRAINING, seed);
+    for (int i = instances - idle; i < instances; i++)
+        f.instance[i].idle = true;
     fleet_run(&f, WARM, NULL);
     f.since = WARM * FLEET_TICK_LISTS;
     return &f;
+}
+
+static struct fleet *start(int instances, uint64_t seed)
+{
+    return start_with(instances, 0, seed);
 }
 
 /* Lists of each instance until the fleet suspects, on average. */
@@ -184,6 +192,71 @@ START_TEST(a_change_of_one_segment_is_put_on_it_by_the_lists_of_all)
         on_arm_b += value && !strcmp(value, "B");
     }
     ck_assert_int_eq(on_arm_b, INSTANCES);
+    fleet_end(f);
+}
+END_TEST
+
+/* Lists of each instance, of which the last has none, until the fleet has confirmed; it tells
+ * between ticks every so many lists, in ticks of FLEET_TICK_LISTS. */
+static int delay_between_ticks(uint64_t seed, int lists, fleet_fault *harm)
+{
+    struct fleet *f = start_with(INSTANCES, 1, seed);
+    f->tick_lists = lists;
+    for (int told = lists; told < 4 * FLEET_TICK_LISTS && !f->count[EK_CONFIRMED]; told += lists)
+        if (told % FLEET_TICK_LISTS)
+            fleet_between(f, lists, harm);
+        else
+            fleet_tick(f, harm);
+    int delay = f->first[EK_CONFIRMED];
+    fleet_end(f);
+    return delay;
+}
+
+/* A detector that had the lists of all: how many of each it would have needed. */
+static int delay_of_one(uint64_t seed, fleet_fault *harm)
+{
+    struct fleet *f = start(1, seed);
+    struct ek_finding told = {.state = EK_SUSPECTED};
+    int lists = 0;
+    ck_assert_int_eq(ek_detector_join(f->instance[0].detector, 1, NULL), EK_OK);
+    while (told.state != EK_CONFIRMED && lists < 1000) {
+        struct ek_query *q = stream_next(&f->instance[0].stream);
+        harm(f, 0, q);
+        ck_assert_int_eq(ek_detector_observe(f->instance[0].detector, q, q->time_ms, NULL), EK_OK);
+        while (ek_detector_next(f->instance[0].detector, &told) && told.state != EK_CONFIRMED)
+            ;
+        lists++;
+    }
+    fleet_end(f);
+    return (lists + INSTANCES - 2) / (INSTANCES - 1);
+}
+
+START_TEST(all_know_what_it_is_within_a_tick_of_one_that_had_all_lists)
+{
+    fleet_fault *const harm[] = {cents, cents_in_arm_b};
+    for (uint64_t seed = 60; seed < 63; seed++)
+        for (size_t i = 0; i < sizeof harm / sizeof *harm; i++) {
+            int one = delay_of_one(seed, harm[i]), all = delay_between_ticks(seed, 5, harm[i]);
+            ck_assert_msg(all >= 0 && all <= one + FLEET_TICK_LISTS, "%d lists of each, not %d",
+                          all, one);
+        }
+}
+END_TEST
+
+START_TEST(between_ticks_only_what_is_new_is_told)
+{
+    struct fleet *f = start(INSTANCES, 65);
+    f->published = 0;
+    for (int i = 0; i < 4; i++)
+        fleet_between(f, 5, NULL);
+    ck_assert_int_eq(f->published + f->records, 0);
+    while (!f->count[EK_CONFIRMED] && f->ticks < 2 * WARM)
+        fleet_tick(f, cents);
+    fleet_run(f, 2, cents); /* each has heard of it, and found the same */
+    f->published = 0;
+    for (int i = 0; i < 4; i++)
+        fleet_between(f, 5, cents);
+    ck_assert_int_eq(f->published, 0);
     fleet_end(f);
 }
 END_TEST
@@ -482,21 +555,22 @@ END_TEST
 
 Suite *suite_fleet(void)
 {
-    return ek_suite("fleet", eight_instances_find_a_fifth_more_in_60_lists_each,
-                    eight_instances_find_a_double_in_a_tenth_in_110_lists_each,
-                    a_fault_on_one_instance_is_found_as_fast_as_without_the_fleet,
-                    what_one_instance_confirms_is_in_the_plan_of_all,
-                    what_no_instance_saw_alone_is_named_by_the_lists_of_all,
-                    a_change_of_one_segment_is_put_on_it_by_the_lists_of_all,
-                    a_change_that_is_over_leaves_the_plan_of_all,
-                    a_change_that_goes_on_in_one_segment_leaves_the_others_at_once,
-                    alarms_of_the_pool_are_no_more_frequent_than_its_budget,
-                    healthy_traffic_raises_nothing,
-                    ticks_that_are_lost_doubled_or_late_are_no_false_evidence,
-                    a_record_that_comes_again_changes_nothing,
-                    of_two_deciders_the_later_one_decides_and_versions_never_mean_two_things,
-                    a_decider_that_does_not_know_yet_is_not_listened_to,
-                    the_next_decider_goes_on_where_the_dead_one_stopped,
-                    an_instance_that_is_cut_off_keeps_its_plan_and_knows_for_how_long,
-                    a_plan_holds_from_one_moment_of_the_stream_on_everywhere);
+    return ek_suite(
+        "fleet", eight_instances_find_a_fifth_more_in_60_lists_each,
+        eight_instances_find_a_double_in_a_tenth_in_110_lists_each,
+        a_fault_on_one_instance_is_found_as_fast_as_without_the_fleet,
+        what_one_instance_confirms_is_in_the_plan_of_all,
+        what_no_instance_saw_alone_is_named_by_the_lists_of_all,
+        a_change_of_one_segment_is_put_on_it_by_the_lists_of_all,
+        all_know_what_it_is_within_a_tick_of_one_that_had_all_lists,
+        between_ticks_only_what_is_new_is_told, a_change_that_is_over_leaves_the_plan_of_all,
+        a_change_that_goes_on_in_one_segment_leaves_the_others_at_once,
+        alarms_of_the_pool_are_no_more_frequent_than_its_budget, healthy_traffic_raises_nothing,
+        ticks_that_are_lost_doubled_or_late_are_no_false_evidence,
+        a_record_that_comes_again_changes_nothing,
+        of_two_deciders_the_later_one_decides_and_versions_never_mean_two_things,
+        a_decider_that_does_not_know_yet_is_not_listened_to,
+        the_next_decider_goes_on_where_the_dead_one_stopped,
+        an_instance_that_is_cut_off_keeps_its_plan_and_knows_for_how_long,
+        a_plan_holds_from_one_moment_of_the_stream_on_everywhere);
 }

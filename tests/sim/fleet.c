@@ -17,6 +17,7 @@ enum {
     TRAINING = 20000,
     STEP_MS = 100,
     TICK_STEPS = 10,
+    EARLY_STEPS = 3, /* a quarter of a tick is what the daemon takes, and a step to look */
     WARM_STEPS = 200,
     MOST_STEPS = 1200,
     LISTS_PER_STEP = 5,   /* of an instance: 5 a second of each partition */
@@ -57,7 +58,7 @@ struct instance {
     struct ek_detector *detector;
     struct ek_fleet_member *member;
     int64_t stream_ms;
-    int number;
+    int number, told; /* step at which it told last */
     struct scored scored[LISTS_PER_STEP];
 };
 
@@ -121,7 +122,7 @@ static void observe(struct fleet *f, struct instance *o)
         o->stream_ms = q->time_ms > o->stream_ms ? q->time_ms : o->stream_ms;
         must(ek_detector_observe(o->detector, q, q->time_ms, NULL));
         while (ek_detector_next(o->detector, &told))
-            ;
+            ek_fleet_member_found(o->member, &told);
         const struct ek_plan *plan = ek_fleet_plans_at(plans, q->time_ms, o->stream_ms);
         o->scored[i] = (struct scored){q->time_ms, plan->version + 1};
     }
@@ -193,12 +194,13 @@ struct seen {
     int64_t suspected_ms, confirmed_ms;
 };
 
-static void decide(struct fleet *f, int d, struct seen *seen)
+static void decide(struct fleet *f, int d, bool tick, struct seen *seen)
 {
     struct ek_buf record;
     struct ek_finding told;
     ek_buf_init(&record, 0);
-    must(ek_fleet_decider_tick(f->decider[d], f->clock_ms, &record, NULL));
+    must(tick ? ek_fleet_decider_tick(f->decider[d], f->clock_ms, &record, NULL)
+              : ek_fleet_decider_look(f->decider[d], f->clock_ms, &record, NULL));
     if (record.length) {
         send_to(f, record.data, record.length, -1, TICK_FAR_MS);
         for (int i = 0; i < INSTANCES; i++)
@@ -213,17 +215,29 @@ static void decide(struct fleet *f, int d, struct seen *seen)
     }
 }
 
+/* At a tick, and between two what should not wait. */
+static void tell(struct fleet *f, struct instance *o)
+{
+    int step = (int)(f->clock_ms / STEP_MS);
+    bool tick = step % TICK_STEPS == o->number % TICK_STEPS;
+    bool early = ek_fleet_member_has_found(o->member) || ek_fleet_member_is_asked(o->member);
+    if (!tick && (!early || step - o->told < EARLY_STEPS))
+        return;
+    o->told = step;
+    must(tick ? ek_fleet_member_tick(o->member, o->stream_ms, to_deciders, f, NULL)
+              : ek_fleet_member_early(o->member, o->stream_ms, to_deciders, f, NULL));
+}
+
 /* Plans and ticks do not overtake one another on their way: a log has an order. */
 static void step(struct fleet *f, int number, struct seen *seen)
 {
     f->clock_ms += STEP_MS;
     observe_all(f);
-    for (int i = number % TICK_STEPS; i < INSTANCES; i += TICK_STEPS)
-        must(ek_fleet_member_tick(f->instance[i].member, f->instance[i].stream_ms, to_deciders, f,
-                                  NULL));
+    for (int i = 0; i < INSTANCES; i++)
+        tell(f, &f->instance[i]);
     deliver(f);
-    for (int d = f->dead; d < 2 && number % TICK_STEPS == 0; d++)
-        decide(f, d, seen);
+    for (int d = f->dead; d < 2; d++)
+        decide(f, d, number % TICK_STEPS == 0, seen);
 }
 
 static void start(struct fleet *f, enum fault fault)

@@ -98,7 +98,7 @@ static void run(struct bench *b, int rounds, int faulty)
                 pass(b, i, i < faulty);
         b->clock_ms += ROUND_MS;
         for (int i = 0; i < GUARDS; i++)
-            ck_assert_int_eq(ek_guard_tell_fleet(b->guard[i], to_decider, b, NULL), EK_OK);
+            ck_assert_int_eq(ek_guard_tell_fleet(b->guard[i], false, to_decider, b, NULL), EK_OK);
         ek_buf_clear(&b->record);
         ck_assert_int_eq(ek_fleet_decider_tick(b->decider, b->clock_ms, &b->record, NULL), EK_OK);
         ck_assert_int_eq(
@@ -213,6 +213,37 @@ START_TEST(the_sketches_of_a_cell_that_a_plan_takes_begin_anew)
 }
 END_TEST
 
+/* Lists of the first guard with prices in cents until it has found something. */
+static void until_found(struct bench *b)
+{
+    for (int n = 0; n < 400 && !ek_guard_has_found(b->guard[0]); n++)
+        pass(b, 0, 1);
+    ck_assert(ek_guard_has_found(b->guard[0]));
+}
+
+START_TEST(what_a_guard_finds_reaches_all_between_two_ticks)
+{
+    static struct bench b;
+    setup(&b);
+    run(&b, 20, 0);
+    ck_assert(!ek_guard_has_found(b.guard[0]) && !ek_guard_is_asked(b.guard[1]));
+    for (int found = 0; found < 8 && !b.confirmed[1]; found++) {
+        until_found(&b);
+        ck_assert_int_eq(ek_guard_tell_fleet(b.guard[0], true, to_decider, &b, NULL), EK_OK);
+        ck_assert(!ek_guard_has_found(b.guard[0]));
+        ek_buf_clear(&b.record);
+        ck_assert_int_eq(ek_fleet_decider_look(b.decider, b.clock_ms, &b.record, NULL), EK_OK);
+        for (int i = 0; i < GUARDS && b.record.length; i++)
+            ck_assert_int_eq(
+                ek_guard_hear_plan(b.guard[i], b.record.data, b.record.length, b.clock_ms, NULL),
+                EK_OK);
+        pass(&b, 1, 0); /* tells its events */
+    }
+    ck_assert_int_eq(b.confirmed[1], 1);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_guard_that_hears_nothing_keeps_its_plan)
 {
     static struct bench b;
@@ -253,6 +284,7 @@ Suite *suite_guard_fleet(void)
                     when_it_is_over_all_lists_pass_again,
                     each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
                     the_sketches_of_a_cell_that_a_plan_takes_begin_anew,
+                    what_a_guard_finds_reaches_all_between_two_ticks,
                     a_guard_that_hears_nothing_keeps_its_plan,
                     a_guard_alone_in_its_fleet_routes_nothing_of_its_own);
 }
