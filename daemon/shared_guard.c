@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/feature_board.h"
 #include "daemon/journal.h"
+#include "daemon/plan_log.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
@@ -27,6 +28,7 @@ struct ek_shared_guard {
     struct ek_shared_member member; /* name NULL: in none */
     uint64_t start;                 /* of the guard as a member: each has a later one */
     bool decided_here;              /* the plan that was heard last */
+    struct ek_plan_log heard;
 };
 
 int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *assets,
@@ -56,6 +58,7 @@ void ek_shared_guard_free(struct ek_shared_guard *s)
         return;
     pthread_mutex_destroy(&s->lock);
     ek_guard_free(s->guard);
+    ek_plan_log_release(&s->heard);
     ek_free(s);
 }
 
@@ -141,10 +144,28 @@ static int join_fleet(struct ek_shared_guard *s, struct ek_error *e)
     return ek_guard_join(s->guard, s->member.name, s->start, s->member.cells, e);
 }
 
+/* What the guard before this one heard. Its findings are told once more, here and as no alerts. */
+static int hear_again(struct ek_shared_guard *s, struct ek_error *e)
+{
+    bool decided_here = s->decided_here;
+    int rc = EK_OK;
+    s->decided_here = false;
+    for (int i = 0; i < ek_plan_log_count(&s->heard) && !rc; i++) {
+        const struct ek_buf *record = ek_plan_log_at(&s->heard, i);
+        rc = ek_guard_hear_plan_again(s->guard, record->data, record->length, s->heard.heard_ms, e);
+    }
+    tell(s);
+    s->decided_here = decided_here;
+    return rc;
+}
+
 /* A guard that has taken the place of another one is no instance yet. */
 static int stay_in_fleet(struct ek_shared_guard *s, struct ek_error *e)
 {
-    return s->member.name && !ek_guard_plans(s->guard) ? join_fleet(s, e) : EK_OK;
+    if (!s->member.name || ek_guard_plans(s->guard))
+        return EK_OK;
+    int rc = join_fleet(s, e);
+    return rc ? rc : hear_again(s, e);
 }
 
 int ek_shared_guard_hold(struct ek_shared_guard *s,
@@ -228,14 +249,28 @@ int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
     return rc;
 }
 
+static int hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length, int64_t now_ms,
+                     struct ek_error *e)
+{
+    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
+    uint64_t counted = ek_fleet_plans_counted(plans);
+    int rc = ek_guard_hear_plan(s->guard, bytes, length, now_ms, e);
+    if (rc || ek_fleet_plans_counted(plans) == counted)
+        return rc;
+    uint64_t version = ek_fleet_plans_order(plans)->version;
+    return ek_plan_log_add(&s->heard, version, bytes, length, now_ms)
+               ? ek_fail(e, EK_ENOMEM, "no memory for the plan of the fleet")
+               : EK_OK;
+}
+
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
                               int64_t now_ms, bool decided_here, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
-    s->decided_here = decided_here;
     int rc = stay_in_fleet(s, e);
+    s->decided_here = decided_here;
     if (!rc)
-        rc = ek_guard_hear_plan(s->guard, bytes, length, now_ms, e);
+        rc = hear_plan(s, bytes, length, now_ms, e);
     tell(s);
     pthread_mutex_unlock(&s->lock);
     return rc;

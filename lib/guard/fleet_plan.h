@@ -117,6 +117,8 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
  * that are kept gets the oldest of them. Valid until the next record. */
 const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
                                         int64_t stream_ms);
+/* How many records have counted. */
+uint64_t ek_fleet_plans_counted(const struct ek_fleet_plans *p);
 /* ms since the last record that counted; -1 before the first. */
 int64_t ek_fleet_plans_age_ms(const struct ek_fleet_plans *p, int64_t clock_ms);
 /* How many plans came after they were to hold; entries that found no cell or feature here. */

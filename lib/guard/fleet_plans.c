@@ -17,7 +17,7 @@ struct ek_fleet_plans {
     int count;
     struct ek_plan *none;
     int64_t heard_ms; /* by the clock */
-    bool heard;
+    uint64_t counted; /* records */
     uint64_t late, missed;
     struct ek_claim *claim, *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
     int claims, takes;
@@ -172,7 +172,7 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
         return ek_fail(e, EK_ENOMEM, "out of memory");
     enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &record.head);
     if (turn != EK_FLEET_VOID) {
-        p->heard = true;
+        p->counted++;
         p->heard_ms = clock_ms;
         rc = take(p, &record, plan, e);
     }
@@ -198,9 +198,14 @@ const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t 
     return p->count && p->kept[0].plan->version > 1 ? p->kept[0].plan : p->none;
 }
 
+uint64_t ek_fleet_plans_counted(const struct ek_fleet_plans *p)
+{
+    return p->counted;
+}
+
 int64_t ek_fleet_plans_age_ms(const struct ek_fleet_plans *p, int64_t clock_ms)
 {
-    return p->heard ? clock_ms - p->heard_ms : -1;
+    return p->counted ? clock_ms - p->heard_ms : -1;
 }
 
 uint64_t ek_fleet_plans_late(const struct ek_fleet_plans *p)

@@ -49,17 +49,29 @@ static int tell_news(struct ek_guard *g)
     return rc;
 }
 
-int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
-                       struct ek_error *e)
+static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                int64_t stream_ms, struct ek_error *e)
 {
     int rc = ek_fleet_plans_take(ek_fleet_member_plans(g->member), bytes, length, clock_ms,
-                                 g->time_ms, e);
+                                 stream_ms, e);
     ek_guard_forget_taken(g); /* the record may speak of values that had none */
     if (!rc)
         rc = ek_fleet_news_take(g->news, bytes, length, e);
     if (!rc && tell_news(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     return rc;
+}
+
+int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                       struct ek_error *e)
+{
+    return hear(g, bytes, length, clock_ms, g->time_ms, e);
+}
+
+int ek_guard_hear_plan_again(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                             struct ek_error *e)
+{
+    return hear(g, bytes, length, clock_ms, INT64_MIN, e);
 }
 
 const struct ek_fleet_plans *ek_guard_plans(const struct ek_guard *g)

@@ -30,6 +30,9 @@ bool ek_guard_is_asked(const struct ek_guard *g);
  * the fleet is told as events at once, a change of the plan with the next list or tick. */
 int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e);
+/* The same of a record that another guard, whose place this one takes, has heard in time. */
+int ek_guard_hear_plan_again(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                             struct ek_error *e);
 /* NULL outside a fleet. */
 const struct ek_fleet_plans *ek_guard_plans(const struct ek_guard *g);
 
