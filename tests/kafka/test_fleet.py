@@ -9,6 +9,9 @@ import unittest
 from fixtures import confirmed, numbered, numbers
 from harness import Daemon, evenkeel, eventually, messages_of
 
+import test_items
+import test_state
+
 WORLD = None  # set by run.py
 TICK, SILENT = 0.2, 2
 RULES = "version: 1\ndefaults: {mode: enforce}\nsegments: [arm]\n"
@@ -63,10 +66,10 @@ class Fleet:
         self.ticks = self.broker.create(self.plan + ".ticks", 1, "retention.ms", 3600000)
         self.alerts = self.broker.create(self.target + ".alerts")
 
-    def instance(self, name, **more):
+    def instance(self, name, message="time_ms: none", **more):
         """The time of a list is that of its message."""
         return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, rules=rules(), model=model(),
-                      instance=name, alerts=self.alerts, message="time_ms: none",
+                      instance=name, alerts=self.alerts, message=message,
                       fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
 
     def told(self):
@@ -115,12 +118,13 @@ class OnePlan(unittest.TestCase):
         return versions
 
 
-class OneToThreeToOne(OnePlan):
-    COUNT, FAULTY, RATE = 6600, 3600, 300
-
     def wait_shared(self, instances, partitions):
         eventually("all have partitions", lambda: all(i.ready() for i in instances) and
                    [status(i)["partitions"] for i in instances] == partitions, 60)
+
+
+class OneToThreeToOne(OnePlan):
+    COUNT, FAULTY, RATE = 6600, 3600, 300
 
     def test_nothing_is_lost_and_the_fleet_finds_what_one_instance_does(self):
         fleet = Fleet(3)
@@ -155,7 +159,7 @@ class OneToThreeToOne(OnePlan):
         self.assert_as_soon(frames, confirmed(told)[0])
 
     def assert_as_soon(self, frames, finding):
-        """As one instance that had all lists, but for the ticks that it takes to ask for lists and to tell."""
+        """As one instance that had all lists, but for the time that it takes to ask for lists and to tell."""
         source, target = WORLD.topics(1)  # else it would read one partition after the other
         for frame in frames:
             frame.partition = 0
@@ -168,8 +172,9 @@ class OneToThreeToOne(OnePlan):
         self.assertEqual(named(events), [PRICE])
         began = frames[self.FAULTY].timestamp
         took, alone_took = finding["time_ms"] - began, confirmed(events)[0]["time_ms"] - began
-        print(f"\n    confirmed {took} ms of the stream after the first faulty list, by one alone after {alone_took}")
-        self.assertLess(took, alone_took + 10 * TICK * 1000)
+        print(f"\n    confirmed {took} ms of the stream after the first faulty list, by one alone after {alone_took}: "
+              f"{(took - alone_took) / 1000 / TICK:.2f} ticks")
+        self.assertLess(took, alone_took + 1.5 * TICK * 1000)  # one tick, and half a one for a busy machine
 
 
 class TheDecider(OnePlan):
@@ -211,6 +216,106 @@ class TheDecider(OnePlan):
         told = fleet.told()
         self.assertEqual(named(told), [PRICE])
         self.assertFalse([e for e in told if e.get("state") == "recovered"])
+
+
+class AFleetThatKeepsItsState(OnePlan):
+    COUNT, FAULTY, RATE = 5000, 700, 350
+
+    def test_counts_each_list_once_and_goes_on_with_its_plan_over_a_restart(self):
+        fleet = Fleet(2)
+        test_state.state_topic(fleet.target, 2)
+        kept = {"state": f"topic: {fleet.target}.state, every: 1s"}
+        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        with fleet.instance("one", **kept) as one:
+            wait_decides(one.wait_ready())
+            sender.start()
+            with fleet.instance("two", **kept) as two:
+                for i in (one, two):
+                    wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
+                cells = one.json("/api/v1/plan")["cells"]
+                self.assertEqual(two.stop(), 0, two.log())
+            with fleet.instance("two", **kept) as two:
+                self.wait_shared((one, two), [1, 1])
+                wait_for("it routes again", two, lambda: status(two)["routed"] > 20)
+                self.assertEqual(two.json("/api/v1/plan")["cells"], cells)
+                self.assertEqual(two.stop(), 0, two.log())
+            sender.join()
+            one.wait_drained()
+            eventually("one has it all", lambda: status(one)["partitions"] == 2)
+            self.assertEqual(status(one)["observed_queries"], self.COUNT, one.log())
+            eventually("the sketches are shown", lambda: one.lists_in_sketches("price") == self.COUNT)
+            self.assertEqual(status(one)["state"]["gaps"], 0, one.log())
+            self.assertEqual(one.json("/api/v1/plan")["cells"], cells)
+            self.assertEqual(one.stop(), 0, one.log())
+        out = fleet.out()
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assert_one_version_at_a_time(out)
+        self.assertEqual(named(fleet.told()), [PRICE])
+
+
+class AFleetThatDeliversOnce(OnePlan):
+    COUNT, FAULTY, RATE = 6000, 900, 350
+
+    def test_puts_each_list_out_once_under_one_plan_when_the_decider_is_killed(self):
+        fleet = Fleet(2)
+        once = {"delivery": "exactly_once"}
+        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        with fleet.instance("one", **once) as one, fleet.instance("two", **once) as two:
+            one.wait_ready()
+            two.wait_ready()
+            sender.start()
+            for i in (one, two):
+                wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
+            first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
+            first.stop(signal.SIGKILL)
+            with fleet.instance("one" if first is one else "two", **once) as again:
+                self.wait_shared((again, second), [1, 1])
+                wait_for("it routes again", again, lambda: status(again)["routed"] > 20)
+                sender.join()
+                again.wait_drained()
+                second.wait_drained()
+                self.assertEqual((again.stop(), second.stop()), (0, 0), again.log() + second.log())
+        out = fleet.out()
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assert_one_version_at_a_time(out)
+        self.assertEqual(named(fleet.told()), [PRICE])
+
+
+class AFleetOfItems(OnePlan):
+    LISTS, FAULTY, RATE = 1200, 400, 3000
+
+    def items(self):
+        path = made("fleet-items.mp",
+                    lambda path: evenkeel("gen", "hotel", "-n", self.LISTS, "--seed", 5, "-f", "messages", "--layout=item",
+                                          f"--fault=price=x100,from={self.FAULTY},arm=B", "-o", path))
+        return test_items.interleaved(messages_of(path), 1)
+
+    def test_finds_list_by_list_what_comes_item_by_item_and_a_query_has_one_plan(self):
+        fleet, mixed = Fleet(2), self.items()
+        frames = paced([raw for raw, _ in mixed], 2, self.RATE)
+        for frame, (_, message) in zip(frames, mixed):  # all items of a query are in one partition
+            frame.partition = int(message["query"].rsplit("-", 1)[1]) % 2
+        layout = {"message": "layout: item, time_ms: none"}
+        with fleet.instance("one", **layout) as one, fleet.instance("two", **layout) as two:
+            self.wait_shared((one, two), [1, 1])
+            eventually("one of them decides", lambda: fleet_of(one)["decides"] or fleet_of(two)["decides"])
+            WORLD.send(fleet.source, frames, self.RATE)
+            for i in (one, two):
+                i.wait_drained()
+                self.assertGreater(status(i)["routed"], 100)
+                self.assertEqual(named(i.json("/api/v1/events?n=1000")), [PRICE], i.log())
+                self.assertEqual(i.metric("evenkeel_fleet_plans_late_total"), 0)
+            self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
+        out = fleet.out()
+        self.assertEqual(sorted(numbers(out)), list(range(len(mixed))))
+        plans = {}
+        for f in out:
+            query = mixed[int(f.header("n"))][1]["query"]
+            self.assertEqual(plans.setdefault(query, f.header("ek-plan")), f.header("ek-plan"), query)
+        self.assertGreater(len(set(plans.values())), 1)
+        self.assertEqual(named(fleet.told()), [PRICE])
 
 
 class APlanThatIsNotHeard(unittest.TestCase):
