@@ -14,7 +14,6 @@ struct ek_gate {
     pthread_mutex_t lock; /* of all below */
     bool open;
     struct waiting *first, **end;
-    size_t count;
 };
 
 int ek_gate_new(struct ek_gate **out, const struct ek_gate_hooks *hooks, struct ek_error *e)
@@ -36,7 +35,6 @@ static void drop_first(struct ek_gate *g)
     g->first = w->next;
     if (!g->first)
         g->end = &g->first;
-    g->count--;
     g->hooks.release(g->hooks.context, w->kept);
     ek_free(w);
 }
@@ -62,7 +60,6 @@ static int keep(struct ek_gate *g, void *item, struct ek_error *e)
     }
     *g->end = w;
     g->end = &w->next;
-    g->count++;
     return EK_OK;
 }
 
@@ -104,12 +101,4 @@ void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
     pthread_mutex_lock(&g->lock);
     look(context);
     pthread_mutex_unlock(&g->lock);
-}
-
-size_t ek_gate_waiting(struct ek_gate *g)
-{
-    pthread_mutex_lock(&g->lock);
-    size_t count = g->count;
-    pthread_mutex_unlock(&g->lock);
-    return count;
 }

@@ -14,7 +14,6 @@
 #include "base/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct ek_gate;
 
@@ -43,6 +42,5 @@ void ek_gate_shut(struct ek_gate *g);
 int ek_gate_open(struct ek_gate *g, struct ek_error *e);
 /* Runs `look` under the gate's lock. */
 void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context);
-size_t ek_gate_waiting(struct ek_gate *g);
 
 #endif

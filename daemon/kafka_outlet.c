@@ -2,7 +2,6 @@
 #include "daemon/kafka_output_internal.h"
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "daemon/gate.h"
 
 #include <inttypes.h>

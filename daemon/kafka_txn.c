@@ -1,7 +1,6 @@
 #include "daemon/kafka_txn.h"
 
 #include "base/alloc.h"
-#include "daemon/cli.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -250,13 +250,3 @@ bool ek_lanes_left(struct ek_lanes *l)
             return false;
     return true;
 }
-
-bool ek_lanes_idle(struct ek_lanes *l, const struct ek_lane *lane)
-{
-    if (lane)
-        return !lane->head;
-    for (struct ek_lane *each = l->first; each; each = each->sibling)
-        if (each->head)
-            return false;
-    return true;
-}

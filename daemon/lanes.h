@@ -93,8 +93,7 @@ void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t);
 /* Tickets taken and not done, loose ones included, and their bytes. */
 size_t ek_lanes_in_flight(const struct ek_lanes *l);
 size_t ek_lanes_bytes(const struct ek_lanes *l);
-/* Those of one lane, or of all open lanes when NULL; and of those that are leaving. */
-bool ek_lanes_idle(struct ek_lanes *l, const struct ek_lane *lane);
+/* Whether the lanes that are leaving have none. */
 bool ek_lanes_left(struct ek_lanes *l);
 
 #endif
