@@ -15,8 +15,8 @@ struct ek_transactor {
     struct ek_transactor_tools tools;
     struct ek_txn *txn;
     struct ek_ticket *ending; /* tickets of the transaction that is being ended */
-    int64_t due_ms;
-    int refusals; /* since the last commit */
+    int64_t due_ms;           /* while one is being ended: never */
+    int refusals;             /* since the last commit */
 };
 
 static int opened(void *context, struct ek_error *e)
@@ -88,6 +88,7 @@ static void end(struct ek_transactor *t)
     ek_output_cut(t->tools.output, &cut);
     bool ours = reach(&cut);
     t->ending = cut.sent;
+    t->due_ms = INT64_MAX;
     if (ours)
         ours = add_last(t);
     rd_kafka_topic_partition_list_t *offsets = offsets_of(&t->tools);
@@ -156,9 +157,11 @@ static int go_back(struct ek_transactor *t, struct ek_error *e)
 }
 
 /* Alerts wait for a base where there are any. */
-static bool something_else(const struct ek_transactor *t, const struct ek_handed *h)
+static bool nothing_to_end(const struct ek_transactor *t, const struct ek_handed *h)
 {
-    return t->tools.keeper ? ek_keeper_due(t->tools.keeper) : h->records;
+    if (h->messages)
+        return false;
+    return t->tools.keeper ? !ek_keeper_due(t->tools.keeper) : !h->records;
 }
 
 static bool due(const struct ek_transactor *t, bool now)
@@ -167,7 +170,7 @@ static bool due(const struct ek_transactor *t, bool now)
     const struct ek_config *c = t->tools.config;
     if (h.spoilt)
         return true;
-    if (!h.messages && !something_else(t, &h))
+    if (nothing_to_end(t, &h))
         return false;
     return now || ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
            h.messages >= (size_t)c->in_flight_messages / HURRY_PART;
@@ -194,7 +197,7 @@ int ek_transactor_wait_ms(const struct ek_transactor *t, int most)
 {
     struct ek_handed h = ek_output_handed(t->tools.output);
     int64_t left = t->due_ms - ek_now_ms();
-    if (!h.messages && !h.records)
+    if (nothing_to_end(t, &h))
         return most;
     return left < 1 ? 1 : left < most ? (int)left : most;
 }
