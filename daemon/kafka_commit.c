@@ -112,11 +112,8 @@ static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, stru
     rd_kafka_error_destroy(problem);
     if (!err)
         return EK_OK;
-    int rc = ek_fail(e, EK_EIO, "kafka: cannot go back to the committed offsets: %s",
-                     rd_kafka_err2str(err));
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
+    return ek_fail_fatal(e, EK_EIO, "kafka: cannot go back to the committed offsets: %s",
+                         rd_kafka_err2str(err));
 }
 
 /* Where reading goes on after the tickets of a lane were cut loose: at its committed offset, or

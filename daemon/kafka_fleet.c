@@ -158,13 +158,6 @@ void ek_fleet_link_free(struct ek_fleet_link *l)
     ek_free(l);
 }
 
-static int for_good(int rc, struct ek_error *e)
-{
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
-}
-
 static const char *remedy(enum ek_fleet_topic topic)
 {
     return topic == EK_TOPIC_PLAN ? "one partition and cleanup.policy=compact"
@@ -180,11 +173,10 @@ static int missing(struct ek_fleet_link *l, enum ek_fleet_topic topic, struct ek
     }
     if (now - l->missing_since_ms < TOPIC_WAIT_MS)
         return EK_OK;
-    return for_good(ek_fail(e, EK_ESTATE,
-                            "topic '%s' of the fleet is not there: create it with %s, or correct "
-                            "its name",
-                            name_of(l, topic), remedy(topic)),
-                    e);
+    return ek_fail_fatal(e, EK_ESTATE,
+                         "topic '%s' of the fleet is not there: create it with %s, or correct "
+                         "its name",
+                         name_of(l, topic), remedy(topic));
 }
 
 /* What is no reason not to start. */
@@ -222,17 +214,16 @@ static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int w
     if (*good || !answered)
         return EK_OK;
     if (!err)
-        return for_good(ek_fail(e, EK_ESTATE,
-                                "topic '%s' of the fleet has %d partitions: make it anew with %s",
-                                name_of(l, topic), count, remedy(topic)),
-                        e);
+        return ek_fail_fatal(e, EK_ESTATE,
+                             "topic '%s' of the fleet has %d partitions: make it anew with %s",
+                             name_of(l, topic), count, remedy(topic));
     if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         return missing(l, topic, e);
     if (ek_kafka_theme(err, NULL) != EK_KAFKA_AUTHORISATION)
         return EK_OK;
     ek_kafka_sentence(text, sizeof text, &l->writing, err, EK_KAFKA_DELIVER, name_of(l, topic),
                       NULL);
-    return for_good(ek_fail(e, EK_EIO, "kafka: %s", text), e);
+    return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
 int ek_fleet_link_prepare(struct ek_fleet_link *l, int wait_ms, bool *ready, struct ek_error *e)

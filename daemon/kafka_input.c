@@ -123,11 +123,9 @@ static int goes_on(const struct ek_input *in, const struct ek_lane *lane,
         return EK_OK;
     if (lane->expected >= 0 ? raw->offset == wanted : raw->offset >= wanted)
         return EK_OK;
-    int rc = ek_fail(e, EK_EIO, "topic '%s' partition %d: reading went on at %lld and not at %lld",
-                     lane->topic, lane->partition, (long long)raw->offset, wanted);
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
+    return ek_fail_fatal(e, EK_EIO,
+                         "topic '%s' partition %d: reading went on at %lld and not at %lld",
+                         lane->topic, lane->partition, (long long)raw->offset, wanted);
 }
 
 /* Takes the ticket of a message, NULL when there is none for it: its partition was taken away

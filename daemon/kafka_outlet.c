@@ -194,10 +194,8 @@ static int no_way(struct ek_output *o, struct ek_error *e)
 {
     char why[200];
     snprintf(why, sizeof why, "%.199s", e ? e->message : "");
-    int rc = ek_fail(e, EK_EIO, "topic '%s' takes no dead letter: %s", o->config->dead_letter, why);
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
+    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no dead letter: %s", o->config->dead_letter,
+                         why);
 }
 
 int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e)

@@ -311,10 +311,8 @@ static int topic_missing(struct ek_output *o, const char *name, struct ek_error 
 {
     if (may_still_come(o, name))
         return EK_OK;
-    int rc = ek_fail(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name", name);
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
+    return ek_fail_fatal(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name",
+                         name);
 }
 
 /* Brokers that never let this client in: a wrong password does not mend itself by waiting. */
@@ -325,10 +323,7 @@ static int still_refused(struct ek_output *o, struct ek_error *e)
     if ((t.kind != EK_TROUBLE_CREDENTIALS && t.kind != EK_TROUBLE_TLS) || t.ever_heard ||
         ek_now_ms() - t.since_ms < TOPIC_WAIT_MS)
         return EK_OK;
-    int rc = ek_fail(e, EK_EIO, "kafka: %s", t.text);
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
+    return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
 }
 
 struct ek_trouble *ek_output_trouble(struct ek_output *o)

@@ -131,15 +131,13 @@ static int too_often(struct ek_transactor *t, struct ek_error *e)
     if (++t->refusals < REFUSALS_MAX)
         return EK_OK;
     const struct ek_ticket *first = t->ending;
-    int rc = ek_fail(e, EK_EIO,
-                     "a broker refuses what comes of partition %d from offset %lld on: %s; see "
-                     "'max.message.bytes' of the topics that are written, and that it may be asked "
-                     "for (DescribeConfigs)",
-                     first ? first->lane->partition : -1, first ? (long long)first->offset : -1,
-                     rd_kafka_err2str(err));
-    if (e)
-        e->flags = EK_ERR_FATAL;
-    return rc;
+    return ek_fail_fatal(
+        e, EK_EIO,
+        "a broker refuses what comes of partition %d from offset %lld on: %s; see "
+        "'max.message.bytes' of the topics that are written, and that it may be asked "
+        "for (DescribeConfigs)",
+        first ? first->lane->partition : -1, first ? (long long)first->offset : -1,
+        rd_kafka_err2str(err));
 }
 
 /* Nothing of the transaction happened: reading goes back, then the next one may begin. */

@@ -95,13 +95,11 @@ bool ek_txn_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e
     if (err != RD_KAFKA_RESP_ERR__FENCED && err != RD_KAFKA_RESP_ERR_PRODUCER_FENCED &&
         err != RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
         return false;
-    ek_fail(e, EK_EIO,
-            "another instance has taken this one's transactional id: give each instance a "
-            "'service.instance' of its own; or this one stood still for longer than "
-            "'limits.transaction_timeout' (%s)",
-            text);
-    if (e)
-        e->flags = EK_ERR_FATAL;
+    ek_fail_fatal(e, EK_EIO,
+                  "another instance has taken this one's transactional id: give each instance a "
+                  "'service.instance' of its own; or this one stood still for longer than "
+                  "'limits.transaction_timeout' (%s)",
+                  text);
     return true;
 }
 

@@ -23,6 +23,17 @@ int ek_fail(struct ek_error *e, enum ek_code code, const char *format, ...)
     return (int)code;
 }
 
+int ek_fail_fatal(struct ek_error *e, enum ek_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    store(e, code, format, args);
+    va_end(args);
+    if (e)
+        e->flags = EK_ERR_FATAL;
+    return (int)code;
+}
+
 int ek_error_place(struct ek_error *e, const char *file, long line, long column)
 {
     if (!e)

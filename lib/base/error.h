@@ -44,6 +44,10 @@ struct ek_error {
 int ek_fail(struct ek_error *e, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* As ek_fail, of what the process cannot go on after (EK_ERR_FATAL). */
+int ek_fail_fatal(struct ek_error *e, enum ek_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* As ek_fail, with a place: `file:line:column: message`. file may be NULL, line and column 0. */
 int ek_fail_at(struct ek_error *e, enum ek_code code, const char *file, long line, long column,
                const char *format, ...) __attribute__((format(printf, 6, 7)));
