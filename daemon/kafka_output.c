@@ -435,17 +435,27 @@ int ek_output_keeps_partitions(struct ek_output *o, const char *name, int wait_m
     return out < 0 ? -1 : in == out;
 }
 
-static rd_kafka_resp_err_t tell_now(struct ek_output *o, const char *json)
+/* Exactly once: with the next transaction. NULL, or why one is lost, be it another. */
+static const char *tell_later(struct ek_output *o, const char *name, const char *json)
+{
+    uint64_t before = ek_records_lost(o->records);
+    if (ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json)))
+        return "no memory for it";
+    return ek_records_lost(o->records) == before
+               ? NULL
+               : "the oldest of too many that wait for a transaction";
+}
+
+static const char *tell_now(struct ek_output *o, const char *json)
 {
     const char *name = o->config->service_name;
     if (o->records)
-        return ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json))
-                   ? RD_KAFKA_RESP_ERR__FAIL
-                   : 0;
-    return rd_kafka_producev(
+        return tell_later(o, name, json);
+    rd_kafka_resp_err_t err = rd_kafka_producev(
         o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_KEY(name, strlen(name)), RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)),
         RD_KAFKA_V_END);
+    return err ? rd_kafka_err2str(err) : NULL;
 }
 
 void ek_output_tell(struct ek_output *o, const char *json)
@@ -453,11 +463,11 @@ void ek_output_tell(struct ek_output *o, const char *json)
     if (!o->alerts)
         return;
     size_t bytes = ek_limits_batch_bytes(strlen(o->config->service_name), strlen(json), NULL);
-    rd_kafka_resp_err_t err = bytes > ek_limits_of(o->limits, o->alerts_number)
-                                  ? RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE
-                                  : tell_now(o, json);
-    if (err)
-        ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(err));
+    const char *lost = bytes > ek_limits_of(o->limits, o->alerts_number)
+                           ? rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+                           : tell_now(o, json);
+    if (lost)
+        ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", lost);
 }
 
 int ek_output_state_partitions(const struct ek_output *o)
