@@ -65,15 +65,15 @@ static bool same(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
-/* A compacted topic keeps the last record of a key only: nothing else may go there. */
-static int check_state(const struct ek_config *c, struct ek_error *e)
+/* A topic of our own: what it holds, or for how long, suits nothing else. */
+static int check_own(const struct finishing *f, const char *key, const char *topic)
 {
-    static const char key[] = "state.topic";
-    int rc = check_written(c, key, c->state_topic, e);
-    if (!rc && (same(c->state_topic, c->output_topic) || same(c->state_topic, c->dead_letter) ||
-                same(c->state_topic, c->alert_topic)))
-        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an output too", key, c->state_topic);
-    return rc;
+    const struct ek_config *c = f->c;
+    int rc = check_written(c, key, topic, f->e);
+    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
+                same(topic, c->alert_topic)))
+        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", key, topic);
+    return told(f, key, rc);
 }
 
 static int check_topics(const struct finishing *f)
@@ -98,19 +98,7 @@ static int check_topics(const struct finishing *f)
             f, alerts,
             ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", alerts, c->alert_topic));
     if (!rc && c->state_topic)
-        rc = told(f, "state.topic", check_state(c, f->e));
-    return rc;
-}
-
-/* One of the two topics of a fleet. */
-static int check_fleet_topic(const struct finishing *f, const char *key, const char *topic)
-{
-    const struct ek_config *c = f->c;
-    int rc = told(f, key, check_written(c, key, topic, f->e));
-    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
-                same(topic, c->alert_topic)))
-        rc = told(f, key,
-                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", key, topic));
+        rc = check_own(f, "state.topic", c->state_topic);
     return rc;
 }
 
@@ -121,9 +109,9 @@ static int check_fleet(const struct finishing *f)
     if (!c->fleet_topic)
         return EK_OK;
     ek_config_fleet_ticks(c, ticks);
-    int rc = check_fleet_topic(f, "fleet.topic", c->fleet_topic);
+    int rc = check_own(f, "fleet.topic", c->fleet_topic);
     if (!rc)
-        rc = check_fleet_topic(f, "fleet.ticks_topic", ticks);
+        rc = check_own(f, "fleet.ticks_topic", ticks);
     if (!rc && same(c->fleet_topic, ticks))
         rc = told(f, "fleet.ticks_topic",
                   ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
