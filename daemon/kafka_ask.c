@@ -3,20 +3,30 @@
 #include <stdio.h>
 #include <string.h>
 
-rd_kafka_resp_err_t ek_kafka_ask_partitions(rd_kafka_t *client, const char *topic, int wait_ms,
-                                            int *count, bool *answered)
+static rd_kafka_resp_err_t read_answer(const struct rd_kafka_metadata *answer,
+                                       struct ek_topic_answer *out)
+{
+    bool one = answer->topic_cnt == 1;
+    *out = (struct ek_topic_answer){.heard = true,
+                                    .partitions = one ? answer->topics[0].partition_cnt : 0,
+                                    .broker = answer->broker_cnt ? answer->brokers[0].id : -1};
+    if (!one)
+        return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    return answer->topics[0].err || out->partitions ? answer->topics[0].err
+                                                    : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+rd_kafka_resp_err_t ek_kafka_ask_topic(rd_kafka_t *client, const char *topic, int wait_ms,
+                                       struct ek_topic_answer *out)
 {
     const struct rd_kafka_metadata *answer;
     rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
+    *out = (struct ek_topic_answer){0};
     if (!handle)
         return rd_kafka_last_error();
     rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, handle, &answer, wait_ms);
-    *answered = !err;
     if (!err) {
-        err = answer->topic_cnt == 1 ? answer->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-        *count = answer->topic_cnt == 1 ? answer->topics[0].partition_cnt : 0;
-        if (!err && !*count)
-            err = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+        err = read_answer(answer, out);
         rd_kafka_metadata_destroy(answer);
     }
     rd_kafka_topic_destroy(handle);

@@ -206,17 +206,15 @@ static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int w
                        struct ek_error *e)
 {
     char text[EK_TROUBLE_TEXT];
-    int count = 0;
-    bool answered = false;
-    rd_kafka_resp_err_t err =
-        ek_kafka_ask_partitions(l->writer, name_of(l, topic), wait_ms, &count, &answered);
-    *good = !err && count == 1;
-    if (*good || !answered)
+    struct ek_topic_answer answer;
+    rd_kafka_resp_err_t err = ek_kafka_ask_topic(l->writer, name_of(l, topic), wait_ms, &answer);
+    *good = !err && answer.partitions == 1;
+    if (*good || !answer.heard)
         return EK_OK;
     if (!err)
         return ek_fail_fatal(e, EK_ESTATE,
                              "topic '%s' of the fleet has %d partitions: make it anew with %s",
-                             name_of(l, topic), count, remedy(topic));
+                             name_of(l, topic), answer.partitions, remedy(topic));
     if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         return missing(l, topic, e);
     if (ek_kafka_theme(err, NULL) != EK_KAFKA_AUTHORISATION)

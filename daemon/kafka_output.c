@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "daemon/cli.h"
 #include "daemon/instance.h"
+#include "daemon/kafka_ask.h"
 #include "daemon/kafka_client.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_state_topic.h"
@@ -277,23 +278,18 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_l
 
 /* Number of partitions as the broker tells; 0 when it does not know the topic, -1 without an
  * answer. */
-static int partitions_of(struct ek_output *o, rd_kafka_topic_t *topic, int wait_ms)
+static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
 {
-    const struct rd_kafka_metadata *answer;
-    if (rd_kafka_metadata(o->client, 0, topic, &answer, wait_ms))
+    struct ek_topic_answer answer;
+    rd_kafka_resp_err_t err = ek_kafka_ask_topic(o->client, topic, wait_ms, &answer);
+    if (!answer.heard)
         return -1;
     ek_trouble_heard(o->watch.trouble);
-    int count = answer->topic_cnt == 1 ? answer->topics[0].partition_cnt : 0;
-    o->some_broker = answer->broker_cnt ? answer->brokers[0].id : -1;
-    rd_kafka_resp_err_t err = answer->topic_cnt == 1 ? answer->topics[0].err : 0;
-    if (err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
-        count = -1;
-    if (ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION) {
-        ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, rd_kafka_topic_name(topic), NULL);
-        count = -1;
-    }
-    rd_kafka_metadata_destroy(answer);
-    return count;
+    o->some_broker = answer.broker;
+    bool refused = ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION;
+    if (refused)
+        ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, topic, NULL);
+    return refused || err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? -1 : answer.partitions;
 }
 
 /* A topic that was just made is not known to all brokers at once. */
@@ -369,10 +365,7 @@ static int input_partitions(struct ek_output *o, int wait_ms)
 {
     int most = 0;
     for (size_t i = 0; i < o->config->topics.count; i++) {
-        rd_kafka_topic_t *topic = topic_of(o, o->config->topics.items[i], NULL);
-        int count = topic ? partitions_of(o, topic, wait_ms) : 0;
-        if (topic)
-            rd_kafka_topic_destroy(topic);
+        int count = partitions_of(o, o->config->topics.items[i], wait_ms);
         most = count > most ? count : most;
     }
     return most;
@@ -381,9 +374,10 @@ static int input_partitions(struct ek_output *o, int wait_ms)
 /* Whether the topic of the state is there and fit for it. */
 static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
-    int count = o->state ? partitions_of(o, o->state, wait_ms) : 0;
-    *ready = !o->state;
-    if (!o->state || count < 0 || (!count && may_still_come(o, o->config->state_topic)))
+    const char *topic = o->config->state_topic;
+    int count = topic ? partitions_of(o, topic, wait_ms) : 0;
+    *ready = !topic;
+    if (!topic || count < 0 || (!count && may_still_come(o, topic)))
         return EK_OK;
     const struct ek_state_topic_facts facts = {
         .partitions = count,
@@ -403,7 +397,8 @@ void ek_output_ask_limits(struct ek_output *o)
 
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
-    rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts};
+    const struct ek_config *c = o->config;
+    const char *const topics[] = {c->output_topic, c->dead_letter, c->alert_topic};
     *ready = false;
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         if (!topics[i])
@@ -412,7 +407,7 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
         if (count < 0)
             return still_refused(o, e) ? EK_EIO : ek_output_poll(o, 0, e);
         if (!count)
-            return topic_missing(o, rd_kafka_topic_name(topics[i]), e);
+            return topic_missing(o, topics[i], e);
     }
     ek_limits_ask(o->limits, o->client, o->some_broker);
     if (!ek_limits_serve(o->limits, wait_ms))
@@ -425,13 +420,10 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
     return rc;
 }
 
-int ek_output_keeps_partitions(struct ek_output *o, const char *name, int wait_ms)
+int ek_output_keeps_partitions(struct ek_output *o, const char *topic, int wait_ms)
 {
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
-    int in = topic ? partitions_of(o, topic, wait_ms) : -1;
-    int out = in > 0 ? partitions_of(o, o->ranked, wait_ms) : -1;
-    if (topic)
-        rd_kafka_topic_destroy(topic);
+    int in = partitions_of(o, topic, wait_ms);
+    int out = in > 0 ? partitions_of(o, o->config->output_topic, wait_ms) : -1;
     return out < 0 ? -1 : in == out;
 }
 

@@ -61,19 +61,21 @@ static int find_partitions(struct ek_tap *t, const char *brokers, const char *to
 {
     struct ek_trouble_state why;
     int64_t until = ek_now_ms() + wait_ms, absent_until = INT64_MAX;
-    bool answered = false;
+    struct ek_topic_answer answer;
     rd_kafka_resp_err_t err;
-    while ((err = ek_kafka_ask_partitions(t->client, topic, ASK_MS, &t->count, &answered))) {
+    while ((err = ek_kafka_ask_topic(t->client, topic, ASK_MS, &answer))) {
         int64_t now = ek_now_ms();
-        if (answered && absent_until == INT64_MAX)
+        if (answer.heard && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;
-        if (now >= until || (answered && now >= absent_until) || (!answered && refused(t, &why)))
+        if (now >= until || (answer.heard && now >= absent_until) ||
+            (!answer.heard && refused(t, &why)))
             break;
         rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, ASK_AGAIN_MS);
         if (ignored)
             rd_kafka_message_destroy(ignored);
     }
-    return err ? no_partitions(t, brokers, topic, answered, err, e) : EK_OK;
+    t->count = answer.partitions;
+    return err ? no_partitions(t, brokers, topic, answer.heard, err, e) : EK_OK;
 }
 
 /* Every partition gets its queue before the client may put anything into the common one. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/cli.h"
+#include "daemon/kafka_ask.h"
 
 #include <stdatomic.h>
 
@@ -46,18 +47,10 @@ void ek_topics_free(struct ek_topics *t)
 /* False when no broker answers; the topic may be there or not. */
 static bool ask(rd_kafka_t *client, const char *topic, bool *there)
 {
-    const struct rd_kafka_metadata *answer;
-    rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
-    if (!handle)
-        return false;
-    rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, handle, &answer, LOOK_MS);
-    rd_kafka_topic_destroy(handle);
-    if (err)
-        return false;
-    *there =
-        answer->topic_cnt != 1 || answer->topics[0].err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-    rd_kafka_metadata_destroy(answer);
-    return true;
+    struct ek_topic_answer answer;
+    *there = ek_kafka_ask_topic(client, topic, LOOK_MS, &answer) !=
+             RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    return answer.heard;
 }
 
 /* True when a topic that was missing is there. */
