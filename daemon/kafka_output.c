@@ -4,7 +4,6 @@
 #include "base/parse.h"
 #include "daemon/cli.h"
 #include "daemon/instance.h"
-#include "daemon/kafka_ask.h"
 #include "daemon/kafka_client.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_state_topic.h"
@@ -13,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TOPIC_WAIT_MS = 15000, PURGE_WAIT_MS = 1000 };
+enum { PURGE_WAIT_MS = 1000 };
 
 static enum ek_counter reason_counter(int outcome)
 {
@@ -276,52 +275,6 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_l
     return rc;
 }
 
-/* Number of partitions as the broker tells; 0 when it does not know the topic, -1 without an
- * answer. */
-static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
-{
-    struct ek_topic_answer answer;
-    rd_kafka_resp_err_t err = ek_kafka_ask_topic(o->client, topic, wait_ms, &answer);
-    if (!answer.heard)
-        return -1;
-    ek_trouble_heard(o->watch.trouble);
-    o->some_broker = answer.broker;
-    bool refused = ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION;
-    if (refused)
-        ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, topic, NULL);
-    return refused || err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? -1 : answer.partitions;
-}
-
-/* A topic that was just made is not known to all brokers at once. */
-static bool may_still_come(struct ek_output *o, const char *name)
-{
-    int64_t now = ek_now_ms();
-    if (!o->missing_since_ms) {
-        o->missing_since_ms = now;
-        ek_log_write(o->watch.log, EK_LOG_WARN, "topic_missing", "topic=%s", name);
-    }
-    return now - o->missing_since_ms < TOPIC_WAIT_MS;
-}
-
-static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
-{
-    if (may_still_come(o, name))
-        return EK_OK;
-    return ek_fail_fatal(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name",
-                         name);
-}
-
-/* Brokers that never let this client in: a wrong password does not mend itself by waiting. */
-static int still_refused(struct ek_output *o, struct ek_error *e)
-{
-    struct ek_trouble_state t;
-    ek_trouble_look(o->watch.trouble, &t);
-    if ((t.kind != EK_TROUBLE_CREDENTIALS && t.kind != EK_TROUBLE_TLS) || t.ever_heard ||
-        ek_now_ms() - t.since_ms < TOPIC_WAIT_MS)
-        return EK_OK;
-    return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
-}
-
 struct ek_trouble *ek_output_trouble(struct ek_output *o)
 {
     return o->watch.trouble;
@@ -348,7 +301,7 @@ static void free_clients(struct ek_output *o)
 
 /* The size of batches is for ever when a client is made, so this one, which has sent nothing yet,
  * goes where a topic takes less. */
-static int obey_limits(struct ek_output *o, struct ek_error *e)
+int ek_output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
     if (ek_limits_of(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
@@ -360,71 +313,9 @@ static int obey_limits(struct ek_output *o, struct ek_error *e)
     return make_clients(o, e);
 }
 
-/* Partitions of the largest input that is there. */
-static int input_partitions(struct ek_output *o, int wait_ms)
-{
-    int most = 0;
-    for (size_t i = 0; i < o->config->topics.count; i++) {
-        int count = partitions_of(o, o->config->topics.items[i], wait_ms);
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
-/* Whether the topic of the state is there and fit for it. */
-static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
-{
-    const char *topic = o->config->state_topic;
-    int count = topic ? partitions_of(o, topic, wait_ms) : 0;
-    *ready = !topic;
-    if (!topic || count < 0 || (!count && may_still_come(o, topic)))
-        return EK_OK;
-    const struct ek_state_topic_facts facts = {
-        .partitions = count,
-        .compacted = ek_limits_compacted(o->limits, o->state_number),
-        .batch_bytes = ek_limits_of(o->limits, o->state_number),
-        .input_partitions = input_partitions(o, wait_ms)};
-    int rc = ek_state_topic_check(o->config, &facts, e);
-    o->state_partitions = count;
-    *ready = !rc;
-    return rc;
-}
-
 void ek_output_ask_limits(struct ek_output *o)
 {
     ek_limits_ask(o->limits, o->client, -1);
-}
-
-int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
-{
-    const struct ek_config *c = o->config;
-    const char *const topics[] = {c->output_topic, c->dead_letter, c->alert_topic};
-    *ready = false;
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-        if (!topics[i])
-            continue;
-        int count = partitions_of(o, topics[i], wait_ms);
-        if (count < 0)
-            return still_refused(o, e) ? EK_EIO : ek_output_poll(o, 0, e);
-        if (!count)
-            return topic_missing(o, topics[i], e);
-    }
-    ek_limits_ask(o->limits, o->client, o->some_broker);
-    if (!ek_limits_serve(o->limits, wait_ms))
-        return ek_output_poll(o, 0, e);
-    bool fit;
-    int rc = check_state(o, wait_ms, &fit, e);
-    if (!rc && fit)
-        rc = obey_limits(o, e);
-    *ready = !rc && fit;
-    return rc;
-}
-
-int ek_output_keeps_partitions(struct ek_output *o, const char *topic, int wait_ms)
-{
-    int in = partitions_of(o, topic, wait_ms);
-    int out = in > 0 ? partitions_of(o, o->config->output_topic, wait_ms) : -1;
-    return out < 0 ? -1 : in == out;
 }
 
 /* Exactly once: with the next transaction. NULL, or why one is lost, be it another. */

@@ -1,4 +1,6 @@
-/* What daemon/kafka_output.c and daemon/kafka_outlet.c share, and the client for transactions. */
+/* What the files of the producer share: daemon/kafka_output.c (clients and acknowledgements),
+ * daemon/kafka_output_topics.c (whether what it writes to is there), daemon/kafka_outlet.c (what
+ * workers send with); and the client for transactions. */
 #ifndef EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
 #define EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
 
@@ -48,6 +50,9 @@ struct ek_output {
 
 rd_kafka_t *ek_output_client(struct ek_output *o);
 struct ek_kafka_watch *ek_output_watch(struct ek_output *o);
+/* Makes the clients anew, before anything was sent, where a topic takes less than they were made
+ * for. */
+int ek_output_obey_limits(struct ek_output *o, struct ek_error *e);
 /* Sends a ticket's message to the dead letters; through the outlet where there is one. On failure
  * the ticket is the caller's. */
 int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
