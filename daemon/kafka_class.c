@@ -9,7 +9,8 @@ enum {
     COMMIT = 1 << EK_KAFKA_COMMIT,
     DELIVER = 1 << EK_KAFKA_DELIVER,
     TXN = 1 << EK_KAFKA_TXN,
-    ANYWHERE = CLIENT | CONSUME | COMMIT | DELIVER | TXN,
+    ADMIN = 1 << EK_KAFKA_ADMIN,
+    ANYWHERE = CLIENT | CONSUME | COMMIT | DELIVER | TXN | ADMIN,
     UNSENT = CLIENT | CONSUME | COMMIT, /* where the client goes on by itself */
     TRANSACTION_ABORTABLE = 120         /* of newer brokers; librdkafka has no name for it */
 };
@@ -88,18 +89,23 @@ static const struct row ROWS[] = {
     ROW(INVALID_PRODUCER_ID_MAPPING, TXN, ABORT),
     ROW(_INCONSISTENT, TXN, ABORT),
     ROW(UNKNOWN_TOPIC_OR_PART, TXN, ABORT),
-    ROW(_TIMED_OUT, TXN, RETRIABLE),
+    ROW(_TIMED_OUT, TXN | ADMIN, RETRIABLE),
     ROW(_TIMED_OUT_QUEUE, TXN, RETRIABLE),
-    ROW(_TRANSPORT, TXN, RETRIABLE),
-    ROW(_ALL_BROKERS_DOWN, TXN, RETRIABLE),
-    ROW(REQUEST_TIMED_OUT, TXN, RETRIABLE),
+    ROW(_TRANSPORT, TXN | ADMIN, RETRIABLE),
+    ROW(_ALL_BROKERS_DOWN, TXN | ADMIN, RETRIABLE),
+    ROW(REQUEST_TIMED_OUT, TXN | ADMIN, RETRIABLE),
     ROW(NETWORK_EXCEPTION, TXN, RETRIABLE),
-    ROW(COORDINATOR_LOAD_IN_PROGRESS, TXN, RETRIABLE),
+    ROW(COORDINATOR_LOAD_IN_PROGRESS, TXN | ADMIN, RETRIABLE),
     ROW(COORDINATOR_NOT_AVAILABLE, TXN, RETRIABLE),
     ROW(NOT_COORDINATOR, TXN, RETRIABLE),
     ROW(CONCURRENT_TRANSACTIONS, TXN, RETRIABLE),
     ROW(UNSTABLE_OFFSET_COMMIT, TXN, RETRIABLE),
     {TRANSACTION_ABORTABLE, TXN, EK_KAFKA_ABORT, EK_KAFKA_ORDINARY},
+
+    /* Of a cluster that is not complete yet, or a client that ends. */
+    ROW(NOT_CONTROLLER, ADMIN, RETRIABLE),
+    ROW(INVALID_REPLICATION_FACTOR, ADMIN, RETRIABLE),
+    ROW(_DESTROY, ADMIN, RETRIABLE),
 };
 
 static const struct row *find(rd_kafka_resp_err_t err, enum ek_kafka_where where)
@@ -111,7 +117,8 @@ static const struct row *find(rd_kafka_resp_err_t err, enum ek_kafka_where where
 }
 
 /* What is not in the table: the client mends it where it goes on by itself. What comes back as not
- * delivered is final, since it was tried for as long as it takes; so is a transaction's. */
+ * delivered is final, since it was tried for as long as it takes; so is a transaction's, and what
+ * brokers say of a topic. */
 enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where)
 {
     const struct row *row = find(err, where);

@@ -36,7 +36,8 @@ enum ek_kafka_where {
     EK_KAFKA_CONSUME,
     EK_KAFKA_COMMIT,
     EK_KAFKA_DELIVER,
-    EK_KAFKA_TXN, /* calls of a transactional producer; flags of the error object go first */
+    EK_KAFKA_TXN,   /* calls of a transactional producer; flags of the error object go first */
+    EK_KAFKA_ADMIN, /* topics asked about or made; what is not retriable is an answer */
 };
 
 enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
+#include "daemon/kafka_error.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -103,14 +104,6 @@ static void take(struct ek_limits *l, const rd_kafka_ConfigResource_t *r)
     }
 }
 
-/* No answer at all says nothing about the topics, and is asked for again. */
-static bool passing(rd_kafka_resp_err_t err)
-{
-    return err == RD_KAFKA_RESP_ERR__TIMED_OUT || err == RD_KAFKA_RESP_ERR__TRANSPORT ||
-           err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || err == RD_KAFKA_RESP_ERR__DESTROY ||
-           err == RD_KAFKA_RESP_ERR_NOT_CONTROLLER;
-}
-
 bool ek_limits_serve(struct ek_limits *l, int wait_ms)
 {
     size_t count = 0;
@@ -124,9 +117,11 @@ bool ek_limits_serve(struct ek_limits *l, int wait_ms)
         result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
     for (size_t i = 0; i < count; i++)
         take(l, resources[i]);
-    if (err && !passing(err))
+    /* No answer at all says nothing about the topics, and is asked for again. */
+    bool answered = !err || ek_kafka_classify(err, EK_KAFKA_ADMIN) != EK_KAFKA_RETRIABLE;
+    if (err && answered)
         assume(l, l->topics[0], rd_kafka_event_error_string(event));
-    l->known |= !passing(err);
+    l->known |= answered;
     rd_kafka_event_destroy(event);
     forget_question(l);
     return l->known;

@@ -45,15 +45,6 @@ static rd_kafka_resp_err_t create_once(rd_kafka_t *client, const char *topic, in
     return err;
 }
 
-static bool passing(rd_kafka_resp_err_t err)
-{
-    return err == RD_KAFKA_RESP_ERR__TIMED_OUT || err == RD_KAFKA_RESP_ERR__TRANSPORT ||
-           err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || err == RD_KAFKA_RESP_ERR_NOT_CONTROLLER ||
-           err == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT ||
-           err == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS ||
-           err == RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR; /* a cluster that is not complete */
-}
-
 int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,
                           const char *const setting[2], int wait_ms, struct ek_error *e)
 {
@@ -66,8 +57,8 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
         return rc;
     int64_t until = ek_now_ms() + wait_ms;
     rd_kafka_resp_err_t err;
-    while (passing(err = create_once(client, topic, partitions, setting, why, sizeof why)) &&
-           ek_now_ms() < until)
+    while ((err = create_once(client, topic, partitions, setting, why, sizeof why)) &&
+           ek_kafka_classify(err, EK_KAFKA_ADMIN) == EK_KAFKA_RETRIABLE && ek_now_ms() < until)
         rd_kafka_poll(client, ADMIN_RETRY_MS);
     rd_kafka_destroy(client);
     if (!err || err == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)

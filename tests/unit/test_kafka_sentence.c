@@ -53,6 +53,23 @@ START_TEST(a_code_has_a_class_for_each_place_where_it_comes)
 }
 END_TEST
 
+START_TEST(only_an_answer_about_a_topic_is_not_asked_for_again)
+{
+    static const int passing[] = {RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                  RD_KAFKA_RESP_ERR__TRANSPORT,
+                                  RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
+                                  RD_KAFKA_RESP_ERR__DESTROY,
+                                  RD_KAFKA_RESP_ERR_NOT_CONTROLLER,
+                                  RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+                                  RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
+                                  RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR};
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        ck_assert_str_eq(class_of(passing[i], EK_KAFKA_ADMIN), "retriable");
+    ck_assert_str_eq(class_of(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS, EK_KAFKA_ADMIN), "fatal");
+    ck_assert_str_eq(class_of(RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, EK_KAFKA_ADMIN), "fatal");
+}
+END_TEST
+
 static void says(const struct ek_kafka_watch *w, int err, enum ek_kafka_where where,
                  const char *topic, const char *reason, const char *expected)
 {
@@ -189,6 +206,7 @@ END_TEST
 Suite *suite_kafka_sentence(void)
 {
     return ek_suite("kafka sentence", a_code_has_a_class_for_each_place_where_it_comes,
+                    only_an_answer_about_a_topic_is_not_asked_for_again,
                     a_missing_right_is_named_with_what_it_is_needed_on,
                     a_certificate_is_named_by_what_is_wrong_with_it,
                     a_certificate_refused_after_the_handshake_is_no_broken_connection,
