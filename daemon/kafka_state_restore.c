@@ -173,20 +173,20 @@ static void show(struct ek_keeper *k, struct ek_guard *guard)
 static int install(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct restoring *r = context;
+    struct ek_guard *spent = r->joined;
     int rc = EK_OK;
     if (!r->joined)
         return EK_OK;
     if (r->anew) {
-        ek_board_turn(r->k->tools.board, ek_guard_traffic(r->joined));
-        ek_guard_free(*guard);
+        spent = *guard;
         *guard = r->joined;
     } else {
         rc = ek_guard_merge(*guard, r->joined, e);
-        ek_guard_free(r->joined);
     }
     r->joined = NULL;
     if (!rc)
         show(r->k, *guard);
+    ek_guard_free(spent); /* the board does not look at it any more */
     return rc;
 }
 
