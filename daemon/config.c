@@ -306,6 +306,14 @@ int64_t ek_config_commit_every(const struct ek_config *c)
     return c->delivery == EK_EXACTLY_ONCE ? TRANSACTION_MS : OFFSETS_MS;
 }
 
+size_t ek_config_topic(const struct ek_config *c, const char *topic)
+{
+    size_t number = 0;
+    while (number < c->topics.count && strcmp(c->topics.items[number], topic) != 0)
+        number++;
+    return number;
+}
+
 int ek_config_workers(const struct ek_config *c)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

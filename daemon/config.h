@@ -109,6 +109,8 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
                          struct ek_error *e);
 /* How many workers a stage has: what `pipeline.workers` says, or makes of the processors. */
 int ek_config_workers(const struct ek_config *c);
+/* The number of an input topic among `input.topics`; their count when it is none. */
+size_t ek_config_topic(const struct ek_config *c, const char *topic);
 /* How often it commits, in milliseconds: what `limits.commit_every` says, or makes of the delivery.
  */
 int64_t ek_config_commit_every(const struct ek_config *c);

@@ -38,9 +38,8 @@ static int check_written(const struct ek_config *c, const char *key, const char 
                          struct ek_error *e)
 {
     int rc = check_topic(key, topic, e);
-    for (size_t i = 0; !rc && i < c->topics.count; i++)
-        if (!strcmp(c->topics.items[i], topic))
-            rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too", key, topic);
+    if (!rc && ek_config_topic(c, topic) < c->topics.count)
+        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too", key, topic);
     return rc;
 }
 

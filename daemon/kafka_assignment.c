@@ -7,10 +7,7 @@ enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, INSIST_MS = 30000 };
 
 int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
 {
-    size_t number = 0;
-    while (number < in->config->topics.count &&
-           strcmp(in->config->topics.items[number], topic) != 0)
-        number++;
+    size_t number = ek_config_topic(in->config, topic);
     return (int)((number + (size_t)partition) % (size_t)in->readers);
 }
 

@@ -40,15 +40,6 @@ void ek_keeper_free(struct ek_keeper *k)
     ek_free(k);
 }
 
-static size_t number_of(const struct ek_keeper *k, const char *topic)
-{
-    const struct ek_text_list *topics = &k->tools.config->topics;
-    size_t number = 0;
-    while (number < topics->count && strcmp(topics->items[number], topic) != 0)
-        number++;
-    return number;
-}
-
 /* A partition of which nothing was read yet has no offset that a pointer could go with. */
 static bool can_be_home(const struct ek_keeper *k, const struct ek_lane *lane)
 {
@@ -60,7 +51,8 @@ static bool better_home(const struct ek_keeper *k, const struct ek_lane *a, cons
 {
     if (!b || a->leaving != b->leaving)
         return !b || b->leaving;
-    size_t topic = number_of(k, a->topic), other = number_of(k, b->topic);
+    size_t topic = ek_config_topic(k->tools.config, a->topic);
+    size_t other = ek_config_topic(k->tools.config, b->topic);
     return topic != other ? topic < other : a->partition < b->partition;
 }
 
