@@ -9,8 +9,7 @@
 
 enum {
     AT_MOST_EVERY_MS = 1000, /* also when there is a reason */
-    WHOLE_EVERY = 6,         /* state.every: how far back a restore reads */
-    KEY_BYTES = 400
+    WHOLE_EVERY = 6          /* state.every: how far back a restore reads */
 };
 
 int ek_keeper_new(struct ek_keeper **out, const struct ek_keeper_tools *tools, struct ek_error *e)
@@ -131,7 +130,7 @@ static int put(void *to, const char *name, const void *bytes, size_t length)
 {
     struct saving *v = to;
     struct ek_keeper *k = v->k;
-    char key[KEY_BYTES];
+    char key[EK_STATE_KEY_BYTES];
     struct ek_record_frame frame;
     struct ek_snap body;
     size_t size = ek_state_key(key, sizeof key, k->sent.topic, k->sent.partition, name);

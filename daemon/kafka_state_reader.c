@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_error.h"
+#include "guard/state_head.h"
 
 #include <string.h>
 
@@ -12,8 +13,7 @@ enum {
     ASK_MS = 2000,    /* one question where to begin */
     SLICE_MS = 20,    /* one wait for a record */
     VISIBLE_MS = 500, /* for so long a record of that time may be on its way */
-    AGAIN_MS = 10,
-    KEY_BYTES = 400
+    AGAIN_MS = 10
 };
 
 struct ek_state_reader {
@@ -28,21 +28,16 @@ size_t ek_state_key(char *out, size_t size, const char *topic, int partition, co
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
+/* Clients that read want a group; nothing is joined or committed. */
 static int configure(struct ek_state_reader *r, rd_kafka_conf_t **out, struct ek_error *e)
 {
-    static const char *const settings[][2] = {{"max.partition.fetch.bytes", "8388608"},
-                                              {"queued.max.messages.kbytes", "65536"},
-                                              {"auto.offset.reset", "earliest"},
-                                              {"enable.partition.eof", "true"},
-                                              {"fetch.error.backoff.ms", "50"}};
-    int rc = ek_kafka_conf_consumer(out, r->config, e);
-    if (rc)
-        return rc;
-    for (size_t i = 0; !rc && i < sizeof settings / sizeof *settings; i++)
-        rc = ek_kafka_conf_set(*out, settings[i][0], settings[i][1], e);
-    if (rc)
-        rd_kafka_conf_destroy(*out);
-    else
+    const struct ek_kafka_setting own[] = {
+        {"group.id", r->config->group},           {"enable.auto.commit", "false"},
+        {"max.partition.fetch.bytes", "8388608"}, {"queued.max.messages.kbytes", "65536"},
+        {"auto.offset.reset", "earliest"},        {"enable.partition.eof", "true"},
+        {"fetch.error.backoff.ms", "50"},         {NULL, NULL}};
+    int rc = ek_kafka_conf_beside(out, r->config, own, e);
+    if (!rc)
         ek_kafka_watch_over(&r->watch, *out);
     return rc;
 }
@@ -163,13 +158,13 @@ static void begin(struct ek_state_reader *r, struct ek_state_job *jobs, size_t c
 
 /* The name behind the prefix of the job, terminated, when the record is one of its; else NULL. */
 static const char *name_of(const struct ek_state_job *job, const rd_kafka_message_t *m,
-                           char key[KEY_BYTES])
+                           char key[EK_STATE_KEY_BYTES])
 {
-    char prefix[KEY_BYTES];
+    char prefix[EK_STATE_KEY_BYTES];
     size_t size =
         ek_state_key(prefix, sizeof prefix, job->pointer.topic, job->pointer.partition, "");
-    if (m->partition != job->pointer.partition || m->key_len >= KEY_BYTES || m->key_len <= size ||
-        memcmp(m->key, prefix, size) != 0)
+    if (m->partition != job->pointer.partition || m->key_len >= EK_STATE_KEY_BYTES ||
+        m->key_len <= size || memcmp(m->key, prefix, size) != 0)
         return NULL;
     memcpy(key, m->key, m->key_len);
     key[m->key_len] = 0;
@@ -179,12 +174,12 @@ static const char *name_of(const struct ek_state_job *job, const rd_kafka_messag
 /* A record that is none of a state is passed over. */
 static int take(struct ek_state_job *job, const rd_kafka_message_t *m, struct ek_error *e)
 {
-    char key[KEY_BYTES];
+    char key[EK_STATE_KEY_BYTES];
     const char *name = job->found || job->broken ? NULL : name_of(job, m, key);
     if (!name)
         return EK_OK;
-    bool named =
-        !strcmp(name, "head") && m->payload && ek_hash(m->payload, m->len, 0) == job->pointer.head;
+    bool named = !strcmp(name, EK_STATE_HEAD) && m->payload &&
+                 ek_hash(m->payload, m->len, 0) == job->pointer.head;
     int rc = ek_state_add(job->state, name, m->payload, m->len, e);
     job->found = named && ek_state_base(job->state) == job->pointer.base;
     job->broken = named && !job->found;

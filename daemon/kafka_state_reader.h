@@ -44,6 +44,7 @@ int ek_state_reader_read(struct ek_state_reader *r, struct ek_state_job *jobs, s
 int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition);
 
 /* Key of a record of a shard: SHARD:NAME. The length; 0 when it does not fit. */
+enum { EK_STATE_KEY_BYTES = 400 };
 size_t ek_state_key(char *out, size_t size, const char *topic, int partition, const char *name);
 
 #endif
