@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, INSIST_MS = 30000 };
+enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50 };
 
 int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
 {
@@ -43,14 +43,14 @@ static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
     return known;
 }
 
-/* The same where a state depends on it, which an answer that is only late must not cost: waits for
- * as long as a transaction may be in the way. NULL: nobody waits any more, or there was none. */
+/* The same where a state depends on it: an answer that is late, be it for a transaction that is in
+ * the way or for brokers that are away, must not cost what was learnt. NULL: nobody waits any more,
+ * or it is an error for good. */
 static rd_kafka_topic_partition_list_t *
 insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
-    struct ek_error e;
-    int64_t until = ek_now_ms() + in->config->transaction_ms + INSIST_MS;
-    while (!in->hooks.stopping(in->hooks.context)) {
+    char why[EK_TROUBLE_TEXT];
+    for (;;) {
         rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
         rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_SLICE_MS);
         for (int i = 0; !err && i < known->cnt; i++)
@@ -58,15 +58,16 @@ insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *
         if (!err)
             return known;
         rd_kafka_topic_partition_list_destroy(known);
-        if (ek_now_ms() < until)
-            continue;
-        ek_fail(&e, EK_EIO,
-                "kafka: committed offsets, which say where the state is, are not to be had: %s",
-                rd_kafka_err2str(err));
-        ek_kafka_fail(&in->watch, &e);
-        return NULL;
+        if (ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL) {
+            ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+            return NULL;
+        }
+        snprintf(why, sizeof why, "committed offsets of group '%s', which say where it is: %s",
+                 in->config->group, rd_kafka_err2str(err));
+        if (!ek_keeper_wait(in->keeper, why))
+            return NULL;
+        ek_bell_wait(in->bell, AGAIN_MS);
     }
-    return NULL;
 }
 
 static void note_starts(rd_kafka_topic_partition_list_t *parts,
@@ -100,15 +101,16 @@ static void open_lanes(struct ek_input *in, rd_kafka_topic_partition_list_t *par
     struct ek_error e;
     rd_kafka_topic_partition_list_t *known =
         in->keeper ? insist_on_committed(in, parts) : ask_committed(in, parts);
-    if (!known)
-        return;
-    if (open_each(in, known) && in->keeper) {
+    if (known && open_each(in, known) && in->keeper) {
         if (ek_keeper_restore(in->keeper, known, &e))
             ek_kafka_fail(&in->watch, &e);
         else
             note_starts(parts, known);
     }
-    rd_kafka_topic_partition_list_destroy(known);
+    if (in->keeper)
+        ek_keeper_wait(in->keeper, NULL); /* it is over */
+    if (known)
+        rd_kafka_topic_partition_list_destroy(known);
 }
 
 int ek_input_open_count(struct ek_input *in)

@@ -31,8 +31,6 @@ struct ek_input_hooks {
     void (*drain)(void *context, int64_t wait_ms);
     /* Partitions were assigned or taken away. */
     void (*assigned)(void *context, bool ready, int partitions);
-    /* Whether the end was asked for, so that nothing is worth waiting for. */
-    bool (*stopping)(void *context);
 };
 
 struct ek_input_tools {

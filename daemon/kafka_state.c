@@ -20,8 +20,9 @@ int ek_keeper_new(struct ek_keeper **out, const struct ek_keeper_tools *tools, s
     k->tools = *tools;
     k->whole = k->vacant = true;
     k->report = ek_state_report_new(tools->config->state_topic);
-    int rc = k->report ? ek_state_reader_new(&k->reader, tools->config, tools->log, e)
-                       : ek_fail(e, EK_ENOMEM, "no memory for the state");
+    k->trouble = ek_trouble_new();
+    int rc = k->report && k->trouble ? ek_state_reader_new(&k->reader, tools->config, tools->log, e)
+                                     : ek_fail(e, EK_ENOMEM, "no memory for the state");
     if (rc)
         ek_keeper_free(k);
     else
@@ -35,6 +36,7 @@ void ek_keeper_free(struct ek_keeper *k)
         return;
     ek_state_reader_free(k->reader);
     ek_state_report_free(k->report);
+    ek_trouble_free(k->trouble);
     ek_free(k->kept);
     ek_free(k);
 }
@@ -348,9 +350,16 @@ int64_t ek_keeper_seen(struct ek_keeper *k, const struct ek_lane *lane)
     return look.seen;
 }
 
+struct ek_trouble *ek_keeper_trouble(struct ek_keeper *k)
+{
+    return k->trouble;
+}
+
 int ek_keeper_metrics(struct ek_keeper *k, struct ek_buf *out)
 {
-    return ek_state_report_metrics(k->report, out);
+    struct ek_trouble_state t;
+    int64_t waiting = ek_trouble_look(k->trouble, &t) ? ek_now_ms() - t.since_ms : 0;
+    return ek_state_report_metrics(k->report, waiting, out);
 }
 
 int ek_keeper_json(struct ek_keeper *k, struct ek_buf *out)

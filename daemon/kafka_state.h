@@ -18,6 +18,7 @@
 
 #include "daemon/agreement_board.h"
 #include "daemon/feature_board.h"
+#include "daemon/kafka_trouble.h"
 #include "daemon/shared_guard.h"
 #include "daemon/state_pointer.h"
 
@@ -71,14 +72,20 @@ bool ek_keeper_parted(const struct ek_keeper *k);
 void ek_keeper_left(struct ek_keeper *k, bool lost);
 
 /* Lanes were opened for these partitions, with their committed offsets and metadata; none of their
- * messages was read yet. Gets back their states; the offsets become those to read from. Fails only
- * for good: EK_ECONFIG where another version of the program is needed. */
+ * messages was read yet. Gets back their states; the offsets become those to read from. Brokers
+ * that are away are waited for, until nobody does any more: then no list is to be read. Fails only
+ * for good: EK_ECONFIG where another version of the program is needed, EK_EIO where a right is
+ * missing. */
 int ek_keeper_restore(struct ek_keeper *k, struct rd_kafka_topic_partition_list_s *parts,
                       struct ek_error *e);
+/* What a restore takes is not to be had from brokers, and why: told (log, /ready, a metric) until
+ * it is, which NULL says. False: nobody waits any more. */
+bool ek_keeper_wait(struct ek_keeper *k, const char *why);
 /* How far a lane was seen; its tickets must be loose. */
 int64_t ek_keeper_seen(struct ek_keeper *k, const struct ek_lane *lane);
 
-/* For metrics and status. Any thread. */
+/* For metrics, status and /ready. Any thread. */
+struct ek_trouble *ek_keeper_trouble(struct ek_keeper *k);
 int ek_keeper_metrics(struct ek_keeper *k, struct ek_buf *out);
 int ek_keeper_json(struct ek_keeper *k, struct ek_buf *out);
 

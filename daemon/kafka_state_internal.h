@@ -17,6 +17,8 @@ struct ek_keeper {
     struct ek_keeper_tools tools;
     struct ek_state_reader *reader;
     struct ek_state_report *report;
+    struct ek_trouble *trouble; /* what a restore waits for */
+    int64_t tell_ms;            /* not in the log again before */
     /* The base that was sent and not settled. */
     struct ek_state_pointer sent;
     struct ek_kept_lane *kept;

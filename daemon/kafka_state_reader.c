@@ -13,13 +13,17 @@ enum {
     ASK_MS = 2000,    /* one question where to begin */
     SLICE_MS = 20,    /* one wait for a record */
     VISIBLE_MS = 500, /* for so long a record of that time may be on its way */
-    AGAIN_MS = 10
+    AGAIN_MS = 10,    /* until the next question after an answer, and after none */
+    LATER_MS = 100,
+    WHY_BYTES = 300
 };
 
 struct ek_state_reader {
     rd_kafka_t *client;
     const struct ek_config *config;
     struct ek_kafka_watch watch;
+    int64_t heard_ms;    /* when a broker answered last */
+    char why[WHY_BYTES]; /* what was the last reason for none */
 };
 
 size_t ek_state_key(char *out, size_t size, const char *topic, int partition, const char *name)
@@ -74,6 +78,36 @@ void ek_state_reader_free(struct ek_state_reader *r)
     ek_free(r);
 }
 
+static void note_answer(struct ek_state_reader *r)
+{
+    r->heard_ms = ek_now_ms();
+}
+
+static void note_trouble(struct ek_state_reader *r, const char *topic, rd_kafka_resp_err_t err)
+{
+    snprintf(r->why, sizeof r->why, "topic '%s': %s", topic, rd_kafka_err2str(err));
+}
+
+static void begin_waiting(struct ek_state_reader *r, const char *topic)
+{
+    note_answer(r);
+    note_trouble(r, topic, RD_KAFKA_RESP_ERR__TIMED_OUT);
+}
+
+static bool go_on(const struct ek_state_reader *r, const struct ek_state_waiter *w)
+{
+    bool silent = ek_now_ms() - r->heard_ms >= ASK_MS;
+    return w->wait(w->context, silent ? r->why : NULL);
+}
+
+/* Serves what the client has to say; nothing is read yet. */
+static void pause_for(struct ek_state_reader *r, int ms)
+{
+    rd_kafka_message_t *m = rd_kafka_consumer_poll(r->client, ms);
+    if (m)
+        rd_kafka_message_destroy(m);
+}
+
 /* The state topic's partitions of the jobs that are not done, with the earliest time of each. */
 static rd_kafka_topic_partition_list_t *wanted(const struct ek_state_reader *r,
                                                const struct ek_state_job *jobs, size_t count)
@@ -113,18 +147,13 @@ static enum starts find_starts(struct ek_state_reader *r, rd_kafka_topic_partiti
             list->elems[i].offset > 0 && known ? p->offset : RD_KAFKA_OFFSET_BEGINNING;
     }
     rd_kafka_topic_partition_list_destroy(asked);
+    if (!err)
+        note_answer(r);
+    else
+        note_trouble(r, r->config->state_topic, err);
+    if (ek_kafka_classify(err, EK_KAFKA_CONSUME) == EK_KAFKA_FATAL)
+        ek_kafka_report_topic(&r->watch, err, EK_KAFKA_CONSUME, r->config->state_topic, NULL);
     return err ? UNANSWERED : all;
-}
-
-struct patience {
-    int64_t until_ms;
-    bool (*stop)(void *context);
-    void *context;
-};
-
-static bool over(const struct patience *p)
-{
-    return ek_now_ms() >= p->until_ms || p->stop(p->context);
 }
 
 static void note_starts(struct ek_state_job *jobs, size_t count, const char *topic,
@@ -138,17 +167,16 @@ static void note_starts(struct ek_state_job *jobs, size_t count, const char *top
 }
 
 static void begin(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                  const struct patience *p)
+                  const struct ek_state_waiter *w)
 {
     int64_t visible_ms = ek_now_ms() + VISIBLE_MS;
     rd_kafka_topic_partition_list_t *list = wanted(r, jobs, count);
     enum starts starts;
-    while ((starts = find_starts(r, list)) != FOUND && !over(p) &&
+    while ((starts = find_starts(r, list)) != FOUND && go_on(r, w) &&
+           !ek_kafka_failure(&r->watch, NULL) &&
            (starts == UNANSWERED || ek_now_ms() < visible_ms)) {
         rd_kafka_topic_partition_list_destroy(list);
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(r->client, AGAIN_MS);
-        if (m)
-            rd_kafka_message_destroy(m);
+        pause_for(r, starts == UNANSWERED ? LATER_MS : AGAIN_MS);
         list = wanted(r, jobs, count);
     }
     note_starts(jobs, count, r->config->state_topic, list);
@@ -171,13 +199,14 @@ static const char *name_of(const struct ek_state_job *job, const rd_kafka_messag
     return key + size;
 }
 
-/* A record that is none of a state is passed over. */
+/* A record that is none of a state is passed over; one of it starts the wait at the end anew. */
 static int take(struct ek_state_job *job, const rd_kafka_message_t *m, struct ek_error *e)
 {
     char key[EK_STATE_KEY_BYTES];
     const char *name = job->found || job->broken ? NULL : name_of(job, m, key);
     if (!name)
         return EK_OK;
+    job->end_ms = 0;
     bool named = !strcmp(name, EK_STATE_HEAD) && m->payload &&
                  ek_hash(m->payload, m->len, 0) == job->pointer.head;
     int rc = ek_state_add(job->state, name, m->payload, m->len, e);
@@ -201,27 +230,57 @@ static bool any_left(const struct ek_state_job *jobs, size_t count)
     return any;
 }
 
-/* A record starts the wait at the end anew. */
-static void note_end(struct ek_state_job *job, const rd_kafka_message_t *m)
+/* Others may write to the partition all the time, so its end may be reached again and again. */
+static void note_end(struct ek_state_job *job, int32_t partition)
 {
-    bool end = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-    if (m->partition == job->pointer.partition && (end || !m->err))
-        job->end_ms = end ? ek_now_ms() : 0;
+    if (partition == job->pointer.partition && !job->end_ms)
+        job->end_ms = ek_now_ms();
+}
+
+/* A record, the end of a partition, or what stands in the place of one. */
+static int take_any(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
+                    const rd_kafka_message_t *m, struct ek_error *e)
+{
+    int rc = EK_OK;
+    if (m->err && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        const char *topic = m->rkt ? rd_kafka_topic_name(m->rkt) : r->config->state_topic;
+        note_trouble(r, topic, m->err);
+        ek_kafka_report_topic(&r->watch, m->err, EK_KAFKA_CONSUME, topic,
+                              rd_kafka_message_errstr(m));
+        return EK_OK;
+    }
+    note_answer(r);
+    for (size_t i = 0; !rc && i < count; i++)
+        if (m->err)
+            note_end(&jobs[i], m->partition);
+        else
+            rc = take(&jobs[i], m, e);
+    return rc;
+}
+
+/* Nothing is to come any more but what may be on its way behind the ends of all partitions. */
+static bool at_ends(const struct ek_state_job *jobs, size_t count)
+{
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all = all && (jobs[i].end_ms || !waited_for(&jobs[i]));
+    return all;
 }
 
 static int read_on(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                   const struct patience *p, struct ek_error *e)
+                   const struct ek_state_waiter *w, struct ek_error *e)
 {
     int rc = EK_OK;
-    while (!rc && any_left(jobs, count) && !over(p)) {
+    while (!rc && any_left(jobs, count) && go_on(r, w)) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(r->client, SLICE_MS);
-        if (!m)
-            continue;
-        for (size_t i = 0; !rc && i < count; i++) {
-            note_end(&jobs[i], m);
-            rc = m->err ? EK_OK : take(&jobs[i], m, e);
-        }
-        rd_kafka_message_destroy(m);
+        if (m)
+            rc = take_any(r, jobs, count, m, e);
+        if (m)
+            rd_kafka_message_destroy(m);
+        if (at_ends(jobs, count))
+            note_answer(r);
+        if (!rc)
+            rc = ek_kafka_failure(&r->watch, e);
     }
     rd_kafka_assign(r->client, NULL);
     return rc;
@@ -242,27 +301,36 @@ static bool again(struct ek_state_job *jobs, size_t count, bool earliest)
 
 /* Times may mislead, where the broker sets them by a clock of its own. */
 int ek_state_reader_read(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                         bool (*stop)(void *context), void *context, struct ek_error *e)
+                         const struct ek_state_waiter *w, struct ek_error *e)
 {
-    const struct patience p = {ek_now_ms() + EK_STATE_READ_MS, stop, context};
-    bool cut = false;
     int rc = EK_OK;
-    for (int pass = 0; !rc && pass < 2 && !over(&p) && again(jobs, count, pass > 0); pass++) {
-        begin(r, jobs, count, &p);
-        rc = read_on(r, jobs, count, &p, e);
-        cut = any_left(jobs, count);
+    begin_waiting(r, r->config->state_topic);
+    for (int pass = 0; !rc && pass < 2 && go_on(r, w) && again(jobs, count, pass > 0); pass++) {
+        begin(r, jobs, count, w);
+        rc = read_on(r, jobs, count, w, e);
     }
-    if (!rc && cut && !stop(context))
-        rc =
-            ek_fail(e, EK_EIO,
-                    "brokers do not give back the state in topic '%s': it is not given up for that",
-                    r->config->state_topic);
     return rc;
 }
 
-int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition)
+/* Whether another answer may come. */
+static bool passing(rd_kafka_resp_err_t err)
+{
+    return err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
+           err != RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC && err != RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION &&
+           ek_kafka_classify(err, EK_KAFKA_CONSUME) == EK_KAFKA_RETRIABLE;
+}
+
+int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition,
+                            const struct ek_state_waiter *w)
 {
     int64_t low = 0, high = 0;
-    return rd_kafka_query_watermark_offsets(r->client, topic, partition, &low, &high, ASK_MS) ? -1
-                                                                                              : low;
+    rd_kafka_resp_err_t err;
+    begin_waiting(r, topic);
+    while ((err = rd_kafka_query_watermark_offsets(r->client, topic, partition, &low, &high,
+                                                   ASK_MS)) &&
+           passing(err) && go_on(r, w)) {
+        note_trouble(r, topic, err);
+        pause_for(r, LATER_MS);
+    }
+    return err ? -1 : low;
 }

@@ -13,11 +13,18 @@
 #include "daemon/state_pointer.h"
 #include "evenkeel.h"
 
-/* What is not there so long after the end of its partition was reached is taken for lost; brokers
- * that do not get that far in so long are an error. */
-enum { EK_STATE_SILENCE_MS = 5000, EK_STATE_READ_MS = 60000 };
+/* What is not there so long after the end of its partition was reached is taken for lost. */
+enum { EK_STATE_SILENCE_MS = 5000 };
 
 struct ek_state_reader;
+
+/* Who waits for what is read. */
+struct ek_state_waiter {
+    void *context;
+    /* Called again and again. `why`: brokers have not answered for a while, and what was heard of
+     * them last; NULL: they do answer. False: nobody waits any more. */
+    bool (*wait)(void *context, const char *why);
+};
 
 /* One state that is to be read. */
 struct ek_state_job {
@@ -27,7 +34,7 @@ struct ek_state_job {
     bool found;             /* the head that the pointer names, and all that belongs to it */
     /* How the reader goes about it. */
     bool earliest, broken; /* from the beginning; the head came, and not all that belongs to it */
-    int64_t end_ms;        /* when the end of the partition was reached last; 0: not */
+    int64_t end_ms; /* when the end of the partition was reached behind its records; 0: not */
 };
 
 /* The configuration must outlive it. EK_ECONFIG, EK_ENOMEM. */
@@ -35,13 +42,15 @@ int ek_state_reader_new(struct ek_state_reader **out, const struct ek_config *co
                         struct ek_log *log, struct ek_error *e);
 void ek_state_reader_free(struct ek_state_reader *r);
 
-/* What is not found is left; `stop` says that nobody wants it any more. EK_EIO when brokers do not
- * answer, EK_ENOMEM. */
+/* What is not found is left. Brokers that do not answer are waited for. EK_EIO for what waiting
+ * does not mend, such as a right that is missing (fatal); EK_ENOMEM. */
 int ek_state_reader_read(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                         bool (*stop)(void *context), void *context, struct ek_error *e);
+                         const struct ek_state_waiter *w, struct ek_error *e);
 
-/* First offset that a partition still has; -1: no answer. */
-int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition);
+/* First offset that a partition still has; -1: there is no such partition, or nobody waits any
+ * more. */
+int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition,
+                            const struct ek_state_waiter *w);
 
 /* Key of a record of a shard: SHARD:NAME. The length; 0 when it does not fit. */
 enum { EK_STATE_KEY_BYTES = 400 };

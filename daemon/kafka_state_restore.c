@@ -10,6 +10,8 @@
 #include <librdkafka/rdkafka.h>
 #include <string.h>
 
+enum { TELL_EVERY_MS = 30000 }; /* that brokers are still away */
+
 /* What is got back with one assignment. */
 struct restoring {
     struct ek_keeper *k;
@@ -21,6 +23,12 @@ struct restoring {
     bool anew;                /* the guard in use is nobody's */
     uint64_t queries, events; /* lists that the states had seen; events before */
 };
+
+/* Nobody waits for a restore any more. */
+static bool unwanted(const struct ek_keeper *k)
+{
+    return k->tools.stopping(k->tools.context);
+}
 
 static int no_memory(struct ek_error *e)
 {
@@ -67,14 +75,36 @@ static void take_back_parked(struct restoring *r)
     }
 }
 
+bool ek_keeper_wait(struct ek_keeper *k, const char *why)
+{
+    char text[EK_TROUBLE_TEXT];
+    int64_t now = ek_now_ms();
+    if (!why) {
+        ek_trouble_heard(k->trouble);
+        return !unwanted(k);
+    }
+    snprintf(text, sizeof text, "brokers do not give back the state, which is waited for: %s", why);
+    ek_trouble_tell(k->trouble, EK_TROUBLE_STATE, text);
+    if (now >= k->tell_ms) {
+        k->tell_ms = now + TELL_EVERY_MS;
+        ek_log_text(k->tools.log, EK_LOG_WARN, "state_awaited", text);
+    }
+    return !unwanted(k);
+}
+
+static bool wait_for_brokers(void *context, const char *why)
+{
+    return ek_keeper_wait(context, why);
+}
+
 static int read_states(struct restoring *r, struct ek_error *e)
 {
-    const struct ek_keeper_tools *t = &r->k->tools;
+    const struct ek_state_waiter waiter = {r->k, wait_for_brokers};
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < r->jobs; i++)
         rc = ek_state_new(&r->job[i].state, e);
     if (!rc && r->jobs)
-        rc = ek_state_reader_read(r->k->reader, r->job, r->jobs, t->stopping, t->context, e);
+        rc = ek_state_reader_read(r->k->reader, r->job, r->jobs, &waiter, e);
     return rc;
 }
 
@@ -225,7 +255,10 @@ static int64_t start_of(struct ek_keeper *k, const rd_kafka_topic_partition_t *p
     char why[200];
     if (p->offset < 0 || seen >= p->offset)
         return p->offset;
-    int64_t low = ek_state_reader_low(k->reader, p->topic, p->partition);
+    const struct ek_state_waiter waiter = {k, wait_for_brokers};
+    int64_t low = ek_state_reader_low(k->reader, p->topic, p->partition, &waiter);
+    if (low < 0 && unwanted(k))
+        return p->offset;
     int64_t start = low < 0 || low > p->offset ? p->offset : low < seen ? seen : low;
     if (start == seen)
         return start;
@@ -276,8 +309,9 @@ static int restore(struct restoring *r, struct ek_error *e)
     take_back_parked(r);
     if (!rc)
         rc = read_states(r, e);
-    if (!rc)
-        rc = join_all(r, e);
+    if (rc || unwanted(k))
+        return rc;
+    rc = join_all(r, e);
     if (!rc && r->anew && !r->joined)
         rc = ek_guard_new(&r->joined, k->tools.assets, e);
     if (!rc)
@@ -322,11 +356,10 @@ int ek_keeper_restore(struct ek_keeper *k, rd_kafka_topic_partition_list_t *part
     r.pointer = ek_calloc((size_t)parts->cnt, sizeof *r.pointer);
     r.job = ek_calloc((size_t)parts->cnt, sizeof *r.job);
     int rc = r.pointer && r.job ? restore(&r, e) : no_memory(e);
-    k->disabled = rc || k->tools.stopping(k->tools.context);
-    if (!rc)
-        begin_from(&r);
+    k->disabled = rc || unwanted(k);
     double seconds = (double)(ek_now_ns() - began) / 1e9;
-    if (!rc) {
+    if (!k->disabled) {
+        begin_from(&r);
         ek_state_report_restored(k->report, seconds);
         ek_log_write(k->tools.log, EK_LOG_INFO, "state_ready",
                      "partitions=%d states=%zu queries=%llu seconds=%.3f", parts->cnt, r.jobs,

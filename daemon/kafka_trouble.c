@@ -65,6 +65,7 @@ enum ek_trouble_kind ek_trouble_look(struct ek_trouble *t, struct ek_trouble_sta
 
 const char *ek_trouble_word(enum ek_trouble_kind kind)
 {
-    static const char *const words[] = {"none", "no_broker", "credentials", "tls", "authorisation"};
+    static const char *const words[] = {"none", "no_broker",     "credentials",
+                                        "tls",  "authorisation", "state"};
     return words[kind];
 }

@@ -16,6 +16,7 @@ enum ek_trouble_kind {
     EK_TROUBLE_CREDENTIALS,
     EK_TROUBLE_TLS,
     EK_TROUBLE_AUTHORISATION,
+    EK_TROUBLE_STATE, /* partitions wait for their state */
 };
 
 enum { EK_TROUBLE_TEXT = 400 };
@@ -39,7 +40,7 @@ void ek_trouble_tell(struct ek_trouble *t, enum ek_trouble_kind kind, const char
 void ek_trouble_heard(struct ek_trouble *t);
 /* How things stand; returns the kind. */
 enum ek_trouble_kind ek_trouble_look(struct ek_trouble *t, struct ek_trouble_state *out);
-/* "none", "no_broker", "credentials", "tls", "authorisation". */
+/* "none", "no_broker", "credentials", "tls", "authorisation", "state". */
 const char *ek_trouble_word(enum ek_trouble_kind kind);
 
 #endif

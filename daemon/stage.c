@@ -215,7 +215,7 @@ static int make_keeper(struct ek_stage *s, const struct ek_assets *assets, struc
 
 static int make_input(struct ek_stage *s, struct ek_error *e)
 {
-    const struct ek_input_hooks hooks = {s, drain, assigned, is_stopping};
+    const struct ek_input_hooks hooks = {s, drain, assigned};
     const struct ek_input_tools tools = {.config = s->config,
                                          .lanes = s->lanes,
                                          .keeper = s->keeper,
@@ -566,9 +566,10 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
 
 enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out)
 {
-    struct ek_trouble *clients[] = {ek_input_trouble(s->input), ek_output_trouble(s->output)};
-    for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
-        ek_trouble_look(clients[i], out);
+    struct ek_trouble *all[] = {ek_input_trouble(s->input), ek_output_trouble(s->output),
+                                s->keeper ? ek_keeper_trouble(s->keeper) : NULL};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ek_trouble_look(all[i], out);
         bool passing = ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) &&
                        ek_now_ms() - out->since_ms < BROKERLESS_MS;
         if (out->kind && !passing)

@@ -98,12 +98,16 @@ static int families(const struct ek_state_report *r, struct ek_buf *out)
     return rc;
 }
 
-int ek_state_report_metrics(struct ek_state_report *r, struct ek_buf *out)
+int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, struct ek_buf *out)
 {
     pthread_mutex_lock(&r->lock);
     int rc = families(r, out);
     pthread_mutex_unlock(&r->lock);
-    return rc;
+    return rc ? rc
+              : family(
+                    "evenkeel_state_waiting_seconds", "gauge",
+                    "How long partitions have been waiting for brokers to give back their state.",
+                    (double)waiting_ms / 1e3, out);
 }
 
 int ek_state_report_json(struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)

@@ -29,12 +29,6 @@ static void ignore_drain(void *context, int64_t wait_ms)
     (void)wait_ms;
 }
 
-static bool never(void *context)
-{
-    (void)context;
-    return false;
-}
-
 static void ignore_assigned(void *context, bool ready, int partitions)
 {
     (void)context;
@@ -75,7 +69,7 @@ static void set_up(struct scene *s)
         ck_assert_int_eq(ek_config_set(s->config, settings[i][0], settings[i][1], NULL), 0);
     ck_assert_int_eq(ek_bell_make(&s->bell, NULL), 0);
     const struct ek_input_hooks hooks = {
-        .context = s, .drain = ignore_drain, .assigned = ignore_assigned, .stopping = never};
+        .context = s, .drain = ignore_drain, .assigned = ignore_assigned};
     const struct ek_input_tools tools = {.config = s->config,
                                          .lanes = s->lanes,
                                          .metrics = s->metrics,
