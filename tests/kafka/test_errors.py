@@ -16,9 +16,12 @@ def secure():
 class Flow:
     """Messages through one daemon, on topics of its own."""
 
-    def __init__(self, broker=None, partitions=1, **more):
+    def __init__(self, broker=None, partitions=1, keeps_state=False, **more):
         self.broker = broker or WORLD.broker
         self.source, self.target = WORLD.topics(partitions, self.broker)
+        if keeps_state:
+            self.state = self.broker.create(self.target + ".state", partitions, "cleanup.policy", "compact")
+            more["state"] = f"topic: {self.state}, every: 1s"
         self.partitions, self.sent = partitions, 0
         self.daemon = Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, **more)
 
@@ -32,24 +35,20 @@ class Flow:
         return numbers(WORLD.read(self.target, self.broker))
 
 
-class ARightThatIsMissing(unittest.TestCase):
+class Rights(unittest.TestCase):
     """Of a user who has all but one."""
 
     def rights(self, flow):
         return {"input": f"Read topic {flow.source}", "group": f"Read group {flow.daemon.group}",
                 "output": f"Write topic {flow.target}", "dead": f"Write topic {flow.target}.dead"}
 
-    def begin(self):
-        """A flow for each right, all rights given."""
-        password = secure().PASSWORDS["alice"]
-        flows = {}
-        for which in ("input", "group", "output", "dead"):
-            flow = Flow(secure(), brokers=secure().at("sasl_plaintext"), group=f"right-{which}-{time.monotonic_ns()}",
-                        more="security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
-                        f"sasl.password: {password}")
-            secure().allow("alice", *self.rights(flow).values())
-            flows[which] = flow
-        return flows
+    def flow(self, which, **more):
+        """With all rights."""
+        flow = Flow(secure(), brokers=secure().at("sasl_plaintext"), group=f"right-{which}-{time.monotonic_ns()}",
+                    more="security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
+                    f"sasl.password: {secure().PASSWORDS['alice']}", **more)
+        secure().allow("alice", *self.rights(flow).values())
+        return flow
 
     def sentence(self, which, flow):
         operation, kind, name = self.rights(flow)[which].split()
@@ -59,6 +58,12 @@ class ARightThatIsMissing(unittest.TestCase):
         with self.subTest(which):
             self.assertEqual(flow.daemon.process.wait(timeout=40), 1, flow.daemon.log())
             self.assertIn(self.sentence(which, flow), flow.daemon.last_words())
+
+
+class ARightThatIsMissing(Rights):
+    def begin(self):
+        """A flow for each right."""
+        return {which: self.flow(which) for which in ("input", "group", "output", "dead")}
 
     def test_ends_the_program_at_its_start_with_its_name(self):
         flows = self.begin()
@@ -98,6 +103,33 @@ class ARightThatIsMissing(unittest.TestCase):
         finally:
             for flow in flows.values():
                 flow.daemon.__exit__()
+
+
+class ARightOnTheStateThatIsMissing(Rights):
+    def rights(self, flow):
+        return {**super().rights(flow), "read": f"Read topic {flow.state}", "write": f"Write topic {flow.state}"}
+
+    def test_ends_the_program_with_the_topic_and_the_right_and_nothing_is_forgotten(self):
+        """Without Write the first state cannot be written, without Read a restart cannot go on from it."""
+        flows = {which: self.flow(which, keeps_state=True) for which in ("read", "write")}
+        read, write = flows.values()
+        secure().revoke("alice", self.rights(write)["write"])
+        for flow in flows.values():
+            flow.send(20)
+        with read.daemon as d, write.daemon:
+            d.wait_ready().wait_handled(20)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assert_ends("write", write)
+        secure().revoke("alice", self.rights(read)["read"])
+        with read.daemon:
+            self.assert_ends("read", read)
+        for which, flow in flows.items():
+            secure().allow("alice", self.rights(flow)[which])
+            with flow.daemon as d:
+                d.wait_drained()
+                self.assertEqual(d.json("/api/v1/status")["observed_queries"], 20)
+                self.assertEqual(d.stop(), 0, d.log())
+            self.assertEqual(set(flow.out()), set(range(20)))
 
 
 class ATopicThatGoes(unittest.TestCase):
