@@ -106,11 +106,17 @@ static inline void *run(void *context)
     return NULL;
 }
 
-static inline void start(struct scene *s)
+/* `log` may be NULL. */
+static inline void start_with(struct scene *s, struct ek_log *log)
 {
     struct ek_error e;
-    ck_assert_msg(!ek_stage_new(&s->stage, s->config, &s->assets, NULL, &e), "%s", e.message);
+    ck_assert_msg(!ek_stage_new(&s->stage, s->config, &s->assets, log, &e), "%s", e.message);
     ck_assert_int_eq(pthread_create(&s->thread, NULL, run, s), 0);
+}
+
+static inline void start(struct scene *s)
+{
+    start_with(s, NULL);
 }
 
 static inline void join(struct scene *s)
