@@ -61,7 +61,7 @@ static int start_clients(struct ek_demo_pipeline *p, struct ek_error *e)
     int rc = ek_tap_new(&p->lists, brokers, OUTPUT, 0, CONNECT_MS, e);
     if (!rc)
         rc = ek_tap_new(&p->alerts, brokers, ALERTS, 0, CONNECT_MS, e);
-    return rc ? rc : ek_sender_new(&p->sender, brokers, INPUT, e);
+    return rc ? rc : ek_sender_new(&p->sender, brokers, INPUT, EK_SENDER_ORDERED, e);
 }
 
 static void *run_stage(void *arg)

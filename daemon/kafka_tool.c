@@ -66,25 +66,33 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
     return ek_fail(e, EK_EIO, "topic '%s' cannot be made: %s", topic, why);
 }
 
+/* What made a producer end for good is known to itself alone. */
+static const char *reason(rd_kafka_t *rk, rd_kafka_resp_err_t err, char *why, size_t size)
+{
+    if (err != RD_KAFKA_RESP_ERR__FATAL || !rd_kafka_fatal_error(rk, why, size))
+        snprintf(why, size, "%s", rd_kafka_err2str(err));
+    return why;
+}
+
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
 {
     struct ek_sender *s = ((struct ek_kafka_watch *)opaque)->owner;
-    (void)rk;
     if (!m->err)
         return;
     s->lost++;
-    snprintf(s->why, sizeof s->why, "%s", rd_kafka_err2str(m->err));
+    reason(rk, m->err, s->why, sizeof s->why);
 }
 
-int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic,
+int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic, unsigned flags,
                   struct ek_error *e)
 {
-    /* idempotent, since nothing else keeps the order of a partition when requests are repeated */
-    static const struct ek_kafka_setting settings[] = {{"enable.idempotence", "true"},
-                                                       {"message.max.bytes", "1000000000"},
-                                                       {"linger.ms", "20"},
-                                                       {"partitioner", "murmur2_random"},
-                                                       {"message.timeout.ms", "60000"}};
+    /* nothing but idempotence keeps the order of a partition when requests are repeated */
+    const struct ek_kafka_setting settings[] = {
+        {"enable.idempotence", flags & EK_SENDER_ORDERED ? "true" : "false"},
+        {"message.max.bytes", "1000000000"},
+        {"linger.ms", "20"},
+        {"partitioner", "murmur2_random"},
+        {"message.timeout.ms", "60000"}};
     struct ek_sender *s = ek_calloc(1, sizeof *s);
     if (!s || !(s->topic = ek_strdup(topic))) {
         ek_free(s);
@@ -128,7 +136,8 @@ int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, st
     if (!err)
         return EK_OK;
     rd_kafka_headers_destroy(headers);
-    return ek_fail(e, EK_EIO, "topic '%s': %s", s->topic, rd_kafka_err2str(err));
+    return ek_fail(e, EK_EIO, "topic '%s': %s", s->topic,
+                   reason(s->client, err, s->why, sizeof s->why));
 }
 
 int ek_sender_flush(struct ek_sender *s, int wait_ms, struct ek_error *e)

@@ -46,8 +46,11 @@ struct ek_kafka_record {
 int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions,
                           const char *const setting[2], int wait_ms, struct ek_error *e);
 
-/* What is sent to a partition comes out once and in that order, whatever brokers do. */
-int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic,
+/* What is sent to a partition comes out once and in that order whatever brokers do, but for brokers
+ * that lost what they had acknowledged: after that nothing can be sent. Without it a request that
+ * is repeated may come twice, and behind later ones. */
+enum { EK_SENDER_ORDERED = 1 };
+int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic, unsigned flags,
                   struct ek_error *e);
 /* Queues a copy; waits while the queue is full. EK_EIO when it cannot be sent. */
 int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, struct ek_error *e);

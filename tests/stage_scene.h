@@ -164,7 +164,8 @@ static inline void feed(struct scene *s, uint64_t from, uint64_t to)
     struct ek_buf message;
     ek_query_init(&q);
     ek_buf_init(&message, 0);
-    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", &e), 0);
+    ck_assert_int_eq(
+        ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", EK_SENDER_ORDERED, &e), 0);
     for (uint64_t i = from; i < to; i++) {
         make_message(s, i, &q, &message);
         struct ek_kafka_record r = {.partition = s->spread ? (int)(i % (uint64_t)s->spread) : -1,

@@ -2,7 +2,8 @@
  *
  *     ektool wait   BROKERS SECONDS              until the broker makes topics
  *     ektool create BROKERS TOPIC PARTITIONS [SETTING VALUE]
- *     ektool send   BROKERS TOPIC FILE [PER_SECOND]
+ *     ektool send   BROKERS TOPIC FILE [PER_SECOND]   each once and in order
+ *     ektool send-on BROKERS TOPIC FILE PER_SECOND   whatever brokers lose; some perhaps twice
  *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
  *     ektool count  BROKERS TOPIC
  *     ektool delete BROKERS TOPIC
@@ -178,7 +179,7 @@ static int send_frames(struct ek_sender *s, struct ek_reader *in, int per_second
     return rc ? rc : ek_sender_flush(s, WAIT_MS, e);
 }
 
-static int do_send(char **argv, int per_second)
+static int do_send(char **argv, int per_second, unsigned flags)
 {
     struct ek_error e = {0};
     struct ek_sender *s;
@@ -187,7 +188,7 @@ static int do_send(char **argv, int per_second)
     int rc = ek_reader_open(&in, argv[2], &e);
     if (rc)
         return fail(&e);
-    rc = ek_sender_new(&s, argv[0], argv[1], &e);
+    rc = ek_sender_new(&s, argv[0], argv[1], flags, &e);
     if (!rc) {
         rc = send_frames(s, in, per_second, &sent, &e);
         ek_sender_free(s);
@@ -278,7 +279,9 @@ int main(int argc, char **argv)
         return do_create(rest[0], rest[1], number(rest[2]),
                          argc == 7 ? (const char *[]){rest[3], rest[4]} : NULL, WAIT_MS);
     if (!strcmp(verb, "send") && (argc == 5 || argc == 6))
-        return do_send(rest, argc == 6 ? number(rest[3]) : 0);
+        return do_send(rest, argc == 6 ? number(rest[3]) : 0, EK_SENDER_ORDERED);
+    if (!strcmp(verb, "send-on") && argc == 6)
+        return do_send(rest, number(rest[3]), 0);
     if (!strcmp(verb, "read") && (argc == 5 || argc == 7))
         return do_read(rest, argc == 7 ? number(rest[3]) : 0, argc == 7 ? number(rest[4]) : 0);
     if (!strcmp(verb, "count") && argc == 4)
@@ -293,7 +296,8 @@ int main(int argc, char **argv)
         return ek_admin_set_topic(rest[0], rest[1], rest[2], rest[3]);
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
-    fputs("usage: ektool wait|create|send|read|count|delete|empty|commit|set|allow|revoke BROKERS "
+    fputs("usage: ektool wait|create|send|send-on|read|count|delete|empty|commit|set|allow|revoke "
+          "BROKERS "
           "...\n",
           stderr);
     return 2;

@@ -78,7 +78,7 @@ class Sending(threading.Thread):
 
     def run(self):
         try:
-            self.world.send(self.topic, self.frames, RATE)
+            self.world.send(self.topic, self.frames, RATE, verb="send-on")
         except AssertionError as failure:
             self.failure = failure
 

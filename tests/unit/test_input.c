@@ -39,7 +39,7 @@ static void ignore_assigned(void *context, bool ready, int partitions)
 static void feed(const char *brokers)
 {
     struct ek_sender *sender;
-    ck_assert_int_eq(ek_sender_new(&sender, brokers, "scored", NULL), 0);
+    ck_assert_int_eq(ek_sender_new(&sender, brokers, "scored", EK_SENDER_ORDERED, NULL), 0);
     for (int i = 0; i < PARTITIONS * EACH; i++) {
         struct ek_kafka_record r = {.partition = i % PARTITIONS,
                                     .timestamp_ms = 1000 + i,

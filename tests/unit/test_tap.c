@@ -23,7 +23,8 @@ static void send_apart(struct ek_mock *mock, const char *topic, int partitions)
 {
     struct ek_sender *sender;
     struct ek_error e;
-    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), topic, &e), 0);
+    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), topic, EK_SENDER_ORDERED, &e),
+                     0);
     for (int p = partitions; p-- > 0;) {
         for (int i = p; i < RECORDS; i += partitions)
             send_one(sender, p, i);
@@ -121,7 +122,8 @@ START_TEST(what_is_sent_keeps_its_order_although_requests_are_refused)
     struct ek_error e;
     ck_assert_int_eq(ek_mock_start(&mock, &e), 0);
     ck_assert_int_eq(ek_mock_topic(mock, "one", 1, &e), 0);
-    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), "one", &e), 0);
+    ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), "one", EK_SENDER_ORDERED, &e),
+                     0);
     ek_mock_disturb(mock, 3, ANSWER_MS);
     for (int i = 0; i < RECORDS; i++) {
         send_one(sender, 0, i);

@@ -108,7 +108,7 @@ static int do_send(char **word)
                               .faulty_from = ek_bench_number(word[5])};
     struct ek_error e = {0};
     struct ek_sender *s;
-    if (ek_sender_new(&s, word[0], word[1], &e))
+    if (ek_sender_new(&s, word[0], word[1], EK_SENDER_ORDERED, &e))
         return told(&e);
     int rc = send_lists(s, &w, &e);
     ek_sender_free(s);
