@@ -15,8 +15,9 @@ struct ek_transactor {
     struct ek_transactor_tools tools;
     struct ek_txn *txn;
     struct ek_ticket *ending; /* tickets of the transaction that is being ended */
-    int64_t due_ms;           /* while one is being ended: never */
-    int refusals;             /* since the last commit */
+    int64_t due_ms;
+    bool open;    /* one is, at the last look; else the bell rings when there is something to do */
+    int refusals; /* since the last commit */
 };
 
 static int opened(void *context, struct ek_error *e)
@@ -88,7 +89,7 @@ static void end(struct ek_transactor *t)
     ek_output_cut(t->tools.output, &cut);
     bool ours = reach(&cut);
     t->ending = cut.sent;
-    t->due_ms = INT64_MAX;
+    t->open = false;
     if (ours)
         ours = add_last(t);
     rd_kafka_topic_partition_list_t *offsets = offsets_of(&t->tools);
@@ -180,6 +181,7 @@ int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
     enum ek_txn_state state = ek_txn_state(t->txn, e);
     if (state == EK_TXN_BROKEN)
         return e ? e->code : EK_EIO;
+    t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
     if (state == EK_TXN_ABORTED)
         return go_back(t, e);
     if (state == EK_TXN_COMMITTED) {
@@ -195,7 +197,7 @@ int ek_transactor_wait_ms(const struct ek_transactor *t, int most)
 {
     struct ek_handed h = ek_output_handed(t->tools.output);
     int64_t left = t->due_ms - ek_now_ms();
-    if (nothing_to_end(t, &h))
+    if (!t->open || nothing_to_end(t, &h))
         return most;
     return left < 1 ? 1 : left < most ? (int)left : most;
 }
