@@ -29,7 +29,8 @@ struct ek_bet_world {
 struct ek_bet_evidence {
     float r[EK_WORLD_PADDED][EK_BET_LANES], mu[EK_WORLD_PADDED], all[EK_WORLD_PADDED];
     uint32_t queries[EK_WORLD_PADDED];
-    float largest[EK_BET_LANES]; /* of the last block */
+    struct ek_bet_product product[EK_WORLD_FEATURES]; /* of two lists in three */
+    float largest[EK_BET_LANES];                      /* of the last block */
 };
 
 static inline void ek_world_rows(float (*row)[EK_BET_ROW], int count, float above, struct ek_rng *r)
@@ -125,7 +126,10 @@ static inline void ek_world_run(enum ek_isa isa, uint64_t seed, int lists, struc
                                      s->all,
                                      s->queries,
                                      (const float(*)[EK_BET_LANES])w->fair,
-                                     {200, .002f, 2, .18f}};
+                                     {200, .002f, 2, .18f},
+                                     s->product};
+    struct ek_bet_cell plain = cell;
+    plain.product = NULL;
     for (int f = 0; f < EK_WORLD_FEATURES; f++)
         s->all[f] = (float)(.1 * ek_rng_normal(&r));
     for (int i = 0; i < lists; i++) {
@@ -133,8 +137,8 @@ static inline void ek_world_run(enum ek_isa isa, uint64_t seed, int lists, struc
         k.list(&w->list, w->record);
         for (int block = 0; block < EK_WORLD_PADDED / EK_BET_BLOCK; block++) {
             uint32_t mask = block < 2 ? (uint32_t)ek_rng_below(&r, 1 << EK_BET_BLOCK) : 1;
-            k.step(&w->list, &cell, block, ek_rng_below(&r, 2) || block == 2 ? mask : 0xffff,
-                   s->largest, moved);
+            k.step(&w->list, i % 3 ? &cell : &plain, block,
+                   ek_rng_below(&r, 2) || block == 2 ? mask : 0xffff, s->largest, moved);
             memcpy(s->mu + block * EK_BET_BLOCK, moved, sizeof moved);
         }
     }

@@ -153,19 +153,6 @@ static int look(const struct block *b, const struct ek_evidence_list *l,
     return alarms;
 }
 
-/* The step of a block, which a tick hears of. */
-static void step_for_tick(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
-                          struct block *b, int block, float *largest)
-{
-    float before[EK_BET_BLOCK][EK_BETS];
-    memcpy(before, cell->r + b->first, sizeof before);
-    ek_bet_step(l->bets, cell, block, b->mask, largest, b->moved);
-    for (uint32_t mask = b->mask; mask; mask &= mask - 1) {
-        int i = __builtin_ctz(mask);
-        ek_tick_step(l->tick, l->cell, b->first + i, before[i], cell->r[b->first + i]);
-    }
-}
-
 /* Returns how many reached the alarm. The totals of the largest evidence in each lane are no
  * smaller than those of any feature, so that mostly none has to be looked at. */
 static int take_block(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
@@ -173,10 +160,7 @@ static int take_block(const struct ek_evidence_list *l, const struct ek_bet_cell
 {
     struct block b = {.first = block * EK_BET_BLOCK, .mask = l->evident[block]};
     float largest[EK_BETS];
-    if (l->tick)
-        step_for_tick(l, cell, &b, block, largest);
-    else
-        ek_bet_step(l->bets, cell, block, b.mask, largest, b.moved);
+    ek_bet_step(l->bets, cell, block, b.mask, largest, b.moved);
     struct ek_bet_total total = ek_bet_total(largest, l->weight);
     if (!(total.level < level->hot && total.all < level->alarm))
         return look(&b, l, cell, level, alarm);
@@ -196,6 +180,7 @@ int ek_evidence_take(const struct ek_evidence_list *l, const struct ek_alarm_lev
         .queries = s->queries + at,
         .fair = l->fair,
         .track = {TRACK_FIRST, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
+        .product = l->tick ? ek_tick_products(l->tick, l->cell) : NULL,
     };
     int alarms = 0;
     for (int block = 0; block * EK_BET_BLOCK < s->features; block++)

@@ -8,22 +8,16 @@
 
 /* R is held where a float still tells it from infinity. */
 static const double R_MOST = 1e37;
-/* A list is rounded three times at most, by 2^-24 each: where its step of R was multiplied, where
- * the step is divided again, and where the product takes it. Half a percent more covers the powers
- * of that, and what log2 rounds. */
+/* A list is rounded twice, by 2^-24 at most each: where its bet is multiplied to be fair, and where
+ * the product takes it. The records allow for three (docs/format/fleet.md). Half a percent more
+ * covers the powers of that, and what log2 rounds. */
 static const double ROUNDED_LN = 3 * 0x1p-24 * 1.005;
 
 enum { MANTISSA_BITS = 23, EXPONENT_OF_ONE = 127 };
 
-struct product {
-    uint32_t mantissa[EK_BETS]; /* as a float in [1, 2) */
-    int32_t exponent[EK_BETS];
-    uint32_t lists;
-};
-
 struct ek_tick {
     int cells, features;
-    struct product *product; /* [cells, features] */
+    struct ek_bet_product *product; /* [cells, features] */
 };
 
 void ek_tick_merge(struct ek_tick_sums *into, const struct ek_tick_sums *from)
@@ -61,7 +55,7 @@ void ek_tick_free(struct ek_tick *t)
     ek_free(t);
 }
 
-static struct product *at(const struct ek_tick *t, int cell, int feature)
+static struct ek_bet_product *at(const struct ek_tick *t, int cell, int feature)
 {
     return &t->product[(size_t)cell * (size_t)t->features + (size_t)feature];
 }
@@ -72,7 +66,7 @@ int ek_tick_room(struct ek_tick *t, int cells)
         return EK_OK;
     size_t before = (size_t)t->cells * (size_t)t->features;
     size_t after = (size_t)cells * (size_t)t->features;
-    struct product *product = ek_realloc(t->product, after, sizeof *product);
+    struct ek_bet_product *product = ek_realloc(t->product, after, sizeof *product);
     if (!product)
         return EK_ENOMEM;
     memset(product + before, 0, (after - before) * sizeof *product);
@@ -112,7 +106,7 @@ static float float_of(uint32_t bits)
     return x;
 }
 
-static void start(struct product *p)
+static void start(struct ek_bet_product *p)
 {
     for (int i = 0; i < EK_BETS; i++) {
         p->mantissa[i] = EXPONENT_OF_ONE << MANTISSA_BITS;
@@ -123,23 +117,20 @@ static void start(struct product *p)
 void ek_tick_add(struct ek_tick *t, int cell, int feature, const float *e)
 {
     const uint32_t fraction = (1u << MANTISSA_BITS) - 1;
-    struct product *p = at(t, cell, feature);
+    struct ek_bet_product *p = at(t, cell, feature);
     if (!p->lists++)
         start(p);
     for (int i = 0; i < EK_BETS; i++) {
-        float bet = e[i] > EK_TICK_LEAST ? e[i] : EK_TICK_LEAST;
+        float bet = e[i] > EK_BET_LEAST ? e[i] : EK_BET_LEAST;
         uint32_t bits = bits_of(float_of(p->mantissa[i]) * bet);
         p->exponent[i] += (int32_t)(bits >> MANTISSA_BITS) - EXPONENT_OF_ONE;
         p->mantissa[i] = (bits & fraction) | EXPONENT_OF_ONE << MANTISSA_BITS;
     }
 }
 
-void ek_tick_step(struct ek_tick *t, int cell, int feature, const float *before, const float *after)
+struct ek_bet_product *ek_tick_products(struct ek_tick *t, int cell)
 {
-    float e[EK_BETS];
-    for (int i = 0; i < EK_BETS; i++)
-        e[i] = after[i] / (before[i] + 1);
-    ek_tick_add(t, cell, feature, e);
+    return at(t, cell, 0);
 }
 
 uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature)
@@ -149,7 +140,7 @@ uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature)
 
 void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick_sums *out)
 {
-    const struct product *p = at(t, cell, feature);
+    const struct ek_bet_product *p = at(t, cell, feature);
     double rounded = p->lists * ROUNDED_LN;
     memset(out, 0, sizeof *out);
     out->lists = p->lists;

@@ -11,7 +11,7 @@
  * as long as no bet expects more than 1, R less the number of lists is a supermartingale, and the
  * mean time to a false alarm at least A lists, as for single lists. What is given up is the moment
  * of the change inside the tick.
- * A bet that is worth less than EK_TICK_LEAST, or is no number, counts as that much.
+ * A bet that is worth less than EK_BET_LEAST, or is no number, counts as that much.
  * Memory: 196 bytes per cell and feature. Owner: the caller.
  */
 #ifndef EK_DECIDE_TICK_H
@@ -19,9 +19,8 @@
 
 #include "decide/bets.h"
 
-/* ln e is counted in units of this; a bet that is worth nothing must stay one to be multiplied. */
-#define EK_TICK_UNIT  (1.0 / 1024)
-#define EK_TICK_LEAST 1e-9f
+/* ln e is counted in units of this. */
+#define EK_TICK_UNIT (1.0 / 1024)
 
 /* What the lists of a tick said of one feature in one cell. */
 struct ek_tick_sums {
@@ -48,9 +47,8 @@ int ek_tick_features(const struct ek_tick *t);
 
 /* One list of a cell says e [EK_BETS] of a feature, calibration included. */
 void ek_tick_add(struct ek_tick *t, int cell, int feature, const float *e);
-/* The same as a step of evidence shows it, which took r from `before` to `after` [EK_BETS] each. */
-void ek_tick_step(struct ek_tick *t, int cell, int feature, const float *before,
-                  const float *after);
+/* The products of a cell [features], for the steps of its evidence. */
+struct ek_bet_product *ek_tick_products(struct ek_tick *t, int cell);
 uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature);
 void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick_sums *out);
 

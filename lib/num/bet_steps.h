@@ -72,6 +72,16 @@ struct ek_bet_track {
     float clip, most;
 };
 
+/* What the bets of several lists come to: of each lane a product, as the bits of a mantissa in
+ * [1, 2) and an exponent, so that it neither overflows nor vanishes. Before the first list the
+ * lanes are not read. A bet that is worth less than EK_BET_LEAST counts as that. */
+#define EK_BET_LEAST 1e-9f
+struct ek_bet_product {
+    uint32_t mantissa[EK_BET_LANES];
+    int32_t exponent[EK_BET_LANES];
+    uint32_t lists;
+};
+
 /* One cell, by feature, padded. Nothing is owned. */
 struct ek_bet_cell {
     float (*r)[EK_BET_LANES];
@@ -80,6 +90,7 @@ struct ek_bet_cell {
     uint32_t *queries; /* lists that counted */
     const float (*fair)[EK_BET_LANES]; /* the bets are multiplied with it; not padded */
     struct ek_bet_track track;
+    struct ek_bet_product *product; /* takes the bets as well; not padded; NULL: none does */
 };
 
 /* The step of a block, of its features in `mask` only: r and queries. largest [24]: of each lane

@@ -12,6 +12,9 @@ typedef int32_t bet_i __attribute__((vector_size(BET_WIDTH * 4)));
 typedef uint8_t bet_bytes __attribute__((vector_size(BET_WIDTH)));
 typedef float bet_row __attribute__((vector_size(BET_WIDTH * 4), aligned(4), may_alias));
 typedef uint32_t bet_word __attribute__((may_alias));
+typedef uint32_t bet_u __attribute__((vector_size(BET_WIDTH * 4)));
+typedef uint32_t bet_unsigned __attribute__((vector_size(BET_WIDTH * 4), aligned(4), may_alias));
+typedef int32_t bet_signed __attribute__((vector_size(BET_WIDTH * 4), aligned(4), may_alias));
 
 #define BET_INLINE static inline __attribute__((always_inline))
 
@@ -218,15 +221,41 @@ BET_INLINE void bet_find(struct bet_places *p, const struct ek_bet_list *l,
     }
 }
 
-BET_INLINE bet_f bet_step(bet_f e, const float *fair, float *r)
+#define BET_ONE      0x3f800000u /* bits of 1 */
+#define BET_FRACTION 0x007fffffu
+
+BET_INLINE void bet_multiply(struct ek_bet_product *p, int lane, bet_f e)
 {
-    e = (*(bet_row *)r + 1) * (e * *(const bet_row *)fair);
+    bet_f least = {0}, mantissa = *(const bet_row *)&p->mantissa[lane];
+    least += EK_BET_LEAST;
+    bet_u bits = (bet_u)(mantissa * EK_MAX(e, least));
+    *(bet_signed *)&p->exponent[lane] += (bet_i)(bits >> 23) - (int32_t)(BET_ONE >> 23);
+    *(bet_unsigned *)&p->mantissa[lane] = (bits & BET_FRACTION) | BET_ONE;
+}
+
+BET_INLINE void bet_begin(struct ek_bet_product *p)
+{
+    for (int lane = 0; lane < EK_BET_LANES; lane++) {
+        p->mantissa[lane] = BET_ONE;
+        p->exponent[lane] = 0;
+    }
+}
+
+/* product NULL: none. A constant where it is called, so there is no branch. */
+BET_INLINE bet_f bet_step(bet_f e, const float *fair, float *r, struct ek_bet_product *product,
+                          int lane)
+{
+    e *= *(const bet_row *)fair;
+    if (product)
+        bet_multiply(product, lane, e);
+    e = (*(bet_row *)r + 1) * e;
     *(bet_row *)r = e;
     return e;
 }
 
-void EK_KERNEL(ek_bet_step)(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block,
-                            uint32_t mask, float *largest, float *moved)
+/* products: whether the cell has them. */
+BET_INLINE void bet_step_block(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block,
+                               uint32_t mask, float *largest, float *moved, int products)
 {
     enum { VECTORS = EK_BET_LANES / BET_WIDTH, SIDES = 2 * EK_BET_ROW / BET_WIDTH };
     const int first = block * EK_BET_BLOCK;
@@ -239,6 +268,9 @@ void EK_KERNEL(ek_bet_step)(const struct ek_bet_list *l, const struct ek_bet_cel
     bet_find(&p, l, c, first, mask, moved);
     for (; mask; mask &= mask - 1) {
         int i = __builtin_ctz(mask);
+        struct ek_bet_product *product = products ? &c->product[first + i] : NULL;
+        if (products && !product->lists++)
+            bet_begin(product);
         const float *row[2] = {level[i] + law[i].z[p.up[i]][0] * EK_BET_ROW,
                                level[i] + law[i].z[p.down[i]][1] * EK_BET_ROW};
         for (int j = 0; j < VECTORS; j++) {
@@ -246,8 +278,17 @@ void EK_KERNEL(ek_bet_step)(const struct ek_bet_list *l, const struct ek_bet_cel
             bet_f e = *(const bet_row *)&most[i][lane];
             if (j < SIDES)
                 e = EK_MIN(*(const bet_row *)&row[lane / EK_BET_ROW][lane % EK_BET_ROW], e);
-            top[j] = EK_MAX(top[j], bet_step(e, &fair[i][lane], &r[i][lane]));
+            top[j] = EK_MAX(top[j], bet_step(e, &fair[i][lane], &r[i][lane], product, lane));
         }
     }
     memcpy(largest, top, sizeof top);
+}
+
+void EK_KERNEL(ek_bet_step)(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block,
+                            uint32_t mask, float *largest, float *moved)
+{
+    if (c->product)
+        bet_step_block(l, c, block, mask, largest, moved, 1);
+    else
+        bet_step_block(l, c, block, mask, largest, moved, 0);
 }

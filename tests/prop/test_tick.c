@@ -7,7 +7,6 @@
 #include "tests/stream.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PARTS = 8, CELLS = 3, FEATURES = 3, LISTS = 4000, TICK = 25, TRAINING = 20000 };
@@ -177,35 +176,6 @@ START_TEST(ticks_of_one_list_are_the_evidence_of_single_lists)
 }
 END_TEST
 
-/* A step of evidence tells the tick the very bets it was made of. */
-START_TEST(what_a_tick_hears_of_a_step_is_what_the_step_was_made_of)
-{
-    struct world *w = world();
-    struct ek_tick *added = new_tick(), *stepped = new_tick();
-    struct ek_rng r;
-    float before[EK_BETS] = {0}, after[EK_BETS];
-    struct ek_tick_sums want, got;
-    ek_rng_seed(&r, 34);
-    for (int i = 0; i < LISTS; i++) {
-        float e[EK_BETS];
-        say(w, &r, i % 50 ? 0 : .5, e);
-        for (int b = 0; b < EK_BETS; b++)
-            after[b] = (before[b] + 1) * e[b];
-        ek_tick_add(added, 0, 0, e);
-        ek_tick_step(stepped, 0, 0, before, after);
-        memcpy(before, after, sizeof before);
-    }
-    ek_tick_sums(added, 0, 0, &want);
-    ek_tick_sums(stepped, 0, 0, &got);
-    for (int b = 0; b < EK_BETS; b++)
-        ck_assert_int_le(llabs(want.ln[b] - got.ln[b]),
-                         1 + (long long)(LISTS * 2e-7 / EK_TICK_UNIT));
-    ek_tick_free(added);
-    ek_tick_free(stepped);
-    leave(w);
-}
-END_TEST
-
 /* Lists of each part until the alarm, at a shift of all; `parts` > 1: the sums of all of them. */
 static int lists_until_alarm(const struct world *w, int parts, double shift)
 {
@@ -247,6 +217,5 @@ Suite *suite_tick(void)
                     bets_far_from_one_neither_overflow_nor_vanish,
                     a_tick_that_was_cleared_or_a_cell_that_was_forgotten_has_no_lists,
                     ticks_of_one_list_are_the_evidence_of_single_lists,
-                    what_a_tick_hears_of_a_step_is_what_the_step_was_made_of,
                     eight_instances_together_need_a_part_of_the_lists_of_one);
 }

@@ -3,10 +3,12 @@
  */
 #include "base/rng.h"
 #include "decide/list_bets.h"
+#include "decide/tick.h"
 #include "tests/bet_world.h"
 #include "tests/check.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { FEATURES = EK_WORLD_FEATURES, LISTS = 400 };
@@ -56,21 +58,29 @@ static void train(struct ek_rng *r)
 }
 
 /* One list at a time, from no evidence: r is the bets themselves. */
-START_TEST(a_step_multiplies_with_the_bets_of_the_list)
+START_TEST(a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products)
 {
     static struct ek_bet_evidence s;
     struct ek_rng r;
     struct ek_bet_list *list;
+    struct ek_tick *t;
+    ck_assert_int_eq(ek_tick_new(&t, FEATURES), 0);
+    ck_assert_int_eq(ek_tick_room(t, 1), 0);
     ek_rng_seed(&r, 9);
     train(&r);
     ck_assert_int_eq(ek_list_bets_new(&list, &x.tables, x.bets, x.baseline, FEATURES), 0);
     for (int i = 0; i < LISTS; i++) {
         float want[EK_BETS], moved[EK_BET_BLOCK];
-        memset(&s, 0, sizeof s);
+        memset(&s, 0, offsetof(struct ek_bet_evidence, product));
         for (int f = 0; f < FEATURES; f++)
             s.mu[f] = (float)(.1 * ek_rng_normal(&r));
-        const struct ek_bet_cell cell = {
-            s.r, s.mu, s.all, s.queries, (const float(*)[EK_BETS])x.fair, {200, .002f, 2, .18f}};
+        const struct ek_bet_cell cell = {s.r,
+                                         s.mu,
+                                         s.all,
+                                         s.queries,
+                                         (const float(*)[EK_BETS])x.fair,
+                                         {200, .002f, 2, .18f},
+                                         s.product};
         ek_world_draw(x.record, &r);
         ek_bet_list_take(list, x.record);
         for (int block = 0; block < 3; block++)
@@ -82,8 +92,11 @@ START_TEST(a_step_multiplies_with_the_bets_of_the_list)
                 want[b] *= x.fair[f][b];
             ck_assert_mem_eq(s.r[f], want, sizeof want);
             ck_assert_uint_eq(s.queries[f], 1);
+            ek_tick_add(t, 0, f, want);
         }
     }
+    ck_assert_mem_eq(s.product, ek_tick_products(t, 0), sizeof s.product);
+    ek_tick_free(t);
     ek_list_bets_free(list);
 }
 END_TEST
@@ -95,7 +108,8 @@ START_TEST(a_feature_that_is_not_meant_stays_as_it_was)
     float before[EK_BET_LANES], largest[EK_BET_LANES], moved[EK_BET_BLOCK];
     ek_world_run(ek_isa_best(), 10, 20, &w, &s);
     const struct ek_bet_cell cell = {
-        s.r, s.mu, s.all, s.queries, (const float(*)[EK_BET_LANES])w.fair, {200, .002f, 2, .18f}};
+        s.r, s.mu, s.all, s.queries, (const float(*)[EK_BET_LANES])w.fair, {200, .002f, 2, .18f},
+        NULL};
     uint32_t queries = s.queries[3];
     memcpy(before, s.r[3], sizeof before);
     ek_bet_step(&w.list, &cell, 0, 0xffff & ~(1 << 3), largest, moved);
@@ -172,7 +186,7 @@ END_TEST
 Suite *suite_bet_steps(void)
 {
     return ek_suite("bet_steps", every_instruction_set_takes_the_same_decisions,
-                    a_step_multiplies_with_the_bets_of_the_list,
+                    a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products,
                     a_feature_that_is_not_meant_stays_as_it_was,
                     totals_are_weighted_sums_that_no_smaller_evidence_exceeds,
                     a_share_that_is_not_known_is_no_evidence,
