@@ -74,7 +74,8 @@ static void begin(struct scene *s)
     ck_assert_int_eq(ek_config_set(s->config, "input.brokers", ek_mock_brokers(s->mock), NULL), 0);
     ck_assert_int_eq(ek_config_set(s->config, "input.group", "g", NULL), 0);
     ck_assert_int_eq(ek_config_set(s->config, "state.topic", "memory", NULL), 0);
-    ck_assert_int_eq(ek_sender_new(&s->sender, ek_mock_brokers(s->mock), "memory", NULL), 0);
+    ck_assert_int_eq(
+        ek_sender_new(&s->sender, ek_mock_brokers(s->mock), "memory", EK_SENDER_ORDERED, NULL), 0);
     ck_assert_int_eq(ek_state_reader_new(&s->reader, s->config, NULL, NULL), 0);
     ck_assert_int_eq(ek_state_new(&s->job.state, NULL), 0);
     write_state(s);
