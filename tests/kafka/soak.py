@@ -33,6 +33,7 @@ NODES = int(os.environ.get("SOAK_NODES", 3))
 RESULTS = os.environ.get("SOAK_RESULTS", "build/soak.jsonl")
 PARTITIONS, CUT, SHORTEST = 6, 1000, 100
 LIFE = 3  # seconds after the first output, within which a kill comes
+LOG_SHOWN = 8000  # characters, when nothing comes out any more
 UNCOMMITTED = 2  # seconds: limits.commit_every, and as much for the commit to arrive
 COLUMNS = ("kafka", "librdkafka", "mode", "in", "out", "dead", "lost", "twice", "twice_at_most", "changed",
            "misplaced", "observed", "sketched", "kills", "ended", "aborted", "stall_s", "recovery_s", "recovery_max_s", "seconds", "held")
@@ -121,7 +122,11 @@ class Soak:
         def out_or_through():
             status = self.supervise(d).status()
             return self.watch.seen[-1][1] or not sending.is_alive() and status.get("lag") == 0
-        eventually("a message comes out", out_or_through, 120)
+        try:
+            eventually("a message comes out", out_or_through, 120)
+        except AssertionError:
+            print(d.log()[-LOG_SHOWN:], d.status(), sep="\n", flush=True)
+            raise
         if len(seen) > 1:
             self.recoveries.append(seen[1][0] - began)
 

