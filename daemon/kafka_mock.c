@@ -5,7 +5,13 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-enum { BROKER = 1, PRODUCE = 0, TXN_OFFSET_COMMIT = 28 /* keys of such requests */, DISTURBED = 3 };
+enum {
+    BROKER = 1,
+    PRODUCE = 0, /* keys of requests */
+    ADD_PARTITIONS = 24,
+    TXN_OFFSET_COMMIT = 28,
+    DISTURBED = 3
+};
 
 struct ek_mock {
     rd_kafka_t *client; /* carries the cluster, talks to nobody */
@@ -75,6 +81,12 @@ void ek_mock_refuse_offsets(struct ek_mock *m, int transactions)
     for (int i = 0; i < transactions; i++)
         rd_kafka_mock_push_request_errors(m->cluster, TXN_OFFSET_COMMIT, 1,
                                           RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
+}
+
+void ek_mock_forbid(struct ek_mock *m)
+{
+    rd_kafka_mock_push_request_errors(m->cluster, ADD_PARTITIONS, 1,
+                                      RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
 }
 
 void ek_mock_away(struct ek_mock *m, bool away)

@@ -9,7 +9,7 @@
 /* A message that a broker refuses voids its transaction. What came of it is the same the next time,
  * unless the limits that were asked again say so before. One more abort follows each (librdkafka
  * notices the gap in its sequence in the next transaction). */
-enum { REFUSALS_MAX = 2, HURRY_PART = 2 };
+enum { REFUSALS_MAX = 2, HURRY_PART = 2, TEXT_BYTES = 600 };
 
 struct ek_transactor {
     struct ek_transactor_tools tools;
@@ -122,10 +122,27 @@ static void settle(struct ek_transactor *t, bool committed)
     t->due_ms = ek_now_ms() + ek_config_commit_every(t->tools.config);
 }
 
-/* Refused for good, and for the second time without a commit between. */
+/* The client does not say which of the topics it was. */
+static int no_right(const struct ek_transactor *t, rd_kafka_resp_err_t err, struct ek_error *e)
+{
+    const struct ek_config *c = t->tools.config;
+    const char *const more[] = {c->alert_topic, c->state_topic};
+    char topics[TEXT_BYTES], text[TEXT_BYTES];
+    int length = snprintf(topics, sizeof topics, "%s', '%s", c->output_topic, c->dead_letter);
+    for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
+        if (more[i])
+            length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);
+    ek_kafka_sentence(text, sizeof text, ek_output_watch(t->tools.output), err, EK_KAFKA_TXN,
+                      topics, NULL);
+    return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
+}
+
+/* Refused for good: for want of a right, or for the second time without a commit between. */
 static int too_often(struct ek_transactor *t, struct ek_error *e)
 {
     rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
+    if (ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION)
+        return no_right(t, err, e);
     if (ek_kafka_classify(err, EK_KAFKA_DELIVER) != EK_KAFKA_MESSAGE)
         return EK_OK;
     ek_output_ask_limits(t->tools.output);

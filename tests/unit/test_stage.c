@@ -224,6 +224,23 @@ START_TEST(exactly_once_an_abort_goes_back_and_counts_each_list_once)
 }
 END_TEST
 
+START_TEST(exactly_once_a_right_that_is_missing_ends_the_stage)
+{
+    struct scene s;
+    begin(&s);
+    set(&s, "input.delivery", "exactly_once");
+    feed(&s, 0, LISTS);
+    ek_mock_forbid(s.mock);
+    start(&s);
+    ck_assert_int_eq(pthread_join(s.thread, NULL), 0);
+    ck_assert_int_eq(s.rc, EK_EIO);
+    ck_assert_msg(strstr(s.error.message, "needs Write on topic 'ranked', 'ranked.dead'") != NULL,
+                  "%s", s.error.message);
+    ek_stage_free(s.stage);
+    end(&s);
+}
+END_TEST
+
 /* What the group has committed, all partitions together. */
 static uint64_t committed(struct scene *s)
 {
@@ -288,6 +305,7 @@ Suite *suite_stage(void)
                     exactly_once_messages_come_out_or_become_dead_letters,
                     exactly_once_several_workers_keep_the_order_of_each_partition,
                     exactly_once_an_abort_goes_back_and_counts_each_list_once,
+                    exactly_once_a_right_that_is_missing_ends_the_stage,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
                     the_order_of_each_partition_holds_while_requests_are_tried_again,
