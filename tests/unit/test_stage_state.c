@@ -98,7 +98,8 @@ START_TEST(brokers_that_go_before_they_gave_back_the_state_are_waited_for)
     atomic_store(&k.cut, true);
     start_kept(&k);
     wait_until_told(&k);
-    ck_assert(!page_has(k.s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"));
+    while (page_has(k.s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"))
+        nanosleep(&(struct timespec){0, NAP_NS}, NULL); /* within the millisecond it was told */
     ek_mock_away(k.s.mock, false);
     goes_on(&k);
     close_kept(&k);
