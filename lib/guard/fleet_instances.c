@@ -13,8 +13,9 @@ struct ek_fleet_instance {
     uint64_t start, newest;
     uint64_t seen; /* bit i: the tick that is i older than the newest */
     int64_t time_ms, heard_ms;
-    struct ek_finding *finding; /* of the newest tick */
-    int findings, room;
+    struct ek_finding *finding; /* those of the start before, then those of the newest tick */
+    int former, findings, room; /* `former` of all `findings` are of the start before */
+    int64_t began_ms;           /* by the clock: when this start was heard of */
 };
 
 struct ek_fleet_instances {
@@ -83,8 +84,21 @@ static enum ek_fleet_arrival newest(struct ek_fleet_instance *i, const struct ek
 {
     i->time_ms = head->time_ms;
     i->heard_ms = clock_ms;
-    i->findings = 0;
+    if (clock_ms - i->began_ms > EK_FLEET_GONE_MS)
+        i->former = 0;
+    i->findings = i->former;
     return EK_FLEET_NEWEST;
+}
+
+/* What an instance had found is not over because it, or its guard, begins anew: it stands until
+ * that has had the time to find it, too. */
+static void begin(struct ek_fleet_instance *i, const struct ek_fleet_head *head, int64_t clock_ms)
+{
+    i->start = head->start;
+    i->newest = head->number;
+    i->seen = 1;
+    i->began_ms = clock_ms;
+    i->former = i->findings;
 }
 
 enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
@@ -93,9 +107,7 @@ enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
     if (head->start < i->start)
         return EK_FLEET_LATE;
     if (head->start > i->start || !i->newest) {
-        i->start = head->start;
-        i->newest = head->number;
-        i->seen = 1;
+        begin(i, head, clock_ms);
         return newest(i, head, clock_ms);
     }
     if (head->number > i->newest) {
@@ -113,8 +125,21 @@ enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
     return EK_FLEET_OLDER;
 }
 
+/* What the present start says goes before what the one before said. */
+static void forget_former(struct ek_fleet_instance *i, const struct ek_finding *f)
+{
+    for (int k = 0; k < i->former; k++)
+        if (i->finding[k].feature == f->feature && i->finding[k].cell == f->cell) {
+            memmove(&i->finding[k], &i->finding[k + 1],
+                    (size_t)(--i->findings - k) * sizeof *i->finding);
+            i->former--;
+            return;
+        }
+}
+
 int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f)
 {
+    forget_former(i, f);
     if (i->findings == i->room) {
         int room = i->room ? 2 * i->room : 4;
         struct ek_finding *more = ek_realloc(i->finding, (size_t)room, sizeof *more);

@@ -251,7 +251,8 @@ class AFleetThatKeepsItsState(OnePlan):
         out = fleet.out()
         self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
         self.assert_one_version_at_a_time(out)
-        self.assertEqual(named(fleet.told()), [PRICE])
+        told = fleet.told()
+        self.assertEqual(named(told), [PRICE], "\n".join(map(json.dumps, told)))
 
 
 class AFleetThatDeliversOnce(OnePlan):

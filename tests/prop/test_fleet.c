@@ -162,6 +162,38 @@ START_TEST(what_one_instance_confirms_is_in_the_plan_of_all)
 }
 END_TEST
 
+static void begin_anew(struct fleet *f, int i, uint64_t start)
+{
+    struct fleet_instance *o = &f->instance[i];
+    ek_fleet_member_free(o->member);
+    ek_detector_free(o->detector);
+    ck_assert_int_eq(
+        ek_detector_new(&o->detector, f->world.manifest, f->world.profile, f->world.rules, NULL),
+        EK_OK);
+    fleet_join(f, i, start);
+}
+
+/* The instance that had found it knows of nothing yet when it is back. */
+START_TEST(what_an_instance_found_stands_while_it_begins_anew)
+{
+    enum { GONE_TICKS = EK_FLEET_GONE_MS / FLEET_TICK_MS };
+    struct fleet *f = start(INSTANCES, 3);
+    fleet_run(f, 8, double_on_the_first);
+    begin_anew(f, 0, 2);
+    fleet_run(f, 8, double_on_the_first);
+    ck_assert_int_eq(f->count[EK_CONFIRMED], 1);
+    ck_assert_int_eq(f->count[EK_RECOVERED], 0);
+    for (int i = 0; i < INSTANCES; i++)
+        ck_assert_int_eq(fleet_plan(f, i)->count, 1);
+    begin_anew(f, 0, 3);
+    fleet_run(f, GONE_TICKS - 1, NULL);
+    ck_assert_int_eq(f->count[EK_RECOVERED], 0);
+    fleet_run(f, 3, NULL);
+    ck_assert_int_eq(f->count[EK_RECOVERED], 1);
+    fleet_end(f);
+}
+END_TEST
+
 /* No instance could: the lists of all together say what it is, and where. */
 START_TEST(what_no_instance_saw_alone_is_named_by_the_lists_of_all)
 {
@@ -560,6 +592,7 @@ Suite *suite_fleet(void)
         eight_instances_find_a_double_in_a_tenth_in_110_lists_each,
         a_fault_on_one_instance_is_found_as_fast_as_without_the_fleet,
         what_one_instance_confirms_is_in_the_plan_of_all,
+        what_an_instance_found_stands_while_it_begins_anew,
         what_no_instance_saw_alone_is_named_by_the_lists_of_all,
         a_change_of_one_segment_is_put_on_it_by_the_lists_of_all,
         all_know_what_it_is_within_a_tick_of_one_that_had_all_lists,
