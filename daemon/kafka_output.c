@@ -395,7 +395,7 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
     char text[200];
     rd_kafka_resp_err_t err = rd_kafka_fatal_error(o->client, text, sizeof text);
     if (err)
-        ek_txn_fenced(err, text, e);
+        ek_txn_taken(err, text, e);
     return rc;
 }
 

@@ -90,17 +90,27 @@ static void pause_for(struct ek_txn *t, int ms)
     pthread_mutex_unlock(&t->lock);
 }
 
-bool ek_txn_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e)
+bool ek_txn_taken(rd_kafka_resp_err_t err, const char *text, struct ek_error *e)
 {
-    if (err != RD_KAFKA_RESP_ERR__FENCED && err != RD_KAFKA_RESP_ERR_PRODUCER_FENCED &&
-        err != RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
+    switch (err) {
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+        ek_fail_fatal(e, EK_EIO,
+                      "another instance has taken this one's transactional id: give each instance "
+                      "a 'service.instance' of its own; or this one stood still for longer than "
+                      "'limits.transaction_timeout' (%s)",
+                      text);
+        return true;
+    case RD_KAFKA_RESP_ERR_INVALID_TXN_STATE:
+        ek_fail_fatal(e, EK_EIO,
+                      "brokers have ended a transaction of this instance: it was open for longer "
+                      "than 'limits.transaction_timeout', as when they are away for that long (%s)",
+                      text);
+        return true;
+    default:
         return false;
-    ek_fail_fatal(e, EK_EIO,
-                  "another instance has taken this one's transactional id: give each instance a "
-                  "'service.instance' of its own; or this one stood still for longer than "
-                  "'limits.transaction_timeout' (%s)",
-                  text);
-    return true;
+    }
 }
 
 static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *problem)
@@ -110,7 +120,7 @@ static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *pro
     rd_kafka_resp_err_t err = rd_kafka_error_code(problem);
     ek_kafka_sentence(text, sizeof text, t->tools.watch, err, EK_KAFKA_TXN, NULL,
                       rd_kafka_error_string(problem));
-    if (!ek_txn_fenced(err, rd_kafka_error_string(problem), &e))
+    if (!ek_txn_taken(err, rd_kafka_error_string(problem), &e))
         ek_fail(&e, EK_EIO, "kafka: %s: %s", call, text);
     end(t, &e);
 }

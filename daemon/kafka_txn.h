@@ -46,9 +46,9 @@ struct ek_txn_tools {
     int (*opened)(void *context, struct ek_error *e);
 };
 
-/* Whether the error says that another producer has the transactional id; then it says so in a
- * sentence. */
-bool ek_txn_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
+/* Whether the error says that the transactional id or the transaction is no longer this producer's;
+ * then it says so in a sentence. */
+bool ek_txn_taken(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
 
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e);
 /* Registers with the coordinator and opens the first transaction. EK_EIO without a thread. */

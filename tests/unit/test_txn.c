@@ -253,6 +253,21 @@ START_TEST(a_twin_with_the_same_id_ends_the_first_with_a_sentence)
 }
 END_TEST
 
+START_TEST(a_transaction_that_brokers_ended_names_the_limit)
+{
+    struct scene s;
+    begin(&s);
+    start(&s);
+    ck_assert_int_eq(produce(&s), 0);
+    give_error(&s, END_TXN, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE);
+    commit(&s);
+    reach(&s, EK_TXN_BROKEN);
+    ck_assert_msg(strstr(s.error.message, "limits.transaction_timeout") != NULL, "%s",
+                  s.error.message);
+    finish(&s);
+}
+END_TEST
+
 START_TEST(a_gate_that_does_not_open_is_the_end)
 {
     struct scene s;
@@ -301,11 +316,11 @@ END_TEST
 
 Suite *suite_txn(void)
 {
-    return ek_suite("txn", one_transaction_follows_the_other,
-                    a_transaction_with_nothing_in_it_can_be_committed_and_aborted,
-                    an_abort_waits_for_the_word_to_go_on,
-                    an_error_in_a_commit_is_repeated_aborted_or_the_end,
-                    a_twin_with_the_same_id_ends_the_first_with_a_sentence,
-                    a_gate_that_does_not_open_is_the_end, it_can_be_stopped_at_any_time,
-                    a_broker_that_comes_late_is_waited_for);
+    return ek_suite(
+        "txn", one_transaction_follows_the_other,
+        a_transaction_with_nothing_in_it_can_be_committed_and_aborted,
+        an_abort_waits_for_the_word_to_go_on, an_error_in_a_commit_is_repeated_aborted_or_the_end,
+        a_twin_with_the_same_id_ends_the_first_with_a_sentence,
+        a_transaction_that_brokers_ended_names_the_limit, a_gate_that_does_not_open_is_the_end,
+        it_can_be_stopped_at_any_time, a_broker_that_comes_late_is_waited_for);
 }
