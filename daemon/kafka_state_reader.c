@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "daemon/cli.h"
+#include "daemon/kafka_ask.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_error.h"
 #include "guard/state_head.h"
@@ -108,6 +109,15 @@ static void pause_for(struct ek_state_reader *r, int ms)
         rd_kafka_message_destroy(m);
 }
 
+/* Before a question is asked again. librdkafka 2.0.2 puts it to whoever led the partition when it
+ * heard last, so it is made to hear who does now. */
+static void prepare_another(struct ek_state_reader *r, const char *topic)
+{
+    struct ek_topic_answer answer;
+    pause_for(r, LATER_MS);
+    ek_kafka_ask_topic(r->client, topic, ASK_MS, &answer);
+}
+
 /* The state topic's partitions of the jobs that are not done, with the earliest time of each. */
 static rd_kafka_topic_partition_list_t *wanted(const struct ek_state_reader *r,
                                                const struct ek_state_job *jobs, size_t count)
@@ -176,7 +186,10 @@ static void begin(struct ek_state_reader *r, struct ek_state_job *jobs, size_t c
            !ek_kafka_failure(&r->watch, NULL) &&
            (starts == UNANSWERED || ek_now_ms() < visible_ms)) {
         rd_kafka_topic_partition_list_destroy(list);
-        pause_for(r, starts == UNANSWERED ? LATER_MS : AGAIN_MS);
+        if (starts == UNANSWERED)
+            prepare_another(r, r->config->state_topic);
+        else
+            pause_for(r, AGAIN_MS);
         list = wanted(r, jobs, count);
     }
     note_starts(jobs, count, r->config->state_topic, list);
@@ -330,7 +343,7 @@ int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int pa
                                                    ASK_MS)) &&
            passing(err) && go_on(r, w)) {
         note_trouble(r, topic, err);
-        pause_for(r, LATER_MS);
+        prepare_another(r, topic);
     }
     return err ? -1 : low;
 }
