@@ -226,9 +226,9 @@ BET_INLINE void bet_find(struct bet_places *p, const struct ek_bet_list *l,
 
 BET_INLINE void bet_multiply(struct ek_bet_product *p, int lane, bet_f e)
 {
-    bet_f least = {0}, mantissa = *(const bet_row *)&p->mantissa[lane];
-    least += EK_BET_LEAST;
-    bet_u bits = (bet_u)(mantissa * EK_MAX(e, least));
+    bet_f at_least = {0}, mantissa = *(const bet_row *)&p->mantissa[lane];
+    at_least += EK_BET_LEAST;
+    bet_u bits = (bet_u)(mantissa * EK_MAX(e, at_least));
     *(bet_signed *)&p->exponent[lane] += (bet_i)(bits >> 23) - (int32_t)(BET_ONE >> 23);
     *(bet_unsigned *)&p->mantissa[lane] = (bits & BET_FRACTION) | BET_ONE;
 }
