@@ -145,6 +145,7 @@ class Together(Once):
                 WORLD.send(source, frames[1000:])
                 self.assertEqual(first.process.wait(timeout=40), 1)
                 self.assertIn("service.instance", first.log())
+                eventually("the twin has it all", lambda: twin.json("/api/v1/status")["partitions"] == 2)
                 twin.wait_drained()
                 self.assertEqual(twin.stop(), 0, twin.log())
         self.assert_once(frames, target)

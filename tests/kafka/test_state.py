@@ -417,6 +417,7 @@ class StateLarge(Case):
                 eventually("two works", lambda: two.json("/api/v1/status")["passed"] > 20)
                 self.assert_stopped(one)
                 sender.join()
+                eventually("two has both", lambda: two.json("/api/v1/status")["partitions"] == 2)
                 two.wait_drained()
                 self.assert_counted_wide(two)
                 self.assert_stopped(two)
