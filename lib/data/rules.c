@@ -7,13 +7,18 @@
 
 #include <string.h>
 
-enum { CONFIRM_QUERIES = 64, HOLD_MS = 600000, ROUTED_FEATURES = 10 };
+enum { CONFIRM_QUERIES = 64, HOLD_MS = 600000, HOLD_MAX_MS = 6 * 3600000, ROUTED_FEATURES = 10 };
 static const uint64_t QUERIES_PER_FALSE_ALARM = 10000000;
 
 static const struct ek_feature_rule BUILT_IN = {
     .watch = true,
     .mode = EK_MODE_OBSERVE,
-    .canary = {.percent = 5, .step = 5, .max = 100, .every_ms = 600000},
+    .canary = {.percent = 5,
+               .step = 5,
+               .max = 100,
+               .every_ms = 600000,
+               .min_lists = 200,
+               .abort_if = {.error_rate = .01, .worse_than_fault = true}},
     .min_effect = 1.10,
     .act_effect = 1.25,
     .act_share = .05,
@@ -30,33 +35,65 @@ static const struct ek_feature_rule BUILT_IN = {
            [EK_NEW_CATEGORY] = EK_ACT_ALERT},
 };
 
+static void free_rule(struct ek_feature_rule *rule)
+{
+    for (int i = 0; i < rule->unit_count; i++)
+        ek_free(rule->unit[i]);
+    for (int i = 0; i < rule->mode_in_count; i++) {
+        ek_free(rule->mode_in[i].dimension);
+        ek_free(rule->mode_in[i].value);
+    }
+    ek_free(rule->mode_in);
+}
+
+static void free_pin(struct ek_pin *pin)
+{
+    ek_free(pin->dimension);
+    ek_free(pin->value);
+    ek_free(pin->author);
+    ek_free(pin->reason);
+}
+
+static void free_test(struct ek_rules_test *test)
+{
+    ek_free(test->name);
+    ek_free(test->dimension);
+    ek_free(test->value);
+    ek_free(test->found_dimension);
+    ek_free(test->found_value);
+}
+
 void ek_rules_free(struct ek_rules *r)
 {
     if (!r)
         return;
+    free_rule(&r->defaults);
     for (int i = 0; r->feature && i < r->feature_count; i++)
-        for (int k = 0; k < r->feature[i].unit_count; k++)
-            ek_free(r->feature[i].unit[k]);
-    for (int i = 0; r->pin && i < r->pin_count; i++) {
-        ek_free(r->pin[i].dimension);
-        ek_free(r->pin[i].value);
-        ek_free(r->pin[i].reason);
-    }
+        free_rule(&r->feature[i]);
+    for (int i = 0; r->pin && i < r->pin_count; i++)
+        free_pin(&r->pin[i]);
+    for (int i = 0; r->test && i < r->test_count; i++)
+        free_test(&r->test[i]);
     for (int i = 0; i < r->segment_count; i++)
         ek_free(r->segment[i]);
     ek_units_release(&r->units);
     ek_error_list_release(&r->later);
     ek_free(r->feature);
     ek_free(r->pin);
+    ek_free(r->test);
     ek_free(r->baseline);
     ek_free(r);
 }
 
-static void set_defaults(struct ek_rules *r, const struct ek_feature_rule *rule)
+/* Features begin with what `defaults` says, but for what is said of segments there. */
+static void fill_in_defaults(struct ek_rules *r)
 {
-    r->defaults = *rule;
+    struct ek_feature_rule rule = r->defaults;
+    rule.mode_said = false;
+    rule.mode_in_count = 0;
+    rule.mode_in = NULL;
     for (int i = 0; i < r->feature_count; i++)
-        r->feature[i] = *rule;
+        r->feature[i] = rule;
 }
 
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e)
@@ -74,12 +111,14 @@ int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct 
     r->same_query = EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS;
     r->confirm_queries = CONFIRM_QUERIES;
     r->hold_ms = HOLD_MS;
+    r->hold_max_ms = HOLD_MAX_MS;
     r->recover_auto = true;
     r->max_routed_features = ROUTED_FEATURES;
     r->max_routed_share = 1;
     r->on_limit = EK_LIMIT_OBSERVE;
     r->windows = ek_rules_windows_default();
-    set_defaults(r, &BUILT_IN);
+    r->defaults = BUILT_IN;
+    fill_in_defaults(r);
     *out = r;
     return EK_OK;
 }
@@ -152,11 +191,10 @@ static int read_defaults(const struct ek_rules_source *s, const struct ek_node *
                                        "canary", "hold",         "recover",    "confirm_queries"};
     if (!map)
         return EK_OK;
-    struct ek_feature_rule rule = BUILT_IN;
     const struct ek_node *hold = ek_node_get(map, "hold");
     int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
     if (!rc)
-        rc = ek_rules_go_on(s, ek_rules_read_common(s, map, -1, &rule));
+        rc = ek_rules_go_on(s, ek_rules_read_common(s, map, -1, &s->r->defaults));
     if (!rc)
         rc = ek_rules_go_on(s, read_false_alarms(s, ek_node_get(map, "false_alarms")));
     if (!rc)
@@ -170,7 +208,7 @@ static int read_defaults(const struct ek_rules_source *s, const struct ek_node *
     if (!rc)
         rc = ek_rules_go_on(s, read_recover(s, ek_node_get(map, "recover")));
     if (!rc)
-        set_defaults(s->r, &rule);
+        fill_in_defaults(s->r);
     return rc;
 }
 

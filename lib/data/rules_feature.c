@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const double EFFECT_MIN = 1.001, EFFECT_MAX = 1e6;
-static const char BY_QUERY_FEATURE[] = "query_feature:";
+static const char BY_QUERY_FEATURE[] = EK_RULES_QUERY_FEATURE;
 
 static int read_canary(const struct ek_rules_source *s, const struct ek_node *map,
                        struct ek_canary *c)
@@ -30,7 +30,7 @@ static int read_canary(const struct ek_rules_source *s, const struct ek_node *ma
     if (!rc && abort_if)
         rc = ek_rules_keys(s, abort_if, reasons, EK_COUNT(reasons));
     if (!rc && abort_if)
-        rc = ek_rules_double(s, abort_if, "rank_change_p95", 0, 1, &c->abort_rank_change_p95);
+        rc = ek_rules_double(s, abort_if, "rank_change_p95", 0, 1, &c->abort_if.rank_change_p95);
     if (!rc && c->percent > c->max)
         rc =
             ek_node_fail(s->y, map, s->e, "'percent' (%g) is above 'max' (%g)", c->percent, c->max);
@@ -115,6 +115,7 @@ int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *
             s, ek_node_choice(s->y, mode, "mode", modes, EK_COUNT(modes), &word, s->e));
     if (mode && !rc)
         rc = set_mode(s, mode, (enum ek_mode)word, rule);
+    rule->mode_said |= mode && !rc;
     if (!rc)
         rc = ek_rules_go_on(s, read_effects(s, map, rule));
     if (!rc)
@@ -204,6 +205,8 @@ static int read_feature(const struct ek_rules_source *s, const struct ek_node *k
 {
     struct ek_feature_rule unknown = s->r->defaults;
     int feature = -1;
+    unknown.mode_in_count = 0;
+    unknown.mode_in = NULL;
     int rc = ek_rules_go_on(s, ek_rules_feature(s, key, &feature));
     if (rc)
         return rc;

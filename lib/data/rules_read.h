@@ -7,6 +7,9 @@
 
 #define EK_COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Before the name of a query feature, among the units of a feature. */
+#define EK_RULES_QUERY_FEATURE "query_feature:"
+
 struct ek_rules_source {
     const struct ek_yaml *y;
     const struct ek_manifest *m; /* NULL: only the form is checked */

@@ -61,6 +61,15 @@ static struct ek_rules *parse(const struct ek_manifest *m, const char *text)
     return r;
 }
 
+static void check_canary(const struct ek_canary *c)
+{
+    const struct ek_guardrails *g = &c->abort_if;
+    ck_assert(c->percent == 5 && c->step == 5 && c->max == 100 && c->every_ms == 600000);
+    ck_assert_int_eq(c->min_lists, 200);
+    ck_assert(g->rank_change_p95 == 0 && g->error_rate == .01 && g->dead_letter_rate == 0);
+    ck_assert(g->latency_p99_ms == 0 && !g->model_drift && g->worse_than_fault);
+}
+
 static void check_built_in(const struct ek_rules *r)
 {
     static const enum ek_action on[EK_CLASS_COUNT] = {
@@ -77,12 +86,15 @@ static void check_built_in(const struct ek_rules *r)
                   r->feature[i].act_share == .05);
         ck_assert(!memcmp(r->feature[i].on, on, sizeof on));
         ck_assert_int_eq(r->feature[i].unit_count, 0);
+        ck_assert(!r->feature[i].mode_said && !r->feature[i].mode_in_count);
+        ck_assert_int_eq(ek_rules_mode(r, i, NULL, NULL), EK_MODE_OBSERVE);
+        check_canary(&r->feature[i].canary);
     }
     ck_assert_uint_eq(r->false_alarms, 10000000);
     ck_assert_uint_eq(r->same_query, EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS);
     ck_assert_ptr_null(r->baseline);
     ck_assert_int_eq(r->confirm_queries, 64);
-    ck_assert_int_eq(r->hold_ms, 600000);
+    ck_assert(r->hold_ms == 600000 && r->hold_max_ms == 6 * 3600000);
     ck_assert(r->recover_auto && r->on_limit == EK_LIMIT_OBSERVE && r->max_routed_share == 1);
     ck_assert_int_eq(r->max_routed_features, 10);
     ck_assert(r->windows.length_ms == 300000 && r->windows.kept == 12 && r->windows.cells == 100);
@@ -121,7 +133,7 @@ START_TEST(every_key_of_the_example_is_taken)
     const struct ek_feature_rule *price = &r->feature[0];
     ck_assert_int_eq(price->mode, EK_MODE_CANARY);
     ck_assert(price->canary.step == 10 && price->canary.max == 50);
-    ck_assert(price->canary.abort_rank_change_p95 == 0.5 && price->canary.every_ms == 600000);
+    ck_assert(price->canary.abort_if.rank_change_p95 == 0.5 && price->canary.every_ms == 600000);
     ck_assert_int_eq(price->unit_count, 3);
     ck_assert_str_eq(price->unit[1], "query_feature:stay_nights");
     ck_assert_int_eq(r->pin_count, 2);
@@ -218,6 +230,43 @@ START_TEST(reading_ends_after_a_hundred_faults)
 }
 END_TEST
 
+static struct ek_manifest *named_by(const char *rules, struct ek_error *e)
+{
+    struct ek_manifest *m = NULL;
+    return ek_rules_manifest(&m, "rules.yaml", rules, strlen(rules), e) ? NULL : m;
+}
+
+START_TEST(who_has_no_manifest_gets_one_of_the_features_that_the_rules_name)
+{
+    struct ek_manifest *m = named_by(EXAMPLE, NULL);
+    ck_assert_ptr_nonnull(m);
+    ck_assert_int_eq(m->item_count, 4);
+    ck_assert_int_eq(m->routable_count, 4);
+    ck_assert_int_eq(m->query_count, 2);
+    ck_assert(ek_manifest_item(m, "price") == 0 && ek_manifest_item(m, "distance") == 3);
+    ck_assert(ek_manifest_query(m, "market") >= 0 && ek_manifest_query(m, "stay_nights") >= 0);
+    struct ek_rules *r = parse(m, EXAMPLE);
+    ck_assert_int_eq(r->pin[0].feature, ek_manifest_feature(m, "distance"));
+    ek_rules_free(r);
+    ek_manifest_free(m);
+    m = named_by("defaults: {baseline: arm}\nsegments: [arm]\n"
+                 "tests: [{name: a, inject: {feature: price, scale: 2}, expect: {}}]\n",
+                 NULL);
+    ck_assert(m && m->feature_count == 1 && !strcmp(m->item[0]->name, "price"));
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(a_name_that_no_manifest_takes_is_told_where_the_rules_have_it)
+{
+    struct ek_error e = {0};
+    ck_assert_ptr_null(named_by("features:\n  a: {}\n  'b c': {}\n", &e));
+    ck_assert(e.line == 3 && e.column == 3 && !strcmp(e.file, "rules.yaml"));
+    ck_assert_ptr_null(named_by("limits: {}\n", &e));
+    ck_assert(e.line == 1 && strstr(e.message, "name no feature") != NULL);
+}
+END_TEST
+
 START_TEST(dates_are_days_and_seconds_in_utc)
 {
     static const char *const bad[] = {
@@ -260,6 +309,8 @@ Suite *suite_rules(void)
         every_key_of_the_example_is_taken, a_feature_overrides_the_defaults_and_nothing_else,
         nothing_is_acted_on_below_what_is_spoken_of, without_a_manifest_the_form_is_still_checked,
         a_check_tells_all_faults_by_their_place_and_gives_no_rules,
-        reading_ends_after_a_hundred_faults, dates_are_days_and_seconds_in_utc,
-        times_are_written_as_they_are_read);
+        reading_ends_after_a_hundred_faults,
+        who_has_no_manifest_gets_one_of_the_features_that_the_rules_name,
+        a_name_that_no_manifest_takes_is_told_where_the_rules_have_it,
+        dates_are_days_and_seconds_in_utc, times_are_written_as_they_are_read);
 }
