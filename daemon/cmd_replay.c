@@ -3,6 +3,7 @@
 #include "daemon/cli.h"
 #include "daemon/list_sink.h"
 #include "daemon/rehearsal.h"
+#include "daemon/replay_compare.h"
 #include "daemon/routing_advice.h"
 
 #include "base/file.h"
@@ -14,10 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, UNREADABLE_SHOWN = 5 };
+enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, KEY_COMPARE, UNREADABLE_SHOWN = 5 };
 
 struct arguments {
-    const char *manifest, *profile, *rules, *model, *messages, *output, *events;
+    const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare;
     bool exit_code, json;
     enum ek_message_layout layout;
 };
@@ -31,7 +32,9 @@ static const struct argp_option OPTIONS[] = {
     {"layout", KEY_LAYOUT, "KIND", 0, "messages of a list, or of an item each (list)", 0},
     {"output", 'o', "FILE", 0, "capture of what would have been forwarded", 0},
     {"events", 'e', "FILE", 0, "findings and plans, one JSON object a line; '-' for stdout", 0},
-    {"exit-code", KEY_EXIT_CODE, NULL, 0, "end with 3 when there was a finding", 0},
+    {"compare", KEY_COMPARE, "RULES", 0, "say what would differ under these rules instead", 0},
+    {"exit-code", KEY_EXIT_CODE, NULL, 0,
+     "end with 3 when there was a finding, or with --compare when anything differs", 0},
     {"json", KEY_JSON, NULL, 0, "the closing summary as one JSON object on standard output", 0},
     {0}};
 
@@ -66,6 +69,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_JSON:
         a->json = true;
+        return 0;
+    case KEY_COMPARE:
+        a->compare = arg;
         return 0;
     case KEY_LAYOUT:
         if (ek_layout_parse(arg, &a->layout, &e))
@@ -223,43 +229,81 @@ static bool is_stdout(const char *path)
     return path && !strcmp(path, "-");
 }
 
-static void explain(const struct arguments *a, struct ek_error *e)
+static void explain(const struct arguments *a, const char *rules, struct ek_error *e)
 {
     ek_kind_explain(a->manifest, EK_KIND_MANIFEST, e);
     ek_kind_explain(a->profile, EK_KIND_PROFILE, e);
-    if (a->rules)
-        ek_kind_explain(a->rules, EK_KIND_RULES, e);
+    if (rules)
+        ek_kind_explain(rules, EK_KIND_RULES, e);
     if (a->model)
         ek_kind_explain(a->model, EK_KIND_MODEL, e);
+}
+
+static int load(const struct arguments *a, const char *rules, struct ek_assets **out,
+                struct ek_error *e)
+{
+    const struct ek_mapping mapping = {.layout = a->layout};
+    if (!ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping, NULL, NULL,
+                               e))
+        return EK_OK;
+    explain(a, rules, e);
+    return ek_cli_config_fault(e);
+}
+
+static int compare(const struct arguments *a, const struct ek_assets *assets, bool *differ,
+                   struct ek_error *e)
+{
+    struct ek_assets *other;
+    int rc = load(a, a->compare, &other, e);
+    if (rc)
+        return rc;
+    const struct ek_replay_compare r = {.assets = {assets, other},
+                                        .rules = {a->rules ? a->rules : "built in", a->compare},
+                                        .messages = a->messages ? a->messages : "-",
+                                        .json = a->json};
+    rc = ek_replay_compare(&r, differ, e);
+    ek_assets_free(other);
+    return rc;
+}
+
+static int rehearse(const struct arguments *a, const struct ek_assets *assets, bool *found,
+                    struct ek_error *e)
+{
+    struct replay r = {.assets = assets};
+    ek_rehearsal_init(&r.came_to, assets);
+    int rc = replay(a, &r, e);
+    *found = r.came_to.confirmed > 0;
+    ek_rehearsal_release(&r.came_to);
+    return rc;
+}
+
+static const char *wrong_call(const struct arguments *a)
+{
+    if (!a->manifest || !a->profile)
+        return "--manifest and --profile are needed";
+    if (a->compare && (a->output || a->events))
+        return "--compare has no --output and no --events: replay under each of the rules for that";
+    if (a->json + is_stdout(a->events) + is_stdout(a->output) > 1)
+        return "only one of --json, --events - and --output - can have standard output";
+    return NULL;
 }
 
 int ek_cmd_replay(int argc, char **argv)
 {
     struct arguments a = {0};
-    struct replay r = {0};
     struct ek_assets *assets;
     struct ek_error e;
+    bool found = false;
     argp_parse(&ARGP, argc, argv, 0, NULL, &a);
-    if (!a.manifest || !a.profile)
-        return ek_cli_usage("replay", "--manifest and --profile are needed");
-    if (a.json + is_stdout(a.events) + is_stdout(a.output) > 1)
-        return ek_cli_usage("replay", "only one of --json, --events - and --output - can have "
-                                      "standard output");
-    const struct ek_mapping mapping = {.layout = a.layout};
-    if (ek_assets_load_mapped(&assets, a.manifest, a.profile, a.rules, a.model, &mapping, NULL,
-                              NULL, &e)) {
-        explain(&a, &e);
-        ek_cli_config_fault(&e);
+    if (wrong_call(&a))
+        return ek_cli_usage("replay", "%s", wrong_call(&a));
+    if (load(&a, a.rules, &assets, &e))
         return ek_cli_fail(&e);
-    }
-    r.assets = assets;
     if (assets->model)
         ek_routing_warn(a.model, assets->model, NULL, NULL);
-    ek_rehearsal_init(&r.came_to, assets);
-    int rc = replay(&a, &r, &e);
-    ek_rehearsal_release(&r.came_to);
+    int rc = a.compare ? compare(&a, assets, &found, &e) : rehearse(&a, assets, &found, &e);
     ek_assets_free(assets);
     if (rc)
         return ek_cli_fail(&e);
-    return a.exit_code && r.came_to.confirmed ? EK_EXIT_FINDING : EK_EXIT_OK;
+    return a.exit_code && found ? EK_EXIT_FINDING : EK_EXIT_OK;
 }

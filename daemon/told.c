@@ -1,5 +1,6 @@
 #include "daemon/told.h"
 
+#include "daemon/paragraph.h"
 #include "data/yaml.h"
 #include "guard/event.h"
 
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { COLUMNS = 79, INDENT = 4 };
+enum { INDENT = 4 };
 
 static struct ek_told_finding *find(struct ek_told *t, const char *episode)
 {
@@ -70,34 +71,16 @@ void ek_told_event(struct ek_told *t, const char *json)
     ek_yaml_free(y);
 }
 
-/* Word by word; *column is where the line stands, the first word of a paragraph is never broken
- * away. */
-static void print_words(const char *text, int *column, FILE *to)
-{
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (*column > INDENT && *column + 1 + length > COLUMNS) {
-            fprintf(to, "\n%*s", INDENT + 2, "");
-            *column = INDENT + 2;
-        } else if (*column > INDENT) {
-            *column += fprintf(to, " ");
-        }
-        *column += fprintf(to, "%.*s", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-}
-
 static void print_one(const struct ek_told_finding *f, const char *before, FILE *to)
 {
-    int column = fprintf(to, "%*s", INDENT, "");
-    print_words(before, &column, to);
-    print_words(f->text, &column, to);
+    struct ek_paragraph p = ek_paragraph_start(to, INDENT);
+    ek_paragraph_words(&p, before);
+    ek_paragraph_words(&p, f->text);
     if (f->end) {
-        print_words("-", &column, to);
-        print_words(f->end, &column, to);
+        ek_paragraph_words(&p, "-");
+        ek_paragraph_words(&p, f->end);
     }
-    fputc('\n', to);
+    ek_paragraph_end(&p);
 }
 
 static int same_cause(const struct ek_told_finding *a, const struct ek_told_finding *b)

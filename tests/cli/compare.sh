@@ -1,0 +1,96 @@
+# evenkeel replay --compare: what two sets of rules make of the same traffic, held against single replays.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors
+quiet "$EK" gen hotel --queries 2600 --seed 4 --format messages --score-model m.safetensors \
+	--fault 'price=*stay_nights,from=300,to=1500,arm=B' -o in.msg
+common='segments: [arm]
+features: {price: {units: ["query_feature:stay_nights"]}}'
+printf 'version: 1\n%s\n' "$common" >observe.yaml
+printf 'version: 1\ndefaults: {mode: enforce, hold: 1s}\n%s\n' "$common" >enforce.yaml
+printf 'version: 1\ndefaults: {mode: enforce, hold: 1s}\nsegments: [arm]\nfeatures: {price: {watch: false}}\n' >blind.yaml
+printf 'version: 1\ndefaults: {mode: enforce, hold: 1s, confirm_queries: 200, on: {scale: silence}}\n%s\n' "$common" >late.yaml
+
+replay() { # rules, words...
+	rules=$1
+	shift
+	"$EK" replay --manifest hotel.yaml --profile p.ekp --model m.safetensors --messages in.msg --rules "$rules" "$@"
+}
+compare() { # status, A, B, words...
+	want=$1 a=$2 b=$3
+	shift 3
+	status=0
+	replay "$a" --compare "$b" --exit-code "$@" >out 2>chatter || status=$?
+	[ $status = "$want" ] || fail "status $status instead of $want for $a and $b: $(cat out chatter)"
+}
+has() { # lines of the output
+	for line in "$@"; do
+		grep -qE -- "$line" out || fail "'$line' is not in: $(cat out)"
+	done
+}
+number() { # key, file: of a single replay
+	sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" "$2"
+}
+part() { # object, key: of the comparison
+	sed -nE "s/.*\"$1\":\{[^}]*\"$2\":(-?[0-9.]+).*/\1/p" out
+}
+
+# A file and itself.
+for rules in observe enforce; do
+	compare 0 $rules.yaml $rules.yaml
+	has '^  findings told alike +[1-9]' '^  findings told otherwise +0$' '^  findings of A only +0$' '^  findings of B only +0$' \
+		'^  plan changes .* not the same after 0 of them$' '; not the same 0$' '^  Nothing differs\.$'
+done
+
+# Observe against enforce: the plan, the lists it touches and what is found, as two single replays say.
+for rules in observe enforce; do
+	replay $rules.yaml --json --events $rules.jsonl >$rules.json 2>chatter || fail "$(cat chatter)"
+done
+compare 3 observe.yaml enforce.yaml --json
+[ "$(wc -l <out)" = 1 ] || fail "not one object: $(cat out)"
+has '"differ":true' '^\{"a":"observe.yaml","b":"enforce.yaml","messages":2600,"unreadable":0,'
+anew=$(number scored_anew enforce.json)
+[ "$anew" -gt 300 ] && [ "$(number scored_anew observe.json)" = 0 ] || fail "the scene is not as meant: $anew"
+[ "$(part touched a)" = 0 ] && [ "$(part touched b)" = "$anew" ] || fail "touched: $(cat out)"
+[ "$(part touched both)" = 0 ] && [ "$(part touched apart)" = "$anew" ] || fail "touched by both: $(cat out)"
+[ "$(part came_to_b lists)" = "$anew" ] && [ "$(part a_to_b tau)" = "$(part came_to_b tau)" ] || fail "ranks: $(cat out)"
+grep '"event":"plan"' enforce.jsonl | sed -E 's/.*"query":([0-9]+).*/\1/' >plans.single
+grep -o '"query":[0-9]*,"a"' out | grep -o '[0-9]*' >plans.both
+cmp -s plans.single plans.both || fail "plans: $(cat plans.both) instead of $(cat plans.single)"
+[ "$(wc -l <plans.both)" -ge 2 ] || fail "the route was not withdrawn: $(cat out)"
+last=$(grep '"episode":"price-.*"state":"\(confirmed\|updated\)"' enforce.jsonl | tail -1 | sed -E 's/.*"text":"([^"]*)".*/\1/')
+grep -qF "$last" out || fail "'$last' is not in: $(cat out)"
+compare 3 observe.yaml enforce.yaml
+has '^    price, arm=B: .*mode observe in A, enforce in B' '^    [0-9]+ +nothing  +price, arm=B: route$' "^  scored anew +A 0, B $anew, by both 0; not the same $anew$" \
+	"^    as they came, to B +$anew +0?\.?[0-9.]+"
+if grep -q 'Nothing differs' out; then fail "nothing differs: $(cat out)"; fi
+longest=$(awk '{ if (length > n) n = length } END { print n }' out)
+[ "$longest" -le 79 ] || fail "$longest columns: $(cat out)"
+
+# What only one of them finds, on the side that does.
+compare 3 enforce.yaml blind.yaml
+has '^  findings of A only +1$' '^  findings of B only +0$' '^    price, arm=B: values are multiplied'
+compare 3 blind.yaml enforce.yaml
+has '^  findings of A only +0$' '^  findings of B only +1$' '^    price, arm=B: values are multiplied'
+
+# The same change, told otherwise; both touch its lists, and not in the same way.
+compare 3 enforce.yaml late.yaml
+tr -s ' \n' ' ' <out >flat
+grep -q 'price, arm=B: action route in A, silence in B and confirmed at [0-9]* in A, confirmed at [0-9]* in B' flat || fail "$(cat out)"
+compare 3 enforce.yaml late.yaml --json
+both=$(part touched both)
+[ "$both" -gt 300 ] && [ "$both" -lt "$anew" ] && [ "$(part touched apart)" -ge "$both" ] || fail "both: $(cat out)"
+
+# Without --exit-code it ends with 0; what cannot be read is counted; what makes no sense is refused.
+printf '\300' >>in.msg
+quiet replay observe.yaml --compare enforce.yaml --json
+grep -q '"messages":2600,"unreadable":1,' said || fail "$(cat said)"
+printf 'version: 1\ndefaults: {mode: enforced}\n' >wrong.yaml
+refused 78 "wrong.yaml:2:18: unknown mode 'enforced'" \
+	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --rules observe.yaml --compare wrong.yaml
+refused 78 "these are messages, not rules" \
+	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare in.msg
+refused 2 "--compare has no --output and no --events" \
+	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare wrong.yaml --events -
