@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "score/metrics.h"
+#include "score/tau.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DEPTH = 10 }; /* of NDCG */
@@ -58,20 +58,6 @@ static int room_for(struct ek_comparer *c, size_t n)
     return EK_OK;
 }
 
-static double key_of(double score)
-{
-    return isnan(score) ? -INFINITY : score;
-}
-
-/* Behind the last place of the tie that begins at place `from`. */
-static int tie_end(const double *score, const int *order, int from, int n)
-{
-    int to = from + 1;
-    while (to < n && key_of(score[order[to]]) == key_of(score[order[from]]))
-        to++;
-    return to;
-}
-
 static double gain_of_place(int place)
 {
     return 1 / (double)(place + 1);
@@ -88,7 +74,7 @@ static void share(const double *score, const int *order, int n, double worth_of_
 {
     for (int from = 0, to; from < n; from = to) {
         double sum = 0;
-        to = tie_end(score, order, from, n);
+        to = ek_tie_end(score, order, from, n);
         for (int r = from; r < to; r++)
             sum += worth_of_place(r);
         for (int r = from; r < to; r++)
@@ -109,99 +95,16 @@ static double ndcg(const struct ek_comparer *c, int n)
 
 static double top1(const struct ek_comparer *c, const double *student, const double *teacher, int n)
 {
-    int best = tie_end(student, c->student, 0, n), both = 0;
+    int best = ek_tie_end(student, c->student, 0, n), both = 0;
     for (int r = 0; r < best; r++)
         both += teacher[c->student[r]] == teacher[c->teacher[0]];
     return (double)both / best;
 }
 
-static double pairs(double n)
-{
-    return n * (n - 1) / 2;
-}
-
-/* Merges the falling rows [from, middle) and [middle, to) into one; returns how many pairs stood in
- * rising order. */
-static double merge(double *row, double *merged, size_t from, size_t middle, size_t to)
-{
-    double rising = 0;
-    size_t a = from, b = middle;
-    for (size_t i = from; i < to; i++) {
-        bool second = a == middle || (b < to && row[b] > row[a]);
-        if (second)
-            rising += (double)(middle - a);
-        merged[i] = second ? row[b++] : row[a++];
-    }
-    memcpy(row + from, merged + from, (to - from) * sizeof *row);
-    return rising;
-}
-
-/* Sorts the row, falling. Returns how many pairs stood in rising order. */
-static double sort_row(struct ek_comparer *c, size_t n)
-{
-    double rising = 0;
-    for (size_t width = 1; width < n; width *= 2)
-        for (size_t from = 0; from + width < n; from += 2 * width) {
-            size_t to = from + 2 * width < n ? from + 2 * width : n;
-            rising += merge(c->row, c->merged, from, from + width, to);
-        }
-    return rising;
-}
-
-static int falling(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-/* Of the ties in a row that is sorted. */
-static double tied_pairs(const double *row, int n)
-{
-    double tied = 0;
-    for (int from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && row[to] == row[from]; to++)
-            ;
-        tied += pairs(to - from);
-    }
-    return tied;
-}
-
-/* Knight: the teacher's order, in it ties by the student; what is then to be swapped to sort by the
- * student are the pairs in opposite order. */
-static double tau(struct ek_comparer *c, const double *student, const double *teacher, int n)
-{
-    double tied_teacher = 0, tied_both = 0;
-    for (int r = 0; r < n; r++)
-        c->row[r] = key_of(student[c->teacher[r]]);
-    for (int from = 0, to; from < n; from = to) {
-        to = tie_end(teacher, c->teacher, from, n);
-        if (to - from > 1) {
-            qsort(c->row + from, (size_t)(to - from), sizeof *c->row, falling);
-            tied_teacher += pairs(to - from);
-            tied_both += tied_pairs(c->row + from, to - from);
-        }
-    }
-    double opposite = sort_row(c, (size_t)n), tied_student = tied_pairs(c->row, n);
-    double same = pairs(n) - tied_teacher - tied_student + tied_both - opposite;
-    double weight = sqrt((pairs(n) - tied_teacher) * (pairs(n) - tied_student));
-    return weight > 0 ? (same - opposite) / weight : 0;
-}
-
-static bool says_something(const double *teacher, int n)
-{
-    bool differs = false;
-    for (int i = 0; i < n; i++) {
-        if (!isfinite(teacher[i]))
-            return false;
-        differs |= teacher[i] != teacher[0];
-    }
-    return differs;
-}
-
 int ek_compare(struct ek_comparer *c, const double *student, const double *teacher, int n,
                struct ek_agreement *out, bool *says, struct ek_error *e)
 {
-    *says = says_something(teacher, n);
+    *says = ek_scores_tell(teacher, n);
     if (!*says)
         return EK_OK;
     if (room_for(c, (size_t)n))
@@ -210,7 +113,7 @@ int ek_compare(struct ek_comparer *c, const double *student, const double *teach
     ek_rank(teacher, n, c->teacher);
     share(teacher, c->teacher, n, gain_of_place, c->gain);
     share(student, c->student, n, discount_of_place, c->discount);
-    out->figure[EK_FIGURE_TAU] = tau(c, student, teacher, n);
+    out->figure[EK_FIGURE_TAU] = ek_tau_b(student, teacher, c->teacher, n, c->row, c->merged);
     out->figure[EK_FIGURE_NDCG10] = ndcg(c, n);
     out->figure[EK_FIGURE_TOP1] = top1(c, student, teacher, n);
     return EK_OK;

@@ -1,7 +1,6 @@
 /* How alike two scorers rank one list: a model ("student") and the upstream scorer ("teacher").
  *
- *   tau      Kendall's tau-b (Kendall 1945; counted by merging, Knight 1966): pairs in the same
- *            order less pairs in the opposite one, over sqrt(pairs untied here x untied there)
+ *   tau      Kendall's tau-b (score/tau.h)
  *   ndcg@10  sum of gain x discount over the student's first ten, over the same for the teacher's
  *            own order; the gain of an item is 1 / its place with the teacher, the discount of a
  *            place 1 / log2(place + 1)

@@ -40,8 +40,7 @@ int ek_metric_parse(const char *text, struct ek_metric *out, struct ek_error *e)
                    "unknown metric '%s', known are ndcg, ndcg@K, err, err@K, p@K, map, mrr", text);
 }
 
-/* NaN as the lowest score there is. */
-static double key_of(double score)
+double ek_score_key(double score)
 {
     return isnan(score) ? -INFINITY : score;
 }
@@ -50,7 +49,7 @@ static int better_first(const void *a, const void *b, void *context)
 {
     const double *scores = context;
     int i = *(const int *)a, j = *(const int *)b;
-    double x = key_of(scores[i]), y = key_of(scores[j]);
+    double x = ek_score_key(scores[i]), y = ek_score_key(scores[j]);
     if (x != y)
         return x > y ? -1 : 1;
     if (isnan(scores[i]) != isnan(scores[j]))

@@ -26,6 +26,8 @@ struct ek_metric {
 /* "ndcg@10", "ndcg", "map", "p@5", "err@10", "err", "mrr" -> *out; EK_EUSAGE otherwise. */
 int ek_metric_parse(const char *text, struct ek_metric *out, struct ek_error *e);
 
+/* What scores are compared by: NaN is as low as the lowest there is. */
+double ek_score_key(double score);
 /* order [n]: item numbers from best to worst. */
 void ek_rank(const double *scores, int n, int *order);
 

@@ -1,0 +1,99 @@
+#include "score/tau.h"
+
+#include "score/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool ek_scores_tell(const double *score, int n)
+{
+    bool differs = false;
+    for (int i = 0; i < n; i++) {
+        if (!isfinite(score[i]))
+            return false;
+        differs |= score[i] != score[0];
+    }
+    return differs;
+}
+
+int ek_tie_end(const double *score, const int *order, int from, int n)
+{
+    int to = from + 1;
+    while (to < n && ek_score_key(score[order[to]]) == ek_score_key(score[order[from]]))
+        to++;
+    return to;
+}
+
+static double pairs(double n)
+{
+    return n * (n - 1) / 2;
+}
+
+/* Merges the falling rows [from, middle) and [middle, to) into one; returns how many pairs stood in
+ * rising order. */
+static double merge(double *row, double *merged, size_t from, size_t middle, size_t to)
+{
+    double rising = 0;
+    size_t a = from, b = middle;
+    for (size_t i = from; i < to; i++) {
+        bool second = a == middle || (b < to && row[b] > row[a]);
+        if (second)
+            rising += (double)(middle - a);
+        merged[i] = second ? row[b++] : row[a++];
+    }
+    memcpy(row + from, merged + from, (to - from) * sizeof *row);
+    return rising;
+}
+
+/* Sorts the row, falling. Returns how many pairs stood in rising order. */
+static double sort_row(double *row, double *merged, size_t n)
+{
+    double rising = 0;
+    for (size_t width = 1; width < n; width *= 2)
+        for (size_t from = 0; from + width < n; from += 2 * width) {
+            size_t to = from + 2 * width < n ? from + 2 * width : n;
+            rising += merge(row, merged, from, from + width, to);
+        }
+    return rising;
+}
+
+static int falling(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Of the ties in a row that is sorted. */
+static double tied_pairs(const double *row, int n)
+{
+    double tied = 0;
+    for (int from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && row[to] == row[from]; to++)
+            ;
+        tied += pairs(to - from);
+    }
+    return tied;
+}
+
+/* The order of b, in its ties that of a; what is then to be swapped to sort by a are the pairs in
+ * opposite order. */
+double ek_tau_b(const double *a, const double *b, const int *order, int n, double *row,
+                double *merged)
+{
+    double tied_b = 0, tied_both = 0;
+    for (int r = 0; r < n; r++)
+        row[r] = ek_score_key(a[order[r]]);
+    for (int from = 0, to; from < n; from = to) {
+        to = ek_tie_end(b, order, from, n);
+        if (to - from > 1) {
+            qsort(row + from, (size_t)(to - from), sizeof *row, falling);
+            tied_b += pairs(to - from);
+            tied_both += tied_pairs(row + from, to - from);
+        }
+    }
+    double opposite = sort_row(row, merged, (size_t)n), tied_a = tied_pairs(row, n);
+    double same = pairs(n) - tied_b - tied_a + tied_both - opposite;
+    double weight = sqrt((pairs(n) - tied_b) * (pairs(n) - tied_a));
+    return weight > 0 ? (same - opposite) / weight : 0;
+}
