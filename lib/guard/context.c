@@ -3,8 +3,6 @@
 #include "base/alloc.h"
 #include "guard/assets.h"
 
-#include <math.h>
-
 static int out_of_memory(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -119,11 +117,7 @@ static int score(struct ek_context *c, struct ek_error *e)
 {
     int rc = ek_context_room(c, e);
     if (!rc)
-        rc = ek_scorer_score(c->scorer, &c->query, c->treatment, c->scores, e);
-    for (int i = 0; !rc && i < c->query.items; i++)
-        if (!isfinite(c->scores[i]))
-            rc =
-                ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
+        rc = ek_scorer_score_finite(c->scorer, &c->query, c->treatment, c->scores, e);
     if (rc)
         return rc;
     return ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);

@@ -288,3 +288,14 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
     }
     return EK_OK;
 }
+
+int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_query *q,
+                           const struct ek_treatment *treatment, double *scores, struct ek_error *e)
+{
+    int code = ek_scorer_score(s, q, treatment, scores, e);
+    for (int i = 0; !code && i < q->items; i++)
+        if (!isfinite(scores[i]))
+            code =
+                ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
+    return code;
+}

@@ -28,5 +28,9 @@ bool ek_scorer_sees_sources(const struct ek_scorer *s, const struct ek_query *q)
  * `route_source` the sources of the items (EK_ESTATE). Allocates only while lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
+/* The same for scores that are to be used: EK_ESTATE, too, when one is not a finite number. */
+int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_query *q,
+                           const struct ek_treatment *treatment, double *scores,
+                           struct ek_error *e);
 
 #endif
