@@ -221,6 +221,23 @@ void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agree
     }
 }
 
+double ek_agreement_gap(const struct ek_agreement_watch *w)
+{
+    double mean[EK_FIGURES], tau = w->trained.mean[EK_FIGURE_TAU];
+    int recent = mean_since(w, w->from, mean);
+    if (!w->trained.lists)
+        return 0;
+    if (recent >= EK_AGREEMENT_REFERENCE_MIN || (w->drifted && recent))
+        tau = mean[EK_FIGURE_TAU];
+    return distance(EK_FIGURE_TAU, tau);
+}
+
+double ek_guard_gap(const struct ek_guard *g)
+{
+    const struct ek_agreement_watch *w = ek_guard_agreement(g);
+    return w ? ek_agreement_gap(w) : NAN;
+}
+
 /* What its bets are about; reading, whether it is the same. */
 static bool same_watch(const struct ek_agreement_watch *w, struct ek_snap *s)
 {

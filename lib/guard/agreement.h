@@ -59,6 +59,12 @@ int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_query 
 /* After a change to drifted, `now` is that of the lists since it began, as far as they are kept. */
 void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agreement_view *out);
 
+/* The mean share of pairs that the model has in the opposite order on clean lists: as the last ones
+ * have it, once they are EK_AGREEMENT_REFERENCE_MIN or the model has drifted, else as the model
+ * says. 0 when the model does not say: it was not taught by the upstream scorer, and what differs
+ * is no fault of it. */
+double ek_agreement_gap(const struct ek_agreement_watch *w);
+
 /* All that it has seen. Reading, into a new one: what one of another model, or of another budget,
  * had seen is left out. */
 void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s);
@@ -66,5 +72,7 @@ void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s);
 struct ek_guard;
 /* That of a guard; NULL without a model, or with one that always routes the same features. */
 const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g);
+/* ek_agreement_gap of it; NaN where there is none. */
+double ek_guard_gap(const struct ek_guard *g);
 
 #endif

@@ -220,6 +220,31 @@ START_TEST(a_model_that_does_not_say_has_figures_and_no_verdict)
 }
 END_TEST
 
+START_TEST(the_gap_is_that_of_now_once_there_are_lists_enough)
+{
+    struct scene s;
+    begin(&s, .2, true);
+    double taught = (1 - s.model->fidelity.mean[EK_FIGURE_TAU]) / 2;
+    compare(&s, 5, EK_AGREEMENT_REFERENCE_MIN / 10);
+    ck_assert_int_eq(view(&s).state, EK_AGREEMENT_HOLDS);
+    ck_assert_double_eq_tol(ek_agreement_gap(s.watch), taught, 1e-12);
+    ck_assert_int_ge(compare(&s, 5, 100), 0);
+    ck_assert_int_lt(view(&s).recent, EK_AGREEMENT_REFERENCE_MIN); /* drifted: lists since then */
+    ck_assert(ek_agreement_gap(s.watch) > .25);
+    end(&s);
+    begin(&s, .2, true);
+    compare(&s, .3, EK_AGREEMENT_WINDOW);
+    double now = (1 - view(&s).now[EK_FIGURE_TAU]) / 2;
+    ck_assert(now > taught);
+    ck_assert_double_eq_tol(ek_agreement_gap(s.watch), now, 1e-12);
+    end(&s);
+    begin(&s, .2, false);
+    compare(&s, 5, 200);
+    ck_assert(ek_agreement_gap(s.watch) == 0);
+    end(&s);
+}
+END_TEST
+
 START_TEST(lists_without_an_order_are_not_compared)
 {
     struct scene s;
@@ -294,6 +319,7 @@ Suite *suite_model_drift(void)
         a_larger_network_has_its_turn_more_rarely, nothing_is_told_while_they_rank_as_they_did,
         a_drift_is_told_with_its_begin_and_so_is_its_end, another_first_item_alone_is_told,
         a_model_that_does_not_say_has_figures_and_no_verdict,
-        lists_without_an_order_are_not_compared, the_event_has_the_figures_and_says_what_to_do,
+        the_gap_is_that_of_now_once_there_are_lists_enough, lists_without_an_order_are_not_compared,
+        the_event_has_the_figures_and_says_what_to_do,
         a_finding_concerns_the_lists_of_its_cell_until_it_is_over);
 }
