@@ -1,0 +1,111 @@
+/* What it costs to try a list both ways (score/both_ways.h), beside scoring it once: where its
+ * scores are known already, as when the plan acts; where they are not, as in shadow; and with the
+ * model's plain order and the harm, which every fourth tried list has. */
+#include "score/both_ways.h"
+
+#include "tests/bench/bench.h"
+#include "tests/bench/world.h"
+
+#include "data/manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FEATURES_MAX = 136, ITEMS = 20, LISTS = 200 };
+
+struct work {
+    struct ek_model *model;
+    struct ek_scorer *scorer;
+    struct ek_both_ways *ways;
+    struct ek_bench_list list[LISTS];
+    double scores[LISTS][ITEMS];
+    struct ek_treatment route[FEATURES_MAX], repair[FEATURES_MAX];
+};
+
+/* One way to try all lists. */
+struct way {
+    struct work *work;
+    bool known, more;
+};
+
+static void score(void *context)
+{
+    struct work *w = context;
+    for (int i = 0; i < LISTS; i++)
+        if (ek_scorer_score(w->scorer, &w->list[i].q, w->route, w->scores[i], NULL))
+            abort();
+}
+
+static void try_lists(void *context)
+{
+    const struct way *way = context;
+    struct work *w = way->work;
+    struct ek_ways ways;
+    bool says;
+    for (int i = 0; i < LISTS; i++) {
+        struct ek_ways_of t = {.list = &w->list[i].q,
+                               .treatment = w->route,
+                               .scores = way->known ? w->scores[i] : NULL,
+                               .plain = way->more,
+                               .repaired = way->more ? w->repair : NULL};
+        if (ek_both_ways_try(w->ways, w->scorer, &t, &ways, &says, NULL) || !says)
+            abort();
+        ek_bench_use(&ways);
+    }
+}
+
+static void begin(struct work *w, int features)
+{
+    struct ek_manifest *m = ek_bench_manifest(features);
+    struct ek_rng r;
+    ek_rng_seed(&r, 5);
+    w->model = ek_bench_model(m);
+    ek_manifest_free(m);
+    if (ek_scorer_new(&w->scorer, w->model, NULL) || ek_both_ways_new(&w->ways, NULL))
+        abort();
+    for (int i = 0; i < LISTS; i++) {
+        ek_bench_list_init(&w->list[i], 1 + (uint64_t)i);
+        ek_bench_list_next(&w->list[i], features, ITEMS);
+        for (int k = 0; k < ITEMS; k++)
+            w->list[i].q.score[k] = ek_rng_normal(&r);
+    }
+    w->route[0] = (struct ek_treatment){EK_ACT_ROUTE, 0};
+    w->repair[0] = (struct ek_treatment){EK_ACT_RESCALE, 100};
+    score(w);
+}
+
+static void end(struct work *w)
+{
+    for (int i = 0; i < LISTS; i++)
+        ek_bench_list_release(&w->list[i]);
+    ek_both_ways_free(w->ways);
+    ek_scorer_free(w->scorer);
+    ek_model_free(w->model);
+}
+
+static void bench_features(struct ek_bench *b, int features)
+{
+    static const struct {
+        const char *name;
+        bool known, more;
+    } ways[] = {{"a list tried that is scored", true, false},
+                {"a list tried", false, false},
+                {"a list tried, with plain and harm", false, true}};
+    struct work *w = ek_bench_memory(1, sizeof *w);
+    char text[120];
+    begin(w, features);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct way way = {w, ways[i].known, ways[i].more};
+        const struct ek_contender both[] = {{NULL, try_lists, &way}, {"scored once", score, w}};
+        snprintf(text, sizeof text, "%d features, 20 items, 64-32, %s", features, ways[i].name);
+        ek_bench_case(b, text, "us/list", LISTS, both, 2);
+    }
+    end(w);
+    free(w);
+}
+
+void bench_trial(struct ek_bench *b)
+{
+    bench_features(b, 136);
+    bench_features(b, 13);
+}
