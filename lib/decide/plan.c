@@ -1,6 +1,25 @@
 #include "decide/plan.h"
 
+#include <math.h>
 #include <string.h>
+
+const char *ek_word_name(enum ek_word w)
+{
+    static const char *const names[] = {"pass", "shadow", "canary", "routed", "paused"};
+    return names[w];
+}
+
+struct ek_plan_entry ek_plan_entry_of(int feature, int cell, struct ek_treatment treatment)
+{
+    return (struct ek_plan_entry){.feature = feature,
+                                  .cell = cell,
+                                  .treatment = treatment,
+                                  .mode = EK_MODE_ENFORCE,
+                                  .percent = EK_PERCENT_WHOLE,
+                                  .by = EK_BY_FINDING,
+                                  .repair = {NAN, -1},
+                                  .until_ms = -1};
+}
 
 /* Its number, or the count of the plan when there is none. */
 static int number_of(const struct ek_plan *p, int feature, int cell)
@@ -30,7 +49,9 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
     }
     if (p->count == EK_PLAN_MAX)
         return 0;
-    p->entry[p->count++] = (struct ek_plan_entry){feature, cell, treatment, now_ms, -1, 0};
+    found = &p->entry[p->count++];
+    *found = ek_plan_entry_of(feature, cell, treatment);
+    found->since_ms = now_ms;
     p->version++;
     return 1;
 }
@@ -102,22 +123,4 @@ int ek_plan_features(const struct ek_plan *p)
         features += !seen;
     }
     return features;
-}
-
-int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count, bool sources,
-                  const int *routable_of_item, struct ek_treatment *treatment, int routables)
-{
-    int treated = 0;
-    memset(treatment, 0, (size_t)routables * sizeof *treatment);
-    for (int c = 0; c < cell_count; c++) /* all traffic first: what follows is more specific */
-        for (int i = 0; cells[c] >= 0 && i < p->count; i++) {
-            const struct ek_plan_entry *e = &p->entry[i];
-            int k = routable_of_item[e->feature];
-            if (e->cell != cells[c] || k < 0 ||
-                (e->treatment.action == EK_ACT_ROUTE_SOURCE && !sources))
-                continue;
-            treated += treatment[k].action == EK_ACT_NONE;
-            treatment[k] = e->treatment;
-        }
-    return treated;
 }

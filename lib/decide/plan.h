@@ -1,7 +1,11 @@
 /* The plan: the versioned set of (feature, cell -> treatment) in force.
  *
  * A list is scored under exactly one plan. The most specific entry wins: a segment's over that of
- * all traffic. Owner: the caller.
+ * all traffic. How far an entry acts is its mode: only told (observe), scored beside (shadow), on a
+ * percentage of the queries (canary), on all lists (enforce); a pin acts on all.
+ * Two plans are of this type. `wanted` is what findings ask for, changed by ek_plan_set and the
+ * others; its entries are all enforced. What is in force is made of it (decide/compose.h).
+ * Owner: the caller.
  */
 #ifndef EK_DECIDE_PLAN_H
 #define EK_DECIDE_PLAN_H
@@ -11,22 +15,76 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EK_PLAN_MAX = 1024 };
+enum {
+    EK_PLAN_MAX = 1024,
+    EK_PLAN_MODES_MAX = 512,
+    EK_PERCENT_WHOLE = 10000, /* all queries, in hundredths of a percent: buckets of bucket.h */
+    EK_ROUTING_ENTRIES = 32
+};
+
+enum ek_plan_by { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES }; /* the last two are pins */
+
+/* What would undo the fault: the value over it. */
+struct ek_repair {
+    double factor;     /* NaN: not known */
+    int query_feature; /* whose value it is; -1: one number */
+};
 
 struct ek_plan_entry {
     int feature, cell; /* item feature and cell numbers */
     struct ek_treatment treatment;
+    enum ek_mode mode; /* observe only where `mode` of the plan lets some lists act */
+    int percent;       /* hundredths: a canary acts on the buckets below it */
+    enum ek_plan_by by;
+    struct ek_repair repair;
     int64_t since_ms;
     int64_t until_ms; /* recovered: taken out at this time; -1: stays */
     int64_t hold_ms;  /* of until_ms: it is never further away than this */
 };
 
-struct ek_plan {
-    uint64_t version; /* 0: never had an entry */
-    int count;
-    struct ek_plan_entry entry[EK_PLAN_MAX];
+/* The mode of a feature for the lists of a cell, whatever cell the entry is of. */
+struct ek_plan_mode {
+    int feature, cell;
+    enum ek_mode mode;
+    bool own; /* said of the feature itself: it goes before what `defaults` say */
 };
 
+struct ek_plan {
+    uint64_t version; /* 0: never had an entry */
+    bool paused;      /* by a person: it has no entries then */
+    int count, modes;
+    struct ek_plan_entry entry[EK_PLAN_MAX];
+    struct ek_plan_mode mode[EK_PLAN_MODES_MAX];
+};
+
+/* What of a list its treatments follow from. */
+struct ek_plan_list {
+    const int16_t *cells; /* all traffic first; -1: none */
+    int cell_count;
+    int bucket;   /* ek_bucket_of */
+    bool sources; /* it can be routed by source; where it cannot, such an entry is as if it were
+                   * not there */
+};
+
+/* What became of a list. */
+enum ek_word { EK_WORD_PASS, EK_WORD_SHADOW, EK_WORD_CANARY, EK_WORD_ROUTED, EK_WORD_PAUSED };
+
+/* What a plan has for one list. The arrays [K] by routable number are the caller's; they are
+ * meaningful when `wanted` is not 0. */
+struct ek_plan_routing {
+    struct ek_treatment *acts;  /* what the output is scored with */
+    struct ek_treatment *would; /* the same if all acted that is in shadow or outside its canary */
+    int acted, wanted;          /* features treated in each; wanted >= acted */
+    enum ek_word word;
+    int entries; /* of the plan that are in `would`, the first of them */
+    int16_t entry[EK_ROUTING_ENTRIES];
+};
+
+/* "pass", "shadow", "canary", "routed", "paused". */
+const char *ek_word_name(enum ek_word w);
+
+/* An entry as a finding asks for it: enforced, repair not known, of time 0, stays. */
+struct ek_plan_entry ek_plan_entry_of(int feature, int cell, struct ek_treatment treatment);
 /* Puts an entry in, or changes its treatment and keeps it. The version rises when the set of
  * actions changed; a better value of the same action is taken silently. Returns whether the version
  * rose; nothing happens at EK_PLAN_MAX. */
@@ -43,10 +101,13 @@ void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);
 /* How many features have an entry. */
 int ek_plan_features(const struct ek_plan *p);
-/* Treatments [routables] of a list by its cells; routable_of_item [F]. sources: the list can be
- * routed by source; where it cannot, such an entry is as if it were not there. Returns how many
- * features are treated. */
-int ek_plan_apply(const struct ek_plan *p, const int16_t *cells, int cell_count, bool sources,
-                  const int *routable_of_item, struct ek_treatment *treatment, int routables);
+/* The treatments of a list; routable_of_item [F]. Of the entries of a feature a pin wins over what
+ * findings ask for, then the more specific. The mode of one by a finding is the most careful that
+ * the plan's `mode` has for the list, the feature's own before those of `defaults`, else that of
+ * the entry. What is not treated is EK_ACT_NONE. An empty plan costs one comparison. */
+void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
+                   const int *routable_of_item, int routables, struct ek_plan_routing *out);
+/* Whether they treat every list alike, the values of treatments, times and versions aside. */
+bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b);
 
 #endif

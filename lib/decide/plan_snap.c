@@ -3,6 +3,8 @@
 static void entry_snap(struct ek_plan_entry *entry, struct ek_snap *s, int features, int cells)
 {
     int action = (int)entry->treatment.action;
+    if (ek_snap_reads(s)) /* what the file has no word for */
+        *entry = ek_plan_entry_of(0, 0, (struct ek_treatment){EK_ACT_NONE, 0});
     ek_snap_int(s, &entry->feature, 0, features - 1);
     ek_snap_int(s, &entry->cell, 0, cells - 1);
     ek_snap_int(s, &action, EK_ACT_NONE, EK_ACT_ROUTE_SOURCE);

@@ -101,8 +101,7 @@ static int take_entry(void *context, const struct ek_fleet_entry *entry)
     int feature = ek_manifest_find_item(d->setup.manifest, entry->feature);
     int place, rc = ek_fleet_pool_place(d->pool, &entry->cell, &place);
     if (!rc && feature >= 0 && place >= 0)
-        d->plan.entry[d->plan.count++] = (struct ek_plan_entry){
-            feature, place, entry->treatment, entry->since_ms, entry->until_ms, entry->hold_ms};
+        d->plan.entry[d->plan.count++] = ek_fleet_entry_of(feature, place, entry);
     return rc;
 }
 

@@ -19,6 +19,15 @@ void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
     ek_wire_put_dimensions(w, &head->dimensions);
 }
 
+struct ek_plan_entry ek_fleet_entry_of(int feature, int cell, const struct ek_fleet_entry *entry)
+{
+    struct ek_plan_entry own = ek_plan_entry_of(feature, cell, entry->treatment);
+    own.since_ms = entry->since_ms;
+    own.until_ms = entry->until_ms;
+    own.hold_ms = entry->hold_ms;
+    return own;
+}
+
 void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_entry *entry)
 {

@@ -54,6 +54,8 @@ struct ek_fleet_ask {
     uint32_t rows;   /* the newest, in a record at most */
 };
 
+/* The same under the numbers of who reads it. */
+struct ek_plan_entry ek_fleet_entry_of(int feature, int cell, const struct ek_fleet_entry *entry);
 void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_entry *entry);
 

@@ -91,8 +91,7 @@ static int take_entry(void *context, const struct ek_fleet_entry *e)
     int rc = hold(r->plans, feature, &e->cell, &cell);
     r->plans->missed += !rc && cell < 0;
     if (!rc && cell >= 0)
-        r->plan->entry[r->plan->count++] = (struct ek_plan_entry){
-            feature, cell, e->treatment, e->since_ms, e->until_ms, e->hold_ms};
+        r->plan->entry[r->plan->count++] = ek_fleet_entry_of(feature, cell, e);
     return rc;
 }
 

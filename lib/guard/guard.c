@@ -216,11 +216,15 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
                     const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
+    /* every entry is enforced: what acts is what is wanted, so one array is both */
+    struct ek_plan_routing routing = {.acts = c->treatment, .would = c->treatment};
     c->plan_version = plan->version;
     c->treated = 0;
-    if (plan->count && c->scorer)
-        c->treated = ek_plan_apply(plan, cells, count, ek_scorer_sees_sources(c->scorer, &c->query),
-                                   m->routable_of_item, c->treatment, m->routable_count);
+    if (!plan->count || !c->scorer)
+        return;
+    struct ek_plan_list list = {cells, count, 0, ek_scorer_sees_sources(c->scorer, &c->query)};
+    ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &routing);
+    c->treated = routing.acted;
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)

@@ -15,21 +15,20 @@ void ek_past_plans_release(struct ek_past_plans *p)
 
 static bool same(const struct ek_plan *a, const struct ek_plan *b)
 {
-    if (a->version != b->version || a->count != b->count)
+    if (a->version != b->version || !ek_plan_same(a, b))
         return false;
-    for (int i = 0; i < a->count; i++) {
-        const struct ek_plan_entry *x = &a->entry[i], *y = &b->entry[i];
-        if (x->feature != y->feature || x->cell != y->cell ||
-            x->treatment.action != y->treatment.action || x->treatment.value != y->treatment.value)
+    for (int i = 0; i < a->count; i++)
+        if (a->entry[i].feature != b->entry[i].feature || a->entry[i].cell != b->entry[i].cell ||
+            a->entry[i].treatment.value != b->entry[i].treatment.value)
             return false;
-    }
     return true;
 }
 
-/* Entries that are not there are left alone: most plans are short. */
+/* Entries and modes that are not there are left alone: most plans are short. */
 static void copy(struct ek_plan *to, const struct ek_plan *from)
 {
     memcpy(to, from, offsetof(struct ek_plan, entry) + (size_t)from->count * sizeof *from->entry);
+    memcpy(to->mode, from->mode, (size_t)from->modes * sizeof *from->mode);
 }
 
 static struct ek_plan **place(struct ek_past_plans *p, uint64_t number)
@@ -75,6 +74,12 @@ void ek_past_plans_forget(struct ek_past_plans *p, int cell)
                 plan->entry[kept++] = plan->entry[i];
         if (plan)
             plan->count = kept;
+        kept = 0;
+        for (int i = 0; plan && i < plan->modes; i++)
+            if (plan->mode[i].cell != cell)
+                plan->mode[kept++] = plan->mode[i];
+        if (plan)
+            plan->modes = kept;
     }
 }
 

@@ -4,7 +4,7 @@
  * Of the last EK_PAST_PLANS that differ in what they treat, or how, a copy each, under numbers that
  * rise: versions do not tell them apart, for the value of a treatment may become a better one
  * within a version. Cells are those of the detector at that time; one that changes hands is taken
- * out. Memory: 64 KiB each. Owner: the caller. Plain values otherwise.
+ * out. Memory: 88 KiB each. Owner: the caller. Plain values otherwise.
  */
 #ifndef EK_GUARD_PAST_PLANS_H
 #define EK_GUARD_PAST_PLANS_H

@@ -477,8 +477,8 @@ static struct ek_plan *plan_of(uint64_t version, int cell, double value)
     ck_assert_ptr_nonnull(p);
     p->version = version;
     p->count = 2;
-    p->entry[0] = (struct ek_plan_entry){0, 0, {EK_ACT_ROUTE, 0}, 0, -1, 0};
-    p->entry[1] = (struct ek_plan_entry){1, cell, {EK_ACT_RESCALE, value}, 0, -1, 0};
+    p->entry[0] = ek_plan_entry_of(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0});
+    p->entry[1] = ek_plan_entry_of(1, cell, (struct ek_treatment){EK_ACT_RESCALE, value});
     return p;
 }
 
