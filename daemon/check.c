@@ -299,6 +299,8 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
     int rc = ek_config_parse_all(&config, name_of(c), (const char *)c->text.data, c->text.length,
                                  &c->faults, e);
     if (!rc)
+        rc = ek_error_list_go_on(&c->faults, ek_config_tokens(NULL, config, e), e);
+    if (!rc)
         rc = ek_config_assets(&assets, config, &c->faults, e);
     if (!rc && assets->model) {
         char advice[300];

@@ -67,5 +67,8 @@ int ek_cmd_gen(int argc, char **argv);
 int ek_cmd_convert(int argc, char **argv);
 int ek_cmd_export(int argc, char **argv);
 int ek_cmd_demo(int argc, char **argv);
+int ek_cmd_status(int argc, char **argv);
+int ek_cmd_pause(int argc, char **argv);
+int ek_cmd_resume(int argc, char **argv);
 
 #endif

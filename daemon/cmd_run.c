@@ -11,6 +11,7 @@
 #include "daemon/routing_advice.h"
 #include "daemon/secret.h"
 #include "daemon/stage.h"
+#include "daemon/token.h"
 #include "evenkeel.h"
 #include "guard/assets.h"
 
@@ -21,11 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_PRINT = 1, KEY_DOCS, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
+enum { KEY_PRINT = 1, KEY_DOCS, KEY_PAUSED, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
 
 struct run_args {
     const char *config;
-    bool print, docs;
+    bool print, docs, paused;
 };
 
 /* What a run holds; released in one place. */
@@ -34,6 +35,7 @@ struct run {
     struct ek_assets *assets;
     struct ek_log *log;
     struct ek_stage *stage;
+    struct ek_tokens *tokens; /* NULL: nobody may change anything */
     struct ek_http *http;
 };
 
@@ -85,6 +87,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DOCS:
         a->docs = true;
         return 0;
+    case KEY_PAUSED:
+        a->paused = true;
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
         return 0;
@@ -101,6 +106,8 @@ static const struct argp_option OPTIONS[] = {
     {"config", 'c', "FILE", 0, "configuration (docs/config.md)", 0},
     {"print-config", KEY_PRINT, NULL, 0,
      "print what is in force, defaults included, secrets hidden, and end", 0},
+    {"paused", KEY_PAUSED, NULL, 0,
+     "begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
     {"config-docs", KEY_DOCS, NULL, 0, "print docs/config.md and end", 0},
     {0},
 };
@@ -108,6 +115,7 @@ static const struct argp_option OPTIONS[] = {
 static void release(struct run *r)
 {
     ek_http_stop(r->http);
+    ek_tokens_free(r->tokens);
     ek_stage_free(r->stage);
     ek_log_free(r->log);
     ek_assets_free(r->assets);
@@ -153,8 +161,10 @@ static int prepare(struct run *r, struct ek_error *e)
     if (r->assets->model)
         ek_routing_warn(c->model, r->assets->model, NULL, r->log);
     rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
+    if (!rc)
+        rc = ek_config_tokens(&r->tokens, c, e);
     if (!rc && strcmp(c->listen, "off") != 0)
-        rc = ek_http_start(&r->http, c->listen, r->stage, r->log, e);
+        rc = ek_http_start(&r->http, c->listen, r->stage, r->tokens, r->log, e);
     return rc;
 }
 
@@ -166,11 +176,13 @@ static void watch_signals(struct ek_stage *stage)
     sigaction(SIGINT, &action, NULL);
 }
 
-static int serve(struct run *r, struct ek_error *e)
+static int serve(struct run *r, bool paused, struct ek_error *e)
 {
     int rc = prepare(r, e);
     if (rc)
         return rc;
+    if (paused)
+        ek_stage_pause(r->stage, true, NULL, "begun with --paused");
     watch_signals(r->stage);
     rc = ek_stage_run(r->stage, e);
     atomic_store(&stage_to_stop, NULL);
@@ -209,7 +221,7 @@ int ek_cmd_run(int argc, char **argv)
         release(&run);
         return status;
     }
-    rc = serve(&run, &e);
+    rc = serve(&run, args.paused, &e);
     int status = rc ? ek_cli_fail(&e) : EK_EXIT_OK;
     if (run.stage && ek_stage_stuck(run.stage))
         _exit(status);

@@ -82,6 +82,7 @@ struct ek_config {
     char *state_topic; /* NULL: nothing is kept */
     int64_t state_every_ms;
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
+    char *token_file;  /* NULL: nobody may change anything over HTTP */
     int64_t log_level; /* enum ek_log_level */
     int64_t message_bytes, items_max, item_queries, item_bytes, cells, in_flight_messages,
         in_flight_bytes;
@@ -138,7 +139,10 @@ int ek_config_parse_all(struct ek_config **out, const char *name, const char *te
  * with them is EK_ECONFIG at the key that names the file. `faults` as in ek_config_parse_all. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
-
+/* Loads `http.token_file`; NULL where none is named. Errors as above; `e` is needed. out NULL: only
+ * to see whether it can be. */
+struct ek_tokens;
+int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e);
 /* The whole configuration as YAML that ek_config_parse reads again, secrets as "***". */
 int ek_config_print(const struct ek_config *c, struct ek_buf *out);
 

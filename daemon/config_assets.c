@@ -1,6 +1,7 @@
-/* The assets of a configuration. */
+/* The files that a configuration names. */
 #include "daemon/check.h"
 #include "daemon/config.h"
+#include "daemon/token.h"
 #include "guard/assets.h"
 
 struct telling {
@@ -72,4 +73,24 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                                                        .within_ms = c->query_within_ms};
     }
     return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
+}
+
+int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e)
+{
+    static const char key[] = "http.token_file";
+    struct ek_tokens *tokens = NULL;
+    struct ek_error why;
+    char text[700];
+    int rc = c->token_file ? ek_tokens_load(&tokens, c->token_file, &why) : EK_OK;
+    if (rc == EK_ENOMEM) {
+        *e = why;
+    } else if (rc) {
+        rc = ek_fail(e, EK_ECONFIG, "'%s': %s", key, ek_error_text(&why, text, sizeof text));
+        ek_config_place(c, key, e);
+    }
+    if (out)
+        *out = tokens;
+    else
+        ek_tokens_free(tokens);
+    return rc;
 }

@@ -157,17 +157,29 @@ static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, 
                              ek_context_action(c), e);
 }
 
+/* As it came, whatever it is. */
+static int forward_paused(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
+                          struct ek_error *e)
+{
+    struct ek_metrics *m = w->crew->tools.metrics;
+    ek_metrics_count(m, EK_COUNT_UNREADABLE_FORWARDED, l->rc != 0);
+    return ek_outlet_forward(w->outlet, t, t->bytes, t->length,
+                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), "paused", e);
+}
+
 /* Fails when the stage cannot go on; then the ticket is still ours. */
 static int pass_on(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
                    struct ek_error *e)
 {
     char text[600];
-    if (!l->rc)
-        return forward(w, t, l->context, e);
     if (l->rc == EK_ENOMEM) {
         *e = l->why; /* no fault of the message: a restart reads it again */
         return l->rc;
     }
+    if (ek_pause_is_on(w->crew->tools.pause))
+        return forward_paused(w, t, l, e);
+    if (!l->rc)
+        return forward(w, t, l->context, e);
     return ek_outlet_dead_letter(w->outlet, t, l->why.code,
                                  ek_error_text(&l->why, text, sizeof text), e);
 }

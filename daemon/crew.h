@@ -11,6 +11,7 @@
 #define EK_DAEMON_CREW_H
 
 #include "daemon/bell.h"
+#include "daemon/pause.h"
 #include "daemon/shared_guard.h"
 
 struct ek_crew;
@@ -23,6 +24,7 @@ struct ek_crew_tools {
     struct ek_output *output;
     struct ek_metrics *metrics;
     struct ek_log *log;
+    const struct ek_pause *pause;
     const struct ek_bell *bell;
 };
 

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "daemon/address.h"
+#include "daemon/api.h"
+#include "daemon/cli.h"
 #include "daemon/http_pages.h"
 
 #include <ctype.h>
@@ -9,21 +11,35 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { TIMEOUT_SECONDS = 10, CONNECTIONS_MAX = 64, CONNECTION_BYTES = 32 << 10 };
+enum {
+    TIMEOUT_SECONDS = 10,
+    CONNECTIONS_MAX = 64,
+    CONNECTION_BYTES = 32 << 10,
+    READ_MOST = 16 * EK_API_BODY_BYTES /* of a body that is too large, before it is cut off */
+};
 
 struct ek_http {
     struct MHD_Daemon *server;
     struct ek_stage *stage;
+    const struct ek_tokens *tokens;
     int port;
 };
 
+/* One request, from its headers to its answer. */
+struct exchange {
+    struct ek_buf body; /* what came of it, at most EK_API_BODY_BYTES */
+    size_t came;
+    int64_t until_ms; /* it is to be complete by then */
+};
+
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              const struct ek_buf *body)
+                              const char *allow, const struct ek_buf *body)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         body->length, body->length ? (void *)body->data : (void *)(uintptr_t) "",
@@ -34,36 +50,102 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
 }
 
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static unsigned post(const struct ek_http *h, struct MHD_Connection *connection, const char *url,
+                     const struct exchange *x, struct ek_buf *out)
+{
+    const struct ek_api_request r = {
+        .path = url,
+        .authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+        .content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
+        .origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
+        .host = header(connection, MHD_HTTP_HEADER_HOST),
+        .body = x->body.data,
+        .length = x->body.length,
+        .cut = x->came > EK_API_BODY_BYTES};
+    return ek_api_post(h->stage, h->tokens, &r, out);
+}
+
+static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
+                               const char *url, const char *method, const struct exchange *x)
+{
+    struct ek_buf body;
+    const char *type = "application/json";
+    bool reads = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
+    bool changes = ek_api_has(url);
+    unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
+    ek_buf_init(&body, 0);
+    if (reads && !changes)
+        status = ek_http_page(h->stage, url,
+                              MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "n"),
+                              &type, &body);
+    else if (changes && !strcmp(method, MHD_HTTP_METHOD_POST))
+        status = post(h, connection, url, x, &body);
+    enum MHD_Result result =
+        answer(connection, status, type, changes ? "POST" : "GET, HEAD", &body);
+    ek_buf_release(&body);
+    return result;
+}
+
+static struct exchange *begin(void)
+{
+    struct exchange *x = ek_calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    ek_buf_init(&x->body, EK_API_BODY_BYTES);
+    x->until_ms = ek_now_ms() + 1000 * TIMEOUT_SECONDS;
+    return x;
+}
+
+/* False: enough of it. */
+static bool take(struct exchange *x, const char *bytes, size_t length)
+{
+    x->came += length;
+    if (x->came <= EK_API_BODY_BYTES && ek_buf_add(&x->body, bytes, length))
+        return false;
+    return x->came <= READ_MOST && ek_now_ms() < x->until_ms;
+}
+
+/* Called with the headers, then with parts of the body, then with nothing: time to answer. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
 {
-    static const int seen = 1;
-    struct ek_http *h = context;
-    struct ek_buf body;
+    struct exchange *x = *state;
     (void)version;
-    (void)upload;
-    if (!*state) { /* the first call has the headers only */
-        *state = (void *)(uintptr_t)&seen;
-        return MHD_YES;
-    }
+    if (!x)
+        return (*state = begin()) ? MHD_YES : MHD_NO;
+    if (!*upload_size)
+        return respond(context, connection, url, method, x);
+    bool more = take(x, upload, *upload_size);
     *upload_size = 0;
-    ek_buf_init(&body, 0);
-    const char *type = "text/plain; charset=utf-8";
-    unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
-    if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
-        status = ek_http_page(h->stage, url,
-                              MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "n"),
-                              &type, &body);
-    enum MHD_Result result = answer(connection, status, type, &body);
-    ek_buf_release(&body);
-    return result;
+    return more ? MHD_YES : MHD_NO;
+}
+
+static void on_end(void *context, struct MHD_Connection *connection, void **state,
+                   enum MHD_RequestTerminationCode how)
+{
+    struct exchange *x = *state;
+    (void)context;
+    (void)connection;
+    (void)how;
+    if (!x)
+        return;
+    ek_buf_release(&x->body);
+    ek_free(x);
+    *state = NULL;
 }
 
 /* A socket of our own: the server would share a port that another instance has (SO_REUSEPORT). -1
@@ -100,11 +182,11 @@ static int serve(struct ek_http *h, int fd, int family)
 {
     unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | (family == AF_INET6 ? MHD_USE_IPv6 : 0u);
     h->port = port_of(fd);
-    h->server = MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET,
-                                 (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT,
-                                 (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_LIMIT,
-                                 (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                 (size_t)CONNECTION_BYTES, MHD_OPTION_END);
+    h->server = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+        MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_END);
     return h->server ? EK_OK : EK_EIO;
 }
 
@@ -139,12 +221,13 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
 }
 
 int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
-                  struct ek_log *log, struct ek_error *e)
+                  const struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e)
 {
     struct ek_http *h = ek_calloc(1, sizeof *h);
     if (!h)
         return ek_fail(e, EK_ENOMEM, "no memory for the http server");
     h->stage = stage;
+    h->tokens = tokens;
     int rc = start(h, listen, e);
     if (rc) {
         ek_free(h);

@@ -1,10 +1,10 @@
-/* The HTTP side of a stage: health, metrics, read-only API (libmicrohttpd; nobody else includes
- * it).
+/* The HTTP side of a stage: health, metrics, API (libmicrohttpd; nobody else includes it).
  *
  * /ping /ready /version /metrics /api/v1/status /api/v1/findings /api/v1/plan /api/v1/events?n=
  * /api/v1/features /api/v1/features/NAME
- * GET and HEAD only. Requests that do not end are cut off after 10 seconds; at most 64 at a time.
- * Owner: the caller. Threads: the server has one of its own; the stage must outlive it.
+ * with GET and HEAD; /api/v1/pause /api/v1/resume with POST (daemon/api.h). Requests that do not
+ * end are cut off after 10 seconds; at most 64 at a time. Owner: the caller. Threads: the server
+ * has one of its own; stage and tokens must outlive it.
  */
 #ifndef EK_DAEMON_HTTP_H
 #define EK_DAEMON_HTTP_H
@@ -12,14 +12,16 @@
 #include "base/error.h"
 #include "daemon/log.h"
 #include "daemon/stage.h"
+#include "daemon/token.h"
 
 struct ek_http;
 
-/* listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; port 0 takes a free one.
+/* listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; port 0 takes a free one. tokens NULL:
+ * nobody may change anything.
  * EK_ECONFIG for an address that is none, EK_EIO when it cannot be had: a port that another
  * process has is never shared. */
 int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
-                  struct ek_log *log, struct ek_error *e);
+                  const struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e);
 int ek_http_port(const struct ek_http *h);
 /* NULL is allowed. */
 void ek_http_stop(struct ek_http *h);

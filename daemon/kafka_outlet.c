@@ -15,6 +15,7 @@ struct ek_outlet {
     struct ek_output *o;
     uint64_t plan;
     rd_kafka_headers_t *ready[KIND]; /* by outcome; NULL: not made yet */
+    bool paused;                     /* what they say of those that passed */
     /* Exactly once; the lists are for who holds the gate's lock, or has shut it. */
     struct ek_gate *gate;
     struct ek_ticket *sent, **sent_end; /* in the open transaction */
@@ -257,11 +258,13 @@ static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, const rd_kafka_mess
                                         int outcome, uint64_t plan, const char *action)
 {
     rd_kafka_headers_t *old;
+    bool paused = strcmp(action, "paused") == 0;
     if (!rd_kafka_message_headers(source, &old))
         return with_plan(rd_kafka_headers_copy(old), plan, action);
-    if (t->plan != plan)
+    if (t->plan != plan || t->paused != paused)
         forget_headers(t);
     t->plan = plan;
+    t->paused = paused;
     if (!t->ready[outcome])
         t->ready[outcome] = with_plan(rd_kafka_headers_new(2), plan, action);
     return t->ready[outcome] ? rd_kafka_headers_copy(t->ready[outcome]) : NULL;

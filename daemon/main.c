@@ -19,6 +19,9 @@ static const struct ek_command COMMANDS[] = {
     {"replay", "recorded messages through the same guard, offline", ek_cmd_replay},
     {"capture", "a topic to a file", ek_cmd_capture},
     {"inspect", "what is in a profile, model or capture", ek_cmd_inspect},
+    {"status", "how a running instance is doing", ek_cmd_status},
+    {"pause", "let a running instance forward everything as it comes", ek_cmd_pause},
+    {"resume", "end a pause", ek_cmd_resume},
     {"check", "is this manifest, rules, profile, model or configuration valid", ek_cmd_check},
     {"gen", "synthetic traffic, with faults if wanted", ek_cmd_gen},
     {"convert", "LETOR lists to messages", ek_cmd_convert},
@@ -38,8 +41,8 @@ static int help(FILE *to)
 }
 
 /* Known by their design, so nobody is sent to another command that is spelt alike. */
-static const char *const LATER[] = {"status", "pin",    "unpin",     "accept", "pause",
-                                    "resume", "reload", "normalize", "select", "extract"};
+static const char *const LATER[] = {"pin",       "unpin",  "accept", "reload",
+                                    "normalize", "select", "extract"};
 enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
 
 static int unknown(const char *word)

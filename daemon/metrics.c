@@ -43,6 +43,7 @@ static const struct series COUNTERS[] = {
     {"evenkeel_dead_letters_total", "{reason=\"delivery\"}", EK_COUNT_DEAD_DELIVERY},
     {"evenkeel_dead_letters_total", "{reason=\"other\"}", EK_COUNT_DEAD_OTHER},
     {"evenkeel_score_failures_total", "", EK_COUNT_SCORE_FAILED},
+    {"evenkeel_unreadable_forwarded_total", "", EK_COUNT_UNREADABLE_FORWARDED},
     {"evenkeel_events_total", "", EK_COUNT_EVENTS},
     {"evenkeel_routes_detected_total", "", EK_COUNT_DETECTED},
     {"evenkeel_routes_enforced_total", "", EK_COUNT_ENFORCED},
@@ -71,6 +72,7 @@ static const struct series GAUGES[] = {
     {"evenkeel_workers", "", EK_GAUGE_WORKERS},
     {"evenkeel_ready", "", EK_GAUGE_READY},
     {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
+    {"evenkeel_paused", "", EK_GAUGE_PAUSED},
     {"evenkeel_beyond_limit_total", "{limit=\"cells\"}", EK_GAUGE_BEYOND + EK_BOUND_CELLS},
     {"evenkeel_beyond_limit_total", "{limit=\"changes\"}", EK_GAUGE_BEYOND + EK_BOUND_CHANGES},
     {"evenkeel_beyond_limit_total", "{limit=\"findings\"}", EK_GAUGE_BEYOND + EK_BOUND_FINDINGS},
@@ -92,7 +94,9 @@ static const struct family FAMILIES[] = {
     {"evenkeel_dead_letters_total", "counter", "Dead letters the broker acknowledged."},
     {"evenkeel_score_failures_total", "counter",
      "Messages forwarded as they came because they could not be scored."},
-    {"evenkeel_events_total", "counter", "Findings and plans reported by the guard."},
+    {"evenkeel_unreadable_forwarded_total", "counter",
+     "Messages that could not be read and were forwarded as they came, while paused."},
+    {"evenkeel_events_total", "counter", "Findings, plans and decisions that were told."},
     {"evenkeel_routes_detected_total", "counter", "Findings whose action is to route."},
     {"evenkeel_routes_enforced_total", "counter", "Routes put in force by a plan."},
     {"evenkeel_kafka_errors_total", "counter", "Errors of the Kafka clients."},
@@ -120,6 +124,7 @@ static const struct family FAMILIES[] = {
      "Queries forgotten before message.query_within was over."},
     {"evenkeel_ready", "gauge", "1 when partitions are assigned."},
     {"evenkeel_assigned_partitions", "gauge", "Partitions assigned to this instance."},
+    {"evenkeel_paused", "gauge", "1 while every message is forwarded as it came."},
 };
 
 struct ek_metrics *ek_metrics_new(void)

@@ -26,7 +26,8 @@ enum ek_counter {
     EK_COUNT_DEAD_STATE,
     EK_COUNT_DEAD_DELIVERY,
     EK_COUNT_DEAD_OTHER,
-    EK_COUNT_SCORE_FAILED, /* forwarded as it came, because it could not be scored */
+    EK_COUNT_SCORE_FAILED,         /* forwarded as it came, because it could not be scored */
+    EK_COUNT_UNREADABLE_FORWARDED, /* as it came, while paused */
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,
     EK_COUNT_ENFORCED,
@@ -56,6 +57,7 @@ enum ek_gauge {
     EK_GAUGE_WORKERS,
     EK_GAUGE_READY,
     EK_GAUGE_PARTITIONS,
+    EK_GAUGE_PAUSED,
     EK_GAUGE_BEYOND, /* counters of the guard, one for each enum ek_bound */
     EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS - 1,
     /* counters of lists that come item by item (guard/assembly.h) */

@@ -251,7 +251,10 @@ static const struct ek_option OPTIONS[] = {
      .low = 0,
      .high = 10000,
      .help = "cells whose features are on /metrics, those with the most lists; 0 for none"},
-    LATER("http.token_file", "the bearer token of calls that change something"),
+    {.key = "http.token_file",
+     .type = EK_OPTION_PATH,
+     AT(token_file),
+     .help = "bearer tokens of calls that change something, a line each; without it nobody may"},
 
     {.key = "log.level",
      .type = EK_OPTION_CHOICE,

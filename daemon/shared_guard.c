@@ -13,6 +13,7 @@
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -95,6 +96,38 @@ static void tell(struct ek_shared_guard *s)
     const char *json;
     while (ek_guard_next_event(s->guard, &json) > 0)
         tell_one(s, json);
+}
+
+static int add_text(struct ek_buf *json, const char *key, const char *text)
+{
+    int rc = ek_buf_printf(json, ",\"%s\":", key);
+    if (rc)
+        return rc;
+    return text && *text ? ek_buf_json(json, text, strlen(text)) : ek_buf_text(json, "null");
+}
+
+int ek_shared_guard_decided(struct ek_shared_guard *s, const char *what, const char *who,
+                            const char *why)
+{
+    struct ek_buf json;
+    ek_buf_init(&json, 0);
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_buf_printf(
+        &json, "{\"event\":\"decision\",\"what\":\"%s\",\"query\":%" PRIu64 ",\"time_ms\":%" PRId64,
+        what, ek_guard_queries(s->guard), ek_wall_ms());
+    if (!rc)
+        rc = add_text(&json, "who", who);
+    if (!rc)
+        rc = add_text(&json, "why", why);
+    if (!rc)
+        rc = ek_buf_text(&json, "}");
+    if (!rc && !ek_buf_string(&json))
+        rc = EK_ENOMEM;
+    if (!rc)
+        tell_one(s, ek_buf_string(&json));
+    pthread_mutex_unlock(&s->lock);
+    ek_buf_release(&json);
+    return rc;
 }
 
 static void show_progress(struct ek_shared_guard *s)

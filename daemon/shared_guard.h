@@ -41,6 +41,10 @@ void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output
  */
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
                           int64_t now_ms);
+/* Tells what somebody has decided, as an event like those of the guard. who and why may be NULL.
+ * EK_ENOMEM: it is not told. */
+int ek_shared_guard_decided(struct ek_shared_guard *s, const char *what, const char *who,
+                            const char *why);
 /* Calls `work` with the guard while no list is taken, and tells what comes of it. It may put
  * another guard in the place of this one, which it frees then. What work returns. */
 int ek_shared_guard_hold(struct ek_shared_guard *s,

@@ -54,6 +54,7 @@ struct ek_stage {
     struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
     struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
     struct ek_crew *crew;
+    struct ek_pause *pause;
     struct ek_fleet *fleet; /* NULL: on its own */
     struct ek_bell bell;
     struct ek_ticket **batch; /* [config->batch] */
@@ -189,6 +190,7 @@ static int make_crew(struct ek_stage *s, const struct ek_assets *assets, struct 
                                         .output = s->output,
                                         .metrics = s->metrics,
                                         .log = s->log,
+                                        .pause = s->pause,
                                         .bell = &s->bell};
     ek_shared_guard_tell_to(s->guard, s->output);
     return ek_crew_new(&s->crew, &tools, e);
@@ -232,8 +234,9 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->journal = ek_journal_new((size_t)s->config->events_kept);
     s->lanes = ek_lanes_new();
     s->agreement = ek_agreement_board_new();
+    s->pause = ek_pause_new();
     s->batch = ek_calloc((size_t)s->config->batch, sizeof *s->batch);
-    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->batch)
+    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->pause || !s->batch)
         return no_memory(e);
     int rc = ek_bell_make(&s->bell, e);
     if (!rc)
@@ -286,6 +289,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
     ek_shared_guard_free(s->guard);
+    ek_pause_free(s->pause);
     ek_journal_free(s->journal);
     ek_metrics_free(s->metrics);
     ek_bell_close(&s->bell);
@@ -296,6 +300,21 @@ void ek_stage_free(struct ek_stage *s)
 void ek_stage_stop(struct ek_stage *s)
 {
     atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
+}
+
+bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why)
+{
+    if (!ek_pause_set(s->pause, paused, who, why))
+        return false;
+    ek_metrics_gauge(s->metrics, EK_GAUGE_PAUSED, paused);
+    if (ek_shared_guard_decided(s->guard, paused ? "pause" : "resume", who, why))
+        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    return true;
+}
+
+struct ek_pause *ek_stage_paused(struct ek_stage *s)
+{
+    return s->pause;
 }
 
 /* What is due by the clock. */
@@ -640,6 +659,10 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         rc = ek_buf_text(out, ",\"state\":");
     if (!rc)
         rc = s->keeper ? ek_keeper_json(s->keeper, out) : ek_buf_text(out, "null");
+    if (!rc)
+        rc = ek_buf_text(out, ",\"paused\":");
+    if (!rc)
+        rc = ek_pause_json(s->pause, out);
     if (!rc && s->fleet)
         rc = ek_buf_text(out, ",\"fleet\":");
     if (!rc && s->fleet)

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "daemon/config.h"
 #include "daemon/kafka_trouble.h"
+#include "daemon/pause.h"
 #include "evenkeel.h"
 
 #include <stdbool.h>
@@ -42,6 +43,11 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e);
 
 /* Asks ek_stage_run to end. Async-signal-safe, may be called any number of times and before it. */
 void ek_stage_stop(struct ek_stage *s);
+
+/* The kill switch (daemon/pause.h), from the next messages that a worker takes; also before
+ * ek_stage_run. Told in log, events and alerts. False: it was so already. */
+bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
+struct ek_pause *ek_stage_paused(struct ek_stage *s);
 
 /* After ek_stage_run has returned: whether the producer waits for a broker in a way that nothing
  * else ends. Then ek_stage_free waits, too; a process that is to end had better leave at once. */

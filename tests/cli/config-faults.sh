@@ -40,6 +40,26 @@ ends 78 'cut.ekp' replay -m hotel.yaml -p cut.ekp
 ends 78 'gone.rules: cannot open' replay -m hotel.yaml -p profile.ekp -r gone.rules
 ends 78 'model' replay -m hotel.yaml -p profile.ekp -M model
 ends 1 'gone.msg: cannot open' replay -m hotel.yaml -p profile.ekp -i gone.msg
+for tokens in gone.txt empty.txt short.txt; do
+	config hotel.yaml profile.ekp
+	echo 'http: {token_file: '$tokens'}' >>run.yaml
+	: >empty.txt
+	echo 'ana tooshort' >short.txt
+	case $tokens in
+	gone.txt) said="run.yaml:4:8: 'http.token_file': gone.txt: cannot open" ;;
+	empty.txt) said="'http.token_file': empty.txt: there is no token in it" ;;
+	short.txt) said="'http.token_file': short.txt:1: a token must have 16 to 200 characters" ;;
+	esac
+	ends 78 "$said" run -c run.yaml
+	ends 78 "$said" check run.yaml
+	ends 78 "$said" pause -c run.yaml
+done
+ends 2 'one of --config and --url is needed' pause
+ends 2 'is not like http://127.0.0.1:9464' status --url https://127.0.0.1:9464
+ends 1 'nobody answers there: Connection refused' status --url http://127.0.0.1:1
+config hotel.yaml profile.ekp
+echo 'http: {listen: off}' >>run.yaml
+ends 78 "'http.listen' is off: this instance cannot be asked" status -c run.yaml
 # A port that another has is no fault of the file: it may be free the next time.
 config hotel.yaml profile.ekp
 python3 - "$EK" <<'END' || fail 'a busy port is not told'

@@ -273,11 +273,11 @@ class Daemon:
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
-                 delivery="at_least_once", instance=None, state=None, fleet="", session=6000, slow_ms=0):
+                 delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
-        self.process, self.group = None, group or "group-" + source
+        self.process, self.group, self.words = None, group or "group-" + source, []
         self.environment = {**os.environ, "SLOW_MS": str(slow_ms), "LD_PRELOAD": SLOW} if slow_ms else None
         extra = f", model: {model}" if model else ""
         extra += f", rules: {rules}" if rules else ""
@@ -292,7 +292,7 @@ class Daemon:
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}state: {{{state or ''}}}\n"
-                      f"http: {{listen: \"{self.http}\"}}\n"
+                      f"http: {{listen: \"{self.http}\", {http}}}\n"
                       f"message: {{{message}}}\n"
                       f"log: {{{log}}}\n"
                       f"limits: {{{limits}}}\n"
@@ -300,7 +300,7 @@ class Daemon:
 
     def start(self):
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([EVENKEEL, "run", "-c", self.config], stderr=log,
+            self.process = subprocess.Popen([EVENKEEL, "run", "-c", self.config, *self.words], stderr=log,
                                             env=self.environment)
         return self
 

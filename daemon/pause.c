@@ -1,0 +1,76 @@
+#include "daemon/pause.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "daemon/cli.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ek_pause {
+    atomic_bool on;
+    pthread_mutex_t lock; /* of the rest */
+    int64_t since_ms;
+    char who[EK_AUTHOR_BYTES + 1], why[EK_REASON_BYTES + 1];
+};
+
+struct ek_pause *ek_pause_new(void)
+{
+    struct ek_pause *p = ek_calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    atomic_init(&p->on, false);
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+void ek_pause_free(struct ek_pause *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_destroy(&p->lock);
+    ek_free(p);
+}
+
+bool ek_pause_is_on(const struct ek_pause *p)
+{
+    return atomic_load_explicit(&p->on, memory_order_relaxed);
+}
+
+bool ek_pause_set(struct ek_pause *p, bool on, const char *who, const char *why)
+{
+    pthread_mutex_lock(&p->lock);
+    bool changed = atomic_load(&p->on) != on;
+    if (changed) {
+        p->since_ms = ek_wall_ms();
+        snprintf(p->who, sizeof p->who, "%s", who ? who : "");
+        snprintf(p->why, sizeof p->why, "%s", why ? why : "");
+        atomic_store(&p->on, on);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return changed;
+}
+
+int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
+{
+    pthread_mutex_lock(&p->lock);
+    int rc = EK_OK;
+    if (!atomic_load(&p->on)) {
+        rc = ek_buf_text(out, "null");
+    } else {
+        rc = ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"who\":", p->since_ms);
+        if (!rc)
+            rc = ek_buf_json(out, p->who, strlen(p->who));
+        if (!rc)
+            rc = ek_buf_text(out, ",\"why\":");
+        if (!rc)
+            rc = ek_buf_json(out, p->why, strlen(p->why));
+        if (!rc)
+            rc = ek_buf_text(out, "}");
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* The kill switch: while it is on, the stage is a forwarder.
+ *
+ * Every message goes out as it came, also one that cannot be read and would be a dead letter
+ * otherwise, since evenkeel itself may be what is wrong. The guard goes on watching, so nothing is
+ * forgotten meanwhile. Owner: the caller. Threads: any.
+ */
+#ifndef EK_DAEMON_PAUSE_H
+#define EK_DAEMON_PAUSE_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+enum { EK_AUTHOR_BYTES = 64, EK_REASON_BYTES = 500 };
+
+struct ek_pause;
+
+/* Off. NULL without memory. */
+struct ek_pause *ek_pause_new(void);
+/* NULL is allowed. */
+void ek_pause_free(struct ek_pause *p);
+
+/* Cheap enough to be asked for each message. */
+bool ek_pause_is_on(const struct ek_pause *p);
+/* `who` and `why` may be NULL; what is longer than the limits above is cut. False: it was so
+ * already, and the first word on it stands. */
+bool ek_pause_set(struct ek_pause *p, bool on, const char *who, const char *why);
+/* Appends null, or since when, who and why as a JSON object. EK_ENOMEM. */
+int ek_pause_json(struct ek_pause *p, struct ek_buf *out);
+
+#endif

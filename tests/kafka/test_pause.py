@@ -1,0 +1,159 @@
+"""The kill switch, by command and over HTTP."""
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from fixtures import numbered
+from harness import EVENKEEL, Daemon, eventually
+
+import test_fleet
+
+WORLD = None  # set by run.py
+TOKEN = "0123456789-a-token-of-ana"
+
+
+def tokens():
+    def write(path):
+        with open(path, "w") as out:
+            out.write(f"ana {TOKEN}\n")
+        os.chmod(path, 0o600)
+    return test_fleet.made("tokens.txt", write)
+
+
+def tell(*words):
+    """(status, standard output, standard error) of a command."""
+    done = subprocess.run([EVENKEEL, *words], capture_output=True, text=True, timeout=30)
+    return done.returncode, done.stdout, done.stderr
+
+
+def raw(d, request, seconds=5):
+    """What comes back until the other side closes; fails when nothing comes for so long."""
+    host, port = d.http.split(":")
+    with socket.create_connection((host, int(port)), timeout=seconds) as s:
+        answer = b""
+        try:
+            for part in request if isinstance(request, list) else [request]:
+                s.sendall(part)
+                time.sleep(0.05)
+            while part := s.recv(65536):
+                answer += part
+        except ConnectionError:
+            pass
+    return answer.decode()
+
+
+def post(path, body, token=TOKEN, length=None):
+    size = len(body) if length is None else length
+    return (f"POST {path} HTTP/1.0\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {size}\r\n\r\n").encode()
+
+
+class KillSwitch(unittest.TestCase):
+    COUNT, FAULTY, RATE = 2400, 700, 400
+
+    def test_everything_goes_out_as_it_came_until_it_ends(self):
+        source, target = WORLD.topics(1)
+        alerts = WORLD.broker.create(target + ".alerts")
+        frames = numbered(test_fleet.lists(self.COUNT, self.FAULTY), 1)
+        for f in frames[49::50]:
+            f.value = f.value[:-1]
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, self.RATE))
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=test_fleet.rules(),
+                    model=test_fleet.model(), alerts=alerts, http=f"token_file: {tokens()}") as d:
+            d.wait_ready()
+            sender.start()
+            eventually("it routes", lambda: d.status()["routed"] > 20)
+            self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (0, "paused\n", ""))
+            passed, dead = d.status()["passed"], d.status()["dead_letters"]
+            self.assertIn("paused             yes, by ana: it looks odd\n", tell("status", "-c", d.config)[1])
+            eventually("some go through", lambda: d.status()["passed"] > passed + 300)
+            self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
+            routed = d.status()["routed"]
+            eventually("it routes again", lambda: d.status()["routed"] > routed + 20)
+            sender.join()
+            d.wait_drained()
+            self.assertEqual(d.status()["observed_queries"], self.COUNT - self.COUNT // 50)
+            self.assertGreater(d.metric("evenkeel_unreadable_forwarded_total"), 3)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assertNotIn(TOKEN, d.log())
+        out = WORLD.read(target)
+        actions = [f.header("ek-action") for f in out]
+        paused = [i for i, action in enumerate(actions) if action == "paused"]
+        self.assertEqual(paused, list(range(paused[0], paused[-1] + 1)))  # one stretch, in the order of the input
+        self.assertGreater(len(paused), 300)
+        for f in out[paused[0]:paused[-1] + 1]:
+            self.assertEqual(f.value, frames[int(f.header("n"))].value)
+        self.assertIn("routed", actions[:paused[0]])
+        self.assertIn("routed", actions[paused[-1]:])
+        self.assertEqual(len(out) + len(WORLD.read(target + ".dead")), self.COUNT)
+        told = [json.loads(f.value) for f in WORLD.read(alerts)]
+        self.assertEqual([(t["what"], t["who"], t["why"]) for t in told if t["event"] == "decision"],
+                         [("pause", "ana", "it looks odd"), ("resume", "ana", None)])
+
+
+class OverHttp(unittest.TestCase):
+    def setUp(self):
+        source, target = WORLD.topics(1)
+        self.d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, http=f"token_file: {tokens()}")
+        self.d.start()
+        self.addCleanup(self.d.__exit__)
+        eventually("/ping answers", lambda: self.d.get("/ping")[0] == 200)
+
+    def assert_paused(self, paused):
+        self.assertEqual(self.d.json("/api/v1/status")["paused"] is not None, paused)
+
+    def test_a_body_may_come_in_pieces(self):
+        body = json.dumps({"reason": "x" * 400}).encode()
+        answer = raw(self.d, [post("/api/v1/pause", body)] + [body[i:i + 100] for i in range(0, len(body), 100)])
+        self.assertIn(" 200 ", answer)
+        self.assert_paused(True)
+
+    def test_what_it_does_not_take_changes_nothing(self):
+        large = b'{"reason":"' + b"x" * 70000 + b'"}'
+        for request, status in ((post("/api/v1/pause", b"{}", "nobodys-token-at-all") + b"{}", 401),
+                                (post("/api/v1/pause", large) + large, 413),
+                                (post("/api/v1/pause", b"{") + b"{", 400),
+                                (post("/api/v1/pin", b"{}") + b"{}", 405),
+                                (b"GET /api/v1/pause HTTP/1.0\r\n\r\n", 405),
+                                (b"DELETE /api/v1/status HTTP/1.0\r\n\r\n", 405)):
+            self.assertIn(f" {status} ", raw(self.d, request))
+        self.assertIn("Allow: POST", raw(self.d, b"GET /api/v1/pause HTTP/1.0\r\n\r\n"))
+        self.assert_paused(False)
+        self.assertEqual(tell("pause", "--url", "http://" + self.d.http)[0], 1)
+        code, _, error = tell("pause", "--url", "http://127.0.0.1:1")
+        self.assertEqual(code, 1)
+        self.assertIn("nobody answers there: Connection refused", error)
+
+    def test_a_body_without_an_end_is_cut_off(self):
+        self.assertEqual(raw(self.d, [post("/api/v1/pause", b"", length=10 ** 9)] + [b" " * 200000] * 10), "")
+        self.assertEqual(raw(self.d, post("/api/v1/pause", b"", length=10), seconds=30), "")
+        self.assert_paused(False)
+
+    def test_slow_clients_keep_nobody_out_for_long(self):
+        host, port = self.d.http.split(":")
+        slow = [socket.create_connection((host, int(port))) for _ in range(60)]
+        for s in slow:
+            s.sendall(b"POST /api/v1/pause HTTP/1.0\r\nContent-")
+        self.assertEqual(self.d.get("/ping"), (200, "pong\n"))
+        for s in slow:
+            s.close()
+        self.assert_paused(False)
+
+
+class BegunPaused(unittest.TestCase):
+    def test_it_forwards_from_the_first_message_on(self):
+        source, target = WORLD.topics(1)
+        WORLD.send(source, numbered([b"no list"] * 10, 1))
+        d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder)
+        d.words = ["--paused"]
+        with d:
+            d.wait_ready().wait_handled(10)
+            code, _, error = tell("resume", "-c", d.config)
+            self.assertEqual(code, 1)
+            self.assertIn("set 'http.token_file'", error)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual([(f.value, f.header("ek-action")) for f in WORLD.read(target)], [(b"no list", "paused")] * 10)
