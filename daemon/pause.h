@@ -8,10 +8,9 @@
 #define EK_DAEMON_PAUSE_H
 
 #include "base/buf.h"
+#include "data/rules.h" /* limits of what people say */
 
 #include <stdbool.h>
-
-enum { EK_AUTHOR_BYTES = 64, EK_REASON_BYTES = 500 };
 
 struct ek_pause;
 
