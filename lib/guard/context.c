@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "guard/assets.h"
 
+#include <math.h>
+
 static int out_of_memory(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -18,11 +20,15 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     c->assets = assets;
     c->reader = reader;
     c->scorer = scorer;
-    c->action = "pass";
+    c->action = ek_word_name(EK_WORD_PASS);
     ek_query_init(&c->query);
     ek_buf_init(&c->output, 0);
-    c->treatment = ek_calloc((size_t)assets->manifest->routable_count, sizeof *c->treatment);
-    if (!c->treatment) {
+    size_t routables = (size_t)assets->manifest->routable_count;
+    c->routing.acts = ek_calloc(routables, sizeof *c->routing.acts);
+    c->routing.would = ek_calloc(routables, sizeof *c->routing.would);
+    c->repair = ek_calloc(routables, sizeof *c->repair);
+    c->repaired = ek_calloc(routables, sizeof *c->repaired);
+    if (!c->routing.acts || !c->routing.would || !c->repair || !c->repaired) {
         ek_context_free(c);
         return out_of_memory(e);
     }
@@ -79,16 +85,32 @@ void ek_context_free(struct ek_context *c)
     ek_scorer_free(c->own_scorer);
     ek_query_release(&c->query);
     ek_buf_release(&c->output);
-    ek_free(c->treatment);
+    ek_free(c->routing.acts);
+    ek_free(c->routing.would);
+    ek_free(c->repair);
+    ek_free(c->repaired);
+    ek_both_ways_free(c->ways);
     ek_free(c->scores);
     ek_free(c);
 }
 
+/* Of an entry beyond EK_ROUTING_ENTRIES nobody knows what would undo its fault. */
+void ek_context_note_repairs(struct ek_context *c, const struct ek_plan *plan)
+{
+    const struct ek_manifest *m = c->assets->manifest;
+    for (int k = 0; k < m->routable_count && c->routing.wanted; k++)
+        c->repair[k] = (struct ek_repair){NAN, -1};
+    for (int i = 0; i < c->routing.entries; i++) {
+        const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
+        c->repair[m->routable_of_item[entry->feature]] = entry->repair;
+    }
+}
+
 int ek_context_prepare(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
 {
-    c->prepared = c->taken = false;
-    c->treated = 0;
-    c->action = "pass";
+    c->prepared = c->taken = c->counted = c->scored = false;
+    c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
+    c->action = ek_word_name(EK_WORD_PASS);
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
     if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
         rc = ek_list_reader_read(c->reader, &c->query, e);
@@ -117,7 +139,7 @@ static int score(struct ek_context *c, struct ek_error *e)
 {
     int rc = ek_context_room(c, e);
     if (!rc)
-        rc = ek_scorer_score_finite(c->scorer, &c->query, c->treatment, c->scores, e);
+        rc = ek_scorer_score_finite(c->scorer, &c->query, c->routing.acts, c->scores, e);
     if (rc)
         return rc;
     return ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
@@ -129,13 +151,16 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
         ek_fail(e, EK_ESTATE, "no message was observed");
         return NULL;
     }
-    if (!c->treated || !c->query.items) {
+    if (!c->routing.acted || !c->query.items) {
+        if (!c->routing.acted)
+            c->action = ek_word_name(c->routing.word);
         *length = c->length;
         return c->message;
     }
     if (score(c, e))
         return NULL;
-    c->action = "routed";
+    c->scored = true;
+    c->action = ek_word_name(c->routing.word);
     *length = c->output.length;
     return c->output.data;
 }

@@ -8,9 +8,10 @@
 
 #include "base/buf.h"
 #include "data/query.h"
-#include "data/words.h"
 #include "decide/list_reader.h"
+#include "decide/plan.h"
 #include "evenkeel.h"
+#include "score/both_ways.h"
 #include "score/scorer.h"
 
 #include <stdbool.h>
@@ -22,16 +23,19 @@ struct ek_context {
     const void *message;           /* that was prepared */
     size_t length;
     bool prepared, taken;              /* what was done with it */
+    bool counted, scored;              /* taken, not only looked at; by the model */
     struct ek_scorer *scorer;          /* NULL without a model */
     struct ek_list_reader *own_reader; /* what of these is not another's, else NULL */
     struct ek_scorer *own_scorer;
-    struct ek_treatment *treatment; /* [K] of this list; meaningful when treated is not 0 */
-    int treated;                    /* features */
+    struct ek_plan_routing routing; /* what the plan has for this list; the arrays are its own */
+    struct ek_repair *repair;       /* [K] of what is in routing.would */
     uint64_t plan_version;
     double *scores;
     size_t score_capacity;
     struct ek_buf output;
     const char *action;
+    struct ek_both_ways *ways;     /* for trials; NULL before the first */
+    struct ek_treatment *repaired; /* [K] what a trial undoes the faults with */
 };
 
 /* As ek_context_new, with a reader of these assets that outlives it. */
@@ -41,6 +45,8 @@ int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
  * a time, and share what is only used meanwhile. */
 int ek_context_new_beside(struct ek_context **out, const struct ek_context *with,
                           struct ek_error *e);
+/* Notes what would undo the faults that its routing, by this plan, is there for. */
+void ek_context_note_repairs(struct ek_context *c, const struct ek_plan *plan);
 /* Room for a score of each item of the list. EK_ENOMEM. */
 int ek_context_room(struct ek_context *c, struct ek_error *e);
 

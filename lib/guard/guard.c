@@ -216,15 +216,13 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
                     const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    /* every entry is enforced: what acts is what is wanted, so one array is both */
-    struct ek_plan_routing routing = {.acts = c->treatment, .would = c->treatment};
     c->plan_version = plan->version;
-    c->treated = 0;
+    c->routing.acted = c->routing.wanted = 0;
     if (!plan->count || !c->scorer)
         return;
     struct ek_plan_list list = {cells, count, 0, ek_scorer_sees_sources(c->scorer, &c->query)};
-    ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &routing);
-    c->treated = routing.acted;
+    ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
+    ek_context_note_repairs(c, plan);
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)
@@ -244,7 +242,7 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16
     bool changed;
     if (!g->agreement || ek_query_is_part(&c->query) || !ek_agreement_watch_turn(g->agreement))
         return EK_OK;
-    if (c->treated || ek_open_findings_concern(&g->open, cells, count))
+    if (c->routing.wanted || ek_open_findings_concern(&g->open, cells, count))
         return EK_OK;
     int rc = ek_context_room(c, e);
     if (!rc)
@@ -318,7 +316,7 @@ int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, stru
         return ek_fail(e, EK_ESTATE, "no message was prepared");
     c->prepared = false;
     int rc = take(g, c, now_ms, e);
-    c->taken = !rc;
+    c->taken = c->counted = !rc;
     return rc;
 }
 
