@@ -2,7 +2,7 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "score/both_ways.h"
+#include "guard/trial_sums.h"
 #include "tests/stream.h"
 
 enum { LISTS = 8 };
@@ -63,10 +63,29 @@ static int try_all(struct ek_error *e)
     return rc || measured == LISTS ? rc : ek_fail(e, EK_ESTATE, "harm was not measured");
 }
 
+static int sum_up(struct ek_error *e)
+{
+    static const struct ek_trial trial = {.plan = 1, .entries = 1};
+    static struct ek_plan plan;
+    struct ek_trials *trials;
+    plan.version = 0;
+    plan.count = 0;
+    ek_plan_set(&plan, 0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0}, 0);
+    int rc = ek_trials_new(&trials, e);
+    if (rc)
+        return rc;
+    rc = ek_trials_take(trials, &plan, &trial, e);
+    const struct ek_trial_sums *s = ek_trials_of(trials, 0, 0);
+    bool counted = s && s->tried == 1;
+    ek_trials_free(trials);
+    return rc || counted ? rc : ek_fail(e, EK_ESTATE, "a trial was not counted");
+}
+
 START_TEST(trying_lists_without_memory_leaves_nothing)
 {
     set_up();
     ek_sweep(try_all);
+    ek_sweep(sum_up);
     tear_down();
 }
 END_TEST
