@@ -129,16 +129,23 @@ bool ek_agreement_watch_turn(struct ek_agreement_watch *w)
     return place == w->chosen;
 }
 
-/* Mean of the kept lists from number `from` on. Returns how many they are. */
-static int mean_since(const struct ek_agreement_watch *w, uint64_t from, double mean[EK_FIGURES])
+/* The kept lists from number `from` on. */
+static struct ek_fidelity figures_since(const struct ek_agreement_watch *w, uint64_t from)
 {
     struct ek_agreement_sums sums = {0};
     uint64_t oldest = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
     for (uint64_t i = from > oldest ? from : oldest; i < w->lists; i++)
         ek_agreement_add(&sums, &w->ring[i % EK_AGREEMENT_WINDOW].list);
+    return ek_agreement_result(&sums);
+}
+
+/* Their mean. Returns how many they are. */
+static int mean_since(const struct ek_agreement_watch *w, uint64_t from, double mean[EK_FIGURES])
+{
+    struct ek_fidelity f = figures_since(w, from);
     for (int i = 0; i < EK_FIGURES; i++)
-        mean[i] = sums.lists ? sums.mean[i] : NAN;
-    return (int)sums.lists;
+        mean[i] = f.lists ? f.mean[i] : NAN;
+    return (int)f.lists;
 }
 
 static void bet(struct ek_agreement_watch *w, const struct ek_agreement *a)
@@ -223,13 +230,12 @@ void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agree
 
 double ek_agreement_gap(const struct ek_agreement_watch *w)
 {
-    double mean[EK_FIGURES], tau = w->trained.mean[EK_FIGURE_TAU];
-    int recent = mean_since(w, w->from, mean);
+    struct ek_fidelity now = figures_since(w, w->from), f = w->trained;
     if (!w->trained.lists)
         return 0;
-    if (recent >= EK_AGREEMENT_REFERENCE_MIN || (w->drifted && recent))
-        tau = mean[EK_FIGURE_TAU];
-    return distance(EK_FIGURE_TAU, tau);
+    if (now.lists >= EK_AGREEMENT_REFERENCE_MIN || (w->drifted && now.lists))
+        f = now;
+    return hypot(1 - f.mean[EK_FIGURE_TAU], f.sd[EK_FIGURE_TAU]) / 2;
 }
 
 double ek_guard_gap(const struct ek_guard *g)

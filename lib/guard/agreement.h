@@ -59,10 +59,10 @@ int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_query 
 /* After a change to drifted, `now` is that of the lists since it began, as far as they are kept. */
 void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agreement_view *out);
 
-/* The mean share of pairs that the model has in the opposite order on clean lists: as the last ones
- * have it, once they are EK_AGREEMENT_REFERENCE_MIN or the model has drifted, else as the model
- * says. 0 when the model does not say: it was not taught by the upstream scorer, and what differs
- * is no fault of it. */
+/* How far model and upstream are apart on clean lists, in the share of pairs that they have in
+ * opposite order: its root mean square over the last lists, once they are
+ * EK_AGREEMENT_REFERENCE_MIN or the model has drifted, else as the model says. 0 when the model
+ * does not say: it was not taught by the upstream scorer, and what differs is no fault of it. */
 double ek_agreement_gap(const struct ek_agreement_watch *w);
 
 /* All that it has seen. Reading, into a new one: what one of another model, or of another budget,

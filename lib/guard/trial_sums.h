@@ -5,7 +5,7 @@
  * to the same in whatever order trials come, the evidence of harm aside.
  *
  * worse: bets (guard/mean_bets.h) that the treatment does more harm than the fault, on (1 + harm) /
- * 2 with a bound of 1/2. While it does no harm in the mean, the mean time until they reach
+ * 2 with a bound of 1/2. While the mean of harm is not above 0, the mean time until they reach
  * EK_HARM_EVIDENCE is at least so many lists whose harm was measured. Where several entries treat a
  * list, its harm is that of all of them and counts for each.
  * Memory: 2 KiB an entry. Owner: the caller. One thread at a time.

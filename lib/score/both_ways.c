@@ -59,15 +59,15 @@ static int try_plain(struct ek_both_ways *b, struct ek_scorer *s, const struct e
                                   &out->has_plain, e);
 }
 
-/* Of two orders of which one is known to be one. */
-static int distance(struct ek_both_ways *b, const double *from, const double *to, int n, double *d,
-                    struct ek_error *e)
+/* The square of d; `from` is known to tell an order. */
+static int square(struct ek_both_ways *b, const double *from, const double *to, int n, double *out,
+                  struct ek_error *e)
 {
     struct ek_rank_change c;
     bool says;
     int rc = ek_rank_change_of(b->ranker, from, to, n, &c, &says, e);
     if (!rc)
-        *d = (1 - c.tau) / 2;
+        *out = (1 - c.tau) * (1 - c.tau) / 4;
     return rc;
 }
 
@@ -79,13 +79,13 @@ static int try_harm(struct ek_both_ways *b, struct ek_scorer *s, const struct ek
     int rc = ek_scorer_score(s, q, t->repaired, b->other, e);
     if (rc || !ek_scores_tell(b->other, q->items))
         return rc;
-    rc = distance(b, b->other, is, q->items, &of_treatment, e);
+    rc = square(b, b->other, is, q->items, &of_treatment, e);
     if (!rc)
-        rc = distance(b, b->other, q->score, q->items, &of_fault, e);
+        rc = square(b, b->other, q->score, q->items, &of_fault, e);
     if (rc)
         return rc;
     out->has_harm = true;
-    out->harm = fmax(fmin(2 * t->gap + of_treatment - of_fault, 1), -1);
+    out->harm = fmax(fmin(4 * (2 * t->gap * t->gap + of_treatment - of_fault), 1), -1);
     return EK_OK;
 }
 

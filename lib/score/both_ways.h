@@ -7,13 +7,17 @@
  *
  * Nothing of the list changes, and none of its texts is read: its message may be gone.
  *
- * harm: how much worse the treatments are than the fault they are there for, -1 .. 1, above 0 when
- * they are worse. With d(a, b) = (1 - tau) / 2, the share of pairs in opposite order, and `gap`
- * that of model and upstream scorer on lists without a fault, the treatments are no further from
- * what upstream would say of the list without its fault than gap + d(is, repaired), and the fault
- * is no nearer to it than d(was, repaired) - gap: harm = 2 gap + d(is, repaired) - d(was, repaired)
- * Without the gap a model that ranks at random would look perfect: it is held against itself.
- * Owner: the caller. One thread at a time. Allocates only while lists grow.
+ * harm: whether the treatments are worse than the fault they are there for, -1 .. 1, above 0 in the
+ * mean of lists when they are. With d(a, b) = (1 - tau) / 2, the share of pairs in opposite order,
+ * and `gap` the root mean square of d between model and upstream scorer on lists without a fault:
+ *   harm = 4 (2 gap^2 + d(is, repaired)^2 - d(was, repaired)^2)
+ * Orders that differ for reasons of their own differ by about the sum of squares. So what the
+ * treatments make is d(is, repaired)^2 + gap^2 from what upstream would say of the list without its
+ * fault, the fault itself d(was, repaired)^2 - gap^2, and harm is the one less the other; 4 makes
+ * what matters large enough to be found in some tens of lists. Without the gap a model that ranks
+ * at random would look perfect: it is held against itself. tests/prop/test_harm.c holds it against
+ * the truth on hotel lists. Owner: the caller. One thread at a time. Allocates only while lists
+ * grow.
  */
 #ifndef EK_SCORE_BOTH_WAYS_H
 #define EK_SCORE_BOTH_WAYS_H
@@ -31,7 +35,7 @@ struct ek_ways_of { /* what is tried */
     const double *scores; /* [n] the model's under them, where they are known; NULL: made here */
     bool plain;           /* `plain` is asked for */
     const struct ek_treatment *repaired; /* [K]; NULL: harm is not asked for */
-    double gap;
+    double gap;                          /* of harm */
 };
 
 struct ek_ways {
