@@ -103,7 +103,7 @@ FORCE:
 
 # The catalogue of units becomes a table of the library; what reads it is the library's own reader.
 UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
-                  $(addprefix $(B)/,$(addsuffix .o,lib/data/yaml lib/data/node lib/data/units \
+                  $(addprefix $(B)/,$(addsuffix .o,lib/data/yaml lib/data/yaml_problem lib/data/node lib/data/units \
                     lib/data/units_read deploy/unit_table))
 $(B)/unit-table: $(UNIT_TABLE_OBJ)
 	$(call say,LD)

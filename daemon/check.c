@@ -120,23 +120,25 @@ static enum ek_kind kind_of_tree(const struct ek_node *root)
     return features || bare || ek_node_get(root, "units") ? EK_KIND_RULES : EK_KIND_UNKNOWN;
 }
 
-static enum ek_kind kind_of_text(const char *name, const struct ek_buf *text, struct ek_error *e)
-{
-    struct ek_yaml *y;
-    if (ek_yaml_parse(&y, name, (const char *)text->data, text->length, e))
-        return EK_KIND_UNKNOWN;
-    enum ek_kind kind = kind_of_tree(ek_yaml_root(y));
-    if (kind == EK_KIND_UNKNOWN)
-        ek_fail_at(e, EK_ECONFIG, name, 1, 1,
-                   "no manifest (features: as a list), rules (features: by name, defaults, ...), "
-                   "units (units: as a list) or configuration (input, output, ...)");
-    ek_yaml_free(y);
-    return kind;
-}
-
 static const char *name_of(const struct ek_checked *c)
 {
     return strcmp(c->path, "-") != 0 ? c->path : "stdin";
+}
+
+/* Manifests and rules are then read from this tree. */
+static enum ek_kind kind_of_text(struct ek_checked *c, struct ek_error *e)
+{
+    if (ek_yaml_parse_all(&c->tree, name_of(c), (const char *)c->text.data, c->text.length,
+                          &c->faults, e))
+        return EK_KIND_UNKNOWN;
+    enum ek_kind kind = kind_of_tree(ek_yaml_root(c->tree));
+    if (kind != EK_KIND_UNKNOWN)
+        return kind;
+    ek_error_list_clear(&c->faults);
+    ek_fail_at(e, EK_ECONFIG, name_of(c), 1, 1,
+               "no manifest (features: as a list), rules (features: by name, defaults, ...), "
+               "units (units: as a list) or configuration (input, output, ...)");
+    return kind;
 }
 
 static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct ek_error *e)
@@ -159,7 +161,7 @@ static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct 
         return EK_KIND_LETOR;
     if (ek_reader_rest(r, &c->text, e))
         return EK_KIND_UNKNOWN;
-    return kind_of_text(name_of(c), &c->text, e);
+    return kind_of_text(c, e);
 }
 
 void ek_checked_fail(struct ek_checked *c, struct ek_error *e)
@@ -167,6 +169,15 @@ void ek_checked_fail(struct ek_checked *c, struct ek_error *e)
     c->valid = false;
     ek_error_place(e, name_of(c), 0, 0);
     ek_error_list_add(&c->faults, e);
+}
+
+/* By one more fault, or by those that were kept, of which the error is the first. */
+static void fail(struct ek_checked *c, struct ek_error *e)
+{
+    if (c->faults.count)
+        c->valid = false;
+    else
+        ek_checked_fail(c, e);
 }
 
 void ek_checked_open(struct ek_checked *c, const char *path)
@@ -181,28 +192,25 @@ void ek_checked_open(struct ek_checked *c, const char *path)
     if (!ek_reader_open(&r, path, &e))
         c->kind = tell_kind(c, r, &e);
     if (c->kind == EK_KIND_UNKNOWN)
-        ek_checked_fail(c, &e);
+        fail(c, &e);
     ek_reader_close(r);
 }
 
 void ek_checked_release(struct ek_checked *c)
 {
     ek_buf_release(&c->text);
+    ek_yaml_free(c->tree);
+    ek_manifest_free(c->manifest);
     ek_error_list_release(&c->faults);
 }
 
-int ek_checked_manifest(struct ek_checked *c, struct ek_manifest **out, struct ek_error *e)
+const struct ek_manifest *ek_checked_manifest(struct ek_checked *c)
 {
-    return ek_manifest_parse_all(out, name_of(c), (const char *)c->text.data, c->text.length,
-                                 &c->faults, e);
-}
-
-static int check_manifest(struct ek_checked *c, struct ek_error *e)
-{
-    struct ek_manifest *m = NULL;
-    int rc = ek_checked_manifest(c, &m, e);
-    ek_manifest_free(m);
-    return rc;
+    struct ek_error e;
+    if (!c->manifest_read && ek_manifest_from_tree(&c->manifest, c->tree, &c->faults, &e))
+        fail(c, &e);
+    c->manifest_read = true;
+    return c->manifest;
 }
 
 static void note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m)
@@ -226,8 +234,7 @@ static int refuse_later(struct ek_checked *c, const struct ek_rules *r)
 static int check_rules(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_rules *r = NULL;
-    int rc = ek_rules_parse_all(&r, m, name_of(c), (const char *)c->text.data, c->text.length,
-                                &c->faults, e);
+    int rc = ek_rules_from_tree(&r, m, c->tree, &c->faults, e);
     if (!rc)
         note_rules(c, r, m);
     if (!rc && (rc = refuse_later(c, r)))
@@ -240,6 +247,7 @@ static int check_units(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_units own;
     ek_units_init(&own);
+    ek_error_list_clear(&c->faults);
     int rc =
         ek_units_parse(&own, name_of(c), (const char *)c->text.data, c->text.length, &c->faults, e);
     ek_units_release(&own);
@@ -296,6 +304,7 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
     struct ek_assets *assets = NULL;
+    ek_error_list_clear(&c->faults);
     int rc = ek_config_parse_all(&config, name_of(c), (const char *)c->text.data, c->text.length,
                                  &c->faults, e);
     if (!rc)
@@ -351,7 +360,8 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct 
 {
     switch (c->kind) {
     case EK_KIND_MANIFEST:
-        return check_manifest(c, e);
+        ek_checked_manifest(c);
+        return EK_OK;
     case EK_KIND_RULES:
         return check_rules(c, m, e);
     case EK_KIND_UNITS:
@@ -373,12 +383,8 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct 
 void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
 {
     struct ek_error e;
-    if (!c->valid || !check_kind(c, m, &e))
-        return;
-    if (c->faults.count)
-        c->valid = false;
-    else
-        ek_checked_fail(c, &e);
+    if (c->valid && check_kind(c, m, &e))
+        fail(c, &e);
 }
 
 int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error_list.h"
 #include "data/manifest.h"
+#include "data/yaml.h"
 
 #include <stdbool.h>
 
@@ -27,7 +28,10 @@ enum ek_kind {
 struct ek_checked {
     const char *path; /* "-" is standard input, for YAML files */
     enum ek_kind kind;
-    struct ek_buf text; /* of a YAML file */
+    struct ek_buf text;           /* of a YAML file */
+    struct ek_yaml *tree;         /* the same, read; NULL when it could not be */
+    struct ek_manifest *manifest; /* of a manifest, once it was asked for and is valid */
+    bool manifest_read;
     bool valid;
     struct ek_error_list faults; /* at least one when not valid; by place */
     char note[440];              /* what a reader should know although it is valid; may be empty */
@@ -42,8 +46,9 @@ int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e);
 void ek_checked_open(struct ek_checked *c, const char *path);
 /* Makes a file invalid by one more fault, which gets the file's name where it has no place. */
 void ek_checked_fail(struct ek_checked *c, struct ek_error *e);
-/* The manifest in a file of that kind. Its faults are in `faults`, unless it is no YAML. */
-int ek_checked_manifest(struct ek_checked *c, struct ek_manifest **out, struct ek_error *e);
+/* The manifest in a file of that kind, which keeps it; it is read once. NULL, and the file is not
+ * valid, when it has faults. */
+const struct ek_manifest *ek_checked_manifest(struct ek_checked *c);
 void ek_checked_release(struct ek_checked *c);
 /* Reads all of it as its kind and holds it against the manifest, when there is one (NULL
  * otherwise). Leaves what is not valid as it is. */

@@ -1,8 +1,10 @@
 /* evenkeel check: is this file valid, and if not, where. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/schema.h"
 
 #include "base/alloc.h"
+#include "data/rules_keys.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -10,13 +12,15 @@
 
 struct check {
     const char *manifest_path;
-    struct ek_manifest *manifest;
+    struct ek_checked named; /* the file of that path */
+    const struct ek_manifest *manifest;
     char **paths;
     int count;
     bool json;
+    int (*document)(struct ek_buf *out); /* what is printed instead of a check; NULL */
 };
 
-enum { OPT_JSON = 256 };
+enum { OPT_JSON = 256, OPT_SCHEMA, OPT_DOCS };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0,
@@ -24,7 +28,20 @@ static const struct argp_option OPTIONS[] = {
      "files",
      0},
     {"json", OPT_JSON, 0, 0, "One JSON object per file", 0},
+    {"schema", OPT_SCHEMA, "KIND", 0,
+     "Print a JSON Schema (draft-07) for editors and end; KIND is config or rules", 0},
+    {"rules-docs", OPT_DOCS, 0, 0, "Print docs/rules.md and end", 0},
     {0}};
+
+static void choose_schema(struct check *c, const char *kind, struct argp_state *state)
+{
+    if (!strcmp(kind, "rules"))
+        c->document = ek_schema_rules;
+    else if (!strcmp(kind, "config"))
+        c->document = ek_schema_config;
+    else
+        argp_error(state, "there is a schema of 'config' and of 'rules', not of '%s'", kind);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -36,12 +53,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPT_JSON:
         c->json = true;
         break;
+    case OPT_SCHEMA:
+        choose_schema(c, arg, state);
+        break;
+    case OPT_DOCS:
+        c->document = ek_rules_document;
+        break;
     case ARGP_KEY_ARGS:
         c->paths = state->argv + state->next;
         c->count = state->argc - state->next;
         break;
     case ARGP_KEY_NO_ARGS:
-        if (!c->manifest_path)
+        if (!c->manifest_path && !c->document)
             argp_error(state, "which file shall be checked?");
         break;
     default:
@@ -107,29 +130,41 @@ static void print(const struct check *c, const struct ek_checked *f)
 /* The manifest that was named; false when it is not valid. */
 static bool load_named(struct check *c)
 {
-    struct ek_checked f;
+    struct ek_checked *f = &c->named;
     struct ek_error e;
-    ek_checked_open(&f, c->manifest_path);
-    if (f.valid && f.kind != EK_KIND_MANIFEST) {
-        ek_fail(&e, EK_ECONFIG, "this is no manifest, but a %s file", ek_kind_name(f.kind));
-        ek_checked_fail(&f, &e);
+    ek_checked_open(f, c->manifest_path);
+    if (f->valid && f->kind != EK_KIND_MANIFEST) {
+        ek_fail(&e, EK_ECONFIG, "this is no manifest, but a %s file", ek_kind_name(f->kind));
+        ek_checked_fail(f, &e);
     }
-    ek_checked_run(&f, NULL);
-    if (f.valid && ek_checked_manifest(&f, &c->manifest, &e))
-        ek_checked_fail(&f, &e);
-    if (!f.valid || !c->count)
-        print(c, &f);
-    ek_checked_release(&f);
-    return f.valid;
+    if (f->valid)
+        c->manifest = ek_checked_manifest(f);
+    if (!f->valid || !c->count)
+        print(c, f);
+    return f->valid;
 }
 
 /* Else the first one among the files that is valid. */
-static void find_manifest(struct check *c, const struct ek_checked *files)
+static void find_manifest(struct check *c, struct ek_checked *files)
 {
     for (int i = 0; i < c->count && !c->manifest; i++)
-        if (files[i].kind == EK_KIND_MANIFEST)
-            ek_manifest_parse(&c->manifest, files[i].path, (const char *)files[i].text.data,
-                              files[i].text.length, NULL);
+        if (files[i].valid && files[i].kind == EK_KIND_MANIFEST)
+            c->manifest = ek_checked_manifest(&files[i]);
+}
+
+static bool check_files(struct check *c, struct ek_checked *files)
+{
+    for (int i = 0; i < c->count; i++)
+        ek_checked_open(&files[i], c->paths[i]);
+    bool valid = !c->manifest_path || load_named(c);
+    if (!c->manifest_path)
+        find_manifest(c, files);
+    for (int i = 0; i < c->count; i++) {
+        ek_checked_run(&files[i], c->manifest);
+        print(c, &files[i]);
+        valid = valid && files[i].valid;
+    }
+    return valid;
 }
 
 static int run(struct check *c)
@@ -140,20 +175,28 @@ static int run(struct check *c)
         ek_fail(&e, EK_ENOMEM, "out of memory");
         return ek_cli_fail(&e);
     }
+    bool valid = check_files(c, files);
     for (int i = 0; i < c->count; i++)
-        ek_checked_open(&files[i], c->paths[i]);
-    bool valid = !c->manifest_path || load_named(c);
-    if (!c->manifest_path)
-        find_manifest(c, files);
-    for (int i = 0; i < c->count; i++) {
-        ek_checked_run(&files[i], c->manifest);
-        print(c, &files[i]);
-        valid = valid && files[i].valid;
         ek_checked_release(&files[i]);
-    }
+    if (c->manifest_path)
+        ek_checked_release(&c->named);
     ek_free(files);
-    ek_manifest_free(c->manifest);
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
+}
+
+static int print_document(const struct check *c)
+{
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    int rc = c->document(&out);
+    if (!rc)
+        fwrite(out.data, 1, out.length, stdout);
+    ek_buf_release(&out);
+    if (!rc)
+        return EK_EXIT_OK;
+    struct ek_error e;
+    ek_fail(&e, EK_ENOMEM, "out of memory");
+    return ek_cli_fail(&e);
 }
 
 int ek_cmd_check(int argc, char **argv)
@@ -172,5 +215,5 @@ int ek_cmd_check(int argc, char **argv)
     struct check c = {0};
     argp_err_exit_status = EK_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &c);
-    return run(&c);
+    return c.document ? print_document(&c) : run(&c);
 }

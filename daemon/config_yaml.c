@@ -252,7 +252,7 @@ int ek_config_parse_all(struct ek_config **out, const char *name, const char *te
                         struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_yaml *yaml;
-    int rc = ek_yaml_parse(&yaml, name, text, length, e);
+    int rc = ek_yaml_parse_all(&yaml, name, text, length, faults, e);
     if (rc)
         return rc;
     rc = from_yaml(out, yaml, faults, e);

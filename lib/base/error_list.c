@@ -18,6 +18,11 @@ void ek_error_list_release(struct ek_error_list *l)
     ek_error_list_init(l);
 }
 
+void ek_error_list_clear(struct ek_error_list *l)
+{
+    l->count = 0;
+}
+
 int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e)
 {
     if (l->count == EK_ERRORS_MAX)

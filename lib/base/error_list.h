@@ -17,6 +17,8 @@ struct ek_error_list {
 
 void ek_error_list_init(struct ek_error_list *l);
 void ek_error_list_release(struct ek_error_list *l);
+/* None; the memory stays. */
+void ek_error_list_clear(struct ek_error_list *l);
 /* EK_ENOMEM, or EK_ELIMIT when the list is full; it is then as it was. */
 int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e);
 /* The code that a reading which ended with `code` has in all: when faults were kept they are

@@ -26,6 +26,7 @@ void ek_manifest_free(struct ek_manifest *m)
     ek_free(m->query);
     ek_free(m->routable);
     ek_free(m->routable_of_item);
+    ek_free(m->by_name);
     ek_free(m->main_feature);
     ek_free(m->nights_feature);
     ek_free(m);
@@ -59,12 +60,19 @@ int ek_manifest_query(const struct ek_manifest *m, const char *name)
     return ek_manifest_find_query(m, ek_text_of(name));
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct ek_feature *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
 int ek_manifest_feature(const struct ek_manifest *m, const char *name)
 {
-    for (int i = 0; i < m->feature_count; i++)
-        if (!strcmp(m->features[i].name, name))
-            return i;
-    return -1;
+    struct ek_feature wanted = {.name = (char *)(uintptr_t)name};
+    const struct ek_feature *key = &wanted,
+                            **found = bsearch(&key, m->by_name, (size_t)m->feature_count,
+                                              sizeof *m->by_name, by_name);
+    return found ? (int)(*found - m->features) : -1;
 }
 
 const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, const char *word)
@@ -118,7 +126,9 @@ static int allocate_orders(struct ek_manifest *m)
     m->query = ek_calloc((size_t)m->query_count, sizeof *m->query);
     m->routable = ek_calloc((size_t)m->routable_count, sizeof *m->routable);
     m->routable_of_item = ek_calloc((size_t)m->item_count, sizeof *m->routable_of_item);
-    return m->item && m->query && m->routable && m->routable_of_item ? EK_OK : EK_ENOMEM;
+    m->by_name = ek_calloc((size_t)m->feature_count, sizeof *m->by_name);
+    return m->item && m->query && m->routable && m->routable_of_item && m->by_name ? EK_OK
+                                                                                   : EK_ENOMEM;
 }
 
 static void place_item(struct ek_manifest *m, const struct ek_feature *f, int item, int *routable)
@@ -157,8 +167,12 @@ int ek_manifest_arrange(struct ek_manifest *m)
     }
     for (int i = count; !rc && i < m->feature_count; i++)
         m->query[query++] = &m->features[i];
-    if (!rc)
+    for (int i = 0; !rc && i < m->feature_count; i++)
+        m->by_name[i] = &m->features[i];
+    if (!rc) {
+        qsort(m->by_name, (size_t)m->feature_count, sizeof *m->by_name, by_name);
         rc = hash_features(m, order, count);
+    }
     ek_free(order);
     return rc;
 }

@@ -51,6 +51,7 @@ struct ek_manifest {
     const struct ek_feature **query; /* [M] */
     int *routable;                   /* [K] item numbers */
     int *routable_of_item;           /* [F] routable number or -1 */
+    const struct ek_feature **by_name;   /* [feature_count] in the order of their names */
     char *main_feature, *nights_feature; /* NULL when not named */
     struct ek_training_hints training;
     uint64_t hash; /* xxh64 of "name index role\n" per feature, ordered by index */
@@ -63,6 +64,10 @@ int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *te
  * be NULL), by place, and the first is the error. A file that is no YAML has one. */
 int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char *text,
                           size_t length, struct ek_error_list *faults, struct ek_error *e);
+/* The same of a text that was read already. What its reading put into `faults` counts. */
+struct ek_yaml;
+int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
+                          struct ek_error_list *faults, struct ek_error *e);
 void ek_manifest_free(struct ek_manifest *m);
 /* Number of an item or query feature, -1 when there is none. */
 int ek_manifest_item(const struct ek_manifest *m, const char *name);

@@ -207,6 +207,15 @@ static int read_features(const struct source *s, const struct ek_node *list, siz
     return rc || !is_sound(s) ? rc : go_on(s, check_twice(s, list));
 }
 
+/* Before they are in their orders. */
+static bool is_there(const struct ek_manifest *m, const char *name)
+{
+    for (int i = 0; i < m->feature_count; i++)
+        if (!strcmp(m->features[i].name, name))
+            return true;
+    return false;
+}
+
 static int read_derived(const struct source *s, const struct ek_node *list)
 {
     int rc = EK_OK;
@@ -218,7 +227,7 @@ static int read_derived(const struct source *s, const struct ek_node *list)
             rc = ek_node_fail(s->y, n, s->e,
                               "unknown derived query feature '%.60s', there is only '%s'", name,
                               DERIVED);
-        else if (!rc && ek_manifest_feature(s->m, name) >= 0)
+        else if (!rc && is_there(s->m, name))
             rc = ek_node_fail(s->y, n, s->e, "feature '%s' is there twice", name);
         if (rc)
             return rc;
@@ -389,8 +398,8 @@ static int read_rest(const struct source *s, const struct ek_node *root)
     return rc;
 }
 
-static int read_tree(struct ek_manifest **out, const struct ek_yaml *y,
-                     struct ek_error_list *faults, struct ek_error *e)
+int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
+                          struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error unwanted;
     struct source s = {y, ek_calloc(1, sizeof *s.m), e ? e : &unwanted, faults};
@@ -418,10 +427,10 @@ int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char
                           size_t length, struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_yaml *y;
-    int rc = ek_yaml_parse(&y, name, text, length, e);
+    int rc = ek_yaml_parse_all(&y, name, text, length, faults, e);
     if (rc)
         return rc;
-    rc = read_tree(out, y, faults, e);
+    rc = ek_manifest_from_tree(out, y, faults, e);
     ek_yaml_free(y);
     return rc;
 }
@@ -432,7 +441,7 @@ int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error
     int rc = ek_yaml_load(&y, path, e);
     if (rc)
         return rc;
-    rc = read_tree(out, y, NULL, e);
+    rc = ek_manifest_from_tree(out, y, NULL, e);
     ek_yaml_free(y);
     return rc;
 }

@@ -35,7 +35,7 @@ static const struct ek_feature_rule BUILT_IN = {
            [EK_NEW_CATEGORY] = EK_ACT_ALERT},
 };
 
-static void free_rule(struct ek_feature_rule *rule)
+void ek_rules_release_rule(struct ek_feature_rule *rule)
 {
     for (int i = 0; i < rule->unit_count; i++)
         ek_free(rule->unit[i]);
@@ -67,9 +67,9 @@ void ek_rules_free(struct ek_rules *r)
 {
     if (!r)
         return;
-    free_rule(&r->defaults);
+    ek_rules_release_rule(&r->defaults);
     for (int i = 0; r->feature && i < r->feature_count; i++)
-        free_rule(&r->feature[i]);
+        ek_rules_release_rule(&r->feature[i]);
     for (int i = 0; r->pin && i < r->pin_count; i++)
         free_pin(&r->pin[i]);
     for (int i = 0; r->test && i < r->test_count; i++)
@@ -144,15 +144,13 @@ static int read_false_alarms(const struct ek_rules_source *s, const struct ek_no
 
 static int read_same_query(const struct ek_rules_source *s, const struct ek_node *list)
 {
-    static const char *const words[] = {"query_features", "items.id"};
     if (!list)
         return EK_OK;
     unsigned same = 0;
     int rc = ek_node_expect(s->y, list, "same_query", EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < list->count; i++) {
         int word = 0;
-        rc = ek_node_choice(s->y, &list->children[i], "same_query", words, EK_COUNT(words), &word,
-                            s->e);
+        rc = ek_rules_choice(s, &list->children[i], "defaults.same_query", &word);
         same |= 1u << word;
     }
     if (!rc)
@@ -174,25 +172,27 @@ static int read_baseline(const struct ek_rules_source *s, const struct ek_node *
     return ek_rules_text(s, n, "baseline", &s->r->baseline);
 }
 
-static int read_recover(const struct ek_rules_source *s, const struct ek_node *n)
+/* Where only `hold` is given and longer, it counts for both. */
+static int read_hold(const struct ek_rules_source *s, const struct ek_node *map)
 {
-    static const char *const words[] = {"auto", "manual"};
-    int word = 0;
-    int rc = n ? ek_node_choice(s->y, n, "recover", words, EK_COUNT(words), &word, s->e) : EK_OK;
-    if (n && !rc)
-        s->r->recover_auto = word == 0;
-    return rc;
+    struct ek_rules *r = s->r;
+    const struct ek_node *most = ek_node_get(map, "hold_max");
+    int rc = ek_rules_duration(s, map, "defaults.hold", &r->hold_ms);
+    if (!rc)
+        rc = ek_rules_duration(s, map, "defaults.hold_max", &r->hold_max_ms);
+    if (!rc && most && r->hold_max_ms < r->hold_ms)
+        rc = ek_node_fail(s->y, most, s->e, "'hold_max' is below 'hold': it must be at least %gs",
+                          (double)r->hold_ms / 1000);
+    if (!rc && r->hold_max_ms < r->hold_ms)
+        r->hold_max_ms = r->hold_ms;
+    return ek_rules_go_on(s, rc);
 }
 
 static int read_defaults(const struct ek_rules_source *s, const struct ek_node *map)
 {
-    static const char *const keys[] = {"mode",   "min_effect",   "act_effect", "act_share",
-                                       "on",     "false_alarms", "same_query", "baseline",
-                                       "canary", "hold",         "recover",    "confirm_queries"};
     if (!map)
         return EK_OK;
-    const struct ek_node *hold = ek_node_get(map, "hold");
-    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
+    int manual = 0, rc = ek_rules_keys(s, map, "defaults");
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_common(s, map, -1, &s->r->defaults));
     if (!rc)
@@ -202,11 +202,12 @@ static int read_defaults(const struct ek_rules_source *s, const struct ek_node *
     if (!rc)
         rc = ek_rules_go_on(s, read_baseline(s, ek_node_get(map, "baseline")));
     if (!rc)
-        rc = ek_rules_int(s, map, "confirm_queries", 1, 1000000, &s->r->confirm_queries);
-    if (!rc && hold)
-        rc = ek_rules_go_on(s, ek_node_duration(s->y, hold, "hold", &s->r->hold_ms, s->e));
+        rc = ek_rules_int(s, map, "defaults.confirm_queries", &s->r->confirm_queries);
     if (!rc)
-        rc = ek_rules_go_on(s, read_recover(s, ek_node_get(map, "recover")));
+        rc = read_hold(s, map);
+    if (!rc)
+        rc = ek_rules_word(s, map, "defaults.recover", &manual);
+    s->r->recover_auto = !manual;
     if (!rc)
         fill_in_defaults(s->r);
     return rc;
@@ -214,25 +215,17 @@ static int read_defaults(const struct ek_rules_source *s, const struct ek_node *
 
 static int read_limits(const struct ek_rules_source *s, const struct ek_node *map)
 {
-    static const char *const keys[] = {"max_routed_features", "max_routed_share", "on_limit"};
-    static const char *const words[] = {"observe", "keep"};
     if (!map)
         return EK_OK;
     int word = (int)s->r->on_limit;
-    const struct ek_node *on_limit = ek_node_get(map, "on_limit"),
-                         *share = ek_node_get(map, "max_routed_share");
-    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
+    int rc = ek_rules_keys(s, map, "limits");
     if (!rc)
-        rc = ek_rules_int(s, map, "max_routed_features", 0, EK_FEATURES_MAX,
-                          &s->r->max_routed_features);
+        rc = ek_rules_int(s, map, "limits.max_routed_features", &s->r->max_routed_features);
     if (!rc)
-        rc = ek_rules_double(s, map, "max_routed_share", 0, 1, &s->r->max_routed_share);
-    if (!rc && share && s->r->max_routed_share < 1)
-        rc = ek_rules_later(s, share, "'max_routed_share' below 1 is", "");
-    if (!rc && on_limit)
-        rc = ek_node_choice(s->y, on_limit, "on_limit", words, EK_COUNT(words), &word, s->e);
+        rc = ek_rules_double(s, map, "limits.max_routed_share", &s->r->max_routed_share);
     if (!rc)
-        s->r->on_limit = (enum ek_on_limit)word;
+        rc = ek_rules_word(s, map, "limits.on_limit", &word);
+    s->r->on_limit = (enum ek_on_limit)word;
     return rc;
 }
 
@@ -242,7 +235,8 @@ static int read_segments(const struct ek_rules_source *s, const struct ek_node *
         return EK_OK;
     int rc = ek_node_expect(s->y, list, "segments", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > EK_DIMENSIONS_MAX)
-        rc = ek_node_fail(s->y, list, s->e, "more than %d segments", EK_DIMENSIONS_MAX);
+        rc = ek_node_fail(s->y, list, s->e, "there must be at most %d segments, not %zu",
+                          EK_DIMENSIONS_MAX, list->count);
     for (size_t i = 0; !rc && i < list->count; i++) {
         const struct ek_node *n = &list->children[i];
         rc = ek_rules_text(s, n, "segments", &s->r->segment[i]);
@@ -250,21 +244,21 @@ static int read_segments(const struct ek_rules_source *s, const struct ek_node *
             return rc;
         s->r->segment_count++;
         if (!*n->text)
-            return ek_node_fail(s->y, n, s->e, "a segment without a name");
+            return ek_node_fail(
+                s->y, n, s->e, "a segment without a name: put the name of a field of the messages");
         for (size_t k = 0; k < i; k++)
             if (!strcmp(s->r->segment[k], n->text))
-                return ek_node_fail(s->y, n, s->e, "segment '%s' is there twice", n->text);
+                return ek_node_fail(s->y, n, s->e, "segment '%s' is there twice: take one away",
+                                    n->text);
     }
     return rc;
 }
 
 static int read_root(const struct ek_rules_source *s, const struct ek_node *root)
 {
-    static const char *const keys[] = {"version", "defaults", "limits", "segments", "windows",
-                                       "units",   "features", "pins",   "tests"};
-    int version, rc = ek_rules_keys(s, root, keys, EK_COUNT(keys));
+    int version, rc = ek_rules_keys(s, root, "");
     if (!rc)
-        rc = ek_rules_int(s, root, "version", 1, 1, &version);
+        rc = ek_rules_int(s, root, "version", &version);
     if (!rc)
         rc = ek_rules_go_on(s, read_segments(s, ek_node_get(root, "segments")));
     if (!rc)
@@ -279,11 +273,13 @@ static int read_root(const struct ek_rules_source *s, const struct ek_node *root
         rc = ek_rules_go_on(s, ek_rules_read_features(s, ek_node_get(root, "features")));
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_pins(s, ek_node_get(root, "pins")));
-    return rc ? rc : ek_rules_check_tests(s, ek_node_get(root, "tests"));
+    if (!rc)
+        rc = ek_rules_go_on(s, ek_rules_read_tests(s, ek_node_get(root, "tests")));
+    return rc ? rc : ek_rules_note_later(s, root);
 }
 
-static int read_tree(struct ek_rules **out, const struct ek_manifest *m, struct ek_yaml *y,
-                     struct ek_error_list *faults, struct ek_error *e)
+int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
+                       struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error unwanted;
     struct ek_rules_source s = {y, m, NULL, e ? e : &unwanted, faults};
@@ -293,7 +289,6 @@ static int read_tree(struct ek_rules **out, const struct ek_manifest *m, struct 
     rc = ek_error_list_first(faults, rc, s.e);
     if (!rc)
         ek_error_list_first(&s.r->later, EK_OK, &unwanted);
-    ek_yaml_free(y);
     if (rc)
         ek_rules_free(s.r);
     else
@@ -306,7 +301,11 @@ int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char
 {
     struct ek_yaml *y;
     int rc = ek_yaml_load(&y, path, e);
-    return rc ? rc : read_tree(out, m, y, NULL, e);
+    if (rc)
+        return rc;
+    rc = ek_rules_from_tree(out, m, y, NULL, e);
+    ek_yaml_free(y);
+    return rc;
 }
 
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
@@ -320,6 +319,10 @@ int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const
                        struct ek_error *e)
 {
     struct ek_yaml *y;
-    int rc = ek_yaml_parse(&y, name, text, length, e);
-    return rc ? rc : read_tree(out, m, y, faults, e);
+    int rc = ek_yaml_parse_all(&y, name, text, length, faults, e);
+    if (rc)
+        return rc;
+    rc = ek_rules_from_tree(out, m, y, faults, e);
+    ek_yaml_free(y);
+    return rc;
 }

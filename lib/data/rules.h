@@ -23,6 +23,7 @@ enum {
     EK_DIMENSIONS_MAX = 8,
     EK_UNITS_MAX = 16,
     EK_PINS_MAX = 1000,
+    EK_TESTS_MAX = 1000,
     EK_MODE_IN_MAX = 64, /* of `defaults`, and of each feature */
     EK_AUTHOR_BYTES = 64,
     EK_REASON_BYTES = 500
@@ -153,6 +154,10 @@ int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const cha
 int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                        const char *text, size_t length, struct ek_error_list *faults,
                        struct ek_error *e);
+/* The same of a text that was read already. What its reading put into `faults` counts. */
+struct ek_yaml;
+int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
+                       struct ek_error_list *faults, struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);
 
 /* The mode of a finding in a segment value (dimension NULL: all traffic), by the most specific

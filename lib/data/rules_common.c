@@ -3,30 +3,42 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { CHOICES_BYTES = 200, CHOICES_MAX = 16 };
 
 int ek_rules_go_on(const struct ek_rules_source *s, int code)
 {
     return ek_error_list_go_on(s->faults, code, s->e);
 }
 
-int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map,
-                  const char *const *known, size_t count)
+int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map, const char *section)
 {
+    const char *known[EK_RULES_KEYS_MOST];
+    size_t count = ek_rules_keys_of(section, known, EK_RULES_KEYS_MOST);
     return ek_node_all_keys(s->y, map, known, count, s->faults, s->e);
+}
+
+int ek_rules_need(const struct ek_rules_source *s, const struct ek_node *map, const char *section,
+                  const char *owner)
+{
+    for (size_t i = 0; i < ek_rules_key_count(); i++) {
+        const struct ek_rules_key *k = ek_rules_key_at(i);
+        const char *name = ek_rules_key_name(k);
+        if (!k->required || !ek_rules_key_in(k, section) || ek_node_get(map, name))
+            continue;
+        bool words = k->type == EK_KEY_CHOICE;
+        return ek_node_fail(s->y, map, s->e, "the %s has no '%s': put one there%s%s", owner, name,
+                            words ? ", one of: " : "", words ? k->choices : "");
+    }
+    return EK_OK;
 }
 
 int ek_rules_no_memory(const struct ek_rules_source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
-}
-
-int ek_rules_later(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
-                   const char *use)
-{
-    struct ek_error e;
-    ek_node_fail(s->y, n, &e, "%s not available in this version%s", what, use);
-    return ek_error_list_add(&s->r->later, &e) == EK_ENOMEM ? ek_rules_no_memory(s) : EK_OK;
 }
 
 int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
@@ -43,22 +55,106 @@ int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, cons
     return EK_OK;
 }
 
-int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
-                    double low, double high, double *out)
+/* The value of a key that the mapping may have, and what the table says about it. */
+static const struct ek_node *value_of(const struct ek_node *map, const char *path,
+                                      const struct ek_rules_key **key)
 {
-    const struct ek_node *n = ek_node_get(map, key);
-    return n ? ek_rules_go_on(s, ek_node_double(s->y, n, key, low, high, out, s->e)) : EK_OK;
+    *key = ek_rules_key_find(path);
+    return ek_node_get(map, ek_rules_key_name(*key));
 }
 
-int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
-                 int64_t low, int64_t high, int *out)
+static bool is_limited(const struct ek_rules_key *k)
 {
-    const struct ek_node *n = ek_node_get(map, key);
+    return k->low < k->high;
+}
+
+int ek_rules_text_of(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                     char **out)
+{
+    const struct ek_rules_key *k;
+    const struct ek_node *n = value_of(map, path, &k);
+    const char *what = ek_rules_key_name(k);
+    int rc = ek_rules_text(s, n, what, out);
+    if (!n || rc)
+        return ek_rules_go_on(s, rc);
+    size_t length = strlen(n->text);
+    if (is_limited(k) && (length < (size_t)k->low || length > (size_t)k->high))
+        rc = ek_node_fail(s->y, n, s->e, "'%s' must be %g to %g bytes long, not %zu", what, k->low,
+                          k->high, length);
+    return ek_rules_go_on(s, rc);
+}
+
+int ek_rules_bool(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                  bool *out)
+{
+    const struct ek_rules_key *k;
+    const struct ek_node *n = value_of(map, path, &k);
+    return n ? ek_rules_go_on(s, ek_node_bool(s->y, n, ek_rules_key_name(k), out, s->e)) : EK_OK;
+}
+
+int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                    double *out)
+{
+    const struct ek_rules_key *k;
+    const struct ek_node *n = value_of(map, path, &k);
+    double low = is_limited(k) ? k->low : -HUGE_VAL, high = is_limited(k) ? k->high : HUGE_VAL;
+    return n ? ek_rules_go_on(s,
+                              ek_node_double(s->y, n, ek_rules_key_name(k), low, high, out, s->e))
+             : EK_OK;
+}
+
+int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                 int *out)
+{
+    const struct ek_rules_key *k;
+    const struct ek_node *n = value_of(map, path, &k);
     int64_t value = 0;
-    int rc = n ? ek_node_int(s->y, n, key, low, high, &value, s->e) : EK_OK;
+    int rc = n ? ek_node_int(s->y, n, ek_rules_key_name(k), (int64_t)k->low, (int64_t)k->high,
+                             &value, s->e)
+               : EK_OK;
     if (n && !rc)
         *out = (int)value;
     return ek_rules_go_on(s, rc);
+}
+
+int ek_rules_duration(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                      int64_t *out_ms)
+{
+    const struct ek_rules_key *k;
+    const struct ek_node *n = value_of(map, path, &k);
+    const char *what = ek_rules_key_name(k);
+    int64_t ms = 0;
+    int rc = n ? ek_node_duration(s->y, n, what, &ms, s->e) : EK_OK;
+    if (n && !rc && (double)ms < k->low)
+        rc = ek_node_fail(s->y, n, s->e, "'%s' must be at least %gs", what, k->low / 1000);
+    if (n && !rc)
+        *out_ms = ms;
+    return ek_rules_go_on(s, rc);
+}
+
+int ek_rules_choice(const struct ek_rules_source *s, const struct ek_node *n, const char *path,
+                    int *out)
+{
+    const struct ek_rules_key *k = ek_rules_key_find(path);
+    char text[CHOICES_BYTES];
+    const char *words[CHOICES_MAX];
+    size_t count = 0;
+    snprintf(text, sizeof text, "%s", k->choices);
+    for (char *word = text, *end; word && count < CHOICES_MAX; word = end) {
+        end = strchr(word, ' ');
+        if (end)
+            *end++ = 0;
+        words[count++] = word;
+    }
+    return ek_node_choice(s->y, n, ek_rules_key_name(k), words, count, out, s->e);
+}
+
+int ek_rules_word(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                  int *out)
+{
+    const struct ek_rules_key *k;
+    const struct ek_node *n = value_of(map, path, &k);
+    return n ? ek_rules_go_on(s, ek_rules_choice(s, n, path, out)) : EK_OK;
 }
 
 int ek_rules_feature(const struct ek_rules_source *s, const struct ek_node *n, int *out)
@@ -78,8 +174,31 @@ int ek_rules_feature(const struct ek_rules_source *s, const struct ek_node *n, i
     if (near)
         return ek_node_fail(s->y, n, s->e, "unknown feature '%.60s', did you mean '%s'?", name,
                             near);
-    return ek_node_fail(s->y, n, s->e, "unknown feature '%.60s', the manifest does not have it",
+    return ek_node_fail(s->y, n, s->e,
+                        "unknown feature '%.60s': put it into the manifest, which does not have it",
                         name);
+}
+
+int ek_rules_dimension(const struct ek_rules_source *s, const struct ek_node *n)
+{
+    char there[CHOICES_BYTES] = "";
+    size_t used = 0;
+    for (int i = 0; i < s->r->segment_count; i++) {
+        if (!strcmp(s->r->segment[i], n->text))
+            return EK_OK;
+        if (used < sizeof there)
+            used += (size_t)snprintf(there + used, sizeof there - used, "%s%s", i ? ", " : "",
+                                     s->r->segment[i]);
+    }
+    if (!*there)
+        return ek_node_fail(s->y, n, s->e,
+                            "'%.60s' is no segment of these rules: write "
+                            "'segments: [%.60s]'",
+                            n->text, n->text);
+    return ek_node_fail(s->y, n, s->e,
+                        "'%.60s' is not one of the 'segments' of these rules: there are %s, add it "
+                        "there",
+                        n->text, there);
 }
 
 int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, char **dimension,
@@ -88,13 +207,9 @@ int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, c
     if (n->kind != EK_NODE_MAPPING || n->count != 1)
         return ek_node_fail(s->y, n, s->e, "'segment' must be one pair, like {arm: B}");
     const struct ek_node *key = &n->children[0];
-    int i = 0;
-    while (i < s->r->segment_count && strcmp(s->r->segment[i], key->text) != 0)
-        i++;
-    if (i == s->r->segment_count)
-        return ek_node_fail(s->y, key, s->e, "'%.60s' is not one of the 'segments' of these rules",
-                            key->text);
-    int rc = ek_rules_text(s, key, "segment", dimension);
+    int rc = ek_rules_dimension(s, key);
+    if (!rc)
+        rc = ek_rules_text(s, key, "segment", dimension);
     return rc ? rc : ek_rules_text(s, &n->children[1], "segment", value);
 }
 
@@ -127,7 +242,8 @@ int ek_rules_action(const struct ek_rules_source *s, const struct ek_node *n, in
         return rc;
     if (feature >= 0 && needs_wide_path((enum ek_action)word) && !s->m->features[feature].routable)
         return ek_node_fail(s->y, n, s->e,
-                            "action '%s' needs a routable feature, and '%s' is not one",
+                            "action '%s' needs a routable feature, and '%s' is not one: take "
+                            "'alert', or set 'routable: true' in the manifest",
                             words[word], s->m->features[feature].name);
     *out = (enum ek_action)word;
     return EK_OK;

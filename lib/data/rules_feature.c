@@ -1,41 +1,9 @@
 /* What is done about one feature, or about all: `defaults` and `features`. */
 #include "data/rules_read.h"
 
-#include "base/alloc.h"
-
-#include <stdio.h>
 #include <string.h>
 
-static const double EFFECT_MIN = 1.001, EFFECT_MAX = 1e6;
 static const char BY_QUERY_FEATURE[] = EK_RULES_QUERY_FEATURE;
-
-static int read_canary(const struct ek_rules_source *s, const struct ek_node *map,
-                       struct ek_canary *c)
-{
-    static const char *const keys[] = {"percent", "step", "every", "max", "abort_if"};
-    static const char *const reasons[] = {"rank_change_p95"};
-    if (!map)
-        return EK_OK;
-    const struct ek_node *every = ek_node_get(map, "every"),
-                         *abort_if = ek_node_get(map, "abort_if");
-    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
-    if (!rc)
-        rc = ek_rules_double(s, map, "percent", 0, 100, &c->percent);
-    if (!rc)
-        rc = ek_rules_double(s, map, "step", 0, 100, &c->step);
-    if (!rc)
-        rc = ek_rules_double(s, map, "max", 0, 100, &c->max);
-    if (!rc && every)
-        rc = ek_rules_go_on(s, ek_node_duration(s->y, every, "every", &c->every_ms, s->e));
-    if (!rc && abort_if)
-        rc = ek_rules_keys(s, abort_if, reasons, EK_COUNT(reasons));
-    if (!rc && abort_if)
-        rc = ek_rules_double(s, abort_if, "rank_change_p95", 0, 1, &c->abort_if.rank_change_p95);
-    if (!rc && c->percent > c->max)
-        rc =
-            ek_node_fail(s->y, map, s->e, "'percent' (%g) is above 'max' (%g)", c->percent, c->max);
-    return rc;
-}
 
 static int read_reaction(const struct ek_rules_source *s, const struct ek_node *key,
                          const struct ek_node *value, int feature, struct ek_feature_rule *rule)
@@ -47,7 +15,7 @@ static int read_reaction(const struct ek_rules_source *s, const struct ek_node *
         rc = ek_rules_action(s, value, feature, &action);
     if (!rc && action == EK_ACT_RESCALE && class != EK_SCALE)
         rc = ek_node_fail(s->y, value, s->e,
-                          "only 'scale' has a factor to rescale by, '%s' has none",
+                          "only 'scale' has a factor to rescale by, '%s' has none: take 'route'",
                           ek_class_name(class));
     if (!rc && action == EK_ACT_ROUTE_SOURCE && class != EK_ITEMS)
         rc =
@@ -80,46 +48,32 @@ static int read_effects(const struct ek_rules_source *s, const struct ek_node *m
                         struct ek_feature_rule *rule)
 {
     const struct ek_node *act = ek_node_get(map, "act_effect");
-    int rc = ek_rules_double(s, map, "min_effect", EFFECT_MIN, EFFECT_MAX, &rule->min_effect);
+    int rc = ek_rules_double(s, map, "defaults.min_effect", &rule->min_effect);
     if (!rc)
-        rc = ek_rules_double(s, map, "act_effect", EFFECT_MIN, EFFECT_MAX, &rule->act_effect);
+        rc = ek_rules_double(s, map, "defaults.act_effect", &rule->act_effect);
     if (!rc && act && rule->act_effect < rule->min_effect)
-        rc = ek_node_fail(s->y, act, s->e, "'act_effect' (%g) is below 'min_effect' (%g)",
+        rc = ek_node_fail(s->y, act, s->e,
+                          "'act_effect' (%g) is below 'min_effect' (%g): it must be at least that",
                           rule->act_effect, rule->min_effect);
     if (!rc && rule->act_effect < rule->min_effect)
         rule->act_effect = rule->min_effect;
-    return rc ? rc : ek_rules_double(s, map, "act_share", 0, 1, &rule->act_share);
-}
-
-static int set_mode(const struct ek_rules_source *s, const struct ek_node *n, enum ek_mode mode,
-                    struct ek_feature_rule *rule)
-{
-    char what[40];
-    rule->mode = mode;
-    if (!rule->watch || (mode != EK_MODE_SHADOW && mode != EK_MODE_CANARY))
-        return EK_OK;
-    snprintf(what, sizeof what, "mode '%s' is", ek_mode_name(mode));
-    return ek_rules_later(s, n, what, ", use 'observe' or 'enforce'");
+    return rc ? rc : ek_rules_double(s, map, "defaults.act_share", &rule->act_share);
 }
 
 int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *map, int feature,
                          struct ek_feature_rule *rule)
 {
-    const char *modes[EK_MODE_COUNT];
     const struct ek_node *mode = ek_node_get(map, "mode");
-    int word = 0, rc = EK_OK;
-    for (int i = 0; i < EK_MODE_COUNT; i++)
-        modes[i] = ek_mode_name((enum ek_mode)i);
-    if (mode)
-        rc = ek_rules_go_on(
-            s, ek_node_choice(s->y, mode, "mode", modes, EK_COUNT(modes), &word, s->e));
-    if (mode && !rc)
-        rc = set_mode(s, mode, (enum ek_mode)word, rule);
-    rule->mode_said |= mode && !rc;
+    int word = (int)rule->mode, rc = ek_rules_word(s, map, "defaults.mode", &word);
+    if (!rc) {
+        rule->mode = (enum ek_mode)word;
+        rule->mode_said = mode != NULL;
+        rc = ek_rules_go_on(s, ek_rules_read_mode_in(s, ek_node_get(map, "mode_in"), rule));
+    }
     if (!rc)
         rc = ek_rules_go_on(s, read_effects(s, map, rule));
     if (!rc)
-        rc = ek_rules_go_on(s, read_canary(s, ek_node_get(map, "canary"), &rule->canary));
+        rc = ek_rules_go_on(s, ek_rules_read_canary(s, ek_node_get(map, "canary"), &rule->canary));
     return rc ? rc : read_on(s, ek_node_get(map, "on"), feature, rule);
 }
 
@@ -166,7 +120,7 @@ static int read_unit(const struct ek_rules_source *s, const struct ek_node *n,
         rc = check_unit(s, n, id);
     for (int k = 0; !rc && k < rule->unit_count; k++)
         if (!strcmp(rule->unit[k], id))
-            rc = ek_node_fail(s->y, n, s->e, "unit '%s' is there twice", id);
+            rc = ek_node_fail(s->y, n, s->e, "unit '%s' is there twice: take one away", id);
     if (!rc)
         rc = ek_rules_text(s, n, "units", &rule->unit[rule->unit_count]);
     rule->unit_count += !rc;
@@ -180,7 +134,9 @@ static int read_units(const struct ek_rules_source *s, const struct ek_node *lis
         return EK_OK;
     int rc = ek_node_expect(s->y, list, "units", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > EK_UNITS_MAX)
-        rc = ek_node_fail(s->y, list, s->e, "more than %d units for one feature", EK_UNITS_MAX);
+        rc = ek_node_fail(s->y, list, s->e,
+                          "there must be at most %d units for one feature, not %zu", EK_UNITS_MAX,
+                          list->count);
     for (size_t i = 0; !rc && i < list->count; i++)
         rc = ek_rules_go_on(s, read_unit(s, &list->children[i], rule));
     return rc;
@@ -189,12 +145,9 @@ static int read_units(const struct ek_rules_source *s, const struct ek_node *lis
 static int read_rule(const struct ek_rules_source *s, const struct ek_node *map, int feature,
                      struct ek_feature_rule *rule)
 {
-    static const char *const keys[] = {"watch", "mode",       "canary",     "units",
-                                       "on",    "min_effect", "act_effect", "act_share"};
-    int rc = ek_rules_keys(s, map, keys, EK_COUNT(keys));
-    const struct ek_node *watch = ek_node_get(map, "watch");
-    if (!rc && watch)
-        rc = ek_rules_go_on(s, ek_node_bool(s->y, watch, "watch", &rule->watch, s->e));
+    int rc = ek_rules_keys(s, map, "features.*");
+    if (!rc)
+        rc = ek_rules_bool(s, map, "features.*.watch", &rule->watch);
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_common(s, map, feature, rule));
     return rc ? rc : read_units(s, ek_node_get(map, "units"), rule);
@@ -211,8 +164,7 @@ static int read_feature(const struct ek_rules_source *s, const struct ek_node *k
     if (rc)
         return rc;
     rc = read_rule(s, map, feature, feature >= 0 ? &s->r->feature[feature] : &unknown);
-    for (int i = 0; i < unknown.unit_count; i++)
-        ek_free(unknown.unit[i]);
+    ek_rules_release_rule(&unknown);
     return rc;
 }
 

@@ -1,5 +1,7 @@
 /* Which mode holds where. */
-#include "data/rules.h"
+#include "data/rules_read.h"
+
+#include "base/alloc.h"
 
 #include <string.h>
 
@@ -21,4 +23,58 @@ enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *di
     if (!in && !rule->mode_said)
         in = find(&r->defaults, dimension, value);
     return in ? in->mode : rule->mode;
+}
+
+static int wrong_shape(const struct ek_rules_source *s, const struct ek_node *n)
+{
+    return ek_node_fail(s->y, n, s->e,
+                        "'mode_in' must be modes of values of segments, like {arm: {B: enforce}}");
+}
+
+static int read_one(const struct ek_rules_source *s, const struct ek_node *dimension,
+                    const struct ek_node *value, const struct ek_node *mode,
+                    struct ek_feature_rule *rule)
+{
+    int word = 0, rc = ek_rules_choice(s, mode, "defaults.mode", &word);
+    if (rc)
+        return rc;
+    if (rule->mode_in_count == EK_MODE_IN_MAX)
+        return ek_node_fail(s->y, value, s->e,
+                            "'mode_in' must be at most %d values: put what most have into 'mode'",
+                            EK_MODE_IN_MAX);
+    struct ek_mode_in *in = &rule->mode_in[rule->mode_in_count];
+    in->dimension = ek_strdup(dimension->text);
+    in->value = ek_strdup(value->text);
+    in->mode = (enum ek_mode)word;
+    rule->mode_in_count++;
+    return in->dimension && in->value ? EK_OK : ek_rules_no_memory(s);
+}
+
+static int read_dimension(const struct ek_rules_source *s, const struct ek_node *dimension,
+                          const struct ek_node *values, struct ek_feature_rule *rule)
+{
+    int rc = ek_rules_go_on(s, ek_rules_dimension(s, dimension));
+    if (!rc && values->kind != EK_NODE_MAPPING)
+        rc = wrong_shape(s, values);
+    for (size_t i = 0; !rc && i < values->count; i++)
+        rc = ek_rules_go_on(s, read_one(s, dimension, &values->children[2 * i],
+                                        &values->children[2 * i + 1], rule));
+    return rc;
+}
+
+int ek_rules_read_mode_in(const struct ek_rules_source *s, const struct ek_node *map,
+                          struct ek_feature_rule *rule)
+{
+    if (!map)
+        return EK_OK;
+    if (map->kind != EK_NODE_MAPPING)
+        return wrong_shape(s, map);
+    rule->mode_in = ek_calloc(EK_MODE_IN_MAX, sizeof *rule->mode_in);
+    if (!rule->mode_in)
+        return ek_rules_no_memory(s);
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < map->count; i++)
+        rc = ek_rules_go_on(
+            s, read_dimension(s, &map->children[2 * i], &map->children[2 * i + 1], rule));
+    return rc;
 }

@@ -3,6 +3,7 @@
 #define EK_DATA_RULES_READ_H
 
 #include "data/rules.h"
+#include "data/rules_keys.h"
 #include "data/yaml.h"
 
 #define EK_COUNT(array) (sizeof(array) / sizeof *(array))
@@ -20,25 +21,40 @@ struct ek_rules_source {
 
 /* The error of a part that others do not depend on: kept, and 0, when reading shall go on. */
 int ek_rules_go_on(const struct ek_rules_source *s, int code);
-int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map,
-                  const char *const *known, size_t count);
-
-/* Notes what stands at `n` as not available in this version; `use` says what to do instead (""). */
-int ek_rules_later(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
-                   const char *use);
+/* All keys of the mapping must be of `section` (data/rules_keys.h), and those that are required
+ * there; `owner` is what the mapping is. */
+int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map, const char *section);
+int ek_rules_need(const struct ek_rules_source *s, const struct ek_node *map, const char *section,
+                  const char *owner);
+/* Notes what the file asks for and this version cannot do. */
+int ek_rules_note_later(const struct ek_rules_source *s, const struct ek_node *root);
+/* Gives back what a rule has of its own. */
+void ek_rules_release_rule(struct ek_feature_rule *rule);
 int ek_rules_no_memory(const struct ek_rules_source *s);
 /* A copy of the text; when `n` is NULL *out stays. */
 int ek_rules_text(const struct ek_rules_source *s, const struct ek_node *n, const char *what,
                   char **out);
-/* Optional numbers of a mapping: an absent key leaves *out, and so does a fault when reading goes
- * on.
- */
-int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
-                    double low, double high, double *out);
-int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *key,
-                 int64_t low, int64_t high, int *out);
+/* Values of a mapping by the path of their key in the table, which has their range. An absent key
+ * leaves *out, and so does a fault when reading goes on. */
+int ek_rules_text_of(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                     char **out);
+int ek_rules_bool(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                  bool *out);
+int ek_rules_double(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                    double *out);
+int ek_rules_int(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                 int *out);
+int ek_rules_duration(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                      int64_t *out_ms);
+/* Number of the word among those of the table. */
+int ek_rules_word(const struct ek_rules_source *s, const struct ek_node *map, const char *path,
+                  int *out);
+int ek_rules_choice(const struct ek_rules_source *s, const struct ek_node *n, const char *path,
+                    int *out);
 /* Number in the manifest's `features` of the feature that `n` names; -1 without a manifest. */
 int ek_rules_feature(const struct ek_rules_source *s, const struct ek_node *n, int *out);
+/* `n` must name one of `segments`. */
+int ek_rules_dimension(const struct ek_rules_source *s, const struct ek_node *n);
 /* `{dimension: value}` with a dimension of `segments`; both are copies. */
 int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, char **dimension,
                      char **value);
@@ -48,6 +64,12 @@ int ek_rules_action(const struct ek_rules_source *s, const struct ek_node *n, in
 /* The class that `n` names. */
 int ek_rules_class(const struct ek_rules_source *s, const struct ek_node *n, enum ek_class *out);
 
+/* `canary` over what stands in `c`. */
+int ek_rules_read_canary(const struct ek_rules_source *s, const struct ek_node *map,
+                         struct ek_canary *c);
+/* `mode_in` into a rule that has none yet. */
+int ek_rules_read_mode_in(const struct ek_rules_source *s, const struct ek_node *map,
+                          struct ek_feature_rule *rule);
 /* What `defaults` may say about every feature, into `rule`. */
 int ek_rules_read_common(const struct ek_rules_source *s, const struct ek_node *map, int feature,
                          struct ek_feature_rule *rule);
@@ -59,6 +81,6 @@ struct ek_window_rule ek_rules_windows_default(void);
 /* The conversions and catalogues of `units`. Before the features, which name them. */
 int ek_rules_read_units(const struct ek_rules_source *s, const struct ek_node *list);
 int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *list);
-int ek_rules_check_tests(const struct ek_rules_source *s, const struct ek_node *list);
+int ek_rules_read_tests(const struct ek_rules_source *s, const struct ek_node *list);
 
 #endif

@@ -24,7 +24,9 @@ static int wrong_catalogue(const struct ek_rules_source *s, const struct ek_node
 {
     char text[sizeof s->e->file + sizeof s->e->message];
     ek_error_text(fault, text, sizeof text);
-    return ek_node_fail(s->y, n, s->e, "'units': %s", text);
+    return ek_node_fail(s->y, n, s->e, "'units': %s%s", text,
+                        fault->code == EK_EIO ? "; put its path from the folder of these rules"
+                                              : "");
 }
 
 static int load_catalogue(const struct ek_rules_source *s, const struct ek_node *n,

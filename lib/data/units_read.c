@@ -356,7 +356,7 @@ int ek_units_parse(struct ek_units *own, const char *name, const char *text, siz
                    struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_yaml *y;
-    int rc = ek_yaml_parse(&y, name, text, length, e);
+    int rc = ek_yaml_parse_all(&y, name, text, length, faults, e);
     return rc ? rc : read_tree(own, y, faults, e);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "data/yaml_problem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ struct builder {
     const char *text;
     yaml_parser_t parser;
     size_t nodes;
-    struct ek_error *e;
+    struct ek_error *e;           /* never NULL */
+    struct ek_error_list *faults; /* NULL: a duplicate key ends the reading */
 };
 
 static int fail_at_mark(struct builder *b, enum ek_code code, yaml_mark_t mark, const char *message)
@@ -28,7 +30,7 @@ static int fail_at_mark(struct builder *b, enum ek_code code, yaml_mark_t mark, 
 }
 
 /* libyaml tells the byte only; people want line and column. */
-static int fail_at_byte(struct builder *b, size_t offset, const char *message)
+static int fail_at_byte(struct builder *b, size_t offset)
 {
     long line = 1, column = 1;
     for (size_t i = 0; i < offset; i++) {
@@ -36,23 +38,38 @@ static int fail_at_byte(struct builder *b, size_t offset, const char *message)
         line += newline;
         column = newline ? 1 : column + 1;
     }
-    return ek_fail_at(b->e, EK_ECONFIG, b->y->name, line, column, "no valid UTF-8 text: %s",
-                      message);
+    const char *problem = b->parser.problem ? b->parser.problem : "";
+    if (strstr(problem, "UTF-8"))
+        return ek_fail_at(b->e, EK_ECONFIG, b->y->name, line, column,
+                          "no valid UTF-8 text: save the file as UTF-8");
+    return ek_fail_at(b->e, EK_ECONFIG, b->y->name, line, column, "%s",
+                      ek_yaml_problem_of(problem)->ours);
+}
+
+/* In our words; where something began that has no end, that is told as well. */
+static int fail_at_problem(struct builder *b)
+{
+    const yaml_parser_t *p = &b->parser;
+    const struct ek_yaml_problem *problem = ek_yaml_problem_of(p->problem);
+    yaml_mark_t at = p->problem_mark, begin = p->context_mark;
+    bool elsewhere = p->context && (begin.line != at.line || begin.column != at.column);
+    if (elsewhere && problem->at_begin)
+        return fail_at_mark(b, EK_ECONFIG, begin, problem->ours);
+    if (!elsewhere)
+        return fail_at_mark(b, EK_ECONFIG, at, problem->ours);
+    return ek_fail_at(b->e, EK_ECONFIG, b->y->name, (long)at.line + 1, (long)at.column + 1,
+                      "%s (it begins at %ld:%ld)", problem->ours, (long)begin.line + 1,
+                      (long)begin.column + 1);
 }
 
 static int next_event(struct builder *b, yaml_event_t *event)
 {
-    static const char bad_start[] = "found character that cannot start any token";
     if (yaml_parser_parse(&b->parser, event))
         return EK_OK;
-    const char *problem = b->parser.problem ? b->parser.problem : "no valid YAML";
     if (b->parser.error == YAML_MEMORY_ERROR)
         return ek_fail(b->e, EK_ENOMEM, "out of memory");
-    if (b->parser.error == YAML_READER_ERROR)
-        return fail_at_byte(b, b->parser.problem_offset, problem);
-    if (!strcmp(problem, bad_start))
-        problem = "no value can begin like this: put it in quotes, and indent by spaces, not tabs";
-    return fail_at_mark(b, EK_ECONFIG, b->parser.problem_mark, problem);
+    return b->parser.error == YAML_READER_ERROR ? fail_at_byte(b, b->parser.problem_offset)
+                                                : fail_at_problem(b);
 }
 
 static int build_node(struct builder *b, const yaml_event_t *event, int depth, struct ek_node *n);
@@ -63,7 +80,8 @@ static int build_scalar(struct builder *b, const yaml_event_t *event, struct ek_
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(text, 0, length))
-        return fail_at_mark(b, EK_ECONFIG, event->start_mark, "a text with a zero byte");
+        return fail_at_mark(b, EK_ECONFIG, event->start_mark,
+                            "a text with a zero byte: take it out");
     char *copy = ek_strndup(text, length);
     if (!copy)
         return ek_fail(b->e, EK_ENOMEM, "out of memory");
@@ -91,31 +109,77 @@ static struct ek_node *add_child(struct ek_node *n, size_t *used, size_t *capaci
     return child;
 }
 
+/* Gives back what a node has, and leaves none of it. */
+static void release(struct ek_node *n)
+{
+    size_t count = n->kind == EK_NODE_MAPPING ? 2 * n->count : n->count;
+    for (size_t i = 0; n->children && i < count; i++)
+        release(&n->children[i]);
+    ek_free(n->children);
+    ek_free((char *)(uintptr_t)n->text);
+    *n = (struct ek_node){0};
+}
+
 static int by_text(const void *a, const void *b)
 {
-    const struct ek_node *const *x = a, *const *y = b;
+    struct ek_node *const *x = a, *const *y = b;
     int order = strcmp((*x)->text, (*y)->text);
     return order ? order : (*x < *y ? -1 : *x > *y);
 }
 
+/* Takes the pairs out whose keys have no text any more. */
+static void close_gaps(struct ek_node *n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n->count; i++) {
+        if (!n->children[2 * i].text)
+            continue;
+        n->children[2 * kept] = n->children[2 * i];
+        n->children[2 * kept + 1] = n->children[2 * i + 1];
+        kept++;
+    }
+    n->count = kept;
+}
+
+/* A key that is there again is told and gone, so that a reading that goes on finds each once. */
+static int drop_duplicate(struct builder *b, const struct ek_node *first, struct ek_node *key)
+{
+    int rc =
+        ek_fail_at(b->e, EK_ECONFIG, b->y->name, key->line, key->column,
+                   "duplicate key '%s', first at %ld:%ld", key->text, first->line, first->column);
+    rc = ek_error_list_go_on(b->faults, rc, b->e);
+    if (rc)
+        return rc;
+    release(key);
+    release(key + 1);
+    return EK_OK;
+}
+
 /* Sorted, because a mapping may have a hundred thousand keys. */
-static int check_duplicates(struct builder *b, const struct ek_node *n)
+static int check_duplicates(struct builder *b, struct ek_node *n)
 {
     if (n->count < 2)
         return EK_OK;
-    const struct ek_node **keys = ek_calloc(n->count, sizeof(struct ek_node *));
+    struct ek_node **keys = ek_calloc(n->count, sizeof(struct ek_node *));
     if (!keys)
         return ek_fail(b->e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; i < n->count; i++)
         keys[i] = &n->children[2 * i];
     qsort(keys, n->count, sizeof(struct ek_node *), by_text);
     int rc = EK_OK;
-    for (size_t i = 1; !rc && i < n->count; i++)
-        if (!strcmp(keys[i - 1]->text, keys[i]->text))
-            rc = ek_fail_at(b->e, EK_ECONFIG, b->y->name, keys[i]->line, keys[i]->column,
-                            "duplicate key '%s', first at %ld:%ld", keys[i]->text,
-                            keys[i - 1]->line, keys[i - 1]->column);
+    bool dropped = false;
+    const struct ek_node *first = keys[0];
+    for (size_t i = 1; !rc && i < n->count; i++) {
+        bool again = !strcmp(first->text, keys[i]->text);
+        if (again)
+            rc = drop_duplicate(b, first, keys[i]);
+        else
+            first = keys[i];
+        dropped |= again && !rc;
+    }
     ek_free(keys);
+    if (dropped)
+        close_gaps(n);
     return rc;
 }
 
@@ -176,10 +240,12 @@ static int check_event(struct builder *b, const yaml_event_t *event, int depth)
         return fail_at_mark(b, EK_ECONFIG, event->start_mark,
                             "aliases ('*name') are not supported, write the value out");
     if (anchor_of(event))
-        return fail_at_mark(b, EK_ECONFIG, event->start_mark,
-                            "anchors ('&name') are not supported");
+        return fail_at_mark(
+            b, EK_ECONFIG, event->start_mark,
+            "anchors ('&name') are not supported, write the value out where it is used");
     if (tag_of(event))
-        return fail_at_mark(b, EK_ECONFIG, event->start_mark, "tags ('!name') are not supported");
+        return fail_at_mark(b, EK_ECONFIG, event->start_mark,
+                            "tags ('!name') are not supported: put the text in quotes");
     if (depth > EK_YAML_DEPTH_MAX)
         return ek_fail_at(b->e, EK_ECONFIG, b->y->name, (long)event->start_mark.line + 1,
                           (long)event->start_mark.column + 1, "nested deeper than %d levels",
@@ -219,7 +285,8 @@ static int skip_to(struct builder *b, yaml_event_type_t type, bool *found)
         return rc;
     *found = event.type == type;
     if (!*found && event.type == YAML_DOCUMENT_START_EVENT)
-        rc = fail_at_mark(b, EK_ECONFIG, event.start_mark, "a second document in one file");
+        rc = fail_at_mark(b, EK_ECONFIG, event.start_mark,
+                          "a second document in one file: make it a file of its own");
     yaml_event_delete(&event);
     return rc;
 }
@@ -231,7 +298,8 @@ static int build_document(struct builder *b)
     if (!rc)
         rc = skip_to(b, YAML_DOCUMENT_START_EVENT, &found);
     if (!rc && !found)
-        rc = ek_fail_at(b->e, EK_ECONFIG, b->y->name, 1, 1, "the file is empty");
+        rc = ek_fail_at(b->e, EK_ECONFIG, b->y->name, 1, 1,
+                        "the file is empty: put at least 'version: 1' there");
     if (rc)
         return rc;
     yaml_event_t event;
@@ -247,31 +315,36 @@ static int build_document(struct builder *b)
     return rc;
 }
 
-static void release_children(struct ek_node *n)
-{
-    size_t count = n->kind == EK_NODE_MAPPING ? 2 * n->count : n->count;
-    for (size_t i = 0; n->children && i < count; i++)
-        release_children(&n->children[i]);
-    ek_free(n->children);
-    ek_free((char *)(uintptr_t)n->text);
-}
-
 void ek_yaml_free(struct ek_yaml *y)
 {
     if (!y)
         return;
-    release_children(&y->root);
+    release(&y->root);
     ek_free(y->name);
     ek_free(y);
 }
 
-int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
-                  struct ek_error *e)
+/* libyaml takes a byte order mark for a column of the first line. */
+static size_t mark_length(const char *text, size_t length)
 {
+    static const char mark[] = "\xef\xbb\xbf";
+    return length >= sizeof mark - 1 && !memcmp(text, mark, sizeof mark - 1) ? sizeof mark - 1 : 0;
+}
+
+int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, size_t length,
+                      struct ek_error_list *faults, struct ek_error *e)
+{
+    struct ek_error unwanted;
+    size_t mark = mark_length(text, length);
+    text += mark;
+    length -= mark;
     if (length > EK_YAML_BYTES_MAX)
         return ek_fail_at(e, EK_ECONFIG, name, 0, 0, "the file has more than %d bytes",
                           EK_YAML_BYTES_MAX);
-    struct builder b = {.y = ek_calloc(1, sizeof(struct ek_yaml)), .text = text, .e = e};
+    struct builder b = {.y = ek_calloc(1, sizeof(struct ek_yaml)),
+                        .text = text,
+                        .e = e ? e : &unwanted,
+                        .faults = faults};
     if (b.y)
         b.y->name = ek_strdup(name);
     if (!b.y || !b.y->name || !yaml_parser_initialize(&b.parser)) {
@@ -282,11 +355,19 @@ int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, length);
     int rc = build_document(&b);
     yaml_parser_delete(&b.parser);
+    if (rc && faults && faults->count && !ek_error_list_go_on(faults, rc, b.e))
+        rc = ek_error_list_first(faults, rc, b.e);
     if (rc)
         ek_yaml_free(b.y);
     else
         *out = b.y;
     return rc;
+}
+
+int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
+                  struct ek_error *e)
+{
+    return ek_yaml_parse_all(out, name, text, length, NULL, e);
 }
 
 int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e)

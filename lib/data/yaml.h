@@ -1,7 +1,8 @@
 /* YAML as a tree that remembers where everything stood (libyaml; nobody else includes it).
  *
  * Invariants: no aliases, no anchors, no tags, one document; depth, nodes and bytes are limited, so
- * that no file can grow when read. Duplicate keys of one mapping are an error with both places.
+ * that no file can grow when read. Keys of one mapping are unique: one that is there again is an
+ * error with both places. A byte order mark before the text is passed over.
  * Errors carry file, line and column. Owner: the caller, ek_yaml_free; nodes live as long as it.
  */
 #ifndef EK_DATA_YAML_H
@@ -32,6 +33,10 @@ int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e);
 /* `name` stands for the file in errors. */
 int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
                   struct ek_error *e);
+/* The same, but keys that are there again go to `faults` (initialised, may be NULL) and out of the
+ * tree, and the reading goes on. */
+int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, size_t length,
+                      struct ek_error_list *faults, struct ek_error *e);
 void ek_yaml_free(struct ek_yaml *y);
 const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
 const char *ek_yaml_name(const struct ek_yaml *y);

@@ -53,11 +53,13 @@ static int read_lists(const struct ek_manifest *m, const char *path, struct ek_e
 /* What the first line of a file wants to be said, with the path in front. */
 static void read_expected(const char *path, char *text)
 {
-    static const char mark[] = "# expect: ";
+    static const char mark[] = "# expect: ", byte_order_mark[] = "\xef\xbb\xbf";
     struct ek_reader *r;
     char *line;
     ck_assert_int_eq(ek_reader_open(&r, path, NULL), EK_OK);
     ck_assert_int_eq(ek_reader_line(r, &line, NULL, NULL), EK_OK);
+    if (line && !strncmp(line, byte_order_mark, strlen(byte_order_mark)))
+        line += strlen(byte_order_mark);
     ck_assert_msg(line && !strncmp(line, mark, strlen(mark)), "%s does not begin with '%s'", path,
                   mark);
     snprintf(text, TEXT_BYTES, "%s:%s", path, line + strlen(mark));

@@ -4,6 +4,7 @@
 #include "data/rules.h"
 #include "tests/check.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char MANIFEST[] = "features:\n"
@@ -24,25 +25,33 @@ static const char EXAMPLE[] =
     "  same_query: [items.id]\n"
     "  baseline: market\n"
     "  on: {scale: rescale, missing: none}\n"
+    "  mode_in: {arm: {B: enforce, C: canary}, app: {\"7.1\": observe}}\n"
     "  confirm_queries: 32\n"
     "  hold: 90s\n"
+    "  hold_max: 1h\n"
     "  recover: manual\n"
     "limits: {max_routed_features: 3, max_routed_share: 0.5, on_limit: keep}\n"
     "segments: [arm, currency, app]\n"
     "windows: {length: 10s, kept: 6, cells: 40}\n"
     "features:\n"
-    "  price:  {mode: canary, canary: {percent: 5, step: 10, every: 10m, max: 50, abort_if: "
-    "{rank_change_p95: 0.5}}, units: [cents, \"query_feature:stay_nights\", EUR/USD]}\n"
-    "  rating: {mode: enforce, min_effect: 1.05, on: {scale: route}}\n"
+    "  price:  {mode: canary, canary: {percent: 5, step: 10, every: 10m, max: 50, min_lists: 30, "
+    "abort_if: {rank_change_p95: 0.5, error_rate: 0.02, dead_letter_rate: 0.03, latency_p99: 50ms, "
+    "worse_than_fault: false, model_drift: true}}, units: [cents, \"query_feature:stay_nights\", "
+    "EUR/USD]}\n"
+    "  rating: {mode: enforce, mode_in: {arm: {B: shadow}}, min_effect: 1.05, on: {scale: route}}\n"
     "  user_age: {watch: false}\n"
     "pins:\n"
-    "  - {feature: distance, segment: {app: \"7.1\"}, action: route, until: 2027-01-31, reason: "
-    "\"miles in 7.1\"}\n"
+    "  - {feature: distance, segment: {app: \"7.1\"}, action: route, until: 2027-01-31, author: "
+    "ana, reason: \"miles in 7.1\"}\n"
     "  - {feature: price, action: none}\n"
     "tests:\n"
     "  - {name: \"cents\", inject: {feature: price, scale: 100, share: 1.0}, expect: {class: "
     "scale, "
-    "factor: 100, within_percent: 3, action: route, after_queries: 200}}\n";
+    "factor: 100, within_percent: 3, action: route, after_queries: 200}}\n"
+    "  - {name: quiet, inject: none, expect: none, queries: 300}\n"
+    "  - {name: some, inject: {feature: rating, zero: true, share: 0.5, items: 0.25, segment: "
+    "{arm: B}}, expect: {class: zero, exponent: 2, mode: shadow, segment: {arm: B}}}\n"
+    "  - {name: all, inject: {feature: rating, power: 2}, expect: {segment: none}}\n";
 
 static struct ek_manifest *manifest(void)
 {
@@ -124,7 +133,7 @@ START_TEST(every_key_of_the_example_is_taken)
     ck_assert_uint_eq(r->same_query, EK_SAME_ITEM_IDS);
     ck_assert_str_eq(r->baseline, "market");
     ck_assert_int_eq(r->confirm_queries, 32);
-    ck_assert_int_eq(r->hold_ms, 90000);
+    ck_assert(r->hold_ms == 90000 && r->hold_max_ms == 3600000);
     ck_assert(!r->recover_auto && r->on_limit == EK_LIMIT_KEEP && r->max_routed_share == 0.5);
     ck_assert_int_eq(r->max_routed_features, 3);
     ck_assert(r->windows.length_ms == 10000 && r->windows.kept == 6 && r->windows.cells == 40);
@@ -133,7 +142,10 @@ START_TEST(every_key_of_the_example_is_taken)
     const struct ek_feature_rule *price = &r->feature[0];
     ck_assert_int_eq(price->mode, EK_MODE_CANARY);
     ck_assert(price->canary.step == 10 && price->canary.max == 50);
-    ck_assert(price->canary.abort_if.rank_change_p95 == 0.5 && price->canary.every_ms == 600000);
+    ck_assert(price->canary.every_ms == 600000 && price->canary.min_lists == 30);
+    const struct ek_guardrails *g = &price->canary.abort_if;
+    ck_assert(g->rank_change_p95 == .5 && g->error_rate == .02 && g->dead_letter_rate == .03);
+    ck_assert(g->latency_p99_ms == 50 && !g->worse_than_fault && g->model_drift);
     ck_assert_int_eq(price->unit_count, 3);
     ck_assert_str_eq(price->unit[1], "query_feature:stay_nights");
     ck_assert_int_eq(r->pin_count, 2);
@@ -141,10 +153,14 @@ START_TEST(every_key_of_the_example_is_taken)
     ck_assert_str_eq(r->pin[0].dimension, "app");
     ck_assert_str_eq(r->pin[0].value, "7.1");
     ck_assert_str_eq(r->pin[0].reason, "miles in 7.1");
+    ck_assert_str_eq(r->pin[0].author, "ana");
+    ck_assert_int_eq(r->pin[0].line, 23);
+    ck_assert_int_eq(r->pin[0].column, 5);
+    ck_assert_ptr_null(r->pin[1].author);
     ck_assert_int_eq(r->pin[0].until_ms, 1801440000000);
     ck_assert_ptr_null(r->pin[1].dimension);
     ck_assert_int_eq(r->pin[1].until_ms, 0);
-    ck_assert_int_eq(r->test_count, 1);
+    ck_assert_int_eq(r->test_count, 4);
     ek_rules_free(r);
     ek_manifest_free(m);
 }
@@ -163,6 +179,146 @@ START_TEST(a_feature_overrides_the_defaults_and_nothing_else)
     ck_assert(!age->watch && rating->watch);
     ek_rules_free(r);
     ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(tests_of_rules_are_kept_as_they_stand)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = parse(m, EXAMPLE);
+    const struct ek_rules_test *t = r->test;
+    ck_assert_str_eq(t[0].name, "cents");
+    ck_assert(t[0].line == 26 && t[0].column == 5);
+    ck_assert(t[0].inject == EK_INJECT_SCALE && t[0].feature == 0 && t[0].by == 100);
+    ck_assert(t[0].share == 1 && t[0].items == 1 && !t[0].dimension && !t[0].nothing);
+    ck_assert(t[0].class == EK_SCALE && t[0].factor == 100 && t[0].within_percent == 3);
+    ck_assert(t[0].action == EK_ACT_ROUTE && t[0].mode == -1 && isnan(t[0].exponent));
+    ck_assert(t[0].queries == 200 && !t[0].cell_said);
+    ck_assert(t[1].inject == EK_INJECT_NONE && t[1].feature == -1 && t[1].nothing);
+    ck_assert_int_eq(t[1].queries, 300);
+    ck_assert(t[2].inject == EK_INJECT_ZERO && t[2].share == .5 && t[2].items == .25);
+    ck_assert(!strcmp(t[2].dimension, "arm") && !strcmp(t[2].value, "B"));
+    ck_assert(t[2].mode == EK_MODE_SHADOW && t[2].action == -1 && t[2].queries == 500);
+    ck_assert(t[2].cell_said && !strcmp(t[2].found_dimension, "arm"));
+    ck_assert(t[3].cell_said && !t[3].found_dimension && t[3].class == EK_CLASS_NONE);
+    ck_assert(t[3].inject == EK_INJECT_POWER && t[3].by == 2);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(the_most_specific_word_about_a_mode_counts)
+{
+    struct ek_manifest *m = manifest();
+    struct ek_rules *r = parse(m, EXAMPLE);
+    enum { PRICE, RATING, AGE };
+    static const struct {
+        int feature;
+        const char *dimension, *value;
+        enum ek_mode mode;
+    } cases[] = {{AGE, NULL, NULL, EK_MODE_SHADOW},     {AGE, "arm", "B", EK_MODE_ENFORCE},
+                 {AGE, "arm", "C", EK_MODE_CANARY},     {AGE, "arm", "A", EK_MODE_SHADOW},
+                 {AGE, "app", "7.1", EK_MODE_OBSERVE},  {PRICE, NULL, NULL, EK_MODE_CANARY},
+                 {PRICE, "app", "7.1", EK_MODE_CANARY}, {RATING, "arm", "B", EK_MODE_SHADOW},
+                 {RATING, "arm", "C", EK_MODE_ENFORCE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_int_eq(ek_rules_mode(r, cases[i].feature, cases[i].dimension, cases[i].value),
+                         cases[i].mode);
+    ck_assert_int_eq(r->defaults.mode_in_count, 3);
+    ck_assert_int_eq(r->feature[PRICE].mode_in_count, 0);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+}
+END_TEST
+
+START_TEST(a_hold_never_grows_to_less_than_it_is)
+{
+    struct ek_rules *r = parse(NULL, "defaults: {hold: 12h}");
+    ck_assert(r->hold_ms == 12 * 3600000 && r->hold_max_ms == r->hold_ms);
+    ek_rules_free(r);
+}
+END_TEST
+
+/* Whether the rules have the form, and may not be used. */
+static long refused_at(const char *text)
+{
+    struct ek_rules *r = parse(NULL, text);
+    long column = r->later.count == 1 ? r->later.errors[0].column : -(long)r->later.count;
+    ek_rules_free(r);
+    return column;
+}
+
+START_TEST(what_nothing_carries_out_yet_is_refused_at_its_place)
+{
+    ck_assert_int_eq(refused_at("defaults: {mode: shadow}"), 18);
+    ck_assert_int_eq(refused_at("features: {a: {mode: canary}}"), 22);
+    ck_assert_int_eq(refused_at("features: {a: {mode: canary, watch: false}}"), 0);
+    ck_assert_int_eq(refused_at("segments: [arm]\nfeatures: {a: {mode_in: {arm: {B: enforce}}}}"),
+                     25);
+    ck_assert_int_eq(refused_at("defaults: {canary: {abort_if: {error_rate: 0.1}}}"), 31);
+    ck_assert_int_eq(refused_at("defaults: {canary: {max: 50}}"), 0);
+    ck_assert_int_eq(refused_at("defaults: {hold_max: 1h}"), 22);
+    ck_assert_int_eq(refused_at("limits: {max_routed_share: 0.5}"), 28);
+    ck_assert_int_eq(refused_at("limits: {max_routed_share: 1}"), 0);
+    ck_assert_int_eq(refused_at("pins: [{feature: a, action: none}]"), 7);
+    ck_assert_int_eq(refused_at("pins: []"), 0);
+}
+END_TEST
+
+START_TEST(more_pins_or_tests_than_there_may_be_are_told_at_once)
+{
+    static const char *const heads[] = {"pins:\n", "tests:\n"};
+    static const char *const entries[] = {"- {feature: a, action: none}\n",
+                                          "- {name: a, inject: none, expect: none}\n"};
+    for (int i = 0; i < 2; i++) {
+        struct ek_buf text;
+        struct ek_rules *r = NULL;
+        struct ek_error e;
+        ek_buf_init(&text, 0);
+        ck_assert_int_eq(ek_buf_text(&text, heads[i]), 0);
+        for (int k = 0; k <= EK_PINS_MAX; k++)
+            ck_assert_int_eq(ek_buf_text(&text, entries[i]), 0);
+        ck_assert_int_eq(ek_rules_parse(&r, NULL, "r", (const char *)text.data, text.length, &e),
+                         EK_ECONFIG);
+        ck_assert_msg(strstr(e.message, "at most 1000") != NULL, "%s", e.message);
+        ek_buf_release(&text);
+    }
+}
+END_TEST
+
+START_TEST(a_key_that_is_there_again_hides_no_other_fault)
+{
+    static const char bad[] = "features:\n"
+                              "  price: {mode: observe, mode: shadow, watch: 1}\n"
+                              "  price: {watch: maybe}\n"
+                              "limits: {on_limit: stop}\n";
+    static const long lines[] = {2, 2, 3, 4};
+    struct ek_rules *r = NULL;
+    struct ek_error_list faults;
+    struct ek_error e;
+    ek_error_list_init(&faults);
+    ck_assert_int_eq(ek_rules_parse_all(&r, NULL, "r", bad, strlen(bad), &faults, &e), EK_ECONFIG);
+    ck_assert_uint_eq(faults.count, 4);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(faults.errors[i].line, lines[i]);
+    ck_assert_str_eq(faults.errors[2].message, "duplicate key 'price', first at 2:3");
+    ek_error_list_release(&faults);
+    static const char torn[] = "limits: {on_limit: keep, on_limit: keep}\nunits: [a\n";
+    ek_error_list_init(&faults);
+    ck_assert_int_eq(ek_rules_parse_all(&r, NULL, "r", torn, strlen(torn), &faults, &e),
+                     EK_ECONFIG);
+    ck_assert_uint_eq(faults.count, 2);
+    ck_assert(e.line == 1 && faults.errors[1].line > 1);
+    ek_error_list_release(&faults);
+}
+END_TEST
+
+START_TEST(a_file_with_a_byte_order_mark_is_read)
+{
+    struct ek_rules *r = parse(NULL, "\xef\xbb\xbf"
+                                     "version: 1\ndefaults: {hold: 1s}\n");
+    ck_assert_int_eq(r->hold_ms, 1000);
+    ek_rules_free(r);
 }
 END_TEST
 
@@ -307,6 +463,10 @@ Suite *suite_rules(void)
     return ek_suite(
         "rules", a_file_that_says_nothing_means_the_built_in_rules,
         every_key_of_the_example_is_taken, a_feature_overrides_the_defaults_and_nothing_else,
+        tests_of_rules_are_kept_as_they_stand, the_most_specific_word_about_a_mode_counts,
+        a_hold_never_grows_to_less_than_it_is, what_nothing_carries_out_yet_is_refused_at_its_place,
+        more_pins_or_tests_than_there_may_be_are_told_at_once,
+        a_key_that_is_there_again_hides_no_other_fault, a_file_with_a_byte_order_mark_is_read,
         nothing_is_acted_on_below_what_is_spoken_of, without_a_manifest_the_form_is_still_checked,
         a_check_tells_all_faults_by_their_place_and_gives_no_rules,
         reading_ends_after_a_hundred_faults,
