@@ -30,7 +30,8 @@ static int add_variable(const char *name, struct ek_expansion *x, struct ek_erro
 {
     const char *value = getenv(name);
     if (!value)
-        return ek_fail(e, EK_ECONFIG, "environment variable '%s' is not set", name);
+        return ek_fail(e, EK_ECONFIG,
+                       "environment variable '%s' is not set: set it, or write $${ for ${", name);
     return ek_buf_text(&x->text, value) ? too_long(name, e) : EK_OK;
 }
 

@@ -39,7 +39,7 @@ static int check_written(const struct ek_config *c, const char *key, const char 
 {
     int rc = check_topic(key, topic, e);
     if (!rc && ek_config_topic(c, topic) < c->topics.count)
-        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too", key, topic);
+        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too: take another", key, topic);
     return rc;
 }
 
@@ -54,7 +54,7 @@ static int check_required(const struct finishing *f)
                        : o->type == EK_OPTION_TEXT ? !*(char **)value
                                                    : false;
         if (o->required && missing && !f->c->places[i].line)
-            rc = told(f, o->key, ek_fail(f->e, EK_ECONFIG, "'%s' is missing", o->key));
+            rc = told(f, o->key, ek_fail(f->e, EK_ECONFIG, "'%s' is missing: set it", o->key));
     }
     return rc;
 }
@@ -71,7 +71,8 @@ static int check_own(const struct finishing *f, const char *key, const char *top
     int rc = check_written(c, key, topic, f->e);
     if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
                 same(topic, c->alert_topic)))
-        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", key, topic);
+        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another", key,
+                     topic);
     return told(f, key, rc);
 }
 
@@ -89,13 +90,13 @@ static int check_topics(const struct finishing *f)
     if (!rc && c->alert_topic)
         rc = told(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
     if (!rc && same(c->output_topic, c->dead_letter))
-        rc = told(
-            f, dead,
-            ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too", dead, c->dead_letter));
+        rc = told(f, dead,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too: take another",
+                          dead, c->dead_letter));
     if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter)))
-        rc = told(
-            f, alerts,
-            ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too", alerts, c->alert_topic));
+        rc = told(f, alerts,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
+                          alerts, c->alert_topic));
     if (!rc && c->state_topic)
         rc = check_own(f, "state.topic", c->state_topic);
     return rc;
@@ -149,7 +150,9 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
         rc = check_addresses(&f);
     if (!rc && c->in_flight_bytes < c->message_bytes)
         rc = told(&f, "limits.in_flight_bytes",
-                  ek_fail(f.e, EK_ECONFIG, "'limits.in_flight_bytes' is less than one message"));
+                  ek_fail(f.e, EK_ECONFIG,
+                          "'limits.in_flight_bytes' is less than one message: make it at least "
+                          "'limits.message_bytes'"));
     if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
         rc = told(&f, "limits.in_flight_bytes",
                   ek_fail(f.e, EK_ECONFIG,

@@ -192,7 +192,7 @@ static int check_named(const struct walk *w, const char *key, const char *path)
     const struct ek_option *o = ek_option_find(key);
     if (path || w->config->places[ek_option_number(o)].line)
         return EK_OK;
-    ek_fail_at(w->e, EK_ECONFIG, w->config->path, 0, 0, "'%s' is missing", key);
+    ek_fail_at(w->e, EK_ECONFIG, w->config->path, 0, 0, "'%s' is missing: set it", key);
     return go_on(w, EK_ECONFIG);
 }
 

@@ -1,6 +1,9 @@
 /* Every file in tests/bad/KIND says in its first line what must be said about it:
- * `# expect: LINE:COLUMN: message`. Manifests, rules, units and lists alike. */
+ * `# expect: LINE:COLUMN: message`. Manifests, rules, units, configurations and lists alike. Of
+ * what people write by hand, two of three messages say what to do about it. */
+#include "base/buf.h"
 #include "base/file.h"
+#include "daemon/config.h"
 #include "data/dataset.h"
 #include "data/rules.h"
 #include "tests/check.h"
@@ -10,7 +13,7 @@
 #include <string.h>
 
 static const char FOLDER[] = "tests/bad";
-enum { FEWEST_FILES = 25, PATH_BYTES = 400, TEXT_BYTES = 800 };
+enum { FEWEST_FILES = 25, FEWEST_BY_HAND = 40, PATH_BYTES = 400, TEXT_BYTES = 800 };
 
 typedef int reading(const struct ek_manifest *m, const char *path, struct ek_error *e);
 
@@ -28,6 +31,15 @@ static int read_rules(const struct ek_manifest *m, const char *path, struct ek_e
     struct ek_rules *bad = NULL;
     int rc = ek_rules_load(&bad, m, path, e);
     ek_rules_free(bad);
+    return rc;
+}
+
+static int read_config(const struct ek_manifest *m, const char *path, struct ek_error *e)
+{
+    struct ek_config *bad = NULL;
+    (void)m;
+    int rc = ek_config_load(&bad, path, e);
+    ek_config_free(bad);
     return rc;
 }
 
@@ -66,7 +78,21 @@ static void read_expected(const char *path, char *text)
     ek_reader_close(r);
 }
 
-static void check_file(reading *read, const struct ek_manifest *m, enum ek_code code,
+/* Whether a message says what to write, take or do instead. */
+static bool has_remedy(const char *message)
+{
+    static const char *const marks[] = {
+        "did you mean", "must be ",     "must read ",      "use ",        "put ",
+        "write ",       "take ",        "make ",           "save ",       "remove ",
+        "set ",         "first at ",    "first in ",       "there are ",  "is expected",
+        "such as ",     "is none of: ", "is not between ", "address:port"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(message, marks[i]))
+            return true;
+    return false;
+}
+
+static bool check_file(reading *read, const struct ek_manifest *m, enum ek_code code,
                        const char *path)
 {
     char want[TEXT_BYTES], got[TEXT_BYTES];
@@ -75,12 +101,17 @@ static void check_file(reading *read, const struct ek_manifest *m, enum ek_code 
     int rc = read(m, path, &e);
     ck_assert_msg(rc == (int)code, "%s: code %d instead of %d", path, rc, (int)code);
     ck_assert_str_eq(ek_error_text(&e, got, sizeof got), want);
+    return has_remedy(e.message);
 }
 
-static void check_folder(const char *kind, reading *read, enum ek_code code)
+/* How many files there are; of them *with say what to do, and those that do not are in `without`.
+ */
+static int check_folder(const char *kind, reading *read, enum ek_code code, int *with,
+                        struct ek_buf *without)
 {
     char path[PATH_BYTES];
     int count = 0;
+    *with = 0;
     struct ek_manifest *m = NULL;
     snprintf(path, sizeof path, "%s/features.yaml", FOLDER);
     ck_assert_int_eq(ek_manifest_load(&m, path, NULL), EK_OK);
@@ -91,40 +122,72 @@ static void check_folder(const char *kind, reading *read, enum ek_code code)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s/%s", FOLDER, kind, entry->d_name);
-        check_file(read, m, code, path);
+        bool says = check_file(read, m, code, path);
+        *with += says;
+        if (!says)
+            ck_assert_int_eq(ek_buf_printf(without, " %s", entry->d_name), 0);
         count++;
     }
     closedir(folder);
     ck_assert_int_ge(count, FEWEST_FILES);
     ek_manifest_free(m);
+    return count;
+}
+
+static void check_plainly(const char *kind, reading *read, enum ek_code code)
+{
+    struct ek_buf without;
+    int with;
+    ek_buf_init(&without, 0);
+    check_folder(kind, read, code, &with, &without);
+    ek_buf_release(&without);
+}
+
+static void check_remedies(const char *kind, reading *read)
+{
+    struct ek_buf without;
+    ek_buf_init(&without, 0);
+    int with, count = check_folder(kind, read, EK_ECONFIG, &with, &without);
+    ck_assert_int_ge(count, FEWEST_BY_HAND);
+    ck_assert_msg(3 * with >= 2 * count,
+                  "%s: only %d of %d messages say what to do; not those of%s", kind, with, count,
+                  ek_buf_string(&without));
+    ek_buf_release(&without);
 }
 
 START_TEST(each_bad_manifest_gets_its_message)
 {
-    check_folder("manifest", read_manifest, EK_ECONFIG);
+    check_remedies("manifest", read_manifest);
 }
 END_TEST
 
 START_TEST(each_bad_rules_file_gets_its_message)
 {
-    check_folder("rules", read_rules, EK_ECONFIG);
+    check_remedies("rules", read_rules);
+}
+END_TEST
+
+START_TEST(each_bad_configuration_gets_its_message)
+{
+    check_remedies("config", read_config);
 }
 END_TEST
 
 START_TEST(each_bad_catalogue_of_units_gets_its_message)
 {
-    check_folder("units", read_units, EK_ECONFIG);
+    check_plainly("units", read_units, EK_ECONFIG);
 }
 END_TEST
 
 START_TEST(each_bad_list_gets_its_message)
 {
-    check_folder("letor", read_lists, EK_EFORMAT);
+    check_plainly("letor", read_lists, EK_EFORMAT);
 }
 END_TEST
 
 Suite *suite_bad(void)
 {
     return ek_suite("bad", each_bad_manifest_gets_its_message, each_bad_rules_file_gets_its_message,
+                    each_bad_configuration_gets_its_message,
                     each_bad_catalogue_of_units_gets_its_message, each_bad_list_gets_its_message);
 }

@@ -71,7 +71,8 @@ START_TEST(values_come_from_the_environment)
     ck_assert_str_eq(c->service_name, "a-hotels: [1-${X}-$5");
     ek_config_free(c);
     refused("service: {name: \"${EK_TEST_NONE}\"}\n",
-            "conf/run.yaml:4:17: environment variable 'EK_TEST_NONE' is not set");
+            "conf/run.yaml:4:17: environment variable 'EK_TEST_NONE' is not set: set it, or write "
+            "$${ for ${");
     refused("service: {name: \"${EK\"}\n",
             "conf/run.yaml:4:17: '${' without a name and a closing brace");
 }
@@ -107,9 +108,10 @@ START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
     ck_assert_str_eq(ticks, "seen");
     ek_config_free(c);
     refused("fleet: {topic: ranked}\n",
-            "conf/run.yaml:4:9: 'fleet.topic': topic 'ranked' is an output too");
-    refused("fleet: {topic: hotels, ticks_topic: scored}\n",
-            "conf/run.yaml:4:24: 'fleet.ticks_topic': topic 'scored' is an input too");
+            "conf/run.yaml:4:9: 'fleet.topic': topic 'ranked' is an output too: take another");
+    refused(
+        "fleet: {topic: hotels, ticks_topic: scored}\n",
+        "conf/run.yaml:4:24: 'fleet.ticks_topic': topic 'scored' is an input too: take another");
     refused("fleet: {topic: hotels, ticks_topic: hotels}\n",
             "conf/run.yaml:4:24: 'fleet.ticks_topic' is 'fleet.topic' too");
     refused("fleet: {topic: hotels, silent: 2s}\n",
@@ -139,14 +141,16 @@ END_TEST
 
 START_TEST(a_stage_may_not_feed_itself)
 {
-    refused("alerts:\n  - {kafka: {topic: scored}}\n",
-            "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'scored' is an input too");
+    refused(
+        "alerts:\n  - {kafka: {topic: scored}}\n",
+        "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'scored' is an input too: take another");
     refused("state: {topic: scored}\n",
-            "conf/run.yaml:4:9: 'state.topic': topic 'scored' is an input too");
+            "conf/run.yaml:4:9: 'state.topic': topic 'scored' is an input too: take another");
     refused("state: {topic: ranked}\n",
-            "conf/run.yaml:4:9: 'state.topic': topic 'ranked' is an output too");
-    refused("alerts:\n  - {kafka: {topic: ranked}}\n",
-            "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'ranked' is an output too");
+            "conf/run.yaml:4:9: 'state.topic': topic 'ranked' is an output too: take another");
+    refused(
+        "alerts:\n  - {kafka: {topic: ranked}}\n",
+        "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'ranked' is an output too: take another");
     refused("alerts:\n  - {kafka: {topic: \"a b\"}}\n",
             "conf/run.yaml:5:14: 'alerts.kafka.topic': 'a b' is no topic name");
 }
@@ -247,12 +251,12 @@ START_TEST(what_is_required_is_asked_for)
     struct ek_config *c = NULL;
     struct ek_error e;
     ck_assert_int_eq(ek_config_parse(&c, "x.yaml", "{}", 2, &e), EK_ECONFIG);
-    ck_assert_str_eq(e.message, "'input.brokers' is missing");
+    ck_assert_str_eq(e.message, "'input.brokers' is missing: set it");
     static const char no_assets[] = "input: {brokers: b, topics: [scored], group: g}\n"
                                     "output: {topic: r, dead_letter: d}\n";
     ck_assert_int_eq(ek_config_parse(&c, "x.yaml", no_assets, sizeof no_assets - 1, &e),
                      EK_ECONFIG);
-    ck_assert_str_eq(e.message, "'assets.manifest' is missing");
+    ck_assert_str_eq(e.message, "'assets.manifest' is missing: set it");
 }
 END_TEST
 
