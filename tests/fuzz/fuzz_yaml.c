@@ -24,6 +24,26 @@ static size_t walk(const struct ek_node *n, int depth)
     return nodes;
 }
 
+/* A reading that goes on finds what one that does not finds, and tells it by place. */
+static void read_all_faults(const struct ek_manifest *m, const char *text, size_t size)
+{
+    struct ek_rules *rules;
+    struct ek_error_list faults;
+    struct ek_error e = {0};
+    ek_error_list_init(&faults);
+    int all = ek_rules_parse_all(&rules, m, "input", text, size, &faults, &e);
+    if (!all)
+        ek_rules_free(rules);
+    ek_fuzz_require(!all || e.message[0], "refused without a word");
+    for (size_t i = 1; i < faults.count; i++)
+        ek_fuzz_require(faults.errors[i - 1].line <= faults.errors[i].line, "faults out of order");
+    int first = ek_rules_parse(&rules, m, "input", text, size, NULL);
+    if (!first)
+        ek_rules_free(rules);
+    ek_fuzz_require(!first == !all, "taken by one reading and refused by the other");
+    ek_error_list_release(&faults);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct ek_manifest *known;
@@ -47,6 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ek_manifest_free(manifest);
     if (!ek_rules_parse(&rules, known, "input", text, size, NULL))
         ek_rules_free(rules);
+    read_all_faults(known, text, size);
+    if (!ek_rules_manifest(&manifest, "input", text, size, NULL))
+        ek_manifest_free(manifest);
     ek_units_init(&units);
     if (!ek_units_parse(&units, "input", text, size, NULL, NULL))
         ek_fuzz_require(!units.incomplete, "a catalogue without a fault that lacks something");
