@@ -89,7 +89,7 @@ static int write_type(struct ek_buf *out, const struct ek_rules_key *k)
     case EK_KEY_TEXTS:
         return write_texts(out, k);
     case EK_KEY_RATE:
-        return ek_schema_pattern(out, "^1 per [0-9]+ queries$");
+        return ek_schema_pattern(out, "^1 per [1-9][0-9]* queries$");
     case EK_KEY_DATE:
         return ek_schema_pattern(out,
                                  "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$");
