@@ -12,11 +12,16 @@ $(B)/completions.stamp: $(B)/evenkeel deploy/completions.py $(HELP_TOOLS)
 	$(Q)$(PYTHON) deploy/completions.py $(B)/evenkeel $(B)/completions && touch $@
 man: $(B)/man.stamp ## man pages from the program's own help, into build/man
 
+SCHEMAS := config rules
+$(B)/schema.stamp: $(B)/evenkeel
+	$(Q)mkdir -p $(B)/schema && for kind in $(SCHEMAS); do \
+	  $(B)/evenkeel check --schema $$kind > $(B)/schema/$$kind.schema.json || exit 1; done && touch $@
+
 # Prefix and version may differ from call to call.
 $(B)/evenkeel.pc: deploy/evenkeel.pc.in FORCE
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@REQUIRES@|$(LIB_PKGS)|' $< > $@
 
-install: all $(B)/man.stamp $(B)/completions.stamp $(B)/evenkeel.pc ## to $(DESTDIR)$(PREFIX)
+install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenkeel.pc ## to $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include $(DEST)/share/man/man1 \
 	  $(DEST)/share/bash-completion/completions $(DEST)/share/zsh/site-functions
 	$(INSTALL) -m 755 $(B)/evenkeel $(DEST)/bin/
@@ -29,6 +34,8 @@ install: all $(B)/man.stamp $(B)/completions.stamp $(B)/evenkeel.pc ## to $(DEST
 	$(INSTALL) -m 644 $(B)/man/*.1 $(DEST)/share/man/man1/
 	$(INSTALL) -m 644 $(B)/completions/evenkeel $(DEST)/share/bash-completion/completions/
 	$(INSTALL) -m 644 $(B)/completions/_evenkeel $(DEST)/share/zsh/site-functions/
+	$(INSTALL) -d $(DEST)/share/evenkeel/schema
+	$(INSTALL) -m 644 $(B)/schema/*.schema.json $(DEST)/share/evenkeel/schema/
 	$(if $(SHARED_RULES),$(INSTALL) -d $(DEST)/share/evenkeel/rules)
 	$(if $(SHARED_RULES),$(INSTALL) -m 644 $(SHARED_RULES) $(DEST)/share/evenkeel/rules/)
 

@@ -71,6 +71,11 @@ completes() { # words, expected word
 brings_units() {
 	"$home/bin/evenkeel" check "$home/share/evenkeel/rules/units.yaml"
 }
+brings_schemas() {
+	for kind in config rules; do
+		grep -q '"additionalProperties":false' "$home/share/evenkeel/schema/$kind.schema.json" || return 1
+	done
+}
 leaves_nothing() {
 	$MAKE -C "$top" --no-print-directory uninstall PREFIX="$home" &&
 		[ -z "$(find "$home" ! -type d)" ]
@@ -85,6 +90,7 @@ t "a C program with the static library" uses_static
 t "a man page for every command, every option in it" has_pages
 t "completion of a command" completes "evenkeel che" check
 t "completion of an option" completes "evenkeel profile --man" --manifest
+t "JSON Schemas of rules and configuration" brings_schemas
 t "the catalogue of units is there, and that of the program" brings_units
 t "DESTDIR and PREFIX" stages
 t "make uninstall leaves nothing" leaves_nothing

@@ -1,0 +1,19 @@
+# What people write by hand and get wrong, under sanitizers: the suites that read it, and the program
+# over every bad file.
+BAD_SUITES := bad config manifest rules rules_keys schema units
+
+$(B)/tests/bad-suites.h: FORCE
+	$(call keep,printf 'SUITE(%s)\n' $(BAD_SUITES))
+$(B)/tests/bad-runner.o: tests/runner.c $(B)/tests/bad-suites.h $(B)/flags.stamp
+	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA) -DEK_SUITES='"$(B)/tests/bad-suites.h"' -c -o $@ $<
+$(B)/tests/bad-tests: $(BAD_SUITES:%=$(B)/tests/unit/test_%.o) $(B)/tests/bad-runner.o $(TESTED_DAEMON) \
+  $(B)/libevenkeel.a
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
+
+bad-replay: $(B)/tests/bad-tests $(B)/evenkeel
+	@UBSAN_OPTIONS=print_stacktrace=1 $(B)/tests/bad-tests
+	@UBSAN_OPTIONS=print_stacktrace=1 sh tests/bad/run.sh $(B)/evenkeel
+check-bad: ## bad rules, manifests, configurations and units, with sanitizers
+	@$(MAKE) --no-print-directory SANITIZE=address,undefined bad-replay
+.PHONY: bad-replay check-bad
