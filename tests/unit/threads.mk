@@ -5,9 +5,13 @@ ifneq ($(findstring thread,$(SANITIZE)),)
 $(B)/tests/unit-tests: $(B)/tests/c11_threads.o
 endif
 
+# librdkafka was not built for it. Its locks are seen (tests/c11_threads.c), the atomics that count
+# who has a buffer are not: that it frees what we have read is no race.
+SEES := ignore_noninstrumented_modules=1
+
 check-threads: ## races between threads, with ThreadSanitizer
 	@$(MAKE) --no-print-directory SANITIZE=thread build/thread/tests/unit-tests
 	@for suite in $(THREAD_SUITES); do \
-	  CK_RUN_SUITE=$$suite TSAN_OPTIONS=halt_on_error=1:suppressions=tests/unit/threads.supp \
+	  CK_RUN_SUITE=$$suite TSAN_OPTIONS=halt_on_error=1:$(SEES):suppressions=tests/unit/threads.supp \
 	    build/thread/tests/unit-tests || exit 1; done
 .PHONY: check-threads
