@@ -213,13 +213,37 @@ const struct ek_manifest *ek_checked_manifest(struct ek_checked *c)
     return c->manifest;
 }
 
-static void note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m)
+static void note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m,
+                       const struct ek_check_tests *tests)
 {
-    if (!m)
-        snprintf(c->note, sizeof c->note, "names of features not checked, there is no manifest");
-    else if (r->test_count)
-        snprintf(c->note, sizeof c->note, "%d test%s well formed, not run", r->test_count,
-                 r->test_count > 1 ? "s" : "");
+    const char *not_held = m ? "" : "names of features not checked, there is no manifest";
+    char ran[100] = "";
+    if (r->test_count)
+        snprintf(ran, sizeof ran, "%s%d test%s %s", m ? "" : "; ", r->test_count,
+                 r->test_count > 1 ? "s" : "",
+                 tests->off        ? "well formed, not run"
+                 : tests->messages ? "passed on recorded lists"
+                                   : "passed in a made-up world");
+    snprintf(c->note, sizeof c->note, "%s%s", not_held, ran);
+}
+
+static int run_tests(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m,
+                     const struct ek_check_tests *tests, struct ek_error *e)
+{
+    struct ek_manifest *named = NULL;
+    struct ek_rules *again = NULL;
+    if (tests->off || !r->test_count)
+        return EK_OK;
+    if (m)
+        return ek_check_tests_run(tests, r, m, name_of(c), &c->faults, e);
+    int rc = ek_rules_manifest(&named, name_of(c), (const char *)c->text.data, c->text.length, e);
+    if (!rc)
+        rc = ek_rules_from_tree(&again, named, c->tree, NULL, e);
+    if (!rc)
+        rc = ek_check_tests_run(tests, again, named, name_of(c), &c->faults, e);
+    ek_rules_free(again);
+    ek_manifest_free(named);
+    return rc;
 }
 
 /* What is well formed but does not work yet. */
@@ -231,14 +255,17 @@ static int refuse_later(struct ek_checked *c, const struct ek_rules *r)
     return rc || r->later.count ? EK_ECONFIG : EK_OK;
 }
 
-static int check_rules(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
+static int check_rules(struct ek_checked *c, const struct ek_manifest *m,
+                       const struct ek_check_tests *tests, struct ek_error *e)
 {
     struct ek_rules *r = NULL;
     int rc = ek_rules_from_tree(&r, m, c->tree, &c->faults, e);
-    if (!rc)
-        note_rules(c, r, m);
     if (!rc && (rc = refuse_later(c, r)))
         ek_rules_supported(r, e);
+    if (!rc)
+        rc = run_tests(c, r, m, tests, e);
+    if (!rc)
+        note_rules(c, r, m, tests);
     ek_rules_free(r);
     return rc;
 }
@@ -356,14 +383,15 @@ static int check_lists(struct ek_checked *c, const struct ek_manifest *m, struct
                                     : ek_each_message(m, c->path, take_nothing, NULL, e);
 }
 
-static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
+static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
+                      const struct ek_check_tests *tests, struct ek_error *e)
 {
     switch (c->kind) {
     case EK_KIND_MANIFEST:
         ek_checked_manifest(c);
         return EK_OK;
     case EK_KIND_RULES:
-        return check_rules(c, m, e);
+        return check_rules(c, m, tests, e);
     case EK_KIND_UNITS:
         return check_units(c, e);
     case EK_KIND_CONFIG:
@@ -380,11 +408,13 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m, struct 
     }
 }
 
-void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m)
+void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
+                    const struct ek_check_tests *tests)
 {
     struct ek_error e;
-    if (c->valid && check_kind(c, m, &e))
+    if (c->valid && check_kind(c, m, tests, &e))
         fail(c, &e);
+    c->valid = c->valid && !c->faults.count;
 }
 
 int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error_list.h"
+#include "daemon/check_tests.h"
 #include "data/manifest.h"
 #include "data/yaml.h"
 
@@ -51,7 +52,9 @@ void ek_checked_fail(struct ek_checked *c, struct ek_error *e);
 const struct ek_manifest *ek_checked_manifest(struct ek_checked *c);
 void ek_checked_release(struct ek_checked *c);
 /* Reads all of it as its kind and holds it against the manifest, when there is one (NULL
- * otherwise). Leaves what is not valid as it is. */
-void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m);
+ * otherwise). The tests of rules that are valid are run as `tests` says; without a manifest by the
+ * features that the rules name. Leaves what is not valid as it is. */
+void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
+                    const struct ek_check_tests *tests);
 
 #endif

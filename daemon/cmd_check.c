@@ -17,10 +17,11 @@ struct check {
     char **paths;
     int count;
     bool json;
+    struct ek_check_tests tests;
     int (*document)(struct ek_buf *out); /* what is printed instead of a check; NULL */
 };
 
-enum { OPT_JSON = 256, OPT_SCHEMA, OPT_DOCS };
+enum { OPT_JSON = 256, OPT_SCHEMA, OPT_DOCS, OPT_NO_TESTS };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0,
@@ -28,6 +29,11 @@ static const struct argp_option OPTIONS[] = {
      "files",
      0},
     {"json", OPT_JSON, 0, 0, "One JSON object per file", 0},
+    {"messages", 'i', "FILE", 0,
+     "Run the tests of rules on these healthy lists, messages or a capture; else on made-up ones",
+     0},
+    {"profile", 'p', "FILE", 0, "With --messages: what these lists look like (.ekp)", 0},
+    {"no-tests", OPT_NO_TESTS, 0, 0, "Check the form of tests, and do not run them", 0},
     {"schema", OPT_SCHEMA, "KIND", 0,
      "Print a JSON Schema (draft-07) for editors and end; KIND is config or rules", 0},
     {"rules-docs", OPT_DOCS, 0, 0, "Print docs/rules.md and end", 0},
@@ -52,6 +58,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case OPT_JSON:
         c->json = true;
+        break;
+    case 'i':
+        c->tests.messages = arg;
+        break;
+    case 'p':
+        c->tests.profile = arg;
+        break;
+    case OPT_NO_TESTS:
+        c->tests.off = true;
+        break;
+    case ARGP_KEY_END:
+        if (!c->tests.messages != !c->tests.profile)
+            argp_error(state, "--messages and --profile go together");
         break;
     case OPT_SCHEMA:
         choose_schema(c, arg, state);
@@ -160,7 +179,7 @@ static bool check_files(struct check *c, struct ek_checked *files)
     if (!c->manifest_path)
         find_manifest(c, files);
     for (int i = 0; i < c->count; i++) {
-        ek_checked_run(&files[i], c->manifest);
+        ek_checked_run(&files[i], c->manifest, &c->tests);
         print(c, &files[i]);
         valid = valid && files[i].valid;
     }
