@@ -197,6 +197,24 @@ static void print_touched(const struct ek_compared *c, FILE *to)
                     c->left[i]);
 }
 
+/* The last one is no mean: the 95% quantile of `change`, which rules may bound. */
+enum { FIGURES = 5 };
+static const struct {
+    const char *title, *key;
+} FIGURE[FIGURES] = {{"tau", "tau"},
+                     {"top10", "top10"},
+                     {"places", "places"},
+                     {"change", "change"},
+                     {"p95", "change_p95"}};
+
+static double figure_of(const struct ek_rank_sums *s, int figure)
+{
+    struct ek_rank_change mean = ek_rank_sums_mean(s);
+    const double figures[FIGURES] = {mean.tau, mean.top10, mean.places, mean.change,
+                                     ek_rank_sums_quantile(s, .95)};
+    return figures[figure];
+}
+
 static void print_ranks(const struct ek_compared *c, FILE *to)
 {
     static const char *const titles[EK_COMPARED_MOVES] = {"as they came, to A",
@@ -206,17 +224,17 @@ static void print_ranks(const struct ek_compared *c, FILE *to)
         any |= c->moved[i].lists > 0;
     if (!any)
         return;
-    fprintf(to, "  how ranks move, in the mean\n%*s%-20s %9s", INDENT, "", "", "lists");
-    for (int f = 0; f < EK_FIGURES; f++)
-        fprintf(to, " %8s", ek_figure_name((enum ek_figure)f));
+    fprintf(to, "  how ranks move, in the mean\n%*s%-20s %7s", INDENT, "", "", "lists");
+    for (int f = 0; f < FIGURES; f++)
+        fprintf(to, " %7s", FIGURE[f].title);
     fputc('\n', to);
     for (int i = 0; i < EK_COMPARED_MOVES; i++) {
-        const struct ek_agreement_sums *s = &c->moved[i];
+        const struct ek_rank_sums *s = &c->moved[i];
         if (!s->lists)
             continue;
-        fprintf(to, "%*s%-20s %9" PRIu64, INDENT, "", titles[i], s->lists);
-        for (int f = 0; f < EK_FIGURES; f++)
-            fprintf(to, " %8.4f", s->mean[f]);
+        fprintf(to, "%*s%-20s %7" PRIu64, INDENT, "", titles[i], s->lists);
+        for (int f = 0; f < FIGURES; f++)
+            fprintf(to, " %7.4f", figure_of(s, f));
         fputc('\n', to);
     }
 }
@@ -338,14 +356,12 @@ static int add_row(struct ek_buf *out, const struct ek_compared_row *r)
     return rc ? rc : ek_buf_text(out, "}");
 }
 
-static int add_move(struct ek_buf *out, const char *key, const struct ek_agreement_sums *s)
+static int add_move(struct ek_buf *out, const char *key, const struct ek_rank_sums *s)
 {
     int rc = ek_buf_printf(out, "\"%s\":{\"lists\":%" PRIu64, key, s->lists);
-    for (int f = 0; !rc && f < EK_FIGURES; f++) {
-        const char *name = ek_figure_name((enum ek_figure)f);
-        rc = s->lists ? ek_buf_printf(out, ",\"%s\":%.6g", name, s->mean[f])
-                      : ek_buf_printf(out, ",\"%s\":null", name);
-    }
+    for (int f = 0; !rc && f < FIGURES; f++)
+        rc = s->lists ? ek_buf_printf(out, ",\"%s\":%.6g", FIGURE[f].key, figure_of(s, f))
+                      : ek_buf_printf(out, ",\"%s\":null", FIGURE[f].key);
     return rc ? rc : ek_buf_text(out, "}");
 }
 

@@ -20,7 +20,7 @@ struct guarded {
 
 struct ek_compare {
     struct guarded side[EK_SIDES];
-    struct ek_comparer *comparer;
+    struct ek_ranker *ranker;
     struct ek_compared result;
     struct ek_compared_pair *pair;
     struct ek_compared_row *row;
@@ -40,7 +40,7 @@ int ek_compare_new(struct ek_compare **out, const struct ek_assets *a, const str
     struct ek_compare *c = ek_calloc(1, sizeof *c);
     if (!c)
         return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
-    int rc = ek_comparer_new(&c->comparer, e);
+    int rc = ek_ranker_new(&c->ranker, e);
     for (int i = 0; !rc && i < EK_SIDES; i++) {
         rc = ek_guard_new(&c->side[i].guard, assets[i], e);
         if (!rc)
@@ -63,7 +63,7 @@ void ek_compare_free(struct ek_compare *c)
         ek_guard_free(c->side[i].guard);
         ek_compare_side_release(&c->side[i].told);
     }
-    ek_comparer_free(c->comparer);
+    ek_ranker_free(c->ranker);
     ek_free(c->pair);
     ek_free(c->row);
     ek_free(c);
@@ -103,12 +103,12 @@ static const double *scores(const struct guarded *s)
 static int move(struct ek_compare *c, enum ek_compared_move which, const double *before,
                 const double *after, struct ek_error *e)
 {
-    struct ek_agreement a;
+    struct ek_rank_change change;
     bool says;
     int n = c->side[EK_SIDE_A].context->query.items;
-    int rc = ek_compare(c->comparer, after, before, n, &a, &says, e);
+    int rc = ek_rank_change_of(c->ranker, before, after, n, &change, &says, e);
     if (!rc && says)
-        ek_agreement_add(&c->result.moved[which], &a);
+        ek_rank_sums_add(&c->result.moved[which], &change);
     return rc;
 }
 

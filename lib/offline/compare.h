@@ -5,14 +5,14 @@
  * change when feature and segment agree and their times overlap. Numbers of queries count messages
  * that could be read, from 0. Of a side EK_COMPARED_MAX findings and as many plans are kept, the
  * rest is left out and counted. Ranks: mean figures over lists whose scores differ from what they
- * are held against (score/agreement.h; the order before is its teacher). Messages of one item have
+ * are held against (score/rank_change.h). Messages of one item have
  * none. Owner: the caller, ek_compare_free. One thread. Deterministic.
  */
 #ifndef EK_OFFLINE_COMPARE_H
 #define EK_OFFLINE_COMPARE_H
 
 #include "guard/assets.h"
-#include "score/agreement.h"
+#include "score/rank_change.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,7 +85,7 @@ struct ek_compared {
     uint64_t both;               /* touched by A and B */
     uint64_t apart;              /* lists that A and B give out with different bytes */
     uint64_t unscored[EK_SIDES]; /* a plan was for them, and they could not be scored */
-    struct ek_agreement_sums moved[EK_COMPARED_MOVES];
+    struct ek_rank_sums moved[EK_COMPARED_MOVES];
     bool differ; /* anything of the above is not the same for A and B */
 };
 
