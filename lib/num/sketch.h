@@ -43,6 +43,10 @@ void ek_sketch_free(struct ek_sketch *s);
 void ek_sketch_clear(struct ek_sketch *s);
 void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from);
+/* Adds the counts of `from` at values times exp(shift_ln): zeros, infinities and NaN as they are;
+ * what leaves the range of a float is infinite, or zero. Values are rounded once more, so that a
+ * quantile is within (1 + ek_sketch_max_rel_error())^2 - 1, 1.6%. */
+void ek_sketch_translate(const struct ek_sketch *from, double shift_ln, struct ek_sketch *out);
 uint64_t ek_sketch_count(const struct ek_sketch *s, uint16_t key);
 uint64_t ek_sketch_total(const struct ek_sketch *s); /* NaN included */
 

@@ -2,11 +2,13 @@
  */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/rng.h"
 #include "num/sketch.h"
 #include "tests/check.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct ek_sketch *empty(void)
@@ -300,6 +302,83 @@ START_TEST(writing_beyond_a_limit_leaves_the_buffer_as_it_was)
 }
 END_TEST
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Log-normal values of both signs, some of them far out: by whatever factor, a quantile is that of
+ * the values times the factor. */
+START_TEST(a_translated_sketch_has_the_quantiles_of_the_values_times_the_factor)
+{
+    static const double factors[] = {1, 100, .01, 1.3, 1.60934, 3.7e9, 2e-12};
+    const double most = (1 + ek_sketch_max_rel_error()) * (1 + ek_sketch_max_rel_error()) - 1;
+    struct ek_sketch *s = empty(), *moved = empty();
+    struct ek_rng r;
+    double values[500];
+    ek_rng_seed(&r, 3);
+    for (int i = 0; i < 500; i++) {
+        values[i] = (double)(float)(exp(3 * ek_rng_normal(&r)) * (i % 7 ? 1 : -1));
+        ek_sketch_add(s, (float)values[i], 1);
+    }
+    qsort(values, 500, sizeof *values, by_value);
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        ek_sketch_clear(moved);
+        ek_sketch_translate(s, log(factors[i]), moved);
+        ck_assert_uint_eq(ek_sketch_total(moved), 500);
+        for (int n = 1; n <= 500; n++) {
+            double want = values[n - 1] * factors[i],
+                   got = ek_sketch_quantile(moved, (n - .5) / 500);
+            ck_assert_double_eq_tol(got / want, 1, most);
+        }
+    }
+    ek_sketch_free(s);
+    ek_sketch_free(moved);
+}
+END_TEST
+
+START_TEST(what_no_factor_moves_stays_when_a_sketch_is_translated)
+{
+    static const uint16_t same[] = {0, EK_SKETCH_NEG_ZERO, EK_SKETCH_INF, EK_SKETCH_NEG_INF,
+                                    EK_SKETCH_NAN};
+    struct ek_sketch *s = empty(), *moved = empty();
+    ek_sketch_add(s, 0.f, 1);
+    ek_sketch_add(s, -0.f, 2);
+    ek_sketch_add(s, INFINITY, 3);
+    ek_sketch_add(s, -INFINITY, 4);
+    ek_sketch_add(s, NAN, 5);
+    ek_sketch_translate(s, log(100), moved);
+    ek_sketch_translate(s, log(.01), moved); /* adds */
+    for (int i = 0; i < 5; i++)
+        ck_assert_uint_eq(ek_sketch_count(moved, same[i]), 2 * (uint64_t)(i + 1));
+    ck_assert_uint_eq(ek_sketch_total(moved), 30);
+    ek_sketch_free(s);
+    ek_sketch_free(moved);
+}
+END_TEST
+
+START_TEST(values_that_leave_the_range_are_infinite_or_zero)
+{
+    struct ek_sketch *s = empty(), *moved = empty();
+    ek_sketch_add(s, FLT_MAX, 1);
+    ek_sketch_add(s, -FLT_MAX, 2);
+    ek_sketch_translate(s, log(1.1), moved);
+    ck_assert_uint_eq(ek_sketch_count(moved, EK_SKETCH_INF), 1);
+    ck_assert_uint_eq(ek_sketch_count(moved, EK_SKETCH_NEG_INF), 2);
+    ek_sketch_clear(s);
+    ek_sketch_clear(moved);
+    ek_sketch_add(s, 1e-35f, 3);
+    ek_sketch_add(s, -1e-35f, 4);
+    ek_sketch_translate(s, -800, moved);
+    ck_assert_uint_eq(ek_sketch_count(moved, 0), 3);
+    ck_assert_uint_eq(ek_sketch_count(moved, EK_SKETCH_NEG_ZERO), 4);
+    ck_assert_uint_eq(ek_sketch_total(moved), 7);
+    ek_sketch_free(s);
+    ek_sketch_free(moved);
+}
+END_TEST
+
 Suite *suite_sketch(void)
 {
     return ek_suite(
@@ -311,5 +390,8 @@ Suite *suite_sketch(void)
         a_cleared_sketch_is_empty_and_can_be_used_again, bytes_are_as_the_document_says,
         the_golden_file_is_read_and_written_the_same, damaged_bytes_are_refused_and_change_nothing,
         a_right_checksum_does_not_excuse_wrong_content,
-        writing_beyond_a_limit_leaves_the_buffer_as_it_was);
+        writing_beyond_a_limit_leaves_the_buffer_as_it_was,
+        a_translated_sketch_has_the_quantiles_of_the_values_times_the_factor,
+        what_no_factor_moves_stays_when_a_sketch_is_translated,
+        values_that_leave_the_range_are_infinite_or_zero);
 }
