@@ -359,10 +359,12 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_reader *read)
 }
 
 /* One that is no repeat. */
-static void take_list(struct ek_detector *d, const struct ek_query *q,
-                      const struct ek_list_reader *read, int64_t time_ms)
+static void take_list(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
+                      int64_t time_ms)
 {
     uint32_t relatives = ek_repeat_count(d->relatives, read->relative_key, d->queries);
+    if (d->rebases.count)
+        ek_rebase_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
     const float *query = remember(d, q, read, time_ms);
     ek_turns_give(d);
     /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
@@ -373,8 +375,8 @@ static void take_list(struct ek_detector *d, const struct ek_query *q,
         ek_episodes_forget(d);
 }
 
-int ek_detector_take(struct ek_detector *d, const struct ek_query *q,
-                     const struct ek_list_reader *read, int64_t time_ms, struct ek_error *e)
+int ek_detector_take(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
+                     int64_t time_ms, struct ek_error *e)
 {
     if (ek_categories_read(d->categories, q) || cells_of(d, q))
         return out_of_memory(e);

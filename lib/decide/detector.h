@@ -20,6 +20,7 @@
 #include "decide/finding.h"
 #include "decide/list_reader.h"
 #include "decide/plan.h"
+#include "decide/rebase.h"
 
 enum {
     EK_EPISODES_MAX = 1024, /* open at once */
@@ -38,14 +39,26 @@ void ek_detector_free(struct ek_detector *d);
 /* Takes one list into account. The number of the query is how many came before. */
 int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
                         struct ek_error *e);
-/* The same of a list that `read` has read, a reader of the same manifest, profile and rules. */
-int ek_detector_take(struct ek_detector *d, const struct ek_query *q,
-                     const struct ek_list_reader *read, int64_t time_ms, struct ek_error *e);
+/* The same of a list that `read` has read, a reader of the same manifest, profile and rules. What
+ * it has of the list is then against what is normal now. */
+int ek_detector_take(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
+                     int64_t time_ms, struct ek_error *e);
 /* The detector's own, which ek_detector_observe reads with. */
 struct ek_list_reader *ek_detector_reader(struct ek_detector *d);
 /* The next finding, oldest first; 0 when there is none. Its texts are good until the next list is
  * observed; while findings wait, no cell goes to another value. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
+/* What the feature is like in the cell now is normal there: ends the confirmed change as accepted,
+ * lowers its rows by its shift and begins the evidence anew. The shift, in ln, and the number of
+ * the accept. EK_ESTATE: nothing is confirmed there, or nothing that a shift makes normal; the
+ * message says what to do. EK_ELIMIT: too many; then, too, all is as it was. */
+int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_rebase *out,
+                       struct ek_error *e);
+/* Takes the accept of that number back, which *out was. EK_ESTATE: there is none. */
+int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase *out,
+                       struct ek_error *e);
+/* As long as the detector lives. */
+const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d);
 /* Features with a confirmed change of this cause now, ascending, at most `most`. Returns how many.
  */
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);

@@ -1,6 +1,7 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
  * diagnose.c (what happened, and since when), attribute.c (which cell explains it), cause.c (what
- * belongs together), recover.c (when it is over), factor.c (a factor that differs by list).
+ * belongs together), recover.c (when it is over), factor.c (a factor that differs by list),
+ * accept.c (when it is the new normal).
  */
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
@@ -32,6 +33,8 @@ enum ek_reason {
     EK_NOT_BORNE_OUT,
     EK_BY_ANOTHER_FINDING,
     EK_NO_LISTS,
+    EK_ACCEPTED,
+    EK_OTHER_NORMAL,
     EK_REASONS
 };
 
@@ -111,6 +114,7 @@ struct ek_detector {
     struct ek_habits *habits; /* NULL when no segment is the baseline */
     int baseline;             /* segment dimension that is the baseline field, -1 */
     uint8_t *planned;         /* [cell_capacity] has an entry in the plan */
+    struct ek_rebases rebases;
     uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
     int *open;         /* [F] episodes that claim their lists, per feature */
     uint32_t claims;   /* how often that has changed */
@@ -224,6 +228,8 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
 /* Ends the episodes whose cell has had no list in the whole history. */
 void ek_episodes_forget(struct ek_detector *d);
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
+/* What is told of a confirmed one is no longer right. */
+void ek_episode_tell_updated(struct ek_detector *d, const struct ek_episode *e);
 /* Only tells of it, for one that is not among those of the detector. */
 void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,
                                enum ek_reason why);
@@ -244,6 +250,7 @@ struct ek_snap_bounds {
 void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b);
 void ek_detector_cells_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_detector_lists_snap(struct ek_detector *d, struct ek_snap *s);
+void ek_detector_rebases_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_detector_settled_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_findings_snap(struct ek_detector *d, struct ek_snap *s);

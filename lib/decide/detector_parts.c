@@ -35,6 +35,8 @@ int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part pa
         return ek_cells_count(d->cells);
     case EK_PART_ROWS:
         return (int)((rows + EK_PART_ROWS_EACH - 1) / EK_PART_ROWS_EACH);
+    case EK_PART_ACCEPTS:
+        return d->rebases.version > 0;
     case EK_PART_CELLS:
     case EK_PART_LISTS:
     case EK_PART_CHANGES:
@@ -56,7 +58,8 @@ uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_par
         return 0;
     uint64_t rows = ek_history_count(d->history), first = (uint64_t)number * EK_PART_ROWS_EACH;
     uint64_t mark[] = {rows_below(rows, first + EK_PART_ROWS_EACH) - rows_below(rows, first),
-                       ek_cells_taken_ever(d->cells)}; /* which forgets cells of rows */
+                       ek_cells_taken_ever(d->cells), /* which forgets cells of rows */
+                       d->rebases.version};           /* which moves rows */
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 
@@ -111,6 +114,9 @@ void ek_detector_part_snap(struct ek_detector *d, enum ek_detector_part part, in
         break;
     case EK_PART_CHANGES:
         changes_snap(d, s);
+        break;
+    case EK_PART_ACCEPTS:
+        ek_detector_rebases_snap(d, s);
         break;
     }
 }

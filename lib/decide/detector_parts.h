@@ -17,7 +17,8 @@ enum ek_detector_part {
     EK_PART_LISTS,    /* 1: how many lists, and what was seen lately */
     EK_PART_ROWS,     /* EK_PART_ROWS_EACH places of the history each */
     EK_PART_EVIDENCE, /* one for each cell */
-    EK_PART_CHANGES   /* 1: what is open, and what nobody has fetched */
+    EK_PART_CHANGES,  /* 1: what is open, and what nobody has fetched */
+    EK_PART_ACCEPTS   /* what was said to be normal: none before somebody did, then 1 */
 };
 
 enum { EK_PART_ROWS_EACH = 64 };

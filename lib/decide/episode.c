@@ -33,6 +33,8 @@ const char *ek_reason_text(int reason)
         [EK_TOO_SMALL] = "smaller than min_effect",
         [EK_NOT_BORNE_OUT] = "not borne out",
         [EK_BY_ANOTHER_FINDING] = "one with another finding",
+        [EK_ACCEPTED] = "accepted as normal",
+        [EK_OTHER_NORMAL] = "another level is normal now",
     };
     return texts[reason];
 }
@@ -168,6 +170,11 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     if (e->lists > LONG_LISTS)
         *ek_evidence_queries(d->evidence, e->cell, e->feature) = 0;
     ek_categories_restart(d->categories, e->feature, e->cell);
+}
+
+void ek_episode_tell_updated(struct ek_detector *d, const struct ek_episode *e)
+{
+    tell(d, e, EK_UPDATED, NULL);
 }
 
 void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,

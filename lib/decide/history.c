@@ -83,6 +83,13 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i)
     return h->query + i % EK_HISTORY * (size_t)h->query_features;
 }
 
+void ek_history_lower(struct ek_history *h, uint64_t i, int feature, double shift_ln)
+{
+    struct ek_list_stats *record =
+        &h->record[i % EK_HISTORY * (size_t)h->features + (size_t)feature];
+    record->r = ek_residual_lowered(record->r, shift_ln);
+}
+
 double ek_history_lists_per_day(const struct ek_history *h)
 {
     if (h->count < LISTS_FOR_TRAFFIC)

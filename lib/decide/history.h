@@ -39,6 +39,8 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i);
 double ek_history_lists_per_day(const struct ek_history *h);
 /* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
 void ek_history_forget(struct ek_history *h, int cell);
+/* What row i says of a feature, against a level higher by shift_ln. */
+void ek_history_lower(struct ek_history *h, uint64_t i, int feature, double shift_ln);
 /* Whether row i belongs to a cell. */
 int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
 struct ek_row_order;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "decide/detector_internal.h"
+#include "decide/merge_accepts.h"
 #include "decide/merge_changes.h"
 
 int ek_detector_adopt_cells(struct ek_detector *into, const struct ek_cells *from, int16_t *to)
@@ -52,6 +53,7 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
     if (!rc) {
         ek_repeats_merge(into->repeats, from->repeats, into->queries, from->queries);
         ek_repeats_merge(into->relatives, from->relatives, into->queries, from->queries);
+        ek_accepts_merge(into, from, order, to);
         ek_changes_merge(into, from, order, to);
         into->walk.cell = -1; /* its rows are others now */
     }
@@ -61,7 +63,9 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
 
 int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, int16_t *to)
 {
-    int rc = ek_detector_adopt_cells(into, from->cells, to);
+    int rc = ek_accepts_hold(into, from);
+    if (!rc)
+        rc = ek_detector_adopt_cells(into, from->cells, to);
     if (rc)
         return rc;
     merge_evidence(into, from, to);

@@ -1,6 +1,7 @@
 #include "decide/merge_changes.h"
 
 #include "decide/detector_internal.h"
+#include "decide/merge_accepts.h"
 
 /* Of a number that is 0 as long as there is no such row. */
 static uint64_t moved_or_none(const struct ek_row_order *o, const struct ek_rows_moved *moved,
@@ -113,7 +114,10 @@ static void take_over(struct numbering *n, int place, const struct ek_row_order 
     move(&e, o, &o->there);
     if (e.since_row >= o->first)
         e.since_query = ek_history_row(d->history, e.since_row)->query;
-    unite(d, &e, renumbered);
+    if (!ek_accepts_end(d, n->from, to, &e))
+        unite(d, &e, renumbered);
+    else if (!renumbered)
+        ek_episode_tell_dismissed(d, &e, EK_OTHER_NORMAL);
 }
 
 void ek_changes_merge(struct ek_detector *into, const struct ek_detector *from,

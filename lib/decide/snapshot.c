@@ -94,16 +94,18 @@ static void categories_section(struct ek_detector *d, struct ek_snap *s)
                        ek_history_count(d->history));
 }
 
-/* In the order of the file; a later one leans on those before. */
+/* In the order of the file; a later one leans on those before. The last is left out where nobody
+ * ever said what is normal. */
 static const struct section {
     const char *tag;
     void (*walk)(struct ek_detector *d, struct ek_snap *s);
 } sections[] = {
-    {"CELL", ek_detector_cells_snap}, {"LIST", ek_detector_lists_snap}, {"HIST", history_section},
-    {"EVID", evidence_section},       {"CATE", categories_section},     {"EPIS", ek_episodes_snap},
-    {"FIND", ek_findings_snap},
+    {"CELL", ek_detector_cells_snap}, {"LIST", ek_detector_lists_snap},
+    {"HIST", history_section},        {"EVID", evidence_section},
+    {"CATE", categories_section},     {"EPIS", ek_episodes_snap},
+    {"FIND", ek_findings_snap},       {"ACCE", ek_detector_rebases_snap},
 };
-enum { SECTIONS = sizeof sections / sizeof *sections };
+enum { SECTIONS = sizeof sections / sizeof *sections, ACCEPTS = SECTIONS - 1 };
 
 int ek_detector_save(const struct ek_detector *d, struct ek_buf *out, struct ek_error *e)
 {
@@ -112,7 +114,7 @@ int ek_detector_save(const struct ek_detector *d, struct ek_buf *out, struct ek_
     struct ek_snapshot_head head = head_of(d);
     ek_snapshot_begin(&head, &s);
     names_snap(d, head.kind.dimensions, &s);
-    for (int i = 0; i < SECTIONS && !s.rc; i++) {
+    for (int i = 0; i < (d->rebases.version ? SECTIONS : ACCEPTS) && !s.rc; i++) {
         size_t section = ek_snapshot_section(&s, sections[i].tag);
         sections[i].walk((struct ek_detector *)d, &s); /* changes nothing when it writes */
         ek_snapshot_section_end(&s, section);
@@ -167,17 +169,27 @@ static int read_head(const struct ek_detector *d, struct ek_snap *s, struct ek_e
                           "snapshot is of other segment dimensions than those of the rules");
 }
 
+static int read_section(struct ek_detector *d, struct ek_snap *s, int i, struct ek_error *e)
+{
+    struct ek_snap section = ek_snapshot_take(s, sections[i].tag);
+    if (!section.rc)
+        sections[i].walk(d, &section);
+    ek_snap_require(&section, section.at == section.end);
+    return section.rc ? ek_snapshot_damaged(section.rc, sections[i].tag, e) : EK_OK;
+}
+
+static bool begins(const struct ek_snap *s, const char *tag)
+{
+    return (size_t)(s->end - s->at) >= strlen(tag) && !memcmp(s->at, tag, strlen(tag));
+}
+
 static int read_all(struct ek_detector *d, struct ek_snap *s, struct ek_error *e)
 {
     int rc = read_head(d, s, e);
-    for (int i = 0; i < SECTIONS && !rc; i++) {
-        struct ek_snap section = ek_snapshot_take(s, sections[i].tag);
-        if (!section.rc)
-            sections[i].walk(d, &section);
-        ek_snap_require(&section, section.at == section.end);
-        if (section.rc)
-            rc = ek_snapshot_damaged(section.rc, sections[i].tag, e);
-    }
+    for (int i = 0; i < ACCEPTS && !rc; i++)
+        rc = read_section(d, s, i, e);
+    if (!rc && begins(s, sections[ACCEPTS].tag))
+        rc = read_section(d, s, ACCEPTS, e);
     return !rc && s->at != s->end ? ek_snapshot_damaged(EK_EFORMAT, "behind the last section", e)
                                   : rc;
 }

@@ -73,6 +73,18 @@ static void guard_part(struct loading *v)
     close_part(v, &s);
 }
 
+/* A state has one when somebody said what is normal. */
+static void accepts_part(struct loading *v)
+{
+    name_part(v, EK_PART_OF_ACCEPTS);
+    if (v->rc || !ek_state_has(v->state, v->name))
+        return;
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_detector_part_snap(v->g->detector, EK_PART_ACCEPTS, 0, &s);
+    close_part(v, &s);
+}
+
 /* A state that was saved without a model has none. */
 static void drift_part(struct loading *v)
 {
@@ -179,6 +191,7 @@ static void whole(struct loading *v)
     detector_part(v, EK_PART_ROWS);
     detector_part(v, EK_PART_EVIDENCE);
     detector_part(v, EK_PART_CHANGES);
+    accepts_part(v);
     plan_part(v);
     guard_part(v);
     drift_part(v);

@@ -58,13 +58,22 @@ static void merge_open(struct ek_guard *into, const struct ek_guard *from, const
     for (int i = 0; i < from->open.count; i++) {
         struct ek_finding f = {.state = EK_UPDATED, .feature = from->open.entry[i].feature};
         f.cell = to[from->open.entry[i].cell];
-        if (f.cell >= 0)
+        if (f.cell >= 0 && ek_detector_has_open(into->detector, f.feature, f.cell))
             ek_open_findings_take(&into->open, &f);
     }
 }
 
-/* What the other one has to tell yet, and what joining them has dismissed: the change goes on under
- * another number, so neither plan nor open findings change with it. */
+/* What joining them has dismissed: a change that goes on under another number, or one whose level
+ * is normal on the other side. */
+static void take_dismissed(struct ek_guard *g, const struct ek_finding *f)
+{
+    if (ek_detector_has_open(g->detector, f->feature, f->cell))
+        return;
+    ek_open_findings_take(&g->open, f);
+    ek_plan_end(&g->plan, f->feature, f->cell, g->time_ms, g->assets->rules->hold_ms);
+}
+
+/* What the other one has to tell yet, and what came of joining them. */
 static int merge_events(struct ek_guard *into, const struct ek_guard *from)
 {
     struct ek_finding f;
@@ -75,6 +84,8 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
     }
     while (!rc && ek_detector_next(into->detector, &f)) {
         struct ek_decision decision = ek_guard_decide(into, &f);
+        if (f.state == EK_DISMISSED)
+            take_dismissed(into, &f);
         rc = ek_guard_tell_finding(into, &f, &decision, NULL, 0);
     }
     return rc;
@@ -100,6 +111,7 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     const struct ek_cells *cells = ek_detector_registry(from->detector);
     int16_t *to = ek_calloc((size_t)ek_cells_count(cells), sizeof *to);
     int rc = to ? ek_detector_merge(into->detector, from->detector, to) : EK_ENOMEM;
+    ek_guard_forget_taken(into); /* who has an accept on the other side may have taken a cell */
     for (int cell = 0; cell < ek_traffic_cells(from->traffic) && !rc; cell++)
         rc = merge_windows(into, from, cell, to[cell]);
     if (!rc) {

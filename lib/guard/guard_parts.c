@@ -18,8 +18,9 @@ void ek_part_of_window(char name[EK_PART_NAME], int cell, int place)
 
 void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, int number)
 {
-    static const char *const names[] = {EK_PART_OF_CELLS, EK_PART_OF_LISTS, EK_PART_OF_ROWS,
-                                        EK_PART_OF_EVIDENCE, EK_PART_OF_CHANGES};
+    static const char *const names[] = {EK_PART_OF_CELLS,   EK_PART_OF_LISTS,
+                                        EK_PART_OF_ROWS,    EK_PART_OF_EVIDENCE,
+                                        EK_PART_OF_CHANGES, EK_PART_OF_ACCEPTS};
     if (part == EK_PART_ROWS || part == EK_PART_EVIDENCE)
         ek_part_numbered(name, names[part], number);
     else

@@ -6,6 +6,7 @@
 #include "guard/guard_internal.h"
 
 /* Names, by themselves or with a number behind them. */
+#define EK_PART_OF_ACCEPTS  "accepts"
 #define EK_PART_OF_CELLS    "cells"
 #define EK_PART_OF_CHANGES  "changes"
 #define EK_PART_OF_DRIFT    "drift"

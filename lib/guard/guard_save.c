@@ -221,6 +221,7 @@ static void queries_part(struct saving *v)
 /* By rising names. */
 static void all_parts(struct saving *v)
 {
+    detector_part(v, EK_PART_ACCEPTS);
     detector_part(v, EK_PART_CELLS);
     detector_part(v, EK_PART_CHANGES);
     drift_part(v);

@@ -32,4 +32,10 @@ void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pi
  * spread, no sign, and 0 is a code like others. */
 void ek_list_stats_of_category(struct ek_list_stats *record);
 
+/* The residual of a list for which a level higher by shift_ln is normal; NaN stays. */
+static inline float ek_residual_lowered(float r, double shift_ln)
+{
+    return (float)((double)r - shift_ln);
+}
+
 #endif

@@ -190,6 +190,15 @@ def findings(r):
     return {"ever": ever, "fetched": fetched, "waiting": [finding(r) for _ in range(ever - fetched)]}
 
 
+def accepts(r):
+    version, keys = r.one("Q"), ("feature", "cell", "shift_ln", "version", "row")
+    out = [dict(zip(keys, r.take("iidQQ"))) for _ in range(r.one("i", 0, 256))]
+    numbers = [0] + [one["version"] for one in out] + [version + 1]
+    if numbers != sorted(set(numbers)):
+        raise Damaged("numbers of accepts that do not rise")
+    return {"version": version, "accepts": out}
+
+
 def head(r):
     out = {"bytes": r.one("Q"), "manifest": f"{r.one('Q'):016x}", "profile": f"{r.one('Q'):016x}"}
     out.update(zip(SIZES, r.take("8i")))
@@ -231,6 +240,10 @@ def read(data):
         body = section(r, tag)
         out[tag] = walk(body)
         body.end(tag)
+    if r.at < len(r.data):
+        body = section(r, "ACCE")
+        out["ACCE"] = accepts(body)
+        body.end("ACCE")
     r.end("the snapshot")
     return out
 

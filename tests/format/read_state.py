@@ -251,6 +251,7 @@ def read(data):
     out["changes"] = take("changes", lambda r: {"settled": r.take(f"{size['features']}Q"),
                                                 "EPIS": read_snapshot.episodes(r),
                                                 "FIND": read_snapshot.findings(r)})
+    out["accepts"] = take("accepts", read_snapshot.accepts) if base.has("accepts") else None
     out["plan"] = take("plan", plan)
     out["guard"] = take("guard", lambda r: guard(r, size))
     out["queries"] = take("queries", queries) if base.has("queries") else None
