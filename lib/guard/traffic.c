@@ -3,12 +3,15 @@
 #include "base/alloc.h"
 #include "num/windows.h"
 
+#include <math.h>
+
 /* Of a closed window, packed with each list: no more work than the list itself. */
 enum { PACK_FEATURES = 2 };
 
 struct ek_traffic {
     const struct ek_profile *profile;
     const struct ek_cells *cells;
+    const struct ek_rebases *rebases; /* NULL: training is what is normal */
     struct ek_window_rule rule;
     int64_t now;                 /* number of the window that is open */
     struct ek_windows **windows; /* [rule.cells], NULL before the first list */
@@ -18,6 +21,7 @@ struct ek_traffic {
     struct ek_bins *bins;       /* [features] */
     struct ek_values *training; /* [features] */
     struct ek_sketch *sketch;   /* scratch */
+    struct ek_sketch *normal;   /* scratch: training at another scale */
 };
 
 const char *ek_span_name(enum ek_span span)
@@ -47,7 +51,7 @@ int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
     t->bins = ek_calloc(features, sizeof *t->bins);
     t->training = ek_calloc(features, sizeof *t->training);
     if (!t->windows || !t->unpacked || !t->waits || !t->bins || !t->training ||
-        ek_sketch_new(&t->sketch)) {
+        ek_sketch_new(&t->sketch) || ek_sketch_new(&t->normal)) {
         ek_traffic_free(t);
         return fail(e);
     }
@@ -71,7 +75,13 @@ void ek_traffic_free(struct ek_traffic *t)
     ek_free(t->bins);
     ek_free(t->training);
     ek_sketch_free(t->sketch);
+    ek_sketch_free(t->normal);
     ek_free(t);
+}
+
+void ek_traffic_rebase(struct ek_traffic *t, const struct ek_rebases *rebases)
+{
+    t->rebases = rebases;
 }
 
 void ek_traffic_time(struct ek_traffic *t, int64_t time_ms)
@@ -159,13 +169,57 @@ void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimensio
     *value = ek_cells_value(t->cells, cell);
 }
 
+/* What the figures of a feature in a cell are beside. */
+struct reference {
+    const struct ek_sketch *sketch;
+    struct ek_bins bins;
+    struct ek_values values;
+    struct ek_accepted_view accepted;
+};
+
+/* Whether lists of the cell have an accept that is not one of the cell. */
+static bool is_accepted_in_part(const struct ek_traffic *t, int cell, int feature)
+{
+    for (int i = 0; i < t->rebases->count; i++) {
+        const struct ek_rebase *one = &t->rebases->one[i];
+        if (one->feature == feature && one->cell && one->cell != cell &&
+            (!cell ||
+             ek_cells_dimension(t->cells, cell) != ek_cells_dimension(t->cells, one->cell)))
+            return true;
+    }
+    return false;
+}
+
+static void find_reference(struct ek_traffic *t, int cell, int feature, struct reference *out)
+{
+    const int16_t cells[] = {0, (int16_t)cell};
+    *out = (struct reference){.sketch = t->profile->sketch[feature],
+                              .bins = t->bins[feature],
+                              .values = t->training[feature],
+                              .accepted = {.factor = 1}};
+    if (!t->rebases || !t->rebases->count)
+        return;
+    double shift_ln = ek_rebase_of_list(t->rebases, feature, cells, cell ? 2 : 1);
+    out->accepted.in_part = is_accepted_in_part(t, cell, feature);
+    if (shift_ln == 0)
+        return;
+    ek_sketch_clear(t->normal);
+    ek_sketch_translate(t->profile->sketch[feature], shift_ln, t->normal);
+    out->sketch = t->normal;
+    ek_bins_fill(&out->bins, t->normal);
+    ek_values_of(t->normal, &out->values);
+    out->accepted.factor = exp(shift_ln);
+}
+
 int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
                     struct ek_feature_view out[EK_SPANS])
 {
     struct ek_windows *w = t->windows[cell];
+    struct reference normal;
     uint64_t lists = 0;
     if (!w)
         return 0;
+    find_reference(t, cell, feature, &normal);
     ek_sketch_clear(t->sketch);
     for (int span = 0; span < EK_SPANS; span++) {
         switch (span) {
@@ -179,8 +233,9 @@ int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
             ek_sketch_clear(t->sketch);
             lists = ek_windows_life(w, feature, t->sketch);
         }
-        ek_feature_view_of(t->sketch, lists, &t->bins[feature], t->profile->sketch[feature],
-                           &t->training[feature], &out[span]);
+        ek_feature_view_of(t->sketch, lists, &normal.bins, normal.sketch, &normal.values,
+                           &out[span]);
+        out[span].accepted = normal.accepted;
     }
     return 1;
 }

@@ -14,6 +14,7 @@
 #include "data/query.h"
 #include "data/rules.h"
 #include "decide/cells.h"
+#include "decide/rebase.h"
 #include "evenkeel.h"
 #include "guard/view.h"
 #include "num/windows.h"
@@ -27,6 +28,8 @@ struct ek_traffic;
 int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
                    const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e);
 void ek_traffic_free(struct ek_traffic *t);
+/* What is normal now: figures of a cell are beside training at that scale. Must outlive it. */
+void ek_traffic_rebase(struct ek_traffic *t, const struct ek_rebases *rebases);
 /* A cell that changed hands begins anew. */
 void ek_traffic_forget(struct ek_traffic *t, int cell);
 /* One list, or one item, of these cells (-1: none), at the stream's time. EK_ENOMEM: some of the

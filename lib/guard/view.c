@@ -25,6 +25,7 @@ void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists, const struct 
                         const struct ek_sketch *reference, const struct ek_values *training,
                         struct ek_feature_view *out)
 {
+    out->accepted = (struct ek_accepted_view){.factor = 1};
     out->lists = lists;
     ek_values_of(s, &out->values);
     out->scale_ratio = exp(out->values.log_mean - training->log_mean);
@@ -82,6 +83,13 @@ int ek_values_json(struct ek_buf *out, const struct ek_values *v)
     return rc ? rc : ek_buf_text(out, "}");
 }
 
+/* Nothing where training is what is normal. */
+static int add_accepted(struct ek_buf *b, const struct ek_accepted_view *a)
+{
+    int rc = a->factor != 1 ? add_number(b, "accepted", a->factor) : EK_OK;
+    return rc || !a->in_part ? rc : ek_buf_text(b, ",\"accepted_in_part\":true");
+}
+
 int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v)
 {
     const struct ek_divergence *d = &v->divergence;
@@ -96,5 +104,7 @@ int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v)
         rc = add_values(out, &v->values);
     if (!rc)
         rc = add_numbers(out, numbers, sizeof numbers / sizeof *numbers);
+    if (!rc)
+        rc = add_accepted(out, &v->accepted);
     return rc ? rc : ek_buf_text(out, "}");
 }

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "num/divergence.h"
 
+#include <stdbool.h>
+
 enum { EK_QUANTILES = 7 };
 /* Rising; 0.01 .. 0.99, the middle one is the median. */
 extern const double ek_quantile_share[EK_QUANTILES];
@@ -23,11 +25,19 @@ struct ek_values {
     double quantile[EK_QUANTILES];            /* of x over finite values */
 };
 
+/* What was said to be normal in the cell, beside what was trained. */
+struct ek_accepted_view {
+    double factor; /* of the scale; 1: as trained */
+    bool in_part;  /* other scales are normal for some of its lists, as for lists of a segment */
+};
+
 struct ek_feature_view {
     uint64_t lists;
     struct ek_values values;
-    double scale_ratio; /* geometric mean of |x| over that of training */
+    double
+        scale_ratio; /* geometric mean of |x| over what is normal: that of training, or accepted */
     struct ek_divergence divergence;
+    struct ek_accepted_view accepted;
 };
 
 void ek_values_of(const struct ek_sketch *s, struct ek_values *out);

@@ -105,6 +105,41 @@ START_TEST(a_fault_of_an_arm_stands_in_the_cell_of_the_arm)
 }
 END_TEST
 
+/* Beside training at the accepted scale; the cells that have such lists among others say so. */
+START_TEST(an_accepted_level_is_what_figures_are_beside)
+{
+    struct bench b;
+    char text[2048];
+    struct ek_buf out;
+    struct ek_rebases accepts = {0};
+    setup(&b, "version: 1\nsegments: [arm]\n");
+    run(&b, 2000, 7, 100);
+    ck_assert_int_eq(ek_rebases_add(&accepts, PRICE, cell_of(&b, "B"), log(100), 0), EK_OK);
+    ek_traffic_rebase(b.traffic, &accepts);
+    struct ek_feature_view v = view(&b, cell_of(&b, "B"), PRICE, EK_SPAN_RECENT);
+    ck_assert_double_eq_tol(v.scale_ratio, 1, .03);
+    ck_assert(v.divergence.psi < .05 && v.divergence.wasserstein_ln < .03);
+    ck_assert_double_eq_tol(v.values.quantile[EK_MEDIAN], 100 * exp(4.6), 500);
+    ck_assert(fabs(v.accepted.factor - 100) < 1e-9 && !v.accepted.in_part);
+    struct ek_feature_view all = view(&b, 0, PRICE, EK_SPAN_RECENT);
+    ck_assert(all.divergence.psi > 1 && all.accepted.factor == 1 && all.accepted.in_part);
+    struct ek_feature_view a = view(&b, cell_of(&b, "A"), PRICE, EK_SPAN_RECENT);
+    ck_assert(a.divergence.psi < .05 && a.accepted.factor == 1 && !a.accepted.in_part);
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(ek_feature_view_json(&out, &v), EK_OK);
+    snprintf(text, sizeof text, "%s", ek_buf_string(&out));
+    ck_assert(strstr(text, ",\"accepted\":100}") && !strstr(text, "in_part"));
+    ek_buf_clear(&out);
+    ck_assert_int_eq(ek_feature_view_json(&out, &all), EK_OK);
+    ck_assert(strstr(ek_buf_string(&out), ",\"accepted_in_part\":true}") != NULL);
+    ek_buf_clear(&out);
+    ck_assert_int_eq(ek_feature_view_json(&out, &a), EK_OK);
+    ck_assert(strstr(ek_buf_string(&out), "accepted") == NULL);
+    ek_buf_release(&out);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(spans_are_minutes_of_the_stream)
 {
     struct bench b;
@@ -221,9 +256,10 @@ END_TEST
 
 Suite *suite_traffic(void)
 {
-    return ek_suite(
-        "traffic", traffic_like_training_has_small_figures,
-        a_fault_of_an_arm_stands_in_the_cell_of_the_arm, spans_are_minutes_of_the_stream,
-        a_stream_that_goes_back_a_week_is_looked_at_there, cells_beyond_the_limit_have_no_sketches,
-        a_cell_that_changes_hands_begins_anew, figures_are_json_and_what_is_unknown_is_null);
+    return ek_suite("traffic", traffic_like_training_has_small_figures,
+                    a_fault_of_an_arm_stands_in_the_cell_of_the_arm,
+                    an_accepted_level_is_what_figures_are_beside, spans_are_minutes_of_the_stream,
+                    a_stream_that_goes_back_a_week_is_looked_at_there,
+                    cells_beyond_the_limit_have_no_sketches, a_cell_that_changes_hands_begins_anew,
+                    figures_are_json_and_what_is_unknown_is_null);
 }
