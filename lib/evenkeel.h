@@ -133,6 +133,18 @@ int ek_guard_next_event(struct ek_guard *g, const char **json);
  * other than 0 ends the save. */
 typedef int (*ek_guard_record)(void *to, const char *key, const void *bytes, size_t length);
 
+/* What the feature is like now in lists of that segment (NULL: in all) is normal there: the
+ * confirmed change of scale ends, with its route, and is found no more, in no segment. *version:
+ * for ek_guard_revert. author and reason (at most 64 and 500 bytes, NULL: not said) go with the
+ * event. EK_EUSAGE for names that are none; EK_ESTATE when nothing is confirmed there, or nothing
+ * that this makes normal, with what to do instead; EK_ELIMIT with too many: nothing has changed
+ * then. EK_ENOMEM: it may be done, and not all is told. */
+int ek_guard_accept(struct ek_guard *g, const char *feature, const char *segment, const char *value,
+                    const char *author, const char *reason, uint64_t *version, struct ek_error *e);
+/* Takes an accept back: what it made normal is found again. */
+int ek_guard_revert(struct ek_guard *g, uint64_t version, const char *author, const char *reason,
+                    struct ek_error *e);
+
 /* All that the guard has seen, as records of at most 260 KiB (docs/format/state.md), and behind
  * them their head, which makes a base of them. What has not changed since the last base is left
  * out, unless `whole`; the first base of a guard is whole. `note` (at most 64 KiB) is kept in the

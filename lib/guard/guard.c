@@ -5,6 +5,7 @@
 #include "guard/drift_event.h"
 #include "guard/event.h"
 #include "guard/fleet_news.h"
+#include "guard/guard_accept.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_items.h"
@@ -29,6 +30,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     if (!rc)
         rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
                             ek_detector_registry(g->detector), e);
+    if (!rc)
+        ek_traffic_rebase(g->traffic, ek_detector_rebases(g->detector));
     if (!rc)
         rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
     if (!rc && ek_codec_layout(assets->codec) == EK_LAYOUT_ITEM)
@@ -193,10 +196,9 @@ static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query
 }
 
 /* In a fleet it is the decider who acts. */
-static int take_findings(struct ek_guard *g)
+int ek_guard_take_findings(struct ek_guard *g, uint64_t query)
 {
     struct ek_finding f;
-    uint64_t query = ek_detector_queries(g->detector) - 1;
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
         ek_open_findings_take(&g->open, &f);
@@ -223,6 +225,7 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
     struct ek_plan_list list = {cells, count, 0, ek_scorer_sees_sources(c->scorer, &c->query)};
     ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
     ek_context_note_repairs(c, plan);
+    ek_guard_treat_accepted(g, c, cells, count);
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)
@@ -246,7 +249,8 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16
         return EK_OK;
     int rc = ek_context_room(c, e);
     if (!rc)
-        rc = ek_scorer_score(c->scorer, &c->query, NULL, c->scores, e);
+        rc = ek_scorer_score(c->scorer, &c->query, ek_guard_untreated(g, c, cells, count),
+                             c->scores, e);
     if (!rc)
         rc = ek_agreement_watch_list(g->agreement, &c->query, c->scores, query, &changed, e);
     if (!rc && changed && tell_drift(g, query))
@@ -259,7 +263,7 @@ static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, s
 {
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
-    if (take_findings(g))
+    if (ek_guard_take_findings(g, ek_detector_queries(g->detector) - 1))
         return out_of_memory(e);
     ek_guard_treat(g, c, ek_guard_plan_at(g, time_ms), cells, count);
     return watch_agreement(g, c, cells, count, e);

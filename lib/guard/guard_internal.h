@@ -56,6 +56,9 @@ struct ek_guard {
 int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
 /* The same of the plan; query: the first that is scored under it. */
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
+/* What the detector tells: what is done about it, and told; query: the first that is scored under
+ * what the plan is then. EK_ENOMEM. */
+int ek_guard_take_findings(struct ek_guard *g, uint64_t query);
 /* A list, or an item of one, has come: its time, and now by the caller when it was read. */
 void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms);
 /* What is kept by the cells that have changed hands is another value's: to be called whenever some

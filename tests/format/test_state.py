@@ -1,5 +1,6 @@
 """The second reader of states against the golden file, which the unit tests hold the library to."""
 import json
+import math
 import os
 import random
 import unittest
@@ -10,7 +11,8 @@ import read_state
 from read_snapshot import Damaged
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
-GOLDEN, ITEMS = os.path.join(FOLDER, "state-1.ekc"), os.path.join(FOLDER, "state-items-1.ekc")
+GOLDEN, ITEMS, ACCEPTS = (os.path.join(FOLDER, name)
+                          for name in ("state-1.ekc", "state-items-1.ekc", "state-accepts-1.ekc"))
 FAULTS = (Damaged, read_capture.Damaged, read_sketch.Damaged, UnicodeDecodeError, ValueError)
 
 
@@ -83,6 +85,36 @@ class State(unittest.TestCase):
             damaged[28 + (len(value) - 28) // 2] ^= 1
             with self.assertRaises(FAULTS):
                 read_state.read(join(rest[:i] + [(key, bytes(damaged))] + rest[i:]))
+
+
+class StateWithAccept(unittest.TestCase):
+    """The same 150 lists, and then the price in cents of arm B was accepted."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(ACCEPTS, "rb") as file:
+            cls.read = read_state.read(file.read())
+        with open(GOLDEN, "rb") as file:
+            cls.before = read_state.read(file.read())
+
+    def test_it_says_what_is_normal_where_and_since_when(self):
+        (one,) = self.read["accepts"]["accepts"]
+        self.assertEqual((self.read["accepts"]["version"], one["version"], one["feature"]), (1, 1, 0))
+        self.assertEqual(self.read["cells"]["cells"][one["cell"]], {"dimension": "arm", "value": "B"})
+        self.assertAlmostEqual(math.exp(one["shift_ln"]), 100, delta=10)
+        self.assertIn(one["row"], range(58, 64))
+        self.assertIsNone(self.before["accepts"])
+
+    def test_change_and_route_have_ended(self):
+        self.assertEqual((self.read["changes"]["EPIS"]["open"], self.read["plan"]["entries"]), ([], []))
+        self.assertEqual(self.read["guard"]["events"][-1]["what"], "accept")
+
+    def test_rows_of_its_lists_are_lower_by_it(self):
+        (one,) = self.read["accepts"]["accepts"]
+        for n, (before, after) in enumerate(zip(self.before["rows"], self.read["rows"])):
+            lowered = n >= one["row"] and one["cell"] in before["cells"]
+            was, now = before["records"][0][0], after["records"][0][0]
+            self.assertAlmostEqual(was - now, one["shift_ln"] if lowered else 0, delta=1e-5)
 
 
 class StateOfItems(unittest.TestCase):
