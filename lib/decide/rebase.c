@@ -85,7 +85,7 @@ static void one_snap(struct ek_rebase *one, struct ek_snap *s, int features, int
     ek_snap_f64(s, &one->shift_ln);
     ek_snap_u64(s, &one->version);
     ek_snap_u64(s, &one->row);
-    ek_snap_require(s, isfinite(one->shift_ln));
+    ek_snap_require(s, fabs(one->shift_ln) <= EK_REBASE_MOST_LN);
 }
 
 void ek_rebases_snap(struct ek_rebases *r, struct ek_snap *s, int features, int cells)

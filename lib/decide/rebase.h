@@ -4,7 +4,7 @@
  * it is normal for that list in every cell it has. Each accept is an entry of its own, so that any
  * of them can be taken back; several of one place add up. Entries are applied one after the other,
  * in the order of their versions, to a list as to the rows that are remembered, so that both come
- * to the same bits. Versions rise with each change and never come again. Shifts are finite. The
+ * to the same bits. Versions rise with each change and never come again. The
  * cells are held by whoever has it. Value type; starts as {0}. No failure but those named.
  */
 #ifndef EK_DECIDE_REBASE_H
@@ -15,6 +15,8 @@
 #include "decide/list_reader.h"
 
 enum { EK_REBASES_MAX = 256 };
+/* No shift is larger: a float's range spans less. */
+#define EK_REBASE_MOST_LN 200.0
 
 struct ek_rebase {
     int feature, cell; /* item feature and cell numbers */

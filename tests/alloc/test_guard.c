@@ -144,11 +144,16 @@ static int guard_stream(struct ek_error *e)
 {
     struct ek_guard *g;
     int routed = 0;
+    uint64_t version;
     int rc = ek_guard_new(&g, assets, e);
     if (rc)
         return rc;
     for (int i = 0; i < LISTS && !rc; i++)
         rc = guard_one(g, &message[i], &routed, e);
+    if (!rc)
+        rc = ek_guard_accept(g, "price", NULL, NULL, "ana", "meant", &version, e);
+    if (!rc)
+        rc = ek_guard_revert(g, version, "ana", "not meant", e);
     ek_guard_free(g);
     if (!rc && !routed)
         return ek_fail(e, EK_ESTATE, "nothing was routed, so routing was not tried");

@@ -71,6 +71,24 @@ static int merge(struct ek_error *e)
     return rc;
 }
 
+/* Of what was accepted on one side, into a guard that knows no segment yet. */
+static int merge_accepted(struct ek_error *e)
+{
+    struct ek_guard *a, *b = NULL;
+    uint64_t version;
+    int rc = ek_guard_new(&a, &assets, e);
+    if (rc)
+        return rc;
+    rc = load(&b, e);
+    if (!rc)
+        rc = ek_guard_accept(b, "price", NULL, NULL, NULL, NULL, &version, e);
+    if (!rc)
+        rc = ek_guard_merge(a, b, e);
+    ek_guard_free(a);
+    ek_guard_free(b);
+    return rc;
+}
+
 static void cents(struct shop *s, struct ek_query *q)
 {
     for (int i = 0; s->number > FAULT_FROM && i < q->items; i++)
@@ -141,9 +159,18 @@ START_TEST(joining_without_memory_leaves_nothing)
 }
 END_TEST
 
+START_TEST(joining_accepts_without_memory_leaves_nothing)
+{
+    set_up();
+    ek_sweep(merge_accepted);
+    tear_down();
+}
+END_TEST
+
 Suite *suite_state(void)
 {
     return ek_suite("state without memory", gathering_without_memory_leaves_nothing,
                     loading_without_memory_leaves_nothing, saving_without_memory_leaves_nothing,
-                    joining_without_memory_leaves_nothing);
+                    joining_without_memory_leaves_nothing,
+                    joining_accepts_without_memory_leaves_nothing);
 }

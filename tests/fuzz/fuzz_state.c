@@ -2,7 +2,8 @@
  *
  * The input says what is changed: edits of 8 bytes, record (2), place (2), width (1) and value (3).
  * Hashes are made to fit afterwards, so that what is behind them is looked at; the first byte says
- * whether they are (1), and whether the state is one of lists that come item by item (2). */
+ * whether they are (1), whether the state is one of lists that come item by item (2), and whether
+ * one of lists of which something was accepted (4). */
 #include "base/hash.h"
 #include "guard/guard_internal.h"
 #include "guard/state_head.h"
@@ -11,12 +12,12 @@
 
 enum { LISTS = 60, TRAINING = 400, USED = 8, EDIT = 8, HASH = 8 };
 
-/* Guards of lists, and of items. */
+/* Guards of lists, of items, and of lists whose price was accepted. */
 static struct world {
     struct ek_assets assets;
     struct state_store own;
-    bool items;
-} worlds[2];
+    bool items, accepts;
+} worlds[3];
 static struct ek_assets assets;
 
 static int encode(const struct world *w, const struct ek_query *q, int i, struct ek_buf *out)
@@ -60,17 +61,22 @@ static void set_up(void)
                                "segments: [arm, market]\n"
                                "windows: {length: 20s, kept: 2, cells: 4}\n";
     state_assets_open(&assets, text, TRAINING);
-    for (int i = 0; i < 2; i++) {
-        const struct ek_mapping mapping = {.layout = i ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST};
+    for (int i = 0; i < 3; i++) {
+        const struct ek_mapping mapping = {.layout = i == 1 ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST};
         struct world *w = &worlds[i];
         struct ek_guard *g;
-        w->items = i;
+        uint64_t version;
+        w->items = i == 1;
+        w->accepts = i == 2;
         w->assets = assets;
         w->assets.assembly.queries = 50;
         ek_fuzz_require(!ek_codec_new(&w->assets.codec, assets.manifest, &mapping, NULL, NULL) &&
                             !ek_guard_new(&g, &w->assets, NULL),
                         "no guard");
         observe(w, g, 5, LISTS);
+        ek_fuzz_require(!w->accepts ||
+                            !ek_guard_accept(g, "price", NULL, NULL, NULL, NULL, &version, NULL),
+                        "nothing to accept");
         ek_fuzz_require(!ek_guard_save(g, 0, "note", 4, state_put, &w->own, NULL), "no state");
         ek_guard_free(g);
     }
@@ -98,6 +104,8 @@ static void try(const struct world *w, struct state_store *s)
         ek_fuzz_require(!g && e.message[0] && ek_state_fit_name(fit), "refused without a word");
     } else {
         observe(w, g, 9, USED);
+        if (w->accepts && ek_guard_revert(g, 1, NULL, NULL, &e))
+            ek_fuzz_require(e.message[0] != 0, "refused without a word");
         ek_fuzz_require(!ek_guard_save(g, 0, NULL, 0, drop, NULL, &e), e.message);
     }
     ek_guard_free(g);
@@ -173,7 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_record(data, size);
     if (!size)
         return 0;
-    struct world *w = &worlds[data[0] >> 1 & 1];
+    struct world *w = &worlds[data[0] & 4 ? 2 : data[0] >> 1 & 1];
     struct state_store *own = &w->own, *copy = calloc(1, sizeof *copy);
     struct ek_ledger index = index_of(own);
     for (int i = 0; i < own->count; i++)

@@ -2,7 +2,7 @@
 #include "tests/check.h"
 #include "tests/state_world.h"
 
-enum { TRAINING = 3000, LISTS = 3200, AGAIN = 19 };
+enum { TRAINING = 3000, LISTS = 3200, AGAIN = 19, ACCEPTED = 600, REVERTED = 780 };
 
 /* A guard that runs through, and one that is stopped and loaded over and over. */
 struct pair {
@@ -157,6 +157,24 @@ static void disturb(struct shop *s, struct ek_query *q)
     }
 }
 
+/* What people say while the price of arm B is in cents. Returns what the guard says to that. */
+static int tell(struct ek_guard *g, bool accept, uint64_t *version)
+{
+    return accept ? ek_guard_accept(g, "price", "arm", "B", "ana", NULL, version, NULL)
+                  : ek_guard_revert(g, *version, NULL, NULL, NULL);
+}
+
+static void decide(struct pair *p)
+{
+    uint64_t version[2] = {1, 1};
+    bool accept = p->n == ACCEPTED;
+    if (p->n != ACCEPTED && p->n != REVERTED)
+        return;
+    ck_assert_int_eq(tell(p->through, accept, &version[0]), EK_OK);
+    ck_assert_int_eq(tell(p->stopped, accept, &version[1]), EK_OK);
+    ck_assert_uint_eq(version[0], version[1]);
+}
+
 /* Cuts come before and after events are fetched, and while time passes without lists. */
 static void run(uint64_t seed)
 {
@@ -165,6 +183,7 @@ static void run(uint64_t seed)
         if (!p->n || p->n % AGAIN)
             state_message(&p->shop, &p->assets, &p->message, disturb);
         pass(p);
+        decide(p);
         if (ek_rng_below(&p->rng, 70) == 0)
             cut(p);
         ck_same_events(p);
@@ -233,21 +252,26 @@ static void join(struct pair *p)
 
 START_TEST(joined_guards_go_on_and_can_be_saved)
 {
+    int accepts = 0;
     for (uint64_t seed = 11; seed <= 13; seed++) {
         struct pair *p = pair_of(seed);
         for (; p->n < LISTS; p->n++) {
             struct ek_guard *one = ek_rng_below(&p->rng, 3) ? p->through : p->stopped;
             const char *event;
+            uint64_t version = 1 + ek_rng_below(&p->rng, 6);
             state_message(&p->shop, &p->assets, &p->message, disturb);
             ck_assert_int_eq(ek_guard_observe(one, p->message.data, p->message.length, 0, NULL),
                              EK_OK);
             while (ek_rng_below(&p->rng, 9) && ek_guard_next_event(one, &event))
                 continue;
+            if (ek_rng_below(&p->rng, 40) == 0)
+                accepts += tell(one, ek_rng_below(&p->rng, 2), &version) == EK_OK;
             if (ek_rng_below(&p->rng, 200) == 0)
                 join(p);
         }
         pair_free(p);
     }
+    ck_assert_int_gt(accepts, 3);
 }
 END_TEST
 
