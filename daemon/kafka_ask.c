@@ -33,6 +33,12 @@ rd_kafka_resp_err_t ek_kafka_ask_topic(rd_kafka_t *client, const char *topic, in
     return err;
 }
 
+void ek_kafka_hear_leaders(rd_kafka_t *client, const char *topic, int wait_ms)
+{
+    struct ek_topic_answer ignored;
+    ek_kafka_ask_topic(client, topic, wait_ms, &ignored);
+}
+
 static bool read_property(const rd_kafka_event_t *event, const char *name, char *value, size_t size)
 {
     size_t count = 0, entries = 0;

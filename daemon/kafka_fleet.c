@@ -271,12 +271,10 @@ static void tell_heard(struct ek_fleet_link *l, enum ek_fleet_topic topic)
 static bool start(struct ek_fleet_link *l)
 {
     int64_t low = 0, high = 0;
-    struct ek_topic_answer answer;
     rd_kafka_resp_err_t err = rd_kafka_query_watermark_offsets(l->reader, l->config->fleet_topic, 0,
                                                                &low, &high, WATERMARK_MS);
     if (err) {
-        /* the client asks the same broker again unless it hears who leads the partition now */
-        ek_kafka_ask_topic(l->reader, l->config->fleet_topic, WATERMARK_MS, &answer);
+        ek_kafka_hear_leaders(l->reader, l->config->fleet_topic, WATERMARK_MS);
         tell_silent(l, EK_TOPIC_PLAN, err, NULL);
         return false;
     }

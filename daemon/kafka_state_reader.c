@@ -109,13 +109,11 @@ static void pause_for(struct ek_state_reader *r, int ms)
         rd_kafka_message_destroy(m);
 }
 
-/* Before a question is asked again. librdkafka 2.0.2 puts it to whoever led the partition when it
- * heard last, so it is made to hear who does now. */
+/* Before a question is asked again. */
 static void prepare_another(struct ek_state_reader *r, const char *topic)
 {
-    struct ek_topic_answer answer;
     pause_for(r, LATER_MS);
-    ek_kafka_ask_topic(r->client, topic, ASK_MS, &answer);
+    ek_kafka_hear_leaders(r->client, topic, ASK_MS);
 }
 
 /* The state topic's partitions of the jobs that are not done, with the earliest time of each. */
