@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
-#include "daemon/cli.h"
 #include "daemon/kafka_ask.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_topics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 
 enum {
     PLAN_TAIL = 1000, /* of the log: the newest record says all, those before which of two counts */
-    TOPIC_WAIT_MS = 15000,
     WATERMARK_MS = 500,
     PROPERTY_MS = 5000,
     RETENTION_HOURS_MAX = 24,
@@ -166,12 +165,7 @@ static const char *remedy(enum ek_fleet_topic topic)
 
 static int missing(struct ek_fleet_link *l, enum ek_fleet_topic topic, struct ek_error *e)
 {
-    int64_t now = ek_now_ms();
-    if (!l->missing_since_ms) {
-        l->missing_since_ms = now;
-        ek_log_write(l->log, EK_LOG_WARN, "topic_missing", "topic=%s", name_of(l, topic));
-    }
-    if (now - l->missing_since_ms < TOPIC_WAIT_MS)
+    if (ek_topic_may_come(&l->missing_since_ms, name_of(l, topic), l->log))
         return EK_OK;
     return ek_fail_fatal(e, EK_ESTATE,
                          "topic '%s' of the fleet is not there: create it with %s, or correct "

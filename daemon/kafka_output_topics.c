@@ -4,8 +4,7 @@
 #include "daemon/cli.h"
 #include "daemon/kafka_ask.h"
 #include "daemon/kafka_state_topic.h"
-
-enum { TOPIC_WAIT_MS = 15000 };
+#include "daemon/kafka_topics.h"
 
 /* Number of partitions as the broker tells; 0 when it does not know the topic, -1 without an
  * answer. */
@@ -23,15 +22,9 @@ static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
     return refused || err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? -1 : answer.partitions;
 }
 
-/* A topic that was just made is not known to all brokers at once. */
 static bool may_still_come(struct ek_output *o, const char *name)
 {
-    int64_t now = ek_now_ms();
-    if (!o->missing_since_ms) {
-        o->missing_since_ms = now;
-        ek_log_write(o->watch.log, EK_LOG_WARN, "topic_missing", "topic=%s", name);
-    }
-    return now - o->missing_since_ms < TOPIC_WAIT_MS;
+    return ek_topic_may_come(&o->missing_since_ms, name, o->watch.log);
 }
 
 static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
@@ -48,7 +41,7 @@ static int still_refused(struct ek_output *o, struct ek_error *e)
     struct ek_trouble_state t;
     ek_trouble_look(o->watch.trouble, &t);
     if ((t.kind != EK_TROUBLE_CREDENTIALS && t.kind != EK_TROUBLE_TLS) || t.ever_heard ||
-        ek_now_ms() - t.since_ms < TOPIC_WAIT_MS)
+        ek_now_ms() - t.since_ms < EK_TOPIC_WAIT_MS)
         return EK_OK;
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
 }

@@ -96,3 +96,13 @@ bool ek_topics_missing(const struct ek_topics *t, size_t number)
 {
     return atomic_load(&t->places[number].missing);
 }
+
+bool ek_topic_may_come(int64_t *since_ms, const char *topic, struct ek_log *log)
+{
+    int64_t now = ek_now_ms();
+    if (!*since_ms) {
+        *since_ms = now;
+        ek_log_write(log, EK_LOG_WARN, "topic_missing", "topic=%s", topic);
+    }
+    return now - *since_ms < EK_TOPIC_WAIT_MS;
+}

@@ -1,4 +1,5 @@
-/* Which of the topics to read are not there: a subscription waits for them without a word.
+/* Which of the topics to read are not there: a subscription waits for them without a word. And for
+ * how long a start waits for one.
  *
  * Asks the brokers every few seconds until all topics were seen, and again when the client doubts
  * one. A missing topic is told in the log at once and then every ten minutes.
@@ -28,5 +29,10 @@ bool ek_topics_look(struct ek_topics *t, rd_kafka_t *client);
 void ek_topics_doubt(struct ek_topics *t);
 /* True when topic `number` was not there at the last look. */
 bool ek_topics_missing(const struct ek_topics *t, size_t number);
+
+/* At the start a topic that was just made is not known to all brokers at once. Whether one that was
+ * not there may still come; the first is told in the log. *since_ms: when that was, 0 before. */
+enum { EK_TOPIC_WAIT_MS = 15000 };
+bool ek_topic_may_come(int64_t *since_ms, const char *topic, struct ek_log *log);
 
 #endif
