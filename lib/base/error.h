@@ -5,7 +5,7 @@
  * function's comment says otherwise.
  *
  * Invariants: `message` is always terminated, lower case, without a full stop, subjects in single
- * quotes. Loops decide on `flags` only, never on codes or texts.
+ * quotes. Callers decide on `code` and `flags`, never on texts.
  * Owner: the caller, usually on the stack. A NULL error is allowed everywhere: only the code
  * counts.
  */
@@ -26,10 +26,8 @@ enum ek_code {
 };
 
 enum ek_error_flag {
-    EK_ERR_FATAL = 1,     /* the process cannot go on */
-    EK_ERR_RETRIABLE = 2, /* the same call may succeed later */
-    EK_ERR_ABORT = 4,     /* the running transaction must be aborted */
-    EK_ERR_PATH = 8,      /* the path is wrong: nothing there, no right, a folder */
+    EK_ERR_FATAL = 1, /* the process cannot go on */
+    EK_ERR_PATH = 2,  /* the path is wrong: nothing there, no right, a folder */
 };
 
 struct ek_error {
