@@ -18,7 +18,6 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
                     ek_kafka_delivery_fn *delivered, struct ek_kafka_watch *watch,
                     struct ek_error *e)
 {
-    char why[300] = "";
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     int rc = set_all(conf, brokers, settings, count, e);
     if (rc) {
@@ -28,11 +27,21 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
     ek_kafka_watch_over(watch, conf);
     if (delivered)
         rd_kafka_conf_set_dr_msg_cb(conf, delivered);
+    return ek_kafka_make(out, type, conf, EK_EIO, "kafka client", e);
+}
+
+int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf, enum ek_code code,
+                  const char *what, struct ek_error *e)
+{
+    char why[300] = "";
     *out = rd_kafka_new(type, conf, why, sizeof why);
-    if (*out)
-        return EK_OK;
-    rd_kafka_conf_destroy(conf);
-    return ek_fail(e, EK_EIO, "kafka client: %s", why);
+    if (!*out) {
+        rd_kafka_conf_destroy(conf);
+        return ek_fail(e, code, "%s: %s", what, why);
+    }
+    if (type == RD_KAFKA_CONSUMER)
+        rd_kafka_poll_set_consumer(*out);
+    return EK_OK;
 }
 
 void ek_kafka_ring_for(rd_kafka_queue_t *queue, const struct ek_bell *bell)

@@ -30,6 +30,11 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
                     ek_kafka_delivery_fn *delivered, struct ek_kafka_watch *watch,
                     struct ek_error *e);
 
+/* The client of a configuration, which is spent, also where librdkafka refuses: then `code`, and an
+ * error that begins with `what`. What comes for a consumer, rd_kafka_consumer_poll gives. */
+int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf, enum ek_code code,
+                  const char *what, struct ek_error *e);
+
 /* Whenever something comes into the queue, the bell rings. */
 void ek_kafka_ring_for(rd_kafka_queue_t *queue, const struct ek_bell *bell);
 /* Time of a message by its topic, -1 when it is not known. */

@@ -62,7 +62,6 @@ static int make_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_c
                        const struct ek_kafka_setting *own, struct ek_kafka_watch *watch,
                        struct ek_error *e)
 {
-    char why[300];
     rd_kafka_conf_t *conf;
     int rc = ek_kafka_conf_beside(&conf, c, own, e);
     if (rc)
@@ -70,11 +69,7 @@ static int make_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_c
     ek_kafka_watch_over(watch, conf);
     if (type == RD_KAFKA_PRODUCER)
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-    *out = rd_kafka_new(type, conf, why, sizeof why);
-    if (*out)
-        return EK_OK;
-    rd_kafka_conf_destroy(conf);
-    return ek_fail(e, EK_ECONFIG, "kafka client of the fleet: %s", why);
+    return ek_kafka_make(out, type, conf, EK_ECONFIG, "kafka client of the fleet", e);
 }
 
 /* The group is there for its rights only: nothing is joined or committed. */
@@ -90,10 +85,8 @@ static int make_reader(struct ek_fleet_link *l, struct ek_error *e)
                                            {"max.partition.fetch.bytes", "8388608"},
                                            {NULL, NULL}};
     int rc = make_client(&l->reader, RD_KAFKA_CONSUMER, l->config, own, &l->reading, e);
-    if (!rc) {
-        rd_kafka_poll_set_consumer(l->reader);
+    if (!rc)
         l->records = rd_kafka_queue_get_consumer(l->reader);
-    }
     return rc;
 }
 

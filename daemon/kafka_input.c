@@ -27,7 +27,6 @@ static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf
 
 static int make_client(struct ek_input *in, struct ek_error *e)
 {
-    char why[300];
     rd_kafka_conf_t *conf;
     int rc = ek_kafka_conf_consumer(&conf, in->config, e);
     if (rc)
@@ -36,13 +35,7 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     ek_kafka_watch_over(&in->watch, conf);
     rd_kafka_conf_set_rebalance_cb(conf, ek_input_on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
-    in->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
-    if (!in->client) {
-        rd_kafka_conf_destroy(conf);
-        return ek_fail(e, EK_ECONFIG, "kafka consumer: %s", why);
-    }
-    rd_kafka_poll_set_consumer(in->client);
-    return EK_OK;
+    return ek_kafka_make(&in->client, RD_KAFKA_CONSUMER, conf, EK_ECONFIG, "kafka consumer", e);
 }
 
 static int make_readers(struct ek_input *in, struct ek_error *e)

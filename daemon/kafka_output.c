@@ -166,7 +166,6 @@ static int bound_batches(struct ek_output *o, rd_kafka_conf_t *conf, struct ek_e
 
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e)
 {
-    char why[300];
     rd_kafka_conf_t *conf;
     int rc = ek_kafka_conf_producer(&conf, o->config, e);
     if (rc)
@@ -177,17 +176,17 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         rc = bound_batches(o, conf, e);
     if (!rc && o->records)
         rc = ek_kafka_conf_set(conf, "transactional.id", o->transactional_id, e);
-    if (!rc)
-        ek_kafka_watch_over(&o->watch, conf);
+    if (rc) {
+        rd_kafka_conf_destroy(conf);
+        return rc;
+    }
+    ek_kafka_watch_over(&o->watch, conf);
     if (!o->records) /* a commit says the same of all, on no thread but its own */
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-    *out = rc ? NULL : rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
-    if (*out) {
+    rc = ek_kafka_make(out, RD_KAFKA_PRODUCER, conf, EK_ECONFIG, "kafka producer", e);
+    if (!rc)
         ring_for(*out, o->bell);
-        return EK_OK;
-    }
-    rd_kafka_conf_destroy(conf);
-    return rc ? rc : ek_fail(e, EK_ECONFIG, "kafka producer: %s", why);
+    return rc;
 }
 
 static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct ek_error *e)

@@ -34,41 +34,35 @@ size_t ek_state_key(char *out, size_t size, const char *topic, int partition, co
 }
 
 /* Clients that read want a group; nothing is joined or committed. */
-static int configure(struct ek_state_reader *r, rd_kafka_conf_t **out, struct ek_error *e)
+static int make_client(struct ek_state_reader *r, struct ek_error *e)
 {
+    rd_kafka_conf_t *conf;
     const struct ek_kafka_setting own[] = {
         {"group.id", r->config->group},           {"enable.auto.commit", "false"},
         {"max.partition.fetch.bytes", "8388608"}, {"queued.max.messages.kbytes", "65536"},
         {"auto.offset.reset", "earliest"},        {"enable.partition.eof", "true"},
         {"fetch.error.backoff.ms", "50"},         {NULL, NULL}};
-    int rc = ek_kafka_conf_beside(out, r->config, own, e);
-    if (!rc)
-        ek_kafka_watch_over(&r->watch, *out);
-    return rc;
+    int rc = ek_kafka_conf_beside(&conf, r->config, own, e);
+    if (rc)
+        return rc;
+    ek_kafka_watch_over(&r->watch, conf);
+    return ek_kafka_make(&r->client, RD_KAFKA_CONSUMER, conf, EK_ECONFIG, "kafka state reader", e);
 }
 
 int ek_state_reader_new(struct ek_state_reader **out, const struct ek_config *config,
                         struct ek_log *log, struct ek_error *e)
 {
-    char why[300];
-    rd_kafka_conf_t *conf;
     struct ek_state_reader *r = ek_calloc(1, sizeof *r);
     if (!r)
         return ek_fail(e, EK_ENOMEM, "no memory for the reader of states");
     r->config = config;
     r->watch = (struct ek_kafka_watch){.log = log, .role = "state reader", .owner = r};
-    int rc = configure(r, &conf, e);
-    if (!rc && !(r->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why))) {
-        rd_kafka_conf_destroy(conf);
-        rc = ek_fail(e, EK_ECONFIG, "kafka state reader: %s", why);
-    }
-    if (rc) {
+    int rc = make_client(r, e);
+    if (rc)
         ek_free(r);
-        return rc;
-    }
-    rd_kafka_poll_set_consumer(r->client);
-    *out = r;
-    return EK_OK;
+    else
+        *out = r;
+    return rc;
 }
 
 void ek_state_reader_free(struct ek_state_reader *r)

@@ -126,7 +126,6 @@ static int open_tap(struct ek_tap *t, const struct ek_brokers *brokers, const ch
                              sizeof settings / sizeof *settings, NULL, &t->watch, e);
     if (rc)
         return rc;
-    rd_kafka_poll_set_consumer(t->client);
     rc = find_partitions(t, brokers->addresses, topic, wait_ms, e);
     return rc ? rc : start(t, topic, e);
 }
