@@ -90,14 +90,20 @@ static void wait_until_told(struct kept *k)
     ck_assert_msg(t.kind == EK_TROUBLE_STATE && strstr(t.text, "topic 'memory'"), "%s", t.text);
 }
 
+/* A stage waits for what one before it has learnt, since brokers have gone. */
+static void open_waiting(struct kept *k)
+{
+    open_kept(k);
+    learn(k);
+    atomic_store(&k->cut, true);
+    start_kept(k);
+    wait_until_told(k);
+}
+
 START_TEST(brokers_that_go_before_they_gave_back_the_state_are_waited_for)
 {
     struct kept k;
-    open_kept(&k);
-    learn(&k);
-    atomic_store(&k.cut, true);
-    start_kept(&k);
-    wait_until_told(&k);
+    open_waiting(&k);
     while (page_has(k.s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"))
         nanosleep(&(struct timespec){0, NAP_NS}, NULL); /* within the millisecond it was told */
     ek_mock_away(k.s.mock, false);
@@ -109,11 +115,7 @@ END_TEST
 START_TEST(a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing)
 {
     struct kept k;
-    open_kept(&k);
-    learn(&k);
-    atomic_store(&k.cut, true);
-    start_kept(&k);
-    wait_until_told(&k);
+    open_waiting(&k);
     join(&k.s);
     ck_assert(page_has(k.s.stage, "/api/v1/status", "\"gaps\":0}"));
     ek_mock_away(k.s.mock, false);
