@@ -217,10 +217,14 @@ static rd_kafka_error_t *call_abort(struct ek_txn *t)
     return rd_kafka_abort_transaction(t->tools.client, WAIT_FOR_EVER);
 }
 
-/* Who asks for an abort knows only that the client takes nothing more. Why, it says to any call
- * that does not fit, as this one while a transaction is open. */
+/* Who asks for an abort knows only that the client takes nothing more, and a commit that came in
+ * its way only that it does not fit any more. Why, the client says to any call that does not fit,
+ * as this one while a transaction is open. */
 static void ask_why(struct ek_txn *t)
 {
+    rd_kafka_resp_err_t known = ek_txn_abort_reason(t);
+    if (known && known != RD_KAFKA_RESP_ERR__STATE)
+        return;
     rd_kafka_error_t *problem = call_begin(t);
     if (problem && rd_kafka_error_txn_requires_abort(problem))
         judge(t, "transaction", problem);
@@ -230,6 +234,7 @@ static void ask_why(struct ek_txn *t)
 
 static void do_abort(struct ek_txn *t)
 {
+    ask_why(t);
     if (must(t, "abort", call_abort))
         say(t, EK_TXN_ABORTED);
 }
@@ -267,12 +272,6 @@ static void do_commit(struct ek_txn *t)
         do_abort(t);
 }
 
-static void give_up(struct ek_txn *t)
-{
-    ask_why(t);
-    do_abort(t);
-}
-
 /* After a fatal error nothing more may be called (librdkafka #4420 hangs then). */
 static enum job next_job(struct ek_txn *t)
 {
@@ -296,7 +295,7 @@ static void *run(void *context)
         else if (job == JOB_COMMIT)
             do_commit(t);
         else
-            give_up(t);
+            do_abort(t);
     }
     pthread_mutex_lock(&t->lock);
     bool open = t->state == EK_TXN_OPEN || t->state == EK_TXN_COMMITTED;
