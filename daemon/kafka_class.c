@@ -128,7 +128,8 @@ enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_whe
 enum ek_kafka_theme ek_kafka_theme(rd_kafka_resp_err_t err, const char *reason)
 {
     const struct row *row = find(err, EK_KAFKA_CLIENT);
-    if (err == RD_KAFKA_RESP_ERR__TRANSPORT && reason && strstr(reason, "SSL routines"))
+    if (err == RD_KAFKA_RESP_ERR__TRANSPORT && reason &&
+        (strstr(reason, "SSL routines") || strstr(reason, "SSL handshake failed")))
         return EK_KAFKA_TLS;
     return row ? row->theme : EK_KAFKA_ORDINARY;
 }

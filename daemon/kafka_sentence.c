@@ -19,6 +19,9 @@ static const struct {
     {64, "the broker's certificate is for another address: use a name that it has"},
 };
 
+static const char ENDS_EARLY[] = "the connection ends while it is made: the broker may not speak "
+                                 "TLS there, check the port and security.protocol";
+
 /* Of texts by OpenSSL and librdkafka. */
 static const struct {
     const char *word, *text;
@@ -37,8 +40,8 @@ static const struct {
     {"unexpected message", "the broker may not speak TLS there: check the port and "
                            "security.protocol"},
     {"packet length", "the broker does not speak TLS there: check the port and security.protocol"},
-    {"unexpected eof", "the connection ends while it is made: the broker may not speak TLS there, "
-                       "check the port and security.protocol"},
+    {"unexpected eof", ENDS_EARLY},
+    {"PLAINTEXT broker", ENDS_EARLY}, /* a guess of librdkafka 2.10 and later, for the same */
     {"verify failed", "the broker's certificate is not trusted: check ssl.ca.location"},
 };
 

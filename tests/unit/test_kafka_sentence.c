@@ -132,6 +132,17 @@ START_TEST(a_certificate_refused_after_the_handshake_is_no_broken_connection)
 }
 END_TEST
 
+/* As librdkafka says it from 2.10 on; before, it was an error of TLS. */
+START_TEST(a_connection_that_ends_in_the_handshake_is_no_broken_one)
+{
+    ck_assert_int_eq(ek_kafka_theme(RD_KAFKA_RESP_ERR__TRANSPORT,
+                                    "sasl_ssl://b:9093/bootstrap: SSL handshake failed: "
+                                    "Disconnected: connection reset by peer: connecting to a "
+                                    "PLAINTEXT broker listener?"),
+                     EK_KAFKA_TLS);
+}
+END_TEST
+
 /* A client that says only that it cannot go on knows why. */
 START_TEST(a_twin_of_a_static_member_is_named_by_what_the_two_share)
 {
@@ -210,6 +221,7 @@ Suite *suite_kafka_sentence(void)
                     a_missing_right_is_named_with_what_it_is_needed_on,
                     a_certificate_is_named_by_what_is_wrong_with_it,
                     a_certificate_refused_after_the_handshake_is_no_broken_connection,
+                    a_connection_that_ends_in_the_handshake_is_no_broken_one,
                     a_twin_of_a_static_member_is_named_by_what_the_two_share,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
                     errors_are_counted_under_what_people_can_mend,
