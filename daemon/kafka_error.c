@@ -2,7 +2,12 @@
 
 #include <string.h>
 
-enum { REASON_BYTES = 400, TEXT_BYTES = 500, PROBE_MS = 100 };
+enum {
+    REASON_BYTES = 400,
+    TEXT_BYTES = 500,
+    PROBE_MS = 100,
+    BEHIND_FETCH_MS = 700 /* fetch.wait.max.ms, which is 500, and some */
+};
 
 static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_theme theme)
 {
@@ -189,8 +194,12 @@ void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
 {
     struct ek_trouble_state state;
     const struct rd_kafka_metadata *answer;
-    if (!ek_trouble_look(w->trouble, &state) ||
-        rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS))
+    if (!ek_trouble_look(w->trouble, &state))
+        return;
+    rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS);
+    if (err == RD_KAFKA_RESP_ERR__TIMED_OUT) /* one is there, but answers a fetch first */
+        err = rd_kafka_metadata(client, 0, NULL, &answer, BEHIND_FETCH_MS);
+    if (err)
         return;
     rd_kafka_metadata_destroy(answer);
     ek_trouble_heard(w->trouble);
