@@ -270,6 +270,7 @@ def decoded(raw):
 
 class Daemon:
     """`evenkeel run` with its configuration; use as a context."""
+    LAG_SECONDS = 1.2
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
@@ -364,9 +365,16 @@ class Daemon:
         return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
 
     def wait_drained(self, seconds=60):
+        """Of all that was sent before the call: the lag that is told is of the last second, so that a lag of
+        nothing counts when it is told again after that, and nothing was read in between."""
         def look():
             self.assert_running()
-            return self.drained()
+            before = self.status()
+            if not self.drained():
+                return False
+            time.sleep(self.LAG_SECONDS)
+            after = self.status()
+            return self.drained() and all(after[k] == before.get(k) for k in ("passed", "routed", "dead_letters"))
         eventually("all came out", look, seconds)
         return self
 
