@@ -7,11 +7,12 @@
 #include "data/letor.h"
 #include "data/model.h"
 #include "data/profile.h"
-#include "data/rules.h"
+#include "data/rules_notes.h"
 #include "data/tensors.h"
 #include "data/yaml.h"
 #include "guard/assets.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,18 +214,49 @@ const struct ek_manifest *ek_checked_manifest(struct ek_checked *c)
     return c->manifest;
 }
 
-static void note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m,
-                       const struct ek_check_tests *tests)
+/* One more part of the note. */
+__attribute__((format(printf, 2, 3))) static void add_note(struct ek_checked *c, const char *format,
+                                                           ...)
 {
-    const char *not_held = m ? "" : "names of features not checked, there is no manifest";
-    char ran[100] = "";
+    va_list args;
+    size_t used = strlen(c->note);
+    if (used)
+        used += (size_t)snprintf(c->note + used, sizeof c->note - used, "; ");
+    va_start(args, format);
+    if (used < sizeof c->note)
+        vsnprintf(c->note + used, sizeof c->note - used, format, args);
+    va_end(args);
+}
+
+/* The first with its place, and how many more there are. */
+static void note_first(struct ek_checked *c, const struct ek_error_list *notes)
+{
+    char text[300];
+    if (!notes->count)
+        return;
+    ek_error_text(&notes->errors[0], text, sizeof text);
+    if (notes->count > 1)
+        add_note(c, "%s, and %zu more", text, notes->count - 1);
+    else
+        add_note(c, "%s", text);
+}
+
+static int note_rules(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m,
+                      const struct ek_check_tests *tests, int64_t now_ms)
+{
+    struct ek_error_list notes;
+    ek_error_list_init(&notes);
+    int rc = ek_rules_notes(r, c->tree, now_ms, &notes);
+    note_first(c, &notes);
+    ek_error_list_release(&notes);
+    if (!m)
+        add_note(c, "names of features not checked, there is no manifest");
     if (r->test_count)
-        snprintf(ran, sizeof ran, "%s%d test%s %s", m ? "" : "; ", r->test_count,
-                 r->test_count > 1 ? "s" : "",
+        add_note(c, "%d test%s %s", r->test_count, r->test_count > 1 ? "s" : "",
                  tests->off        ? "well formed, not run"
                  : tests->messages ? "passed on recorded lists"
                                    : "passed in a made-up world");
-    snprintf(c->note, sizeof c->note, "%s%s", not_held, ran);
+    return rc;
 }
 
 static int run_tests(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m,
@@ -256,7 +288,7 @@ static int refuse_later(struct ek_checked *c, const struct ek_rules *r)
 }
 
 static int check_rules(struct ek_checked *c, const struct ek_manifest *m,
-                       const struct ek_check_tests *tests, struct ek_error *e)
+                       const struct ek_check_tests *tests, int64_t now_ms, struct ek_error *e)
 {
     struct ek_rules *r = NULL;
     int rc = ek_rules_from_tree(&r, m, c->tree, &c->faults, e);
@@ -264,8 +296,8 @@ static int check_rules(struct ek_checked *c, const struct ek_manifest *m,
         ek_rules_supported(r, e);
     if (!rc)
         rc = run_tests(c, r, m, tests, e);
-    if (!rc)
-        note_rules(c, r, m, tests);
+    if (!rc && note_rules(c, r, m, tests, now_ms))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     ek_rules_free(r);
     return rc;
 }
@@ -313,27 +345,11 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
     return rc;
 }
 
-/* The first note with its place, and how many more there are. */
-static void note_config(struct ek_checked *c, const struct ek_config *config)
-{
-    char text[300];
-    const struct ek_error_list *notes = &config->notes;
-    if (!notes->count)
-        return;
-    ek_error_text(&notes->errors[0], text, sizeof text);
-    if (notes->count > 1)
-        snprintf(c->note, sizeof c->note, "%s, and %zu more", text, notes->count - 1);
-    else
-        snprintf(c->note, sizeof c->note, "%s", text);
-}
-
 static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
     struct ek_assets *assets = NULL;
-    ek_error_list_clear(&c->faults);
-    int rc = ek_config_parse_all(&config, name_of(c), (const char *)c->text.data, c->text.length,
-                                 &c->faults, e);
+    int rc = ek_config_from_tree(&config, c->tree, &c->faults, e);
     if (!rc)
         rc = ek_error_list_go_on(&c->faults, ek_config_tokens(NULL, config, e), e);
     if (!rc)
@@ -341,10 +357,10 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
     if (!rc && assets->model) {
         char advice[300];
         if (ek_model_routing_advice(assets->model, NULL, advice, sizeof advice))
-            snprintf(c->note, sizeof c->note, "'assets.model': %s", advice);
+            add_note(c, "'assets.model': %s", advice);
     }
     if (!rc)
-        note_config(c, config);
+        note_first(c, &config->notes);
     ek_assets_free(assets);
     ek_config_free(config);
     return rc;
@@ -384,14 +400,14 @@ static int check_lists(struct ek_checked *c, const struct ek_manifest *m, struct
 }
 
 static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
-                      const struct ek_check_tests *tests, struct ek_error *e)
+                      const struct ek_check_tests *tests, int64_t now_ms, struct ek_error *e)
 {
     switch (c->kind) {
     case EK_KIND_MANIFEST:
         ek_checked_manifest(c);
         return EK_OK;
     case EK_KIND_RULES:
-        return check_rules(c, m, tests, e);
+        return check_rules(c, m, tests, now_ms, e);
     case EK_KIND_UNITS:
         return check_units(c, e);
     case EK_KIND_CONFIG:
@@ -409,10 +425,10 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
 }
 
 void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
-                    const struct ek_check_tests *tests)
+                    const struct ek_check_tests *tests, int64_t now_ms)
 {
     struct ek_error e;
-    if (c->valid && check_kind(c, m, tests, &e))
+    if (c->valid && check_kind(c, m, tests, now_ms, &e))
         fail(c, &e);
     c->valid = c->valid && !c->faults.count;
 }

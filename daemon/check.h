@@ -12,6 +12,7 @@
 #include "data/yaml.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum ek_kind {
     EK_KIND_UNKNOWN, /* could not be read, or is none of the others */
@@ -35,7 +36,7 @@ struct ek_checked {
     bool manifest_read;
     bool valid;
     struct ek_error_list faults; /* at least one when not valid; by place */
-    char note[440];              /* what a reader should know although it is valid; may be empty */
+    char note[700];              /* what a reader should know although it is valid; may be empty */
 };
 
 const char *ek_kind_name(enum ek_kind kind);
@@ -53,8 +54,9 @@ const struct ek_manifest *ek_checked_manifest(struct ek_checked *c);
 void ek_checked_release(struct ek_checked *c);
 /* Reads all of it as its kind and holds it against the manifest, when there is one (NULL
  * otherwise). The tests of rules that are valid are run as `tests` says; without a manifest by the
- * features that the rules name. Leaves what is not valid as it is. */
+ * features that the rules name. now_ms: the time of day, by which pins run out. Leaves what is not
+ * valid as it is. */
 void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
-                    const struct ek_check_tests *tests);
+                    const struct ek_check_tests *tests, int64_t now_ms);
 
 #endif

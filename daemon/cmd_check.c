@@ -179,7 +179,7 @@ static bool check_files(struct check *c, struct ek_checked *files)
     if (!c->manifest_path)
         find_manifest(c, files);
     for (int i = 0; i < c->count; i++) {
-        ek_checked_run(&files[i], c->manifest, &c->tests);
+        ek_checked_run(&files[i], c->manifest, &c->tests, ek_wall_ms());
         print(c, &files[i]);
         valid = valid && files[i].valid;
     }

@@ -134,6 +134,10 @@ int ek_config_parse(struct ek_config **out, const char *name, const char *text, 
  * error, too). */
 int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
                         struct ek_error_list *faults, struct ek_error *e);
+/* The same of a text that was read already. What its reading put into `faults` counts. */
+struct ek_yaml;
+int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                        struct ek_error_list *faults, struct ek_error *e);
 
 /* Loads the assets that the configuration names, with its field names and limits. What is wrong
  * with them is EK_ECONFIG at the key that names the file. `faults` as in ek_config_parse_all. */

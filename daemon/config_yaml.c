@@ -211,8 +211,8 @@ static int read_tree(struct walk *w)
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
 }
 
-static int from_yaml(struct ek_config **out, const struct ek_yaml *yaml,
-                     struct ek_error_list *faults, struct ek_error *e)
+int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                        struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error own;
     struct walk w = {.yaml = yaml, .faults = faults, .e = e ? e : &own};
@@ -237,7 +237,7 @@ int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
     int rc = ek_yaml_load(&yaml, path, e);
     if (rc)
         return rc;
-    rc = from_yaml(out, yaml, NULL, e);
+    rc = ek_config_from_tree(out, yaml, NULL, e);
     ek_yaml_free(yaml);
     return rc;
 }
@@ -255,7 +255,7 @@ int ek_config_parse_all(struct ek_config **out, const char *name, const char *te
     int rc = ek_yaml_parse_all(&yaml, name, text, length, faults, e);
     if (rc)
         return rc;
-    rc = from_yaml(out, yaml, faults, e);
+    rc = ek_config_from_tree(out, yaml, faults, e);
     ek_yaml_free(yaml);
     return rc;
 }

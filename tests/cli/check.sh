@@ -98,6 +98,20 @@ later.yaml:6:7: pins are not available in this version"
 says 78 "$later" -m manifest.yaml later.yaml
 says 78 "$later" later.yaml
 
+# What is no fault, and hardly meant: the first, and how many more.
+cat >odd.yaml <<'END'
+defaults: {mode: enforce}
+limits: {max_routed_features: 0}
+features:
+  rating: {watch: false, mode: enforce, on: {scale: route}}
+tests:
+  - {name: none, inject: none, expect: none, queries: 1}
+END
+odd="odd.yaml:2:31: 'max_routed_features' is 0: nothing comes of 'enforce' at 1:18, and 2 more"
+says 0 "odd.yaml: rules, ok ($odd; 1 test passed in a made-up world)" -m manifest.yaml odd.yaml
+says 0 "odd.yaml: rules, ok ($odd; names of features not checked, there is no manifest; 1 test well formed, not run)" \
+	--no-tests odd.yaml
+
 # Catalogues of units: the built-in one and those that rules name, from the folder of the rules.
 cp "$tests/../rules/units.yaml" copy.yaml
 says 0 'copy.yaml: units, ok' copy.yaml
