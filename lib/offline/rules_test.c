@@ -268,6 +268,8 @@ static int run_each(const struct ek_rules *rules, const struct ek_manifest *m, c
         rc = ek_error_list_add(faults, &fault);
         if (rc == EK_ELIMIT)
             return EK_OK;
+        if (rc)
+            ek_fail(e, EK_ENOMEM, "no memory for the faults of tests");
     }
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "data/manifest.h"
 #include "data/model.h"
+#include "data/yaml.h"
 #include "offline/faults.h"
 #include "offline/hotel.h"
 
@@ -33,6 +34,22 @@ static int parse_manifest(struct ek_error *e)
 START_TEST(a_manifest_without_memory_leaves_nothing)
 {
     ek_sweep(parse_manifest);
+}
+END_TEST
+
+/* What is refused does not grow first: a node of the tree is an allocation, and there are no more
+ * of them than levels that may be. */
+START_TEST(eight_megabytes_of_brackets_are_refused_at_once)
+{
+    static char brackets[EK_YAML_BYTES_MAX];
+    struct ek_yaml *y = NULL;
+    struct ek_error e;
+    memset(brackets, '[', sizeof brackets);
+    ek_sweep_fail(0);
+    ck_assert_int_eq(ek_yaml_parse(&y, "b", brackets, sizeof brackets, &e), EK_ECONFIG);
+    ck_assert_int_eq(e.line, 1);
+    ck_assert_int_eq(e.column, EK_YAML_DEPTH_MAX + 1);
+    ck_assert_int_le(ek_sweep_calls(), 2 * EK_YAML_DEPTH_MAX);
 }
 END_TEST
 
@@ -183,6 +200,7 @@ END_TEST
 Suite *suite_files(void)
 {
     return ek_suite("files without memory", a_manifest_without_memory_leaves_nothing,
+                    eight_megabytes_of_brackets_are_refused_at_once,
                     a_model_without_memory_leaves_nothing,
                     a_packed_file_without_memory_leaves_nothing, lists_without_memory_leave_nothing,
                     the_generator_without_memory_leaves_nothing);
