@@ -1,7 +1,7 @@
 /* The state of a guard: what is written, what is refused, and what two guards make together. */
 #include "tests/check.h"
+#include "tests/state_bench.h"
 #include "tests/state_capture.h"
-#include "tests/state_world.h"
 
 #include "decide/detector_internal.h"
 #include "guard/guard_internal.h"
@@ -10,21 +10,7 @@
 #include "guard/traffic.h"
 #include "num/windows.h"
 
-enum { TRAINING = 1200, SEED = 8, FAULT_FROM = 60, CELLS_OF_A_LIST = 3 };
-
-struct bench {
-    struct ek_assets assets;
-    struct ek_guard *guard;
-    struct shop shop;
-    struct ek_buf message;
-    struct state_store store;
-};
-
-static void cents(struct shop *s, struct ek_query *q)
-{
-    for (int i = 0; s->number > FAULT_FROM && s->arm_b && i < q->items; i++)
-        q->x[2 * i] *= 100;
-}
+enum { CELLS_OF_A_LIST = 3 };
 
 /* The message at hand. */
 static void observe(const struct bench *b, struct ek_guard *g)
@@ -36,7 +22,7 @@ static void observe(const struct bench *b, struct ek_guard *g)
 static void run_guard(struct bench *b, struct ek_guard *g, int lists)
 {
     for (int i = 0; i < lists; i++) {
-        state_message(&b->shop, &b->assets, &b->message, cents);
+        bench_next(b);
         observe(b, g);
     }
 }
@@ -48,23 +34,9 @@ static void run(struct bench *b, int lists)
 
 static struct bench *bench_of(int lists)
 {
-    struct bench *b = calloc(1, sizeof *b);
-    state_assets_open(&b->assets, STATE_RULES, TRAINING);
-    ck_assert_int_eq(ek_guard_new(&b->guard, &b->assets, NULL), EK_OK);
-    shop_open(&b->shop, SEED, STATE_MARKETS);
-    ek_buf_init(&b->message, 0);
+    struct bench *b = bench_new();
     run(b, lists);
     return b;
-}
-
-static void bench_free(struct bench *b)
-{
-    ek_guard_free(b->guard);
-    shop_close(&b->shop);
-    ek_buf_release(&b->message);
-    state_clear(&b->store);
-    ek_assets_release(&b->assets);
-    free(b);
 }
 
 /* Puts and deletes of the store are those of this base. */

@@ -1,26 +1,12 @@
 /* What was accepted in the state of a guard, and where two guards become one. */
 #include "tests/check.h"
+#include "tests/state_bench.h"
 #include "tests/state_capture.h"
-#include "tests/state_world.h"
 
 #include "decide/detector_internal.h"
 #include "guard/guard_internal.h"
 
-enum { TRAINING = 1200, SEED = 8, FAULT_FROM = 60, FOUND = 400, PRICE = 0 };
-
-struct bench {
-    struct ek_assets assets;
-    struct ek_guard *guard;
-    struct shop shop;
-    struct ek_buf message;
-    struct state_store store;
-};
-
-static void cents(struct shop *s, struct ek_query *q)
-{
-    for (int i = 0; s->number > FAULT_FROM && s->arm_b && i < q->items; i++)
-        q->x[2 * i] *= 100;
-}
+enum { FOUND = 400, PRICE = 0 };
 
 /* Lists of which arm B has prices in cents. Returns how many changes were suspected of the price.
  */
@@ -29,7 +15,7 @@ static int run(struct bench *b, struct ek_guard *g, int lists)
     const char *event;
     int suspected = 0;
     for (int i = 0; i < lists; i++) {
-        state_message(&b->shop, &b->assets, &b->message, cents);
+        bench_next(b);
         must(ek_guard_observe(g, b->message.data, b->message.length, 0, NULL));
         while (ek_guard_next_event(g, &event))
             suspected += strstr(event, "\"state\":\"suspected\"") && strstr(event, "\"price\"");
@@ -39,23 +25,9 @@ static int run(struct bench *b, struct ek_guard *g, int lists)
 
 static struct bench *bench_of(int lists)
 {
-    struct bench *b = calloc(1, sizeof *b);
-    state_assets_open(&b->assets, STATE_RULES, TRAINING);
-    must(ek_guard_new(&b->guard, &b->assets, NULL));
-    shop_open(&b->shop, SEED, STATE_MARKETS);
-    ek_buf_init(&b->message, 0);
+    struct bench *b = bench_new();
     run(b, b->guard, lists);
     return b;
-}
-
-static void bench_free(struct bench *b)
-{
-    ek_guard_free(b->guard);
-    shop_close(&b->shop);
-    ek_buf_release(&b->message);
-    state_clear(&b->store);
-    ek_assets_release(&b->assets);
-    free(b);
 }
 
 static uint64_t accept(struct ek_guard *g)
