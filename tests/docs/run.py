@@ -7,6 +7,8 @@
   ```sh broker=a,b     needs a Kafka broker with these topics, which stands in for localhost:9092;
                        skipped visibly without one. What serves on 127.0.0.1:9464 must become
                        ready, is then sent SIGTERM, and must end with 0
+  ```text output       is what the block of commands before it prints; numbers may be off by a
+                       tenth, for another processor adds up in another order
   ```yaml rules.yaml   is written to that file and must pass `evenkeel check`
   ```c client.c        any other language with a file name: is written
 
@@ -14,6 +16,7 @@ Of a block that only calls make the targets must be in `make help`; it is not ru
 itself. Other blocks are for the eye. Links between documents must lead somewhere.
 """
 import argparse
+import itertools
 import os
 import re
 import signal
@@ -28,6 +31,7 @@ sys.dont_write_bytecode = True
 from broker import Broker, free_port  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NEAR = 0.1
 _FENCE = re.compile(r"^```([^\n`]+)\n(.*?)^```$", re.M | re.S)
 BLOCK_SECONDS, SERVE_SECONDS = 600, 20
 
@@ -53,11 +57,29 @@ def documents():
 
 def run_shell(script, folder, env, expected=0):
     result = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, check=False,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             timeout=BLOCK_SECONDS)
+    told = result.stdout.decode(errors="replace")
     if result.returncode != expected:
         raise Outcome(f"status {result.returncode}, wanted {expected}:\n" +
-                      result.stdout.decode(errors="replace")[-3000:])
+                      (told + result.stderr.decode(errors="replace"))[-3000:])
+    return told
+
+
+def same_word(shown, came):
+    try:
+        a, b = (float(word.rstrip(",;:")) for word in (shown, came))
+    except ValueError:
+        return shown == came
+    return abs(a - b) <= NEAR * abs(a)
+
+
+def compare_output(shown, came):
+    """Of a block and of its commands, line by line."""
+    for line, other in itertools.zip_longest(shown.splitlines(), came.splitlines(), fillvalue=""):
+        words, others = line.split(), other.split()
+        if len(words) != len(others) or not all(map(same_word, words, others)):
+            raise Outcome(f"the output has another line:\n{other}\ninstead of\n{line}")
 
 
 def is_ready(port):
@@ -119,19 +141,19 @@ def topics_of(words):
 
 
 def run_sh(words, text, folder, env, broker):
-    """Returns False when skipped."""
+    """What it printed, as far as that is known; None when skipped."""
     topics = topics_of(words)
     if all(re.match(r"(make\b|git clone\b|cd \w+$|#|$)", line) for line in text.splitlines()):
         ask_make("\n".join(line for line in text.splitlines() if line.startswith("make")))
     elif not has_modules(words, env) or topics and not broker.available():
-        return False
+        return None
     elif topics:
         broker.start()
         broker.make_topics(topics[0])
         serve_shell(text, folder, env, broker)
     else:
-        run_shell(text, folder, env, *[int(w.split("=")[1]) for w in words if w.startswith("status=")])
-    return True
+        return run_shell(text, folder, env, *[int(w.split("=")[1]) for w in words if w.startswith("status=")])
+    return ""
 
 
 def write_file(language, name, text, folder, env):
@@ -170,26 +192,38 @@ def check_links(name, counts):
         print(f"FAILED {name}: leads nowhere: {', '.join(broken)}", flush=True)
 
 
+def run_block(block, before, folder, env, broker):
+    """What it printed, as far as that is known; None when skipped. before: that of the block before it."""
+    _, language, words, text = block
+    if language == "sh":
+        return run_sh(words, text, folder, env, broker)
+    if words != ["output"]:
+        write_file(language, words[0], text, folder, env)
+        return ""
+    if before is not None:
+        compare_output(text, before)
+    return before
+
+
 def run_document(name, env, broker):
     """Passed, failed, skipped. After a failure the rest of the document is not tried."""
-    counts = [0, 0, 0]
+    counts, told = [0, 0, 0], None
     check_links(name, counts)
     with tempfile.TemporaryDirectory() as folder:
         env = {**env, "HOME": folder}
-        for line, language, words, text in blocks(os.path.join(TOP, name)):
-            if language != "sh" and not (words and "." in words[0]):
+        for block in blocks(os.path.join(TOP, name)):
+            line, language, words, _ = block
+            if language != "sh" and not (words and ("." in words[0] or words == ["output"])):
                 continue
             started = time.monotonic()
             try:
-                done = language != "sh" or run_sh(words, text, folder, env, broker)
-                if language != "sh":
-                    write_file(language, words[0], text, folder, env)
+                told = run_block(block, told, folder, env, broker)
             except (Outcome, subprocess.SubprocessError) as fault:
                 print(f"FAILED {name}:{line}: {fault}", flush=True)
                 counts[1] += 1
                 break
-            counts[0 if done else 2] += 1
-            print(f"{'ok' if done else 'skip':6} {name}:{line} {time.monotonic() - started:.1f} s", flush=True)
+            counts[2 if told is None else 0] += 1
+            print(f"{'skip' if told is None else 'ok':6} {name}:{line} {time.monotonic() - started:.1f} s", flush=True)
     return counts
 
 
