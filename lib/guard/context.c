@@ -95,14 +95,19 @@ void ek_context_free(struct ek_context *c)
 }
 
 /* Of an entry beyond EK_ROUTING_ENTRIES nobody knows what would undo its fault. */
-void ek_context_note_repairs(struct ek_context *c, const struct ek_plan *plan)
+void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
 {
     const struct ek_manifest *m = c->assets->manifest;
+    _Static_assert(EK_ROUTING_ENTRIES <= 32, "a bit for each");
+    c->acting = 0;
     for (int k = 0; k < m->routable_count && c->routing.wanted; k++)
         c->repair[k] = (struct ek_repair){NAN, -1};
     for (int i = 0; i < c->routing.entries; i++) {
         const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
-        c->repair[m->routable_of_item[entry->feature]] = entry->repair;
+        int k = m->routable_of_item[entry->feature];
+        c->repair[k] = entry->repair;
+        if (c->routing.acts[k].action != EK_ACT_NONE)
+            c->acting |= (uint32_t)1 << i;
     }
 }
 

@@ -29,6 +29,7 @@ struct ek_context {
     struct ek_scorer *own_scorer;
     struct ek_plan_routing routing; /* what the plan has for this list; the arrays are its own */
     struct ek_repair *repair;       /* [K] of what is in routing.would */
+    uint32_t acting;                /* of routing.entry those that act, as bits */
     uint64_t plan_version;
     double *scores;
     size_t score_capacity;
@@ -45,8 +46,9 @@ int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
  * a time, and share what is only used meanwhile. */
 int ek_context_new_beside(struct ek_context **out, const struct ek_context *with,
                           struct ek_error *e);
-/* Notes what would undo the faults that its routing, by this plan, is there for. */
-void ek_context_note_repairs(struct ek_context *c, const struct ek_plan *plan);
+/* Notes of its routing, by this plan, which entries act, and what would undo the faults that they
+ * are there for. */
+void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
 /* Room for a score of each item of the list. EK_ENOMEM. */
 int ek_context_room(struct ek_context *c, struct ek_error *e);
 

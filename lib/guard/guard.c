@@ -9,6 +9,7 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_items.h"
+#include "guard/trial_sums.h"
 
 #include <stdbool.h>
 
@@ -38,6 +39,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
         rc = ek_guard_items_new(g, e);
     if (!rc && assets->model && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
+    if (!rc)
+        rc = ek_trials_new(&g->trials, e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
         rc = out_of_memory(e);
     if (rc) {
@@ -60,6 +63,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_fleet_news_free(g->news);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
+    ek_trials_free(g->trials);
     ek_guard_items_free(g);
     ek_context_free(g->own);
     ek_buf_release(&g->event);
@@ -224,7 +228,7 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
         return;
     struct ek_plan_list list = {cells, count, 0, ek_scorer_sees_sources(c->scorer, &c->query)};
     ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
-    ek_context_note_repairs(c, plan);
+    ek_context_note_entries(c, plan);
     ek_guard_treat_accepted(g, c, cells, count);
 }
 

@@ -23,12 +23,14 @@ enum { EK_EVENTS_MAX = 4096, EK_EVENT_BYTES_MAX = 1 << 20 };
 
 struct ek_fleet_member;
 struct ek_fleet_news;
+struct ek_trials;
 
 struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
     struct ek_traffic *traffic;
     struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
+    struct ek_trials *trials;
     struct ek_open_findings open;
     struct ek_plan plan;            /* in a fleet, that of now */
     struct ek_fleet_member *member; /* NULL: outside a fleet */

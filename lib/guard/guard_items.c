@@ -1,6 +1,7 @@
 #include "guard/guard_items.h"
 
 #include "guard/guard_internal.h"
+#include "guard/guard_trials.h"
 
 int ek_guard_items_new(struct ek_guard *g, struct ek_error *e)
 {
@@ -24,6 +25,8 @@ static int take_whole(struct ek_guard *g, struct ek_error *e)
     int rc = ek_list_reader_read(c->reader, &c->query, e);
     if (!rc)
         rc = ek_guard_take_list(g, c, c->query.time_ms, e);
+    if (!rc)
+        rc = ek_guard_try_whole(g, c, e);
     if (ek_detector_queries(g->detector) == before)
         g->adopted++; /* lost for want of memory, but a query all the same */
     return rc;

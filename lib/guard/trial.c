@@ -31,25 +31,43 @@ static bool repair(struct ek_context *c)
     return known;
 }
 
+/* Of the output, where what is tried is another order. */
+static const double *other_scores(const struct ek_context *c)
+{
+    bool part = c->routing.acted && c->routing.acted < c->routing.wanted;
+    return part && c->scored ? c->scores : NULL;
+}
+
+static void note(const struct ek_context *c, struct ek_trial *out)
+{
+    const struct ek_plan_routing *r = &c->routing;
+    out->plan = c->plan_version;
+    out->entries = r->entries;
+    out->acting = r->acted == r->wanted || c->scored ? c->acting : 0;
+    memcpy(out->entry, r->entry, (size_t)r->entries * sizeof *out->entry);
+}
+
 int ek_context_try(struct ek_context *c, bool more, double gap, struct ek_trial *out, bool *says,
                    struct ek_error *e)
 {
     const struct ek_plan_routing *r = &c->routing;
-    bool acts = r->acted == r->wanted, harm = more && !isnan(gap) && repair(c);
+    bool known = r->acted == r->wanted && c->scored, harm = more && !isnan(gap) && repair(c);
     struct ek_ways_of t = {.list = &c->query,
                            .treatment = r->would,
-                           .scores = acts && c->scored ? c->scores : NULL,
+                           .scores = known ? c->scores : NULL,
+                           .out = other_scores(c),
                            .plain = more,
                            .repaired = harm ? c->repaired : NULL,
                            .gap = gap};
     int rc = c->ways ? EK_OK : ek_both_ways_new(&c->ways, e);
     if (!rc)
         rc = ek_both_ways_try(c->ways, c->scorer, &t, &out->ways, says, e);
-    if (rc)
-        return rc;
-    out->plan = c->plan_version;
-    out->entries = r->entries;
-    out->acts = acts;
-    memcpy(out->entry, r->entry, (size_t)r->entries * sizeof *out->entry);
-    return EK_OK;
+    out->failed = rc == EK_ESTATE;
+    if (out->failed) {
+        *says = true;
+        rc = EK_OK;
+    }
+    if (!rc)
+        note(c, out);
+    return rc;
 }

@@ -3,8 +3,8 @@
  *
  * The thread that has the context tries it after its output was handed on; nothing of the output
  * changes. The context's own numbers are read and none of its texts, for the message may be gone by
- * then. What it says is given to the guard later (guard/trial_sums.h), by plan version. Which lists
- * are tried must not hang on what is in them. Threads: that of the context.
+ * then. What it says is given to the guard later (guard/guard_trials.h), by plan version. Which
+ * lists are tried must not hang on what is in them. Threads: that of the context.
  */
 #ifndef EK_GUARD_TRIAL_H
 #define EK_GUARD_TRIAL_H
@@ -19,7 +19,8 @@ struct ek_trial {
     uint64_t plan; /* version that the list was taken under */
     int entries;   /* of that plan, that treat the list or would */
     int16_t entry[EK_ROUTING_ENTRIES];
-    bool acts; /* the output has the scores of all of them */
+    uint32_t acting; /* of them that the output was scored under, as bits */
+    bool failed;     /* it cannot be scored as the plan wants: there are no ways */
     struct ek_ways ways;
 };
 
@@ -28,7 +29,7 @@ struct ek_trial {
 bool ek_context_wants_trial(const struct ek_context *c);
 /* For a list that wants one. more: plain and harm as well, two more scorings. gap: as from
  * ek_guard_gap; NaN: no harm. Nor is there any where an entry does not know what would undo its
- * fault. *says and the errors as in ek_both_ways_try; *out is meaningful when it says something. */
+ * fault. *says as in ek_both_ways_try; *out is meaningful when it says something. EK_ENOMEM. */
 int ek_context_try(struct ek_context *c, bool more, double gap, struct ek_trial *out, bool *says,
                    struct ek_error *e);
 

@@ -2,12 +2,15 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
 #include <string.h>
 
 struct ek_trials {
-    uint64_t version, late; /* version: of the plan that `one` is laid out as */
+    uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
     int count;
     struct ek_trial_sums *one;
+    struct ek_guard_load load; /* all of it */
+    struct ek_latency latency;
 };
 
 int ek_trials_new(struct ek_trials **out, struct ek_error *e)
@@ -32,12 +35,26 @@ static struct ek_trial_sums *find(const struct ek_trials *t, int feature, int ce
     return NULL;
 }
 
-static struct ek_trial_sums nothing_yet(const struct ek_plan_entry *e)
+static bool is_of(const struct ek_trial_sums *s, const struct ek_plan_entry *e)
+{
+    return s->feature == e->feature && s->cell == e->cell && s->action == e->treatment.action &&
+           s->since_ms == e->since_ms;
+}
+
+const struct ek_trial_sums *ek_trials_of(const struct ek_trials *t,
+                                         const struct ek_plan_entry *entry)
+{
+    const struct ek_trial_sums *s = find(t, entry->feature, entry->cell);
+    return s && is_of(s, entry) ? s : NULL;
+}
+
+static struct ek_trial_sums nothing_yet(const struct ek_trials *t, const struct ek_plan_entry *e)
 {
     struct ek_trial_sums s = {.feature = e->feature,
                               .cell = e->cell,
                               .action = e->treatment.action,
-                              .since_ms = e->since_ms};
+                              .since_ms = e->since_ms,
+                              .from = t->load};
     ek_mean_bets_start(&s.worse, .5);
     return s;
 }
@@ -49,11 +66,8 @@ static int lay_out(struct ek_trials *t, const struct ek_plan *plan, struct ek_er
     if (!one)
         return ek_fail(e, EK_ENOMEM, "no memory for figures of trials");
     for (int i = 0; i < plan->count; i++) {
-        const struct ek_plan_entry *entry = &plan->entry[i];
-        const struct ek_trial_sums *was = find(t, entry->feature, entry->cell);
-        bool same =
-            was && was->action == entry->treatment.action && was->since_ms == entry->since_ms;
-        one[i] = same ? *was : nothing_yet(entry);
+        const struct ek_trial_sums *was = ek_trials_of(t, &plan->entry[i]);
+        one[i] = was ? *was : nothing_yet(t, &plan->entry[i]);
     }
     ek_free(t->one);
     t->one = one;
@@ -62,13 +76,29 @@ static int lay_out(struct ek_trials *t, const struct ek_plan *plan, struct ek_er
     return EK_OK;
 }
 
-static void count(struct ek_trial_sums *s, const struct ek_trial *t)
+/* The place of an entry; NULL: the plan has none such. Of the same version its entries may stand in
+ * another order, and one that went and came again is another one. */
+static struct ek_trial_sums *place(struct ek_trials *t, const struct ek_plan *plan, int entry,
+                                   struct ek_error *e, int *rc)
+{
+    if (entry >= plan->count)
+        return NULL;
+    bool there = t->version == plan->version && entry < t->count &&
+                 is_of(&t->one[entry], &plan->entry[entry]);
+    *rc = there ? EK_OK : lay_out(t, plan, e);
+    return *rc ? NULL : &t->one[entry];
+}
+
+static void count(struct ek_trial_sums *s, const struct ek_trial *t, bool acts)
 {
     s->tried++;
     s->alone += t->entries == 1;
+    s->unscored += t->failed;
+    if (t->failed)
+        return;
     ek_rank_sums_add(&s->moved, &t->ways.moved);
-    if (t->acts)
-        ek_rank_sums_add(&s->acted, &t->ways.moved);
+    if (acts)
+        ek_rank_sums_add(&s->acted, &t->ways.out);
     if (t->ways.has_plain)
         ek_rank_sums_add(&s->plain, &t->ways.plain);
     if (t->ways.has_harm)
@@ -82,11 +112,44 @@ int ek_trials_take(struct ek_trials *t, const struct ek_plan *plan, const struct
         t->late++;
         return EK_OK;
     }
-    int rc = t->version == plan->version ? EK_OK : lay_out(t, plan, e);
-    for (int i = 0; !rc && i < trial->entries; i++)
-        if (trial->entry[i] < t->count)
-            count(&t->one[trial->entry[i]], trial);
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < trial->entries; i++) {
+        struct ek_trial_sums *s = place(t, plan, trial->entry[i], e, &rc);
+        if (s)
+            count(s, trial, trial->acting >> i & 1);
+    }
     return rc;
+}
+
+int ek_trials_take_acts(struct ek_trials *t, const struct ek_plan *plan, const struct ek_acts *acts,
+                        struct ek_error *e)
+{
+    if (!acts->lists || acts->plan != plan->version)
+        return EK_OK;
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < acts->entries; i++) {
+        struct ek_trial_sums *s = acts->acted[i] ? place(t, plan, i, e, &rc) : NULL;
+        if (s) {
+            s->acts += acts->acted[i];
+            s->failed += acts->failed[i];
+        }
+    }
+    if (!rc)
+        ek_latency_add(&t->latency, acts->latency);
+    return rc;
+}
+
+void ek_trials_take_load(struct ek_trials *t, const struct ek_guard_load *load)
+{
+    for (int i = 0; i < 2; i++) {
+        t->load.lists[i] += load->lists[i];
+        t->load.dead[i] += load->dead[i];
+    }
+}
+
+uint64_t ek_trials_turn(struct ek_trials *t)
+{
+    return t->turns++;
 }
 
 uint64_t ek_trials_late(const struct ek_trials *t)
@@ -94,17 +157,70 @@ uint64_t ek_trials_late(const struct ek_trials *t)
     return t->late;
 }
 
-const struct ek_trial_sums *ek_trials_of(const struct ek_trials *t, int feature, int cell)
-{
-    return find(t, feature, cell);
-}
-
 void ek_trials_begin(struct ek_trials *t, int feature, int cell)
 {
     struct ek_trial_sums *s = find(t, feature, cell);
+    memset(&t->latency, 0, sizeof t->latency);
     if (!s)
         return;
     struct ek_plan_entry entry = {
         .feature = feature, .cell = cell, .treatment = {s->action, 0}, .since_ms = s->since_ms};
-    *s = nothing_yet(&entry);
+    *s = nothing_yet(t, &entry);
+}
+
+/* Of the outputs since then, the share that became dead letters; NaN without any. */
+static double dead_share(const struct ek_guard_load *now, const struct ek_guard_load *from,
+                         int kind)
+{
+    uint64_t dead = now->dead[kind] - from->dead[kind];
+    uint64_t all = now->lists[kind] - from->lists[kind] + dead;
+    return all ? (double)dead / (double)all : NAN;
+}
+
+/* As many of the entry's lists as of all; outputs that are not acknowledged are no reason to take
+ * more for dead than there were. */
+static uint64_t dead_of(const struct ek_trials *t, const struct ek_trial_sums *s)
+{
+    double share = dead_share(&t->load, &s->from, 1);
+    double most = (double)(t->load.dead[1] - s->from.dead[1]);
+    return isnan(share) ? 0 : (uint64_t)fmin(share * (double)s->acts, most);
+}
+
+static const struct ek_rollout_figures NOTHING_KNOWN = {.dead_rate_elsewhere = (double)NAN,
+                                                        .rank_change_p95 = (double)NAN,
+                                                        .latency_p99_ms = (double)NAN,
+                                                        .latency_before_ms = (double)NAN};
+
+struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
+                                            const struct ek_plan_entry *entry)
+{
+    const struct ek_trial_sums *s = ek_trials_of(t, entry);
+    struct ek_rollout_figures f = NOTHING_KNOWN;
+    if (!s)
+        return f;
+    f.tried = s->acted.lists;
+    f.acted = s->acts;
+    f.failed = s->failed;
+    f.dead = dead_of(t, s);
+    f.dead_rate_elsewhere = dead_share(&t->load, &s->from, 0);
+    f.rank_change_p95 = ek_rank_sums_quantile(&s->acted, .95);
+    f.latency_p99_ms = ek_latency_p99_ms(&t->latency);
+    f.latency_before_ms = ek_latency_before_ms(&t->latency);
+    f.worse = ek_mean_bets_evidence(&s->worse);
+    return f;
+}
+
+struct ek_rollout_figures ek_trials_would_be(const struct ek_trials *t,
+                                             const struct ek_plan_entry *entry)
+{
+    const struct ek_trial_sums *s = ek_trials_of(t, entry);
+    struct ek_rollout_figures f = NOTHING_KNOWN;
+    if (!s)
+        return f;
+    f.tried = s->moved.lists;
+    f.acted = s->tried;
+    f.failed = s->unscored;
+    f.rank_change_p95 = ek_rank_sums_quantile(&s->moved, .95);
+    f.worse = ek_mean_bets_evidence(&s->worse);
+    return f;
 }

@@ -105,6 +105,9 @@ int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const str
     }
     if (!rc)
         rc = ek_rank_change_of(b->ranker, q->score, is, q->items, &made.moved, says, e);
+    made.out = made.moved;
+    if (!rc && t->out)
+        rc = ek_rank_change_of(b->ranker, q->score, t->out, q->items, &made.out, says, e);
     if (!rc && t->plain)
         rc = try_plain(b, scorer, q, &made, e);
     if (!rc && t->repaired)

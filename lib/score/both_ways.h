@@ -33,6 +33,7 @@ struct ek_ways_of { /* what is tried */
     const struct ek_query *list;
     const struct ek_treatment *treatment; /* [K] by routable number */
     const double *scores; /* [n] the model's under them, where they are known; NULL: made here */
+    const double *out;    /* [n] those the list goes out with, where they are others; else NULL */
     bool plain;           /* `plain` is asked for */
     const struct ek_treatment *repaired; /* [K]; NULL: harm is not asked for */
     double gap;                          /* of harm */
@@ -41,6 +42,7 @@ struct ek_ways_of { /* what is tried */
 struct ek_ways {
     bool has_plain, has_harm;
     struct ek_rank_change moved, plain; /* from was to is; from was to plain */
+    struct ek_rank_change out;          /* from was to `out`; the same as moved without one */
     double harm;
 };
 

@@ -52,7 +52,7 @@ static int try_all(struct ek_error *e)
     if (!rc)
         rc = ek_both_ways_new(&ways, e);
     for (int i = 0; i < LISTS && !rc; i++) {
-        const struct ek_ways_of t = {&query[i], route, NULL, true, repair, .1};
+        const struct ek_ways_of t = {&query[i], route, NULL, NULL, true, repair, .1};
         struct ek_ways out;
         bool says;
         rc = ek_both_ways_try(ways, scorer, &t, &out, &says, e);
@@ -75,7 +75,7 @@ static int sum_up(struct ek_error *e)
     if (rc)
         return rc;
     rc = ek_trials_take(trials, &plan, &trial, e);
-    const struct ek_trial_sums *s = ek_trials_of(trials, 0, 0);
+    const struct ek_trial_sums *s = ek_trials_of(trials, &plan.entry[0]);
     bool counted = s && s->tried == 1;
     ek_trials_free(trials);
     return rc || counted ? rc : ek_fail(e, EK_ESTATE, "a trial was not counted");

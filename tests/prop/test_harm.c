@@ -162,10 +162,11 @@ static struct ek_ways try(struct world *w, uint64_t i, upstream_scores *upstream
     bool says;
     spoil(q, factor);
     upstream(w);
-    ck_assert_int_eq(ek_both_ways_try(w->ways, w->of_taught,
-                                      &(struct ek_ways_of){q, route, NULL, false, repair, gap},
-                                      &ways, &says, NULL),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_both_ways_try(w->ways, w->of_taught,
+                         &(struct ek_ways_of){q, route, NULL, NULL, false, repair, gap}, &ways,
+                         &says, NULL),
+        EK_OK);
     ck_assert(says && ways.has_harm);
     return ways;
 }
@@ -185,7 +186,7 @@ static int taken_back(struct world *w, uint64_t seed, upstream_scores *upstream,
         struct ek_trial t = {.plan = plan.version, .entries = 1};
         t.ways = try(w, (uint64_t)i, upstream, factor, gap);
         ck_assert_int_eq(ek_trials_take(trials, &plan, &t, NULL), EK_OK);
-        if (ek_mean_bets_evidence(&ek_trials_of(trials, PRICE, 0)->worse) >= EK_HARM_EVIDENCE)
+        if (ek_mean_bets_evidence(&ek_trials_of(trials, &plan.entry[0])->worse) >= EK_HARM_EVIDENCE)
             at = i + 1;
     }
     ek_trials_free(trials);

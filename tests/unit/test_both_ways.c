@@ -74,7 +74,7 @@ START_TEST(figures_are_those_of_the_orders_they_are_said_to_be_of)
     for (int i = 0; i < LISTS; i++) {
         struct ek_query *q = stream_next(&s.stream);
         stream_scale(q, 0, FACTOR);
-        struct ek_ways w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, true, REPAIR, gap});
+        struct ek_ways w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, true, REPAIR, gap});
         score(&s, q, ROUTE, is);
         score(&s, q, NULL, plain);
         score(&s, q, REPAIR, repaired);
@@ -99,13 +99,14 @@ START_TEST(scores_that_are_known_are_not_made_again)
     setup(&s);
     struct ek_query *q = stream_next(&s.stream);
     score(&s, q, ROUTE, known);
-    struct ek_ways made = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, true, REPAIR, .1}),
-                   given = try(&s, &(struct ek_ways_of){q, ROUTE, known, true, REPAIR, .1});
+    struct ek_ways made = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, true, REPAIR, .1}),
+                   given = try(&s, &(struct ek_ways_of){q, ROUTE, known, NULL, true, REPAIR, .1});
     ck_assert_mem_eq(&made.moved, &given.moved, sizeof made.moved);
     ck_assert(made.harm == given.harm && made.plain.tau == given.plain.tau);
     for (int i = 0; i < q->items; i++)
         known[i] = q->score[i];
-    ck_assert(try(&s, &(struct ek_ways_of){q, ROUTE, known, false, NULL, 0}).moved.change == 0);
+    ck_assert(try(&s, &(struct ek_ways_of){q, ROUTE, known, NULL, false, NULL, 0}).moved.change ==
+              0);
     teardown(&s);
 }
 END_TEST
@@ -115,7 +116,7 @@ START_TEST(what_is_not_asked_for_is_not_there)
     struct scene s;
     setup(&s);
     struct ek_query *q = stream_next(&s.stream);
-    struct ek_ways w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, false, NULL, 0});
+    struct ek_ways w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, NULL, 0});
     ck_assert(!w.has_plain && !w.has_harm && isnan(w.harm));
     teardown(&s);
 }
@@ -128,9 +129,10 @@ START_TEST(harm_is_bounded_and_0_where_nothing_differs)
     setup(&s);
     for (int i = 0; i < LISTS; i++) {
         struct ek_query *q = stream_next(&s.stream);
-        ck_assert(fabs(try(&s, &(struct ek_ways_of){q, ROUTE, NULL, false, REPAIR, .5}).harm) <= 1);
+        ck_assert(
+            fabs(try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, REPAIR, .5}).harm) <= 1);
         score(&s, q, REPAIR, q->score);
-        ck_assert(try(&s, &(struct ek_ways_of){q, REPAIR, NULL, false, REPAIR, 0}).harm == 0);
+        ck_assert(try(&s, &(struct ek_ways_of){q, REPAIR, NULL, NULL, false, REPAIR, 0}).harm == 0);
     }
     teardown(&s);
 }
@@ -145,8 +147,8 @@ START_TEST(a_list_that_tells_no_order_says_nothing_and_is_not_scored)
     struct ek_query *q = stream_next(&s.stream);
     q->score[2] = NAN;
     ck_assert_int_eq(ek_both_ways_try(s.ways, NULL,
-                                      &(struct ek_ways_of){q, ROUTE, NULL, true, REPAIR, .1}, &w,
-                                      &says, NULL),
+                                      &(struct ek_ways_of){q, ROUTE, NULL, NULL, true, REPAIR, .1},
+                                      &w, &says, NULL),
                      EK_OK);
     ck_assert(!says && w.harm == 7);
     teardown(&s);
@@ -166,7 +168,7 @@ START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_n
     ek_scorer_free(s.scorer);
     ck_assert_int_eq(ek_scorer_new(&s.scorer, s.model, NULL), EK_OK);
     struct ek_query *q = stream_next(&s.stream);
-    w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, false, silent, .1});
+    w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, silent, .1});
     ck_assert(!w.has_harm && isnan(w.harm));
 
     for (int i = 0; i < 8; i++)
@@ -176,8 +178,8 @@ START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_n
     ek_scorer_free(s.scorer);
     ck_assert_int_eq(ek_scorer_new(&s.scorer, s.model, NULL), EK_OK);
     ck_assert_int_eq(ek_both_ways_try(s.ways, s.scorer,
-                                      &(struct ek_ways_of){q, ROUTE, NULL, false, NULL, 0}, &w,
-                                      &says, &e),
+                                      &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, NULL, 0},
+                                      &w, &says, &e),
                      EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "is not a finite number"));
     teardown(&s);

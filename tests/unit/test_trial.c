@@ -6,7 +6,7 @@
 #include "data/codec.h"
 #include "guard/assets.h"
 #include "guard/guard_internal.h"
-#include "guard/trial_sums.h"
+#include "guard/guard_trials.h"
 #include "tests/check.h"
 #include "tests/guard_model.h"
 #include "tests/stream.h"
@@ -230,7 +230,7 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
         ek_rank_change_of(ranker, s.stream.query.score, out.score, out.items, &wanted, &says, NULL),
         EK_OK);
     ck_assert_mem_eq(&t.ways.moved, &wanted, sizeof wanted);
-    ck_assert(t.acts && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
+    ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
     ck_assert_uint_eq(t.plan, s.side[0].guard->plan.version);
     ek_query_release(&out);
     ek_ranker_free(ranker);
@@ -260,7 +260,7 @@ START_TEST(in_shadow_the_bytes_stay_and_the_trial_says_what_would_be)
     for (int i = 0; i < c->query.items; i++)
         c->scores[i] = i; /* left over of another list */
     struct ek_trial shadow = try(c, true);
-    ck_assert(acting.acts && !shadow.acts && shadow.entries == 1);
+    ck_assert(acting.acting == 1 && !shadow.acting && shadow.entries == 1);
     ck_assert_mem_eq(&shadow.ways.moved, &acting.ways.moved, sizeof acting.ways.moved);
     ck_assert_mem_eq(&shadow.ways.plain, &acting.ways.plain, sizeof acting.ways.plain);
     end(&s);
@@ -344,10 +344,85 @@ START_TEST(figures_of_trials_come_to_the_entry_of_the_plan)
         ek_rank_sums_add(&sums, &t.ways.moved);
     }
     const struct ek_plan_entry *entry = &s.side[0].guard->plan.entry[0];
-    const struct ek_trial_sums *of = ek_trials_of(trials, entry->feature, entry->cell);
+    const struct ek_trial_sums *of = ek_trials_of(trials, entry);
     ck_assert(of && of->tried == 40 && of->alone == 40);
     ck_assert_mem_eq(&of->acted, &sums, sizeof sums);
     ek_trials_free(trials);
+    end(&s);
+}
+END_TEST
+
+/* The second entry of the plan is beside the first, in shadow; so is the list in both. */
+START_TEST(what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow)
+{
+    struct scene s;
+    struct ek_rank_change alone;
+    size_t length;
+    begin(&s, ROUTE);
+    route_price(&s, &s.side[0]);
+    struct ek_plan *plan = &s.side[0].guard->plan;
+    struct ek_context *c = s.side[0].context;
+    alone = try(c, false).ways.moved;
+    ck_assert(ek_plan_set(plan, 1, 0, (struct ek_treatment){EK_ACT_SILENCE, 0}, 7));
+    plan->entry[1].mode = EK_MODE_SHADOW;
+    pass(&s, &s.side[0], &length);
+    ck_assert_str_eq(ek_context_action(c), "routed");
+    struct ek_trial t = try(c, false);
+    ck_assert(t.entries == 2 && t.acting == 1);
+    ck_assert_mem_eq(&t.ways.out, &alone, sizeof alone);
+    ck_assert_mem_ne(&t.ways.moved, &alone, sizeof alone);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such)
+{
+    struct scene s;
+    struct ek_context *broken;
+    struct ek_trial t;
+    bool says;
+    begin(&s, ROUTE);
+    route_price(&s, &s.side[0]);
+    s.side[0].guard->plan.entry[0].mode = EK_MODE_SHADOW;
+    s.assets.model->weight[1][0] = INFINITY;
+    ck_assert_int_eq(ek_context_new(&broken, &s.assets, NULL), EK_OK);
+    ck_assert_int_eq(ek_context_prepare(broken, s.message.data, s.message.length, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_take(s.side[0].guard, broken, 1, NULL), EK_OK);
+    ck_assert(ek_context_wants_trial(broken));
+    ck_assert_int_eq(ek_context_try(broken, true, 0, &t, &says, NULL), EK_OK);
+    ck_assert(says && t.failed && t.entries == 1);
+    ek_context_free(broken);
+    end(&s);
+}
+END_TEST
+
+/* With and without the trials of who has one thread only, as `replay` has. */
+START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
+{
+    struct scene s;
+    struct ek_ranks_view v;
+    const char *text;
+    int at = 0, tried = 0;
+    begin(&s, ROUTE);
+    struct ek_guard *g = s.side[0].guard;
+    for (int i = 0; i < BEFORE + FAULTY; i++) {
+        struct ek_trial t;
+        size_t length;
+        bool says;
+        encode(&s, next(&s, false));
+        ck_assert_int_eq(ek_guard_observe(g, s.message.data, s.message.length, 1, NULL), EK_OK);
+        ck_assert_ptr_nonnull(ek_guard_score(g, &length, NULL));
+        ck_assert_int_eq(ek_guard_try(g, &t, &says, NULL), EK_OK);
+        tried += says;
+        while (ek_guard_next_event(g, &text))
+            continue;
+    }
+    ck_assert_int_gt(tried, 50);
+    ck_assert(ek_guard_ranks(g, &at, &v));
+    ck_assert_str_eq(v.feature, "price");
+    ck_assert(!v.dimension && v.sums->tried == (uint64_t)tried && v.figures.tried == v.sums->tried);
+    ck_assert(v.figures.acted > v.figures.tried && !v.figures.failed); /* some tell no order */
+    ck_assert(!ek_guard_ranks(g, &at, &v));
     end(&s);
 }
 END_TEST
@@ -359,5 +434,8 @@ Suite *suite_trial(void)
                     in_shadow_the_bytes_stay_and_the_trial_says_what_would_be,
                     harm_is_measured_where_it_is_known_what_undoes_the_fault,
                     lists_that_nothing_is_wanted_for_or_that_were_only_looked_at_are_not_tried,
-                    figures_of_trials_come_to_the_entry_of_the_plan);
+                    figures_of_trials_come_to_the_entry_of_the_plan,
+                    what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow,
+                    a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such,
+                    the_guard_itself_tries_the_list_it_has_scored_last);
 }

@@ -32,7 +32,8 @@ static struct ek_trial trial_of(int a, int b)
     return (struct ek_trial){.plan = plan.version,
                              .entries = 1 + (b >= 0),
                              .entry = {(int16_t)a, (int16_t)b},
-                             .ways.moved = {.8, .9, 1.5, .25}};
+                             .ways.moved = {.8, .9, 1.5, .25},
+                             .ways.out = {.8, .9, 1.5, .25}};
 }
 
 static void take(const struct ek_trial *t)
@@ -40,26 +41,40 @@ static void take(const struct ek_trial *t)
     ck_assert_int_eq(ek_trials_take(trials, &plan, t, NULL), EK_OK);
 }
 
+static const struct ek_plan_entry *entry_of(int feature, int cell)
+{
+    for (int i = 0; i < plan.count; i++)
+        if (plan.entry[i].feature == feature && plan.entry[i].cell == cell)
+            return &plan.entry[i];
+    ck_abort_msg("no such entry");
+    return NULL;
+}
+
+static const struct ek_trial_sums *sums_of(int feature, int cell)
+{
+    return ek_trials_of(trials, entry_of(feature, cell));
+}
+
 static uint64_t tried(int feature, int cell)
 {
-    const struct ek_trial_sums *s = ek_trials_of(trials, feature, cell);
+    const struct ek_trial_sums *s = sums_of(feature, cell);
     return s ? s->tried : 0;
 }
 
 START_TEST(a_trial_counts_for_each_entry_that_treats_its_list)
 {
     setup();
-    ck_assert_ptr_null(ek_trials_of(trials, 0, 0));
+    ck_assert_ptr_null(sums_of(0, 0));
     struct ek_trial t = trial_of(1, 2);
     take(&t);
     t = trial_of(2, -1);
-    t.acts = true;
+    t.acting = 1;
     t.ways.has_plain = true;
     t.ways.plain = (struct ek_rank_change){1, 1, 0, 0};
     take(&t);
     ck_assert_uint_eq(tried(0, 0), 0);
     ck_assert_uint_eq(tried(1, 0), 1);
-    const struct ek_trial_sums *s = ek_trials_of(trials, 0, 4);
+    const struct ek_trial_sums *s = sums_of(0, 4);
     ck_assert(s->tried == 2 && s->alone == 1 && s->moved.lists == 2 && s->acted.lists == 1);
     ck_assert(s->plain.lists == 1 && ek_rank_sums_mean(&s->plain).change == 0);
     ck_assert_double_eq_tol(ek_rank_sums_mean(&s->moved).change, .25, 1e-6);
@@ -78,7 +93,7 @@ START_TEST(figures_stay_with_their_entry_when_others_come_and_go)
     t = trial_of(1, -1); /* (0, 4) is entry 1 now */
     take(&t);
     ck_assert_uint_eq(tried(0, 4), 2);
-    ck_assert_uint_eq(tried(0, 0) + tried(1, 0) + tried(7, 3), 0);
+    ck_assert_uint_eq(tried(1, 0) + tried(7, 3), 0);
     teardown();
 }
 END_TEST
@@ -120,10 +135,10 @@ START_TEST(figures_begin_anew_when_they_are_told_to)
     t.ways.harm = 1;
     for (int i = 0; i < 40; i++)
         take(&t);
-    ck_assert(ek_mean_bets_evidence(&ek_trials_of(trials, 0, 0)->worse) > EK_HARM_EVIDENCE);
+    ck_assert(ek_mean_bets_evidence(&sums_of(0, 0)->worse) > EK_HARM_EVIDENCE);
     ek_trials_begin(trials, 0, 0);
     ek_trials_begin(trials, 9, 9);
-    const struct ek_trial_sums *s = ek_trials_of(trials, 0, 0);
+    const struct ek_trial_sums *s = sums_of(0, 0);
     ck_assert(!s->tried && !s->measured && ek_mean_bets_evidence(&s->worse) == 0);
     ck_assert_uint_eq(tried(0, 4), 40);
     take(&t);
@@ -147,12 +162,139 @@ START_TEST(treatments_at_the_border_are_taken_back_no_more_often_than_the_budget
         for (int i = 0; i < LENGTH && most < EK_HARM_EVIDENCE; i++) {
             t.ways.harm = ek_rng_uniform(&r) < .5 ? -1 : 1;
             take(&t);
-            most = fmax(most, ek_mean_bets_evidence(&ek_trials_of(trials, 0, 0)->worse));
+            most = fmax(most, ek_mean_bets_evidence(&sums_of(0, 0)->worse));
         }
         hit += most >= EK_HARM_EVIDENCE;
         teardown();
     }
     ck_assert_int_le(hit, (int)(STREAMS * .1 + 3 * sqrt(STREAMS * .1 * .9)));
+}
+END_TEST
+
+/* Entries of the plan as bits: those that the output was scored under. */
+START_TEST(what_acts_is_counted_apart_from_what_is_in_shadow_beside_it)
+{
+    setup();
+    struct ek_trial t = trial_of(0, 1);
+    t.acting = 2;
+    t.ways.out.change = .5;
+    take(&t);
+    ck_assert(sums_of(0, 0)->moved.lists == 1 && sums_of(0, 0)->acted.lists == 0);
+    ck_assert(sums_of(1, 0)->acted.lists == 1);
+    struct ek_rollout_figures acts = ek_trials_figures(trials, entry_of(1, 0)),
+                              shadow = ek_trials_figures(trials, entry_of(0, 0)),
+                              would = ek_trials_would_be(trials, entry_of(0, 0));
+    ck_assert(acts.tried == 1 && acts.rank_change_p95 >= .5);
+    ck_assert(shadow.tried == 0 && isnan(shadow.rank_change_p95));
+    ck_assert(would.tried == 1 && would.rank_change_p95 >= .25 && would.rank_change_p95 < .3);
+    teardown();
+}
+END_TEST
+
+START_TEST(an_entry_at_another_place_of_the_same_plan_has_its_own_figures)
+{
+    setup();
+    struct ek_trial t = trial_of(0, -1);
+    take(&t);
+    struct ek_plan_entry first = plan.entry[0];
+    plan.entry[0] = plan.entry[2];
+    plan.entry[2] = first;
+    take(&t);
+    ck_assert_uint_eq(tried(0, 4), 1);
+    ck_assert_uint_eq(tried(0, 0), 1);
+    teardown();
+}
+END_TEST
+
+static struct ek_acts some_acts(uint32_t lists, uint32_t failed)
+{
+    struct ek_acts a = {.plan = plan.version, .lists = lists, .entries = 2};
+    a.acted[1] = lists;
+    a.failed[1] = failed;
+    return a;
+}
+
+static void take_acts(const struct ek_acts *a)
+{
+    ck_assert_int_eq(ek_trials_take_acts(trials, &plan, a, NULL), EK_OK);
+}
+
+START_TEST(lists_it_acts_on_and_those_that_failed_are_counted_by_entry)
+{
+    setup();
+    struct ek_acts a = some_acts(100, 3);
+    take_acts(&a);
+    take_acts(&a);
+    struct ek_rollout_figures f = ek_trials_figures(trials, entry_of(1, 0));
+    ck_assert(f.acted == 200 && f.failed == 6 && f.dead == 0 && isnan(f.dead_rate_elsewhere));
+    f = ek_trials_figures(trials, entry_of(0, 0));
+    ck_assert(f.acted == 0 && f.failed == 0);
+    ek_plan_remove(&plan, 0, 4);
+    take_acts(&a); /* of the plan of before */
+    ck_assert_uint_eq(ek_trials_figures(trials, entry_of(1, 0)).acted, 200);
+    teardown();
+}
+END_TEST
+
+START_TEST(dead_letters_count_for_an_entry_by_its_part_of_the_lists)
+{
+    setup();
+    struct ek_guard_load load = {{500, 300}, {500, 100}};
+    ek_trials_take_load(trials, &load); /* before there was anything of it */
+    struct ek_acts a = some_acts(100, 0);
+    take_acts(&a);
+    ck_assert(ek_trials_figures(trials, entry_of(1, 0)).dead == 0);
+    load = (struct ek_guard_load){{90, 360}, {10, 40}};
+    ek_trials_take_load(trials, &load);
+    struct ek_rollout_figures f = ek_trials_figures(trials, entry_of(1, 0));
+    ck_assert(f.dead == 10);
+    ck_assert_double_eq_tol(f.dead_rate_elsewhere, .1, 1e-12);
+    ek_trials_begin(trials, 1, 0);
+    f = ek_trials_figures(trials, entry_of(1, 0));
+    ck_assert(f.dead == 0 && f.acted == 0 && isnan(f.dead_rate_elsewhere));
+    teardown();
+}
+END_TEST
+
+/* Times of `lists` lists, of which the slowest 2% take 40 ms and the others 1 ms. */
+static struct ek_acts slow_acts(uint32_t lists)
+{
+    struct ek_acts a = some_acts(lists, 0);
+    a.latency[ek_latency_bin(1000000)] = lists - lists / 50;
+    a.latency[ek_latency_bin(40000000)] = lists / 50;
+    return a;
+}
+
+START_TEST(two_windows_of_times_come_one_after_the_other_and_begin_anew_with_a_step)
+{
+    setup();
+    struct ek_acts a = slow_acts(EK_LATENCY_WINDOW / 2);
+    for (int i = 0; i < 4; i++) {
+        struct ek_rollout_figures f = ek_trials_figures(trials, entry_of(1, 0));
+        ck_assert(isnan(f.latency_before_ms) && isnan(f.latency_p99_ms) == (i < 2));
+        take_acts(&a);
+    }
+    struct ek_rollout_figures f = ek_trials_figures(trials, entry_of(1, 0));
+    ck_assert(f.latency_p99_ms > 33 && f.latency_p99_ms <= 40);
+    ck_assert(f.latency_before_ms == f.latency_p99_ms);
+    ek_trials_begin(trials, 0, 0); /* whichever stepped */
+    ck_assert(isnan(ek_trials_figures(trials, entry_of(1, 0)).latency_p99_ms));
+    teardown();
+}
+END_TEST
+
+START_TEST(a_time_is_in_the_bin_it_lies_in)
+{
+    ck_assert_int_eq(ek_latency_bin(0), 0);
+    ck_assert_int_eq(ek_latency_bin(63999), 0);
+    ck_assert_int_eq(ek_latency_bin(64000), 1);
+    ck_assert_int_eq(ek_latency_bin(UINT64_MAX), EK_LATENCY_BINS - 1);
+    for (int i = 1; i < EK_LATENCY_BINS - 1; i++) {
+        double from = ek_latency_from_ms(i), to = ek_latency_from_ms(i + 1);
+        ck_assert(to > from && to < 1.2 * from);
+        ck_assert_int_eq(ek_latency_bin((uint64_t)ceil(from * 1e6)), i);
+        ck_assert_int_eq(ek_latency_bin((uint64_t)(from * 1.1 * 1e6)), i);
+    }
 }
 END_TEST
 
@@ -163,5 +305,11 @@ Suite *suite_trial_sums(void)
                     what_was_tried_under_another_plan_counts_for_nothing,
                     an_entry_that_comes_again_or_does_something_else_begins_anew,
                     figures_begin_anew_when_they_are_told_to,
-                    treatments_at_the_border_are_taken_back_no_more_often_than_the_budget_says);
+                    treatments_at_the_border_are_taken_back_no_more_often_than_the_budget_says,
+                    what_acts_is_counted_apart_from_what_is_in_shadow_beside_it,
+                    an_entry_at_another_place_of_the_same_plan_has_its_own_figures,
+                    lists_it_acts_on_and_those_that_failed_are_counted_by_entry,
+                    dead_letters_count_for_an_entry_by_its_part_of_the_lists,
+                    two_windows_of_times_come_one_after_the_other_and_begin_anew_with_a_step,
+                    a_time_is_in_the_bin_it_lies_in);
 }
