@@ -3,40 +3,11 @@
 
 #include "base/alloc.h"
 #include "daemon/feature_board_internal.h"
+#include "daemon/metrics.h"
 #include "guard/event.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Backslash, quote and line end are escaped, bytes that are no UTF-8 replaced by U+FFFD. */
-static int add_label(struct ek_buf *out, const char *text)
-{
-    size_t left = strlen(text);
-    int rc = EK_OK;
-    while (!rc && left > 0) {
-        size_t n = ek_utf8_length((const unsigned char *)text, left);
-        if (*text == '\n')
-            rc = ek_buf_text(out, "\\n");
-        else if (*text == '\\' || *text == '"')
-            rc = ek_buf_printf(out, "\\%c", *text);
-        else
-            rc = n ? ek_buf_add(out, text, n) : ek_buf_text(out, "\xef\xbf\xbd");
-        text += n ? n : 1;
-        left -= n ? n : 1;
-    }
-    return rc;
-}
-
-/* `all`, or dimension=value. */
-static int add_segment(struct ek_buf *out, const struct ek_board_cell *c)
-{
-    if (!c->dimension)
-        return ek_buf_text(out, "all");
-    int rc = add_label(out, c->dimension);
-    if (!rc)
-        rc = ek_buf_text(out, "=");
-    return rc ? rc : add_label(out, c->value ? c->value : EK_SEGMENT_OTHER);
-}
 
 static double lists(const struct ek_feature_view *v)
 {
@@ -117,11 +88,11 @@ static int add_series(const struct shown *s, int cell, int feature, const char *
 {
     int rc = ek_buf_printf(out, "evenkeel_feature_%s{feature=\"", name);
     if (!rc)
-        rc = add_label(out, s->b->manifest->item[feature]->name);
+        rc = ek_metrics_label(s->b->manifest->item[feature]->name, out);
     if (!rc)
         rc = ek_buf_text(out, "\",segment=\"");
     if (!rc)
-        rc = add_segment(out, s->cell[cell]);
+        rc = ek_metrics_segment(s->cell[cell]->dimension, s->cell[cell]->value, out);
     return rc ? rc : ek_buf_printf(out, "\"%s} %.6g\n", label, value);
 }
 

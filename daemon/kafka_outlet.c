@@ -344,6 +344,9 @@ int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek
                        .headers = dead_headers(source, code, reason)};
     if (!p.headers)
         return no_headers(e);
+    if (code == EK_EIO) /* in place of an output, which the ticket still tells */
+        ek_metrics_count(o->watch.metrics,
+                         t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
     t->outcome = DEAD | (int)code << CODE_SHIFT;
     ek_log_write(o->watch.log, EK_LOG_WARN, "dead_letter", "partition=%d offset=%lld class=%s",
                  (int)source->partition, (long long)source->offset, reason_name(code));

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "evenkeel.h"
+#include "guard/event.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -43,6 +44,8 @@ static const struct series COUNTERS[] = {
     {"evenkeel_dead_letters_total", "{reason=\"delivery\"}", EK_COUNT_DEAD_DELIVERY},
     {"evenkeel_dead_letters_total", "{reason=\"other\"}", EK_COUNT_DEAD_OTHER},
     {"evenkeel_score_failures_total", "", EK_COUNT_SCORE_FAILED},
+    {"evenkeel_trials_total", "", EK_COUNT_TRIALS},
+    {"evenkeel_trials_skipped_total", "", EK_COUNT_TRIALS_SKIPPED},
     {"evenkeel_unreadable_forwarded_total", "", EK_COUNT_UNREADABLE_FORWARDED},
     {"evenkeel_events_total", "", EK_COUNT_EVENTS},
     {"evenkeel_routes_detected_total", "", EK_COUNT_DETECTED},
@@ -94,6 +97,10 @@ static const struct family FAMILIES[] = {
     {"evenkeel_dead_letters_total", "counter", "Dead letters the broker acknowledged."},
     {"evenkeel_score_failures_total", "counter",
      "Messages forwarded as they came because they could not be scored."},
+    {"evenkeel_trials_total", "counter",
+     "Lists ranked both ways, by upstream and as the plan wants."},
+    {"evenkeel_trials_skipped_total", "counter",
+     "Lists that were not, for want of time or memory."},
     {"evenkeel_unreadable_forwarded_total", "counter",
      "Messages that could not be read and were forwarded as they came, while paused."},
     {"evenkeel_events_total", "counter", "Findings, plans and decisions that were told."},
@@ -208,6 +215,34 @@ static int write_series(const struct series *s, size_t count, const char *family
             rc = ek_buf_printf(out, "%s%s %" PRIu64 "\n", s[i].name, s[i].labels,
                                atomic_load_explicit(&values[s[i].which], memory_order_relaxed));
     return rc;
+}
+
+int ek_metrics_label(const char *text, struct ek_buf *out)
+{
+    size_t left = strlen(text);
+    int rc = EK_OK;
+    while (!rc && left > 0) {
+        size_t n = ek_utf8_length((const unsigned char *)text, left);
+        if (*text == '\n')
+            rc = ek_buf_text(out, "\\n");
+        else if (*text == '\\' || *text == '"')
+            rc = ek_buf_printf(out, "\\%c", *text);
+        else
+            rc = n ? ek_buf_add(out, text, n) : ek_buf_text(out, "\xef\xbf\xbd");
+        text += n ? n : 1;
+        left -= n ? n : 1;
+    }
+    return rc;
+}
+
+int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out)
+{
+    if (!dimension)
+        return ek_buf_text(out, "all");
+    int rc = ek_metrics_label(dimension, out);
+    if (!rc)
+        rc = ek_buf_text(out, "=");
+    return rc ? rc : ek_metrics_label(value ? value : EK_SEGMENT_OTHER, out);
 }
 
 int ek_metrics_head(const char *name, const char *type, const char *help, struct ek_buf *out)

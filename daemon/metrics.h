@@ -26,6 +26,10 @@ enum ek_counter {
     EK_COUNT_DEAD_STATE,
     EK_COUNT_DEAD_DELIVERY,
     EK_COUNT_DEAD_OTHER,
+    EK_COUNT_DEAD_PASSED, /* become a dead letter in place of an output: as it came */
+    EK_COUNT_DEAD_ROUTED, /* with other scores */
+    EK_COUNT_TRIALS,      /* lists tried both ways (daemon/tries.h) */
+    EK_COUNT_TRIALS_SKIPPED,
     EK_COUNT_SCORE_FAILED,         /* forwarded as it came, because it could not be scored */
     EK_COUNT_UNREADABLE_FORWARDED, /* as it came, while paused */
     EK_COUNT_EVENTS,
@@ -101,6 +105,11 @@ int64_t ek_metrics_lag_sum(struct ek_metrics *m);
 /* Appends everything in Prometheus' text format. */
 int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out);
 
+/* Appends a text as it stands between the quotes of a label: backslash, quote and line end are
+ * escaped, bytes that are no UTF-8 replaced by U+FFFD. */
+int ek_metrics_label(const char *text, struct ek_buf *out);
+/* The same of a segment: `all`, or dimension=value; value NULL: the pool. */
+int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out);
 /* The lines above a family of series, for who writes its own. */
 int ek_metrics_head(const char *name, const char *type, const char *help, struct ek_buf *out);
 
