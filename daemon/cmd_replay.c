@@ -10,6 +10,7 @@
 #include "data/capture.h"
 #include "evenkeel.h"
 #include "guard/guard_items.h"
+#include "guard/guard_trials.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -139,6 +140,16 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
     return rc;
 }
 
+static int try_both_ways(struct replay *r, struct ek_error *e)
+{
+    struct ek_trial t;
+    bool says;
+    int rc = ek_guard_try(r->guard, &t, &says, e);
+    if (!rc && says)
+        ek_rehearsal_tried(&r->came_to, &t);
+    return rc;
+}
+
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
 {
     int64_t now_ms =
@@ -151,7 +162,7 @@ static int one_message(struct replay *r, struct ek_record *record, struct ek_err
     }
     if (rc || (rc = write_events(r, e)))
         return rc;
-    if ((rc = forward(r, record, e)))
+    if ((rc = forward(r, record, e)) || (rc = try_both_ways(r, e)))
         return rc;
     return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
 }

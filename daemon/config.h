@@ -89,7 +89,7 @@ struct ek_config {
     int64_t commit_every_ms; /* 0: auto */
     int64_t shutdown_ms, transaction_bytes, transaction_ms;
     int64_t workers; /* 0: auto */
-    int64_t batch, max_latency_ms;
+    int64_t batch, max_latency_ms, trial_percent;
     int64_t events_kept, feature_cells;
 };
 

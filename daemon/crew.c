@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/ring.h"
+#include "daemon/tries.h"
 #include "guard/context.h"
 
 #include <pthread.h>
@@ -22,8 +23,12 @@ struct worker {
     struct ek_shared_list list[TOGETHER];
     size_t together; /* of them are used: 1 where nobody else needs the guard */
     struct ek_outlet *outlet;
-    struct ek_ticket **batch; /* [config->batch] */
-    int64_t clock_ms;         /* of the guard, when it was taken */
+    struct ek_ticket **batch;            /* [config->batch] */
+    int64_t clock_ms;                    /* of the guard, when it was taken */
+    uint64_t began_ns;                   /* to work on the lists it has */
+    struct ek_context *to_try[TOGETHER]; /* of these, sent and worth a trial */
+    size_t to_try_count;
+    struct ek_tries tries;
     pthread_t thread;
     bool started;
 };
@@ -52,6 +57,7 @@ static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
     size_t batch = (size_t)c->tools.config->batch;
     w->crew = c;
     w->together = c->size > 1 ? TOGETHER : 1;
+    ek_tries_init(&w->tries, (int)c->tools.config->trial_percent, ek_now_ns(), c->tools.metrics);
     w->batch = ek_calloc(batch, sizeof *w->batch);
     if (!w->batch)
         return ek_fail(e, EK_ENOMEM, "no memory for a worker");
@@ -141,20 +147,35 @@ static void read_one(const struct worker *w, const struct ek_ticket *t, struct e
     l->rc = prepare(w, t, l->context, &l->why);
 }
 
+/* Of a list whose output is with the producer, and whose message may be gone. */
+static void note_sent(struct worker *w, struct ek_context *c, bool scored)
+{
+    if (!c->routing.wanted)
+        return;
+    if (c->counted)
+        ek_acts_add(&w->tries.acts, c, !scored, ek_now_ns() - w->began_ns);
+    if (scored && ek_context_wants_trial(c))
+        w->to_try[w->to_try_count++] = c;
+}
+
 static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
     struct ek_error why = {0};
     size_t length = t->length;
     const void *bytes = ek_context_score(c, &length, &why);
+    bool scored = bytes != NULL;
     if (!bytes) {
         bytes = t->bytes;
         length = t->length;
         ek_metrics_count(tools->metrics, EK_COUNT_SCORE_FAILED, 1);
         ek_log_text(tools->log, EK_LOG_ERROR, "score_failed", why.message);
     }
-    return ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c),
-                             ek_context_action(c), e);
+    int rc = ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c),
+                               ek_context_action(c), e);
+    if (!rc)
+        note_sent(w, c, scored);
+    return rc;
 }
 
 /* As it came, whatever it is. */
@@ -224,19 +245,34 @@ static size_t together(const struct worker *w, struct ek_ticket *const *tickets,
     return some;
 }
 
+/* When all outputs are with the producer: nobody waits for it, and messages may be gone. */
+static void try_lists(struct worker *w)
+{
+    size_t half = RING_BATCHES / 2 * (size_t)w->crew->tools.config->batch;
+    for (size_t i = 0; i < w->to_try_count; i++) {
+        uint64_t began = ek_now_ns();
+        if (!ek_tries_may(&w->tries, ek_ring_depth(w->ring) > half, began))
+            continue;
+        ek_tries_list(&w->tries, w->to_try[i]);
+        ek_tries_spent(&w->tries, ek_now_ns() - began);
+    }
+    w->to_try_count = 0;
+}
+
 /* At most w->together of them. */
 static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
-    uint64_t began = ek_now_ns();
+    w->began_ns = ek_now_ns();
     count = sort_out(w, tickets, count);
     for (size_t i = 0; i < count; i++)
         read_one(w, tickets[i], &w->list[i]);
-    ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms);
+    ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms, &w->tries);
     for (size_t i = 0; i < count; i++) {
         send_or_return(w, tickets[i], &w->list[i]);
-        ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - began);
+        ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - w->began_ns);
     }
+    try_lists(w);
 }
 
 static void *run(void *context)
@@ -249,6 +285,8 @@ static void *run(void *context)
             some = together(w, w->batch + at, count - at);
             work(w, w->batch + at, some);
         }
+        if (ek_tries_has_news(&w->tries) && !ek_ring_depth(w->ring))
+            ek_shared_guard_tried(w->crew->tools.guard, &w->tries);
     }
     return NULL;
 }

@@ -114,6 +114,12 @@ static unsigned features(struct ek_stage *s, const char *n, struct ek_buf *body)
     return done(ek_board_features(ek_stage_board(s), body));
 }
 
+static unsigned ranks(struct ek_stage *s, const char *n, struct ek_buf *body)
+{
+    (void)n;
+    return done(ek_stage_ranks(s, body));
+}
+
 struct page {
     const char *path, *type;
     unsigned (*write)(struct ek_stage *s, const char *n, struct ek_buf *body);
@@ -128,6 +134,7 @@ static const struct page PAGES[] = {
     {"/api/v1/plan", JSON, plan},
     {"/api/v1/events", JSON, events},
     {"/api/v1/features", JSON, features},
+    {"/api/v1/ranks", JSON, ranks},
 };
 /* And one page for each feature behind it. */
 static const char FEATURE[] = "/api/v1/features/";

@@ -232,6 +232,15 @@ static const struct ek_option OPTIONS[] = {
      .high = SECONDS(10),
      .help = "longest time that an output may wait for others to be sent with"},
 
+    {.key = "pipeline.trial_percent",
+     .type = EK_OPTION_INT,
+     AT(trial_percent),
+     .initial = "5",
+     .low = 0,
+     .high = 100,
+     .help = "of a worker's time, for ranking lists both ways that the plan wants to change; "
+             "canaries and guardrails go by that, so with 0 no canary grows"},
+
     {.key = "http.listen",
      .type = EK_OPTION_TEXT,
      AT(listen),

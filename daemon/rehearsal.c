@@ -106,6 +106,50 @@ int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, cons
     return EK_OK;
 }
 
+void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
+{
+    if (t->failed)
+        return;
+    ek_rank_sums_add(&r->moved_by_plan, &t->ways.moved);
+    if (t->ways.has_plain)
+        ek_rank_sums_add(&r->moved_by_model, &t->ways.plain);
+}
+
+static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE *to)
+{
+    struct ek_rank_change mean = ek_rank_sums_mean(s);
+    fprintf(to, "    %-22s %7.3f %8.3f %8.2f %8.3f %8.3f\n", name, mean.tau, mean.top10,
+            mean.places, mean.change, ek_rank_sums_quantile(s, .95));
+}
+
+/* Of lists in shadow, or outside a canary, too. */
+static void print_ranks(const struct ek_rehearsal *r, FILE *to)
+{
+    if (!r->moved_by_plan.lists)
+        return;
+    fprintf(to,
+            "  ranks of %" PRIu64 " lists that the plan is for, from upstream to\n"
+            "    %-22s %7s %8s %8s %8s %8s\n",
+            r->moved_by_plan.lists, "(means, change 0..1)", "tau", "top 10", "places", "change",
+            "its 95%");
+    print_ranks_row("what the plan wants", &r->moved_by_plan, to);
+    print_ranks_row("the model alone", &r->moved_by_model, to);
+}
+
+static void print_ranks_json(const char *name, const struct ek_rank_sums *s, FILE *to)
+{
+    struct ek_rank_change mean = ek_rank_sums_mean(s);
+    fprintf(to, "\"%s\":", name);
+    if (s->lists)
+        fprintf(to,
+                "{\"lists\":%" PRIu64 ",\"tau\":%.6g,\"top10_overlap\":%.6g,\"places\":%.6g,"
+                "\"change\":%.6g,\"change_p95\":%.6g},",
+                s->lists, mean.tau, mean.top10, mean.places, mean.change,
+                ek_rank_sums_quantile(s, .95));
+    else
+        fputs("null,", to);
+}
+
 static void print_quality(const struct ek_rehearsal *r, FILE *to)
 {
     double before = ek_metric_result(&r->before), after = ek_metric_result(&r->after);
@@ -134,6 +178,7 @@ void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
             "  findings confirmed       %" PRIu64 "\n",
             r->plans, r->confirmed);
     ek_told_print(&r->told, to);
+    print_ranks(r, to);
     print_quality(r, to);
     fprintf(to, "%.*s", (int)r->moved.length, (const char *)r->moved.data);
     if (r->enforce && !r->model)
@@ -145,11 +190,16 @@ void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
     fprintf(to,
             "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
             ",\"unreadable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
-            ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,\"labelled\":%" PRIu64
-            ",\"moved\":%.*s,\"counted\":%zu,\"gain\":\"exp\",\"empty\":\"skip\",\"ndcg@10\":",
+            ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,",
             r->messages, r->untouched, r->anew, r->unreadable, r->unscored, r->confirmed, r->plans,
-            r->model ? "true" : "false", r->enforce ? "true" : "false", r->labelled,
-            (int)r->moved_json.length, (const char *)r->moved_json.data, r->before.count);
+            r->model ? "true" : "false", r->enforce ? "true" : "false");
+    print_ranks_json("ranks_by_plan", &r->moved_by_plan, to);
+    print_ranks_json("ranks_by_model", &r->moved_by_model, to);
+    fprintf(to,
+            "\"labelled\":%" PRIu64 ",\"moved\":%.*s,\"counted\":%zu,\"gain\":\"exp\","
+            "\"empty\":\"skip\",\"ndcg@10\":",
+            r->labelled, (int)r->moved_json.length, (const char *)r->moved_json.data,
+            r->before.count);
     if (r->before.count)
         fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
                 ek_metric_result(&r->after));

@@ -10,6 +10,7 @@
 #include "daemon/told.h"
 #include "data/codec.h"
 #include "guard/assets.h"
+#include "guard/trial.h"
 #include "score/metrics.h"
 
 #include <stdbool.h>
@@ -21,7 +22,9 @@ struct ek_rehearsal {
     uint64_t unscored; /* of the untouched: the plan was for them, but they cannot be scored */
     uint64_t confirmed, plans;
     struct ek_told told;
-    uint64_t labelled; /* of those scored anew */
+    struct ek_rank_sums moved_by_plan, moved_by_model; /* of lists the plan is for: to what it
+                                                        * wants; to the model with nothing routed */
+    uint64_t labelled;                                 /* of those scored anew */
     struct ek_metric_mean before, after;
     bool model, enforce; /* there is a model; the rules enforce something */
     struct ek_query came, goes;
@@ -38,6 +41,8 @@ void ek_rehearsal_event(struct ek_rehearsal *r, const char *json);
 /* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
 int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
                       size_t came_length, const void *goes, size_t goes_length, struct ek_error *e);
+/* Counts a list that was ranked both ways. */
+void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t);
 /* Takes what the live sketches say at the end. EK_ENOMEM. */
 int ek_rehearsal_end(struct ek_rehearsal *r, const struct ek_assets *assets, struct ek_guard *g,
                      struct ek_error *e);

@@ -6,12 +6,14 @@
 #include "daemon/feature_board.h"
 #include "daemon/journal.h"
 #include "daemon/plan_log.h"
+#include "daemon/tries.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
 #include "guard/event.h"
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
+#include "guard/guard_trials.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -24,7 +26,8 @@ struct ek_shared_guard {
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
-    int64_t ahead_ms; /* of the wall to the clock that nobody sets, when it began */
+    int64_t ahead_ms;          /* of the wall to the clock that nobody sets, when it began */
+    struct ek_guard_load told; /* of outputs, in all */
     /* In a fleet. */
     struct ek_shared_member member; /* name NULL: in none */
     uint64_t start;                 /* of the guard as a member: each has a later one */
@@ -154,9 +157,10 @@ static void take(struct ek_shared_guard *s, struct ek_shared_list *l, int64_t no
 }
 
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
-                          int64_t now_ms)
+                          int64_t now_ms, struct ek_tries *tries)
 {
     pthread_mutex_lock(&s->lock);
+    ek_tries_tell(tries, s->guard);
     for (size_t i = 0; i < count; i++) {
         struct ek_shared_list *l = &lists[i];
         if (!l->rc)
@@ -166,6 +170,13 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
     if (ek_guard_has_found(s->guard))
         s->member.found(s->member.context);
     show_progress(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries)
+{
+    pthread_mutex_lock(&s->lock);
+    ek_tries_tell(tries, s->guard);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -226,10 +237,28 @@ static void show_items(struct ek_shared_guard *s)
     ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES_FORGOTTEN, c.forgotten);
 }
 
+/* Counters only rise, so what is read a moment later counts with the next tick. */
+static void tell_load(struct ek_shared_guard *s)
+{
+    static const enum ek_counter lists[] = {EK_COUNT_PASSED, EK_COUNT_ROUTED},
+                                 dead[] = {EK_COUNT_DEAD_PASSED, EK_COUNT_DEAD_ROUTED};
+    struct ek_guard_load news;
+    for (int i = 0; i < 2; i++) {
+        uint64_t l = ek_metrics_counter(s->metrics, lists[i]),
+                 d = ek_metrics_counter(s->metrics, dead[i]);
+        news.lists[i] = l - s->told.lists[i];
+        news.dead[i] = d - s->told.dead[i];
+        s->told.lists[i] = l;
+        s->told.dead[i] = d;
+    }
+    ek_guard_load_is(s->guard, &news);
+}
+
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
                          struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
+    tell_load(s);
     int rc = ek_guard_tick(s->guard, ek_shared_guard_clock_ms(s), e);
     tell(s);
     show_progress(s);

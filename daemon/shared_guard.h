@@ -20,6 +20,7 @@ struct ek_shared_guard;
 struct ek_journal;
 struct ek_board;
 struct ek_agreement_board;
+struct ek_tries;
 
 /* One list on its way: `rc` other than 0 is why it cannot be taken. */
 struct ek_shared_list {
@@ -38,9 +39,11 @@ void ek_shared_guard_free(struct ek_shared_guard *s);
 void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
 /* ek_guard_take for each of these that can be taken, in this order and no other list between; of
  * one that was taken into account before, or whose partition is not ours any more, ek_guard_look.
- */
+ * What the caller has tried before is told first. */
 void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
-                          int64_t now_ms);
+                          int64_t now_ms, struct ek_tries *tries);
+/* That alone. */
+void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries);
 /* Tells what somebody has decided, as an event like those of the guard. who and why may be NULL.
  * EK_ENOMEM: it is not told. */
 int ek_shared_guard_decided(struct ek_shared_guard *s, const char *what, const char *who,

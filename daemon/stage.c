@@ -13,6 +13,7 @@
 #include "daemon/kafka_state.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/rank_metrics.h"
 #include "daemon/shared_guard.h"
 #include "daemon/kafka_transactor.h"
 #include "guard/agreement.h"
@@ -632,11 +633,18 @@ struct ek_board *ek_stage_board(struct ek_stage *s)
     return s->board;
 }
 
+int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
+{
+    return ek_ranks_page(s->guard, out);
+}
+
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
 {
     int rc = ek_metrics_write(s->metrics, out);
     if (!rc)
         rc = ek_agreement_board_metrics(s->agreement, out);
+    if (!rc)
+        rc = ek_ranks_metrics(s->guard, out);
     if (!rc && s->keeper)
         rc = ek_keeper_metrics(s->keeper, out);
     if (!rc && s->fleet)

@@ -85,6 +85,8 @@ int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
 struct ek_journal *ek_stage_journal(struct ek_stage *s);
 struct ek_board *ek_stage_board(struct ek_stage *s);
+/* Appends what was tried of each route, a JSON object (docs/operations.md). */
+int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Everything for /metrics. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
 /* Status as a JSON object: service, model beside upstream, versions, plan, partitions,

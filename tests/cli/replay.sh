@@ -17,6 +17,7 @@ status=0
 grep -q 'message 700 forwarded as it came: items\[0\]: no score' chatter || fail "$(cat chatter)"
 for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  could not be scored  *1, forwarded as they came$' \
 	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1' \
+	'^  ranks of [0-9]* lists that the plan is for' '^    what the plan wants  *-*0\.[0-9]* ' '^    the model alone  *-*0\.[0-9]* ' \
 	'^    price: values are multiplied by [0-9.]* (' 'amounts in cents instead'; do
 	grep -q "$line" chatter || fail "'$line' is not in: $(cat chatter)"
 done
@@ -68,6 +69,7 @@ number() {
 anew=$(number scored_anew)
 [ $(($(number untouched) + anew + $(number unreadable))) = 701 ] || fail "not 701: $(cat sum)"
 [ "$anew" -gt 0 ] && [ "$(number labelled)" = "$anew" ] && [ "$(number counted)" = "$anew" ] || fail "$(cat sum)"
+grep -q "\"ranks_by_plan\":{\"lists\":$anew," sum || fail "not all were tried: $(cat sum)"
 [ "$(number forwarded)" != "$(number came)" ] || fail "scored anew, and ranked as before: $(cat sum)"
 
 # What moved most at the end: a row for people, an object for programs; the fault's feature leads.

@@ -1,0 +1,121 @@
+/* What workers try of the lists they have sent comes to the guard, and to who asks. */
+#include "base/rng.h"
+#include "daemon/metrics.h"
+#include "tests/plain_model.h"
+#include "tests/stage_scene.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FAULT_FROM = 600, MORE_TRAINING = 3000, PARTITIONS = 4 };
+
+static void price_in_cents(struct ek_query *q, uint64_t i)
+{
+    struct ek_rng r;
+    ek_rng_seed_stream(&r, 9, i);
+    make_short(q, i);
+    for (int k = 0; k < q->items; k++)
+        q->score[k] = ek_rng_normal(&r);
+    for (int k = 0; i >= FAULT_FROM && k < q->items; k++)
+        q->x[k * q->item_features] *= 100;
+}
+
+static void begin_routing(struct scene *s, const char *percent)
+{
+    char path[] = "/tmp/ek-ranks-XXXXXX";
+    begin_with(s, PARTITIONS);
+    close(mkstemp(path));
+    s->assets.model = ek_save_plain_model(s->assets.manifest, path);
+    unlink(path);
+    for (int i = 0; i < s->assets.rules->feature_count; i++)
+        s->assets.rules->feature[i].mode = EK_MODE_ENFORCE;
+    s->spread = PARTITIONS;
+    s->change = price_in_cents;
+    train(s, MORE_TRAINING);
+    set(s, "pipeline.workers", "2");
+    set(s, "pipeline.trial_percent", percent);
+}
+
+static void wait_for_page(struct ek_stage *stage, const char *path, const char *part)
+{
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (!page_has(stage, path, part) && ek_now_ms() < until)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    ck_assert_msg(page_has(stage, path, part), "%s: no '%s'", path, part);
+}
+
+static uint64_t counter(struct scene *s, enum ek_counter which)
+{
+    return ek_metrics_counter(ek_stage_metrics(s->stage), which);
+}
+
+/* All that were routed: a trial comes after its output. */
+static void wait_for_trials(struct scene *s, uint64_t routed)
+{
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (counter(s, EK_COUNT_TRIALS) + counter(s, EK_COUNT_TRIALS_SKIPPED) < routed &&
+           ek_now_ms() < until)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    ck_assert_uint_eq(counter(s, EK_COUNT_TRIALS) + counter(s, EK_COUNT_TRIALS_SKIPPED), routed);
+}
+
+START_TEST(figures_of_a_worker_come_to_the_guard)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    start(&s);
+    ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
+    feed(&s, 0, MANY);
+    uint64_t routed = wait_for(&s, MANY).routed;
+    ck_assert_uint_gt(routed, 100);
+    wait_for_trials(&s, routed);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_TRIALS), 0);
+    wait_for_page(
+        s.stage, "/api/v1/ranks",
+        "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\",\"mode\":\"enforce\",");
+    wait_for_page(s.stage, "/api/v1/ranks", "\"forwarded\":{\"lists\":");
+    wait_for_page(s.stage, "/metrics", "\nevenkeel_rank_tau{feature=\"price\",segment=\"all\"} ");
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_trials_skipped_total "));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
+{
+    struct scene s;
+    begin_routing(&s, "0");
+    start(&s);
+    feed(&s, 0, MANY);
+    uint64_t routed = wait_for(&s, MANY).routed;
+    ck_assert_uint_gt(routed, 100);
+    wait_for_trials(&s, routed);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_TRIALS), 0);
+    wait_for_page(s.stage, "/api/v1/ranks", "\"tried\":0,\"alone\":0,\"acted\":");
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+START_TEST(nothing_is_tried_while_nothing_is_wanted)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    s.change = make_short;
+    start(&s);
+    feed(&s, 0, LISTS);
+    wait_for(&s, LISTS);
+    join(&s);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_TRIALS) + counter(&s, EK_COUNT_TRIALS_SKIPPED), 0);
+    ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
+    ek_stage_free(s.stage);
+    end(&s);
+}
+END_TEST
+
+Suite *suite_stage_ranks(void)
+{
+    return ek_suite("stage ranks", figures_of_a_worker_come_to_the_guard,
+                    without_time_for_trials_lists_are_passed_over_and_counted,
+                    nothing_is_tried_while_nothing_is_wanted);
+}
