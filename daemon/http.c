@@ -78,6 +78,20 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
     return ek_api_post(h->stage, h->tokens, &r, out);
 }
 
+static const char *argument(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+static unsigned get(const struct ek_http *h, struct MHD_Connection *connection, const char *url,
+                    const char **type, struct ek_buf *out)
+{
+    const struct ek_http_query query = {.n = argument(connection, "n"),
+                                        .after = argument(connection, "after"),
+                                        .feature = argument(connection, "feature")};
+    return ek_http_page(h->stage, url, &query, type, out);
+}
+
 static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
                                const char *url, const char *method, const struct exchange *x)
 {
@@ -88,9 +102,7 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
     ek_buf_init(&body, 0);
     if (reads && !changes)
-        status = ek_http_page(h->stage, url,
-                              MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "n"),
-                              &type, &body);
+        status = get(h, connection, url, &type, &body);
     else if (changes && !strcmp(method, MHD_HTTP_METHOD_POST))
         status = post(h, connection, url, x, &body);
     enum MHD_Result result =

@@ -1,7 +1,7 @@
 /* The HTTP side of a stage: health, metrics, API (libmicrohttpd; nobody else includes it).
  *
  * /ping /ready /version /metrics /api/v1/status /api/v1/findings /api/v1/plan /api/v1/events?n=
- * /api/v1/features /api/v1/features/NAME
+ * /api/v1/features /api/v1/features/NAME /api/v1/history?n=&after=&feature=
  * with GET and HEAD; /api/v1/pause /api/v1/resume with POST (daemon/api.h). Requests that do not
  * end are cut off after 10 seconds; at most 64 at a time. Owner: the caller. Threads: the server
  * has one of its own; stage and tokens must outlive it.

@@ -5,6 +5,7 @@
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
 #include "daemon/metrics.h"
+#include "daemon/shared_guard.h"
 
 #include <string.h>
 
@@ -20,10 +21,10 @@ static unsigned done(int rc)
     return rc ? BROKEN : OK;
 }
 
-static unsigned ping(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned ping(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)s;
-    (void)n;
+    (void)q;
     return done(ek_buf_text(body, "pong\n"));
 }
 
@@ -44,13 +45,13 @@ static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
     return rc ? rc : ek_buf_json(body, trouble->text, strlen(trouble->text));
 }
 
-static unsigned ready(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     struct ek_stage_stats stats;
     struct ek_trouble_state trouble;
     struct ek_buf missing;
     size_t count;
-    (void)n;
+    (void)q;
     ek_stage_stats(s, &stats);
     ek_stage_trouble(s, &trouble);
     ek_buf_init(&missing, 0);
@@ -67,62 +68,95 @@ static unsigned ready(struct ek_stage *s, const char *n, struct ek_buf *body)
     return rc ? BROKEN : good ? OK : UNAVAILABLE;
 }
 
-static unsigned version(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned version(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)s;
-    (void)n;
+    (void)q;
     return done(ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n", ek_version(),
                               ek_kafka_version()));
 }
 
-static unsigned metrics(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned metrics(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    (void)n;
+    (void)q;
     return done(ek_stage_metrics_text(s, body));
 }
 
-static unsigned status(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned status(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    (void)n;
+    (void)q;
     return done(ek_stage_status(s, body));
 }
 
-static unsigned findings(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned findings(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    (void)n;
+    (void)q;
     return done(ek_journal_findings(ek_stage_journal(s), body));
 }
 
-static unsigned plan(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned plan(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    (void)n;
+    (void)q;
     return done(ek_journal_plan(ek_stage_journal(s), body));
 }
 
-static unsigned events(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned refuse(unsigned status, const char *why, struct ek_buf *body)
+{
+    int rc = ek_buf_text(body, "{\"error\":");
+    if (!rc)
+        rc = ek_buf_json(body, why, strlen(why));
+    return rc || ek_buf_text(body, "}\n") ? BROKEN : status;
+}
+
+/* How many are asked for; *count stays where that is not said. */
+static unsigned read_count(const char *n, uint64_t *count, struct ek_buf *body)
+{
+    if (n && (ek_parse_u64(n, EK_WHOLE, count) || !*count))
+        return refuse(BAD_REQUEST, "'n' must be a positive number, like n=10", body);
+    return OK;
+}
+
+static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     uint64_t count = EVENTS_DEFAULT;
-    if (n && (ek_parse_u64(n, EK_WHOLE, &count) || !count))
-        return ek_buf_text(body, "{\"error\":\"'n' is no positive number\"}\n") ? BROKEN
-                                                                                : BAD_REQUEST;
+    unsigned status = read_count(q->n, &count, body);
+    if (status != OK)
+        return status;
     return done(ek_journal_last(ek_stage_journal(s), count, body));
 }
 
-static unsigned features(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned features(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    (void)n;
+    (void)q;
     return done(ek_board_features(ek_stage_board(s), body));
 }
 
-static unsigned ranks(struct ek_stage *s, const char *n, struct ek_buf *body)
+static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    (void)n;
+    (void)q;
     return done(ek_stage_ranks(s, body));
+}
+
+static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    struct ek_history_wish wish = {
+        .count = EVENTS_DEFAULT, .has_after = q->after != NULL, .feature = q->feature};
+    struct ek_error e;
+    unsigned status = read_count(q->n, &wish.count, body);
+    if (status != OK)
+        return status;
+    if (q->after && ek_parse_u64(q->after, EK_WHOLE, &wish.after))
+        return refuse(BAD_REQUEST,
+                      "'after' must be the number of a decision, as in its 'number', or 0", body);
+    int rc = ek_shared_guard_history(ek_stage_guard(s), &wish, body, &e);
+    if (rc == EK_EUSAGE)
+        return refuse(NOT_FOUND, e.message, body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
 struct page {
     const char *path, *type;
-    unsigned (*write)(struct ek_stage *s, const char *n, struct ek_buf *body);
+    unsigned (*write)(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body);
 };
 static const struct page PAGES[] = {
     {"/ping", TEXT, ping},
@@ -135,6 +169,7 @@ static const struct page PAGES[] = {
     {"/api/v1/events", JSON, events},
     {"/api/v1/features", JSON, features},
     {"/api/v1/ranks", JSON, ranks},
+    {"/api/v1/history", JSON, history},
 };
 /* And one page for each feature behind it. */
 static const char FEATURE[] = "/api/v1/features/";
@@ -153,13 +188,15 @@ static unsigned sent(unsigned code, const char *as, const char **type, struct ek
     return code;
 }
 
-unsigned ek_http_page(struct ek_stage *stage, const char *path, const char *n, const char **type,
-                      struct ek_buf *body)
+unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
+                      const char **type, struct ek_buf *body)
 {
+    static const struct ek_http_query nothing = {0};
+    query = query ? query : &nothing;
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
         if (strcmp(PAGES[i].path, path) != 0)
             continue;
-        return sent(PAGES[i].write(stage, n, body), PAGES[i].type, type, body);
+        return sent(PAGES[i].write(stage, query, body), PAGES[i].type, type, body);
     }
     if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
         return sent(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);

@@ -5,9 +5,14 @@
 #include "base/buf.h"
 #include "daemon/stage.h"
 
-/* Writes the page of a path to `body` and its content type to *type. `n` is the query argument of
- * that name or NULL. Returns the status: 200, 400, 404, 500 or 503. Any thread. */
-unsigned ek_http_page(struct ek_stage *stage, const char *path, const char *n, const char **type,
-                      struct ek_buf *body);
+/* What is asked for behind the path (`?n=10`), as it came; NULL: not said. */
+struct ek_http_query {
+    const char *n, *after, *feature;
+};
+
+/* Writes the page of a path to `body` and its content type to *type. query: NULL: none. Returns the
+ * status: 200, 400, 404, 500 or 503. Any thread. */
+unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
+                      const char **type, struct ek_buf *body);
 
 #endif

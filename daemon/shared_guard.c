@@ -101,35 +101,21 @@ static void tell(struct ek_shared_guard *s)
         tell_one(s, json);
 }
 
-static int add_text(struct ek_buf *json, const char *key, const char *text)
+int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m)
 {
-    int rc = ek_buf_printf(json, ",\"%s\":", key);
-    if (rc)
-        return rc;
-    return text && *text ? ek_buf_json(json, text, strlen(text)) : ek_buf_text(json, "null");
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_decided(s->guard, m);
+    tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
 }
 
-int ek_shared_guard_decided(struct ek_shared_guard *s, const char *what, const char *who,
-                            const char *why)
+int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
+                            struct ek_buf *out, struct ek_error *e)
 {
-    struct ek_buf json;
-    ek_buf_init(&json, 0);
     pthread_mutex_lock(&s->lock);
-    int rc = ek_buf_printf(
-        &json, "{\"event\":\"decision\",\"what\":\"%s\",\"query\":%" PRIu64 ",\"time_ms\":%" PRId64,
-        what, ek_guard_queries(s->guard), ek_wall_ms());
-    if (!rc)
-        rc = add_text(&json, "who", who);
-    if (!rc)
-        rc = add_text(&json, "why", why);
-    if (!rc)
-        rc = ek_buf_text(&json, "}");
-    if (!rc && !ek_buf_string(&json))
-        rc = EK_ENOMEM;
-    if (!rc)
-        tell_one(s, ek_buf_string(&json));
+    int rc = ek_guard_history(s->guard, w, out, e);
     pthread_mutex_unlock(&s->lock);
-    ek_buf_release(&json);
     return rc;
 }
 

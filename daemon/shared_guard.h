@@ -12,6 +12,7 @@
 #include "daemon/lanes.h"
 #include "evenkeel.h"
 #include "guard/fleet_wire.h"
+#include "guard/guard_history.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,10 +45,11 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
                           int64_t now_ms, struct ek_tries *tries);
 /* That alone. */
 void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries);
-/* Tells what somebody has decided, as an event like those of the guard. who and why may be NULL.
- * EK_ENOMEM: it is not told. */
-int ek_shared_guard_decided(struct ek_shared_guard *s, const char *what, const char *who,
-                            const char *why);
+/* Keeps and tells a decision that is not the guard's own, as ek_guard_decided. */
+int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m);
+/* As ek_guard_history. */
+int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
+                            struct ek_buf *out, struct ek_error *e);
 /* Calls `work` with the guard while no list is taken, and tells what comes of it. It may put
  * another guard in the place of this one, which it frees then. What work returns. */
 int ek_shared_guard_hold(struct ek_shared_guard *s,

@@ -308,9 +308,18 @@ bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char
     if (!ek_pause_set(s->pause, paused, who, why))
         return false;
     ek_metrics_gauge(s->metrics, EK_GAUGE_PAUSED, paused);
-    if (ek_shared_guard_decided(s->guard, paused ? "pause" : "resume", who, why))
+    struct ek_decided m = ek_decided_of(paused ? EK_DID_PAUSE : EK_DID_RESUME);
+    m.who = who;
+    m.why = why;
+    m.time_ms = ek_wall_ms();
+    if (ek_shared_guard_decided(s->guard, &m))
         ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
     return true;
+}
+
+struct ek_shared_guard *ek_stage_guard(struct ek_stage *s)
+{
+    return s->guard;
 }
 
 struct ek_pause *ek_stage_paused(struct ek_stage *s)

@@ -44,6 +44,9 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e);
 /* Asks ek_stage_run to end. Async-signal-safe, may be called any number of times and before it. */
 void ek_stage_stop(struct ek_stage *s);
 
+/* Its guard; as long as the stage. */
+struct ek_shared_guard *ek_stage_guard(struct ek_stage *s);
+
 /* The kill switch (daemon/pause.h), from the next messages that a worker takes; also before
  * ek_stage_run. Told in log, events and alerts. False: it was so already. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);

@@ -14,6 +14,12 @@ static int add_text(struct ek_buf *out, const char *key, const char *text)
     return rc ? rc : ek_buf_json(out, text, strlen(text));
 }
 
+/* Null where nobody said it. */
+static int add_said(struct ek_buf *out, const char *key, const char *text)
+{
+    return text && *text ? add_text(out, key, text) : ek_buf_printf(out, ",\"%s\":null", key);
+}
+
 static int add_number(struct ek_buf *out, const char *key, double value)
 {
     return isfinite(value) ? ek_buf_printf(out, ",\"%s\":%.6g", key, value) : EK_OK;
@@ -26,10 +32,13 @@ static int add_what(struct ek_buf *out, const struct ek_decided *m)
                            ",\"time_ms\":%" PRId64 ",\"what\":\"%s\"",
                            m->number, m->query, m->time_ms, ek_did_name(m->what));
     if (!rc)
-        rc = add_text(out, "who", m->who);
+        rc = add_said(out, "who", m->who);
     if (!rc)
         rc = ek_buf_printf(out, ",\"plan\":{\"before\":%" PRIu64 ",\"after\":%" PRIu64 "}",
                            m->before, m->after);
+    if (!rc && m->accept)
+        rc = ek_buf_printf(out, ",\"accept\":%" PRIu64 ",\"version\":%" PRIu64, m->accept,
+                           m->normal);
     return rc;
 }
 
@@ -84,7 +93,7 @@ int ek_decided_json(struct ek_buf *out, const struct ek_decided *m)
     if (!rc)
         rc = add_text(out, "instance", m->instance);
     if (!rc)
-        rc = add_text(out, "why", m->why);
+        rc = add_said(out, "why", m->why);
     if (!rc)
         rc = ek_buf_text(out, "}");
     if (rc)

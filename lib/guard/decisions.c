@@ -1,6 +1,7 @@
 #include "guard/decisions.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "decide/plan.h"
 
 #include <math.h>
@@ -107,14 +108,30 @@ uint64_t ek_decisions_last(const struct ek_decisions *d)
     return d->last;
 }
 
+int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from)
+{
+    uint64_t first = from->last > EK_DECISIONS_KEPT ? from->last - EK_DECISIONS_KEPT + 1 : 1;
+    int rc = EK_OK;
+    for (uint64_t number = first; !rc && number <= from->last; number++) {
+        const struct ek_decided *theirs = ek_decisions_at(from, number);
+        if (!theirs)
+            continue;
+        struct ek_decided m = *theirs;
+        bool is_new;
+        m.number = 0;
+        rc = ek_decisions_add(into, &m, &is_new);
+    }
+    return rc;
+}
+
 uint64_t ek_decisions_mark(const struct ek_decisions *d, int part)
 {
-    uint64_t most = 0;
+    uint64_t number[EK_DECISIONS_EACH], any = 0;
     for (int i = 0; i < EK_DECISIONS_EACH; i++) {
-        uint64_t number = d->kept[part * EK_DECISIONS_EACH + i].number;
-        most = number > most ? number : most;
+        number[i] = d->kept[part * EK_DECISIONS_EACH + i].number;
+        any |= number[i];
     }
-    return most;
+    return any ? ek_hash(number, sizeof number, 0) | 1 : 0;
 }
 
 static void word_snap(struct ek_snap *s, int *word, int count)
@@ -153,6 +170,8 @@ static void decided_snap(struct ek_decided *m, struct ek_snap *s)
     ek_snap_u64(s, &m->query);
     ek_snap_u64(s, &m->before);
     ek_snap_u64(s, &m->after);
+    ek_snap_u64(s, &m->accept);
+    ek_snap_u64(s, &m->normal);
     ek_snap_i64(s, &m->time_ms);
     words_snap(m, s);
     ek_snap_u32(s, &m->episode);

@@ -47,6 +47,8 @@ struct ek_decided {
     uint64_t number;        /* 0: not yet numbered */
     uint64_t query;         /* the first list that it counts for */
     uint64_t before, after; /* versions of the plan */
+    uint64_t accept;        /* number of the one that was made, or taken back; 0: none */
+    uint64_t normal;        /* with an accept: version of what is normal, with this decision */
     int64_t time_ms;        /* of the stream */
     enum ek_did what;
     uint32_t episode;    /* 0: none */
@@ -75,11 +77,13 @@ void ek_decisions_free(struct ek_decisions *d);
 int ek_decisions_add(struct ek_decisions *d, const struct ek_decided *m, bool *is_new);
 /* NULL: never was, or gone. Valid until the next one is taken. */
 const struct ek_decided *ek_decisions_at(const struct ek_decisions *d, uint64_t number);
+/* Takes those of another guard over, numbered anew, behind its own. EK_ENOMEM: some were. */
+int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from);
 /* The highest number; 0: none yet. */
 uint64_t ek_decisions_last(const struct ek_decisions *d);
 
-/* Appends it as a JSON object (docs/format/events.md); keys of what there is none of are left out.
- * EK_ENOMEM, EK_ELIMIT. */
+/* Appends it as a JSON object (docs/format/events.md); who and why are null where nobody said it,
+ * other keys of what there is none of are left out. EK_ENOMEM, EK_ELIMIT. */
 int ek_decided_json(struct ek_buf *out, const struct ek_decided *m);
 
 /* One part of the ring; reading goes into a new ring. What was made of a part is as it was while

@@ -43,6 +43,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
         rc = ek_trials_new(&g->trials, e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
         rc = out_of_memory(e);
+    if (!rc && ek_decisions_new(&g->decisions))
+        rc = out_of_memory(e);
     if (rc) {
         ek_guard_free(g);
         return rc;
@@ -67,6 +69,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_guard_items_free(g);
     ek_context_free(g->own);
     ek_buf_release(&g->event);
+    ek_decisions_free(g->decisions);
     ek_free(g->members);
     ek_ledger_clear(&g->saved);
     ek_free(g);

@@ -1,8 +1,7 @@
 #include "guard/guard_accept.h"
 
-#include "base/parse.h"
-#include "guard/accept_event.h"
-#include "guard/event.h"
+#include "guard/guard_history.h"
+#include "guard/guard_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,72 +48,11 @@ const struct ek_treatment *ek_guard_untreated(const struct ek_guard *g, struct e
     return t;
 }
 
-static int find_feature(const struct ek_manifest *m, const char *name, int *feature,
-                        struct ek_error *e)
-{
-    for (*feature = 0; *feature < m->item_count; ++*feature)
-        if (!strcmp(m->item[*feature]->name, name))
-            return EK_OK;
-    const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
-    return near ? ek_fail(e, EK_EUSAGE, "no item feature '%s', did you mean '%s'?", name, near)
-                : ek_fail(e, EK_EUSAGE, "no item feature '%s' in the manifest", name);
-}
-
-static int no_segment(const struct ek_rules *rules, const char *segment, struct ek_error *e)
-{
-    const char *near =
-        ek_nearest_word(segment, (const char *const *)rules->segment, (size_t)rules->segment_count);
-    return near ? ek_fail(e, EK_EUSAGE, "no segment '%s', did you mean '%s'?", segment, near)
-                : ek_fail(e, EK_EUSAGE, "no segment '%s': 'segments' of the rules must name it",
-                          segment);
-}
-
-/* Whether a cell is the one of these names. */
-static bool is_cell(const struct ek_cells *cells, int cell, const char *segment, const char *value)
-{
-    const char *own = ek_cells_value(cells, cell);
-    return !strcmp(ek_cells_dimension_name(cells, cell), segment) &&
-           !strcmp(own ? own : EK_SEGMENT_OTHER, value);
-}
-
-static int find_cell(const struct ek_guard *g, const char *segment, const char *value, int *cell,
-                     struct ek_error *e)
-{
-    const struct ek_cells *cells = ek_detector_registry(g->detector);
-    const struct ek_rules *rules = g->assets->rules;
-    int d = 0;
-    *cell = 0;
-    if (!segment)
-        return EK_OK;
-    while (d < rules->segment_count && strcmp(rules->segment[d], segment) != 0)
-        d++;
-    if (d == rules->segment_count)
-        return no_segment(rules, segment, e);
-    if (!value)
-        return ek_fail(e, EK_EUSAGE, "segment '%s' needs a value", segment);
-    for (*cell = 1; *cell < ek_cells_count(cells); ++*cell)
-        if (is_cell(cells, *cell, segment, value))
-            return EK_OK;
-    return ek_fail(e, EK_ESTATE,
-                   "no lists of %s=%s are watched on their own: wait for the first, or set "
-                   "'limits.cells' higher where many values share a cell",
-                   segment, value);
-}
-
-static int check_text(const char *what, const char *text, size_t most, struct ek_error *e)
-{
-    size_t length = text ? strlen(text) : 0;
-    return length > most
-               ? ek_fail(e, EK_EUSAGE, "the %s has %zu bytes, at most %zu", what, length, most)
-               : EK_OK;
-}
-
+/* An instance of a fleet has no normal of its own. */
 static int check(const struct ek_guard *g, const char *author, const char *reason,
                  struct ek_error *e)
 {
-    int rc = check_text("author", author, EK_AUTHOR_BYTES, e);
-    if (!rc)
-        rc = check_text("reason", reason, EK_REASON_BYTES, e);
+    int rc = ek_guard_check_person(author, reason, e);
     if (!rc && g->member)
         rc = ek_fail(e, EK_ESTATE,
                      "instances of a fleet cannot be told yet what is normal: make the profile "
@@ -122,46 +60,57 @@ static int check(const struct ek_guard *g, const char *author, const char *reaso
     return rc;
 }
 
-/* What came of it, and then the decision. */
-static int tell(struct ek_guard *g, const struct ek_accept_told *told, struct ek_error *e)
+/* What came of it, and then the decision. `normal`: version of what is normal now. */
+static int tell(struct ek_guard *g, struct ek_decided *m, const struct ek_rebase *accept,
+                uint64_t normal, struct ek_error *e)
 {
-    uint64_t query = ek_detector_queries(g->detector);
-    int rc = ek_guard_take_findings(g, query);
-    if (!rc)
-        rc = ek_event_accept(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
-                             told, query, g->time_ms);
-    if (!rc)
-        rc = ek_guard_tell(g, (const char *)g->event.data, g->event.length);
+    const struct ek_cells *cells = ek_detector_registry(g->detector);
+    m->before = g->plan.version;
+    m->query = ek_detector_queries(g->detector);
+    m->accept = accept->version;
+    m->normal = normal;
+    m->factor = exp(accept->shift_ln);
+    m->feature = g->assets->manifest->item[accept->feature]->name;
+    m->dimension = ek_cells_dimension_name(cells, accept->cell);
+    m->value = ek_cells_value(cells, accept->cell);
+    int rc = ek_guard_take_findings(g, m->query);
+    m->after = g->plan.version;
+    rc = rc ? rc : ek_guard_decided(g, m);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 int ek_guard_accept(struct ek_guard *g, const char *feature, const char *segment, const char *value,
                     const char *author, const char *reason, uint64_t *version, struct ek_error *e)
 {
-    struct ek_accept_told told = {.author = author, .reason = reason};
+    struct ek_decided m = ek_decided_of(EK_DID_ACCEPT);
+    struct ek_rebase accept;
     int number, cell;
     int rc = check(g, author, reason, e);
     if (!rc)
-        rc = find_feature(g->assets->manifest, feature, &number, e);
+        rc = ek_guard_find_feature(g->assets->manifest, feature, &number, e);
     if (!rc)
-        rc = find_cell(g, segment, value, &cell, e);
+        rc = ek_guard_find_cell(g, segment, value, &cell, e);
     if (!rc)
-        rc = ek_detector_accept(g->detector, number, cell, &told.accept, e);
+        rc = ek_detector_accept(g->detector, number, cell, &accept, e);
     if (rc)
         return rc;
-    told.version = *version = told.accept.version;
-    return tell(g, &told, e);
+    m.who = author;
+    m.why = reason;
+    *version = accept.version;
+    return tell(g, &m, &accept, accept.version, e);
 }
 
 int ek_guard_revert(struct ek_guard *g, uint64_t version, const char *author, const char *reason,
                     struct ek_error *e)
 {
-    struct ek_accept_told told = {.revert = true, .author = author, .reason = reason};
+    struct ek_decided m = ek_decided_of(EK_DID_REVERT);
+    struct ek_rebase accept;
     int rc = check(g, author, reason, e);
     if (!rc)
-        rc = ek_detector_revert(g->detector, version, &told.accept, e);
+        rc = ek_detector_revert(g->detector, version, &accept, e);
     if (rc)
         return rc;
-    told.version = ek_detector_rebases(g->detector)->version;
-    return tell(g, &told, e);
+    m.who = author;
+    m.why = reason;
+    return tell(g, &m, &accept, ek_detector_rebases(g->detector)->version, e);
 }

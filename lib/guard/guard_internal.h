@@ -11,6 +11,7 @@
 #include "guard/assets.h"
 #include "guard/beyond.h"
 #include "guard/context.h"
+#include "guard/decisions.h"
 #include "guard/ledger.h"
 #include "guard/open_findings.h"
 #include "guard/past_plans.h"
@@ -45,6 +46,7 @@ struct ek_guard {
     struct ek_buf event;
     char *events[EK_EVENTS_MAX]; /* ring */
     uint64_t told, fetched;
+    struct ek_decisions *decisions;
     char *handed_out;        /* the event last fetched */
     struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */
     unsigned said;           /* limits that were told, as bits */

@@ -73,6 +73,20 @@ static void guard_part(struct loading *v)
     close_part(v, &s);
 }
 
+/* Names and no numbers, so it is of any profile. */
+static void history_part(struct loading *v)
+{
+    for (int i = 0; i < EK_DECISIONS_PARTS && !v->rc; i++) {
+        ek_part_numbered(v->name, EK_PART_OF_HISTORY, i);
+        if (!ek_state_has(v->state, v->name))
+            continue;
+        struct ek_snap s = open_part(v);
+        if (!s.rc)
+            ek_decisions_snap(v->g->decisions, &s, i);
+        close_part(v, &s);
+    }
+}
+
 /* A state has one when somebody said what is normal. */
 static void accepts_part(struct loading *v)
 {
@@ -194,6 +208,7 @@ static void whole(struct loading *v)
     accepts_part(v);
     plan_part(v);
     guard_part(v);
+    history_part(v);
     drift_part(v);
     queries_part(v, ek_cells_count(ek_detector_registry(v->g->detector)));
     all_windows(v, ek_cells_count(ek_detector_registry(v->g->detector)), NULL);
@@ -233,6 +248,7 @@ static void sketches(struct loading *v)
         all_windows(v, ek_cells_count(cells), to);
     queries_part(v, INT16_MAX);
     ek_past_plans_release(&g->past); /* they speak of other cells */
+    history_part(v);
     count_queries(v);
     g->plan.version = v->state->head.plan_version;
     g->plan.version += g->plan.version > 0; /* it has no entries any more */

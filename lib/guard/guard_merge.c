@@ -118,6 +118,9 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
         merge_times(into, from);
         merge_counts(into, from);
         merge_open(into, from, to);
+        rc = ek_decisions_merge(into->decisions, from->decisions);
+    }
+    if (!rc) {
         rc = merge_events(into, from);
         if (!rc)
             rc = merge_plan(into, from, to);

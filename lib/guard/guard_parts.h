@@ -12,6 +12,7 @@
 #define EK_PART_OF_DRIFT    "drift"
 #define EK_PART_OF_EVIDENCE "evidence"
 #define EK_PART_OF_GUARD    "guard"
+#define EK_PART_OF_HISTORY  "history"
 #define EK_PART_OF_INDEX    "index"
 #define EK_PART_OF_LIFE     "life"
 #define EK_PART_OF_LISTS    "lists"

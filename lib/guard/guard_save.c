@@ -199,6 +199,21 @@ static void guard_part(struct saving *v)
     end(v, &s, EK_PART_OF_GUARD, 0);
 }
 
+/* Of decisions, as far as there are some. */
+static void history_part(struct saving *v)
+{
+    char name[EK_PART_NAME];
+    struct ek_snap s;
+    for (int i = 0; i < EK_DECISIONS_PARTS && !v->rc; i++) {
+        uint64_t mark = ek_decisions_mark(v->g->decisions, i);
+        ek_part_numbered(name, EK_PART_OF_HISTORY, i);
+        if (!mark || !begin(v, &s, name, mark))
+            continue;
+        ek_decisions_snap(v->g->decisions, &s, i);
+        end(v, &s, name, mark);
+    }
+}
+
 static void plan_part(struct saving *v)
 {
     struct ek_snap s;
@@ -227,6 +242,7 @@ static void all_parts(struct saving *v)
     drift_part(v);
     detector_part(v, EK_PART_EVIDENCE);
     guard_part(v);
+    history_part(v);
     windows_part(v, LIFE);
     detector_part(v, EK_PART_LISTS);
     windows_part(v, NOW);

@@ -172,6 +172,32 @@ def drift(r):
     return {"drifted": drifted, "compared": compared, "figures": figures}
 
 
+DIDS = ("route", "end", "step", "withdraw", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
+        "resume", "reload")
+
+
+def decisions(r, part):
+    """-> those of one part, by their numbers"""
+    found = {}
+    for place in range(64 * part, 64 * part + 64):
+        number = r.one("Q")
+        if not number:
+            continue
+        if number % 1024 != place:
+            raise Damaged(f"decision {number} in place {place}")
+        one = dict(zip(("query", "before", "after", "accept", "normal", "time_ms"), r.take("5Qq")))
+        one["what"] = DIDS[r.one("i", 0, len(DIDS) - 1)]
+        for key, most in (("class", 11), ("action", 6), ("rail", 6)):
+            one[key] = r.one("i", 0, most)
+        one["episode"] = r.one("I")
+        one.update(zip(("factor", "factor_low", "factor_high", "share", "figure", "limit"), r.take("6d")))
+        one["percent"] = r.one("i", -1, 10000)
+        for key in ("who", "why", "request", "instance", "feature", "dimension", "value"):
+            one[key] = r.text() if r.one("i", 0, 1) else None
+        found[number] = one
+    return found
+
+
 def windows(base, cell, size):
     r = base.part(f"life/{cell:05}")
     closings, life_lists = r.take("QQ")
@@ -217,6 +243,10 @@ def read(data):
     out["accepts"] = take("accepts", read_snapshot.accepts) if base.has("accepts") else None
     out["plan"] = take("plan", plan)
     out["guard"] = take("guard", lambda r: guard(r, size))
+    out["history"] = {}
+    for n in range(16):
+        if base.has(f"history/{n:05}"):
+            out["history"].update(take(f"history/{n:05}", lambda r: decisions(r, n)))
     out["queries"] = take("queries", queries) if base.has("queries") else None
     out["drift"] = take("drift", drift) if base.has("drift") else None
     out["windows"] = {n: windows(base, n, size) for n in range(cells) if base.has(f"now/{n:05}")}

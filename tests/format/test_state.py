@@ -109,6 +109,14 @@ class StateWithAccept(unittest.TestCase):
         self.assertEqual((self.read["changes"]["EPIS"]["open"], self.read["plan"]["entries"]), ([], []))
         self.assertEqual(self.read["guard"]["events"][-1]["what"], "accept")
 
+    def test_its_history_has_the_accept(self):
+        ((number, one),) = self.read["history"].items()
+        self.assertEqual((number, one["what"], one["who"], one["feature"]), (1, "accept", "ana", "price"))
+        self.assertEqual((one["accept"], one["normal"], one["dimension"], one["value"]), (1, 1, "arm", "B"))
+        self.assertEqual(one["after"], one["before"] + 1)
+        self.assertAlmostEqual(one["factor"], 100, delta=10)
+        self.assertEqual(self.before["history"], {})
+
     def test_rows_of_its_lists_are_lower_by_it(self):
         (one,) = self.read["accepts"]["accepts"]
         for n, (before, after) in enumerate(zip(self.before["rows"], self.read["rows"])):

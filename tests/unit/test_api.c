@@ -73,8 +73,8 @@ START_TEST(a_pause_is_told_with_who_and_why_and_ends)
     assert_answer(&t, &r, 200, "{\"changed\":true,\"paused\":null}");
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     ck_assert(page_has(t.s.stage, "/metrics", "\nevenkeel_paused 0\n"));
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"event\":\"decision\",\"what\":\"pause\""));
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"who\":\"ben\",\"why\":null}"));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"what\":\"pause\",\"who\":\"ana\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"what\":\"resume\",\"who\":\"ben\""));
     close_told(&t);
 }
 END_TEST

@@ -123,13 +123,20 @@ START_TEST(a_decision_reads_as_json)
                 ",\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
                 "\"percent\":12.5,\"episode\":\"price-17\",\"class\":\"scale\",\"factor\":100.3,"
                 "\"share\":1,\"rail\":\"rank_change_p95\",\"figure\":0.625,\"limit\":0.5,"
-                "\"instance\":\"hotels-0\"}");
+                "\"instance\":\"hotels-0\",\"why\":null}");
     m = ek_decided_of(EK_DID_PIN);
     m.feature = "price";
     m.dimension = "app"; /* a value that shares its cell */
     assert_json(&m, "{\"event\":\"decision\",\"number\":0,\"query\":0,\"time_ms\":0,"
                     "\"what\":\"pin\",\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0},"
-                    "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"}}");
+                    "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"why\":null}");
+    m = ek_decided_of(EK_DID_REVERT);
+    m.who = "";
+    m.accept = 3;
+    m.normal = 4;
+    assert_json(&m, "{\"event\":\"decision\",\"number\":0,\"query\":0,\"time_ms\":0,"
+                    "\"what\":\"revert\",\"who\":null,\"plan\":{\"before\":0,\"after\":0},"
+                    "\"accept\":3,\"version\":4,\"why\":null}");
 }
 END_TEST
 
@@ -215,6 +222,28 @@ START_TEST(a_decision_changes_the_mark_of_its_part_only)
     for (int i = 0; i < EK_DECISIONS_PARTS; i++)
         ck_assert((before[i] != ek_decisions_mark(d, i)) == (i == 71 / EK_DECISIONS_EACH));
     ek_decisions_free(d);
+    d = new_ring();
+    add(d, 7, "ahead");
+    before[0] = ek_decisions_mark(d, 0);
+    add(d, 5, "one that was passed over");
+    ck_assert(before[0] != ek_decisions_mark(d, 0));
+    ek_decisions_free(d);
+}
+END_TEST
+
+START_TEST(those_of_another_ring_come_behind)
+{
+    struct ek_decisions *d = new_ring(), *from = new_ring();
+    add(d, 0, "mine");
+    for (int i = 0; i < EK_DECISIONS_KEPT - 2; i++)
+        add(from, 0, "theirs");
+    add(from, 3 * EK_DECISIONS_KEPT, "late");
+    ck_assert_int_eq(ek_decisions_merge(d, from), EK_OK);
+    ck_assert_str_eq(why_of(d, 1), "mine");
+    ck_assert_str_eq(why_of(d, 2), "late");
+    ck_assert_uint_eq(ek_decisions_last(d), 2);
+    ek_decisions_free(d);
+    ek_decisions_free(from);
 }
 END_TEST
 
@@ -254,6 +283,6 @@ Suite *suite_decisions(void)
     return ek_suite("decisions", decisions_are_numbered_from_one, the_last_1024_are_kept,
                     one_that_is_there_is_not_taken_again, a_decision_reads_as_json,
                     each_kind_has_its_word, a_ring_that_is_loaded_goes_on,
-                    a_decision_changes_the_mark_of_its_part_only,
+                    a_decision_changes_the_mark_of_its_part_only, those_of_another_ring_come_behind,
                     a_damaged_part_is_refused_or_read_whole);
 }

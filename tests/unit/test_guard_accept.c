@@ -156,6 +156,9 @@ START_TEST(an_accept_ends_the_route_and_says_who_and_why)
     ck_assert_str_eq(text_of(json_object_get(b.decision, "segment"), "arm"), "B");
     ck_assert_double_eq_tol(json_real_value(json_object_get(b.decision, "factor")), 100, 8);
     ck_assert_int_eq(json_integer_value(json_object_get(b.decision, "accept")), 1);
+    const json_t *versions = json_object_get(b.decision, "plan");
+    ck_assert_int_eq(json_integer_value(json_object_get(versions, "before")), (int)plan);
+    ck_assert_int_eq(json_integer_value(json_object_get(versions, "after")), (int)plan + 1);
     b.routed = b.suspected = 0;
     run(&b, 5000, 100, 1);
     ck_assert_int_eq(b.routed + b.suspected, 0);

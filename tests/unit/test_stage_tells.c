@@ -115,18 +115,58 @@ START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
 }
 END_TEST
 
-static void assert_page(struct ek_stage *stage, const char *path, const char *n, unsigned status,
-                        const char *part)
+static void assert_asked(struct ek_stage *stage, const char *path, struct ek_http_query query,
+                         unsigned status, const char *part)
 {
     struct ek_buf body;
     const char *type = NULL;
     ek_buf_init(&body, 0);
-    ck_assert_uint_eq(ek_http_page(stage, path, n, &type, &body), status);
+    ck_assert_uint_eq(ek_http_page(stage, path, &query, &type, &body), status);
     ck_assert_ptr_nonnull(type);
     ck_assert_msg(strstr(ek_buf_string(&body), part) != NULL, "%s: no '%s' in %s", path, part,
                   ek_buf_string(&body));
     ek_buf_release(&body);
 }
+
+static void assert_page(struct ek_stage *stage, const char *path, const char *n, unsigned status,
+                        const char *part)
+{
+    assert_asked(stage, path, (struct ek_http_query){.n = n}, status, part);
+}
+
+static void assert_history(struct ek_stage *stage, struct ek_http_query query, unsigned status,
+                           const char *part)
+{
+    assert_asked(stage, "/api/v1/history", query, status, part);
+}
+
+START_TEST(the_history_shows_what_was_decided)
+{
+    struct scene s;
+    struct ek_error e;
+    begin(&s);
+    ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), 0);
+    assert_history(s.stage, (struct ek_http_query){0}, 200, "[]\n");
+    ck_assert(ek_stage_pause(s.stage, true, "ana", "it looks odd"));
+    ck_assert(ek_stage_pause(s.stage, false, NULL, NULL));
+    assert_history(s.stage, (struct ek_http_query){0}, 200,
+                   "[{\"event\":\"decision\",\"number\":1,");
+    assert_history(s.stage, (struct ek_http_query){.after = "0"}, 200,
+                   "\"what\":\"pause\",\"who\":\"ana\"");
+    assert_history(s.stage, (struct ek_http_query){.n = "1"}, 200,
+                   "[{\"event\":\"decision\",\"number\":2,");
+    assert_history(s.stage, (struct ek_http_query){.after = "2"}, 200, "[]\n");
+    assert_history(s.stage, (struct ek_http_query){.feature = "price"}, 200, "[]\n");
+    assert_history(s.stage, (struct ek_http_query){.n = "0"}, 400,
+                   "'n' must be a positive number, like n=10");
+    assert_history(s.stage, (struct ek_http_query){.after = "soon"}, 400,
+                   "'after' must be the number of a decision");
+    assert_history(s.stage, (struct ek_http_query){.feature = "prize"}, 404,
+                   "did you mean 'price'?");
+    ek_stage_free(s.stage);
+    end(&s);
+}
+END_TEST
 
 START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
 {
@@ -153,7 +193,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/api/v1/findings", NULL, 200, "[]");
     assert_page(s.stage, "/api/v1/plan", NULL, 200, "\"version\":0");
     assert_page(s.stage, "/api/v1/events", "3", 200, "[]");
-    assert_page(s.stage, "/api/v1/events", "0", 400, "'n' is no positive number");
+    assert_page(s.stage, "/api/v1/events", "0", 400, "'n' must be a positive number");
     assert_page(s.stage, "/version", NULL, 200, "\"librdkafka\":\"");
     assert_page(s.stage, "/api/v1/features", NULL, 200, "{\"feature\":\"price\",\"training\":{");
     assert_page(s.stage, "/api/v1/features/price", NULL, 200,
@@ -227,6 +267,7 @@ Suite *suite_stage_tells(void)
 {
     return ek_suite("stage tells", a_stage_of_a_fleet_tells_what_the_fleet_has_found,
                     a_stage_with_one_worker_tells_what_a_guard_alone_tells,
+                    the_history_shows_what_was_decided,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,
                     a_stage_warns_when_model_and_upstream_rank_differently);
 }
