@@ -56,6 +56,12 @@ static bool routes(const json_t *event)
     return says(event, "action", "route") || says(event, "action", "route_spread");
 }
 
+/* Of a plan's cell: whether the output of some lists has other scores for it. */
+static bool acts(const json_t *cell)
+{
+    return routes(cell) && !says(cell, "mode", "observe") && !says(cell, "mode", "shadow");
+}
+
 static size_t place_of(const json_t *findings, const json_t *event)
 {
     size_t i;
@@ -88,7 +94,7 @@ static int take_finding(struct ek_journal *j, json_t *event, struct ek_journal_c
 
 static bool same_route(const json_t *a, const json_t *b)
 {
-    return routes(a) && routes(b) &&
+    return acts(a) && acts(b) &&
            json_equal(json_object_get(a, "feature"), json_object_get(b, "feature")) &&
            json_equal(json_object_get(a, "segment"), json_object_get(b, "segment"));
 }
@@ -111,7 +117,7 @@ static void take_plan(struct ek_journal *j, json_t *event, struct ek_journal_cha
     json_t *cell;
     json_array_foreach(json_object_get(event, "cells"), i, cell)
     {
-        change->enforced += routes(cell) && !routed_before(j->plan, cell);
+        change->enforced += acts(cell) && !routed_before(j->plan, cell);
     }
     json_decref(j->plan);
     j->plan = json_incref(event);

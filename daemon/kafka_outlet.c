@@ -3,19 +3,19 @@
 
 #include "base/alloc.h"
 #include "daemon/gate.h"
+#include "decide/plan.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-enum { QUEUE_FULL_WAIT_NS = 1000000 };
+enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_WORD_PAUSED + 1 };
 
 /* The headers of most messages, which have none of their own, are the same until the next plan. */
 struct ek_outlet {
     struct ek_output *o;
     uint64_t plan;
-    rd_kafka_headers_t *ready[KIND]; /* by outcome; NULL: not made yet */
-    bool paused;                     /* what they say of those that passed */
+    rd_kafka_headers_t *ready[WORDS]; /* by word; NULL: not made yet */
     /* Exactly once; the lists are for who holds the gate's lock, or has shut it. */
     struct ek_gate *gate;
     struct ek_ticket *sent, **sent_end; /* in the open transaction */
@@ -222,7 +222,7 @@ int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *
 
 static void forget_headers(struct ek_outlet *t)
 {
-    for (int i = 0; i < KIND; i++)
+    for (int i = 0; i < WORDS; i++)
         if (t->ready[i])
             rd_kafka_headers_destroy(t->ready[i]);
     memset(t->ready, 0, sizeof t->ready);
@@ -253,21 +253,34 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
     return headers;
 }
 
+static enum ek_word word_of(const char *action)
+{
+    int word = WORDS - 1;
+    while (word > EK_WORD_PASS && strcmp(action, ek_word_name((enum ek_word)word)) != 0)
+        word--;
+    return (enum ek_word)word;
+}
+
+/* With other scores than it came with. */
+static bool is_scored(enum ek_word word)
+{
+    return word == EK_WORD_CANARY || word == EK_WORD_ROUTED;
+}
+
 /* Those of the message and ours; NULL without memory. */
 static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, const rd_kafka_message_t *source,
-                                        int outcome, uint64_t plan, const char *action)
+                                        uint64_t plan, const char *action)
 {
     rd_kafka_headers_t *old;
-    bool paused = strcmp(action, "paused") == 0;
+    enum ek_word word = word_of(action);
     if (!rd_kafka_message_headers(source, &old))
         return with_plan(rd_kafka_headers_copy(old), plan, action);
-    if (t->plan != plan || t->paused != paused)
+    if (t->plan != plan)
         forget_headers(t);
     t->plan = plan;
-    t->paused = paused;
-    if (!t->ready[outcome])
-        t->ready[outcome] = with_plan(rd_kafka_headers_new(2), plan, action);
-    return t->ready[outcome] ? rd_kafka_headers_copy(t->ready[outcome]) : NULL;
+    if (!t->ready[word])
+        t->ready[word] = with_plan(rd_kafka_headers_new(2), plan, action);
+    return t->ready[word] ? rd_kafka_headers_copy(t->ready[word]) : NULL;
 }
 
 /* What no batch can hold must not reach the broker, which would refuse others with it. */
@@ -289,13 +302,13 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
 {
     struct ek_error refused;
     struct ek_output *o = outlet->o;
-    t->outcome = strcmp(action, "routed") == 0 ? ROUTED : PASSED;
+    t->outcome = is_scored(word_of(action)) ? ROUTED : PASSED;
     struct parcel p = {.ticket = t,
                        .topic = o->ranked,
                        .partition = t->partition,
                        .bytes = bytes,
                        .length = length,
-                       .headers = plan_headers(outlet, t->message, t->outcome, plan, action)};
+                       .headers = plan_headers(outlet, t->message, plan, action)};
     if (!p.headers)
         return no_headers(e);
     if (check_size(o, EK_WRITES_RANKED, &p, &refused)) {

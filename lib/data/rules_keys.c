@@ -118,7 +118,9 @@ static const struct ek_rules_key KEYS[] = {
     {"limits.max_routed_share", EK_KEY_NUMBER, .low = 0, .high = 1, .built_in = "1",
      .help = "share of the queries that are routed"},
     {"limits.on_limit", EK_KEY_CHOICE, .choices = "observe keep", .built_in = "observe",
-     .help = "beyond them: what is routed already stays and nothing is added, a finding carries "
+     .help = "beyond them: with `observe` nothing that findings ask for acts, since then the "
+             "profile is suspect, until no more is wanted than allowed for a `hold`; with `keep` "
+             "what acts already stays and nothing is added. A finding carries "
              "`\"limited\":true`, and with `observe` its mode is `observe`"},
 
     {"segments", EK_KEY_TEXTS, .low = 0, .high = EK_DIMENSIONS_MAX,

@@ -11,8 +11,9 @@ static const struct {
                            "findings were not fetched in time: the oldest of them are lost"},
     [EK_BOUND_PLAN] = {"plan", "the plan is full: what is found beyond it is only told"},
     [EK_BOUND_ROUTED] = {"max_routed_features",
-                         "more features would be routed than the rules allow: "
-                         "what is found beyond them is only told"},
+                         "more features would be routed than the rules allow"},
+    [EK_BOUND_SHARE] = {"max_routed_share",
+                        "more of the traffic would be acted on than the rules allow"},
     [EK_BOUND_EVENTS] = {"events", "events were not fetched in time: the oldest of them are lost"},
 };
 

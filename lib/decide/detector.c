@@ -412,18 +412,15 @@ const int16_t *ek_detector_cells(const struct ek_detector *d, int *count)
     return d->cell_of;
 }
 
-void ek_detector_keep(struct ek_detector *d, const struct ek_plan *plan)
+void ek_detector_keep(struct ek_detector *d, const uint8_t *held, int cells)
 {
-    for (int cell = 0; cell < d->cell_capacity; cell++)
-        if (d->planned[cell]) {
-            ek_cells_release(d->cells, cell);
-            d->planned[cell] = 0;
-        }
-    for (int i = 0; i < plan->count; i++) {
-        int cell = plan->entry[i].cell;
-        if (!d->planned[cell])
+    for (int cell = 0; cell < d->cell_capacity; cell++) {
+        uint8_t hold = cell < cells && held[cell];
+        if (hold && !d->planned[cell])
             ek_cells_hold(d->cells, cell);
-        d->planned[cell] = 1;
+        else if (!hold && d->planned[cell])
+            ek_cells_release(d->cells, cell);
+        d->planned[cell] = hold;
     }
 }
 

@@ -19,7 +19,6 @@
 #include "decide/cells.h"
 #include "decide/finding.h"
 #include "decide/list_reader.h"
-#include "decide/plan.h"
 #include "decide/rebase.h"
 
 enum {
@@ -62,8 +61,8 @@ const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d);
 /* Features with a confirmed change of this cause now, ascending, at most `most`. Returns how many.
  */
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);
-/* Cells of this plan stay those of their values. To be called when the plan has changed. */
-void ek_detector_keep(struct ek_detector *d, const struct ek_plan *plan);
+/* The cells for which held [cells] is not 0 stay those of their values; no other does for this. */
+void ek_detector_keep(struct ek_detector *d, const uint8_t *held, int cells);
 /* Cells of the list last observed. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);

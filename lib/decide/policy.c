@@ -46,40 +46,19 @@ static struct ek_treatment treatment_of(enum ek_action action, const struct ek_f
     return (struct ek_treatment){action, value};
 }
 
-static int routed_already(const struct ek_plan *plan, int feature)
-{
-    for (int i = 0; i < plan->count; i++)
-        if (plan->entry[i].feature == feature)
-            return 1;
-    return 0;
-}
-
-/* The limit that keeps a treatment out of the plan, EK_BOUND_NONE for none. */
-static enum ek_bound limit_of(const struct ek_rules *rules, const struct ek_plan *plan,
-                              const struct ek_finding *f)
-{
-    if (!routed_already(plan, f->feature) && ek_plan_features(plan) >= rules->max_routed_features)
-        return EK_BOUND_ROUTED;
-    return ek_plan_has_room(plan, f->feature, f->cell) ? EK_BOUND_NONE : EK_BOUND_PLAN;
-}
-
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
-                             const struct ek_plan *plan, int have_model, const struct ek_finding *f)
+                             int have_model, const struct ek_finding *f)
 {
     const struct ek_feature *feature = m->item[f->feature];
-    const struct ek_feature_rule *rule = &rules->feature[feature - m->features];
+    int number = (int)(feature - m->features);
+    const struct ek_feature_rule *rule = &rules->feature[number];
+    enum ek_mode mode = ek_rules_mode(rules, number, f->value ? f->dimension : NULL, f->value);
     enum ek_action action = rule->on[f->class];
-    int unable = rule->mode == EK_MODE_ENFORCE && !have_model;
+    int unable = mode != EK_MODE_OBSERVE && !have_model;
     if (acts(action) && (unable || !feature->routable || too_small(rule, m, f)))
         action = EK_ACT_ALERT;
     if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
         action = EK_ACT_ROUTE;
-    struct ek_decision decision = {treatment_of(action, f), rule->mode, 0, EK_BOUND_NONE};
-    if (!acts(action) || rule->mode != EK_MODE_ENFORCE)
-        return decision;
-    decision.limited = limit_of(rules, plan, f);
-    decision.enforced = decision.limited == EK_BOUND_NONE;
-    if (!decision.enforced && rules->on_limit == EK_LIMIT_OBSERVE)
-        decision.mode = EK_MODE_OBSERVE;
-    return decision;
+    return (struct ek_decision){treatment_of(action, f), mode, acts(action) && have_model,
+                                EK_BOUND_NONE};
 }

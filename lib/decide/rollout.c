@@ -50,7 +50,13 @@ static struct ek_rollout *place_for(struct ek_rollouts *s, int feature, int cell
 {
     struct ek_rollout *r = s->count < EK_ROLLOUTS_MAX ? &s->one[s->count++] : oldest(s);
     if (r)
-        *r = (struct ek_rollout){.feature = feature, .cell = cell, .relapses = -1};
+        *r = (struct ek_rollout){.feature = feature,
+                                 .cell = cell,
+                                 .relapses = -1,
+                                 .about = {.factor = (double)NAN,
+                                           .factor_low = (double)NAN,
+                                           .factor_high = (double)NAN,
+                                           .share = (double)NAN}};
     return r;
 }
 
@@ -217,6 +223,57 @@ void ek_rollouts_stood_still(struct ek_rollouts *s, int64_t for_ms)
             s->one[i].step_ms += for_ms < INT64_MAX - s->one[i].step_ms ? for_ms : 0;
 }
 
+/* Of one place that both have. */
+static void join(struct ek_rollout *r, const struct ek_rollout *other)
+{
+    if (goes_on(r) && goes_on(other) && other->percent < r->percent) {
+        r->percent = other->percent;
+        r->step_ms = other->step_ms;
+    }
+    if (goes_on(other) && other->withdrawn != EK_RAIL_NONE && r->withdrawn == EK_RAIL_NONE) {
+        r->withdrawn = other->withdrawn;
+        r->figure = other->figure;
+        r->limit = other->limit;
+    }
+    if (other->relapses > r->relapses)
+        r->relapses = other->relapses;
+    if (!goes_on(r) && other->ended_ms > r->ended_ms)
+        r->ended_ms = other->ended_ms;
+}
+
+void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from, const int16_t *to)
+{
+    for (int i = 0; i < from->count; i++) {
+        const struct ek_rollout *other = &from->one[i];
+        int cell = to[other->cell];
+        struct ek_rollout *r = cell < 0 ? NULL : ek_rollout_find(into, other->feature, cell);
+        if (r && (goes_on(r) || !goes_on(other))) {
+            join(r, other);
+            continue;
+        }
+        int relapses = r ? r->relapses : -1;
+        if (cell >= 0 && !r)
+            r = place_for(into, other->feature, cell);
+        if (!r)
+            continue;
+        *r = *other;
+        r->cell = cell;
+        r->relapses = relapses > r->relapses ? relapses : r->relapses;
+    }
+}
+
+static void about_snap(struct ek_rollout_about *a, struct ek_snap *s)
+{
+    int class = (int)a->class;
+    ek_snap_u32(s, &a->episode);
+    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    a->class = (enum ek_class) class;
+    ek_snap_f64(s, &a->factor);
+    ek_snap_f64(s, &a->factor_low);
+    ek_snap_f64(s, &a->factor_high);
+    ek_snap_f64(s, &a->share);
+}
+
 static void one_snap(struct ek_rollout *r, struct ek_snap *s, int features, int cells)
 {
     int rail = (int)r->withdrawn;
@@ -230,6 +287,8 @@ static void one_snap(struct ek_rollout *r, struct ek_snap *s, int features, int 
     ek_snap_f64(s, &r->limit);
     ek_snap_int(s, &r->relapses, 0, INT32_MAX);
     ek_snap_i64(s, &r->ended_ms);
+    ek_snap_u64(s, &r->tried);
+    about_snap(&r->about, s);
     ek_snap_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
 }
 

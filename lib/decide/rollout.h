@@ -42,6 +42,13 @@ enum ek_rail {
 /* "none", "rank_change_p95", ...: the key of `abort_if`. */
 const char *ek_rail_name(enum ek_rail r);
 
+/* What a finding last said of the fault: for who tells what was done about it. NaN: none. */
+struct ek_rollout_about {
+    uint32_t episode;
+    enum ek_class class;
+    double factor, factor_low, factor_high, share;
+};
+
 struct ek_rollout {
     int feature, cell;
     int percent;     /* hundredths, of its canary */
@@ -50,6 +57,8 @@ struct ek_rollout {
     double figure, limit; /* of the rail that withdrew it; else 0 */
     int relapses;
     int64_t ended_ms; /* -1: it goes on */
+    uint64_t tried;   /* lists, before the last step or the withdrawal: for who tells of it */
+    struct ek_rollout_about about;
 };
 
 struct ek_rollouts {
@@ -100,6 +109,10 @@ enum ek_rail ek_rollout_rail(const struct ek_canary *c, const struct ek_rollout_
 enum ek_rollout_turn ek_rollout_look(struct ek_rollout *r, enum ek_mode mode,
                                      const struct ek_canary *c, const struct ek_rollout_figures *f,
                                      int64_t now_ms);
+/* Takes over what another one has, `to` for its cells: of a place that both have the smaller
+ * percentage counts, one that was withdrawn stays so, and the more relapses. What there is no room
+ * for is left out. */
+void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from, const int16_t *to);
 /* A person lets it begin anew, at the canary's percent. */
 void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms);
 /* All stood still so long, while it was paused: it does not count for the next step. */

@@ -196,6 +196,14 @@ int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
     return rc ? rc : ek_buf_text(out, "}");
 }
 
+static int add_treatment(struct ek_buf *out, const struct ek_plan_entry *e)
+{
+    static const char *const by[] = {"finding", "person", "rules"};
+    return ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\",\"percent\":%.4g,\"by\":\"%s\"}",
+                         ek_action_name(e->treatment.action), ek_mode_name(e->mode),
+                         e->percent / 100.0, by[e->by]);
+}
+
 int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,
                   const struct ek_plan *plan, uint64_t query, int64_t time_ms)
 {
@@ -213,7 +221,7 @@ int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct 
             rc = add_segment(out, ek_cells_dimension_name(cells, entry->cell),
                              ek_cells_value(cells, entry->cell));
         if (!rc)
-            rc = ek_buf_printf(out, ",\"action\":\"%s\"}", ek_action_name(entry->treatment.action));
+            rc = add_treatment(out, entry);
     }
     return rc ? rc : ek_buf_text(out, "]}");
 }

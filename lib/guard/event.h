@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "data/manifest.h"
 #include "decide/cells.h"
+#include "decide/plan.h"
 #include "decide/policy.h"
 
 #include <stdbool.h>

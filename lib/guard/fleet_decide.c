@@ -1,7 +1,7 @@
 #include "guard/fleet_decide.h"
 
 #include "base/alloc.h"
-#include "decide/policy.h"
+#include "guard/control.h"
 #include "guard/fleet_case.h"
 #include "guard/fleet_told.h"
 
@@ -18,8 +18,9 @@ struct ek_fleet_decider {
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_pool *pool;
     struct ek_fleet_told *told;
-    struct ek_plan plan;                           /* cells are places of the pool */
-    uint64_t published;                            /* version of `plan` that the record has */
+    struct ek_control *control;                    /* the plan; cells are places of the pool */
+    uint64_t published;                            /* its version that the record has */
+    struct ek_plan heard;                          /* of the log, while it is read */
     struct ek_fleet_order order;                   /* of the log */
     uint64_t term, version;                        /* own, while it decides */
     struct ek_fleet_case *open[EK_FLEET_ASKS_MAX]; /* by number of the case, NULL: free */
@@ -30,6 +31,26 @@ struct ek_fleet_decider {
     int64_t began_ms, taken_ms; /* by the clock; the last tick */
     int64_t from_ms, time_ms;   /* of the stream */
 };
+
+static int dimension_of(void *context, int place)
+{
+    const struct ek_fleet_decider *d = context;
+    struct ek_fleet_cell cell = ek_fleet_pool_cell(d->pool, place);
+    for (int i = 0; i < d->setup.rules->segment_count; i++)
+        if (ek_text_same(cell.dimension, ek_text_of(d->setup.rules->segment[i])))
+            return i;
+    return -1;
+}
+
+/* Of rules that tell values apart a fleet has no notion (ek_guard_join). */
+static int new_control(struct ek_fleet_decider *d, struct ek_error *e)
+{
+    const struct ek_control_setup setup = {.manifest = d->setup.manifest,
+                                           .rules = d->setup.rules,
+                                           .have_model = d->setup.have_model,
+                                           .cells = {.dimension_of = dimension_of, .context = d}};
+    return ek_control_new(&d->control, &setup, e);
+}
 
 int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_decider_setup *setup,
                          struct ek_error *e)
@@ -44,6 +65,8 @@ int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_de
                                EK_FLEET_SHARE_POOLED, places, e);
     if (!rc && ek_fleet_told_new(&d->told, d->pool, setup->manifest, setup->rules))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc)
+        rc = new_control(d, e);
     if (rc) {
         ek_fleet_decider_free(d);
         return rc;
@@ -65,6 +88,7 @@ void ek_fleet_decider_free(struct ek_fleet_decider *d)
     if (!d)
         return;
     close_cases(d);
+    ek_control_free(d->control);
     ek_fleet_told_free(d->told);
     ek_fleet_pool_free(d->pool);
     ek_free(d);
@@ -77,7 +101,7 @@ const struct ek_fleet_pool *ek_fleet_decider_pool(const struct ek_fleet_decider 
 
 const struct ek_plan *ek_fleet_decider_plan(const struct ek_fleet_decider *d)
 {
-    return &d->plan;
+    return ek_control_plan(d->control);
 }
 
 uint64_t ek_fleet_decider_version(const struct ek_fleet_decider *d)
@@ -101,7 +125,7 @@ static int take_entry(void *context, const struct ek_fleet_entry *entry)
     int feature = ek_manifest_find_item(d->setup.manifest, entry->feature);
     int place, rc = ek_fleet_pool_place(d->pool, &entry->cell, &place);
     if (!rc && feature >= 0 && place >= 0)
-        d->plan.entry[d->plan.count++] = ek_fleet_entry_of(feature, place, entry);
+        d->heard.entry[d->heard.count++] = ek_fleet_entry_of(feature, place, entry);
     return rc;
 }
 
@@ -120,10 +144,12 @@ static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *rec
                      struct ek_error *e)
 {
     const struct ek_fleet_plan_hears hears = {d, take_entry, take_finding, NULL};
-    d->plan.count = 0;
+    d->heard.version = ek_control_plan(d->control)->version;
+    d->heard.count = 0;
     d->from_ms = record->head.from_ms;
     ek_fleet_told_forget(d->told, record->head.episodes);
     int rc = ek_fleet_plan_tell(record, &hears);
+    ek_control_follow(d->control, &d->heard, record->head.from_ms);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
@@ -224,28 +250,11 @@ void ek_fleet_decider_end(struct ek_fleet_decider *d)
     close_cases(d);
 }
 
-/* Into the plan, or out of it, as the rules have it. */
-static void act(struct ek_fleet_decider *d, const struct ek_finding *f)
-{
-    if (f->state == EK_DISMISSED) {
-        ek_plan_remove(&d->plan, f->feature, f->cell);
-        return;
-    }
-    if (f->state == EK_RECOVERED) {
-        ek_plan_end(&d->plan, f->feature, f->cell, d->time_ms, d->setup.rules->hold_ms);
-        return;
-    }
-    struct ek_decision decision =
-        ek_decide(d->setup.rules, d->setup.manifest, &d->plan, d->setup.have_model, f);
-    if (decision.enforced)
-        ek_plan_set(&d->plan, f->feature, f->cell, decision.treatment, d->time_ms);
-    else
-        ek_plan_remove(&d->plan, f->feature, f->cell);
-}
-
+/* What is to be done about it, as the rules have it. */
 static void act_on(void *context, const struct ek_finding *f)
 {
-    act(context, f);
+    struct ek_fleet_decider *d = context;
+    ek_control_found(d->control, f, d->time_ms);
 }
 
 /* All that instances propose, and what is to be done about it. */
@@ -325,9 +334,10 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
 static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
                      const struct ek_fleet_dimensions *dimensions)
 {
-    ek_wire_put(w, (uint64_t)d->plan.count);
-    for (int i = 0; i < d->plan.count; i++) {
-        const struct ek_plan_entry *o = &d->plan.entry[i];
+    const struct ek_plan *plan = ek_control_plan(d->control);
+    ek_wire_put(w, (uint64_t)plan->count);
+    for (int i = 0; i < plan->count; i++) {
+        const struct ek_plan_entry *o = &plan->entry[i];
         const char *name = d->setup.manifest->item[o->feature]->name;
         const struct ek_fleet_entry entry = {.cell = ek_fleet_pool_cell(d->pool, o->cell),
                                              .feature = ek_text_of(name),
@@ -363,13 +373,14 @@ static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_
 static bool number(struct ek_fleet_decider *d)
 {
     int64_t from = d->time_ms + EK_FLEET_LEAD_MS;
-    bool changed = d->plan.version != d->published;
+    uint64_t version = ek_control_plan(d->control)->version;
+    bool changed = version != d->published;
     if (!changed && !d->renewed)
         return false;
     if (!d->renewed)
         d->version = (d->version > d->order.version ? d->version : d->order.version) + 1;
     d->from_ms = from > d->from_ms ? from : d->from_ms;
-    d->published = d->plan.version;
+    d->published = version;
     d->renewed = false;
     return true;
 }
@@ -397,7 +408,7 @@ static bool knows_time(struct ek_fleet_decider *d, int64_t clock_ms)
  * to be written. */
 static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool *news)
 {
-    bool timed = knows_time(d, clock_ms);
+    bool changed, timed = knows_time(d, clock_ms);
     uint64_t told = ek_fleet_told_count(d->told);
     pool(d);
     if (!d->decides || !timed) /* without a list there is no moment to begin at */
@@ -406,8 +417,8 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
     d->rows = rows_each(instances);
     look_at_cases(d, tick, instances);
     merge(d, clock_ms);
-    ek_plan_expire(&d->plan, d->time_ms);
-    bool changed = number(d);
+    ek_control_settle(d->control, d->time_ms, 0, &changed); /* tells nobody: cannot fail */
+    changed = number(d);
     *news = changed || ek_fleet_told_count(d->told) != told;
     return true;
 }

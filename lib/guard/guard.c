@@ -1,11 +1,13 @@
 #include "evenkeel.h"
 
 #include "base/alloc.h"
+#include "decide/bucket.h"
 #include "guard/beyond.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
 #include "guard/fleet_news.h"
 #include "guard/guard_accept.h"
+#include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_items.h"
@@ -31,6 +33,8 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
     if (!rc)
         rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
                             ek_detector_registry(g->detector), e);
+    if (!rc)
+        rc = ek_guard_control_new(g, e);
     if (!rc)
         ek_traffic_rebase(g->traffic, ek_detector_rebases(g->detector));
     if (!rc)
@@ -60,6 +64,7 @@ void ek_guard_free(struct ek_guard *g)
     for (; g->fetched < g->told; g->fetched++)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
     ek_free(g->handed_out);
+    ek_control_free(g->control);
     ek_traffic_free(g->traffic);
     ek_fleet_member_free(g->member);
     ek_fleet_news_free(g->news);
@@ -97,14 +102,13 @@ static int tell(struct ek_guard *g)
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
 {
     int rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
-                           &g->plan, query, g->time_ms);
+                           ek_control_plan(g->control), query, g->time_ms);
     return rc ? rc : tell(g);
 }
 
 struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f)
 {
-    const struct ek_assets *a = g->assets;
-    return ek_decide(a->rules, a->manifest, &g->plan, a->model != NULL, f);
+    return ek_control_decide(g->control, f);
 }
 
 int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
@@ -112,34 +116,6 @@ int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
 {
     int rc = ek_event_finding(&g->event, g->assets->manifest, f, decision, members, count);
     return rc ? rc : tell(g);
-}
-
-static int change_plan(struct ek_guard *g, const struct ek_finding *f,
-                       const struct ek_decision *decision)
-{
-    switch (f->state) {
-    case EK_CONFIRMED:
-    case EK_UPDATED:
-        return decision->enforced
-                   ? ek_plan_set(&g->plan, f->feature, f->cell, decision->treatment, g->time_ms)
-                   : ek_plan_remove(&g->plan, f->feature, f->cell);
-    case EK_DISMISSED: /* one that was never confirmed takes no earlier one's hold away */
-        return f->class != EK_CLASS_NONE && ek_plan_remove(&g->plan, f->feature, f->cell);
-    case EK_RECOVERED:
-        ek_plan_end(&g->plan, f->feature, f->cell, g->time_ms, g->assets->rules->hold_ms);
-        return 0;
-    case EK_SUSPECTED:
-        return 0;
-    }
-    return 0;
-}
-
-static int expire(struct ek_guard *g)
-{
-    int changed = g->member ? ek_guard_follow_fleet(g) : ek_plan_expire(&g->plan, g->time_ms);
-    if (changed)
-        ek_detector_keep(g->detector, &g->plan);
-    return changed;
 }
 
 struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
@@ -150,56 +126,19 @@ struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
     return b;
 }
 
-static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
-{
-    switch (bound) {
-    case EK_BOUND_CELLS:
-        return ek_cells_limit(ek_detector_registry(g->detector));
-    case EK_BOUND_CHANGES:
-        return EK_EPISODES_MAX;
-    case EK_BOUND_FINDINGS:
-        return EK_FINDINGS_MAX;
-    case EK_BOUND_PLAN:
-        return EK_PLAN_MAX;
-    case EK_BOUND_ROUTED:
-        return g->assets->rules->max_routed_features;
-    case EK_BOUND_EVENTS:
-    case EK_BOUND_NONE:
-    case EK_BOUNDS:
-        break;
-    }
-    return EK_EVENTS_MAX;
-}
-
-static int tell_limits(struct ek_guard *g, uint64_t query)
-{
-    struct ek_beyond b = ek_guard_beyond(g);
-    int rc = EK_OK;
-    for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS; i++) {
-        if (!b.count[i] || g->said >> i & 1)
-            continue;
-        g->said |= 1u << i;
-        rc = ek_event_limit(&g->event, (enum ek_bound)i, most_of(g, (enum ek_bound)i),
-                            ek_detector_registry(g->detector), query, g->time_ms);
-        if (!rc)
-            rc = tell(g);
-    }
-    return rc;
-}
-
 /* What the guard itself has found. */
 static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query)
 {
+    bool changed;
+    ek_control_found(g->control, f, g->time_ms);
+    int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
     struct ek_decision decision = ek_guard_decide(g, f);
-    int changed = change_plan(g, f, &decision);
-    if (changed)
-        ek_detector_keep(g->detector, &g->plan);
-    if (decision.limited != EK_BOUND_NONE && f->state == EK_CONFIRMED)
-        g->beyond.count[decision.limited]++;
     int members =
         ek_detector_members(g->detector, f->cause, g->members, g->assets->manifest->item_count);
-    int rc = ek_guard_tell_finding(g, f, &decision, g->members, members);
-    return !rc && changed ? ek_guard_tell_plan(g, query) : rc;
+    int told = ek_guard_tell_finding(g, f, &decision, g->members, members);
+    if (!told)
+        told = ek_guard_tell_settled(g, changed, query);
+    return rc ? rc : told;
 }
 
 /* In a fleet it is the decider who acts. */
@@ -214,11 +153,9 @@ int ek_guard_take_findings(struct ek_guard *g, uint64_t query)
         else
             rc = act_on(g, &f, query);
     }
-    if (!rc && expire(g))
-        rc = ek_guard_tell_plan(g, query);
     if (!rc)
-        rc = tell_limits(g, query);
-    return rc;
+        rc = ek_guard_settle(g, query);
+    return rc ? rc : ek_guard_tell_limits(g, query);
 }
 
 void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
@@ -227,9 +164,11 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
     const struct ek_manifest *m = g->assets->manifest;
     c->plan_version = plan->version;
     c->routing.acted = c->routing.wanted = 0;
+    c->routing.word = plan->paused ? EK_WORD_PAUSED : EK_WORD_PASS;
     if (!plan->count || !c->scorer)
         return;
-    struct ek_plan_list list = {cells, count, 0, ek_scorer_sees_sources(c->scorer, &c->query)};
+    struct ek_plan_list list = {cells, count, ek_bucket_of(&c->query),
+                                ek_scorer_sees_sources(c->scorer, &c->query)};
     ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
     ek_context_note_entries(c, plan);
     ek_guard_treat_accepted(g, c, cells, count);
@@ -291,6 +230,7 @@ void ek_guard_forget_taken(struct ek_guard *g)
         if (ek_cells_taken_since(cells, cell, g->taken)) {
             ek_traffic_forget(g->traffic, cell);
             ek_past_plans_forget(&g->past, cell);
+            ek_control_forget(g->control, cell);
         }
     g->taken = ever;
 }
@@ -366,7 +306,7 @@ const char *ek_guard_action(const struct ek_guard *g)
 
 uint64_t ek_guard_plan_version(const struct ek_guard *g)
 {
-    return g->plan.version;
+    return ek_control_plan(g->control)->version;
 }
 
 uint64_t ek_guard_queries(const struct ek_guard *g)
@@ -395,9 +335,7 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
     int rc = g->assembly ? ek_guard_give_out(g, g->time_ms, e) : EK_OK;
     if (rc)
         return rc;
-    if (expire(g) && ek_guard_tell_plan(g, ek_detector_queries(g->detector)))
-        return out_of_memory(e);
-    return EK_OK;
+    return ek_guard_settle(g, ek_detector_queries(g->detector)) ? out_of_memory(e) : EK_OK;
 }
 
 int ek_guard_next_event(struct ek_guard *g, const char **json)

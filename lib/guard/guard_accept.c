@@ -65,7 +65,7 @@ static int tell(struct ek_guard *g, struct ek_decided *m, const struct ek_rebase
                 uint64_t normal, struct ek_error *e)
 {
     const struct ek_cells *cells = ek_detector_registry(g->detector);
-    m->before = g->plan.version;
+    m->before = ek_guard_plan_version(g);
     m->query = ek_detector_queries(g->detector);
     m->accept = accept->version;
     m->normal = normal;
@@ -74,7 +74,7 @@ static int tell(struct ek_guard *g, struct ek_decided *m, const struct ek_rebase
     m->dimension = ek_cells_dimension_name(cells, accept->cell);
     m->value = ek_cells_value(cells, accept->cell);
     int rc = ek_guard_take_findings(g, m->query);
-    m->after = g->plan.version;
+    m->after = ek_guard_plan_version(g);
     rc = rc ? rc : ek_guard_decided(g, m);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }

@@ -83,16 +83,17 @@ const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms
 {
     const struct ek_fleet_plans *plans = ek_guard_plans(g);
     bool heard = plans && ek_fleet_plans_order(plans)->version > 0;
-    return heard ? ek_fleet_plans_at(plans, time_ms, g->time_ms) : &g->plan;
+    return heard ? ek_fleet_plans_at(plans, time_ms, g->time_ms) : ek_control_plan(g->control);
 }
 
 int ek_guard_follow_fleet(struct ek_guard *g)
 {
+    const struct ek_plan *own = ek_control_plan(g->control);
     const struct ek_plan *now = ek_guard_plan_at(g, g->time_ms);
-    if (now == &g->plan || (g->follows && now->version == g->plan.version))
+    if (now == own || (g->follows && now->version == own->version))
         return 0;
-    int changed = now->version != g->plan.version || now->count || g->plan.count;
-    g->plan = *now;
+    int changed = now->version != own->version || now->count || own->count;
+    ek_control_follow(g->control, now, g->time_ms);
     g->follows = true;
     return changed;
 }

@@ -10,7 +10,7 @@ int ek_guard_decided(struct ek_guard *g, const struct ek_decided *m)
     struct ek_decided own = *m;
     bool is_new;
     if (!own.before && !own.after)
-        own.before = own.after = g->plan.version;
+        own.before = own.after = ek_guard_plan_version(g);
     if (!own.query)
         own.query = ek_detector_queries(g->detector);
     if (!own.time_ms)

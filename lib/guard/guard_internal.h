@@ -4,13 +4,13 @@
 #define EK_GUARD_GUARD_INTERNAL_H
 
 #include "decide/detector.h"
-#include "decide/policy.h"
 #include "evenkeel.h"
 #include "guard/agreement.h"
 #include "guard/assembly.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
 #include "guard/context.h"
+#include "guard/control.h"
 #include "guard/decisions.h"
 #include "guard/ledger.h"
 #include "guard/open_findings.h"
@@ -33,7 +33,7 @@ struct ek_guard {
     struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
     struct ek_trials *trials;
     struct ek_open_findings open;
-    struct ek_plan plan;            /* in a fleet, that of now */
+    struct ek_control *control;     /* the plan; in a fleet, that of now */
     struct ek_fleet_member *member; /* NULL: outside a fleet */
     struct ek_fleet_news *news;     /* findings of the fleet, with the member */
     bool follows;                   /* the plan is the fleet's, not one from before it was heard */

@@ -60,8 +60,17 @@ static void plan_part(struct loading *v)
     if (!s.rc)
         ek_guard_plan_snap(g, &s);
     close_part(v, &s);
+}
+
+static void control_part(struct loading *v)
+{
+    name_part(v, EK_PART_OF_CONTROL);
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_guard_control_snap(v->g, &s);
+    close_part(v, &s);
     if (!v->rc)
-        ek_detector_keep(g->detector, &g->plan);
+        ek_control_restored(v->g->control, v->state->head.time_ms);
 }
 
 static void guard_part(struct loading *v)
@@ -207,6 +216,7 @@ static void whole(struct loading *v)
     detector_part(v, EK_PART_CHANGES);
     accepts_part(v);
     plan_part(v);
+    control_part(v);
     guard_part(v);
     history_part(v);
     drift_part(v);
@@ -250,8 +260,8 @@ static void sketches(struct loading *v)
     ek_past_plans_release(&g->past); /* they speak of other cells */
     history_part(v);
     count_queries(v);
-    g->plan.version = v->state->head.plan_version;
-    g->plan.version += g->plan.version > 0; /* it has no entries any more */
+    uint64_t version = v->state->head.plan_version; /* it has no entries any more */
+    ek_control_begin_at(g->control, version + (version > 0));
     times(v);
     ek_free(to);
     ek_cells_free(cells);

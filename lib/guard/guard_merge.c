@@ -1,6 +1,6 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
-#include "guard/guard_internal.h"
+#include "guard/guard_control.h"
 #include "num/windows_snap.h"
 
 #include <string.h>
@@ -27,30 +27,27 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
     ek_traffic_time(into->traffic, into->time_ms);
 }
 
-/* An entry of the other plan goes on as it was; one whose change is not open any more, because
- * another one took its place, ends as after a recovery. */
-static int merge_plan(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
+/* What has to end when its hold is over. */
+static void let_end(struct ek_guard *g, int feature, int cell)
 {
-    uint64_t version = into->plan.version;
-    int changed = 0;
-    for (int i = 0; i < from->plan.count; i++) {
-        const struct ek_plan_entry *entry = &from->plan.entry[i];
+    const struct ek_finding over = {.state = EK_RECOVERED, .feature = feature, .cell = cell};
+    ek_control_found(g->control, &over, g->time_ms);
+}
+
+/* What the other one wanted goes on as it was; that whose change is not open any more, because
+ * another one took its place, ends as after a recovery. */
+static int merge_control(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
+{
+    const struct ek_plan *wanted = ek_control_wanted(from->control);
+    int rc = ek_control_merge(into->control, from->control, to);
+    for (int i = 0; i < wanted->count; i++) {
+        const struct ek_plan_entry *entry = &wanted->entry[i];
         int cell = to[entry->cell];
-        if (cell < 0 || ek_plan_has(&into->plan, entry->feature, cell))
-            continue;
-        changed |=
-            ek_plan_set(&into->plan, entry->feature, cell, entry->treatment, entry->since_ms);
-        if (entry->until_ms >= 0)
-            ek_plan_end(&into->plan, entry->feature, cell, entry->until_ms, entry->hold_ms);
-        else if (!ek_detector_has_open(into->detector, entry->feature, cell))
-            ek_plan_end(&into->plan, entry->feature, cell, into->time_ms,
-                        into->assets->rules->hold_ms);
+        if (cell >= 0 && entry->until_ms < 0 &&
+            !ek_detector_has_open(into->detector, entry->feature, cell))
+            let_end(into, entry->feature, cell);
     }
-    if (!changed)
-        return EK_OK;
-    into->plan.version = 1 + (version > from->plan.version ? version : from->plan.version);
-    ek_detector_keep(into->detector, &into->plan);
-    return ek_guard_tell_plan(into, ek_detector_queries(into->detector));
+    return rc ? rc : ek_guard_settle(into, ek_detector_queries(into->detector));
 }
 
 static void merge_open(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
@@ -70,7 +67,7 @@ static void take_dismissed(struct ek_guard *g, const struct ek_finding *f)
     if (ek_detector_has_open(g->detector, f->feature, f->cell))
         return;
     ek_open_findings_take(&g->open, f);
-    ek_plan_end(&g->plan, f->feature, f->cell, g->time_ms, g->assets->rules->hold_ms);
+    let_end(g, f->feature, f->cell);
 }
 
 /* What the other one has to tell yet, and what came of joining them. */
@@ -123,7 +120,7 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     if (!rc) {
         rc = merge_events(into, from);
         if (!rc)
-            rc = merge_plan(into, from, to);
+            rc = merge_control(into, from, to);
     }
     ek_free(to);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;

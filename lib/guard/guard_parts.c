@@ -1,7 +1,6 @@
 #include "guard/guard_parts.h"
 
 #include "base/alloc.h"
-#include "decide/plan_snap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +28,14 @@ void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, in
 
 void ek_guard_plan_snap(struct ek_guard *g, struct ek_snap *s)
 {
-    ek_plan_snap(&g->plan, s, g->assets->manifest->item_count,
-                 ek_cells_count(ek_detector_registry(g->detector)));
+    ek_control_wanted_snap(g->control, s, g->assets->manifest->item_count,
+                           ek_cells_count(ek_detector_registry(g->detector)));
+}
+
+void ek_guard_control_snap(struct ek_guard *g, struct ek_snap *s)
+{
+    ek_control_snap(g->control, s, g->assets->manifest->item_count,
+                    ek_cells_count(ek_detector_registry(g->detector)));
 }
 
 static void open_snap(struct ek_guard *g, struct ek_snap *s)

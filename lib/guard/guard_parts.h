@@ -9,6 +9,7 @@
 #define EK_PART_OF_ACCEPTS  "accepts"
 #define EK_PART_OF_CELLS    "cells"
 #define EK_PART_OF_CHANGES  "changes"
+#define EK_PART_OF_CONTROL  "control"
 #define EK_PART_OF_DRIFT    "drift"
 #define EK_PART_OF_EVIDENCE "evidence"
 #define EK_PART_OF_GUARD    "guard"
@@ -28,8 +29,9 @@ void ek_part_numbered(char name[EK_PART_NAME], const char *part, int number);
 void ek_part_of_window(char name[EK_PART_NAME], int cell, int place);
 /* What a part of the detector is called. */
 void ek_part_of_detector(char name[EK_PART_NAME], enum ek_detector_part part, int number);
-/* The plan. */
+/* What findings want; and what is in force, with all that it follows from. */
 void ek_guard_plan_snap(struct ek_guard *g, struct ek_snap *s);
+void ek_guard_control_snap(struct ek_guard *g, struct ek_snap *s);
 /* What no other part has: limits that were told, open findings, events that wait. */
 void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s);
 /* Queries whose items come one by one, and the plans they have, of as many cells. */

@@ -223,6 +223,15 @@ static void plan_part(struct saving *v)
     end(v, &s, EK_PART_OF_PLAN, 0);
 }
 
+static void control_part(struct saving *v)
+{
+    struct ek_snap s;
+    if (!begin(v, &s, EK_PART_OF_CONTROL, 0))
+        return;
+    ek_guard_control_snap(v->g, &s);
+    end(v, &s, EK_PART_OF_CONTROL, 0);
+}
+
 static void queries_part(struct saving *v)
 {
     const struct ek_guard *g = v->g;
@@ -239,6 +248,7 @@ static void all_parts(struct saving *v)
     detector_part(v, EK_PART_ACCEPTS);
     detector_part(v, EK_PART_CELLS);
     detector_part(v, EK_PART_CHANGES);
+    control_part(v);
     drift_part(v);
     detector_part(v, EK_PART_EVIDENCE);
     guard_part(v);
@@ -284,7 +294,7 @@ static void put_head(struct saving *v, const void *note, size_t length)
         .time_ms = g->time_ms,
         .clock_ms = g->clock_ms,
         .queries = ek_guard_queries(g),
-        .plan_version = g->plan.version,
+        .plan_version = ek_control_plan(g->control)->version,
         .note = {.data = (uint8_t *)note, .length = length},
         .index = v->next.index,
     };

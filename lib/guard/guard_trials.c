@@ -6,7 +6,7 @@
 
 static const struct ek_plan *plan_of(const struct ek_guard *g)
 {
-    return &g->plan;
+    return ek_control_plan(g->control);
 }
 
 int ek_guard_tried(struct ek_guard *g, const struct ek_trial *trial, size_t count,

@@ -29,9 +29,9 @@ int ek_guard_recall(struct ek_guard *g, int (*tell)(void *context, const char *j
         rc = recall_finding(g, &f);
         rc = rc ? rc : tell_event(g, tell, context);
     }
-    if (rc || !g->plan.version)
+    if (rc || !ek_guard_plan_version(g))
         return rc;
-    rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector), &g->plan,
-                       ek_detector_queries(g->detector), g->time_ms);
+    rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
+                       ek_control_plan(g->control), ek_detector_queries(g->detector), g->time_ms);
     return rc ? rc : tell_event(g, tell, context);
 }

@@ -103,9 +103,8 @@ static bool misfit_number(const char *what, double value, double wanted, double 
 /* What about a finding is not as the test wants it; false: all is. */
 static bool misfit(const struct run *r, const struct ek_finding *f, char *said, size_t size)
 {
-    static const struct ek_plan empty;
     const struct ek_rules_test *t = r->t;
-    struct ek_decision d = ek_decide(r->rules, r->m, &empty, true, f);
+    struct ek_decision d = ek_decide(r->rules, r->m, true, f);
     if (t->cell_said &&
         (!same_text(f->dimension, t->found_dimension) || !same_text(f->value, t->found_value))) {
         char found[90], wanted[90];

@@ -145,9 +145,24 @@ def guard(r, size):
 
 
 def plan(r):
-    version, entries = r.take("Qi")
-    keys = ("feature", "cell", "action", "value", "since_ms", "until_ms", "hold_ms")
-    return {"version": version, "entries": [dict(zip(keys, r.take("iiidqqq"))) for _ in range(entries)]}
+    version, paused, entries = r.take("Qii")
+    keys = ("feature", "cell", "action", "value", "mode", "percent", "by", "factor", "query_feature",
+            "since_ms", "until_ms", "hold_ms")
+    found = [dict(zip(keys, r.take("iiidiiidiqqq"))) for _ in range(entries)]
+    modes = [r.take("4i") for _ in range(r.one("i", 0, 512))]
+    return {"version": version, "paused": paused, "entries": found, "modes": modes}
+
+
+def control(r):
+    in_force = plan(r)
+    keys = ("feature", "cell", "percent", "step_ms", "withdrawn", "figure", "limit", "relapses", "ended_ms", "tried",
+            "episode", "class", "factor", "factor_low", "factor_high", "share")
+    rollouts = [dict(zip(keys, r.take("3iqi2diqQIi4d"))) for _ in range(r.one("i", 0, 1280))]
+    keys = ("paused", "paused_ms", "limited", "free_ms", "full", "made_ms")
+    out = dict(zip(keys, r.take("iqiqiq")))
+    pins = [{**dict(zip(("feature", "cell", "action", "until_ms"), r.take("3iq"))),
+             "author": r.text(), "reason": r.text()} for _ in range(r.one("i", 0, 1000))]
+    return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins}
 
 
 def queries(r):
@@ -242,6 +257,7 @@ def read(data):
                                                 "FIND": read_snapshot.findings(r)})
     out["accepts"] = take("accepts", read_snapshot.accepts) if base.has("accepts") else None
     out["plan"] = take("plan", plan)
+    out["control"] = take("control", control)
     out["guard"] = take("guard", lambda r: guard(r, size))
     out["history"] = {}
     for n in range(16):

@@ -1,6 +1,7 @@
 /* Snapshots: a detector that is restored goes on as if it had never stopped. */
 #include "base/alloc.h"
 #include "decide/detector_internal.h"
+#include "decide/plan.h"
 #include "decide/snapshot.h"
 #include "offline/faults.h"
 #include "offline/hotel.h"
@@ -18,6 +19,7 @@ struct pair {
     int cells;
     struct ek_detector *through, *stopped;
     struct ek_plan plan;
+    uint8_t held[1024];         /* its cells */
     int cuts, findings[STATES]; /* how many cuts; how many findings waited at one, by state */
     int categories;             /* findings of EK_NEW_CATEGORY */
 };
@@ -127,8 +129,11 @@ static void follow(struct pair *p, const struct ek_finding *f)
         ek_plan_remove(&p->plan, f->feature, f->cell);
     else
         return;
-    ek_detector_keep(p->through, &p->plan);
-    ek_detector_keep(p->stopped, &p->plan);
+    memset(p->held, 0, sizeof p->held);
+    for (int i = 0; i < p->plan.count; i++)
+        p->held[p->plan.entry[i].cell] = 1;
+    ek_detector_keep(p->through, p->held, sizeof p->held);
+    ek_detector_keep(p->stopped, p->held, sizeof p->held);
 }
 
 /* Cuts are where something has happened, before it is fetched and after, often while a change is

@@ -313,10 +313,9 @@ START_TEST(the_event_names_the_values)
 {
     struct bench b;
     struct ek_buf text;
-    struct ek_plan plan = {0};
     setup(&b, 2);
     const struct ek_finding *f = finds(&b, tenth_99, 25);
-    struct ek_decision decision = ek_decide(b.rules, b.manifest, &plan, 1, f);
+    struct ek_decision decision = ek_decide(b.rules, b.manifest, 1, f);
     ek_buf_init(&text, 0);
     ck_assert_int_eq(ek_event_finding(&text, b.manifest, f, &decision, NULL, 0), EK_OK);
     const char *json = ek_buf_string(&text);

@@ -144,8 +144,10 @@ START_TEST(a_fault_of_arm_b_routes_arm_b_and_nobody_else)
     run(&b, 400, 1);
     ck_assert_int_eq(b.confirmed, 1);
     ck_assert_int_eq(b.plans, 1);
-    ck_assert_ptr_nonnull(strstr(b.plan, "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
-                                         "\"action\":\"route\"}"));
+    ck_assert_ptr_nonnull(strstr(b.plan,
+                                 "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
+                                 "\"action\":\"route\",\"mode\":\"enforce\",\"percent\":100,"
+                                 "\"by\":\"finding\"}"));
     ck_assert_ptr_nonnull(strstr(b.finding, "\"units\":[\"cents\""));
     for (int i = 0; i < 100; i++) {
         struct ek_query *q = stream_next(&b.stream);

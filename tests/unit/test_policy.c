@@ -6,7 +6,6 @@
 struct bench {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
-    struct ek_plan plan;
 };
 
 static void setup(struct bench *b, const char *rules)
@@ -33,7 +32,7 @@ static enum ek_action done_about(struct bench *b, double factor, double share)
                            .factor_high = factor * 1.05,
                            .share = share,
                            .query_feature = -1};
-    return ek_decide(b->rules, b->manifest, &b->plan, 1, &f).treatment.action;
+    return ek_decide(b->rules, b->manifest, 1, &f).treatment.action;
 }
 
 START_TEST(a_large_factor_of_many_lists_is_routed)

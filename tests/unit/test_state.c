@@ -311,7 +311,7 @@ START_TEST(with_another_profile_sketches_and_queries_are_kept)
     struct ek_guard *g = load(state, &b->assets, &fit);
     ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
     ck_assert_uint_eq(ek_guard_queries(g), 500);
-    ck_assert_int_eq(g->plan.count, 0);
+    ck_assert_int_eq(ek_control_plan(g->control)->count, 0);
     ck_assert_uint_eq(ek_guard_plan_version(g), ek_guard_plan_version(b->guard) + 1);
     ck_same_sketches(b->guard, 0, g, 0);
     ck_same_sketches(b->guard, cell_of(b->guard, "arm", "B"), g, cell_of(g, "arm", "B"));
@@ -485,10 +485,10 @@ START_TEST(a_change_that_another_guard_has_open_goes_on_here)
 {
     struct bench *b = bench_of(400);
     struct ek_guard *other;
-    ck_assert_int_eq(b->guard->plan.count, 1);
+    ck_assert_int_eq(ek_control_plan(b->guard->control)->count, 1);
     ck_assert_int_eq(ek_guard_new(&other, &b->assets, NULL), EK_OK);
     ck_assert_int_eq(ek_guard_merge(other, b->guard, NULL), EK_OK);
-    ck_assert_int_eq(other->plan.count, 1);
+    ck_assert_int_eq(ek_control_plan(other->control)->count, 1);
     ck_assert_int_eq(other->open.count, b->guard->open.count);
     ck_assert_int_eq(count_events(other, "\"state\":\"confirmed\""), 1);
     ck_assert_int_eq(run_on(b, other, 200, cents, "\"state\":\"suspected\""), 0);
@@ -508,9 +508,9 @@ START_TEST(a_change_that_both_have_found_is_one)
     shop_open(&b->shop, SEED + 1, STATE_MARKETS);
     ck_assert_int_eq(ek_guard_new(&other, &b->assets, NULL), EK_OK);
     run_guard(b, other, 400);
-    ck_assert_int_eq(other->plan.count, 1);
+    ck_assert_int_eq(ek_control_plan(other->control)->count, 1);
     ck_assert_int_eq(ek_guard_merge(other, b->guard, NULL), EK_OK);
-    ck_assert_int_eq(other->plan.count, 1);
+    ck_assert_int_eq(ek_control_plan(other->control)->count, 1);
     ck_assert_int_eq(other->open.count, 1);
     count_events(other, "");
     ck_assert_int_eq(run_on(b, other, 200, cents, "\"state\":\"suspected\""), 0);
@@ -560,7 +560,8 @@ START_TEST(the_golden_file_is_what_this_version_writes)
     struct ek_guard *read = load(state, &b->assets, &fit);
     ck_assert_int_eq(fit, EK_STATE_WHOLE);
     ck_assert_uint_eq(ek_guard_queries(read), 150);
-    ck_assert_int_eq(read->plan.count, b->guard->plan.count);
+    ck_assert_int_eq(ek_control_plan(read->control)->count,
+                     ek_control_plan(b->guard->control)->count);
     ek_guard_free(read);
     ek_state_free(state);
     bench_free(b);

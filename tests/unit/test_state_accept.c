@@ -146,7 +146,7 @@ static void ck_joined(struct bench *b, struct ek_guard *into, struct ek_guard *f
     ck_assert_int_eq(into->open.count, 0);
     ck_assert_int_le(far_rows(into), 4);
     ck_assert_int_eq(run(b, into, 1000), 0);
-    ck_assert_int_eq(into->plan.count, 0); /* holds are over */
+    ck_assert_int_eq(ek_control_plan(into->control)->count, 0); /* holds are over */
 }
 
 START_TEST(an_accept_of_one_guard_holds_for_what_both_have_seen)

@@ -210,6 +210,11 @@ START_TEST(a_trial_reads_no_text)
 }
 END_TEST
 
+static struct ek_plan *in_force(struct scene *s)
+{
+    return (struct ek_plan *)ek_control_plan(s->side[0].guard->control);
+}
+
 START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
 {
     struct scene s;
@@ -231,7 +236,7 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
         EK_OK);
     ck_assert_mem_eq(&t.ways.moved, &wanted, sizeof wanted);
     ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
-    ck_assert_uint_eq(t.plan, s.side[0].guard->plan.version);
+    ck_assert_uint_eq(t.plan, in_force(&s)->version);
     ek_query_release(&out);
     ek_ranker_free(ranker);
     end(&s);
@@ -253,7 +258,7 @@ START_TEST(in_shadow_the_bytes_stay_and_the_trial_says_what_would_be)
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
     struct ek_trial acting = try(c, true);
-    s.side[0].guard->plan.entry[0].mode = EK_MODE_SHADOW;
+    in_force(&s)->entry[0].mode = EK_MODE_SHADOW;
     const void *out = pass(&s, &s.side[0], &length);
     ck_assert_ptr_eq(out, s.message.data);
     ck_assert_str_eq(ek_context_action(c), "shadow");
@@ -275,7 +280,7 @@ START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
-    struct ek_repair *repair = &s.side[0].guard->plan.entry[0].repair;
+    struct ek_repair *repair = &in_force(&s)->entry[0].repair;
     for (int i = 0; i < 2; i++) {
         *repair = i ? nothing : unknown;
         again(&s, &s.side[0]);
@@ -340,10 +345,10 @@ START_TEST(figures_of_trials_come_to_the_entry_of_the_plan)
         while (s.stream.number % 7 == 3);
         pass(&s, &s.side[0], &length);
         struct ek_trial t = try(c, false);
-        ck_assert_int_eq(ek_trials_take(trials, &s.side[0].guard->plan, &t, NULL), EK_OK);
+        ck_assert_int_eq(ek_trials_take(trials, in_force(&s), &t, NULL), EK_OK);
         ek_rank_sums_add(&sums, &t.ways.moved);
     }
-    const struct ek_plan_entry *entry = &s.side[0].guard->plan.entry[0];
+    const struct ek_plan_entry *entry = in_force(&s)->entry;
     const struct ek_trial_sums *of = ek_trials_of(trials, entry);
     ck_assert(of && of->tried == 40 && of->alone == 40);
     ck_assert_mem_eq(&of->acted, &sums, sizeof sums);
@@ -360,7 +365,7 @@ START_TEST(what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow)
     size_t length;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
-    struct ek_plan *plan = &s.side[0].guard->plan;
+    struct ek_plan *plan = in_force(&s);
     struct ek_context *c = s.side[0].context;
     alone = try(c, false).ways.moved;
     ck_assert(ek_plan_set(plan, 1, 0, (struct ek_treatment){EK_ACT_SILENCE, 0}, 7));
@@ -383,7 +388,7 @@ START_TEST(a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such)
     bool says;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
-    s.side[0].guard->plan.entry[0].mode = EK_MODE_SHADOW;
+    in_force(&s)->entry[0].mode = EK_MODE_SHADOW;
     s.assets.model->weight[1][0] = INFINITY;
     ck_assert_int_eq(ek_context_new(&broken, &s.assets, NULL), EK_OK);
     ck_assert_int_eq(ek_context_prepare(broken, s.message.data, s.message.length, NULL), EK_OK);

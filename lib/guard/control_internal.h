@@ -1,0 +1,72 @@
+/* The inside of ek_control, for the files that make it: control.c (what findings want, and
+ * settling), control_rollouts.c (steps, guardrails), control_told.c (decisions), control_snap.c
+ * (state, merge), control_orders.c (what people say). */
+#ifndef EK_GUARD_CONTROL_INTERNAL_H
+#define EK_GUARD_CONTROL_INTERNAL_H
+
+#include "decide/compose.h"
+#include "guard/control.h"
+
+enum { EK_CONTROL_PINS_MAX = 2 * EK_PINS_MAX /* of people, and of the rules */ };
+
+/* Whether all values that the rules tell apart for a feature have cells. */
+enum { EK_APART_NEW, EK_APART_NO, EK_APART_YES };
+
+struct ek_control {
+    struct ek_control_setup setup;
+    struct ek_plan wanted;
+    struct ek_plan plan[2]; /* in force, and scratch */
+    int now;                /* number of the one in force */
+    struct ek_rollouts rollouts;
+    struct ek_control_pin pin[EK_CONTROL_PINS_MAX]; /* texts are owned */
+    int pins;
+    bool paused;
+    int64_t paused_ms;       /* since when */
+    bool stale;              /* what the plan in force is made of may have changed */
+    bool wanted_full;        /* a finding found no room, since the last settle */
+    enum ek_exceeds limited; /* now, or until less than a hold ago */
+    int64_t free_ms;         /* since when nothing is exceeded any more; -1: it is, or never was */
+    bool was_full;           /* the plan had no room for all */
+    enum ek_bound tripped;   /* by the last settle */
+    int64_t made_ms;         /* when the plan in force was composed */
+    uint64_t above;          /* the next version is higher than this, too */
+    struct ek_plan_mode mode[EK_PLAN_MODES_MAX]; /* scratch: `mode_in` by cell, */
+    int modes;
+    bool modes_full;                              /* and not all of them had room */
+    uint8_t apart[EK_FEATURES_MAX];               /* scratch: of each item feature */
+    struct ek_pinned pinned[EK_CONTROL_PINS_MAX]; /* scratch: pins that hold now */
+    uint8_t held[INT16_MAX + 1];                  /* cells, as the caller was told last */
+};
+
+static inline struct ek_plan *ek_control_now(struct ek_control *c)
+{
+    return &c->plan[c->now];
+}
+
+/* control.c: tells who gives cells away which are in use. */
+void ek_control_keep(struct ek_control *c);
+
+/* control_orders.c: pins that hold now, into `pinned`; returns how many. Those that have run out
+ * are gone then, and told. */
+int ek_control_pins_of(struct ek_control *c, int64_t time_ms, uint64_t query);
+/* Whether a pin has run out. */
+bool ek_control_pins_due(const struct ek_control *c, int64_t time_ms);
+void ek_control_pins_free(struct ek_control *c);
+/* Pins of people that are not there yet. EK_ENOMEM. */
+int ek_control_pins_merge(struct ek_control *into, const struct ek_control *from,
+                          const int16_t *to);
+void ek_control_pins_snap(struct ek_control *c, struct ek_snap *s, int features, int cells);
+
+/* control_rollouts.c: each wanted entry has a rollout that goes on, no other has. */
+void ek_control_follow_wanted(struct ek_control *c, int64_t time_ms);
+/* Lets all rollouts look; whether one has changed. Nothing while it is paused. */
+bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query);
+/* The mode of a feature in a cell, by the most specific word of the rules. */
+enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell);
+const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature);
+
+/* control_told.c: tells what has become of the plan, from `was` to the one in force. */
+int ek_control_tell(struct ek_control *c, const struct ek_plan *was,
+                    const struct ek_composed *composed, int64_t time_ms, uint64_t query);
+
+#endif

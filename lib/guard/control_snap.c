@@ -1,0 +1,62 @@
+/* The state of what is done about findings, and joining that of two. */
+#include "decide/plan_snap.h"
+#include "guard/control_internal.h"
+
+void ek_control_wanted_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
+{
+    ek_plan_snap(&c->wanted, s, features, cells);
+}
+
+static void flag_snap(struct ek_snap *s, bool *flag)
+{
+    int value = *flag;
+    ek_snap_int(s, &value, 0, 1);
+    *flag = value;
+}
+
+void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
+{
+    int limited = (int)c->limited;
+    ek_plan_snap(ek_control_now(c), s, features, cells);
+    ek_rollouts_snap(&c->rollouts, s, features, cells);
+    flag_snap(s, &c->paused);
+    ek_snap_i64(s, &c->paused_ms);
+    ek_snap_int(s, &limited, EK_EXCEEDS_NONE, EK_EXCEEDS_PLAN - 1);
+    c->limited = (enum ek_exceeds)limited;
+    ek_snap_i64(s, &c->free_ms);
+    flag_snap(s, &c->was_full);
+    ek_snap_i64(s, &c->made_ms);
+    ek_control_pins_snap(c, s, features, cells);
+}
+
+void ek_control_restored(struct ek_control *c, int64_t time_ms)
+{
+    ek_control_follow_wanted(c, time_ms);
+    ek_control_keep(c);
+    c->stale = true; /* the rules may be other ones */
+}
+
+static void merge_wanted(struct ek_plan *into, const struct ek_plan *from, const int16_t *to)
+{
+    for (int i = 0; i < from->count; i++) {
+        struct ek_plan_entry entry = from->entry[i];
+        entry.cell = to[entry.cell];
+        if (entry.cell >= 0 && !ek_plan_has(into, entry.feature, entry.cell) &&
+            into->count < EK_PLAN_MAX)
+            into->entry[into->count++] = entry;
+    }
+}
+
+int ek_control_merge(struct ek_control *into, const struct ek_control *from, const int16_t *to)
+{
+    uint64_t version = ek_control_plan(from)->version;
+    merge_wanted(&into->wanted, &from->wanted, to);
+    ek_rollouts_merge(&into->rollouts, &from->rollouts, to);
+    if (from->paused && !into->paused) {
+        into->paused = true;
+        into->paused_ms = from->paused_ms;
+    }
+    into->above = version > into->above ? version : into->above;
+    into->stale = true;
+    return ek_control_pins_merge(into, from, to);
+}

@@ -1,0 +1,145 @@
+#include "guard/guard_control.h"
+
+#include "base/alloc.h"
+#include "decide/pooled.h"
+#include "guard/event.h"
+
+#include <string.h>
+
+static const struct ek_cells *cells_of(const void *context)
+{
+    return ek_detector_registry(((const struct ek_guard *)context)->detector);
+}
+
+static int dimension_of(void *context, int cell)
+{
+    return ek_cells_dimension(cells_of(context), cell);
+}
+
+static const char *name_of(void *context, int cell)
+{
+    return ek_cells_dimension_name(cells_of(context), cell);
+}
+
+static const char *value_of(void *context, int cell)
+{
+    return ek_cells_value(cells_of(context), cell);
+}
+
+/* Want of memory is want of room here: it is tried again with the next plan. */
+static int give(void *context, const char *dimension, const char *value)
+{
+    struct ek_guard *g = context;
+    int cell;
+    if (ek_detector_hold(g->detector, ek_text_of(dimension), ek_text_of(value), &cell) || cell < 0)
+        return -1;
+    ek_guard_forget_taken(g);               /* it may have been another value's */
+    ek_detector_release(g->detector, cell); /* from here on by `keep` */
+    return cell;
+}
+
+static void keep(void *context, const uint8_t *held, int cells)
+{
+    ek_detector_keep(((struct ek_guard *)context)->detector, held, cells);
+}
+
+/* Of the lists that are remembered. */
+static double share_of(void *context, const int *cell, int count)
+{
+    const struct ek_detector *d = ((struct ek_guard *)context)->detector;
+    int per_list = 1 + ek_cells_dimensions(ek_detector_registry(d));
+    uint64_t first, end = ek_detector_rows(d, &first), in = 0;
+    uint8_t wanted[INT16_MAX + 1] = {0};
+    for (int i = 0; i < count; i++)
+        wanted[cell[i]] = 1;
+    for (uint64_t row = first; row < end; row++) {
+        struct ek_pooled_row r;
+        bool inside = false;
+        ek_detector_row(d, row, 0, &r);
+        for (int i = 0; i < per_list; i++)
+            inside |= r.cell[i] >= 0 && wanted[r.cell[i]];
+        in += inside;
+    }
+    return end > first ? (double)in / (double)(end - first) : count > 0;
+}
+
+int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
+{
+    const struct ek_assets *a = g->assets;
+    const struct ek_control_setup setup = {
+        .manifest = a->manifest,
+        .rules = a->rules,
+        .have_model = a->model != NULL,
+        .cells = {dimension_of, name_of, value_of, give, keep, share_of, g}};
+    return ek_control_new(&g->control, &setup, e);
+}
+
+static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
+{
+    switch (bound) {
+    case EK_BOUND_CELLS:
+        return ek_cells_limit(ek_detector_registry(g->detector));
+    case EK_BOUND_CHANGES:
+        return EK_EPISODES_MAX;
+    case EK_BOUND_FINDINGS:
+        return EK_FINDINGS_MAX;
+    case EK_BOUND_PLAN:
+        return EK_PLAN_MAX;
+    case EK_BOUND_ROUTED:
+        return g->assets->rules->max_routed_features;
+    case EK_BOUND_SHARE: /* as a whole number, in percent */
+        return (int64_t)(100 * g->assets->rules->max_routed_share);
+    case EK_BOUND_EVENTS:
+    case EK_BOUND_NONE:
+    case EK_BOUNDS:
+        break;
+    }
+    return EK_EVENTS_MAX;
+}
+
+static int tell_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
+{
+    int rc = ek_event_limit(&g->event, bound, most_of(g, bound), ek_detector_registry(g->detector),
+                            query, g->time_ms);
+    return rc ? rc : ek_guard_tell(g, (const char *)g->event.data, g->event.length);
+}
+
+/* Whether it is of what acts: shouted each time, and not once. */
+static bool trips(enum ek_bound b)
+{
+    return b == EK_BOUND_PLAN || b == EK_BOUND_ROUTED || b == EK_BOUND_SHARE;
+}
+
+int ek_guard_tell_limits(struct ek_guard *g, uint64_t query)
+{
+    struct ek_beyond b = ek_guard_beyond(g);
+    int rc = EK_OK;
+    for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS; i++) {
+        if (!b.count[i] || g->said >> i & 1 || trips((enum ek_bound)i))
+            continue;
+        g->said |= 1u << i;
+        rc = tell_limit(g, (enum ek_bound)i, query);
+    }
+    return rc;
+}
+
+int ek_guard_tell_settled(struct ek_guard *g, bool changed, uint64_t query)
+{
+    enum ek_bound tripped = ek_control_tripped(g->control);
+    int rc = EK_OK;
+    if (tripped != EK_BOUND_NONE) {
+        g->beyond.count[tripped]++;
+        rc = tell_limit(g, tripped, query);
+    }
+    return !rc && changed ? ek_guard_tell_plan(g, query) : rc;
+}
+
+int ek_guard_settle(struct ek_guard *g, uint64_t query)
+{
+    bool changed;
+    if (g->member)
+        return ek_guard_follow_fleet(g) ? ek_guard_tell_plan(g, query) : EK_OK;
+    int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
+    int told = ek_guard_tell_settled(g, changed, query);
+    return rc ? rc : told;
+}

@@ -1,0 +1,17 @@
+/* What a guard does about its findings: guard/control.h over the cells of its detector. */
+#ifndef EK_GUARD_GUARD_CONTROL_H
+#define EK_GUARD_GUARD_CONTROL_H
+
+#include "guard/guard_internal.h"
+
+/* With the detector, and without a plan. */
+int ek_guard_control_new(struct ek_guard *g, struct ek_error *e);
+/* The plan that follows from what has happened: in a fleet the fleet's, else one's own; told when
+ * it is another one. query: the first under it. EK_ENOMEM. */
+int ek_guard_settle(struct ek_guard *g, uint64_t query);
+/* Limits that were reached for the first time. */
+int ek_guard_tell_limits(struct ek_guard *g, uint64_t query);
+/* Tells what a settle of `control` has brought. */
+int ek_guard_tell_settled(struct ek_guard *g, bool changed, uint64_t query);
+
+#endif
