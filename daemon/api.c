@@ -1,9 +1,9 @@
 #include "daemon/api.h"
 
-#include "base/parse.h"
+#include "daemon/api_words.h"
 #include "daemon/pause.h"
+#include "daemon/shared_guard.h"
 
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,24 +15,16 @@ enum {
     UNAUTHORIZED = 401,
     FORBIDDEN = 403,
     NOT_FOUND = 404,
+    CONFLICT = 409,
     TOO_LARGE = 413,
     NO_JSON = 415,
     BROKEN = 500
 };
 
-/* What somebody says. Texts live as long as `body`. */
-struct word {
-    json_t *body;
-    const char *author, *reason;
-};
-
-static const char *const KEYS[] = {"author", "reason"};
-enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
-
 static unsigned __attribute__((format(printf, 3, 4)))
 refuse(struct ek_buf *out, unsigned status, const char *format, ...)
 {
-    char text[400];
+    char text[600];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -75,62 +67,17 @@ static unsigned let_in(const struct ek_tokens *tokens, const struct ek_api_reque
     return *name ? OK : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
 }
 
-/* `key` of the body, if it has one; a text of at most so many bytes. */
-static unsigned read_text(const json_t *body, const char *key, size_t most, const char **text,
-                          struct ek_buf *out)
+/* 413 and 415 before anything of the body is read. */
+static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
 {
-    const json_t *value = json_object_get(body, key);
-    if (!value)
-        return OK;
-    if (!json_is_string(value))
-        return refuse(out, BAD_REQUEST, "'%s' must be a text", key);
-    *text = json_string_value(value);
-    if (strlen(*text) > most)
-        return refuse(out, BAD_REQUEST, "'%s' must have at most %zu bytes", key, most);
-    return OK;
-}
-
-static unsigned check_keys(json_t *body, struct ek_buf *out)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(body, key, value)
-    {
-        bool known = false;
-        for (int i = 0; i < KEY_COUNT; i++)
-            known |= !strcmp(key, KEYS[i]);
-        if (known)
-            continue;
-        const char *near = ek_nearest_word(key, KEYS, KEY_COUNT);
-        return near
-                   ? refuse(out, BAD_REQUEST, "unknown key '%.60s', did you mean '%s'?", key, near)
-                   : refuse(out, BAD_REQUEST, "unknown key '%.60s', there are author, reason", key);
-    }
-    return OK;
-}
-
-static unsigned read_word(const struct ek_api_request *r, struct word *w, struct ek_buf *out)
-{
-    json_error_t problem;
     if (r->cut)
         return refuse(out, TOO_LARGE, "the body has more than %d bytes", EK_API_BODY_BYTES);
     if (!is_json(r->content_type))
         return refuse(out, NO_JSON, "the body must be JSON: 'Content-Type: application/json'");
-    if (!r->length)
-        return OK;
-    w->body = json_loadb(r->body, r->length, JSON_REJECT_DUPLICATES, &problem);
-    if (!w->body)
-        return refuse(out, BAD_REQUEST, "line %d, column %d: %s", problem.line, problem.column,
-                      problem.text);
-    if (!json_is_object(w->body))
-        return refuse(out, BAD_REQUEST, "the body must be a JSON object");
-    unsigned status = check_keys(w->body, out);
-    if (status == OK)
-        status = read_text(w->body, "author", EK_AUTHOR_BYTES, &w->author, out);
-    return status == OK ? read_text(w->body, "reason", EK_REASON_BYTES, &w->reason, out) : status;
+    return OK;
 }
 
-static unsigned pause_or_resume(struct ek_stage *s, bool pause, const struct word *w,
+static unsigned pause_or_resume(struct ek_stage *s, bool pause, const struct ek_api_words *w,
                                 struct ek_buf *out)
 {
     bool changed = ek_stage_pause(s, pause, w->author, w->reason);
@@ -140,26 +87,88 @@ static unsigned pause_or_resume(struct ek_stage *s, bool pause, const struct wor
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
 }
 
-static unsigned on_pause(struct ek_stage *s, const struct word *w, struct ek_buf *out)
+static unsigned on_pause(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
 {
     return pause_or_resume(s, true, w, out);
 }
 
-static unsigned on_resume(struct ek_stage *s, const struct word *w, struct ek_buf *out)
+static unsigned on_resume(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
 {
     return pause_or_resume(s, false, w, out);
 }
 
+/* The body was right, so what the guard takes for a wrong call is a name that it does not have. */
+static unsigned status_of(int rc)
+{
+    switch (rc) {
+    case EK_OK:
+        return OK;
+    case EK_EUSAGE:
+        return NOT_FOUND;
+    case EK_ESTATE:
+    case EK_ELIMIT:
+        return CONFLICT;
+    default:
+        return BROKEN;
+    }
+}
+
+/* Has the guard do it between two lists; the answer is the decision as it is told. */
+static unsigned decide(struct ek_stage *s, const char *what,
+                       int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+                       struct ek_api_words *w, struct ek_buf *out)
+{
+    struct ek_error e = {0};
+    int rc = ek_shared_guard_order(ek_stage_guard(s), what, work, w, out, &e);
+    if (rc)
+        return refuse(out, status_of(rc), "%s", e.message);
+    return ek_buf_text(out, "\n") ? BROKEN : OK;
+}
+
+static int accept_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    uint64_t version;
+    return ek_guard_accept(*guard, w->feature, w->dimension, w->value, w->author, w->reason,
+                           &version, e);
+}
+
+static unsigned on_accept(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(s, "accept", accept_it, w, out);
+}
+
+static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_revert(*guard, w->version, w->author, w->reason, e);
+}
+
+static unsigned on_revert(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(s, "revert", revert_it, w, out);
+}
+
+enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
+
 static const struct call {
-    const char *path;
-    unsigned (*act)(struct ek_stage *s, const struct word *w, struct ek_buf *out);
-} CALLS[] = {{"/api/v1/pause", on_pause}, {"/api/v1/resume", on_resume}};
+    const char *name;      /* behind ROOT */
+    unsigned knows, needs; /* of enum ek_api_key */
+    unsigned (*act)(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out);
+} CALLS[] = {{"pause", WHO, 0, on_pause},
+             {"resume", WHO, 0, on_resume},
+             {"accept", WHO | PLACE, EK_API_FEATURE, on_accept},
+             {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
+
+static const char ROOT[] = "/api/v1/";
 
 static const struct call *find(const char *path)
 {
+    if (strncmp(path, ROOT, sizeof ROOT - 1) != 0)
+        return NULL;
     for (int i = 0; i < CALL_COUNT; i++)
-        if (!strcmp(CALLS[i].path, path))
+        if (!strcmp(CALLS[i].name, path + sizeof ROOT - 1))
             return &CALLS[i];
     return NULL;
 }
@@ -169,21 +178,41 @@ bool ek_api_has(const char *path)
     return find(path) != NULL;
 }
 
+static unsigned not_there(struct ek_buf *out)
+{
+    char all[300] = "";
+    for (int i = 0; i < CALL_COUNT; i++) {
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, " %s%s", ROOT, CALLS[i].name);
+    }
+    return refuse(out, NOT_FOUND, "not found; there are:%s", all);
+}
+
+static unsigned act(const struct call *call, struct ek_stage *stage, const char *name,
+                    const struct ek_api_request *r, struct ek_buf *out)
+{
+    struct ek_api_words w;
+    struct ek_error e = {0};
+    unsigned status;
+    if (ek_api_words_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
+        status = refuse(out, BAD_REQUEST, "%s", e.message);
+    } else {
+        w.author = *name ? name : w.author;
+        status = call->act(stage, &w, out);
+    }
+    ek_api_words_release(&w);
+    return status;
+}
+
 unsigned ek_api_post(struct ek_stage *stage, const struct ek_tokens *tokens,
                      const struct ek_api_request *r, struct ek_buf *out)
 {
     const struct call *call = find(r->path);
-    struct word w = {0};
     const char *name = NULL;
     if (!call)
-        return refuse(out, NOT_FOUND, "not found; there are: %s %s", CALLS[0].path, CALLS[1].path);
+        return not_there(out);
     unsigned status = let_in(tokens, r, &name, out);
     if (status == OK)
-        status = read_word(r, &w, out);
-    if (status == OK && *name)
-        w.author = name;
-    if (status == OK)
-        status = call->act(stage, &w, out);
-    json_decref(w.body);
-    return status;
+        status = check_body(r, out);
+    return status == OK ? act(call, stage, name, r, out) : status;
 }

@@ -1,9 +1,9 @@
-/* Calls that change something: POST /api/v1/pause and /api/v1/resume, apart from HTTP itself.
+/* Calls that change something: POST /api/v1/pause, resume, accept, revert, apart from HTTP itself.
  *
  * Only with a bearer token of `http.token_file`, as application/json, and never from a page of
- * somebody else's (Origin). The body is a JSON object {"reason": TEXT, "author": TEXT}, both of
- * which may be left out, as may the whole; the name of a token goes before the author. Every answer
- * is a JSON object, with "error" when nothing was done.
+ * somebody else's (Origin). The body is a JSON object (daemon/api_words.h); the name of a token
+ * goes before the author. Every answer is a JSON object: what was decided, as an event has it, or
+ * "error" when nothing was done.
  */
 #ifndef EK_DAEMON_API_H
 #define EK_DAEMON_API_H
@@ -22,8 +22,8 @@ struct ek_api_request {
     bool cut; /* the body was longer than EK_API_BODY_BYTES */
 };
 
-/* Writes the answer to `out` and returns its status: 200, 400, 401, 403, 404, 413, 415 or 500.
- * tokens NULL: there is no file, nobody may. Any thread. */
+/* Writes the answer to `out` and returns its status: 200, 400, 401, 403, 404, 409, 413, 415
+ * or 500. tokens NULL: there is no file, nobody may. Any thread. */
 unsigned ek_api_post(struct ek_stage *stage, const struct ek_tokens *tokens,
                      const struct ek_api_request *r, struct ek_buf *out);
 /* Whether it is the path of such a call. */

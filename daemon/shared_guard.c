@@ -17,6 +17,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 struct ek_shared_guard {
@@ -206,6 +207,35 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
     int rc = work(context, &s->guard, e);
     if (!rc)
         rc = stay_in_fleet(s, e);
+    tell(s);
+    show_progress(s);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+/* What is told of it may be gone at the next event, so it is kept when it comes. */
+static int tell_and_keep(struct ek_shared_guard *s, const char *what, struct ek_buf *decision)
+{
+    char word[40];
+    const char *json;
+    int rc = EK_OK;
+    snprintf(word, sizeof word, "\"what\":\"%s\"", what);
+    while (ek_guard_next_event(s->guard, &json) > 0) {
+        if (!rc && ek_event_is(json, "decision") && strstr(json, word))
+            rc = ek_buf_text(decision, json);
+        tell_one(s, json);
+    }
+    return rc;
+}
+
+int ek_shared_guard_order(struct ek_shared_guard *s, const char *what,
+                          int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+                          void *context, struct ek_buf *decision, struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = work(context, &s->guard, e);
+    if (!rc && tell_and_keep(s, what, decision))
+        rc = ek_fail(e, EK_ENOMEM, "it is done, but there is no memory to tell it");
     tell(s);
     show_progress(s);
     pthread_mutex_unlock(&s->lock);

@@ -55,6 +55,11 @@ int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_w
 int ek_shared_guard_hold(struct ek_shared_guard *s,
                          int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
                          void *context, struct ek_error *e);
+/* As _hold, for what somebody has decided: appends the decision of that kind ("accept", ...) that
+ * comes of it, as it is told, to `decision`. */
+int ek_shared_guard_order(struct ek_shared_guard *s, const char *what,
+                          int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+                          void *context, struct ek_buf *decision, struct ek_error *e);
 /* The guard's clock, to be given as now_ms: that on the wall as it was at the beginning, and nobody
  * sets it. Any thread. */
 int64_t ek_shared_guard_clock_ms(const struct ek_shared_guard *s);

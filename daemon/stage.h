@@ -29,6 +29,7 @@ struct ek_log;
 struct ek_metrics;
 struct ek_journal;
 struct ek_board;
+struct ek_shared_guard;
 
 /* Makes guard and clients; does not wait for a broker. `log` may be NULL (silence).
  * EK_ECONFIG for a configuration the clients refuse, EK_ENOMEM. */

@@ -1,0 +1,167 @@
+/* What people decide of findings over HTTP: accepts. What comes of them in a guard is in
+ * test_guard_accept.c.
+ */
+#include "base/file.h"
+#include "daemon/api.h"
+#include "daemon/log.h"
+#include "tests/stage_scene.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FAULT_FROM = 600, MORE_TRAINING = 3000, FURTHER = 600 };
+
+static const char TOKENS[] = "tokens-orders.tmp";
+static const char ANA[] = "Bearer 0123456789abcdef";
+static const char BEN[] = "Bearer fedcba9876543210";
+
+static const char RULES[] = "version: 1\nsegments: [arm]\n";
+
+struct told {
+    struct scene s;
+    struct ek_tokens *tokens;
+};
+
+static void prepare(struct told *t)
+{
+    begin(&t->s);
+    ck_assert_int_eq(ek_file_write(TOKENS, "ana 0123456789abcdef\nben fedcba9876543210\n", NULL),
+                     0);
+    ck_assert_int_eq(ek_tokens_load(&t->tokens, TOKENS, NULL), 0);
+    unlink(TOKENS);
+    ek_rules_free(t->s.assets.rules);
+    ck_assert_int_eq(ek_rules_parse(&t->s.assets.rules, t->s.assets.manifest, "rules", RULES,
+                                    strlen(RULES), NULL),
+                     0);
+}
+
+static void make_stage(struct told *t)
+{
+    struct ek_error e;
+    ck_assert_msg(!ek_stage_new(&t->s.stage, t->s.config, &t->s.assets, NULL, &e), "%s", e.message);
+}
+
+static void close_told(struct told *t)
+{
+    ek_tokens_free(t->tokens);
+    ek_stage_free(t->s.stage);
+    end(&t->s);
+}
+
+static void assert_answer(struct told *t, const char *path, const char *who, const char *body,
+                          unsigned status, const char *part)
+{
+    const struct ek_api_request r = {.path = path,
+                                     .authorization = who,
+                                     .content_type = "application/json",
+                                     .body = body,
+                                     .length = strlen(body)};
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    unsigned came = ek_api_post(t->s.stage, t->tokens, &r, &out);
+    ck_assert_msg(came == status && strstr(ek_buf_string(&out), part), "%u, and no '%s' in %s",
+                  came, part, ek_buf_string(&out));
+    ek_buf_release(&out);
+}
+
+static void price_in_cents(struct ek_query *q, uint64_t i)
+{
+    make_short(q, i);
+    for (int k = 0; i >= FAULT_FROM && k < q->items; k++)
+        q->x[k * q->item_features] *= 100;
+}
+
+static const char FOUND[] = "\"state\":\"confirmed\"";
+
+START_TEST(an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back)
+{
+    struct told t;
+    prepare(&t);
+    t.s.change = price_in_cents;
+    train(&t.s, MORE_TRAINING);
+    start(&t.s);
+    feed(&t.s, 0, MANY);
+    wait_for(&t.s, MANY);
+    assert_answer(&t, "/api/v1/accept", ANA,
+                  "{\"feature\":\"price\",\"segment\":null,\"reason\":\"a \\\"new\\\" tariff\"}",
+                  200, "\"what\":\"accept\"");
+    ck_assert(!page_has(t.s.stage, "/api/v1/findings", FOUND));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"who\":\"ana\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"why\":\"a \\\"new\\\" tariff\""));
+    feed(&t.s, MANY, MANY + FURTHER);
+    wait_for(&t.s, MANY + FURTHER);
+    ck_assert(page_has(t.s.stage, "/api/v1/findings", "[]"));
+    assert_answer(&t, "/api/v1/revert", BEN, "{\"version\":1,\"author\":\"ana\"}", 200,
+                  "\"what\":\"revert\"");
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"who\":\"ben\""));
+    feed(&t.s, MANY + FURTHER, MANY + 2 * FURTHER);
+    wait_for(&t.s, MANY + 2 * FURTHER);
+    ck_assert(!page_has(t.s.stage, "/api/v1/findings", "[]"));
+    join(&t.s);
+    close_told(&t);
+}
+END_TEST
+
+START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
+{
+    static const struct {
+        const char *path, *body;
+        unsigned status;
+        const char *said;
+    } bad[] = {
+        {"/api/v1/accept", "", 400, "'feature' is needed"},
+        {"/api/v1/accept", "{\"feature\":3}", 400, "'feature' must be a text"},
+        {"/api/v1/accept", "{\"featur\":\"price\"}", 400,
+         "unknown key 'featur', did you mean 'feature'?"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"xyzzy\":1}", 400,
+         "unknown key 'xyzzy', there are author, reason, feature, segment"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":\"arm=B\"}", 400,
+         "'segment' must be like {"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{}}", 400,
+         "'segment' must be like {"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{\"arm\":1}}", 400,
+         "'segment' must be like {"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{\"arm\":\"A\",\"app\":\"B\"}}", 400,
+         "'segment' must be like {"},
+        {"/api/v1/accept", "{\"feature\":\"prise\"}", 404,
+         "no item feature 'prise', did you mean 'price'?"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{\"arn\":\"B\"}}", 404,
+         "no segment 'arn', did you mean 'arm'?"},
+        {"/api/v1/accept", "{\"feature\":\"price\"}", 409, "no change of 'price' is confirmed in"},
+        {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{\"arm\":\"Z\"}}", 409, "arm=Z"},
+        {"/api/v1/revert", "{}", 400, "'version' is needed"},
+        {"/api/v1/revert", "{\"version\":\"1\"}", 400,
+         "'version' must be a whole number from 1 on"},
+        {"/api/v1/revert", "{\"version\":-1}", 400, "'version' must be a whole number from 1 on"},
+        {"/api/v1/revert", "{\"version\":7}", 409, "nothing was accepted that could be reverted"},
+    };
+    struct told t;
+    prepare(&t);
+    make_stage(&t);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_answer(&t, bad[i].path, ANA, bad[i].body, bad[i].status, bad[i].said);
+    assert_answer(&t, "/api/v1/accept", "Bearer ana", "{\"feature\":\"price\"}", 401, "token");
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "[]"));
+    close_told(&t);
+}
+END_TEST
+
+START_TEST(an_instance_of_a_fleet_refuses_an_accept_in_the_words_of_the_guard)
+{
+    struct told t;
+    prepare(&t);
+    set(&t.s, "fleet.topic", "plan");
+    make_stage(&t);
+    assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"price\"}", 409,
+                  "instances of a fleet cannot be told yet what is normal");
+    close_told(&t);
+}
+END_TEST
+
+Suite *suite_api_orders(void)
+{
+    return ek_suite("api_orders",
+                    an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back,
+                    what_is_not_there_and_what_cannot_be_done_now_are_told_apart,
+                    an_instance_of_a_fleet_refuses_an_accept_in_the_words_of_the_guard);
+}
