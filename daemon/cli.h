@@ -70,5 +70,7 @@ int ek_cmd_demo(int argc, char **argv);
 int ek_cmd_status(int argc, char **argv);
 int ek_cmd_pause(int argc, char **argv);
 int ek_cmd_resume(int argc, char **argv);
+int ek_cmd_accept(int argc, char **argv);
+int ek_cmd_revert(int argc, char **argv);
 
 #endif

@@ -1,26 +1,63 @@
-/* evenkeel status, pause, resume: what is asked of a running instance, or told to it. */
+/* evenkeel status, pause, resume, accept, revert: what is asked of a running instance, or told to
+ * it. */
 #include "daemon/api_client.h"
 #include "daemon/cli.h"
 #include "daemon/config.h"
+#include "daemon/tell_print.h"
 #include "daemon/token.h"
 
 #include "base/buf.h"
+#include "base/parse.h"
 
 #include <argp.h>
-#include <jansson.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_URL = 1, KEY_TOKEN, KEY_REASON, KEY_AUTHOR, KEY_JSON, OK = 200, URL_BYTES = 320 };
+enum {
+    KEY_URL = 1,
+    KEY_TOKEN,
+    KEY_REASON,
+    KEY_AUTHOR,
+    KEY_JSON,
+    KEY_SEGMENT,
+    OK = 200,
+    URL_BYTES = 320
+};
+
+/* What stands behind the name of a command. */
+enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
 struct tell {
-    const char *config, *token_file, *reason, *author;
+    enum argument takes;
+    const char *config, *token_file, *reason, *author, *feature, *segment;
+    uint64_t version;
     char url[URL_BYTES];
     bool json;
     struct ek_tokens *tokens; /* NULL: none is needed */
     struct ek_buf answer;
     unsigned status;
 };
+
+static void take_argument(struct tell *t, const char *arg, struct argp_state *state)
+{
+    if (t->takes == A_FEATURE && !t->feature)
+        t->feature = arg;
+    else if (t->takes != A_VERSION || t->version)
+        argp_error(state, "unexpected '%s'", arg);
+    else if (ek_parse_u64(arg, EK_WHOLE, &t->version) || !t->version)
+        argp_error(state, "'%s' is no version: 'evenkeel accept' has told it", arg);
+}
+
+static void check_all(const struct tell *t, struct argp_state *state)
+{
+    if (!t->config == !*t->url)
+        argp_error(state, "one of --config and --url is needed");
+    if (t->takes == A_FEATURE && !t->feature)
+        argp_error(state, "the name of a feature is needed");
+    if (t->takes == A_VERSION && !t->version)
+        argp_error(state, "the version of an accept is needed");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -45,12 +82,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JSON:
         t->json = true;
         return 0;
+    case KEY_SEGMENT:
+        t->segment = arg;
+        if (*arg == '=' || !strchr(arg, '='))
+            argp_error(state, "--segment must be like arm=B");
+        return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "unexpected '%s'", arg);
+        take_argument(t, arg, state);
         return 0;
     case ARGP_KEY_END:
-        if (!t->config == !*t->url)
-            argp_error(state, "one of --config and --url is needed");
+        check_all(t, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -63,13 +104,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     {                                                                                              \
         "json", KEY_JSON, NULL, 0, "Print the answer as it came", 0                                \
     }
+#define TELLS                                                                                      \
+    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},           \
+        {"reason", KEY_REASON, "TEXT", 0, "Why, for those who read the events later", 0},          \
+    {                                                                                              \
+        "author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0                     \
+    }
 
 static const struct argp_option STATUS_OPTIONS[] = {COMMON, {0}};
-static const struct argp_option TELL_OPTIONS[] = {
+static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
+static const struct argp_option PLACE_OPTIONS[] = {
     COMMON,
-    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},
-    {"reason", KEY_REASON, "TEXT", 0, "Why, for those who read the events later", 0},
-    {"author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
+    TELLS,
+    {"segment", KEY_SEGMENT, "NAME=VALUE", 0,
+     "In lists with this value of a field of 'segments'; else in all", 0},
     {0}};
 
 /* An instance that listens on all addresses is asked on this machine. */
@@ -98,161 +146,149 @@ static int read_config(struct tell *t, struct ek_error *e)
     return rc;
 }
 
-static int ask(struct tell *t, const char *path, const char *body, struct ek_error *e)
+static int prepare(struct tell *t, struct ek_error *e)
 {
     int rc = t->config ? read_config(t, e) : EK_OK;
     if (!rc && t->token_file)
         rc = ek_tokens_load(&t->tokens, t->token_file, e);
-    if (!rc)
-        rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
-                         &t->status, &t->answer, e);
     return rc;
-}
-
-/* NULL when it is no JSON. */
-static json_t *parsed(const struct tell *t)
-{
-    return json_loadb((const char *)t->answer.data, t->answer.length, 0, NULL);
 }
 
 /* What the instance says is wrong. */
 static int refused(const struct tell *t, struct ek_error *e)
 {
-    json_t *answer = parsed(t);
-    const char *why = json_string_value(json_object_get(answer, "error"));
-    int rc = why ? ek_fail(e, EK_EIO, "%s: %s", t->url, why)
-                 : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
-    json_decref(answer);
+    char why[400];
+    ek_tell_error(&t->answer, why, sizeof why);
+    return *why ? ek_fail(e, EK_EIO, "%s: %s", t->url, why)
+                : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
+}
+
+/* body NULL: GET. */
+static int ask(struct tell *t, const char *path, const char *body, struct ek_error *e)
+{
+    ek_buf_clear(&t->answer);
+    int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
+                         &t->status, &t->answer, e);
+    if (!rc && t->status != OK)
+        rc = refused(t, e);
     return rc;
 }
 
-static int print_raw(const struct tell *t)
+static int show(const struct tell *t, int (*print)(const struct ek_buf *answer, FILE *to),
+                struct ek_error *e)
 {
-    return fwrite(t->answer.data, 1, t->answer.length, stdout) == t->answer.length ? EK_OK : EK_EIO;
+    if (t->json)
+        return fwrite(t->answer.data, 1, t->answer.length, stdout) == t->answer.length
+                   ? EK_OK
+                   : ek_fail(e, EK_EIO, "cannot write the answer");
+    return print(&t->answer, stdout)
+               ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
+               : EK_OK;
 }
 
-static void print_line(const json_t *o, const char *label, const char *key)
+static void read_words(struct tell *t, const struct argp *argp, int argc, char **argv)
 {
-    const json_t *v = json_object_get(o, key);
-    if (json_is_integer(v))
-        printf("%-18s %lld\n", label, (long long)json_integer_value(v));
-    else if (json_is_string(v))
-        printf("%-18s %s\n", label, json_string_value(v));
-    else if (json_is_boolean(v))
-        printf("%-18s %s\n", label, json_is_true(v) ? "yes" : "no");
+    argp_err_exit_status = EK_EXIT_USAGE;
+    argp_parse(argp, argc, argv, 0, NULL, t);
+    ek_buf_init(&t->answer, 0);
 }
 
-static const char *text_of(const json_t *o, const char *key)
+static int end(struct tell *t, int rc, const struct ek_error *e)
 {
-    const char *text = json_string_value(json_object_get(o, key));
-    return text && *text ? text : NULL;
-}
-
-static void print_paused(const json_t *paused)
-{
-    const char *who = text_of(paused, "who"), *why = text_of(paused, "why");
-    printf("%-18s %s", "paused", json_is_object(paused) ? "yes" : "no");
-    if (who)
-        printf(", by %s", who);
-    if (why)
-        printf(": %s", why);
-    printf("\n");
-}
-
-static int print_status(const struct tell *t, struct ek_error *e)
-{
-    static const struct {
-        const char *label, *key;
-    } lines[] = {{"service", "service"},
-                 {"version", "version"},
-                 {"ready", "ready"},
-                 {"partitions", "partitions"},
-                 {"lag", "lag"},
-                 {"consumed", "consumed"},
-                 {"passed", "passed"},
-                 {"routed", "routed"},
-                 {"dead letters", "dead_letters"},
-                 {"observed queries", "observed_queries"},
-                 {"open findings", "open_findings"},
-                 {"plan version", "plan_version"}};
-    json_t *o = parsed(t);
-    if (!json_is_object(o)) {
-        json_decref(o);
-        return ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url);
-    }
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        print_line(o, lines[i].label, lines[i].key);
-    print_paused(json_object_get(o, "paused"));
-    json_decref(o);
-    return EK_OK;
-}
-
-static int print_told(const struct tell *t, struct ek_error *e)
-{
-    json_t *o = parsed(t);
-    (void)e;
-    bool paused = json_is_object(json_object_get(o, "paused"));
-    bool changed = json_is_true(json_object_get(o, "changed"));
-    printf("%s%s\n", paused ? "paused" : "not paused", changed ? "" : ", as it was");
-    json_decref(o);
-    return EK_OK;
-}
-
-static int end(struct tell *t, int rc, int (*print)(const struct tell *t, struct ek_error *e),
-               struct ek_error *e)
-{
-    if (!rc && t->status != OK)
-        rc = refused(t, e);
-    if (!rc)
-        rc = t->json ? print_raw(t) : print(t, e);
-    int status = rc ? ek_cli_fail(e) : EK_EXIT_OK;
     ek_tokens_free(t->tokens);
     ek_buf_release(&t->answer);
-    return status;
+    return rc ? ek_cli_fail(e) : EK_EXIT_OK;
 }
 
 int ek_cmd_status(int argc, char **argv)
 {
     static const struct argp argp = {
-        STATUS_OPTIONS, parse, "", "Tells how a running instance is doing.", NULL, NULL, NULL};
+        STATUS_OPTIONS,
+        parse,
+        "",
+        "Tells how a running instance is doing, what it has found, and what is in force.",
+        NULL,
+        NULL,
+        NULL};
+    static const struct {
+        const char *path;
+        int (*print)(const struct ek_buf *answer, FILE *to);
+    } parts[] = {{"/api/v1/status", ek_tell_status},
+                 {"/api/v1/findings", ek_tell_findings},
+                 {"/api/v1/plan", ek_tell_plan}};
     struct tell t = {0};
     struct ek_error e = {0};
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &t);
-    ek_buf_init(&t.answer, 0);
-    return end(&t, ask(&t, "/api/v1/status", NULL, &e), print_status, &e);
+    read_words(&t, &argp, argc, argv);
+    int rc = prepare(&t, &e);
+    size_t count = t.json ? 1 : sizeof parts / sizeof *parts;
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = ask(&t, parts[i].path, NULL, &e);
+        if (!rc)
+            rc = show(&t, parts[i].print, &e);
+    }
+    return end(&t, rc, &e);
+}
+
+static int write_key(struct ek_buf *body, const char *key)
+{
+    return ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
 }
 
 static int write_text(struct ek_buf *body, const char *key, const char *text)
 {
-    int rc = ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
-    return rc ? rc : ek_buf_json(body, text, strlen(text));
+    int rc = text ? write_key(body, key) : EK_OK;
+    return rc || !text ? rc : ek_buf_json(body, text, strlen(text));
+}
+
+/* arm=B as {"arm":"B"}. */
+static int write_segment(struct ek_buf *body, const char *segment)
+{
+    size_t name = strcspn(segment, "=");
+    int rc = write_key(body, "segment");
+    if (!rc)
+        rc = ek_buf_text(body, "{");
+    if (!rc)
+        rc = ek_buf_json(body, segment, name);
+    if (!rc)
+        rc = ek_buf_text(body, ":");
+    if (!rc)
+        rc = ek_buf_json(body, segment + name + 1, strlen(segment + name + 1));
+    return rc ? rc : ek_buf_text(body, "}");
 }
 
 static int write_body(const struct tell *t, struct ek_buf *body)
 {
     int rc = ek_buf_text(body, "{");
-    if (!rc && t->reason)
+    if (!rc)
+        rc = write_text(body, "feature", t->feature);
+    if (!rc && t->segment)
+        rc = write_segment(body, t->segment);
+    if (!rc && t->version)
+        rc = write_key(body, "version");
+    if (!rc && t->version)
+        rc = ek_buf_printf(body, "%" PRIu64, t->version);
+    if (!rc)
         rc = write_text(body, "reason", t->reason);
-    if (!rc && t->author)
+    if (!rc)
         rc = write_text(body, "author", t->author);
     return rc ? rc : ek_buf_text(body, "}");
 }
 
-static int tell(int argc, char **argv, const struct argp *argp, const char *path)
+static int tell(struct tell t, int argc, char **argv, const struct argp *argp, const char *path,
+                int (*print)(const struct ek_buf *answer, FILE *to))
 {
-    struct tell t = {0};
     struct ek_buf body;
     struct ek_error e = {0};
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(argp, argc, argv, 0, NULL, &t);
-    ek_buf_init(&t.answer, 0);
+    read_words(&t, argp, argc, argv);
     ek_buf_init(&body, 0);
     const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
-    int rc = text ? ask(&t, path, text, &e) : ek_fail(&e, EK_ENOMEM, "no memory for a request");
-    int status = end(&t, rc, print_told, &e);
+    int rc = text ? prepare(&t, &e) : ek_fail(&e, EK_ENOMEM, "no memory for a request");
+    if (!rc)
+        rc = ask(&t, path, text, &e);
+    if (!rc)
+        rc = show(&t, print, &e);
     ek_buf_release(&body);
-    return status;
+    return end(&t, rc, &e);
 }
 
 int ek_cmd_pause(int argc, char **argv)
@@ -267,11 +303,40 @@ int ek_cmd_pause(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return tell(argc, argv, &argp, "/api/v1/pause");
+    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/pause", ek_tell_paused);
 }
 
 int ek_cmd_resume(int argc, char **argv)
 {
     static const struct argp argp = {TELL_OPTIONS, parse, "", "Ends a pause.", NULL, NULL, NULL};
-    return tell(argc, argv, &argp, "/api/v1/resume");
+    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/resume", ek_tell_paused);
+}
+
+int ek_cmd_accept(int argc, char **argv)
+{
+    static const struct argp argp = {
+        PLACE_OPTIONS,
+        parse,
+        "FEATURE",
+        "Tells a running instance that what a feature is like now is normal: its confirmed change "
+        "of scale ends, with its route, and is found no more. 'evenkeel revert' takes that back.",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/accept",
+                ek_tell_decision);
+}
+
+int ek_cmd_revert(int argc, char **argv)
+{
+    static const struct argp argp = {TELL_OPTIONS,
+                                     parse,
+                                     "VERSION",
+                                     "Takes back what 'evenkeel accept' has told the version of: "
+                                     "the change is found again, as any other.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    return tell((struct tell){.takes = A_VERSION}, argc, argv, &argp, "/api/v1/revert",
+                ek_tell_decision);
 }

@@ -22,6 +22,8 @@ static const struct ek_command COMMANDS[] = {
     {"status", "how a running instance is doing", ek_cmd_status},
     {"pause", "let a running instance forward everything as it comes", ek_cmd_pause},
     {"resume", "end a pause", ek_cmd_resume},
+    {"accept", "say that what a feature is like now is normal", ek_cmd_accept},
+    {"revert", "take an accept back", ek_cmd_revert},
     {"check", "is this manifest, rules, profile, model or configuration valid", ek_cmd_check},
     {"gen", "synthetic traffic, with faults if wanted", ek_cmd_gen},
     {"convert", "LETOR lists to messages", ek_cmd_convert},
@@ -41,8 +43,7 @@ static int help(FILE *to)
 }
 
 /* Known by their design, so nobody is sent to another command that is spelt alike. */
-static const char *const LATER[] = {"pin",       "unpin",  "accept", "reload",
-                                    "normalize", "select", "extract"};
+static const char *const LATER[] = {"pin", "unpin", "reload", "normalize", "select", "extract"};
 enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
 
 static int unknown(const char *word)

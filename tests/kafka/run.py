@@ -19,6 +19,7 @@ import test_errors
 import test_exactly
 import test_fleet
 import test_items
+import test_orders
 import test_pause
 import test_rebalance
 import test_rollout
@@ -26,7 +27,7 @@ import test_security
 import test_state
 import test_story
 
-MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_pause, test_rebalance,
+MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_orders, test_pause, test_rebalance,
            test_rollout, test_security, test_state, test_story)
 SOAK = (soak_outage, soak_rebalance)
 

@@ -1,0 +1,26 @@
+/* A table for people: every column as wide as its texts, the last one broken between words so that
+ * no line is longer than 79 columns.
+ *
+ * Texts may come from anywhere: what would move the cursor of a terminal is shown as '?'. Owner:
+ * the caller. One thread at a time.
+ */
+#ifndef EK_DAEMON_COLUMNS_H
+#define EK_DAEMON_COLUMNS_H
+
+#include <stdio.h>
+
+enum { EK_COLUMNS_MOST = 10 };
+
+struct ek_columns;
+
+/* titles [count], literals. NULL without memory. */
+struct ek_columns *ek_columns_new(const char *const *titles, int count);
+void ek_columns_free(struct ek_columns *c);
+/* A row, as many texts as there are titles; copies. EK_ENOMEM. */
+int ek_columns_add(struct ek_columns *c, const char *const *texts);
+void ek_columns_print(const struct ek_columns *c, FILE *to);
+
+/* `text` as it may be shown, on one line. */
+void ek_print_safe(const char *text, FILE *to);
+
+#endif

@@ -1,0 +1,25 @@
+/* What an instance has answered, for people (`evenkeel status`, `accept`, ...).
+ *
+ * Each takes a whole answer and prints it, lines of at most 79 columns. What is not there is left
+ * out, since other versions may answer. EK_EFORMAT when it is no such JSON: nothing was printed.
+ */
+#ifndef EK_DAEMON_TELL_PRINT_H
+#define EK_DAEMON_TELL_PRINT_H
+
+#include "base/buf.h"
+
+#include <stdio.h>
+
+int ek_tell_status(const struct ek_buf *answer, FILE *to);
+/* What is open, and what is in force; each with a title, or a line that there is nothing. */
+int ek_tell_findings(const struct ek_buf *answer, FILE *to);
+int ek_tell_plan(const struct ek_buf *answer, FILE *to);
+/* Of pause and resume. */
+int ek_tell_paused(const struct ek_buf *answer, FILE *to);
+/* One decision. */
+int ek_tell_decision(const struct ek_buf *answer, FILE *to);
+
+/* The "error" of an answer, at most `size` bytes of it with its end; "" when there is none. */
+void ek_tell_error(const struct ek_buf *answer, char *text, size_t size);
+
+#endif

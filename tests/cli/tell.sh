@@ -1,0 +1,48 @@
+# Telling a running instance something: no broker is needed for that, and what it refuses comes back in its words.
+pid=
+. "$(dirname "$0")/prelude"
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+
+quiet "$EK" gen hotel --queries 300 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
+printf 'version: 1\nsegments: [arm]\n' >rules.yaml
+echo 'ana 0123456789-a-token-of-ana' >tokens.txt
+chmod 600 tokens.txt
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+cat >run.yaml <<END
+input: {brokers: "127.0.0.1:1", topics: [scored], group: g}
+output: {topic: ranked, dead_letter: ranked.dead}
+assets: {manifest: features.yaml, profile: profile.ekp, rules: rules.yaml}
+http: {listen: "127.0.0.1:$port", token_file: tokens.txt}
+END
+refused 1 "nobody answers there: Connection refused" accept price -c run.yaml
+"$EK" run -c run.yaml 2>log &
+pid=$!
+for i in $(seq 300); do
+	"$EK" status -c run.yaml >said 2>chatter && break
+	kill -0 $pid 2>/dev/null || fail "it ended: $(cat log)"
+	sleep 0.1
+done
+grep -qx 'open findings      0' said || fail "$(cat said chatter)"
+grep -qx 'no open findings' said || fail "$(cat said)"
+grep -qx 'nothing in force' said || fail "$(cat said)"
+"$EK" status -c run.yaml --json | python3 -c 'import json, sys; json.load(sys.stdin)["plan_version"]'
+
+refused 1 "no item feature 'prise', did you mean 'price'?" accept prise -c run.yaml
+refused 1 "no segment 'arn', did you mean 'arm'?" accept price --segment arn=B -c run.yaml
+refused 1 "no change of 'price' is confirmed in" accept price -c run.yaml --reason "a new tariff"
+refused 1 "gone.txt" accept price --url "http://127.0.0.1:$port" --token-file gone.txt
+refused 1 "a token is needed" revert 7 --url "http://127.0.0.1:$port"
+refused 1 "nothing was accepted that could be reverted" revert 7 -c run.yaml
+refused 2 "the name of a feature is needed" accept -c run.yaml
+refused 2 "unexpected 'rating'" accept price rating -c run.yaml
+refused 2 "--segment must be like arm=B" accept price --segment B -c run.yaml
+refused 2 "'one' is no version" revert one -c run.yaml
+refused 2 "the version of an accept is needed" revert -c run.yaml
+refused 2 "one of --config and --url is needed" revert 1
+quiet "$EK" pause -c run.yaml --reason "looks odd"
+"$EK" status -c run.yaml | grep -qx 'paused             yes, by ana: looks odd' || fail "not paused"
+kill -TERM $pid
+wait $pid || fail "$(cat log)"
+pid=
+! grep -q 0123456789-a-token log || fail "a token is in the log"

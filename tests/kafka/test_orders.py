@@ -1,0 +1,60 @@
+"""What people decide of findings: over HTTP and with the commands."""
+import json
+import unittest
+
+from fixtures import numbered
+from harness import Daemon, eventually
+
+import test_fleet
+from test_pause import TOKEN, post, raw, tell, tokens
+
+WORLD = None  # set by run.py
+
+
+class Accepted(unittest.TestCase):
+    """Prices of arm B come in cents; somebody says that they are meant to, and takes it back."""
+    COUNT, FAULTY, ACCEPTED, REVERTED = 2400, 700, 1400, 1900
+    KEYS = {"feature": "price", "segment": {"arm": "B"}}
+
+    def send(self, first, last):
+        WORLD.send(self.source, self.frames[first:last])
+        self.d.wait_handled(last)
+
+    def confirmed(self):
+        return [f for f in self.d.json("/api/v1/findings") if f["state"] != "suspected"]
+
+    def test_what_is_accepted_is_found_no_more_until_it_is_reverted(self):
+        self.source, target = WORLD.topics(1)
+        alerts = WORLD.broker.create(target + ".alerts")
+        self.frames = numbered(test_fleet.lists(self.COUNT, self.FAULTY), 1)
+        with Daemon(WORLD.folder, WORLD.broker, self.source, target, WORLD.folder, rules=test_fleet.rules(),
+                    model=test_fleet.model(), alerts=alerts, http=f"token_file: {tokens()}") as self.d:
+            self.d.wait_ready()
+            self.send(0, self.ACCEPTED)
+            found, = eventually("cents are found", self.confirmed)
+            self.assertEqual((found["feature"], found["segment"]), ("price", {"arm": "B"}))
+            body = json.dumps({**self.KEYS, "reason": "a new tariff"}).encode()
+            answer = raw(self.d, [post("/api/v1/accept", body)] + [body[i:i + 20] for i in range(0, len(body), 20)])
+            self.assertIn(" 200 ", answer)
+            decision = json.loads(answer.split("\r\n\r\n")[1])
+            self.assertEqual((decision["what"], decision["who"], decision["why"]), ("accept", "ana", "a new tariff"))
+            self.assertAlmostEqual(decision["factor"], 100, delta=5)
+            self.assertEqual((self.confirmed(), self.d.json("/api/v1/plan")["cells"]), ([], []))
+            self.send(self.ACCEPTED, self.REVERTED)
+            self.assertEqual(self.confirmed(), [])
+            code, said, error = tell("accept", "price", "--segment", "arm=B", "-c", self.d.config)
+            self.assertEqual((code, said), (1, ""))
+            self.assertIn("no change of 'price' is confirmed in arm=B", error)
+            self.assertEqual(tell("revert", str(decision["accept"]), "-c", self.d.config, "--reason", "it was none")[0], 0)
+            self.send(self.REVERTED, self.COUNT)
+            self.assertEqual([f["feature"] for f in self.confirmed()], ["price"])
+            self.d.wait_drained()
+            self.assertEqual(self.d.stop(), 0, self.d.log())
+            self.assertNotIn(TOKEN, self.d.log())
+        actions = [f.header("ek-action") for f in WORLD.read(target)]
+        self.assertIn("routed", actions[self.FAULTY:self.ACCEPTED])
+        self.assertEqual(set(actions[self.ACCEPTED:self.REVERTED]), {"pass"})
+        self.assertIn("routed", actions[self.REVERTED:])
+        told = [json.loads(f.value) for f in WORLD.read(alerts)]
+        self.assertEqual([(t["what"], t["who"], t["why"]) for t in told if t["event"] == "decision"],
+                         [("accept", "ana", "a new tariff"), ("revert", "ana", "it was none")])

@@ -1,0 +1,125 @@
+/* What people see of an answer. */
+#include "daemon/columns.h"
+#include "daemon/tell_print.h"
+#include "tests/check.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *printed(int (*print)(const struct ek_buf *answer, FILE *to), const char *json,
+                     int want)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct ek_buf answer;
+    ek_buf_init(&answer, 0);
+    ck_assert_int_eq(ek_buf_text(&answer, json), 0);
+    FILE *to = open_memstream(&text, &length);
+    ck_assert_int_eq(print(&answer, to), want);
+    fclose(to);
+    ek_buf_release(&answer);
+    return text;
+}
+
+static void assert_printed(int (*print)(const struct ek_buf *answer, FILE *to), const char *json,
+                           const char *want)
+{
+    char *text = printed(print, json, EK_OK);
+    ck_assert_str_eq(text, want);
+    free(text);
+}
+
+START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
+{
+    assert_printed(
+        ek_tell_findings,
+        "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"confirmed\",\"class\":"
+        "\"scale\",\"factor\":99.48,\"units\":[\"cents\"],\"since_ms\":1790001058400,\"action\":"
+        "\"route\",\"mode\":\"enforce\"},{\"feature\":\"user_rating\",\"segment\":null,\"state\":"
+        "\"suspected\",\"class\":null,\"since_ms\":1790001158400}]",
+        "\nopen findings\n"
+        "FEATURE      SEGMENT  STATE      ACTION          SINCE (UTC)       WHAT\n"
+        "price        arm=B    confirmed  route, enforce  2026-09-21 14:30  scale x99.48, cents\n"
+        "user_rating  all      suspected  -               2026-09-21 14:32  not diagnosed yet\n");
+}
+END_TEST
+
+START_TEST(nothing_open_and_nothing_in_force_are_said)
+{
+    assert_printed(ek_tell_findings, "[]", "\nno open findings\n");
+    assert_printed(ek_tell_plan, "{\"cells\":[]}", "\nnothing in force\n");
+    assert_printed(ek_tell_plan,
+                   "{\"cells\":[{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}]}",
+                   "\nplan in force\nFEATURE  SEGMENT  ACTION\nprice    all      route\n");
+}
+END_TEST
+
+START_TEST(long_texts_are_broken_between_words_under_their_column)
+{
+    const char *const titles[] = {"WHO", "WHY"};
+    char *text = NULL;
+    size_t length = 0;
+    struct ek_columns *c = ek_columns_new(titles, 2);
+    ck_assert_int_eq(
+        ek_columns_add(c,
+                       (const char *const[]){"ana", "one two three four five six seven eight nine "
+                                                    "ten eleven twelve thirteen fourteen"}),
+        0);
+    FILE *to = open_memstream(&text, &length);
+    ek_columns_print(c, to);
+    fclose(to);
+    ck_assert_str_eq(
+        text, "WHO  WHY\n"
+              "ana  one two three four five six seven eight nine ten eleven twelve thirteen\n"
+              "     fourteen\n");
+    free(text);
+    ek_columns_free(c);
+}
+END_TEST
+
+START_TEST(what_people_have_written_moves_no_cursor)
+{
+    char *text = printed(
+        ek_tell_status,
+        "{\"paused\":{\"who\":\"a\\u001b[2Jna\",\"why\":\"x\\nno\\u009bm\\u00e9\"}}", EK_OK);
+    ck_assert_str_eq(text, "paused             yes, by a?[2Jna: x?no?m\xc3\xa9\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(a_decision_is_a_sentence)
+{
+    assert_printed(
+        ek_tell_decision,
+        "{\"event\":\"decision\",\"what\":\"accept\",\"accept\":3,\"version\":3,"
+        "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"factor\":99.48}",
+        "price, arm=B: x99.48 is normal from now on; 'evenkeel revert 3' takes that back\n");
+    assert_printed(ek_tell_decision,
+                   "{\"event\":\"decision\",\"what\":\"revert\",\"accept\":3,\"version\":4,"
+                   "\"feature\":\"price\",\"segment\":null,\"factor\":99.48}",
+                   "price: x99.48 is no longer normal\n");
+}
+END_TEST
+
+START_TEST(what_is_not_of_evenkeel_is_not_shown)
+{
+    static int (*const all[])(const struct ek_buf *answer, FILE *to) = {
+        ek_tell_status, ek_tell_findings, ek_tell_plan, ek_tell_paused, ek_tell_decision};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char *text = printed(all[i], "<html>", EK_EFORMAT);
+        ck_assert_str_eq(text, "");
+        free(text);
+    }
+}
+END_TEST
+
+Suite *suite_tell_print(void)
+{
+    return ek_suite("tell_print", a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
+                    nothing_open_and_nothing_in_force_are_said,
+                    long_texts_are_broken_between_words_under_their_column,
+                    what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
+                    what_is_not_of_evenkeel_is_not_shown);
+}
