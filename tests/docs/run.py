@@ -9,6 +9,8 @@
                        ready, is then sent SIGTERM, and must end with 0
   ```text output       is what the block of commands before it prints; numbers may be off by a
                        tenth, for another processor adds up in another order
+  ```sh instance=x.yaml  runs beside `evenkeel run -c x.yaml`, which reaches no broker and listens on
+                       a free port
   ```yaml rules.yaml   is written to that file and must pass `evenkeel check`
   ```c client.c        any other language with a file name: is written
 
@@ -16,6 +18,7 @@ Of a block that only calls make the targets must be in `make help`; it is not ru
 itself. Other blocks are for the eye. Links between documents must lead somewhere.
 """
 import argparse
+import contextlib
 import itertools
 import os
 import re
@@ -90,21 +93,30 @@ def is_ready(port):
         return False
 
 
-def put_addresses(folder, broker, port):
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+@contextlib.contextmanager
+def addresses(folder, broker, port):
+    """In all YAML files, as long as it lasts."""
+    before = {}
     for name in os.listdir(folder):
+        path = os.path.join(folder, name)
         if name.endswith(".yaml"):
-            with open(os.path.join(folder, name), "r+", encoding="utf-8") as f:
-                text = f.read().replace("localhost:9092", broker).replace("127.0.0.1:9464", f"127.0.0.1:{port}")
-                f.seek(0)
-                f.truncate()
-                f.write(text)
+            with open(path, encoding="utf-8") as f:
+                before[path] = f.read()
+            write(path, before[path].replace("localhost:9092", broker).replace("127.0.0.1:9464", f"127.0.0.1:{port}"))
+    yield
+    for path, text in before.items():
+        write(path, text)
 
 
 def serve_shell(script, folder, env, broker):
     """A block that ends by itself must end with 0; one that serves must become ready and end when asked."""
     port, ready = free_port(), False
-    put_addresses(folder, broker.address, port)
-    with tempfile.TemporaryFile() as output:
+    with addresses(folder, broker.address, port), tempfile.TemporaryFile() as output:
         process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script.replace("localhost:9092", broker.address)],
                                    cwd=folder, env=env, start_new_session=True, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)
@@ -120,6 +132,34 @@ def serve_shell(script, folder, env, broker):
         told = output.read().decode(errors="replace")[-3000:]
     if status or not (ready or ended):
         raise Outcome(f"status {status}, {'ready' if ready else 'never ready'}:\n{told}")
+
+
+def answers(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ping", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def instance(config, folder, env):
+    """A running one; gives what stands in for its address."""
+    port = free_port()
+    with addresses(folder, "127.0.0.1:1", port), tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(["evenkeel", "run", "-c", config], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT)
+        try:
+            deadline = time.monotonic() + SERVE_SECONDS
+            while not answers(port):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    output.seek(0)
+                    raise Outcome(f"evenkeel run -c {config}:\n" + output.read().decode(errors="replace")[-3000:])
+                time.sleep(0.1)
+            yield f"127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
 
 
 def ask_make(script):
@@ -140,6 +180,10 @@ def topics_of(words):
     return [w.split("=")[1].split(",") for w in words if w.startswith("broker=")]
 
 
+def value_of(words, name, usual):
+    return next((w.split("=")[1] for w in words if w.startswith(name + "=")), usual)
+
+
 def run_sh(words, text, folder, env, broker):
     """What it printed, as far as that is known; None when skipped."""
     topics = topics_of(words)
@@ -151,14 +195,16 @@ def run_sh(words, text, folder, env, broker):
         broker.start()
         broker.make_topics(topics[0])
         serve_shell(text, folder, env, broker)
+    elif config := value_of(words, "instance", None):
+        with instance(config, folder, env) as address:
+            return run_shell(text.replace("127.0.0.1:9464", address), folder, env, int(value_of(words, "status", 0)))
     else:
-        return run_shell(text, folder, env, *[int(w.split("=")[1]) for w in words if w.startswith("status=")])
+        return run_shell(text, folder, env, int(value_of(words, "status", 0)))
     return ""
 
 
 def write_file(language, name, text, folder, env):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-        f.write(text)
+    write(os.path.join(folder, name), text)
     if language == "yaml":
         run_shell(f"evenkeel check {name}", folder, env)
 
