@@ -97,7 +97,7 @@ bool ek_config_has_secret(const struct ek_config *c)
         for (size_t j = 0; j < lists[i]->count; j++)
             if (lists[i]->items[j].secret)
                 return true;
-    return false;
+    return c->token_file;
 }
 
 static int no_memory(const struct ek_option *o, struct ek_error *e)

@@ -120,7 +120,8 @@ void ek_config_fleet_ticks(const struct ek_config *c, char topic[EK_FLEET_TOPIC_
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
-/* True when a property holds a secret: by its name, or because it was read from a file. */
+/* True when a property holds a secret, by its name or because it was read from a file, or there are
+ * tokens. */
 bool ek_config_has_secret(const struct ek_config *c);
 
 /* Reads a file (or text; `name` stands in errors and its folder is where relative paths start).

@@ -25,7 +25,9 @@ static const struct ek_option OPTIONS[] = {
      AT(core_dumps),
      .initial = "auto",
      .choices = "auto allowed",
-     .help = "auto: no core dump of a process that has a secret among its librdkafka properties"},
+     .help =
+         "auto: no core dump of a process that has a secret among its librdkafka properties, or "
+         "an `http.token_file`"},
     {.key = "service.instance",
      .type = EK_OPTION_TEXT,
      AT(instance),

@@ -49,6 +49,8 @@ class Accepted(unittest.TestCase):
             self.send(self.REVERTED, self.COUNT)
             self.assertEqual([f["feature"] for f in self.confirmed()], ["price"])
             self.d.wait_drained()
+            for page in ("/metrics", *("/api/v1/" + p for p in ("status", "findings", "plan", "events", "history"))):
+                self.assertNotIn(TOKEN, self.d.get(page)[1])
             self.assertEqual(self.d.stop(), 0, self.d.log())
             self.assertNotIn(TOKEN, self.d.log())
         actions = [f.header("ek-action") for f in WORLD.read(target)]

@@ -194,6 +194,19 @@ START_TEST(a_secret_comes_from_a_file_without_its_line_end)
 }
 END_TEST
 
+START_TEST(tokens_are_secrets_of_the_process)
+{
+    static const char text[] =
+        "input: {brokers: 'h:1', topics: [t], group: g}\noutput: {topic: r, dead_letter: d}\n"
+        "assets: {manifest: m, profile: p}\nhttp: {token_file: tokens.txt}\n";
+    struct ek_config *c;
+    struct ek_error e;
+    ck_assert_msg(!ek_config_parse(&c, "run.yaml", text, strlen(text), &e), "%s", e.message);
+    ck_assert(ek_config_has_secret(c));
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(a_secret_that_everybody_may_read_is_told)
 {
     struct ek_config *c;
@@ -260,7 +273,7 @@ Suite *suite_secret(void)
 {
     return ek_suite(
         "secret", every_property_of_librdkafka_is_known_to_be_a_secret_or_none,
-        a_process_with_secrets_leaves_no_core_dump, a_secret_comes_from_a_file_without_its_line_end,
-        a_secret_that_everybody_may_read_is_told,
+        a_process_with_secrets_leaves_no_core_dump, tokens_are_secrets_of_the_process,
+        a_secret_comes_from_a_file_without_its_line_end, a_secret_that_everybody_may_read_is_told,
         files_that_hold_no_secret_are_refused_with_their_place, no_error_repeats_a_secret);
 }
