@@ -121,13 +121,30 @@ static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
     char mode[64], why[WHY_BYTES], held[FOR_BYTES];
     say_mode(e, mode, sizeof mode);
     if (relapse)
-        snprintf(why, sizeof why, "the fault is back, for the %dth time: %s is %s, and holds %s",
-                 r->relapses, ek_action_name(e->treatment.action), mode,
+        snprintf(why, sizeof why, "the fault has come back %d time%s: %s is %s, and holds %s",
+                 r->relapses, r->relapses > 1 ? "s" : "", ek_action_name(e->treatment.action), mode,
                  for_text(ek_rollout_hold_ms(r, t->c->setup.rules), held));
     else
         snprintf(why, sizeof why, "a finding asks for %s: it is %s",
                  ek_action_name(e->treatment.action), mode);
     tell(t, relapse ? EK_DID_RELAPSE : EK_DID_ROUTE, e, r, why);
+}
+
+static bool acts(const struct ek_plan_entry *e)
+{
+    return e->mode >= EK_MODE_CANARY;
+}
+
+/* The rules have another mode for it than they had. */
+static void tell_mode(struct telling *t, const struct ek_plan_entry *from,
+                      const struct ek_plan_entry *e)
+{
+    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    enum ek_did what = acts(e) == acts(from) ? EK_DID_STEP : acts(e) ? EK_DID_ROUTE : EK_DID_END;
+    char mode[64], why[WHY_BYTES];
+    say_mode(e, mode, sizeof mode);
+    snprintf(why, sizeof why, "by the rules it is now %s", mode);
+    tell(t, what, e, r, why);
 }
 
 static void tell_step(struct telling *t, const struct ek_plan_entry *from,
@@ -177,7 +194,9 @@ static void tell_end(struct telling *t, const struct ek_plan_entry *e)
     if (wanted && r && r->withdrawn != EK_RAIL_NONE)
         tell_withdrawal(t, e, r);
     else if (!wanted)
-        tell(t, EK_DID_END, e, r, "nothing asks for it any more, and its hold is over");
+        tell(t, EK_DID_END, e, r,
+             e->until_ms >= 0 ? "its fault is gone, and its hold is over"
+                              : "nothing asks for it any more");
     else if (t->c->limited != EK_EXCEEDS_NONE)
         tell(t, EK_DID_END, e, r, "a limit of the rules keeps it back");
     else if (find(t->is, e->feature, e->cell) || find(t->is, e->feature, 0))
@@ -227,6 +246,8 @@ int ek_control_tell(struct ek_control *c, const struct ek_plan *was,
         const struct ek_plan_entry *before = find_found(was, e);
         if (e->by == EK_BY_FINDING && !before)
             tell_begin(&t, e);
+        else if (e->by == EK_BY_FINDING && e->mode != before->mode)
+            tell_mode(&t, before, e);
         else if (e->by == EK_BY_FINDING && e->percent != before->percent)
             tell_step(&t, before, e);
     }
