@@ -1,5 +1,5 @@
-/* evenkeel status, pause, resume, accept, revert: what is asked of a running instance, or told to
- * it. */
+/* evenkeel status, history, pause, resume, accept, revert: what is asked of a running instance, or
+ * told to it. */
 #include "daemon/api_client.h"
 #include "daemon/cli.h"
 #include "daemon/config.h"
@@ -10,6 +10,7 @@
 #include "base/parse.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum {
     KEY_AUTHOR,
     KEY_JSON,
     KEY_SEGMENT,
+    KEY_FEATURE,
     OK = 200,
     URL_BYTES = 320
 };
@@ -30,7 +32,7 @@ enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
 struct tell {
     enum argument takes;
-    const char *config, *token_file, *reason, *author, *feature, *segment;
+    const char *config, *token_file, *reason, *author, *feature, *segment, *count;
     uint64_t version;
     char url[URL_BYTES];
     bool json;
@@ -82,6 +84,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JSON:
         t->json = true;
         return 0;
+    case KEY_FEATURE:
+        t->feature = arg;
+        return 0;
+    case 'n':
+        t->count = arg;
+        return 0;
     case KEY_SEGMENT:
         t->segment = arg;
         if (*arg == '=' || !strchr(arg, '='))
@@ -112,6 +120,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 
 static const struct argp_option STATUS_OPTIONS[] = {COMMON, {0}};
+static const struct argp_option HISTORY_OPTIONS[] = {
+    COMMON,
+    {"n", 'n', "N", 0, "The last N decisions, else 100", 0},
+    {"feature", KEY_FEATURE, "NAME", 0, "Those about this feature", 0},
+    {0}};
 static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
 static const struct argp_option PLACE_OPTIONS[] = {
     COMMON,
@@ -226,6 +239,52 @@ int ek_cmd_status(int argc, char **argv)
         if (!rc)
             rc = show(&t, parts[i].print, &e);
     }
+    return end(&t, rc, &e);
+}
+
+/* Behind the path; what is no letter or digit is written as %20. */
+static int add_query(struct ek_buf *path, const char *key, const char *value)
+{
+    bool first = !memchr(path->data, '?', path->length);
+    int rc = ek_buf_printf(path, "%c%s=", first ? '?' : '&', key);
+    for (const unsigned char *p = (const unsigned char *)value; !rc && *p; p++)
+        rc = ek_buf_printf(path, isalnum(*p) && *p < 0x80 ? "%c" : "%%%02X", *p);
+    return rc;
+}
+
+static int ask_history(struct tell *t, struct ek_buf *path, struct ek_error *e)
+{
+    int rc = ek_buf_text(path, "/api/v1/history");
+    if (!rc && t->count)
+        rc = add_query(path, "n", t->count);
+    if (!rc && t->feature)
+        rc = add_query(path, "feature", t->feature);
+    if (rc || !ek_buf_string(path))
+        return ek_fail(e, EK_ENOMEM, "no memory for a request");
+    return ask(t, ek_buf_string(path), NULL, e);
+}
+
+int ek_cmd_history(int argc, char **argv)
+{
+    static const struct argp argp = {HISTORY_OPTIONS,
+                                     parse,
+                                     "",
+                                     "Tells what a running instance and people have decided: what "
+                                     "was routed and for how long, what was withdrawn, and why.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    struct tell t = {0};
+    struct ek_buf path;
+    struct ek_error e = {0};
+    read_words(&t, &argp, argc, argv);
+    ek_buf_init(&path, 0);
+    int rc = prepare(&t, &e);
+    if (!rc)
+        rc = ask_history(&t, &path, &e);
+    if (!rc)
+        rc = show(&t, ek_tell_history, &e);
+    ek_buf_release(&path);
     return end(&t, rc, &e);
 }
 

@@ -1,5 +1,5 @@
 /* A table for people: every column as wide as its texts, the last one broken between words so that
- * no line is longer than 79 columns.
+ * no line is longer than 79 columns, where the others leave it 20 of them.
  *
  * Texts may come from anywhere: what would move the cursor of a terminal is shown as '?'. Owner:
  * the caller. One thread at a time.

@@ -1,15 +1,16 @@
 #include "daemon/tell_print.h"
 
+#include "base/date.h"
 #include "base/error.h"
 #include "daemon/columns.h"
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
-enum { WORDS_BYTES = 2000, TIME_BYTES = 24 };
+enum { WORDS_BYTES = 2000, NUMBER_BYTES = 24 };
 
 /* NULL when it is no JSON. */
 static json_t *parsed(const struct ek_buf *answer)
@@ -41,15 +42,16 @@ static void segment_text(const json_t *of, char *text, size_t size)
         snprintf(text, size, "all");
 }
 
-/* Of the stream, in UTC. */
-static void time_text(const json_t *o, const char *key, char *text)
+/* "2026-09-21 14:30" of the stream, in UTC. */
+static void time_text(const json_t *o, const char *key, char text[EK_DATE_TEXT])
 {
     const json_t *v = json_object_get(o, key);
-    time_t seconds = (time_t)(json_integer_value(v) / 1000);
-    struct tm at;
-    if (!json_is_integer(v) || !gmtime_r(&seconds, &at) ||
-        !strftime(text, TIME_BYTES, "%Y-%m-%d %H:%M", &at))
-        snprintf(text, TIME_BYTES, "-");
+    ek_date_text(json_is_integer(v) ? json_integer_value(v) : -1, text);
+    char *day_end = strchr(text, 'T');
+    if (!day_end)
+        return;
+    *day_end = ' ';
+    day_end[6] = 0;
 }
 
 static void print_line(const json_t *o, const char *label, const char *key, FILE *to)
@@ -121,7 +123,7 @@ static void what_text(const json_t *finding, char *text, size_t size)
 
 static int add_finding(struct ek_columns *c, const json_t *finding)
 {
-    char segment[WORDS_BYTES], since[TIME_BYTES], what[WORDS_BYTES], action[WORDS_BYTES];
+    char segment[WORDS_BYTES], since[EK_DATE_TEXT], what[WORDS_BYTES], action[WORDS_BYTES];
     const char *mode = text_or(finding, "mode", NULL);
     segment_text(finding, segment, sizeof segment);
     time_text(finding, "since_ms", since);
@@ -221,6 +223,86 @@ int ek_tell_decision(const struct ek_buf *answer, FILE *to)
     segment_text(o, segment, sizeof segment);
     if (good)
         print_accept(o, segment, to);
+    json_decref(o);
+    return good ? EK_OK : EK_EFORMAT;
+}
+
+/* Puts words behind others. */
+static void __attribute__((format(printf, 3, 4)))
+put(char *text, size_t size, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + length, size - length, format, args);
+    va_end(args);
+}
+
+/* "price, arm=B" */
+static void place_text(const json_t *decision, char *text, size_t size)
+{
+    char segment[WORDS_BYTES];
+    bool all = !json_object_iter(json_object_get(decision, "segment"));
+    segment_text(decision, segment, sizeof segment);
+    snprintf(text, size, "%s", text_or(decision, "feature", "-"));
+    if (!all)
+        put(text, size, ", %s", segment);
+}
+
+/* What is known of it but who and where: "route, 25%; scale x100; plan 7; it looks odd". */
+static void details_text(const json_t *d, char *text, size_t size)
+{
+    const json_t *percent = json_object_get(d, "percent"), *factor = json_object_get(d, "factor");
+    const json_t *figure = json_object_get(d, "figure"), *limit = json_object_get(d, "limit");
+    const json_t *after = json_object_get(json_object_get(d, "plan"), "after");
+    const char *action = text_or(d, "action", NULL), *class = text_or(d, "class", NULL);
+    const char *rail = text_or(d, "rail", NULL), *why = text_or(d, "why", NULL);
+    *text = 0;
+    if (action)
+        put(text, size, "%s; ", action);
+    if (json_is_number(percent))
+        put(text, size, "%.4g%%; ", json_number_value(percent));
+    if (class)
+        put(text, size, json_is_number(factor) ? "%s " : "%s; ", class);
+    if (json_is_number(factor))
+        put(text, size, "x%.4g; ", json_number_value(factor));
+    if (rail)
+        put(text, size, "%s ", rail);
+    if (json_is_number(figure) && json_is_number(limit))
+        put(text, size, "%.4g of at most %.4g; ", json_number_value(figure),
+            json_number_value(limit));
+    if (json_is_integer(json_object_get(d, "accept")))
+        put(text, size, "accept %" JSON_INTEGER_FORMAT "; ",
+            json_integer_value(json_object_get(d, "accept")));
+    if (!json_equal(after, json_object_get(json_object_get(d, "plan"), "before")))
+        put(text, size, "plan %" JSON_INTEGER_FORMAT "; ", json_integer_value(after));
+    put(text, size, "%s", why ? why : "");
+    size_t length = strlen(text);
+    if (!why && length)
+        text[length - 2] = 0;
+}
+
+static int add_decision(struct ek_columns *c, const json_t *d)
+{
+    char number[NUMBER_BYTES], when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES];
+    snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(d, "number")));
+    time_text(d, "time_ms", when);
+    place_text(d, place, sizeof place);
+    details_text(d, details, sizeof details);
+    return ek_columns_add(c, (const char *const[]){number, when, text_or(d, "what", "?"), place,
+                                                   text_or(d, "who", "-"), details});
+}
+
+int ek_tell_history(const struct ek_buf *answer, FILE *to)
+{
+    static const char *const titles[] = {"NO", "TIME (UTC)", "WHAT", "WHERE", "WHO", "DETAILS"};
+    json_t *o = parsed(answer);
+    bool good = json_is_array(o);
+    if (good && !json_array_size(o))
+        fputs("nothing was decided\n", to);
+    else if (good)
+        good = print_table(o, titles, sizeof titles / sizeof *titles, add_decision, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }

@@ -16,8 +16,9 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to);
 int ek_tell_plan(const struct ek_buf *answer, FILE *to);
 /* Of pause and resume. */
 int ek_tell_paused(const struct ek_buf *answer, FILE *to);
-/* One decision. */
+/* One decision, and many. */
 int ek_tell_decision(const struct ek_buf *answer, FILE *to);
+int ek_tell_history(const struct ek_buf *answer, FILE *to);
 
 /* The "error" of an answer, at most `size` bytes of it with its end; "" when there is none. */
 void ek_tell_error(const struct ek_buf *answer, char *text, size_t size);

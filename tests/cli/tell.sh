@@ -42,6 +42,11 @@ refused 2 "the version of an accept is needed" revert -c run.yaml
 refused 2 "one of --config and --url is needed" revert 1
 quiet "$EK" pause -c run.yaml --reason "looks odd"
 "$EK" status -c run.yaml | grep -qx 'paused             yes, by ana: looks odd' || fail "not paused"
+"$EK" history -c run.yaml >said
+grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +looks odd$' said || fail "$(cat said)"
+[ "$("$EK" history -c run.yaml -n 5 --feature price)" = "nothing was decided" ] || fail "of a feature"
+refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
+refused 1 "'n' must be a positive number" history -c run.yaml --n x
 kill -TERM $pid
 wait $pid || fail "$(cat log)"
 pid=

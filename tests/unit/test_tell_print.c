@@ -103,10 +103,35 @@ START_TEST(a_decision_is_a_sentence)
 }
 END_TEST
 
+START_TEST(a_history_is_a_table_of_decisions)
+{
+    assert_printed(
+        ek_tell_history,
+        "[{\"event\":\"decision\",\"number\":1,\"query\":1,\"time_ms\":1790001058400,\"what\":"
+        "\"route\","
+        "\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\","
+        "\"segment\":{"
+        "\"arm\":\"B\"},\"action\":\"route\",\"percent\":5,\"class\":\"scale\",\"factor\":99.48,"
+        "\"why\":null},"
+        "{\"event\":\"decision\",\"number\":2,\"query\":9,\"time_ms\":1790001158400,\"what\":"
+        "\"pause\","
+        "\"who\":\"ana\",\"plan\":{\"before\":1,\"after\":1},\"why\":\"the ranking looks odd and "
+        "nobody "
+        "knows why\"}]",
+        "NO  TIME (UTC)        WHAT   WHERE         WHO       DETAILS\n"
+        "1   2026-09-21 14:30  route  price, arm=B  evenkeel  route; 5%; scale x99.48;\n"
+        "                                                     plan 1\n"
+        "2   2026-09-21 14:32  pause  -             ana       the ranking looks odd and\n"
+        "                                                     nobody knows why\n");
+    assert_printed(ek_tell_history, "[]", "nothing was decided\n");
+}
+END_TEST
+
 START_TEST(what_is_not_of_evenkeel_is_not_shown)
 {
-    static int (*const all[])(const struct ek_buf *answer, FILE *to) = {
-        ek_tell_status, ek_tell_findings, ek_tell_plan, ek_tell_paused, ek_tell_decision};
+    static int (*const all[])(const struct ek_buf *answer,
+                              FILE *to) = {ek_tell_status, ek_tell_findings, ek_tell_plan,
+                                           ek_tell_paused, ek_tell_decision, ek_tell_history};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char *text = printed(all[i], "<html>", EK_EFORMAT);
         ck_assert_str_eq(text, "");
@@ -121,5 +146,5 @@ Suite *suite_tell_print(void)
                     nothing_open_and_nothing_in_force_are_said,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
-                    what_is_not_of_evenkeel_is_not_shown);
+                    a_history_is_a_table_of_decisions, what_is_not_of_evenkeel_is_not_shown);
 }
