@@ -1,5 +1,5 @@
-/* evenkeel status, history, pause, resume, accept, revert: what is asked of a running instance, or
- * told to it. */
+/* evenkeel status, ranks, history, pause, resume, accept, revert: what is asked of a running
+ * instance, or told to it. */
 #include "daemon/api_client.h"
 #include "daemon/cli.h"
 #include "daemon/config.h"
@@ -239,6 +239,29 @@ int ek_cmd_status(int argc, char **argv)
         if (!rc)
             rc = show(&t, parts[i].print, &e);
     }
+    return end(&t, rc, &e);
+}
+
+int ek_cmd_ranks(int argc, char **argv)
+{
+    static const struct argp argp = {
+        STATUS_OPTIONS,
+        parse,
+        "",
+        "Tells how far each route moves ranks, or would in shadow: Kendall's tau, what the first "
+        "ten have in common, how many places an item moves, and the change that 95% of the lists "
+        "do not exceed, all beside the order in which the lists came.",
+        NULL,
+        NULL,
+        NULL};
+    struct tell t = {0};
+    struct ek_error e = {0};
+    read_words(&t, &argp, argc, argv);
+    int rc = prepare(&t, &e);
+    if (!rc)
+        rc = ask(&t, "/api/v1/ranks", NULL, &e);
+    if (!rc)
+        rc = show(&t, ek_tell_ranks, &e);
     return end(&t, rc, &e);
 }
 

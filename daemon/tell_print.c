@@ -306,3 +306,74 @@ int ek_tell_history(const struct ek_buf *answer, FILE *to)
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }
+
+/* One order beside that in which the lists came, in the words that people see. */
+static int add_order(struct ek_columns *c, const json_t *route, const char *key, const char *order,
+                     bool first)
+{
+    char segment[WORDS_BYTES] = "", mode[WORDS_BYTES] = "";
+    char lists[NUMBER_BYTES], figure[4][NUMBER_BYTES];
+    static const char *const figures[] = {"tau", "top10_overlap", "places", "change_p95"};
+    const json_t *sums = json_object_get(route, key), *percent = json_object_get(route, "percent");
+    if (!json_is_object(sums))
+        return EK_OK;
+    if (first) {
+        segment_text(route, segment, sizeof segment);
+        snprintf(mode, sizeof mode, "%.100s", text_or(route, "mode", "?"));
+        if (json_is_number(percent))
+            put(mode, sizeof mode, " %.4g%%", json_number_value(percent));
+    }
+    snprintf(lists, sizeof lists, "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(sums, "lists")));
+    for (int i = 0; i < 4; i++) {
+        const json_t *v = json_object_get(sums, figures[i]);
+        snprintf(figure[i], NUMBER_BYTES, json_is_number(v) ? "%.2f" : "-", json_number_value(v));
+    }
+    return ek_columns_add(c, (const char *const[]){first ? text_or(route, "feature", "?") : "",
+                                                   segment, mode, order, lists, figure[0],
+                                                   figure[1], figure[2], figure[3]});
+}
+
+static int add_route(struct ek_columns *c, const json_t *route)
+{
+    int rc = add_order(c, route, "moved", "wanted", true);
+    if (!rc)
+        rc = add_order(c, route, "forwarded", "sent", false);
+    return rc ? rc : add_order(c, route, "plain", "no route", false);
+}
+
+static void print_rails(const json_t *routes, FILE *to)
+{
+    char place[WORDS_BYTES];
+    size_t i;
+    json_t *route;
+    json_array_foreach(routes, i, route)
+    {
+        const json_t *rail = json_object_get(route, "would_be_withdrawn");
+        if (!json_is_object(rail))
+            continue;
+        place_text(route, place, sizeof place);
+        ek_print_safe(place, to);
+        fputs(": beyond the guardrail ", to);
+        ek_print_safe(text_or(rail, "rail", "?"), to);
+        fprintf(to, ", %.4g of at most %.4g\n", json_number_value(json_object_get(rail, "figure")),
+                json_number_value(json_object_get(rail, "limit")));
+    }
+}
+
+int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
+{
+    static const char *const titles[] = {"FEATURE", "SEGMENT", "MODE",   "ORDER", "LISTS",
+                                         "TAU",     "TOP10",   "PLACES", "P95"};
+    json_t *o = parsed(answer);
+    const json_t *routes = json_object_get(o, "routes");
+    bool good = json_is_array(routes);
+    if (good && !json_array_size(routes))
+        fputs("nothing is routed, and nothing would be\n", to);
+    else if (good)
+        good = print_table(routes, titles, sizeof titles / sizeof *titles, add_route, to);
+    if (good)
+        print_rails(routes, to);
+    json_decref(o);
+    return good ? EK_OK : EK_EFORMAT;
+}

@@ -19,6 +19,8 @@ int ek_tell_paused(const struct ek_buf *answer, FILE *to);
 /* One decision, and many. */
 int ek_tell_decision(const struct ek_buf *answer, FILE *to);
 int ek_tell_history(const struct ek_buf *answer, FILE *to);
+/* How far each route moves ranks, or would. */
+int ek_tell_ranks(const struct ek_buf *answer, FILE *to);
 
 /* The "error" of an answer, at most `size` bytes of it with its end; "" when there is none. */
 void ek_tell_error(const struct ek_buf *answer, char *text, size_t size);

@@ -127,11 +127,29 @@ START_TEST(a_history_is_a_table_of_decisions)
 }
 END_TEST
 
+START_TEST(ranks_are_a_table_of_orders)
+{
+    assert_printed(
+        ek_tell_ranks,
+        "{\"plan_version\":7,\"routes\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
+        "\"mode\":\"canary\","
+        "\"percent\":10,\"moved\":{\"lists\":900,\"tau\":0.61,\"top10_overlap\":0.7,\"places\":3.4,"
+        "\"change\":0.31,\"change_p95\":0.52},\"forwarded\":null,\"plain\":{\"lists\":0,\"tau\":"
+        "null},"
+        "\"would_be_withdrawn\":{\"rail\":\"rank_change_p95\",\"figure\":0.52,\"limit\":0.5}}]}",
+        "FEATURE  SEGMENT  MODE        ORDER     LISTS  TAU   TOP10  PLACES  P95\n"
+        "price    arm=B    canary 10%  wanted    900    0.61  0.70   3.40    0.52\n"
+        "                              no route  0      -     -      -       -\n"
+        "price, arm=B: beyond the guardrail rank_change_p95, 0.52 of at most 0.5\n");
+    assert_printed(ek_tell_ranks, "{\"routes\":[]}", "nothing is routed, and nothing would be\n");
+}
+END_TEST
+
 START_TEST(what_is_not_of_evenkeel_is_not_shown)
 {
-    static int (*const all[])(const struct ek_buf *answer,
-                              FILE *to) = {ek_tell_status, ek_tell_findings, ek_tell_plan,
-                                           ek_tell_paused, ek_tell_decision, ek_tell_history};
+    static int (*const all[])(const struct ek_buf *answer, FILE *to) = {
+        ek_tell_status,   ek_tell_findings, ek_tell_plan, ek_tell_paused,
+        ek_tell_decision, ek_tell_history,  ek_tell_ranks};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char *text = printed(all[i], "<html>", EK_EFORMAT);
         ck_assert_str_eq(text, "");
@@ -146,5 +164,6 @@ Suite *suite_tell_print(void)
                     nothing_open_and_nothing_in_force_are_said,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
-                    a_history_is_a_table_of_decisions, what_is_not_of_evenkeel_is_not_shown);
+                    a_history_is_a_table_of_decisions, ranks_are_a_table_of_orders,
+                    what_is_not_of_evenkeel_is_not_shown);
 }
