@@ -137,10 +137,15 @@ static int add_finding(struct ek_columns *c, const json_t *finding)
 
 static int add_cell(struct ek_columns *c, const json_t *cell)
 {
-    char segment[WORDS_BYTES];
+    char segment[WORDS_BYTES], percent[NUMBER_BYTES] = "-";
+    const json_t *v = json_object_get(cell, "percent");
     segment_text(cell, segment, sizeof segment);
+    if (json_is_number(v))
+        snprintf(percent, sizeof percent, "%.4g%%", json_number_value(v));
     return ek_columns_add(c, (const char *const[]){text_or(cell, "feature", "?"), segment,
-                                                   text_or(cell, "action", "?")});
+                                                   text_or(cell, "action", "?"),
+                                                   text_or(cell, "mode", "-"), percent,
+                                                   text_or(cell, "by", "-")});
 }
 
 /* A table of the objects of an array; false: it is none, or there is no memory. */
@@ -177,7 +182,7 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to)
 
 int ek_tell_plan(const struct ek_buf *answer, FILE *to)
 {
-    static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION"};
+    static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
     json_t *o = parsed(answer);
     const json_t *cells = json_object_get(o, "cells");
     bool good = json_is_array(cells);

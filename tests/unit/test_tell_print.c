@@ -51,8 +51,10 @@ START_TEST(nothing_open_and_nothing_in_force_are_said)
     assert_printed(ek_tell_findings, "[]", "\nno open findings\n");
     assert_printed(ek_tell_plan, "{\"cells\":[]}", "\nnothing in force\n");
     assert_printed(ek_tell_plan,
-                   "{\"cells\":[{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}]}",
-                   "\nplan in force\nFEATURE  SEGMENT  ACTION\nprice    all      route\n");
+                   "{\"cells\":[{\"feature\":\"price\",\"segment\":null,\"action\":\"route\","
+                   "\"mode\":\"canary\",\"percent\":12.5,\"by\":\"finding\"}]}",
+                   "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
+                   "price    all      route   canary  12.5%     finding\n");
 }
 END_TEST
 
