@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares of the traffic change with it, and nobody says when. */
-enum { SHARE_EVERY_MS = 60000 };
+/* Shares of the traffic change with it, and nobody says when: lists until they are looked at. */
+enum { SHARE_LISTS = 1024 };
 
 int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, struct ek_error *e)
 {
@@ -286,10 +286,9 @@ static void expire(struct ek_control *c, int64_t time_ms)
         c->stale = true;
 }
 
-static bool is_due(const struct ek_control *c, int64_t time_ms)
+static bool is_due(const struct ek_control *c, int64_t time_ms, uint64_t query)
 {
-    bool share = limits_share(c) && c->wanted.count &&
-                 (time_ms < c->made_ms || time_ms - c->made_ms >= SHARE_EVERY_MS);
+    bool share = limits_share(c) && c->wanted.count && query % SHARE_LISTS == 0;
     bool freed = c->limited != EK_EXCEEDS_NONE && is_free(c, time_ms);
     return c->stale || (!c->paused && (share || freed)) || ek_control_pins_due(c, time_ms);
 }
@@ -318,7 +317,7 @@ static void compose(struct ek_control *c, int64_t time_ms, uint64_t query, struc
     if (!c->paused)
         note_limit(c, out, was, time_ms);
     c->now = !c->now;
-    c->made_ms = time_ms;
+    c->above = 0;
     c->stale = false;
     ek_control_keep(c);
 }
@@ -331,7 +330,7 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
     expire(c, time_ms);
     if (ek_control_look(c, time_ms, query))
         c->stale = true;
-    if (!is_due(c, time_ms))
+    if (!is_due(c, time_ms, query))
         return EK_OK;
     compose(c, time_ms, query, &composed);
     *changed = composed.changed;

@@ -28,8 +28,7 @@ struct ek_control {
     int64_t free_ms;         /* since when nothing is exceeded any more; -1: it is, or never was */
     bool was_full;           /* the plan had no room for all */
     enum ek_bound tripped;   /* by the last settle */
-    int64_t made_ms;         /* when the plan in force was composed */
-    uint64_t above;          /* the next version is higher than this, too */
+    uint64_t above;          /* a version that follows from a merge is higher than this, too */
     struct ek_plan_mode mode[EK_PLAN_MODES_MAX]; /* scratch: `mode_in` by cell, */
     int modes;
     bool modes_full;                              /* and not all of them had room */

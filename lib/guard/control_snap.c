@@ -25,7 +25,6 @@ void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int 
     c->limited = (enum ek_exceeds)limited;
     ek_snap_i64(s, &c->free_ms);
     flag_snap(s, &c->was_full);
-    ek_snap_i64(s, &c->made_ms);
     ek_control_pins_snap(c, s, features, cells);
 }
 

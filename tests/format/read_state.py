@@ -158,8 +158,8 @@ def control(r):
     keys = ("feature", "cell", "percent", "step_ms", "withdrawn", "figure", "limit", "relapses", "ended_ms", "tried",
             "episode", "class", "factor", "factor_low", "factor_high", "share")
     rollouts = [dict(zip(keys, r.take("3iqi2diqQIi4d"))) for _ in range(r.one("i", 0, 1280))]
-    keys = ("paused", "paused_ms", "limited", "free_ms", "full", "made_ms")
-    out = dict(zip(keys, r.take("iqiqiq")))
+    keys = ("paused", "paused_ms", "limited", "free_ms", "full")
+    out = dict(zip(keys, r.take("iqiqi")))
     pins = [{**dict(zip(("feature", "cell", "action", "until_ms"), r.take("3iq"))),
              "author": r.text(), "reason": r.text()} for _ in range(r.one("i", 0, 1000))]
     return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins}

@@ -152,7 +152,7 @@ class StateOfItems(unittest.TestCase):
 
     def test_they_have_the_first_plan(self):
         self.assertEqual({one["plan"] for one in self.read["queries"]["known"]}, {0})
-        self.assertEqual(self.read["queries"]["plans"], {0: {"version": 0, "entries": []}})
+        self.assertEqual(self.read["queries"]["plans"], {0: {"version": 0, "paused": 0, "entries": [], "modes": []}})
 
     def test_every_item_is_in_the_sketches(self):
         seen = sum(one["seen"] for one in self.read["queries"]["known"])
