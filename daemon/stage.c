@@ -1,70 +1,27 @@
-#include "daemon/stage.h"
+#include "daemon/stage_internal.h"
 
 #include "base/alloc.h"
-#include "daemon/agreement_board.h"
 #include "daemon/cli.h"
-#include "daemon/crew.h"
-#include "daemon/feature_board.h"
-#include "daemon/fleet.h"
-#include "daemon/journal.h"
-#include "daemon/kafka.h"
-#include "daemon/kafka_input.h"
-#include "daemon/kafka_output.h"
-#include "daemon/kafka_state.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
-#include "daemon/rank_metrics.h"
-#include "daemon/shared_guard.h"
-#include "daemon/kafka_transactor.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/traffic.h"
 
-#include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum {
-    IDLE_MS = 100,         /* longest sleep of the loop: how late a stop may be seen */
-    TICK_MS = 1000,        /* guard, lags */
-    BOARD_MS = 100,        /* a few features of the live sketches */
-    LIMITS_MS = 300000,    /* how large messages may be, which somebody may have changed */
-    PATIENCE_MS = 1000,    /* full for longer than this is worth a word */
-    PREPARE_MS = 1000,     /* one look for brokers and topics */
-    HEAR_MS = 5000,        /* at the start, for the plan of the fleet */
-    PLACES_MS = 1000,      /* one question for the partitions of a topic */
-    BROKERLESS_MS = 10000, /* without brokers for longer: not ready */
-    DRAIN_SLICE_MS = 100,  /* between looks at what is still in flight */
-    DRAIN_NAP_MS = 2,      /* while workers still have something */
-    ABORT_PART = 8         /* of the time for stopping is for the last transaction */
-};
-
-/* The thread of ek_stage_run reads, gives messages to workers, and gets acknowledgements and what
- * comes back. It alone has the lanes and sleeps on the bell, which rings for all of these. */
-struct ek_stage {
-    const struct ek_config *config;
-    struct ek_log *log;
-    struct ek_metrics *metrics;
-    struct ek_journal *journal;
-    struct ek_shared_guard *guard;
-    struct ek_board *board;
-    struct ek_agreement_board *agreement;
-    struct ek_lanes *lanes;
-    struct ek_input *input;
-    struct ek_output *output;
-    struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
-    struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
-    struct ek_crew *crew;
-    struct ek_pause *pause;
-    struct ek_fleet *fleet; /* NULL: on its own */
-    struct ek_bell bell;
-    struct ek_ticket **batch; /* [config->batch] */
-    size_t largest;           /* message so far */
-    atomic_bool stopping;
-    int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
-    int64_t full_since_ms; /* 0: there is room for more in flight */
-    bool told_full, stuck;
-    bool unplaced; /* a lane may not know yet where its outputs go */
+    IDLE_MS = 100,        /* longest sleep of the loop: how late a stop may be seen */
+    TICK_MS = 1000,       /* guard, lags */
+    BOARD_MS = 100,       /* a few features of the live sketches */
+    LIMITS_MS = 300000,   /* how large messages may be, which somebody may have changed */
+    PATIENCE_MS = 1000,   /* full for longer than this is worth a word */
+    PREPARE_MS = 1000,    /* one look for brokers and topics */
+    HEAR_MS = 5000,       /* at the start, for the plan of the fleet */
+    PLACES_MS = 1000,     /* one question for the partitions of a topic */
+    DRAIN_SLICE_MS = 100, /* between looks at what is still in flight */
+    DRAIN_NAP_MS = 2,     /* while workers still have something */
+    ABORT_PART = 8        /* of the time for stopping is for the last transaction */
 };
 
 static void take_returned(struct ek_stage *s)
@@ -572,127 +529,4 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 bool ek_stage_stuck(const struct ek_stage *s)
 {
     return s->stuck;
-}
-
-void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
-{
-    const struct ek_metrics *m = s->metrics;
-    *out = (struct ek_stage_stats){
-        .ready = ek_metrics_gauge_value(m, EK_GAUGE_READY) != 0,
-        .partitions = (int)ek_metrics_gauge_value(m, EK_GAUGE_PARTITIONS),
-        .consumed = ek_metrics_counter(m, EK_COUNT_CONSUMED),
-        .passed = ek_metrics_counter(m, EK_COUNT_PASSED),
-        .routed = ek_metrics_counter(m, EK_COUNT_ROUTED),
-        .dead = ek_metrics_counter(m, EK_COUNT_DEAD),
-        .in_flight = ek_metrics_gauge_value(m, EK_GAUGE_IN_FLIGHT),
-        .queries = ek_metrics_gauge_value(m, EK_GAUGE_QUERIES),
-        .plan_version = ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION),
-        .detected = ek_metrics_counter(m, EK_COUNT_DETECTED),
-        .enforced = ek_metrics_counter(m, EK_COUNT_ENFORCED),
-        .lag = ek_metrics_lag_sum(s->metrics),
-    };
-}
-
-enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out)
-{
-    struct ek_trouble *all[] = {ek_input_trouble(s->input), ek_output_trouble(s->output),
-                                s->keeper ? ek_keeper_trouble(s->keeper) : NULL};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        ek_trouble_look(all[i], out);
-        bool passing = ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) &&
-                       ek_now_ms() - out->since_ms < BROKERLESS_MS;
-        if (out->kind && !passing)
-            return out->kind;
-    }
-    return out->kind = EK_TROUBLE_NONE;
-}
-
-int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out)
-{
-    const struct ek_text_list *topics = &s->config->topics;
-    int rc = ek_buf_text(out, "[");
-    *count = 0;
-    for (size_t i = 0; !rc && i < topics->count; i++) {
-        if (!ek_input_topic_missing(s->input, i))
-            continue;
-        rc = ek_buf_text(out, (*count)++ ? "," : "");
-        if (!rc)
-            rc = ek_buf_json(out, topics->items[i], strlen(topics->items[i]));
-    }
-    return rc ? rc : ek_buf_text(out, "]");
-}
-
-int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
-{
-    return ek_journal_since(s->journal, after, out);
-}
-
-struct ek_metrics *ek_stage_metrics(struct ek_stage *s)
-{
-    return s->metrics;
-}
-
-struct ek_journal *ek_stage_journal(struct ek_stage *s)
-{
-    return s->journal;
-}
-
-struct ek_board *ek_stage_board(struct ek_stage *s)
-{
-    return s->board;
-}
-
-int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
-{
-    return ek_ranks_page(s->guard, out);
-}
-
-int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
-{
-    int rc = ek_metrics_write(s->metrics, out);
-    if (!rc)
-        rc = ek_agreement_board_metrics(s->agreement, out);
-    if (!rc)
-        rc = ek_ranks_metrics(s->guard, out);
-    if (!rc && s->keeper)
-        rc = ek_keeper_metrics(s->keeper, out);
-    if (!rc && s->fleet)
-        rc = ek_fleet_metrics(s->fleet, out);
-    return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
-}
-
-int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
-{
-    struct ek_stage_stats t;
-    ek_stage_stats(s, &t);
-    int rc = ek_buf_text(out, "{\"service\":");
-    if (!rc)
-        rc = ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"model\":");
-    if (!rc)
-        rc = ek_agreement_board_json(s->agreement, out);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"state\":");
-    if (!rc)
-        rc = s->keeper ? ek_keeper_json(s->keeper, out) : ek_buf_text(out, "null");
-    if (!rc)
-        rc = ek_buf_text(out, ",\"paused\":");
-    if (!rc)
-        rc = ek_pause_json(s->pause, out);
-    if (!rc && s->fleet)
-        rc = ek_buf_text(out, ",\"fleet\":");
-    if (!rc && s->fleet)
-        rc = ek_fleet_status(s->fleet, out);
-    if (rc)
-        return rc;
-    return ek_buf_printf(out,
-                         ",\"version\":\"%s\",\"librdkafka\":\"%s\",\"ready\":%s,\"partitions\":%d,"
-                         "\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64
-                         ",\"consumed\":%" PRIu64 ",\"passed\":%" PRIu64 ",\"routed\":%" PRIu64
-                         ",\"dead_letters\":%" PRIu64 ",\"in_flight\":%" PRIu64
-                         ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
-                         ek_version(), ek_kafka_version(), t.ready ? "true" : "false", t.partitions,
-                         t.plan_version, t.queries, t.consumed, t.passed, t.routed, t.dead,
-                         t.in_flight, ek_journal_open(s->journal), t.lag);
 }
