@@ -106,8 +106,9 @@ void ek_context_free(struct ek_context *c);
 int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
                        struct ek_error *e);
 /* Takes the message of the context into account, once, and notes in the context what the plan has
- * for it; now_ms as for ek_guard_observe. Guard and context must be of the same assets. EK_ESTATE
- * when there is none or it was taken; on failure ek_context_score must not be called for it. */
+ * for it; now_ms as for ek_guard_observe. EK_ESTATE when there is none or it was taken, or when the
+ * guard has other assets than the context by now: then it is still there, but only good to be read
+ * again. On failure ek_context_score must not be called for it. */
 int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e);
 /* As ek_guard_take, but the message is not taken into account: it gets what the plan has now for
  * lists of its segments. */
@@ -185,6 +186,16 @@ const char *ek_state_fit_name(enum ek_state_fit fit);
  * untouched then. The assets must outlive the guard, the state need not. */
 int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
                   const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e);
+
+/* Other assets from the next list on: rules, profile, model. Of the manifest there must be the same
+ * one (EK_ESTATE). What was learnt goes on as far as *fit says, as of ek_guard_load; plan and open
+ * findings follow the new rules at once, and what changes with that is told as events. Messages
+ * that were read with the assets of before can no longer be taken or looked at: read them again
+ * with a context of these. What was taken may still be scored with its context; ek_guard_score has
+ * nothing until the next message. On failure the guard is as it was. The assets of before may go
+ * when no context has them. An instance of a fleet (of `run`) has to join it again. */
+int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets, enum ek_state_fit *fit,
+                        struct ek_error *e);
 
 /* Adds what another guard of the same assets has seen: sketches and counts exactly, evidence as its
  * theory allows, lists it remembers in the order of their times, open changes and the plan. Of two

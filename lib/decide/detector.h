@@ -58,6 +58,9 @@ int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase
                        struct ek_error *e);
 /* As long as the detector lives. */
 const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d);
+/* Ends the open changes of features that the rules do not watch, which may have been others when
+ * they began. Whether there were any. */
+bool ek_detector_dismiss_unwatched(struct ek_detector *d);
 /* Features with a confirmed change of this cause now, ascending, at most `most`. Returns how many.
  */
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);

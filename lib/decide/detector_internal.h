@@ -35,6 +35,7 @@ enum ek_reason {
     EK_NO_LISTS,
     EK_ACCEPTED,
     EK_OTHER_NORMAL,
+    EK_NOT_WATCHED,
     EK_REASONS
 };
 

@@ -35,6 +35,7 @@ const char *ek_reason_text(int reason)
         [EK_BY_ANOTHER_FINDING] = "one with another finding",
         [EK_ACCEPTED] = "accepted as normal",
         [EK_OTHER_NORMAL] = "another level is normal now",
+        [EK_NOT_WATCHED] = "not watched any more",
     };
     return texts[reason];
 }
@@ -403,4 +404,17 @@ void ek_episodes_forget(struct ek_detector *d)
         if (e->phase != EK_WATCHING && e->cell && !has_lists(d, e))
             ek_episode_dismiss(d, e, EK_NO_LISTS);
     }
+}
+
+bool ek_detector_dismiss_unwatched(struct ek_detector *d)
+{
+    bool some = false;
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *e = &d->episode[i];
+        if (e->phase == EK_WATCHING || d->watched[e->feature])
+            continue;
+        ek_episode_dismiss(d, e, EK_NOT_WATCHED);
+        some = true;
+    }
+    return some;
 }

@@ -2,7 +2,14 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Means that are closer than that may be of one training: it is where a change is worth an action
+ * unless the rules say otherwise. */
+static const double SAME_LEVEL = 1.25;
+/* Above it a model's spread stands for none: the feature never differed in training. */
+static const float SPREAD_MAX = 1e20f;
 
 int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e)
 {
@@ -138,6 +145,25 @@ int ek_assets_load(struct ek_assets **out, const char *manifest, const char *pro
                    const char *rules, const char *model, struct ek_error *e)
 {
     return ek_assets_load_mapped(out, manifest, profile, rules, model, NULL, NULL, NULL, e);
+}
+
+int ek_assets_belong(const struct ek_assets *a, struct ek_error *e)
+{
+    const struct ek_manifest *m = a->manifest;
+    for (int f = 0; a->model && f < m->item_count; f++) {
+        const struct ek_baseline *b = &a->profile->baseline[f];
+        int k = m->routable_of_item[f];
+        double apart = k < 0 ? 0 : (double)b->log_mean - (double)a->model->log_mean[k];
+        if (k < 0 || !b->queries || a->model->log_sd[k] > SPREAD_MAX ||
+            fabs(apart) <= log(SAME_LEVEL))
+            continue;
+        return ek_fail(e, EK_ESTATE,
+                       "%s: the model was trained at a mean of %.4g, the profile has %.4g (x%.4g): "
+                       "make both from the same data",
+                       m->item[f]->name, exp((double)a->model->log_mean[k]),
+                       exp((double)b->log_mean), exp(apart));
+    }
+    return EK_OK;
 }
 
 void ek_assets_release(struct ek_assets *a)

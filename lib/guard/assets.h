@@ -42,4 +42,9 @@ void ek_assets_release(struct ek_assets *a);
  * the place of the first such thing. */
 int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e);
 
+/* Whether model and profile are of one training: the means of ln|x| of each routable feature are as
+ * good as the same, where both have one. EK_ESTATE, naming the first that is not. EK_OK without a
+ * model. */
+int ek_assets_belong(const struct ek_assets *a, struct ek_error *e);
+
 #endif

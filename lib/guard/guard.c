@@ -20,11 +20,8 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct ek_error *e)
+int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_error *e)
 {
-    struct ek_guard *g = ek_calloc(1, sizeof *g);
-    if (!g)
-        return out_of_memory(e);
     g->assets = assets;
     ek_buf_init(&g->event, EK_EVENT_BYTES_MAX);
     int cells = assets->cells ? assets->cells : EK_CELLS_DEFAULT_MAX;
@@ -49,18 +46,26 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
         rc = out_of_memory(e);
     if (!rc && ek_decisions_new(&g->decisions))
         rc = out_of_memory(e);
-    if (rc) {
-        ek_guard_free(g);
-        return rc;
-    }
-    *out = g;
-    return EK_OK;
+    if (rc)
+        ek_guard_release(g);
+    return rc;
 }
 
-void ek_guard_free(struct ek_guard *g)
+int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct ek_error *e)
 {
+    struct ek_guard *g = ek_calloc(1, sizeof *g);
     if (!g)
-        return;
+        return out_of_memory(e);
+    int rc = ek_guard_make(g, assets, e);
+    if (rc)
+        ek_free(g);
+    else
+        *out = g;
+    return rc;
+}
+
+void ek_guard_release(struct ek_guard *g)
+{
     for (; g->fetched < g->told; g->fetched++)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
     ek_free(g->handed_out);
@@ -77,6 +82,13 @@ void ek_guard_free(struct ek_guard *g)
     ek_decisions_free(g->decisions);
     ek_free(g->members);
     ek_ledger_clear(&g->saved);
+}
+
+void ek_guard_free(struct ek_guard *g)
+{
+    if (!g)
+        return;
+    ek_guard_release(g);
     ek_free(g);
 }
 
@@ -261,12 +273,25 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
     return rc ? rc : conclude(g, c, time_ms, e);
 }
 
-int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
+/* What a context has read it has read with its assets, which may not be ours any more. */
+static int begin_with(const struct ek_guard *g, struct ek_context *c, struct ek_error *e)
 {
     if (!c->prepared)
         return ek_fail(e, EK_ESTATE, "no message was prepared");
+    if (c->assets != g->assets)
+        return ek_fail(e, EK_ESTATE,
+                       "the message was read with other assets than the guard has now: read it "
+                       "again with a context of these");
     c->prepared = false;
-    int rc = take(g, c, now_ms, e);
+    return EK_OK;
+}
+
+int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
+{
+    int rc = begin_with(g, c, e);
+    if (rc)
+        return rc;
+    rc = take(g, c, now_ms, e);
     c->taken = c->counted = !rc;
     return rc;
 }
@@ -275,9 +300,9 @@ int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_erro
 {
     int16_t cells[EK_CELLS_PER_QUERY];
     const struct ek_cells *registry = ek_detector_registry(g->detector);
-    if (!c->prepared)
-        return ek_fail(e, EK_ESTATE, "no message was prepared");
-    c->prepared = false;
+    int rc = begin_with(g, c, e);
+    if (rc)
+        return rc;
     ek_cells_find(registry, &c->query, cells);
     const struct ek_plan *plan = g->assembly ? ek_guard_plan_of_item(g, &c->query) : NULL;
     if (!plan)

@@ -56,6 +56,14 @@ struct ek_guard {
     int *members;            /* [F] scratch */
 };
 
+/* Makes one in place, of zeros; after a failure nothing is left in it. And gives back what it has.
+ */
+int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_error *e);
+void ek_guard_release(struct ek_guard *g);
+/* As ek_guard_load, into one with nothing seen yet, of a state that is complete and of its
+ * manifest: *fit says how complete, and then what it was. After a failure it is of no use. */
+int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state, enum ek_state_fit *fit,
+                       struct ek_error *e);
 /* Puts a text into the ring of events; the oldest goes when nobody fetches. EK_ENOMEM. */
 int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
 /* The same of the plan; query: the first that is scored under it. */

@@ -224,6 +224,8 @@ static void whole(struct loading *v)
     all_windows(v, ek_cells_count(ek_detector_registry(v->g->detector)), NULL);
     times(v);
     count_queries(v);
+    if (!v->rc && ek_detector_dismiss_unwatched(v->g->detector))
+        v->rc = ek_guard_take_findings(v->g, ek_detector_queries(v->g->detector));
 }
 
 /* The cells of the state as they were. */
@@ -318,28 +320,37 @@ static int why(const struct loading *v, struct ek_error *e)
                               : ek_fail(e, EK_EFORMAT, "state is damaged: '%s'", v->name);
 }
 
-int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
-                  const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e)
+int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state, enum ek_state_fit *fit,
+                       struct ek_error *e)
 {
-    struct loading v = {.state = state};
-    int rc = judge(state, assets, fit, e);
-    if (!rc)
-        rc = ek_guard_new(&v.g, assets, e);
-    if (rc)
-        return rc;
+    struct loading v = {.g = g, .state = state};
     ek_buf_init(&v.joined, 0);
-    if (same_kind(v.g, &state->head)) {
+    if (same_kind(g, &state->head)) {
         whole(&v);
     } else {
         *fit = EK_STATE_OTHER_PROFILE;
         sketches(&v);
     }
     ek_buf_release(&v.joined);
-    if (!v.rc) {
-        *out = v.g;
+    if (!v.rc)
         return EK_OK;
-    }
     *fit = v.rc == EK_ENOMEM ? *fit : EK_STATE_DAMAGED;
-    ek_guard_free(v.g);
     return why(&v, e);
+}
+
+int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
+                  const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e)
+{
+    struct ek_guard *g;
+    int rc = judge(state, assets, fit, e);
+    if (!rc)
+        rc = ek_guard_new(&g, assets, e);
+    if (rc)
+        return rc;
+    rc = ek_guard_load_into(g, state, fit, e);
+    if (rc)
+        ek_guard_free(g);
+    else
+        *out = g;
+    return rc;
 }

@@ -5,7 +5,7 @@
 
 enum { LISTS = 90, TRAINING = 400, FAULT_FROM = 30 };
 
-static struct ek_assets assets;
+static struct ek_assets assets, twin;
 static struct state_store store;
 static struct ek_state *state;
 static size_t saved; /* bytes */
@@ -58,6 +58,22 @@ static int save(struct ek_error *e)
     return whole ? rc : ek_fail(e, EK_ESTATE, "not all was written");
 }
 
+/* After a failure it is as it was. */
+static int set_anew(struct ek_error *e)
+{
+    struct ek_guard *g;
+    enum ek_state_fit fit;
+    size_t bytes = 0;
+    int rc = load(&g, e), good = 1;
+    if (rc)
+        return rc;
+    rc = ek_guard_set_assets(g, &twin, &fit, e);
+    if (rc)
+        good = !ek_guard_save(g, 1, NULL, 0, state_count, &bytes, NULL) && bytes == saved;
+    ek_guard_free(g);
+    return good ? rc : ek_fail(e, EK_ESTATE, "the guard is not as it was");
+}
+
 static int merge(struct ek_error *e)
 {
     struct ek_guard *a, *b = NULL;
@@ -101,10 +117,14 @@ static void set_up(void)
                                "defaults: {mode: enforce, confirm_queries: 16}\n"
                                "segments: [arm]\n"
                                "windows: {length: 20s, kept: 2, cells: 2}\n";
+    static const char other[] = "version: 1\n"
+                                "defaults: {mode: observe, confirm_queries: 16}\n"
+                                "segments: [arm]\n";
     struct ek_guard *g;
     struct shop s;
     struct ek_buf message;
     state_assets_open(&assets, text, TRAINING);
+    state_assets_open(&twin, other, TRAINING);
     shop_open(&s, 3, STATE_MARKETS);
     ek_buf_init(&message, 0);
     ck_assert_int_eq(ek_guard_new(&g, &assets, NULL), EK_OK);
@@ -125,6 +145,7 @@ static void tear_down(void)
     ek_state_free(state);
     state_clear(&store);
     ek_assets_release(&assets);
+    ek_assets_release(&twin);
 }
 
 START_TEST(gathering_without_memory_leaves_nothing)
@@ -167,10 +188,19 @@ START_TEST(joining_accepts_without_memory_leaves_nothing)
 }
 END_TEST
 
+START_TEST(other_assets_without_memory_leave_the_guard_as_it_was)
+{
+    set_up();
+    ek_sweep(set_anew);
+    tear_down();
+}
+END_TEST
+
 Suite *suite_state(void)
 {
     return ek_suite("state without memory", gathering_without_memory_leaves_nothing,
                     loading_without_memory_leaves_nothing, saving_without_memory_leaves_nothing,
                     joining_without_memory_leaves_nothing,
-                    joining_accepts_without_memory_leaves_nothing);
+                    joining_accepts_without_memory_leaves_nothing,
+                    other_assets_without_memory_leave_the_guard_as_it_was);
 }

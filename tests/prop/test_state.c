@@ -6,19 +6,20 @@ enum { TRAINING = 3000, LISTS = 3200, AGAIN = 19, ACCEPTED = 600, REVERTED = 780
 
 /* A guard that runs through, and one that is stopped and loaded over and over. */
 struct pair {
-    struct ek_assets assets;
+    struct ek_assets assets, twin; /* which say the same */
     struct shop shop;
     struct ek_rng rng;
     struct ek_guard *through, *stopped;
     struct state_store kept; /* what the stopped one has saved */
     struct ek_buf message;
-    int n, cuts, routed, findings, plans, drifts;
+    int n, cuts, turns, routed, findings, plans, drifts;
 };
 
 static struct pair *pair_of(uint64_t seed)
 {
     struct pair *p = calloc(1, sizeof *p);
     state_assets_open(&p->assets, STATE_RULES, TRAINING);
+    state_assets_open(&p->twin, STATE_RULES, TRAINING);
     ck_assert_int_eq(ek_guard_new(&p->through, &p->assets, NULL), EK_OK);
     ck_assert_int_eq(ek_guard_new(&p->stopped, &p->assets, NULL), EK_OK);
     shop_open(&p->shop, seed, STATE_MARKETS);
@@ -35,6 +36,7 @@ static void pair_free(struct pair *p)
     state_clear(&p->kept);
     ek_buf_release(&p->message);
     ek_assets_release(&p->assets);
+    ek_assets_release(&p->twin);
     free(p);
 }
 
@@ -78,6 +80,17 @@ static void ck_same_state(struct pair *p)
     state_clear(b);
     free(a);
     free(b);
+}
+
+/* Goes on with assets that say the same. */
+static void turn(struct pair *p)
+{
+    enum ek_state_fit fit;
+    struct ek_error e = {0};
+    const struct ek_assets *to = p->turns++ % 2 ? &p->assets : &p->twin;
+    int rc = ek_guard_set_assets(p->stopped, to, &fit, &e);
+    ck_assert_msg(!rc, "%s", e.message);
+    ck_assert_int_eq(fit, EK_STATE_WHOLE);
 }
 
 /* Saves what has changed, and goes on from what was kept. Sometimes the base is given up, as with a
@@ -185,6 +198,8 @@ static void run(uint64_t seed)
         pass(p);
         decide(p);
         if (ek_rng_below(&p->rng, 70) == 0)
+            turn(p);
+        if (ek_rng_below(&p->rng, 70) == 0)
             cut(p);
         ck_same_events(p);
         if (ek_rng_below(&p->rng, 150) == 0) {
@@ -196,6 +211,7 @@ static void run(uint64_t seed)
     }
     ck_same_state(p);
     ck_assert_int_gt(p->cuts, 10);
+    ck_assert_int_gt(p->turns, 10);
     ck_assert_int_gt(p->routed, 100);
     ck_assert_int_gt(p->findings, 3);
     ck_assert_int_gt(p->plans, 1);

@@ -1,0 +1,201 @@
+#include "guard/guard_assets.h"
+
+#include "base/alloc.h"
+#include "decide/pooled.h"
+#include "guard/guard_control.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What was done about an open change. */
+struct done {
+    int feature, cell;
+    struct ek_decision decision;
+};
+
+/* The guard as it was, and what of it is to go on. */
+struct before {
+    struct ek_guard guard;
+    struct ek_state *state;
+    struct done done[EK_EPISODES_MAX];
+    int count;
+    int rc; /* of gathering the state */
+};
+
+const struct ek_assets *ek_guard_assets(const struct ek_guard *g)
+{
+    return g->assets;
+}
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int check(const struct ek_guard *g, const struct ek_assets *assets, enum ek_state_fit *fit,
+                 struct ek_error *e)
+{
+    const struct ek_assets *now = g->assets;
+    *fit = EK_STATE_OTHER_MANIFEST;
+    if (assets->manifest->hash != now->manifest->hash)
+        return ek_fail(e, EK_ESTATE,
+                       "the manifest is another one (%016" PRIx64 ", in use %016" PRIx64
+                       "): make a new guard",
+                       assets->manifest->hash, now->manifest->hash);
+    if (ek_codec_layout(assets->codec) != ek_codec_layout(now->codec))
+        return ek_fail(e, EK_ESTATE, "messages are laid out otherwise: make a new guard");
+    *fit = EK_STATE_NONE;
+    return EK_OK;
+}
+
+static int put(void *to, const char *key, const void *bytes, size_t length)
+{
+    struct before *b = to;
+    if (bytes)
+        b->rc = ek_state_add(b->state, key, bytes, length, NULL);
+    return b->rc;
+}
+
+/* All of it; for who keeps its state nothing was saved. */
+static int gather(struct ek_guard *g, struct before *b, struct ek_error *e)
+{
+    struct ek_ledger saved = g->saved;
+    int rc = ek_state_new(&b->state, e);
+    if (rc)
+        return rc;
+    g->saved = (struct ek_ledger){.base = saved.base};
+    rc = ek_guard_save(g, 1, NULL, 0, put, b, e);
+    ek_ledger_clear(&g->saved);
+    g->saved = saved;
+    return b->rc ? out_of_memory(e) : rc;
+}
+
+static struct ek_decision decide(const struct ek_guard *g, const struct ek_finding *f)
+{
+    const struct ek_assets *a = g->assets;
+    return ek_decide(a->rules, a->manifest, a->model != NULL, f);
+}
+
+/* Moves on to the next change that is confirmed; false at the end. */
+static bool next_open(const struct ek_guard *g, int *place, struct ek_finding *f)
+{
+    *place = ek_detector_confirmed(g->detector, *place, f);
+    f->state = EK_UPDATED;
+    return *place > 0;
+}
+
+static void note_decisions(const struct ek_guard *g, struct before *b)
+{
+    struct ek_finding f;
+    for (int place = 0; b->count < EK_EPISODES_MAX && next_open(g, &place, &f);)
+        b->done[b->count++] = (struct done){f.feature, f.cell, decide(g, &f)};
+}
+
+static const struct ek_decision *decision_of(const struct before *b, const struct ek_finding *f)
+{
+    for (int i = 0; i < b->count; i++)
+        if (b->done[i].feature == f->feature && b->done[i].cell == f->cell)
+            return &b->done[i].decision;
+    return NULL;
+}
+
+static bool is_same(const struct ek_decision *was, const struct ek_decision *now)
+{
+    return was && was->mode == now->mode && was->wanted == now->wanted &&
+           was->treatment.action == now->treatment.action &&
+           was->treatment.value == now->treatment.value;
+}
+
+/* A route that the rules, or the model, do not have any more does not end by a hold. */
+static void want_anew(struct ek_guard *g, const struct before *b)
+{
+    struct ek_finding f;
+    for (int place = 0; next_open(g, &place, &f);) {
+        struct ek_decision now = decide(g, &f);
+        if (is_same(decision_of(b, &f), &now))
+            continue;
+        f.state = now.wanted ? EK_UPDATED : EK_DISMISSED;
+        ek_control_found(g->control, &f, g->time_ms);
+    }
+}
+
+static int tell_anew(struct ek_guard *g, const struct before *b)
+{
+    struct ek_finding f;
+    int rc = EK_OK;
+    for (int place = 0; !rc && next_open(g, &place, &f);) {
+        struct ek_decision now = decide(g, &f), told = ek_guard_decide(g, &f);
+        if (is_same(decision_of(b, &f), &now))
+            continue;
+        int members =
+            ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
+        rc = ek_guard_tell_finding(g, &f, &told, g->members, members);
+    }
+    return rc;
+}
+
+/* What the new rules, and the model, have for the open changes: told where it is something else. In
+ * a fleet the decider says that. A plan that ended because all begins anew is told as well. */
+static int decide_anew(struct ek_guard *g, const struct before *b)
+{
+    uint64_t query = ek_detector_queries(g->detector);
+    uint64_t version = ek_control_plan(b->guard.control)->version;
+    bool changed;
+    if (b->guard.member)
+        return EK_OK;
+    want_anew(g, b);
+    int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
+    if (!rc)
+        rc = tell_anew(g, b);
+    changed |= ek_control_plan(g->control)->version != version;
+    return rc ? rc : ek_guard_tell_settled(g, changed, query);
+}
+
+static int go_on(struct ek_guard *g, const struct ek_assets *assets, const struct before *b,
+                 enum ek_state_fit *fit, struct ek_error *e)
+{
+    int rc = ek_guard_make(g, assets, e);
+    if (rc)
+        return rc;
+    *fit = EK_STATE_WHOLE;
+    rc = ek_guard_load_into(g, b->state, fit, e);
+    if (!rc && decide_anew(g, b))
+        rc = out_of_memory(e);
+    if (rc)
+        ek_guard_release(g);
+    else
+        g->saved.base = b->guard.saved.base;
+    return rc;
+}
+
+/* In its place, for parts of a guard know where it is. */
+static int replace(struct ek_guard *g, const struct ek_assets *assets, struct before *b,
+                   enum ek_state_fit *fit, struct ek_error *e)
+{
+    note_decisions(g, b);
+    b->guard = *g;
+    memset(g, 0, sizeof *g);
+    int rc = go_on(g, assets, b, fit, e);
+    if (rc)
+        *g = b->guard;
+    else
+        ek_guard_release(&b->guard);
+    return rc;
+}
+
+int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets, enum ek_state_fit *fit,
+                        struct ek_error *e)
+{
+    int rc = check(g, assets, fit, e);
+    if (rc)
+        return rc;
+    struct before *b = ek_calloc(1, sizeof *b);
+    if (!b)
+        return out_of_memory(e);
+    rc = gather(g, b, e);
+    if (!rc)
+        rc = replace(g, assets, b, fit, e);
+    ek_state_free(b->state);
+    ek_free(b);
+    return rc;
+}
