@@ -42,6 +42,13 @@ void ek_agreement_board_set(struct ek_agreement_board *b, const struct ek_agreem
     pthread_mutex_unlock(&b->lock);
 }
 
+void ek_agreement_board_clear(struct ek_agreement_board *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->filled = false;
+    pthread_mutex_unlock(&b->lock);
+}
+
 static bool read_board(struct ek_agreement_board *b, struct ek_agreement_view *out)
 {
     pthread_mutex_lock(&b->lock);

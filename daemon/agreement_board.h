@@ -16,6 +16,9 @@ void ek_agreement_board_free(struct ek_agreement_board *b);
 /* Takes what the watch says now; NULL, as of a guard without one, changes nothing. */
 void ek_agreement_board_set(struct ek_agreement_board *b, const struct ek_agreement_watch *w);
 
+/* Empty again. */
+void ek_agreement_board_clear(struct ek_agreement_board *b);
+
 /* Append to `out`; EK_ENOMEM. Prometheus text, nothing while empty. */
 int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out);
 /* A JSON object, null while empty. */

@@ -52,8 +52,8 @@ static bool is_foreign(const struct ek_api_request *r)
 }
 
 /* NULL, or what the caller may not; *name is that of the token. */
-static unsigned let_in(const struct ek_tokens *tokens, const struct ek_api_request *r,
-                       const char **name, struct ek_buf *out)
+static unsigned let_in(struct ek_tokens *tokens, const struct ek_api_request *r,
+                       char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
 {
     static const char bearer[] = "Bearer ";
     if (!tokens)
@@ -63,8 +63,9 @@ static unsigned let_in(const struct ek_tokens *tokens, const struct ek_api_reque
         return refuse(out, FORBIDDEN, "calls from other pages are not taken");
     if (!r->authorization || strncasecmp(r->authorization, bearer, sizeof bearer - 1) != 0)
         return refuse(out, UNAUTHORIZED, "a token is needed: 'Authorization: Bearer TOKEN'");
-    *name = ek_tokens_who(tokens, r->authorization + sizeof bearer - 1);
-    return *name ? OK : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
+    return ek_tokens_who(tokens, r->authorization + sizeof bearer - 1, name)
+               ? OK
+               : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
 }
 
 /* 413 and 415 before anything of the body is read. */
@@ -204,14 +205,14 @@ static unsigned act(const struct call *call, struct ek_stage *stage, const char 
     return status;
 }
 
-unsigned ek_api_post(struct ek_stage *stage, const struct ek_tokens *tokens,
+unsigned ek_api_post(struct ek_stage *stage, struct ek_tokens *tokens,
                      const struct ek_api_request *r, struct ek_buf *out)
 {
     const struct call *call = find(r->path);
-    const char *name = NULL;
+    char name[EK_AUTHOR_BYTES + 1];
     if (!call)
         return not_there(out);
-    unsigned status = let_in(tokens, r, &name, out);
+    unsigned status = let_in(tokens, r, name, out);
     if (status == OK)
         status = check_body(r, out);
     return status == OK ? act(call, stage, name, r, out) : status;

@@ -24,7 +24,7 @@ struct ek_api_request {
 
 /* Writes the answer to `out` and returns its status: 200, 400, 401, 403, 404, 409, 413, 415
  * or 500. tokens NULL: there is no file, nobody may. Any thread. */
-unsigned ek_api_post(struct ek_stage *stage, const struct ek_tokens *tokens,
+unsigned ek_api_post(struct ek_stage *stage, struct ek_tokens *tokens,
                      const struct ek_api_request *r, struct ek_buf *out);
 /* Whether it is the path of such a call. */
 bool ek_api_has(const char *path);

@@ -11,6 +11,7 @@
 #include "daemon/routing_advice.h"
 #include "daemon/secret.h"
 #include "daemon/stage.h"
+#include "daemon/steward.h"
 #include "daemon/token.h"
 #include "evenkeel.h"
 #include "guard/assets.h"
@@ -36,13 +37,41 @@ struct run {
     struct ek_log *log;
     struct ek_stage *stage;
     struct ek_tokens *tokens; /* NULL: nobody may change anything */
+    struct ek_steward *steward;
     struct ek_http *http;
 };
 
 /* Signal handlers have no parameter, so the stage they stop stands here, and when they were asked
- * to (0: not yet). */
+ * to (0: not yet); and who reloads, with a wish that came before. */
 static struct ek_stage *_Atomic stage_to_stop;
 static _Atomic int64_t asked_ms;
+static struct ek_steward *_Atomic who_reloads;
+static atomic_bool reload_wished;
+
+static void on_hup(int number)
+{
+    (void)number;
+    struct ek_steward *steward = atomic_load(&who_reloads);
+    if (steward)
+        ek_steward_hup(steward);
+    else
+        atomic_store(&reload_wished, true);
+}
+
+/* From the first moment on, for the system would end a process that does not listen. */
+static void hear_hups(void)
+{
+    struct sigaction action = {.sa_handler = on_hup, .sa_flags = SA_RESTART};
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* A wish that comes in between is heard twice, which does no harm. */
+static void begin_reloads(struct ek_steward *steward)
+{
+    atomic_store(&who_reloads, steward);
+    if (atomic_exchange(&reload_wished, false))
+        ek_steward_hup(steward);
+}
 
 /* Some send one signal to the process and again to its group: that is not a second wish. */
 static void on_signal(int number)
@@ -115,6 +144,8 @@ static const struct argp_option OPTIONS[] = {
 static void release(struct run *r)
 {
     ek_http_stop(r->http);
+    atomic_store(&who_reloads, NULL);
+    ek_steward_free(r->steward);
     ek_tokens_free(r->tokens);
     ek_stage_free(r->stage);
     ek_log_free(r->log);
@@ -144,6 +175,17 @@ static void tell_notes(const struct run *r)
                     ek_error_text(&notes->errors[i], text, sizeof text));
 }
 
+/* A reload of such a pair is refused; a start is not, for a model may come from elsewhere. */
+static void warn_of_strangers(const struct run *r)
+{
+    struct ek_error e;
+    char text[700];
+    if (!ek_assets_belong(r->assets, &e))
+        return;
+    ek_log_text(r->log, EK_LOG_WARN, "model_and_profile_differ",
+                ek_error_text(&e, text, sizeof text));
+}
+
 static int prepare(struct run *r, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
@@ -160,9 +202,12 @@ static int prepare(struct run *r, struct ek_error *e)
         return ek_cli_config_fault(e);
     if (r->assets->model)
         ek_routing_warn(c->model, r->assets->model, NULL, r->log);
+    warn_of_strangers(r);
     rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc)
         rc = ek_config_tokens(&r->tokens, c, e);
+    if (!rc)
+        rc = ek_steward_new(&r->steward, r->stage, c, r->tokens, r->log, e);
     if (!rc && strcmp(c->listen, "off") != 0)
         rc = ek_http_start(&r->http, c->listen, r->stage, r->tokens, r->log, e);
     return rc;
@@ -184,6 +229,7 @@ static int serve(struct run *r, bool paused, struct ek_error *e)
     if (paused)
         ek_stage_pause(r->stage, true, NULL, "begun with --paused");
     watch_signals(r->stage);
+    begin_reloads(r->steward);
     rc = ek_stage_run(r->stage, e);
     atomic_store(&stage_to_stop, NULL);
     return rc;
@@ -196,7 +242,8 @@ int ek_cmd_run(int argc, char **argv)
         parse,
         "",
         "Watches the input topics and keeps their rankings on an even keel. SIGTERM or SIGINT "
-        "drains, commits and ends; a second one, half a second later or more, ends at once. The "
+        "drains, commits and ends; a second one, half a second later or more, ends at once. SIGHUP "
+        "reads rules, profile and model again, and goes on with them if they are sound. The "
         "status is 0 when it was asked to end, 1 when it cannot go on, 2 for wrong options, 78 for "
         "faults of the configuration and of the files it names: then starting it again will not "
         "help.",
@@ -206,6 +253,7 @@ int ek_cmd_run(int argc, char **argv)
     struct run_args args = {0};
     struct run run = {0};
     struct ek_error e;
+    hear_hups();
     argp_err_exit_status = EK_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &args);
     if (args.docs)

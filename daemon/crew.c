@@ -17,9 +17,18 @@ enum {
     LARGE = 65536     /* bytes of a message that is read alone: the others' memory stays small */
 };
 
+/* Contexts of a worker; the first outlives the others, which share what is used for one list after
+ * the other. */
+struct contexts {
+    struct ek_loaded *assets;
+    struct ek_context *of[TOGETHER];
+};
+
 struct worker {
     struct ek_crew *crew;
     struct ek_ring *ring;
+    struct contexts *in_use;
+    struct contexts *laid, *next; /* of the assets of the guard; that it may take. NULL: none */
     struct ek_shared_list list[TOGETHER];
     size_t together; /* of them are used: 1 where nobody else needs the guard */
     struct ek_outlet *outlet;
@@ -37,19 +46,45 @@ struct ek_crew {
     struct ek_crew_tools tools;
     int size;
     struct worker *worker; /* [size] */
-    pthread_mutex_t lock;  /* of the two below */
+    pthread_mutex_t lock;  /* of the two below, and of what is laid for workers */
     struct ek_ticket *returned;
     struct ek_error failure;
     atomic_bool failed, some_returned;
 };
 
-/* The others share what is used for one list after the other. */
-static int make_contexts(struct worker *w, struct ek_error *e)
+static void free_contexts(struct contexts *s)
 {
-    int rc = ek_context_new(&w->list[0].context, w->crew->tools.assets, e);
-    for (size_t i = 1; !rc && i < w->together; i++)
-        rc = ek_context_new_beside(&w->list[i].context, w->list[0].context, e);
+    if (!s)
+        return;
+    for (size_t k = TOGETHER; k-- > 0;)
+        ek_context_free(s->of[k]);
+    ek_loaded_drop(s->assets);
+    ek_free(s);
+}
+
+static int make_contexts(struct contexts **out, size_t count, struct ek_loaded *assets,
+                         struct ek_error *e)
+{
+    struct contexts *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return ek_fail(e, EK_ENOMEM, "no memory for a worker");
+    s->assets = ek_loaded_hold(assets);
+    int rc = ek_context_new(&s->of[0], ek_loaded_assets(assets), e);
+    for (size_t i = 1; !rc && i < count; i++)
+        rc = ek_context_new_beside(&s->of[i], s->of[0], e);
+    if (rc)
+        free_contexts(s);
+    else
+        *out = s;
     return rc;
+}
+
+static void use(struct worker *w, struct contexts *s)
+{
+    free_contexts(w->in_use);
+    w->in_use = s;
+    for (size_t i = 0; i < w->together; i++)
+        w->list[i].context = s->of[i];
 }
 
 static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
@@ -62,9 +97,13 @@ static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
     if (!w->batch)
         return ek_fail(e, EK_ENOMEM, "no memory for a worker");
     int rc = ek_ring_new(&w->ring, RING_BATCHES * batch, c->tools.bell, e);
+    struct contexts *first;
     if (!rc)
-        rc = make_contexts(w, e);
-    return rc ? rc : ek_outlet_new(&w->outlet, c->tools.output, e);
+        rc = make_contexts(&first, w->together, c->tools.assets, e);
+    if (rc)
+        return rc;
+    use(w, first);
+    return ek_outlet_new(&w->outlet, c->tools.output, e);
 }
 
 int ek_crew_new(struct ek_crew **out, const struct ek_crew_tools *tools, struct ek_error *e)
@@ -94,8 +133,9 @@ void ek_crew_free(struct ek_crew *c)
     for (int i = 0; c->worker && i < c->size; i++) {
         struct worker *w = &c->worker[i];
         ek_outlet_free(w->outlet);
-        for (size_t k = TOGETHER; k-- > 0;) /* the first outlives the others */
-            ek_context_free(w->list[k].context);
+        free_contexts(w->in_use);
+        free_contexts(w->laid);
+        free_contexts(w->next);
         ek_ring_free(w->ring);
         ek_free(w->batch);
     }
@@ -259,15 +299,37 @@ static void try_lists(struct worker *w)
     w->to_try_count = 0;
 }
 
+/* The guard has other assets than what was read: those of its own are laid. What was tried with the
+ * old ones says nothing of these. */
+static void take_laid(struct worker *w)
+{
+    pthread_mutex_lock(&w->crew->lock);
+    struct contexts *laid = w->laid;
+    w->laid = NULL;
+    pthread_mutex_unlock(&w->crew->lock);
+    if (laid)
+        use(w, laid);
+    w->tries.waiting = 0;
+    ek_acts_clear(&w->tries.acts);
+}
+
+static void read_all(struct worker *w, struct ek_ticket *const *tickets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        read_one(w, tickets[i], &w->list[i]);
+}
+
 /* At most w->together of them. */
 static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
     w->began_ns = ek_now_ns();
     count = sort_out(w, tickets, count);
-    for (size_t i = 0; i < count; i++)
-        read_one(w, tickets[i], &w->list[i]);
-    ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms, &w->tries);
+    read_all(w, tickets, count);
+    while (!ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms, &w->tries)) {
+        take_laid(w);
+        read_all(w, tickets, count);
+    }
     for (size_t i = 0; i < count; i++) {
         send_or_return(w, tickets[i], &w->list[i]);
         ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - w->began_ns);
@@ -313,6 +375,53 @@ void ek_crew_stop(struct ek_crew *c)
             pthread_join(c->worker[i].thread, NULL);
         c->worker[i].started = false;
     }
+}
+
+/* Puts a set for each worker where the last ones laid, or nothing; those go. */
+static void lay(struct ek_crew *c, struct contexts **sets)
+{
+    struct contexts *gone[EK_WORKERS_MAX];
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->size; i++) {
+        gone[i] = c->worker[i].next;
+        c->worker[i].next = sets ? sets[i] : NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < c->size; i++)
+        free_contexts(gone[i]);
+}
+
+int ek_crew_lay(struct ek_crew *c, struct ek_loaded *assets, struct ek_error *e)
+{
+    struct contexts *sets[EK_WORKERS_MAX] = {NULL};
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < c->size; i++)
+        rc = make_contexts(&sets[i], c->worker[i].together, assets, e);
+    if (!rc)
+        lay(c, sets);
+    for (int i = 0; rc && i < c->size; i++)
+        free_contexts(sets[i]);
+    return rc;
+}
+
+void ek_crew_take_back(struct ek_crew *c)
+{
+    lay(c, NULL);
+}
+
+void ek_crew_turn(struct ek_crew *c)
+{
+    struct contexts *gone[EK_WORKERS_MAX];
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->size; i++) {
+        struct worker *w = &c->worker[i];
+        gone[i] = w->laid; /* it had no list since the turn before */
+        w->laid = w->next;
+        w->next = NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < c->size; i++)
+        free_contexts(gone[i]);
 }
 
 size_t ek_crew_room(struct ek_crew *c, int w)

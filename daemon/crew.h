@@ -4,13 +4,15 @@
  * either with the producer afterwards, or comes back through ek_crew_returned: because its
  * partition was taken away, because sending failed for good, because the crew has failed, or
  * because nothing was to be sent for it. After a failure nothing is sent any more and every ticket
- * comes back. Owner: the caller; what it is made with must outlive it. Threads: all functions
- * belong to the one that reads.
+ * comes back. Owner: the caller; what it is made with must outlive it, but for the assets, of which
+ * each worker holds those it uses. Threads: all functions belong to the one that reads, but for the
+ * three that change the assets, which belong to another one.
  */
 #ifndef EK_DAEMON_CREW_H
 #define EK_DAEMON_CREW_H
 
 #include "daemon/bell.h"
+#include "daemon/loaded.h"
 #include "daemon/pause.h"
 #include "daemon/shared_guard.h"
 
@@ -19,7 +21,7 @@ struct ek_crew;
 /* What workers need. `bell` rings when a ring has room again and when a ticket comes back. */
 struct ek_crew_tools {
     const struct ek_config *config;
-    const struct ek_assets *assets;
+    struct ek_loaded *assets;
     struct ek_shared_guard *guard;
     struct ek_output *output;
     struct ek_metrics *metrics;
@@ -43,6 +45,15 @@ size_t ek_crew_room(struct ek_crew *c, int w);
 void ek_crew_give(struct ek_crew *c, int w, struct ek_ticket *const *tickets, size_t count);
 /* Messages that wait in rings. */
 size_t ek_crew_waiting(const struct ek_crew *c);
+
+/* Makes contexts of these assets for every worker, beside those in use. EK_ENOMEM: there are none.
+ */
+int ek_crew_lay(struct ek_crew *c, struct ek_loaded *assets, struct ek_error *e);
+/* The guard has taken the assets that were laid, and no list since: whoever gives it a list of
+ * others is refused, takes those contexts and reads it again. */
+void ek_crew_turn(struct ek_crew *c);
+/* It has not: what was laid goes. */
+void ek_crew_take_back(struct ek_crew *c);
 
 /* The next ticket that came back, NULL for none. */
 struct ek_ticket *ek_crew_returned(struct ek_crew *c);

@@ -17,8 +17,7 @@ struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules
     b->traffic = traffic;
     b->training = ek_traffic_training(traffic);
     b->features = ek_traffic_features(traffic);
-    b->cell = ek_calloc((size_t)rules->windows.cells, sizeof *b->cell);
-    if (b->cell)
+    if (!ek_board_room(b, rules->windows.cells))
         return b;
     ek_board_free(b);
     return NULL;
@@ -43,12 +42,30 @@ void ek_board_free(struct ek_board *b)
     ek_free(b);
 }
 
-void ek_board_turn(struct ek_board *b, struct ek_traffic *traffic)
+int ek_board_room(struct ek_board *b, int cells)
+{
+    if (cells <= b->room)
+        return EK_OK;
+    pthread_mutex_lock(&b->lock);
+    struct ek_board_cell *room = ek_realloc(b->cell, (size_t)cells, sizeof *room);
+    if (room) {
+        memset(room + b->room, 0, (size_t)(cells - b->room) * sizeof *room);
+        b->cell = room;
+        b->room = cells;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return room ? EK_OK : EK_ENOMEM;
+}
+
+void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct ek_rules *rules,
+                   struct ek_traffic *traffic)
 {
     pthread_mutex_lock(&b->lock);
     for (int i = 0; i < b->cells; i++)
         forget(&b->cell[i]);
     b->cells = b->next_cell = b->next_feature = 0;
+    b->manifest = m;
+    b->rules = rules;
     b->traffic = traffic;
     b->training = ek_traffic_training(traffic);
     pthread_mutex_unlock(&b->lock);

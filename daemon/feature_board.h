@@ -3,8 +3,8 @@
  * The thread that has the guard works the figures out, a few features at a time, and puts them
  * here; it never waits for a reader, who may hold the board while it writes a page: then the
  * figures come with the next step. So figures of one cell may be of different moments, and a sweep
- * over all takes (features x cells / EK_BOARD_FEATURES) steps. Owner: the caller. Threads: _step
- * and _turn belong to that of the guard, the others are for any.
+ * over all takes (features x cells / EK_BOARD_FEATURES) steps. Owner: the caller. Threads: _step,
+ * _room and _turn belong to that of the guard, the others are for any.
  */
 #ifndef EK_DAEMON_FEATURE_BOARD_H
 #define EK_DAEMON_FEATURE_BOARD_H
@@ -22,8 +22,12 @@ struct ek_board;
 struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
                               struct ek_traffic *traffic);
 void ek_board_free(struct ek_board *b);
-/* Another traffic of the same profile and rules from now on; what is shown begins anew. */
-void ek_board_turn(struct ek_board *b, struct ek_traffic *traffic);
+/* Room for so many cells, for a turn to other rules. EK_ENOMEM: it is as it was. */
+int ek_board_room(struct ek_board *b, int cells);
+/* Another traffic from now on, with other rules and another copy of the manifest maybe; what is
+ * shown begins anew. */
+void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct ek_rules *rules,
+                   struct ek_traffic *traffic);
 /* The next features. EK_ENOMEM: they are not shown. */
 int ek_board_step(struct ek_board *b);
 

@@ -13,8 +13,8 @@ struct ek_board {
     const struct ek_values *training; /* [features] */
     int features;
     pthread_mutex_t lock;       /* of what follows */
-    struct ek_board_cell *cell; /* [rules->windows.cells] */
-    int cells;
+    struct ek_board_cell *cell; /* [room] */
+    int room, cells;
     int next_cell, next_feature; /* of the thread that steps */
 };
 

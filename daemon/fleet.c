@@ -24,11 +24,19 @@ enum {
     OUTBOX_BYTES_MAX = 256 << 20
 };
 
+/* A decider with what it decides by. */
+struct deciding {
+    struct ek_fleet_decider *decider;
+    struct ek_loaded *assets;
+};
+
 struct ek_fleet {
     struct ek_fleet_tools tools;
     char name[EK_INSTANCE_BYTES];
     struct ek_fleet_link *link;
-    struct ek_fleet_decider *decider;
+    struct deciding in_use;
+    struct deciding laid, next; /* that takes its place; that may */
+    struct ek_buf last;         /* record of the plan's log */
     struct ek_fleet_duty duty;
     struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
     struct ek_pace telling, deciding;
@@ -41,20 +49,66 @@ struct ek_fleet {
     _Atomic uint64_t gains; /* of the first partition, ever */
     atomic_bool owned;
     atomic_bool found;    /* something that the fleet should hear of now */
-    pthread_mutex_t lock; /* of the figures */
+    atomic_bool turns;    /* there is one laid */
+    pthread_mutex_t lock; /* of the figures, and of what is laid */
     struct ek_fleet_figures figures;
 };
 
-static int make_decider(struct ek_fleet *f, struct ek_error *e)
+static void free_deciding(struct deciding *d)
 {
-    const struct ek_assets *a = f->tools.assets;
+    ek_fleet_decider_free(d->decider);
+    ek_loaded_drop(d->assets);
+    *d = (struct deciding){NULL, NULL};
+}
+
+static int make_decider(const struct ek_fleet *f, struct ek_loaded *assets, struct deciding *out,
+                        struct ek_error *e)
+{
+    const struct ek_assets *a = ek_loaded_assets(assets);
     const struct ek_fleet_decider_setup setup = {.manifest = a->manifest,
                                                  .profile = a->profile,
                                                  .rules = a->rules,
                                                  .have_model = a->model != NULL,
                                                  .name = f->name,
                                                  .places = (int)f->tools.config->fleet_places};
-    return ek_fleet_decider_new(&f->decider, &setup, e);
+    int rc = ek_fleet_decider_new(&out->decider, &setup, e);
+    if (!rc)
+        out->assets = ek_loaded_hold(assets);
+    return rc;
+}
+
+static void lay(struct ek_fleet *f, struct deciding next)
+{
+    pthread_mutex_lock(&f->lock);
+    struct deciding gone = f->next;
+    f->next = next;
+    pthread_mutex_unlock(&f->lock);
+    free_deciding(&gone);
+}
+
+int ek_fleet_lay(struct ek_fleet *f, struct ek_loaded *assets, struct ek_error *e)
+{
+    struct deciding next = {NULL, NULL};
+    int rc = make_decider(f, assets, &next, e);
+    if (!rc)
+        lay(f, next);
+    return rc;
+}
+
+void ek_fleet_take_back(struct ek_fleet *f)
+{
+    lay(f, (struct deciding){NULL, NULL});
+}
+
+void ek_fleet_turn(struct ek_fleet *f)
+{
+    pthread_mutex_lock(&f->lock);
+    struct deciding gone = f->laid;
+    f->laid = f->next;
+    f->next = (struct deciding){NULL, NULL};
+    atomic_store(&f->turns, true);
+    pthread_mutex_unlock(&f->lock);
+    free_deciding(&gone);
 }
 
 static void on_found(void *context)
@@ -79,7 +133,7 @@ static int make_parts(struct ek_fleet *f, struct ek_error *e)
     f->deciding = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
     int rc = ek_instance_name(t->config, f->name, e);
     if (!rc)
-        rc = make_decider(f, e);
+        rc = make_decider(f, t->assets, &f->in_use, e);
     if (!rc)
         rc = ek_fleet_link_new(&f->link, t->config, t->metrics, t->log, e);
     return rc ? rc : join(f, e);
@@ -94,6 +148,7 @@ int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, stru
     pthread_mutex_init(&f->lock, NULL);
     ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
+    ek_buf_init(&f->last, 0);
     int rc = make_parts(f, e);
     if (rc)
         ek_fleet_free(f);
@@ -108,7 +163,10 @@ void ek_fleet_free(struct ek_fleet *f)
         return;
     ek_fleet_stop(f);
     ek_fleet_link_free(f->link);
-    ek_fleet_decider_free(f->decider);
+    free_deciding(&f->in_use);
+    free_deciding(&f->laid);
+    free_deciding(&f->next);
+    ek_buf_release(&f->last);
     ek_buf_release(&f->outbox);
     ek_buf_release(&f->plan);
     pthread_mutex_destroy(&f->lock);
@@ -152,9 +210,9 @@ static void tell_lists(struct ek_fleet *f, bool early)
 /* What is confirmed comes back with the plan, to all instances alike. */
 static void tell_suspicions(struct ek_fleet *f)
 {
-    const struct ek_manifest *m = f->tools.assets->manifest;
+    const struct ek_manifest *m = ek_loaded_assets(f->in_use.assets)->manifest;
     struct ek_finding found;
-    while (ek_fleet_decider_next(f->decider, &found))
+    while (ek_fleet_decider_next(f->in_use.decider, &found))
         if (found.state == EK_SUSPECTED)
             ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspects", "feature=%s signal=%s",
                          m->item[found.feature]->name, found.signal);
@@ -165,8 +223,8 @@ static void decide(struct ek_fleet *f, bool early, int64_t now)
     static const char key[] = "plan";
     struct ek_error e;
     ek_buf_clear(&f->plan);
-    int rc = early ? ek_fleet_decider_look(f->decider, now, &f->plan, &e)
-                   : ek_fleet_decider_tick(f->decider, now, &f->plan, &e);
+    int rc = early ? ek_fleet_decider_look(f->in_use.decider, now, &f->plan, &e)
+                   : ek_fleet_decider_tick(f->in_use.decider, now, &f->plan, &e);
     if (rc)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
     else if (f->plan.length)
@@ -184,11 +242,25 @@ static void tell_refused(struct ek_fleet *f, const char *why)
     ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_record_refused", why);
 }
 
+/* Kept for a decider that takes the place of this one. */
+static int keep_last(struct ek_fleet *f, const void *bytes, size_t length, struct ek_error *e)
+{
+    struct ek_buf copy;
+    ek_buf_init(&copy, 0);
+    if (ek_buf_add(&copy, bytes, length))
+        return ek_fail(e, EK_ENOMEM, "no memory for the plan of the fleet");
+    ek_buf_release(&f->last);
+    f->last = copy;
+    return EK_OK;
+}
+
 static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
 {
     struct ek_error e;
-    int rc = ek_fleet_decider_follow(f->decider, bytes, length, &e);
-    bool ours = ek_fleet_decider_decides(f->decider);
+    int rc = ek_fleet_decider_follow(f->in_use.decider, bytes, length, &e);
+    bool ours = ek_fleet_decider_decides(f->in_use.decider);
+    if (!rc)
+        rc = keep_last(f, bytes, length, &e);
     if (!rc)
         rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, ours, &e);
     if (rc)
@@ -212,7 +284,7 @@ static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *byte
         return;
     }
     ek_pace_ask(&f->deciding);
-    if (ek_fleet_decider_take(f->decider, bytes, length, now, &e))
+    if (ek_fleet_decider_take(f->in_use.decider, bytes, length, now, &e))
         tell_refused(f, e.message);
 }
 
@@ -221,15 +293,15 @@ static void begin(struct ek_fleet *f, int64_t now)
     if (!ek_fleet_link_at_end(f->link, LOG_END_MS))
         return;
     atomic_store(&f->knows_plan, true);
-    ek_fleet_decider_begin(f->decider, now);
+    ek_fleet_decider_begin(f->in_use.decider, now);
     ek_fleet_duty_begun(&f->duty);
     ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides", "instance=%s version=%llu", f->name,
-                 (unsigned long long)ek_fleet_decider_version(f->decider));
+                 (unsigned long long)ek_fleet_decider_version(f->in_use.decider));
 }
 
 static void end(struct ek_fleet *f)
 {
-    ek_fleet_decider_end(f->decider);
+    ek_fleet_decider_end(f->in_use.decider);
     ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides_no_more", "instance=%s", f->name);
 }
 
@@ -238,7 +310,7 @@ static void look_at_duty(struct ek_fleet *f, int64_t age_ms, int64_t now)
     const struct ek_config *c = f->tools.config;
     bool owned = atomic_load(&f->owned);
     const struct ek_fleet_duty_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
-                                            .decides = ek_fleet_decider_decides(f->decider),
+                                            .decides = ek_fleet_decider_decides(f->in_use.decider),
                                             .age_ms = age_ms,
                                             .silent_ms = c->fleet_silent_ms,
                                             .grace_ms = c->fleet_tick_ms,
@@ -276,11 +348,11 @@ static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *he
 static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
                  int64_t now)
 {
-    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->decider);
+    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->in_use.decider);
     struct ek_fleet_figures figures = {.heard = *heard,
                                        .age_ms = age_ms,
                                        .cut_off = f->cut_off,
-                                       .decides = ek_fleet_decider_decides(f->decider),
+                                       .decides = ek_fleet_decider_decides(f->in_use.decider),
                                        .counts = ek_fleet_pool_counts(pool),
                                        .traffic = ek_fleet_link_traffic(f->link)};
     memcpy(figures.name, f->name, sizeof figures.name);
@@ -301,7 +373,7 @@ static void take_turns(struct ek_fleet *f, int64_t now)
         heed_asks(f);
     }
     turn = ek_pace_take(&f->deciding, now);
-    if (turn != EK_PACE_WAIT && ek_fleet_decider_decides(f->decider))
+    if (turn != EK_PACE_WAIT && ek_fleet_decider_decides(f->in_use.decider))
         decide(f, turn == EK_PACE_EARLY, now);
 }
 
@@ -327,6 +399,38 @@ static void look_around(struct ek_fleet *f, int64_t now)
     show(f, &heard, age_ms, now);
 }
 
+static struct deciding take_laid(struct ek_fleet *f)
+{
+    pthread_mutex_lock(&f->lock);
+    struct deciding laid = f->laid;
+    f->laid = (struct deciding){NULL, NULL};
+    atomic_store(&f->turns, false);
+    pthread_mutex_unlock(&f->lock);
+    return laid;
+}
+
+/* The one that was laid decides from here on, if we do. One that did not get the plan would take
+ * all routes away: then the old one goes on. */
+static void turn(struct ek_fleet *f, int64_t now)
+{
+    struct ek_error e;
+    struct deciding to = take_laid(f);
+    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    int rc = !to.decider || !f->last.length
+                 ? EK_OK
+                 : ek_fleet_decider_follow(to.decider, f->last.data, f->last.length, &e);
+    if (rc)
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_rules_not_taken", e.message);
+    if (rc || !to.decider) {
+        free_deciding(&to);
+        return;
+    }
+    if (decides)
+        ek_fleet_decider_begin(to.decider, now);
+    free_deciding(&f->in_use);
+    f->in_use = to;
+}
+
 static void *run(void *context)
 {
     struct ek_fleet *f = context;
@@ -338,6 +442,8 @@ static void *run(void *context)
         if (topic != EK_TOPIC_NONE)
             hear(f, topic, bytes, length);
         int64_t now = ek_now_ms();
+        if (atomic_load(&f->turns))
+            turn(f, now);
         take_turns(f, now);
         if (topic == EK_TOPIC_NONE || now >= f->look_due_ms)
             look_around(f, now);

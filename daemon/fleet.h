@@ -5,20 +5,22 @@
  * is in the way of reading and scoring, but for the guard's lock, which is held while a tick is
  * copied out of it or a plan is taken in. The fleet may fail in any way, and the lists go on under
  * the last plan.
- * Owner: the caller; what it is made with must outlive it. Threads: ek_fleet_own, _status and
- * _metrics from any, the rest from the one that made it.
+ * Owner: the caller; what it is made with must outlive it, but for the assets. Threads:
+ * ek_fleet_own, _status, _metrics and what changes the assets from any, the rest from the one that
+ * made it.
  */
 #ifndef EK_DAEMON_FLEET_H
 #define EK_DAEMON_FLEET_H
 
 #include "base/buf.h"
+#include "daemon/loaded.h"
 #include "daemon/shared_guard.h"
 
 struct ek_fleet;
 
 struct ek_fleet_tools {
     const struct ek_config *config; /* with a fleet.topic */
-    const struct ek_assets *assets;
+    struct ek_loaded *assets;
     struct ek_shared_guard *guard;
     struct ek_metrics *metrics;
     struct ek_log *log;
@@ -33,6 +35,12 @@ int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);
 bool ek_fleet_knows_plan(const struct ek_fleet *f);
 /* Whether the first partition of the first input topic is ours now. */
 void ek_fleet_own(struct ek_fleet *f, bool own);
+/* Makes a decider of these assets, to take the place of the one in use; EK_ENOMEM. And lets it, as
+ * if another instance had begun to decide: from the plan and the findings of the log; or takes it
+ * back. */
+int ek_fleet_lay(struct ek_fleet *f, struct ek_loaded *assets, struct ek_error *e);
+void ek_fleet_turn(struct ek_fleet *f);
+void ek_fleet_take_back(struct ek_fleet *f);
 /* Asks the thread to end; and waits for it, which takes part of a second. */
 void ek_fleet_stop(struct ek_fleet *f);
 /* NULL is allowed. */

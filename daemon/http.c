@@ -27,7 +27,7 @@ enum {
 struct ek_http {
     struct MHD_Daemon *server;
     struct ek_stage *stage;
-    const struct ek_tokens *tokens;
+    struct ek_tokens *tokens;
     int port;
 };
 
@@ -233,7 +233,7 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
 }
 
 int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
-                  const struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e)
+                  struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e)
 {
     struct ek_http *h = ek_calloc(1, sizeof *h);
     if (!h)

@@ -21,7 +21,7 @@ struct ek_http;
  * EK_ECONFIG for an address that is none, EK_EIO when it cannot be had: a port that another
  * process has is never shared. */
 int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
-                  const struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e);
+                  struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e);
 int ek_http_port(const struct ek_http *h);
 /* NULL is allowed. */
 void ek_http_stop(struct ek_http *h);

@@ -97,6 +97,11 @@ bool ek_keeper_holds(const struct ek_keeper *k, const struct ek_lane *lane)
     return lacks_pointer(lane) && able(k, ek_now_ms());
 }
 
+void ek_keeper_begin_whole(struct ek_keeper *k)
+{
+    k->whole = true;
+}
+
 bool ek_keeper_due(const struct ek_keeper *k)
 {
     int64_t now = ek_now_ms();

@@ -27,7 +27,6 @@ struct rd_kafka_topic_partition_list_s;
 
 struct ek_keeper_tools {
     const struct ek_config *config; /* with a state topic */
-    const struct ek_assets *assets;
     struct ek_lanes *lanes;
     struct ek_shared_guard *guard;
     struct ek_output *output;
@@ -43,6 +42,8 @@ struct ek_keeper_tools {
 int ek_keeper_new(struct ek_keeper **out, const struct ek_keeper_tools *tools, struct ek_error *e);
 void ek_keeper_free(struct ek_keeper *k);
 
+/* The next base is to have all: the guard has other assets. */
+void ek_keeper_begin_whole(struct ek_keeper *k);
 /* Whether a base is to be written now. */
 bool ek_keeper_due(const struct ek_keeper *k);
 /* Sends a base. False when the client took not all of it: with exactly once the transaction is

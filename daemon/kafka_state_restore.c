@@ -4,6 +4,8 @@
 #include "daemon/kafka_state_internal.h"
 #include "daemon/state_note.h"
 #include "guard/agreement.h"
+#include "guard/assets.h"
+#include "guard/guard_assets.h"
 #include "guard/recall.h"
 #include "guard/traffic.h"
 
@@ -19,6 +21,7 @@ struct restoring {
     struct ek_state_pointer *pointer; /* [parts] of each; base 0: none */
     struct ek_state_job *job;         /* [parts] */
     size_t jobs;
+    const struct ek_assets *assets;
     struct ek_guard *joined;  /* of the states; NULL: none */
     bool anew;                /* the guard in use is nobody's */
     uint64_t queries, events; /* lists that the states had seen; events before */
@@ -159,7 +162,7 @@ static int join(struct restoring *r, struct ek_state_job *j, struct ek_error *e)
     struct ek_error why;
     struct ek_guard *guard = NULL;
     enum ek_state_fit fit = EK_STATE_NONE;
-    int rc = ek_guard_load(&guard, r->k->tools.assets, j->state, &fit, &why);
+    int rc = ek_guard_load(&guard, r->assets, j->state, &fit, &why);
     if (rc == EK_ENOMEM)
         return no_memory(e);
     if (rc)
@@ -192,7 +195,8 @@ static int tell_journal(void *journal, const char *json)
 static void show(struct ek_keeper *k, struct ek_guard *guard)
 {
     const struct ek_keeper_tools *t = &k->tools;
-    ek_board_turn(t->board, ek_guard_traffic(guard));
+    const struct ek_assets *a = ek_guard_assets(guard);
+    ek_board_turn(t->board, a->manifest, a->rules, ek_guard_traffic(guard));
     ek_agreement_board_set(t->agreement, ek_guard_agreement(guard));
     ek_journal_begin_anew(t->journal);
     if (ek_guard_recall(guard, tell_journal, t->journal))
@@ -311,11 +315,13 @@ static int restore(struct restoring *r, struct ek_error *e)
         rc = read_states(r, e);
     if (rc || unwanted(k))
         return rc;
+    r->assets = ek_shared_guard_keep(k->tools.guard);
     rc = join_all(r, e);
     if (!rc && r->anew && !r->joined)
-        rc = ek_guard_new(&r->joined, k->tools.assets, e);
+        rc = ek_guard_new(&r->joined, r->assets, e);
     if (!rc)
         rc = ek_shared_guard_hold(k->tools.guard, install, r, e);
+    ek_shared_guard_let(k->tools.guard);
     for (int i = 0; !rc && i < r->parts->cnt; i++)
         rc = point_lane(r, i, e);
     return rc;

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,7 +20,7 @@ struct rate {
 
 struct ek_log {
     FILE *to;
-    enum ek_log_level level;
+    atomic_int level; /* enum ek_log_level */
     pthread_mutex_t lock;
     struct rate rates[RATE_SLOTS];
 };
@@ -32,7 +33,7 @@ struct ek_log *ek_log_new(FILE *to, enum ek_log_level level)
     if (!l)
         return NULL;
     l->to = to;
-    l->level = level;
+    atomic_init(&l->level, (int)level);
     pthread_mutex_init(&l->lock, NULL);
     return l;
 }
@@ -43,6 +44,12 @@ void ek_log_free(struct ek_log *l)
         return;
     pthread_mutex_destroy(&l->lock);
     ek_free(l);
+}
+
+void ek_log_set_level(struct ek_log *l, enum ek_log_level level)
+{
+    if (l)
+        atomic_store(&l->level, (int)level);
 }
 
 /* The slot of an event; events are few and constant, so a full table shares its last slot. */
@@ -92,7 +99,7 @@ static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event
 
 static bool open_line(struct ek_log *l, enum ek_log_level level, const char *event, bool always)
 {
-    if (!l || level < l->level)
+    if (!l || (int)level < atomic_load_explicit(&l->level, memory_order_relaxed))
         return false;
     pthread_mutex_lock(&l->lock);
     if (!always && !allowed(l, level, event)) {

@@ -16,6 +16,8 @@ struct ek_log;
 /* Writes to `to`, which stays the caller's. NULL without memory. */
 struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
 void ek_log_free(struct ek_log *l);
+/* From now on. */
+void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
 
 /* `event` is a constant word; `format` makes the other pairs ("topic=%s offset=%lld"), whose values
  * need no quotes, or may be "". */

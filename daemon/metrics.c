@@ -63,6 +63,8 @@ static const struct series COUNTERS[] = {
     {"evenkeel_transactions_total", "{result=\"aborted\"}", EK_COUNT_TXN_ABORTED},
     {"evenkeel_repeated_messages_total", "", EK_COUNT_REPEATED},
     {"evenkeel_replayed_messages_total", "", EK_COUNT_REPLAYED},
+    {"evenkeel_reloads_total", "{result=\"done\"}", EK_COUNT_RELOADS_DONE},
+    {"evenkeel_reloads_total", "{result=\"refused\"}", EK_COUNT_RELOADS_REFUSED},
     {"evenkeel_consumed_bytes_total", "", EK_COUNT_BYTES_IN},
     {"evenkeel_produced_bytes_total", "", EK_COUNT_BYTES_OUT},
 };
@@ -116,6 +118,7 @@ static const struct family FAMILIES[] = {
      "Messages that came again and were sent, but not observed, again."},
     {"evenkeel_replayed_messages_total", "counter",
      "Messages that were read again after a restore and observed, but not sent, again."},
+    {"evenkeel_reloads_total", "counter", "Reloads of rules, profile and model."},
     {"evenkeel_consumed_bytes_total", "counter", "Bytes of message values taken."},
     {"evenkeel_produced_bytes_total", "counter", "Bytes of message values acknowledged."},
     {"evenkeel_observed_queries_total", "counter", "Queries the guard has observed."},

@@ -48,6 +48,8 @@ enum ek_counter {
     EK_COUNT_TXN_ABORTED,
     EK_COUNT_REPEATED, /* read again and not counted again by the guard */
     EK_COUNT_REPLAYED, /* read again for the guard alone */
+    EK_COUNT_RELOADS_DONE,
+    EK_COUNT_RELOADS_REFUSED,
     EK_COUNT_BYTES_IN,
     EK_COUNT_BYTES_OUT,
     EK_COUNTERS

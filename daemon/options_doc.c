@@ -52,7 +52,7 @@ static int write_row(const struct ek_option *o, struct ek_buf *out)
         rc = ek_buf_printf(out, " | `%s` | ", o->initial);
     else if (!rc)
         rc = ek_buf_printf(out, " | %s | ", o->required ? "required" : "none");
-    return rc ? rc : ek_buf_printf(out, "%s |\n", o->help);
+    return rc ? rc : ek_buf_printf(out, "%s%s |\n", o->help, o->reloadable ? ". **Reload**" : "");
 }
 
 static const char HEAD[] =
@@ -75,7 +75,9 @@ static const char HEAD[] =
     "```\n\n"
     "`evenkeel run -c FILE --print-config` prints what is in force, defaults included, with "
     "secrets\n"
-    "hidden.\n\n"
+    "hidden. Keys with **Reload** behind them take effect with a [reload](operations.md#reload), "
+    "all\n"
+    "others with a restart.\n\n"
     "| key | values | default | what it is |\n|---|---|---|---|\n";
 
 int ek_options_document(struct ek_buf *out)

@@ -10,10 +10,13 @@
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/beyond.h"
+#include "guard/context.h"
 #include "guard/event.h"
+#include "guard/guard_assets.h"
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_trials.h"
+#include "guard/traffic.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -21,7 +24,8 @@
 #include <string.h>
 
 struct ek_shared_guard {
-    pthread_mutex_t lock; /* of the guard */
+    pthread_mutex_t assets; /* taken before the other: they stay the same */
+    pthread_mutex_t lock;   /* of the guard */
     struct ek_guard *guard;
     struct ek_journal *journal;
     struct ek_metrics *metrics;
@@ -48,6 +52,7 @@ int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *as
         ek_free(s);
         return rc;
     }
+    pthread_mutex_init(&s->assets, NULL);
     pthread_mutex_init(&s->lock, NULL);
     s->journal = journal;
     s->metrics = metrics;
@@ -61,6 +66,7 @@ void ek_shared_guard_free(struct ek_shared_guard *s)
 {
     if (!s)
         return;
+    pthread_mutex_destroy(&s->assets);
     pthread_mutex_destroy(&s->lock);
     ek_guard_free(s->guard);
     ek_plan_log_release(&s->heard);
@@ -143,10 +149,20 @@ static void take(struct ek_shared_guard *s, struct ek_shared_list *l, int64_t no
     ek_metrics_count(s->metrics, EK_COUNT_REPLAYED, t->silent);
 }
 
-void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
+static bool has_assets_of(const struct ek_shared_guard *s, const struct ek_shared_list *lists,
+                          size_t count)
+{
+    return !count || lists[0].context->assets == ek_guard_assets(s->guard);
+}
+
+bool ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
                           int64_t now_ms, struct ek_tries *tries)
 {
     pthread_mutex_lock(&s->lock);
+    if (!has_assets_of(s, lists, count)) {
+        pthread_mutex_unlock(&s->lock);
+        return false;
+    }
     ek_tries_tell(tries, s->guard);
     for (size_t i = 0; i < count; i++) {
         struct ek_shared_list *l = &lists[i];
@@ -158,6 +174,7 @@ void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
         s->member.found(s->member.context);
     show_progress(s);
     pthread_mutex_unlock(&s->lock);
+    return true;
 }
 
 void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries)
@@ -239,6 +256,67 @@ int ek_shared_guard_order(struct ek_shared_guard *s, const char *what,
     tell(s);
     show_progress(s);
     pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+const struct ek_assets *ek_shared_guard_keep(struct ek_shared_guard *s)
+{
+    pthread_mutex_lock(&s->assets);
+    return ek_guard_assets(s->guard); /* another guard of theirs may take its place meanwhile */
+}
+
+void ek_shared_guard_let(struct ek_shared_guard *s)
+{
+    pthread_mutex_unlock(&s->assets);
+}
+
+void ek_shared_guard_tell(struct ek_shared_guard *s, const char *json)
+{
+    pthread_mutex_lock(&s->lock);
+    tell_one(s, json);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* What is shown is of the new traffic. Of a guard that began anew nothing is open. */
+static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
+                        enum ek_state_fit fit)
+{
+    const struct ek_agreement_watch *watch = ek_guard_agreement(s->guard);
+    ek_board_turn(turn->board, turn->assets->manifest, turn->assets->rules,
+                  ek_guard_traffic(s->guard));
+    if (!watch)
+        ek_agreement_board_clear(turn->agreement);
+    ek_agreement_board_set(turn->agreement, watch);
+    if (fit == EK_STATE_OTHER_PROFILE)
+        ek_journal_begin_anew(s->journal);
+}
+
+static int turn_guard(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
+                      enum ek_state_fit *fit, struct ek_error *e)
+{
+    struct ek_error why;
+    if (ek_board_room(turn->board, turn->assets->rules->windows.cells))
+        return ek_fail(e, EK_ENOMEM, "no memory for the figures of features");
+    int rc = ek_guard_set_assets(s->guard, turn->assets, fit, e);
+    if (rc)
+        return rc;
+    turn->turned(turn->context);
+    show_turned(s, turn, *fit);
+    if (stay_in_fleet(s, &why)) /* which is tried again with the next tick */
+        ek_log_text(s->log, EK_LOG_ERROR, "fleet_not_joined", why.message);
+    tell(s);
+    show_progress(s);
+    return EK_OK;
+}
+
+int ek_shared_guard_turn(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
+                         enum ek_state_fit *fit, struct ek_error *e)
+{
+    pthread_mutex_lock(&s->assets);
+    pthread_mutex_lock(&s->lock);
+    int rc = turn_guard(s, turn, fit, e);
+    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->assets);
     return rc;
 }
 

@@ -40,8 +40,9 @@ void ek_shared_guard_free(struct ek_shared_guard *s);
 void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
 /* ek_guard_take for each of these that can be taken, in this order and no other list between; of
  * one that was taken into account before, or whose partition is not ours any more, ek_guard_look.
- * What the caller has tried before is told first. */
-void ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
+ * What the caller has tried before is told first. All of their contexts are of the same assets.
+ * False: the guard has others now, and nothing was done: they are to be read again. */
+bool ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
                           int64_t now_ms, struct ek_tries *tries);
 /* That alone. */
 void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries);
@@ -60,6 +61,23 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
 int ek_shared_guard_order(struct ek_shared_guard *s, const char *what,
                           int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
                           void *context, struct ek_buf *decision, struct ek_error *e);
+/* Other assets for the guard, the boards, and the state that is got back from now on. */
+struct ek_shared_turn {
+    const struct ek_assets *assets;
+    struct ek_board *board;
+    struct ek_agreement_board *agreement;
+    void (*turned)(void *context); /* called before any list is taken with them */
+    void *context;
+};
+/* As ek_guard_set_assets; what comes of it is told. After a failure all is as it was. */
+int ek_shared_guard_turn(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
+                         enum ek_state_fit *fit, struct ek_error *e);
+/* The assets of the guard, which stay those until ek_shared_guard_let: for who makes another guard
+ * to take its place. */
+const struct ek_assets *ek_shared_guard_keep(struct ek_shared_guard *s);
+void ek_shared_guard_let(struct ek_shared_guard *s);
+/* An event that is not the guard's, told like those. */
+void ek_shared_guard_tell(struct ek_shared_guard *s, const char *json);
 /* The guard's clock, to be given as now_ms: that on the wall as it was at the beginning, and nobody
  * sets it. Any thread. */
 int64_t ek_shared_guard_clock_ms(const struct ek_shared_guard *s);

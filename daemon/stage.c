@@ -130,20 +130,20 @@ static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct
     return s->board ? EK_OK : no_memory(e);
 }
 
-static int make_fleet(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+static int make_fleet(struct ek_stage *s, struct ek_error *e)
 {
     const struct ek_fleet_tools tools = {.config = s->config,
-                                         .assets = assets,
+                                         .assets = s->assets,
                                          .guard = s->guard,
                                          .metrics = s->metrics,
                                          .log = s->log};
     return s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
 }
 
-static int make_crew(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+static int make_crew(struct ek_stage *s, struct ek_error *e)
 {
     const struct ek_crew_tools tools = {.config = s->config,
-                                        .assets = assets,
+                                        .assets = s->assets,
                                         .guard = s->guard,
                                         .output = s->output,
                                         .metrics = s->metrics,
@@ -154,12 +154,11 @@ static int make_crew(struct ek_stage *s, const struct ek_assets *assets, struct 
     return ek_crew_new(&s->crew, &tools, e);
 }
 
-static int make_keeper(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+static int make_keeper(struct ek_stage *s, struct ek_error *e)
 {
     if (!s->config->state_topic)
         return EK_OK;
     const struct ek_keeper_tools tools = {.config = s->config,
-                                          .assets = assets,
                                           .lanes = s->lanes,
                                           .guard = s->guard,
                                           .output = s->output,
@@ -193,8 +192,10 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->lanes = ek_lanes_new();
     s->agreement = ek_agreement_board_new();
     s->pause = ek_pause_new();
+    s->assets = ek_loaded_lent(assets);
     s->batch = ek_calloc((size_t)s->config->batch, sizeof *s->batch);
-    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->pause || !s->batch)
+    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->pause || !s->assets ||
+        !s->batch)
         return no_memory(e);
     int rc = ek_bell_make(&s->bell, e);
     if (!rc)
@@ -202,11 +203,11 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     if (!rc)
         rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
     if (!rc)
-        rc = make_fleet(s, assets, e);
+        rc = make_fleet(s, e);
     if (!rc)
-        rc = make_crew(s, assets, e);
+        rc = make_crew(s, e);
     if (!rc)
-        rc = make_keeper(s, assets, e);
+        rc = make_keeper(s, e);
     return rc ? rc : make_input(s, e);
 }
 
@@ -223,6 +224,7 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
     s->log = log;
     s->bell.fd = -1;
     atomic_init(&s->stopping, false);
+    atomic_init(&s->turned, false);
     rc = make_parts(s, assets, e);
     if (rc)
         ek_stage_free(s);
@@ -247,6 +249,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
     ek_shared_guard_free(s->guard);
+    ek_loaded_drop(s->assets);
     ek_pause_free(s->pause);
     ek_journal_free(s->journal);
     ek_metrics_free(s->metrics);
@@ -288,6 +291,8 @@ struct ek_pause *ek_stage_paused(struct ek_stage *s)
 static int keep_time(struct ek_stage *s, struct ek_error *e)
 {
     int64_t now = ek_now_ms();
+    if (s->keeper && atomic_exchange(&s->turned, false))
+        ek_keeper_begin_whole(s->keeper);
     keep_base(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_metrics_gauge(s->metrics, EK_GAUGE_WAITING, ek_crew_waiting(s->crew));

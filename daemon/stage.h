@@ -5,7 +5,7 @@
  * broker; or exactly once, offsets and outputs being of one transaction.
  * Messages of one partition leave in the order they came.
  *
- * Owner: the caller. `config`, `assets` and `log` must outlive the stage.
+ * Owner: the caller. `config`, `log`, and the assets that it is made with must outlive the stage.
  * Threads: ek_stage_run belongs to the thread that calls it and blocks until the stage ends. All
  * other functions but _free may be called from any thread while it runs; ek_stage_stop from a
  * signal handler too. How many threads a stage uses inside is its own affair.
@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "daemon/config.h"
 #include "daemon/kafka_trouble.h"
+#include "daemon/loaded.h"
 #include "daemon/pause.h"
 #include "evenkeel.h"
 
@@ -52,6 +53,17 @@ struct ek_shared_guard *ek_stage_guard(struct ek_stage *s);
  * ek_stage_run. Told in log, events and alerts. False: it was so already. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
 struct ek_pause *ek_stage_paused(struct ek_stage *s);
+
+/* Other assets from the next lists on, of the same manifest: what was read with the old ones is
+ * read again, what was taken is scored with them, and nothing is lost or doubled. *fit: what goes
+ * on, as of ek_guard_set_assets. On failure nothing has changed. One thread at a time; also before
+ * ek_stage_run. */
+int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, enum ek_state_fit *fit,
+                    struct ek_error *e);
+/* Those in use, for that thread. */
+const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
+/* An event that is none of the guard's (docs/format/events.md): told like those. */
+void ek_stage_tell(struct ek_stage *s, const char *json);
 
 /* After ek_stage_run has returned: whether the producer waits for a broker in a way that nothing
  * else ends. Then ek_stage_free waits, too; a process that is to end had better leave at once. */

@@ -21,6 +21,8 @@
  * comes back. It alone has the lanes and sleeps on the bell, which rings for all of these. */
 struct ek_stage {
     const struct ek_config *config;
+    struct ek_loaded *assets; /* in use: of the thread that reloads, once it runs */
+    atomic_bool turned;       /* they are others since the last base */
     struct ek_log *log;
     struct ek_metrics *metrics;
     struct ek_journal *journal;

@@ -2,9 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "daemon/pause.h"
 
-#include <stdbool.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Behind the token are zeros, so that all are compared over the same length. */
@@ -13,6 +12,7 @@ struct entry {
 };
 
 struct ek_tokens {
+    pthread_mutex_t lock; /* of what follows, once they are loaded */
     size_t count;
     struct entry entry[EK_TOKENS_MAX];
 };
@@ -88,6 +88,7 @@ int ek_tokens_load(struct ek_tokens **out, const char *path, struct ek_error *e)
     struct ek_tokens *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for tokens");
+    pthread_mutex_init(&t->lock, NULL);
     int rc = ek_reader_open(&r, path, e);
     if (!rc) {
         rc = read_all(t, r, e);
@@ -102,9 +103,19 @@ int ek_tokens_load(struct ek_tokens **out, const char *path, struct ek_error *e)
 
 void ek_tokens_free(struct ek_tokens *t)
 {
-    if (t)
-        explicit_bzero(t, sizeof *t);
+    if (!t)
+        return;
+    pthread_mutex_destroy(&t->lock);
+    explicit_bzero(t, sizeof *t);
     ek_free(t);
+}
+
+void ek_tokens_turn(struct ek_tokens *t, struct ek_tokens *with)
+{
+    pthread_mutex_lock(&t->lock);
+    t->count = with->count;
+    memcpy(t->entry, with->entry, sizeof t->entry);
+    pthread_mutex_unlock(&t->lock);
 }
 
 static bool same(const char *padded, const char *token)
@@ -115,17 +126,22 @@ static bool same(const char *padded, const char *token)
     return !differs;
 }
 
-const char *ek_tokens_who(const struct ek_tokens *t, const char *given)
+bool ek_tokens_who(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1])
 {
     char padded[EK_TOKEN_MOST + 1] = {0};
-    const char *who = NULL;
+    bool found = false;
     size_t length = strnlen(given, sizeof padded);
     memcpy(padded, given, length < sizeof padded ? length : 0);
+    *name = 0;
+    pthread_mutex_lock(&t->lock);
     for (size_t i = 0; i < t->count; i++)
-        if (same(padded, t->entry[i].token))
-            who = t->entry[i].name;
+        if (same(padded, t->entry[i].token)) {
+            memcpy(name, t->entry[i].name, sizeof t->entry[i].name);
+            found = true;
+        }
+    pthread_mutex_unlock(&t->lock);
     explicit_bzero(padded, sizeof padded);
-    return who;
+    return found;
 }
 
 const char *ek_tokens_first(const struct ek_tokens *t)

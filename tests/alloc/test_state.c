@@ -69,7 +69,7 @@ static int set_anew(struct ek_error *e)
         return rc;
     rc = ek_guard_set_assets(g, &twin, &fit, e);
     if (rc)
-        good = !ek_guard_save(g, 1, NULL, 0, state_count, &bytes, NULL) && bytes == saved;
+        good = ek_guard_save(g, 1, NULL, 0, state_count, &bytes, NULL) || bytes == saved;
     ek_guard_free(g);
     return good ? rc : ek_fail(e, EK_ESTATE, "the guard is not as it was");
 }

@@ -17,6 +17,14 @@ static int load(struct ek_tokens **out, const char *text, struct ek_error *e)
     return rc;
 }
 
+static char name[EK_AUTHOR_BYTES + 1];
+
+/* NULL: there is no such token. */
+static const char *who(struct ek_tokens *t, const char *given)
+{
+    return ek_tokens_who(t, given, name) ? name : NULL;
+}
+
 START_TEST(each_token_is_somebodys)
 {
     struct ek_tokens *t;
@@ -27,9 +35,9 @@ START_TEST(each_token_is_somebodys)
               "#ben 0123456789aaaaaa\nnameless-but-long-enough\r\n\tcy a#token#with#signs\n",
               &e),
         "%s", e.message);
-    ck_assert_str_eq(ek_tokens_who(t, "0123456789abcdef"), "ana");
-    ck_assert_str_eq(ek_tokens_who(t, "nameless-but-long-enough"), "");
-    ck_assert_str_eq(ek_tokens_who(t, "a#token#with#signs"), "cy");
+    ck_assert_str_eq(who(t, "0123456789abcdef"), "ana");
+    ck_assert_str_eq(who(t, "nameless-but-long-enough"), "");
+    ck_assert_str_eq(who(t, "a#token#with#signs"), "cy");
     ck_assert_str_eq(ek_tokens_first(t), "0123456789abcdef");
     ek_tokens_free(t);
 }
@@ -42,15 +50,28 @@ START_TEST(nothing_else_is_a_token)
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = 0;
     ck_assert_int_eq(load(&t, longer + 59, NULL), 0);
-    ck_assert_ptr_nonnull(ek_tokens_who(t, longer + 59));
-    ck_assert_ptr_null(ek_tokens_who(t, longer + 58)); /* one character more */
-    ck_assert_ptr_null(ek_tokens_who(t, longer + 60)); /* and less */
-    ck_assert_ptr_null(ek_tokens_who(t, longer));
-    ck_assert_ptr_null(ek_tokens_who(t, ""));
+    ck_assert_ptr_nonnull(who(t, longer + 59));
+    ck_assert_ptr_null(who(t, longer + 58)); /* one character more */
+    ck_assert_ptr_null(who(t, longer + 60)); /* and less */
+    ck_assert_ptr_null(who(t, longer));
+    ck_assert_ptr_null(who(t, ""));
     ek_tokens_free(t);
     ck_assert_int_eq(load(&t, FULL, NULL), 0);
-    ck_assert_ptr_null(ek_tokens_who(t, "0123456789abcdef0123456789abcdeF"));
-    ck_assert_ptr_null(ek_tokens_who(t, "0123456789abcdef0123456789abcdef "));
+    ck_assert_ptr_null(who(t, "0123456789abcdef0123456789abcdeF"));
+    ck_assert_ptr_null(who(t, "0123456789abcdef0123456789abcdef "));
+    ek_tokens_free(t);
+}
+END_TEST
+
+START_TEST(others_take_their_place)
+{
+    struct ek_tokens *t, *with;
+    ck_assert_int_eq(load(&t, "ana 0123456789abcdef\nben 0123456789aaaaaa\n", NULL), 0);
+    ck_assert_int_eq(load(&with, "cy 0123456789abcdef\n", NULL), 0);
+    ek_tokens_turn(t, with);
+    ek_tokens_free(with);
+    ck_assert_str_eq(who(t, "0123456789abcdef"), "cy");
+    ck_assert_ptr_null(who(t, "0123456789aaaaaa"));
     ek_tokens_free(t);
 }
 END_TEST
@@ -91,7 +112,7 @@ START_TEST(there_may_be_64_and_a_file_that_is_not_there_is_named)
     for (int i = 0; i < EK_TOKENS_MAX; i++)
         ck_assert_int_eq(ek_buf_printf(&lines, "n%d token-number-%04d\n", i, i), 0);
     ck_assert_int_eq(load(&t, ek_buf_string(&lines), &e), 0);
-    ck_assert_str_eq(ek_tokens_who(t, "token-number-0063"), "n63");
+    ck_assert_str_eq(who(t, "token-number-0063"), "n63");
     ek_tokens_free(t);
     ck_assert_int_eq(ek_buf_text(&lines, "token-number-9999\n"), 0);
     ck_assert_int_eq(load(&t, ek_buf_string(&lines), &e), EK_ECONFIG);
@@ -105,6 +126,7 @@ END_TEST
 Suite *suite_token(void)
 {
     return ek_suite("token", each_token_is_somebodys, nothing_else_is_a_token,
+                    others_take_their_place,
                     what_is_wrong_is_told_by_its_line_and_without_the_token,
                     there_may_be_64_and_a_file_that_is_not_there_is_named);
 }
