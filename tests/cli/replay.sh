@@ -4,7 +4,8 @@
 quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors
-quiet "$EK" gen hotel --queries 700 --seed 4 --format messages --fault price=x100,from=300 -o in.msg
+quiet "$EK" gen hotel --queries 700 --seed 4 --format messages --score-model m.safetensors \
+	--fault price=x100,from=300 -o in.msg
 printf 'version: 1\ndefaults: {mode: enforce}\n' >rules.yaml
 
 # One item, nothing known of it, no score.
@@ -17,7 +18,7 @@ status=0
 grep -q 'message 700 forwarded as it came: items\[0\]: no score' chatter || fail "$(cat chatter)"
 for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  could not be scored  *1, forwarded as they came$' \
 	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1' \
-	'^  ranks of [0-9]* lists that the plan is for' '^    what the plan wants  *-*0\.[0-9]* ' '^    the model alone  *-*0\.[0-9]* ' \
+	'^  ranks of [0-9]* lists that the plan is for' '^    what the plan wants  *-*0\.[0-9]* ' '^    the model alone  *1\.000 ' \
 	'^    price: values are multiplied by [0-9.]* (' 'amounts in cents instead'; do
 	grep -q "$line" chatter || fail "'$line' is not in: $(cat chatter)"
 done
