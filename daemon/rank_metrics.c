@@ -34,12 +34,11 @@ static int add_sums(struct ek_buf *out, const char *name, const struct ek_rank_s
     return rc ? rc : ek_buf_text(out, "}");
 }
 
-/* What it would be taken back for. Of one that acts that is done at once. */
-static int add_rail(struct ek_buf *out, const struct ek_ranks_view *v)
+static int add_rail(struct ek_buf *out, const char *name, const struct ek_ranks_view *v, bool is)
 {
-    if (v->rail == EK_RAIL_NONE)
-        return ek_buf_text(out, ",\"would_be_withdrawn\":null");
-    int rc = ek_buf_printf(out, ",\"would_be_withdrawn\":{\"rail\":\"%s\"", ek_rail_name(v->rail));
+    if (!is)
+        return ek_buf_printf(out, ",\"%s\":null", name);
+    int rc = ek_buf_printf(out, ",\"%s\":{\"rail\":\"%s\"", name, ek_rail_name(v->rail));
     if (!rc)
         rc = add_number(out, "figure", v->figure);
     if (!rc)
@@ -83,14 +82,16 @@ static int add_route(struct ek_buf *out, const struct ek_ranks_view *v)
         rc = ek_segment_json(out, v->dimension, v->value);
     if (!rc)
         rc = ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\"",
-                           ek_action_name(e->treatment.action), ek_mode_name(e->mode));
+                           ek_action_name(e->treatment.action), ek_mode_name(v->mode));
     if (!rc)
         rc =
-            add_number(out, "percent", e->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
+            add_number(out, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
     if (!rc)
         rc = add_counts(out, v);
     if (!rc)
-        rc = add_rail(out, v);
+        rc = add_rail(out, "withdrawn", v, v->withdrawn);
+    if (!rc)
+        rc = add_rail(out, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_RAIL_NONE);
     return rc ? rc : ek_buf_text(out, "}");
 }
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "decide/pooled.h"
 #include "guard/event.h"
+#include "guard/guard_trials.h"
 
 #include <string.h>
 
@@ -70,7 +71,10 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
         .manifest = a->manifest,
         .rules = a->rules,
         .have_model = a->model != NULL,
-        .cells = {dimension_of, name_of, value_of, give, keep, share_of, g}};
+        .cells = {dimension_of, name_of, value_of, give, keep, share_of, g},
+        .hears = {.figures_of = ek_guard_figures_of,
+                  .figures_begin = ek_guard_figures_begin,
+                  .context = g}};
     return ek_control_new(&g->control, &setup, e);
 }
 

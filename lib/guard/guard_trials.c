@@ -69,38 +69,87 @@ static bool has_drifted(const struct ek_guard *g)
     return v.state == EK_AGREEMENT_DRIFTED;
 }
 
-/* A canary's rules, of an item feature. */
+static const struct ek_plan_entry *find(const struct ek_plan *p, int feature, int cell)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == feature && p->entry[i].cell == cell &&
+            p->entry[i].by == EK_BY_FINDING)
+            return &p->entry[i];
+    return NULL;
+}
+
+bool ek_guard_figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out)
+{
+    const struct ek_guard *g = context;
+    const struct ek_plan_entry *entry = find(plan_of(g), feature, cell);
+    if (!entry)
+        return false;
+    *out = ek_trials_figures(g->trials, entry);
+    out->drifted = has_drifted(g);
+    return true;
+}
+
+void ek_guard_figures_begin(void *context, int feature, int cell)
+{
+    ek_trials_begin(((struct ek_guard *)context)->trials, feature, cell);
+}
+
 static const struct ek_canary *canary_of(const struct ek_guard *g, int feature)
 {
     const struct ek_manifest *m = g->assets->manifest;
     return &g->assets->rules->feature[m->item[feature] - m->features].canary;
 }
 
-static void view(const struct ek_guard *g, const struct ek_plan_entry *entry,
-                 struct ek_ranks_view *out)
+static struct ek_ranks_view view_of(const struct ek_guard *g, const struct ek_plan_entry *entry)
 {
+    static const struct ek_trial_sums nothing;
     const struct ek_cells *cells = ek_detector_registry(g->detector);
-    *out = (struct ek_ranks_view){.feature = g->assets->manifest->item[entry->feature]->name,
+    const struct ek_trial_sums *sums = ek_trials_of(g->trials, entry);
+    return (struct ek_ranks_view){.feature = g->assets->manifest->item[entry->feature]->name,
                                   .dimension = ek_cells_dimension_name(cells, entry->cell),
                                   .value = ek_cells_value(cells, entry->cell),
-                                  .entry = entry};
-    out->sums = ek_trials_of(g->trials, entry);
-    out->figures = entry->mode < EK_MODE_CANARY ? ek_trials_would_be(g->trials, entry)
-                                                : ek_trials_figures(g->trials, entry);
+                                  .entry = entry,
+                                  .mode = entry->mode,
+                                  .figures = ek_trials_figures(g->trials, entry),
+                                  .sums = sums ? sums : &nothing};
+}
+
+static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *entry,
+                        struct ek_ranks_view *out)
+{
+    *out = view_of(g, entry);
+    if (entry->mode < EK_MODE_CANARY)
+        out->figures = ek_trials_would_be(g->trials, entry);
     out->figures.drifted = has_drifted(g);
     out->rail =
         ek_rollout_rail(canary_of(g, entry->feature), &out->figures, &out->figure, &out->limit);
 }
 
+static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry *wanted,
+                           struct ek_ranks_view *out)
+{
+    const struct ek_rollout *r = ek_control_rollout(g->control, wanted->feature, wanted->cell);
+    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_RAIL_NONE)
+        return false;
+    *out = view_of(g, wanted);
+    out->mode = EK_MODE_OBSERVE;
+    out->withdrawn = true;
+    out->rail = r->withdrawn;
+    out->figure = r->figure;
+    out->limit = r->limit;
+    return true;
+}
+
 bool ek_guard_ranks(const struct ek_guard *g, int *at, struct ek_ranks_view *out)
 {
-    const struct ek_plan *plan = plan_of(g);
-    while (*at < plan->count) {
-        const struct ek_plan_entry *entry = &plan->entry[(*at)++];
-        if (!ek_trials_of(g->trials, entry))
-            continue;
-        view(g, entry, out);
-        return true;
-    }
+    const struct ek_plan *plan = plan_of(g), *wanted = ek_control_wanted(g->control);
+    for (; *at < plan->count; ++*at)
+        if (ek_trials_of(g->trials, &plan->entry[*at])) {
+            view_acting(g, &plan->entry[(*at)++], out);
+            return true;
+        }
+    while (*at - plan->count < wanted->count)
+        if (view_withdrawn(g, &wanted->entry[(*at)++ - plan->count], out))
+            return true;
     return false;
 }

@@ -26,18 +26,25 @@ int ek_guard_try(struct ek_guard *g, struct ek_trial *out, bool *says, struct ek
 enum { EK_WHOLES_APART = 32 };
 int ek_guard_try_whole(struct ek_guard *g, struct ek_context *c, struct ek_error *e);
 
+/* As struct ek_control_hears wants them; context: the guard. */
+bool ek_guard_figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out);
+void ek_guard_figures_begin(void *context, int feature, int cell);
+
 /* What is known of a route. */
 struct ek_ranks_view {
     const char *feature;
     const char *dimension, *value; /* NULL: all traffic; value NULL: (other) */
     const struct ek_plan_entry *entry;
-    enum ek_rail rail;    /* that is hit, or in shadow would be */
+    enum ek_mode mode;    /* observe where it was withdrawn */
+    bool withdrawn;       /* by the rail; else that is what it would be, or is about to be */
+    enum ek_rail rail;    /* none: no rail is hit */
     double figure, limit; /* of it */
     const struct ek_trial_sums *sums;
     struct ek_rollout_figures figures; /* in shadow, those of would be */
 };
-/* The next one of the plan that something was tried of, from *at on, which starts as 0; false: no
- * more. Views are valid until the next call that changes the guard. */
+/* The next one, from *at on, which starts as 0, of those of the plan that something is known of,
+ * and of those that were withdrawn; false: no more. Views are valid until the next call that
+ * changes the guard. */
 bool ek_guard_ranks(const struct ek_guard *g, int *at, struct ek_ranks_view *out);
 /* Trials that came after their plan. */
 uint64_t ek_guard_trials_late(const struct ek_guard *g);

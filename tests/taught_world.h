@@ -1,0 +1,155 @@
+/* Hotel lists, an upstream scorer, and a model that it has taught, for tests of what a route does
+ * to the order of lists. */
+#ifndef EK_TESTS_TAUGHT_WORLD_H
+#define EK_TESTS_TAUGHT_WORLD_H
+
+#include "offline/hotel.h"
+#include "offline/teacher.h"
+#include "offline/train.h"
+#include "score/agreement.h"
+#include "score/both_ways.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TEACHING = 3000, VALIDATION = 400, PRICE = 0 };
+
+struct taught_world {
+    struct ek_manifest *manifest;
+    struct ek_model *upstream, *taught;
+    struct ek_scorer *of_upstream, *of_taught;
+    struct ek_hotel *hotel;
+    struct ek_query list;
+    struct ek_both_ways *ways;
+    struct ek_comparer *comparer;
+    double scores[EK_HOTEL_ITEMS_MAX];
+};
+
+/* What scores a list in place of the upstream scorer. */
+typedef void upstream_scores(struct taught_world *w);
+
+static inline struct ek_query *taught_next(struct taught_world *w, uint64_t i)
+{
+    ck_assert_int_eq(ek_hotel_list(w->hotel, i, &w->list, NULL), EK_OK);
+    return &w->list;
+}
+
+static inline void by_network(struct taught_world *w)
+{
+    ck_assert_int_eq(ek_scorer_score(w->of_upstream, &w->list, NULL, w->list.score, NULL), EK_OK);
+}
+
+/* The most popular first, for want of anything better the one with breakfast. */
+static inline void by_popularity(struct taught_world *w)
+{
+    for (int i = 0; i < w->list.items; i++) {
+        const float *x = w->list.x + (size_t)i * EK_HOTEL_ITEM_FEATURES;
+        w->list.score[i] = log((double)x[8]) + (double)x[11];
+    }
+}
+
+/* Lists [from, from + count), with labels as they are, or those of the upstream scores. */
+static inline void taught_fill(struct taught_world *w, struct ek_dataset *d, uint64_t from,
+                               int count, bool taught)
+{
+    ek_dataset_init(d, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
+    for (int i = 0; i < count; i++) {
+        struct ek_query *q = taught_next(w, from + (uint64_t)i);
+        if (taught) {
+            by_network(w);
+            ck_assert_int_eq(ek_teach(q, NULL), EK_OK);
+        }
+        ck_assert_int_eq(ek_dataset_add(d, q, NULL), EK_OK);
+    }
+}
+
+static inline struct ek_model *taught_train(struct taught_world *w, bool taught,
+                                            struct ek_train_options *o)
+{
+    struct ek_dataset lists, vali;
+    struct ek_model *m;
+    struct ek_error e = {0};
+    taught_fill(w, &lists, 0, TEACHING, taught);
+    taught_fill(w, &vali, TEACHING, VALIDATION, taught);
+    int rc = ek_train(&m, w->manifest, &lists, &vali, o, NULL, &e);
+    ck_assert_msg(!rc, "%s", e.message);
+    ek_dataset_release(&lists);
+    ek_dataset_release(&vali);
+    return m;
+}
+
+static inline void taught_train_both(struct taught_world *w)
+{
+    struct ek_train_options plain, routable;
+    ek_train_defaults(&routable);
+    routable.epochs = 8;
+    routable.shape.hidden[0] = 32;
+    routable.shape.hidden[1] = 16;
+    plain = routable;
+    plain.routing = EK_ROUTING_NONE;
+    plain.shape.log_input = EK_LOG_NONE;
+    plain.shape.mask_input = false;
+    w->upstream = taught_train(w, false, &plain);
+    ck_assert_int_eq(ek_scorer_new(&w->of_upstream, w->upstream, NULL), EK_OK);
+    routable.loss = EK_LISTNET;
+    w->taught = taught_train(w, true, &routable);
+    ck_assert_int_eq(ek_scorer_new(&w->of_taught, w->taught, NULL), EK_OK);
+}
+
+static inline void taught_begin(struct taught_world *w)
+{
+    const char *text = ek_hotel_manifest();
+    memset(w, 0, sizeof *w);
+    ck_assert_int_eq(ek_manifest_parse(&w->manifest, "m", text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_hotel_new(&w->hotel, 1, NULL), EK_OK);
+    ek_query_init(&w->list);
+    ck_assert_int_eq(ek_both_ways_new(&w->ways, NULL), EK_OK);
+    ck_assert_int_eq(ek_comparer_new(&w->comparer, NULL), EK_OK);
+    taught_train_both(w);
+}
+
+static inline void taught_end(struct taught_world *w)
+{
+    ek_comparer_free(w->comparer);
+    ek_both_ways_free(w->ways);
+    ek_scorer_free(w->of_taught);
+    ek_scorer_free(w->of_upstream);
+    ek_model_free(w->taught);
+    ek_model_free(w->upstream);
+    ek_query_release(&w->list);
+    ek_hotel_free(w->hotel);
+    ek_manifest_free(w->manifest);
+}
+
+static inline double taught_distance(struct taught_world *w, const double *a, const double *b)
+{
+    struct ek_agreement figures;
+    bool says;
+    ck_assert_int_eq(ek_compare(w->comparer, a, b, w->list.items, &figures, &says, NULL), EK_OK);
+    ck_assert(says);
+    return (1 - figures.figure[EK_FIGURE_TAU]) / 2;
+}
+
+/* Of the taught model, on lists without a fault. */
+static inline double taught_gap(struct taught_world *w, upstream_scores *upstream)
+{
+    double squares = 0;
+    for (uint64_t i = 0; i < VALIDATION; i++) {
+        taught_next(w, TEACHING + i);
+        upstream(w);
+        ck_assert_int_eq(ek_scorer_score(w->of_taught, &w->list, NULL, w->scores, NULL), EK_OK);
+        squares += pow(taught_distance(w, w->scores, w->list.score), 2) / VALIDATION;
+    }
+    return sqrt(squares);
+}
+
+static inline void taught_spoil(struct ek_query *q, double factor)
+{
+    for (int k = 0; k < q->items; k++) {
+        float *price = q->x + (size_t)k * EK_HOTEL_ITEM_FEATURES + PRICE;
+        *price = (float)((double)*price * factor);
+    }
+}
+
+#endif
