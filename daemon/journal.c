@@ -123,6 +123,14 @@ static void take_plan(struct ek_journal *j, json_t *event, struct ek_journal_cha
     j->plan = json_incref(event);
 }
 
+static enum ek_rail rail_of(const json_t *event)
+{
+    int rail = EK_RAILS - 1;
+    while (rail > EK_RAIL_NONE && !says(event, "rail", ek_rail_name((enum ek_rail)rail)))
+        rail--;
+    return (enum ek_rail)rail;
+}
+
 static int interpret(struct ek_journal *j, const char *json, struct ek_journal_change *change)
 {
     json_t *event = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
@@ -133,6 +141,8 @@ static int interpret(struct ek_journal *j, const char *json, struct ek_journal_c
         take_plan(j, event, change);
     else if (says(event, "event", "model_drift"))
         change->drifted = says(event, "state", "drifted");
+    else if (says(event, "event", "decision") && says(event, "what", "withdraw"))
+        change->withdrawn = rail_of(event);
     json_decref(event);
     return rc;
 }
@@ -140,7 +150,7 @@ static int interpret(struct ek_journal *j, const char *json, struct ek_journal_c
 int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change)
 {
     char *copy = ek_strdup(json);
-    *change = (struct ek_journal_change){0, 0, 0};
+    *change = (struct ek_journal_change){0};
     if (!copy)
         return EK_ENOMEM;
     pthread_mutex_lock(&j->lock);

@@ -9,6 +9,7 @@
 #define EK_DAEMON_METRICS_H
 
 #include "decide/bounds.h"
+#include "decide/rollout.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -35,6 +36,8 @@ enum ek_counter {
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,
     EK_COUNT_ENFORCED,
+    EK_COUNT_WITHDRAWN, /* by guardrails, one for each enum ek_rail */
+    EK_COUNT_WITHDRAWN_LAST = EK_COUNT_WITHDRAWN + EK_RAILS - 1,
     EK_COUNT_KAFKA_RETRIABLE,
     EK_COUNT_KAFKA_MESSAGE,
     EK_COUNT_KAFKA_ABORT,

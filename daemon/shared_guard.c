@@ -92,9 +92,13 @@ static void tell_one(struct ek_shared_guard *s, const char *json)
         ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
     if (change.drifted)
         ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
+    else if (change.withdrawn != EK_RAIL_NONE)
+        ek_log_json(s->log, EK_LOG_WARN, "route_withdrawn", json);
     else
         ek_log_json(s->log, EK_LOG_INFO, "guard", json);
     ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
+    ek_metrics_count(s->metrics, EK_COUNT_WITHDRAWN + change.withdrawn,
+                     change.withdrawn != EK_RAIL_NONE);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
     if (s->output && is_alert(s, json))

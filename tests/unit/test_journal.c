@@ -45,6 +45,21 @@ START_TEST(a_finding_is_open_until_it_is_dismissed_or_recovered)
 }
 END_TEST
 
+START_TEST(a_withdrawal_says_by_which_guardrail)
+{
+    struct ek_journal *j = ek_journal_new(10);
+    for (int rail = EK_RAIL_NONE + 1; rail < EK_RAILS; rail++) {
+        char json[200];
+        snprintf(json, sizeof json,
+                 "{\"event\":\"decision\",\"what\":\"withdraw\",\"rail\":\"%s\"}",
+                 ek_rail_name((enum ek_rail)rail));
+        ck_assert_int_eq(add(j, json).withdrawn, rail);
+    }
+    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"what\":\"step\"}").withdrawn, EK_RAIL_NONE);
+    ek_journal_free(j);
+}
+END_TEST
+
 START_TEST(a_drift_of_the_model_is_kept_and_said_and_is_no_finding)
 {
     struct ek_journal *j = ek_journal_new(10);
@@ -169,7 +184,8 @@ END_TEST
 
 Suite *suite_journal(void)
 {
-    return ek_suite("journal", a_finding_is_open_until_it_is_dismissed_or_recovered,
+    return ek_suite("journal", a_withdrawal_says_by_which_guardrail,
+                    a_finding_is_open_until_it_is_dismissed_or_recovered,
                     a_drift_of_the_model_is_kept_and_said_and_is_no_finding,
                     a_plan_counts_the_routes_that_are_new_in_it,
                     old_events_go_and_readers_go_on_where_they_were,
