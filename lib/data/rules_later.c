@@ -28,14 +28,11 @@ static int note_mode(const struct ek_rules_source *s, const struct ek_node *mode
 /* What is said of all features, or of one. */
 static int note_rule(const struct ek_rules_source *s, const struct ek_node *map)
 {
-    const struct ek_node *in = ek_node_get(map, "mode_in"),
-                         *abort_if = ek_node_get(ek_node_get(map, "canary"), "abort_if");
+    const struct ek_node *in = ek_node_get(map, "mode_in");
     if (says(ek_node_get(map, "watch"), "false"))
         return EK_OK;
     int rc = note_mode(s, ek_node_get(map, "mode"));
-    if (!rc && in)
-        rc = note(s, in, "'mode_in' is", ", use 'mode'");
-    return !rc && abort_if ? note(s, abort_if, "'abort_if' is", "") : rc;
+    return !rc && in ? note(s, in, "'mode_in' is", ", use 'mode'") : rc;
 }
 
 int ek_rules_note_later(const struct ek_rules_source *s, const struct ek_node *root)
