@@ -4,6 +4,7 @@
 #include "daemon/pause.h"
 #include "daemon/shared_guard.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +12,12 @@
 
 enum {
     OK = 200,
+    ACCEPTED = 202,
     BAD_REQUEST = 400,
     UNAUTHORIZED = 401,
     FORBIDDEN = 403,
     NOT_FOUND = 404,
+    NOT_ALLOWED = 405,
     CONFLICT = 409,
     TOO_LARGE = 413,
     NO_JSON = 415,
@@ -78,24 +81,24 @@ static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
     return OK;
 }
 
-static unsigned pause_or_resume(struct ek_stage *s, bool pause, const struct ek_api_words *w,
+static unsigned pause_or_resume(const struct ek_api *api, bool pause, const struct ek_api_words *w,
                                 struct ek_buf *out)
 {
-    bool changed = ek_stage_pause(s, pause, w->author, w->reason);
+    bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
     int rc = ek_buf_printf(out, "{\"changed\":%s,\"paused\":", changed ? "true" : "false");
     if (!rc)
-        rc = ek_pause_json(ek_stage_paused(s), out);
+        rc = ek_pause_json(ek_stage_paused(api->stage), out);
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
 }
 
-static unsigned on_pause(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return pause_or_resume(s, true, w, out);
+    return pause_or_resume(api, true, w, out);
 }
 
-static unsigned on_resume(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return pause_or_resume(s, false, w, out);
+    return pause_or_resume(api, false, w, out);
 }
 
 /* The body was right, so what the guard takes for a wrong call is a name that it does not have. */
@@ -115,12 +118,12 @@ static unsigned status_of(int rc)
 }
 
 /* Has the guard do it between two lists; the answer is the decision as it is told. */
-static unsigned decide(struct ek_stage *s, const char *what,
+static unsigned decide(const struct ek_api *api, const char *what,
                        int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
                        struct ek_api_words *w, struct ek_buf *out)
 {
     struct ek_error e = {0};
-    int rc = ek_shared_guard_order(ek_stage_guard(s), what, work, w, out, &e);
+    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, work, w, out, &e);
     if (rc)
         return refuse(out, status_of(rc), "%s", e.message);
     return ek_buf_text(out, "\n") ? BROKEN : OK;
@@ -134,9 +137,9 @@ static int accept_it(void *context, struct ek_guard **guard, struct ek_error *e)
                            &version, e);
 }
 
-static unsigned on_accept(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_accept(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return decide(s, "accept", accept_it, w, out);
+    return decide(api, "accept", accept_it, w, out);
 }
 
 static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
@@ -145,9 +148,25 @@ static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
     return ek_guard_revert(*guard, w->version, w->author, w->reason, e);
 }
 
-static unsigned on_revert(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_revert(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return decide(s, "revert", revert_it, w, out);
+    return decide(api, "revert", revert_it, w, out);
+}
+
+/* It takes its time: GET of the same path tells what came of it. */
+static unsigned on_reload(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    if (!api->steward)
+        return refuse(out, CONFLICT, "nothing is reloaded here");
+    uint64_t number = ek_steward_reload(api->steward, w->begin_anew, w->author);
+    return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+}
+
+static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
+{
+    if (!api->steward)
+        return refuse(out, CONFLICT, "nothing is reloaded here");
+    return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
 enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
@@ -155,11 +174,14 @@ enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGM
 static const struct call {
     const char *name;      /* behind ROOT */
     unsigned knows, needs; /* of enum ek_api_key */
-    unsigned (*act)(struct ek_stage *s, struct ek_api_words *w, struct ek_buf *out);
-} CALLS[] = {{"pause", WHO, 0, on_pause},
-             {"resume", WHO, 0, on_resume},
-             {"accept", WHO | PLACE, EK_API_FEATURE, on_accept},
-             {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert}};
+    unsigned (*act)(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out);
+    unsigned (*tell)(const struct ek_api *api,
+                     struct ek_buf *out); /* what came of it; NULL: at once */
+} CALLS[] = {{"pause", WHO, 0, on_pause, NULL},
+             {"resume", WHO, 0, on_resume, NULL},
+             {"accept", WHO | PLACE, EK_API_FEATURE, on_accept, NULL},
+             {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert, NULL},
+             {"reload", EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
 static const char ROOT[] = "/api/v1/";
@@ -174,9 +196,18 @@ static const struct call *find(const char *path)
     return NULL;
 }
 
-bool ek_api_has(const char *path)
+const char *ek_api_methods(const char *path)
 {
-    return find(path) != NULL;
+    const struct call *call = find(path);
+    if (!call)
+        return NULL;
+    return call->tell ? "GET, HEAD, POST" : "POST";
+}
+
+unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out)
+{
+    const struct call *call = find(path);
+    return call && call->tell ? call->tell(api, out) : NOT_ALLOWED;
 }
 
 static unsigned not_there(struct ek_buf *out)
@@ -189,7 +220,7 @@ static unsigned not_there(struct ek_buf *out)
     return refuse(out, NOT_FOUND, "not found; there are:%s", all);
 }
 
-static unsigned act(const struct call *call, struct ek_stage *stage, const char *name,
+static unsigned act(const struct call *call, const struct ek_api *api, const char *name,
                     const struct ek_api_request *r, struct ek_buf *out)
 {
     struct ek_api_words w;
@@ -199,21 +230,20 @@ static unsigned act(const struct call *call, struct ek_stage *stage, const char 
         status = refuse(out, BAD_REQUEST, "%s", e.message);
     } else {
         w.author = *name ? name : w.author;
-        status = call->act(stage, &w, out);
+        status = call->act(api, &w, out);
     }
     ek_api_words_release(&w);
     return status;
 }
 
-unsigned ek_api_post(struct ek_stage *stage, struct ek_tokens *tokens,
-                     const struct ek_api_request *r, struct ek_buf *out)
+unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, struct ek_buf *out)
 {
     const struct call *call = find(r->path);
     char name[EK_AUTHOR_BYTES + 1];
     if (!call)
         return not_there(out);
-    unsigned status = let_in(tokens, r, name, out);
+    unsigned status = let_in(api->tokens, r, name, out);
     if (status == OK)
         status = check_body(r, out);
-    return status == OK ? act(call, stage, name, r, out) : status;
+    return status == OK ? act(call, api, name, r, out) : status;
 }

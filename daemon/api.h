@@ -1,4 +1,5 @@
-/* Calls that change something: POST /api/v1/pause, resume, accept, revert, apart from HTTP itself.
+/* Calls that change something: POST /api/v1/pause, resume, reload, ... apart from HTTP
+ * itself.
  *
  * Only with a bearer token of `http.token_file`, as application/json, and never from a page of
  * somebody else's (Origin). The body is a JSON object (daemon/api_words.h); the name of a token
@@ -10,9 +11,17 @@
 
 #include "base/buf.h"
 #include "daemon/stage.h"
+#include "daemon/steward.h"
 #include "daemon/token.h"
 
 enum { EK_API_BODY_BYTES = 64 << 10 };
+
+/* What calls may change. */
+struct ek_api {
+    struct ek_stage *stage;
+    struct ek_steward *steward; /* NULL: nothing is reloaded */
+    struct ek_tokens *tokens;   /* NULL: there is no file, nobody may */
+};
 
 struct ek_api_request {
     const char *path;
@@ -22,11 +31,12 @@ struct ek_api_request {
     bool cut; /* the body was longer than EK_API_BODY_BYTES */
 };
 
-/* Writes the answer to `out` and returns its status: 200, 400, 401, 403, 404, 409, 413, 415
- * or 500. tokens NULL: there is no file, nobody may. Any thread. */
-unsigned ek_api_post(struct ek_stage *stage, struct ek_tokens *tokens,
-                     const struct ek_api_request *r, struct ek_buf *out);
-/* Whether it is the path of such a call. */
-bool ek_api_has(const char *path);
+/* Writes the answer to `out` and returns its status: 200, 202, 400, 401, 403, 404, 409, 413, 415 or
+ * 500. Any thread. */
+unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, struct ek_buf *out);
+/* What came of the last call of that path; 200, 405 where nothing is told, 500. Any thread. */
+unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out);
+/* The methods that the path of a call has, as HTTP lists them; NULL: it is no such path. */
+const char *ek_api_methods(const char *path);
 
 #endif

@@ -56,15 +56,19 @@ static int read_version(struct ek_api_words *w, json_t *value, struct ek_error *
     return EK_OK;
 }
 
+static int read_begin_anew(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    w->begin_anew = json_is_true(value);
+    return json_is_boolean(value) ? EK_OK
+                                  : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
+}
+
 /* Key k is bit k of enum ek_api_key. */
 static const struct {
     const char *name;
     int (*read)(struct ek_api_words *w, json_t *value, struct ek_error *e);
-} KEYS[] = {{"author", read_author},
-            {"reason", read_reason},
-            {"feature", read_feature},
-            {"segment", read_segment},
-            {"version", read_version}};
+} KEYS[] = {{"author", read_author},   {"reason", read_reason},   {"feature", read_feature},
+            {"segment", read_segment}, {"version", read_version}, {"begin_anew", read_begin_anew}};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
 static int unknown(const char *key, unsigned knows, struct ek_error *e)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ek_api_key {
@@ -16,13 +17,15 @@ enum ek_api_key {
     EK_API_REASON = 1 << 1,
     EK_API_FEATURE = 1 << 2,
     EK_API_SEGMENT = 1 << 3,
-    EK_API_VERSION = 1 << 4
+    EK_API_VERSION = 1 << 4,
+    EK_API_BEGIN_ANEW = 1 << 5
 };
 
 struct ek_api_words {
     const char *author, *reason, *feature; /* NULL: not said */
     const char *dimension, *value;         /* of the segment; both NULL: all traffic */
     uint64_t version;
+    bool begin_anew;
     void *body; /* what the texts live in */
 };
 

@@ -70,6 +70,7 @@ int ek_cmd_demo(int argc, char **argv);
 int ek_cmd_status(int argc, char **argv);
 int ek_cmd_ranks(int argc, char **argv);
 int ek_cmd_history(int argc, char **argv);
+int ek_cmd_reload(int argc, char **argv);
 int ek_cmd_pause(int argc, char **argv);
 int ek_cmd_resume(int argc, char **argv);
 int ek_cmd_accept(int argc, char **argv);

@@ -208,8 +208,9 @@ static int prepare(struct run *r, struct ek_error *e)
         rc = ek_config_tokens(&r->tokens, c, e);
     if (!rc)
         rc = ek_steward_new(&r->steward, r->stage, c, r->tokens, r->log, e);
+    const struct ek_api api = {r->stage, r->steward, r->tokens};
     if (!rc && strcmp(c->listen, "off") != 0)
-        rc = ek_http_start(&r->http, c->listen, r->stage, r->tokens, r->log, e);
+        rc = ek_http_start(&r->http, c->listen, &api, r->log, e);
     return rc;
 }
 

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     KEY_URL = 1,
@@ -23,7 +24,9 @@ enum {
     KEY_JSON,
     KEY_SEGMENT,
     KEY_FEATURE,
+    KEY_BEGIN_ANEW,
     OK = 200,
+    BEGUN = 202,
     URL_BYTES = 320
 };
 
@@ -35,7 +38,7 @@ struct tell {
     const char *config, *token_file, *reason, *author, *feature, *segment, *count;
     uint64_t version;
     char url[URL_BYTES];
-    bool json;
+    bool json, begin_anew;
     struct ek_tokens *tokens; /* NULL: none is needed */
     struct ek_buf answer;
     unsigned status;
@@ -84,6 +87,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JSON:
         t->json = true;
         return 0;
+    case KEY_BEGIN_ANEW:
+        t->begin_anew = true;
+        return 0;
     case KEY_FEATURE:
         t->feature = arg;
         return 0;
@@ -124,6 +130,16 @@ static const struct argp_option HISTORY_OPTIONS[] = {
     COMMON,
     {"n", 'n', "N", 0, "The last N decisions, else 100", 0},
     {"feature", KEY_FEATURE, "NAME", 0, "Those about this feature", 0},
+    {0}};
+static const struct argp_option RELOAD_OPTIONS[] = {
+    COMMON,
+    {"begin-anew", KEY_BEGIN_ANEW, NULL, 0,
+     "Also with other 'segments' or another 'baseline', by which evidence, findings and routes "
+     "begin "
+     "anew",
+     0},
+    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},
+    {"author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
     {0}};
 static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
 static const struct argp_option PLACE_OPTIONS[] = {
@@ -182,7 +198,7 @@ static int ask(struct tell *t, const char *path, const char *body, struct ek_err
     ek_buf_clear(&t->answer);
     int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
                          &t->status, &t->answer, e);
-    if (!rc && t->status != OK)
+    if (!rc && t->status != OK && t->status != BEGUN)
         rc = refused(t, e);
     return rc;
 }
@@ -349,6 +365,10 @@ static int write_body(const struct tell *t, struct ek_buf *body)
         rc = write_key(body, "version");
     if (!rc && t->version)
         rc = ek_buf_printf(body, "%" PRIu64, t->version);
+    if (!rc && t->begin_anew)
+        rc = write_key(body, "begin_anew");
+    if (!rc && t->begin_anew)
+        rc = ek_buf_text(body, "true");
     if (!rc)
         rc = write_text(body, "reason", t->reason);
     if (!rc)
@@ -371,6 +391,60 @@ static int tell(struct tell t, int argc, char **argv, const struct argp *argp, c
         rc = show(&t, print, &e);
     ek_buf_release(&body);
     return end(&t, rc, &e);
+}
+
+/* Until it is known what came of it, for as long as an answer is waited for. */
+static int await_reload(struct tell *t, uint64_t number, enum ek_reload_state *state,
+                        struct ek_error *e)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
+    int rc = EK_OK;
+    *state = EK_RELOAD_GOES_ON;
+    while (!rc && *state == EK_RELOAD_GOES_ON && ek_now_ms() < until) {
+        nanosleep(&pause, NULL);
+        rc = ask(t, "/api/v1/reload", NULL, e);
+        if (!rc)
+            *state = ek_tell_reload_state(&t->answer, number);
+    }
+    if (!rc && *state == EK_RELOAD_GOES_ON)
+        rc = ek_fail(e, EK_EIO, "%s: not done within %d seconds; /api/v1/reload will tell", t->url,
+                     EK_API_WAIT_SECONDS);
+    return rc;
+}
+
+static int reload(struct tell *t, enum ek_reload_state *state, struct ek_error *e)
+{
+    struct ek_buf body;
+    ek_buf_init(&body, 0);
+    const char *text = write_body(t, &body) ? NULL : ek_buf_string(&body);
+    int rc = text ? prepare(t, e) : ek_fail(e, EK_ENOMEM, "no memory for a request");
+    if (!rc)
+        rc = ask(t, "/api/v1/reload", text, e);
+    if (!rc)
+        rc = await_reload(t, ek_tell_reload_number(&t->answer), state, e);
+    ek_buf_release(&body);
+    return rc ? rc : show(t, ek_tell_reload, e);
+}
+
+int ek_cmd_reload(int argc, char **argv)
+{
+    static const struct argp argp = {
+        RELOAD_OPTIONS,
+        parse,
+        "",
+        "Lets a running instance read its rules, profile, model and tokens again, and tells what "
+        "came of it. With any fault it goes on as before; all faults are told, and the status is "
+        "78.",
+        NULL,
+        NULL,
+        NULL};
+    struct tell t = {0};
+    struct ek_error e = {0};
+    enum ek_reload_state state = EK_RELOAD_GOES_ON;
+    read_words(&t, &argp, argc, argv);
+    int status = end(&t, reload(&t, &state, &e), &e);
+    return status == EK_EXIT_OK && state == EK_RELOAD_REFUSED ? EK_EXIT_CONFIG : status;
 }
 
 int ek_cmd_pause(int argc, char **argv)

@@ -26,8 +26,7 @@ enum {
 
 struct ek_http {
     struct MHD_Daemon *server;
-    struct ek_stage *stage;
-    struct ek_tokens *tokens;
+    struct ek_api api;
     int port;
 };
 
@@ -75,7 +74,7 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
         .body = x->body.data,
         .length = x->body.length,
         .cut = x->came > EK_API_BODY_BYTES};
-    return ek_api_post(h->stage, h->tokens, &r, out);
+    return ek_api_post(&h->api, &r, out);
 }
 
 static const char *argument(struct MHD_Connection *connection, const char *name)
@@ -89,7 +88,7 @@ static unsigned get(const struct ek_http *h, struct MHD_Connection *connection, 
     const struct ek_http_query query = {.n = argument(connection, "n"),
                                         .after = argument(connection, "after"),
                                         .feature = argument(connection, "feature")};
-    return ek_http_page(h->stage, url, &query, type, out);
+    return ek_http_page(h->api.stage, url, &query, type, out);
 }
 
 static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
@@ -98,15 +97,17 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
     struct ek_buf body;
     const char *type = "application/json";
     bool reads = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
-    bool changes = ek_api_has(url);
+    const char *methods = ek_api_methods(url); /* of what changes something */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
     ek_buf_init(&body, 0);
-    if (reads && !changes)
+    if (reads && methods)
+        status = ek_api_get(&h->api, url, &body);
+    else if (reads)
         status = get(h, connection, url, &type, &body);
-    else if (changes && !strcmp(method, MHD_HTTP_METHOD_POST))
+    else if (methods && !strcmp(method, MHD_HTTP_METHOD_POST))
         status = post(h, connection, url, x, &body);
     enum MHD_Result result =
-        answer(connection, status, type, changes ? "POST" : "GET, HEAD", &body);
+        answer(connection, status, type, methods ? methods : "GET, HEAD", &body);
     ek_buf_release(&body);
     return result;
 }
@@ -232,14 +233,13 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
     return rc;
 }
 
-int ek_http_start(struct ek_http **out, const char *listen, struct ek_stage *stage,
-                  struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e)
+int ek_http_start(struct ek_http **out, const char *listen, const struct ek_api *api,
+                  struct ek_log *log, struct ek_error *e)
 {
     struct ek_http *h = ek_calloc(1, sizeof *h);
     if (!h)
         return ek_fail(e, EK_ENOMEM, "no memory for the http server");
-    h->stage = stage;
-    h->tokens = tokens;
+    h->api = *api;
     int rc = start(h, listen, e);
     if (rc) {
         ek_free(h);

@@ -22,6 +22,7 @@ static const struct ek_command COMMANDS[] = {
     {"status", "how a running instance is doing", ek_cmd_status},
     {"ranks", "how far each route moves ranks, or would", ek_cmd_ranks},
     {"history", "what was decided, by whom and why", ek_cmd_history},
+    {"reload", "let a running instance read its rules, profile and model again", ek_cmd_reload},
     {"pause", "let a running instance forward everything as it comes", ek_cmd_pause},
     {"resume", "end a pause", ek_cmd_resume},
     {"accept", "say that what a feature is like now is normal", ek_cmd_accept},
@@ -45,7 +46,7 @@ static int help(FILE *to)
 }
 
 /* Known by their design, so nobody is sent to another command that is spelt alike. */
-static const char *const LATER[] = {"pin", "unpin", "reload", "normalize", "select", "extract"};
+static const char *const LATER[] = {"pin", "unpin", "normalize", "select", "extract"};
 enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
 
 static int unknown(const char *word)

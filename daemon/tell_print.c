@@ -382,3 +382,58 @@ int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }
+
+uint64_t ek_tell_reload_number(const struct ek_buf *answer)
+{
+    json_t *o = parsed(answer);
+    json_int_t number = json_integer_value(json_object_get(o, "reload"));
+    json_decref(o);
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+enum ek_reload_state ek_tell_reload_state(const struct ek_buf *answer, uint64_t number)
+{
+    json_t *o = parsed(answer);
+    const char *state = text_or(o, "state", "");
+    bool there = (uint64_t)json_integer_value(json_object_get(o, "reload")) >= number;
+    enum ek_reload_state found = EK_RELOAD_GOES_ON;
+    if (there && !strcmp(state, "done"))
+        found = EK_RELOAD_DONE;
+    else if (there && !strcmp(state, "refused"))
+        found = EK_RELOAD_REFUSED;
+    json_decref(o);
+    return found;
+}
+
+static void print_places(const json_t *errors, const char *before, FILE *to)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(errors, i, e)
+    {
+        const char *file = text_or(e, "file", NULL);
+        json_int_t line = json_integer_value(json_object_get(e, "line"));
+        fputs(before, to);
+        ek_print_safe(file ? file : "", to);
+        if (line)
+            fprintf(to, "%s%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT, file ? ":" : "", line,
+                    json_integer_value(json_object_get(e, "column")));
+        fputs(file || line ? ": " : "", to);
+        ek_print_safe(text_or(e, "message", "?"), to);
+        fputc('\n', to);
+    }
+}
+
+int ek_tell_reload(const struct ek_buf *answer, FILE *to)
+{
+    json_t *o = parsed(answer);
+    bool good = json_is_object(o), anew = strcmp(text_or(o, "fit", "whole"), "whole") != 0;
+    if (good && !strcmp(text_or(o, "state", ""), "done"))
+        fprintf(to, "reloaded: evidence, findings and routes %s\n", anew ? "begin anew" : "go on");
+    if (good) {
+        print_places(json_object_get(o, "faults"), "", to);
+        print_places(json_object_get(o, "notes"), "note: ", to);
+    }
+    json_decref(o);
+    return good ? EK_OK : EK_EFORMAT;
+}

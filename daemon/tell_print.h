@@ -16,6 +16,14 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to);
 int ek_tell_plan(const struct ek_buf *answer, FILE *to);
 /* Of pause and resume. */
 int ek_tell_paused(const struct ek_buf *answer, FILE *to);
+/* Of a reload that was done; of one that was refused every fault in a line, as `check` prints it.
+ */
+int ek_tell_reload(const struct ek_buf *answer, FILE *to);
+enum ek_reload_state { EK_RELOAD_GOES_ON, EK_RELOAD_DONE, EK_RELOAD_REFUSED };
+/* How far that reload is, or a later one. */
+enum ek_reload_state ek_tell_reload_state(const struct ek_buf *answer, uint64_t number);
+/* Its number, of the answer to its request; 0: there is none. */
+uint64_t ek_tell_reload_number(const struct ek_buf *answer);
 /* One decision, and many. */
 int ek_tell_decision(const struct ek_buf *answer, FILE *to);
 int ek_tell_history(const struct ek_buf *answer, FILE *to);

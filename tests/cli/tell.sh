@@ -47,6 +47,21 @@ grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +looks odd$' said || fail "$(cat sa
 [ "$("$EK" history -c run.yaml -n 5 --feature price)" = "nothing was decided" ] || fail "of a feature"
 refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
 refused 1 "'n' must be a positive number" history -c run.yaml --n x
+# Files are read again, or refused as a whole with every fault at its place.
+[ "$("$EK" reload -c run.yaml)" = "reloaded: evidence, findings and routes go on" ] || fail "not reloaded"
+printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, hold: 10}\n' >rules.yaml
+status=0
+"$EK" reload -c run.yaml >said 2>chatter || status=$?
+[ $status = 78 ] || fail "status $status: $(cat said chatter)"
+grep -q "rules.yaml:3:.*did you mean 'mode'" said || fail "$(cat said chatter)"
+grep -q "rules.yaml:3:.*'hold'" said || fail "$(cat said chatter)"
+printf 'version: 1\nsegments: [app]\n' >rules.yaml
+status=0
+"$EK" reload -c run.yaml >said 2>chatter || status=$?
+[ $status = 78 ] || fail "status $status: $(cat said chatter)"
+[ "$("$EK" reload -c run.yaml --begin-anew)" = "reloaded: evidence, findings and routes begin anew" ] || fail "not anew"
+"$EK" reload -c run.yaml --begin-anew --json | grep -q '"state":"done","reload":5,.*"who":"ana"' || fail "no JSON"
+refused 1 "a token is needed" reload --url "http://127.0.0.1:$port"
 kill -TERM $pid
 wait $pid || fail "$(cat log)"
 pid=

@@ -50,8 +50,9 @@ static void assert_answer(struct told *t, const struct ek_api_request *r, unsign
                           const char *part)
 {
     struct ek_buf out;
+    const struct ek_api api = {t->s.stage, NULL, t->tokens};
     ek_buf_init(&out, 0);
-    ck_assert_uint_eq(ek_api_post(t->s.stage, t->tokens, r, &out), status);
+    ck_assert_uint_eq(ek_api_post(&api, r, &out), status);
     ck_assert_msg(strstr(ek_buf_string(&out), part) != NULL, "no '%s' in %s", part,
                   ek_buf_string(&out));
     ek_buf_release(&out);

@@ -58,7 +58,8 @@ static void assert_answer(struct told *t, const char *path, const char *who, con
                                      .length = strlen(body)};
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    unsigned came = ek_api_post(t->s.stage, t->tokens, &r, &out);
+    const struct ek_api api = {t->s.stage, NULL, t->tokens};
+    unsigned came = ek_api_post(&api, &r, &out);
     ck_assert_msg(came == status && strstr(ek_buf_string(&out), part), "%u, and no '%s' in %s",
                   came, part, ek_buf_string(&out));
     ek_buf_release(&out);
@@ -134,6 +135,9 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
          "'version' must be a whole number from 1 on"},
         {"/api/v1/revert", "{\"version\":-1}", 400, "'version' must be a whole number from 1 on"},
         {"/api/v1/revert", "{\"version\":7}", 409, "nothing was accepted that could be reverted"},
+        {"/api/v1/reload", "{\"begin_anew\":1}", 400, "'begin_anew' must be true or false"},
+        {"/api/v1/reload", "{\"reason\":\"x\"}", 400, "unknown key 'reason'"},
+        {"/api/v1/reload", "", 409, "nothing is reloaded here"},
     };
     struct told t;
     prepare(&t);

@@ -147,6 +147,32 @@ START_TEST(ranks_are_a_table_of_orders)
 }
 END_TEST
 
+START_TEST(a_reload_that_was_refused_is_told_with_every_fault)
+{
+    static const char refused[] =
+        "{\"state\":\"refused\",\"reload\":2,\"fit\":null,\"faults\":[{\"file\":\"rules.yaml\","
+        "\"line\":3,"
+        "\"column\":9,\"message\":\"'mode' must be one of: observe\"},{\"file\":null,\"line\":0,"
+        "\"column\":0,\"message\":\"no memory\"}],\"notes\":[]}";
+    struct ek_buf answer;
+    assert_printed(ek_tell_reload, refused,
+                   "rules.yaml:3:9: 'mode' must be one of: observe\nno memory\n");
+    assert_printed(
+        ek_tell_reload,
+        "{\"state\":\"done\",\"reload\":2,\"fit\":\"whole\",\"faults\":[],\"notes\":[{\"file\":"
+        "\"run.yaml\",\"line\":2,\"column\":1,\"message\":\"takes a restart\"}]}",
+        "reloaded: evidence, findings and routes go on\n"
+        "note: run.yaml:2:1: takes a restart\n");
+    ek_buf_init(&answer, 0);
+    ck_assert_int_eq(ek_buf_text(&answer, refused), 0);
+    ck_assert_int_eq(ek_tell_reload_state(&answer, 2), EK_RELOAD_REFUSED);
+    ck_assert_int_eq(ek_tell_reload_state(&answer, 3),
+                     EK_RELOAD_GOES_ON); /* that is an older one */
+    ck_assert_uint_eq(ek_tell_reload_number(&answer), 2);
+    ek_buf_release(&answer);
+}
+END_TEST
+
 START_TEST(what_is_not_of_evenkeel_is_not_shown)
 {
     static int (*const all[])(const struct ek_buf *answer, FILE *to) = {
@@ -167,5 +193,6 @@ Suite *suite_tell_print(void)
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
                     a_history_is_a_table_of_decisions, ranks_are_a_table_of_orders,
+                    a_reload_that_was_refused_is_told_with_every_fault,
                     what_is_not_of_evenkeel_is_not_shown);
 }
