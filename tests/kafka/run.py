@@ -22,13 +22,14 @@ import test_items
 import test_orders
 import test_pause
 import test_rebalance
+import test_reload
 import test_rollout
 import test_security
 import test_state
 import test_story
 
 MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_orders, test_pause, test_rebalance,
-           test_rollout, test_security, test_state, test_story)
+           test_reload, test_rollout, test_security, test_state, test_story)
 SOAK = (soak_outage, soak_rebalance)
 
 

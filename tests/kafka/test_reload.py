@@ -1,0 +1,78 @@
+"""Other rules for a running stage, by a signal, under load and with both deliveries."""
+import json
+import signal
+import threading
+import unittest
+
+from fixtures import numbered, numbers
+from harness import Daemon, eventually
+
+import test_fleet
+
+WORLD = None  # set by run.py
+PARTITIONS = 2
+
+
+def rules(mode):
+    return f"version: 1\ndefaults: {{mode: {mode}}}\nsegments: [arm]\n"
+
+
+class Reload(unittest.TestCase):
+    COUNT, FAULTY, RATE = 3200, 700, 500
+
+    def write(self, mode):
+        with open(self.rules, "w") as out:
+            out.write(rules(mode))
+
+    def reload(self, mode, result):
+        """Other rules, and what comes of it."""
+        series = f'evenkeel_reloads_total{{result="{result}"}}'
+        before = self.d.metric(series)
+        self.write(mode)
+        self.d.process.send_signal(signal.SIGHUP)
+        eventually(f"it is {result}", lambda: self.d.metric(series) == before + 1)
+
+    def confirmed(self):
+        return [f for f in self.d.json("/api/v1/findings") if f["state"] in ("confirmed", "updated")]
+
+    def run_through(self, delivery):
+        self.rules = WORLD.path(f"reload-{delivery}.yaml")
+        self.write("observe")
+        source, target = WORLD.topics(PARTITIONS)
+        alerts = WORLD.broker.create(target + ".alerts")
+        frames = numbered(test_fleet.lists(self.COUNT, self.FAULTY), PARTITIONS)
+        sender = threading.Thread(target=WORLD.send, args=(source, frames, self.RATE))
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=self.rules,
+                    model=test_fleet.model(), alerts=alerts, delivery=delivery, pipeline="workers: 2") as self.d:
+            self.d.wait_ready()
+            sender.start()
+            eventually("the fault is found", self.confirmed)
+            self.reload("perhaps", "refused")
+            self.assertEqual(self.d.status()["routed"], 0)
+            self.reload("enforce", "done")
+            eventually("it routes", lambda: self.d.status()["routed"] > 20)
+            self.assertEqual(self.confirmed()[0]["mode"], "enforce")
+            sender.join()
+            self.d.wait_drained()
+            self.assertEqual(self.d.status()["observed_queries"], self.COUNT)
+            self.assertEqual(self.d.stop(), 0, self.d.log())
+            self.assertIn("event=reload_refused", self.d.log())
+        out = WORLD.read(target)
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))  # none lost, none doubled
+        for p in range(PARTITIONS):
+            part = [n for f, n in zip(out, numbers(out)) if f.partition == p]
+            self.assertEqual(part, sorted(part))
+        for f in out:
+            routed = f.header("ek-action") == "routed"
+            self.assertEqual(routed, f.value != frames[int(f.header("n"))].value)
+            self.assertGreaterEqual(int(f.header("ek-plan")), int(routed))
+        told = [e for e in map(lambda f: json.loads(f.value), WORLD.read(alerts)) if e["event"] == "reload"]
+        self.assertEqual([(e["result"], e["fit"]) for e in told], [("refused", None), ("done", "whole")])
+        self.assertIn(self.rules, told[0]["faults"][0]["message"])
+        self.assertIn("'mode'", told[0]["faults"][0]["message"])
+
+    def test_at_least_once(self):
+        self.run_through("at_least_once")
+
+    def test_exactly_once(self):
+        self.run_through("exactly_once")
