@@ -6,6 +6,7 @@
 #include "daemon/log.h"
 #include "daemon/steward.h"
 #include "offline/profile_fit.h"
+#include "score/scorer.h"
 #include "tests/guard_model.h"
 #include "tests/stage_scene.h"
 
@@ -14,13 +15,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PARTITIONS = 4, STREAM = 3000, RELOADS = 12 };
+enum {
+    PARTITIONS = 4,
+    MORE_TRAINING = 3000,
+    FAULT_FROM = 600,
+    BEGUN = 1200,
+    SLICE = 200,
+    RELOADS = 4
+};
 
 static const char MANIFEST[] = "reload-features.yaml", PROFILE[] = "reload.ekp",
                   RULES[] = "reload-rules.yaml", MODEL[] = "reload.safetensors",
                   CONFIG[] = "reload-run.yaml", TOKENS[] = "reload-tokens.txt";
 static const char OBSERVE[] = "version: 1\n";
 static const char ENFORCE[] = "version: 1\ndefaults: {mode: enforce}\n";
+/* Whatever the model makes of it. */
+static const char ROUTING[] = "version: 1\n"
+                              "defaults: {mode: enforce, hold: 1h, canary: {abort_if: "
+                              "{worse_than_fault: false}}}\n";
 
 /* A stage by a configuration file, and who reloads it. */
 struct house {
@@ -50,7 +62,7 @@ static void write_config(const struct house *h, const char *more)
 }
 
 /* A model that ranks by the first features, or against them. */
-static void write_model(const struct house *h, float sign)
+static struct ek_model *make_model(const struct house *h, float sign)
 {
     struct ek_model *m = guard_model(h->s.assets.manifest);
     const struct ek_profile *p = h->s.assets.profile;
@@ -60,6 +72,12 @@ static void write_model(const struct house *h, float sign)
         m->query_sd[q] = 1;
     for (int i = 0; i < 8; i++)
         m->weight[1][i] *= sign;
+    return m;
+}
+
+static void write_model(const struct house *h, float sign)
+{
+    struct ek_model *m = make_model(h, sign);
     ck_assert_int_eq(ek_model_describe(m, NULL), 0);
     ck_assert_int_eq(ek_model_save(m, MODEL, NULL), 0);
     ek_model_free(m);
@@ -81,7 +99,7 @@ static void enter(struct house *h, const char *rules)
     write_file(MANIFEST, ek_hotel_manifest());
     write_file(RULES, rules);
     write_file(TOKENS, "ana 0123456789abcdef\n");
-    write_profile(h, TRAINING);
+    write_profile(h, MORE_TRAINING);
     write_model(h, 1);
     write_config(h, "pipeline: {workers: 3, batch: 8}\n");
     ck_assert_msg(!ek_config_load(&h->config, CONFIG, &e), "%s", e.message);
@@ -275,39 +293,180 @@ START_TEST(a_signal_before_the_stage_runs_is_heeded)
 }
 END_TEST
 
-static void *feed_all(void *context)
+/* Prices in cents from some list on, and scores as an upstream has them. */
+static void in_cents(struct ek_query *q, uint64_t i)
 {
-    feed(context, 0, STREAM);
+    make_short(q, i);
+    for (int k = 0; k < q->items; k++) {
+        q->score[k] = k;
+        q->x[k * q->item_features] *= i >= FAULT_FROM ? 100 : 1;
+    }
+}
+
+/* Which model a version of the plan is scored with: that of the reload that made it. */
+struct made {
+    uint64_t plan;
+    float sign;
+};
+
+struct reading {
+    struct house *h;
+    struct made made[RELOADS + 1];
+    int count, routed, of[2]; /* models */
+};
+
+static float sign_of(const struct reading *r, uint64_t plan)
+{
+    for (int i = 0; i < r->count; i++)
+        if (r->made[i].plan == plan)
+            return r->made[i].sign;
+    return 0;
+}
+
+static uint64_t header_number(const struct ek_kafka_record *r, const char *name)
+{
+    char text[32] = "";
+    for (size_t i = 0; i < r->header_count; i++)
+        if (!strcmp(r->headers[i].name, name) && r->headers[i].length < sizeof text)
+            memcpy(text, r->headers[i].value, r->headers[i].length);
+    return strtoull(text, NULL, 10);
+}
+
+/* A list as it went in, scored by a model with the price routed. */
+static void expect(struct reading *r, uint64_t list, float sign, struct ek_buf *out)
+{
+    struct scene *s = &r->h->s;
+    struct ek_model *m = make_model(r->h, sign);
+    struct ek_treatment *t = calloc((size_t)m->routable_count, sizeof *t);
+    struct ek_scorer *scorer;
+    struct ek_query q;
+    struct ek_buf message;
+    double scores[16];
+    t[0].action = EK_ACT_ROUTE;
+    ek_query_init(&q);
+    ek_buf_init(&message, 0);
+    make_message(s, list, &q, &message);
+    ck_assert_int_eq(ek_codec_decode(s->assets.codec, message.data, message.length, &q, NULL), 0);
+    ck_assert_int_eq(ek_scorer_new(&scorer, m, NULL), 0);
+    ck_assert_int_eq(ek_scorer_score(scorer, &q, t, scores, NULL), 0);
+    ck_assert_int_eq(ek_codec_patch(&q, message.data, message.length, scores, out, NULL), 0);
+    ek_scorer_free(scorer);
+    ek_query_release(&q);
+    ek_buf_release(&message);
+    ek_model_free(m);
+    free(t);
+}
+
+static void check_output(struct reading *r, const struct ek_kafka_record *record)
+{
+    struct ek_buf expected;
+    uint64_t list = (uint64_t)record->timestamp_ms - 1000;
+    float sign = sign_of(r, header_number(record, "ek-plan"));
+    bool routed = false;
+    for (size_t i = 0; i < record->header_count; i++)
+        routed |= !strcmp(record->headers[i].name, "ek-action") &&
+                  !memcmp(record->headers[i].value, "routed", 6);
+    if (!routed)
+        return;
+    ck_assert_msg(sign != 0, "list %d is of a plan that no reload made", (int)list);
+    ek_buf_init(&expected, 0);
+    expect(r, list, sign, &expected);
+    ck_assert_uint_eq(expected.length, record->length);
+    ck_assert_msg(!memcmp(expected.data, record->bytes, record->length),
+                  "list %d was not scored by the model of its plan", (int)list);
+    ek_buf_release(&expected);
+    r->routed++;
+    r->of[sign > 0]++;
+}
+
+static uint64_t read_outputs(struct reading *r)
+{
+    struct ek_tap *t;
+    struct ek_kafka_record record;
+    uint64_t n = 0;
+    int got;
+    ck_assert_int_eq(
+        ek_tap_new(&t, ek_mock_brokers(r->h->s.mock), "ranked", EK_TAP_UNTIL_END, WAIT_MS, NULL),
+        0);
+    for (; !ek_tap_at_end(t); n += (uint64_t)got) {
+        ck_assert_int_eq(ek_tap_next(t, &record, 100, &got, NULL), 0);
+        if (got)
+            check_output(r, &record);
+    }
+    ek_tap_free(t);
+    return n;
+}
+
+static uint64_t plan_version(struct house *h)
+{
+    struct ek_stage_stats t;
+    ek_stage_stats(h->s.stage, &t);
+    return t.plan_version;
+}
+
+/* So many lists more go in while something else is done. */
+struct slice {
+    struct scene *s;
+    uint64_t from, to;
+};
+
+static void *feed_slice(void *context)
+{
+    const struct slice *slice = context;
+    feed(slice->s, slice->from, slice->to);
     return NULL;
 }
 
-/* While lists flow through several workers the model is another one again and again. */
-START_TEST(nothing_is_lost_or_doubled_while_assets_change)
+/* Rules that route, and rules that do not, in turns; each with another model than the last that
+ * routed. A half of the lists comes before and all of it is out, the other meanwhile. */
+static void reload_in_traffic(struct reading *r, int i)
+{
+    struct house *h = r->h;
+    pthread_t feeder;
+    float sign = i % 4 < 2 ? 1 : -1;
+    uint64_t from = BEGUN + (uint64_t)i * SLICE;
+    struct slice slice = {&h->s, from + SLICE / 2, from + SLICE};
+    write_model(h, sign);
+    write_file(RULES, i % 2 ? OBSERVE : ROUTING);
+    feed(&h->s, from, from + SLICE / 2);
+    wait_for(&h->s, from + SLICE / 2);
+    ck_assert_int_eq(pthread_create(&feeder, NULL, feed_slice, &slice), 0);
+    const char *told = reload(h);
+    pthread_join(feeder, NULL);
+    ck_has(told, "\"state\":\"done\"");
+    if (i % 2 == 0)
+        r->made[r->count++] = (struct made){plan_version(h), sign};
+    wait_for(&h->s, from + SLICE);
+}
+
+/* By its plan each output says which model it is of. */
+START_TEST(each_list_has_one_set_of_assets)
 {
     struct house h;
-    pthread_t feeder;
-    int done = 0;
+    struct reading r = {.h = &h};
+    uint64_t lists = BEGUN + RELOADS * SLICE;
     enter(&h, OBSERVE);
+    h.s.change = in_cents;
     ck_assert_int_eq(pthread_create(&h.s.thread, NULL, run, &h.s), 0);
-    ck_assert_int_eq(pthread_create(&feeder, NULL, feed_all, &h.s), 0);
-    for (int i = 0; i < RELOADS; i++) {
-        write_model(&h, i % 2 ? 1 : -1);
-        write_file(RULES, i % 2 ? OBSERVE : ENFORCE);
-        done += strstr(reload(&h), "\"state\":\"done\"") != NULL;
-    }
-    ck_assert_int_eq(done, RELOADS);
-    pthread_join(feeder, NULL);
-    struct ek_stage_stats t = wait_for(&h.s, STREAM);
-    ck_assert_uint_eq(t.queries, STREAM - STREAM / 10);
+    feed(&h.s, 0, FAULT_FROM); /* apart, for partitions come one after the other */
+    wait_for(&h.s, FAULT_FROM);
+    feed(&h.s, FAULT_FROM, BEGUN);
+    wait_for(&h.s, BEGUN);
+    ck_assert(page_has(h.s.stage, "/api/v1/findings", "\"class\":\"scale\""));
+    for (int i = 0; i < RELOADS; i++)
+        reload_in_traffic(&r, i);
     join(&h.s);
+    ck_assert_uint_eq(read_outputs(&r), lists - lists / 10);
+    ck_assert_int_gt(r.of[0], 0);
+    ck_assert_int_gt(r.of[1], 0);
     leave(&h);
 }
 END_TEST
 
 Suite *suite_reload(void)
 {
-    return ek_suite(
-        "reload", what_is_sound_is_taken_and_told, keys_that_take_a_restart_are_named_and_stay,
-        a_refused_reload_changes_nothing, other_segments_are_taken_when_somebody_says_so,
-        a_signal_before_the_stage_runs_is_heeded, nothing_is_lost_or_doubled_while_assets_change);
+    return ek_suite("reload", what_is_sound_is_taken_and_told,
+                    keys_that_take_a_restart_are_named_and_stay, a_refused_reload_changes_nothing,
+                    other_segments_are_taken_when_somebody_says_so,
+                    a_signal_before_the_stage_runs_is_heeded, each_list_has_one_set_of_assets);
 }

@@ -44,6 +44,14 @@ static void wait_for_page(struct ek_stage *stage, const char *path, const char *
     ck_assert_msg(page_has(stage, path, part), "%s: no '%s'", path, part);
 }
 
+/* Apart, for the partitions of what is sent at once come one after the other. */
+static void feed_fault(struct scene *s)
+{
+    feed(s, 0, FAULT_FROM);
+    wait_for(s, FAULT_FROM);
+    feed(s, FAULT_FROM, MANY);
+}
+
 static uint64_t counter(struct scene *s, enum ek_counter which)
 {
     return ek_metrics_counter(ek_stage_metrics(s->stage), which);
@@ -65,7 +73,7 @@ START_TEST(figures_of_a_worker_come_to_the_guard)
     begin_routing(&s, "100");
     start(&s);
     ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
-    feed(&s, 0, MANY);
+    feed_fault(&s);
     uint64_t routed = wait_for(&s, MANY).routed;
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);
@@ -86,7 +94,7 @@ START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
     struct scene s;
     begin_routing(&s, "0");
     start(&s);
-    feed(&s, 0, MANY);
+    feed_fault(&s);
     uint64_t routed = wait_for(&s, MANY).routed;
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);

@@ -1,5 +1,5 @@
 # What uses threads, under ThreadSanitizer: a build of its own, and the suites that have any.
-THREAD_SUITES := ring lanes gate txn tap input stage stage_state stage_fleet stage_ranks
+THREAD_SUITES := ring lanes gate txn tap input stage stage_state stage_fleet reload stage_ranks
 
 ifneq ($(findstring thread,$(SANITIZE)),)
 $(B)/tests/unit-tests: $(B)/tests/c11_threads.o
