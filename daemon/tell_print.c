@@ -347,22 +347,28 @@ static int add_route(struct ek_columns *c, const json_t *route)
     return rc ? rc : add_order(c, route, "plain", "no route", false);
 }
 
-static void print_rails(const json_t *routes, FILE *to)
+static void print_rail(const json_t *route, const char *key, const char *said, FILE *to)
 {
     char place[WORDS_BYTES];
+    const json_t *rail = json_object_get(route, key);
+    if (!json_is_object(rail))
+        return;
+    place_text(route, place, sizeof place);
+    ek_print_safe(place, to);
+    fprintf(to, ": %s ", said);
+    ek_print_safe(text_or(rail, "rail", "?"), to);
+    fprintf(to, ", %.4g of at most %.4g\n", json_number_value(json_object_get(rail, "figure")),
+            json_number_value(json_object_get(rail, "limit")));
+}
+
+static void print_rails(const json_t *routes, FILE *to)
+{
     size_t i;
     json_t *route;
     json_array_foreach(routes, i, route)
     {
-        const json_t *rail = json_object_get(route, "would_be_withdrawn");
-        if (!json_is_object(rail))
-            continue;
-        place_text(route, place, sizeof place);
-        ek_print_safe(place, to);
-        fputs(": beyond the guardrail ", to);
-        ek_print_safe(text_or(rail, "rail", "?"), to);
-        fprintf(to, ", %.4g of at most %.4g\n", json_number_value(json_object_get(rail, "figure")),
-                json_number_value(json_object_get(rail, "limit")));
+        print_rail(route, "withdrawn", "taken back by the guardrail", to);
+        print_rail(route, "would_be_withdrawn", "beyond the guardrail", to);
     }
 }
 

@@ -123,7 +123,7 @@ END_TEST
 
 Suite *suite_stage_ranks(void)
 {
-    return ek_suite("stage ranks", figures_of_a_worker_come_to_the_guard,
+    return ek_suite("stage_ranks", figures_of_a_worker_come_to_the_guard,
                     without_time_for_trials_lists_are_passed_over_and_counted,
                     nothing_is_tried_while_nothing_is_wanted);
 }

@@ -143,6 +143,13 @@ START_TEST(ranks_are_a_table_of_orders)
         "price    arm=B    canary 10%  wanted    900    0.61  0.70   3.40    0.52\n"
         "                              no route  0      -     -      -       -\n"
         "price, arm=B: beyond the guardrail rank_change_p95, 0.52 of at most 0.5\n");
+    assert_printed(
+        ek_tell_ranks,
+        "{\"routes\":[{\"feature\":\"price\",\"segment\":null,\"mode\":\"observe\",\"moved\":null,"
+        "\"withdrawn\":{\"rail\":\"error_rate\",\"figure\":0.2,\"limit\":0.01},"
+        "\"would_be_withdrawn\":null}]}",
+        "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
+        "price: taken back by the guardrail error_rate, 0.2 of at most 0.01\n");
     assert_printed(ek_tell_ranks, "{\"routes\":[]}", "nothing is routed, and nothing would be\n");
 }
 END_TEST
