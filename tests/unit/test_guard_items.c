@@ -8,6 +8,7 @@
 #include "guard/assets.h"
 #include "guard/context.h"
 #include "guard/traffic.h"
+#include "guard/guard_trials.h"
 #include "score/scorer.h"
 #include "tests/guard_model.h"
 #include "tests/items.h"
@@ -165,6 +166,24 @@ START_TEST(a_fault_is_found_list_by_list_and_routed_item_by_item)
             ck_assert_str_eq(ek_guard_action(b.guard), b.stream.arm_b ? "routed" : "pass");
         }
     }
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(of_the_lists_that_are_whole_some_are_ranked_both_ways)
+{
+    struct bench b;
+    struct ek_ranks_view v;
+    int at = 0;
+    setup(&b);
+    run(&b, 300, 0);
+    ck_assert(!ek_guard_ranks(b.guard, &at, &v));
+    run(&b, 900, 1);
+    ck_assert(ek_guard_ranks(b.guard, &at, &v));
+    ck_assert_str_eq(v.feature, "price");
+    ck_assert_uint_ge(v.sums->tried, 300 / EK_WHOLES_APART);
+    ck_assert_uint_le(v.sums->tried, 600 / EK_WHOLES_APART + 1);
+    ck_assert(v.sums->acted.lists == v.sums->tried && v.sums->plain.lists == v.sums->tried);
     teardown(&b);
 }
 END_TEST
@@ -470,6 +489,7 @@ Suite *suite_guard_items(void)
         sketches_count_an_item_when_it_comes, time_that_passes_without_a_message_ends_lists,
         items_that_waited_for_their_turn_make_no_time_pass_twice,
         a_model_of_lists_wants_the_means_of_the_list,
+        of_the_lists_that_are_whole_some_are_ranked_both_ways,
         a_restart_counts_every_query_and_every_item_once, a_restart_keeps_the_plan_of_a_query,
         a_state_of_items_is_one_of_lists_too_and_the_other_way_round,
         guards_that_are_joined_know_each_others_queries,
