@@ -37,8 +37,8 @@ struct ek_outlet;
 int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e);
 void ek_outlet_free(struct ek_outlet *t);
 /* The two below leave the ticket with the caller when they fail, which ends the stage.
- * Sends `bytes` in place of the ticket's message; action is "pass" or "routed". Bytes that are the
- * message's own are not copied, the message is kept until it is acknowledged. */
+ * Sends `bytes` in place of the ticket's message; action is as ek_context_action has it. Bytes that
+ * are the message's own are not copied, the message is kept until it is acknowledged. */
 int ek_outlet_forward(struct ek_outlet *o, struct ek_ticket *t, const void *bytes, size_t length,
                       uint64_t plan, const char *action, struct ek_error *e);
 /* Sends the ticket's message as it came, with the reason in headers. */

@@ -11,7 +11,7 @@
 static bool enforces(const struct ek_rules *rules)
 {
     for (int i = 0; i < rules->feature_count; i++)
-        if (rules->feature[i].watch && rules->feature[i].mode == EK_MODE_ENFORCE)
+        if (rules->feature[i].watch && rules->feature[i].mode >= EK_MODE_CANARY)
             return true;
     return false;
 }

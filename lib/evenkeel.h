@@ -91,7 +91,8 @@ int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int
  * forward the message as it came. */
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e);
 
-/* What ek_guard_score did: "pass" or "routed". */
+/* What ek_guard_score did: "pass", "canary" or "routed", the last two with other scores; "shadow"
+ * when it would have, and "paused" while a person has all pass. */
 const char *ek_guard_action(const struct ek_guard *g);
 /* Version of the plan that the last message was scored under; 0 before the first plan. */
 uint64_t ek_guard_plan_version(const struct ek_guard *g);

@@ -9,7 +9,8 @@ static const struct {
                                      "not told until one of them ends"},
     [EK_BOUND_FINDINGS] = {"findings",
                            "findings were not fetched in time: the oldest of them are lost"},
-    [EK_BOUND_PLAN] = {"plan", "the plan is full: what is found beyond it is only told"},
+    [EK_BOUND_PLAN] = {"plan", "the plan is full, or a value of 'mode_in' has no cell: what is "
+                               "found beyond it is only told"},
     [EK_BOUND_ROUTED] = {"max_routed_features",
                          "more features would be routed than the rules allow"},
     [EK_BOUND_SHARE] = {"max_routed_share",

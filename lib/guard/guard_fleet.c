@@ -3,13 +3,41 @@
 #include "guard/fleet_news.h"
 #include "guard/guard_internal.h"
 
+static int refuse(const char *what, struct ek_error *e)
+{
+    return ek_fail(e, EK_ESTATE,
+                   "the rules have %s, which a fleet cannot carry out yet: use 'mode: observe' or "
+                   "'mode: enforce', or run without 'fleet.topic'",
+                   what);
+}
+
+/* What the records of a fleet have no words for. */
+static int check_rules(const struct ek_rules *r, struct ek_error *e)
+{
+    for (int i = 0; i < r->feature_count; i++) {
+        const struct ek_feature_rule *f = &r->feature[i];
+        if (!f->watch)
+            continue;
+        if (f->mode == EK_MODE_SHADOW || f->mode == EK_MODE_CANARY)
+            return refuse(f->mode == EK_MODE_SHADOW ? "mode 'shadow'" : "mode 'canary'", e);
+        if (f->mode_in_count || (!f->mode_said && r->defaults.mode_in_count))
+            return refuse("'mode_in'", e);
+    }
+    if (r->pin_count)
+        return refuse("pins", e);
+    return r->max_routed_share < 1 ? refuse("a 'max_routed_share' below 1", e) : EK_OK;
+}
+
 int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
                   struct ek_error *e)
 {
     const struct ek_fleet_member_setup setup = {g->assets->profile, name, start, cells};
+    int rc = check_rules(g->assets->rules, e);
+    if (rc)
+        return rc;
     if (ek_fleet_news_new(&g->news, g->assets->manifest, g->assets->rules))
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = ek_fleet_member_new(&g->member, g->detector, &setup, e);
+    rc = ek_fleet_member_new(&g->member, g->detector, &setup, e);
     if (rc) {
         ek_fleet_news_free(g->news);
         g->news = NULL;
