@@ -210,7 +210,7 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
 }
 
 void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
-                   bool begin_anew)
+                   bool begin_anew, const char *who)
 {
     struct loading l = {.r = r, .running = running, .begin_anew = begin_anew};
     struct ek_error e;
@@ -219,7 +219,7 @@ void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_
     ek_error_list_init(&r->notes);
     int rc = load(&l, ek_stage_assets(stage), &e);
     if (!rc && !r->faults.count)
-        rc = ek_stage_reload(stage, l.loaded, &r->fit, &e);
+        rc = ek_stage_reload(stage, l.loaded, who, &r->fit, &e);
     if (rc && !r->faults.count)
         fault(r, &e);
     r->done = !rc && !r->faults.count;

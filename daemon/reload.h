@@ -21,9 +21,10 @@ struct ek_reload {
 };
 
 /* `running`: the configuration of the stage, from a file, which stays in force but for what is
- * reloadable. begin_anew: rules with other `segments` or another `baseline` are no fault. */
+ * reloadable. begin_anew: rules with other `segments` or another `baseline` are no fault. who:
+ * asked for it; NULL: not said. */
 void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
-                   bool begin_anew);
+                   bool begin_anew, const char *who);
 void ek_reload_release(struct ek_reload *r);
 
 /* Appends errors as a JSON array of {"file","line","column","message"}; file null, line and column

@@ -56,10 +56,10 @@ struct ek_pause *ek_stage_paused(struct ek_stage *s);
 
 /* Other assets from the next lists on, of the same manifest: what was read with the old ones is
  * read again, what was taken is scored with them, and nothing is lost or doubled. *fit: what goes
- * on, as of ek_guard_set_assets. On failure nothing has changed. One thread at a time; also before
- * ek_stage_run. */
-int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, enum ek_state_fit *fit,
-                    struct ek_error *e);
+ * on, as of ek_guard_set_assets; a decision of `who` (NULL: not said). On failure nothing has
+ * changed. One thread at a time; also before ek_stage_run. */
+int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *who,
+                    enum ek_state_fit *fit, struct ek_error *e);
 /* Those in use, for that thread. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
 /* An event that is none of the guard's (docs/format/events.md): told like those. */

@@ -1,6 +1,9 @@
 /* A stage that goes on with other assets. */
 #include "daemon/stage_internal.h"
 
+#include "daemon/log.h"
+#include "guard/decisions.h"
+
 static void turn_crew(void *context)
 {
     struct ek_stage *s = context;
@@ -21,8 +24,21 @@ static void take_back(struct ek_stage *s)
         ek_fleet_take_back(s->fleet);
 }
 
-int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, enum ek_state_fit *fit,
-                    struct ek_error *e)
+/* It stands in the history beside what comes of it. */
+static void decide(struct ek_stage *s, const char *who, enum ek_state_fit fit)
+{
+    struct ek_decided m = ek_decided_of(EK_DID_RELOAD);
+    m.who = who;
+    m.why =
+        fit == EK_STATE_OTHER_PROFILE
+            ? "rules, profile and model were read again: evidence, findings and routes begin anew"
+            : "rules, profile and model were read again: evidence, findings and routes go on";
+    if (ek_shared_guard_decided(s->guard, &m))
+        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+}
+
+int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *who,
+                    enum ek_state_fit *fit, struct ek_error *e)
 {
     const struct ek_shared_turn turn = {.assets = ek_loaded_assets(assets),
                                         .board = s->board,
@@ -36,6 +52,7 @@ int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, enum ek_state_
         take_back(s);
         return rc;
     }
+    decide(s, who, *fit);
     if (s->fleet)
         ek_fleet_turn(s->fleet);
     struct ek_loaded *before = s->assets;

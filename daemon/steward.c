@@ -118,7 +118,7 @@ static bool take_wish(struct ek_steward *s, struct wish *out)
 static void reload(struct ek_steward *s, const struct wish *w)
 {
     struct ek_reload r;
-    ek_reload_run(&r, s->stage, s->config, w->begin_anew);
+    ek_reload_run(&r, s->stage, s->config, w->begin_anew, *w->author ? w->author : NULL);
     if (r.done && r.tokens)
         ek_tokens_turn(s->tokens, r.tokens);
     if (r.done)

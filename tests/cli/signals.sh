@@ -25,6 +25,22 @@ until grep -q 'started' log; do
 	[ $tries -lt 300 ] || fail 'the daemon does not start'
 	sleep 0.1
 done
+# A reload is no end, whatever comes of it.
+wait_for_line() {
+	tries=0
+	until grep -q "$1" log; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail "no $1"
+		sleep 0.1
+	done
+}
+kill -HUP "$pid"
+wait_for_line 'event=reload_done fit=whole'
+cp profile.ekp good.ekp
+echo none >profile.ekp
+kill -HUP "$pid"
+wait_for_line "event=reload_refused message=.*'assets.profile'"
+cp good.ekp profile.ekp
 # Two kinds, so that the system cannot make one of them.
 kill -TERM "$pid"
 kill -INT "$pid"

@@ -174,6 +174,7 @@ START_TEST(what_is_sound_is_taken_and_told)
     ck_assert_str_eq(name, "ben");
     ck_assert(page_has(h.s.stage, "/metrics", "evenkeel_reloads_total{result=\"done\"} 1\n"));
     ck_assert(page_has(h.s.stage, "/api/v1/events", "{\"event\":\"reload\",\"result\":\"done\""));
+    ck_assert(page_has(h.s.stage, "/api/v1/events", "\"what\":\"reload\",\"who\":\"ana\""));
     leave(&h);
 }
 END_TEST
