@@ -66,11 +66,11 @@ class Fleet:
         self.ticks = self.broker.create(self.plan + ".ticks", 1, "retention.ms", 3600000)
         self.alerts = self.broker.create(self.target + ".alerts")
 
-    def instance(self, name, message="time_ms: none", **more):
+    def instance(self, name, message="time_ms: none", rules_path=None, **more):
         """The time of a list is that of its message."""
-        return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, rules=rules(), model=model(),
-                      instance=name, alerts=self.alerts, message=message,
-                      fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
+        return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder,
+                      rules=rules_path or rules(), model=model(), instance=name, alerts=self.alerts,
+                      message=message, fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
 
     def told(self):
         return [json.loads(f.value) for f in WORLD.read(self.alerts, self.broker)]

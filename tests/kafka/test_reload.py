@@ -17,6 +17,10 @@ def rules(mode):
     return f"version: 1\ndefaults: {{mode: {mode}}}\nsegments: [arm]\n"
 
 
+def confirmed(daemon):
+    return [f for f in daemon.json("/api/v1/findings") if f["state"] in ("confirmed", "updated")]
+
+
 class Reload(unittest.TestCase):
     COUNT, FAULTY, RATE = 3200, 700, 500
 
@@ -32,9 +36,6 @@ class Reload(unittest.TestCase):
         self.d.process.send_signal(signal.SIGHUP)
         eventually(f"it is {result}", lambda: self.d.metric(series) == before + 1)
 
-    def confirmed(self):
-        return [f for f in self.d.json("/api/v1/findings") if f["state"] in ("confirmed", "updated")]
-
     def run_through(self, delivery):
         self.rules = WORLD.path(f"reload-{delivery}.yaml")
         self.write("observe")
@@ -46,12 +47,12 @@ class Reload(unittest.TestCase):
                     model=test_fleet.model(), alerts=alerts, delivery=delivery, pipeline="workers: 2") as self.d:
             self.d.wait_ready()
             sender.start()
-            eventually("the fault is found", self.confirmed)
+            eventually("the fault is found", lambda: confirmed(self.d))
             self.reload("perhaps", "refused")
             self.assertEqual(self.d.status()["routed"], 0)
             self.reload("enforce", "done")
             eventually("it routes", lambda: self.d.status()["routed"] > 20)
-            self.assertEqual(self.confirmed()[0]["mode"], "enforce")
+            self.assertEqual(confirmed(self.d)[0]["mode"], "enforce")
             sender.join()
             self.d.wait_drained()
             self.assertEqual(self.d.status()["observed_queries"], self.COUNT)
@@ -76,3 +77,40 @@ class Reload(unittest.TestCase):
 
     def test_exactly_once(self):
         self.run_through("exactly_once")
+
+
+class ReloadInAFleet(unittest.TestCase):
+    COUNT, FAULTY, RATE = 4000, 1000, 500
+
+    def test_all_act_by_the_rules_of_the_one_that_decides(self):
+        path = WORLD.path("reload-fleet.yaml")
+
+        def write(mode):
+            with open(path, "w") as out:
+                out.write(rules(mode))
+        write("observe")
+        fleet = test_fleet.Fleet(PARTITIONS)
+        frames = test_fleet.paced(test_fleet.lists(self.COUNT, self.FAULTY), PARTITIONS, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        done = 'evenkeel_reloads_total{result="done"}'
+        with fleet.instance("one", rules_path=path) as one, fleet.instance("two", rules_path=path) as two:
+            both = (one, two)
+            for d in both:
+                eventually("it has a partition", lambda d=d: d.status().get("partitions") == 1)
+            sender.start()
+            for d in both:
+                eventually("the fault is found", lambda d=d: confirmed(d))
+            write("enforce")
+            for d in both:
+                d.process.send_signal(signal.SIGHUP)
+            for d in both:
+                eventually("it is done", lambda d=d: d.metric(done) == 1)
+            for d in both:
+                eventually("it routes", lambda d=d: d.status()["routed"] > 20)
+            sender.join()
+            for d in both:
+                d.wait_drained()
+                self.assertEqual(d.stop(), 0, d.log())
+        out = fleet.out()
+        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        test_fleet.OnePlan.assert_one_version_at_a_time(self, out)
