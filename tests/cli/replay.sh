@@ -27,6 +27,12 @@ grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
 [ "$("$EK" inspect out.msg --json | grep -c '"messages":701,')" = 1 ] || fail "a message is missing"
 [ "$(tail -c 35 out.msg | od -c)" = "$(tail -c 35 in.msg | od -c)" ] || fail "it did not stay as it was"
 
+# In shadow nothing changes, and it is told how far ranks would have moved, and what that would break.
+printf 'version: 1\ndefaults: {mode: shadow}\n' >shadow.yaml
+"$EK" replay --manifest hotel.yaml --profile p.ekp --rules shadow.yaml --model m.safetensors \
+	--messages in.msg --json >shadow.json 2>chatter || fail "$(cat chatter)"
+grep -q '^    what the plan wants  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
+grep -q '"untouched":701,"scored_anew":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
 # Rules of another baseline than the profile's are refused.
 printf 'version: 1\ndefaults: {baseline: market}\n' >market.yaml
 status=0
