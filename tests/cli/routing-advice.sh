@@ -41,6 +41,7 @@ output: {topic: ranked, dead_letter: ranked.dead}
 assets: {manifest: hotel.yaml, profile: p.ekp, model: static.safetensors}
 http:   {listen: "127.0.0.1:0"}
 END
+: >log # there before anybody looks into it
 "$EK" run -c run.yaml 2>log &
 pid=$!
 while ! grep -q started log && kill -0 $pid 2>/dev/null; do sleep 0.01; done

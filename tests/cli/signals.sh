@@ -17,6 +17,7 @@ output: {topic: ranked, dead_letter: ranked.dead}
 assets: {manifest: hotel.yaml, profile: profile.ekp}
 http:   {listen: "127.0.0.1:0"}
 END
+: >log # there before anybody looks into it
 "$EK" run -c run.yaml 2>log &
 pid=$!
 tries=0
