@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares of the traffic change with it, and nobody says when: lists until they are looked at. */
-enum { SHARE_LISTS = 1024 };
+/* Shares of the traffic change with it, a value may find a cell, and nobody says when: lists until
+ * they are looked at. */
+enum { AGAIN_LISTS = 1024 };
 
 int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, struct ek_error *e)
 {
@@ -189,6 +190,7 @@ static bool put_modes(struct ek_control *c, int feature, const struct ek_feature
         int cell = -1;
         if (c->modes < EK_PLAN_MODES_MAX && cells->give)
             cell = cells->give(cells->context, in->dimension, in->value);
+        c->no_memory |= cell < -1;
         if (cell < 0)
             return false;
         c->mode[c->modes++] = (struct ek_plan_mode){feature, cell, in->mode, own};
@@ -203,7 +205,7 @@ static void find_modes(struct ek_control *c)
 {
     const struct ek_rules *rules = c->setup.rules;
     c->modes = 0;
-    c->modes_full = false;
+    c->modes_full = c->no_memory = false;
     memset(c->apart, 0, sizeof c->apart);
     for (int i = 0; i < c->wanted.count; i++) {
         int feature = c->wanted.entry[i].feature, before = c->modes;
@@ -216,7 +218,7 @@ static void find_modes(struct ek_control *c)
             continue;
         c->apart[feature] = placed ? EK_APART_NO : EK_APART_YES;
         c->modes = placed ? c->modes : before;
-        c->modes_full |= !placed;
+        c->modes_full |= !placed && !c->no_memory;
     }
 }
 
@@ -288,9 +290,10 @@ static void expire(struct ek_control *c, int64_t time_ms)
 
 static bool is_due(const struct ek_control *c, int64_t time_ms, uint64_t query)
 {
-    bool share = limits_share(c) && c->wanted.count && query % SHARE_LISTS == 0;
+    bool moves = limits_share(c) || c->was_full;
+    bool again = moves && c->wanted.count && query % AGAIN_LISTS == 0;
     bool freed = c->limited != EK_EXCEEDS_NONE && is_free(c, time_ms);
-    return c->stale || (!c->paused && (share || freed)) || ek_control_pins_due(c, time_ms);
+    return c->stale || (!c->paused && (again || freed)) || ek_control_pins_due(c, time_ms);
 }
 
 static void compose(struct ek_control *c, int64_t time_ms, uint64_t query, struct ek_composed *out)
@@ -318,7 +321,7 @@ static void compose(struct ek_control *c, int64_t time_ms, uint64_t query, struc
         note_limit(c, out, was, time_ms);
     c->now = !c->now;
     c->above = 0;
-    c->stale = false;
+    c->stale = c->no_memory; /* then it is tried again with the next list */
     ek_control_keep(c);
 }
 
@@ -334,5 +337,6 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
         return EK_OK;
     compose(c, time_ms, query, &composed);
     *changed = composed.changed;
-    return ek_control_tell(c, &c->plan[!c->now], &composed, time_ms, query);
+    int told = ek_control_tell(c, &c->plan[!c->now], &composed, time_ms, query);
+    return c->no_memory ? EK_ENOMEM : told;
 }

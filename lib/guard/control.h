@@ -31,7 +31,7 @@ struct ek_control_cells {
     int (*dimension_of)(void *context, int cell);
     const char *(*name_of)(void *context, int cell);
     const char *(*value_of)(void *context, int cell);
-    /* A cell for a value, made if need be; -1: no room. It is kept at once. */
+    /* A cell for a value, made if need be, and kept at once; -1: no room; -2: no memory. */
     int (*give)(void *context, const char *dimension, const char *value);
     /* held [cells]: those in use (plans, modes, pins), which are not to be taken. NULL: none is. */
     void (*keep)(void *context, const uint8_t *held, int cells);

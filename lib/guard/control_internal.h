@@ -32,6 +32,7 @@ struct ek_control {
     struct ek_plan_mode mode[EK_PLAN_MODES_MAX]; /* scratch: `mode_in` by cell, */
     int modes;
     bool modes_full;                              /* and not all of them had room */
+    bool no_memory;                               /* for the cell of one */
     uint8_t apart[EK_FEATURES_MAX];               /* scratch: of each item feature */
     struct ek_pinned pinned[EK_CONTROL_PINS_MAX]; /* scratch: pins that hold now */
     uint8_t held[INT16_MAX + 1];                  /* cells, as the caller was told last */

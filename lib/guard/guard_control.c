@@ -27,12 +27,13 @@ static const char *value_of(void *context, int cell)
     return ek_cells_value(cells_of(context), cell);
 }
 
-/* Want of memory is want of room here: it is tried again with the next plan. */
 static int give(void *context, const char *dimension, const char *value)
 {
     struct ek_guard *g = context;
     int cell;
-    if (ek_detector_hold(g->detector, ek_text_of(dimension), ek_text_of(value), &cell) || cell < 0)
+    if (ek_detector_hold(g->detector, ek_text_of(dimension), ek_text_of(value), &cell))
+        return -2;
+    if (cell < 0)
         return -1;
     ek_guard_forget_taken(g);               /* it may have been another value's */
     ek_detector_release(g->detector, cell); /* from here on by `keep` */

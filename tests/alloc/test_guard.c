@@ -22,6 +22,12 @@ static const char RULES[] = "version: 1\n"
                             "segments: [arm]\n"
                             "features: {price: {mode: enforce, units: [cents]}}\n";
 
+/* A value that no list has brought needs a cell of its own. */
+static const char MODES[] = "version: 1\n"
+                            "segments: [arm]\n"
+                            "limits: {max_routed_share: 0.9}\n"
+                            "features: {price: {mode: canary, mode_in: {arm: {Z: shadow}}}}\n";
+
 static struct ek_manifest *manifest;
 static struct ek_assets *assets;
 static struct ek_buf message[LISTS];
@@ -173,6 +179,33 @@ START_TEST(a_guard_without_memory_leaves_nothing)
 }
 END_TEST
 
+static int guard_modes(struct ek_error *e)
+{
+    struct ek_guard *g;
+    int routed = 0;
+    int rc = ek_guard_new(&g, assets, e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < LISTS && !rc; i++)
+        rc = guard_one(g, &message[i], &routed, e);
+    ek_guard_free(g);
+    return rc;
+}
+
+START_TEST(modes_of_segments_without_memory_leave_nothing)
+{
+    set_up();
+    write_text("modes.yaml", MODES);
+    ck_assert_int_eq(ek_assets_load(&assets, ek_scratch("features.yaml").path,
+                                    ek_scratch("p.ekp").path, ek_scratch("modes.yaml").path,
+                                    ek_scratch("m.safetensors").path, NULL),
+                     EK_OK);
+    ek_sweep(guard_modes);
+    ek_assets_free(assets);
+    tear_down();
+}
+END_TEST
+
 /* A message that could not be taken in for want of memory can be given again. */
 START_TEST(a_guard_goes_on_when_memory_is_back)
 {
@@ -307,6 +340,7 @@ END_TEST
 Suite *suite_guard(void)
 {
     return ek_suite("guard without memory", assets_without_memory_leave_nothing,
+                    modes_of_segments_without_memory_leave_nothing,
                     a_guard_without_memory_leaves_nothing, a_guard_goes_on_when_memory_is_back,
                     a_warm_guard_asks_for_no_memory_while_nothing_happens,
                     memory_stays_flat_over_many_lists);

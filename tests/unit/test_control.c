@@ -11,14 +11,14 @@
 #include <string.h>
 
 /* Cells: all traffic, arm A and B. */
-enum { ALL, ARM_A, ARM_B, CELLS, MINUTE = 60000, TOLD_MAX = 64 };
+enum { ALL, ARM_A, ARM_B, ARM_C, CELLS, MINUTE = 60000, TOLD_MAX = 64 };
 
 struct scene {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
     struct ek_control *control;
     struct ek_rollout_figures figures;
-    bool has_figures;
+    bool has_figures, has_room;
     int begun; /* figures that were to begin anew */
     int64_t now;
     uint64_t query;
@@ -44,15 +44,15 @@ static const char *name_of(void *context, int cell)
 static const char *value_of(void *context, int cell)
 {
     (void)context;
-    return cell == ALL ? NULL : cell == ARM_A ? "A" : "B";
+    return cell == ALL ? NULL : cell == ARM_A ? "A" : cell == ARM_B ? "B" : "C";
 }
 
-/* A third value finds no cell. */
+/* A third value finds a cell only when there is room. */
 static int give(void *context, const char *dimension, const char *value)
 {
-    (void)context;
+    const struct scene *s = context;
     ck_assert_str_eq(dimension, "arm");
-    return !strcmp(value, "A") ? ARM_A : !strcmp(value, "B") ? ARM_B : -1;
+    return !strcmp(value, "A") ? ARM_A : !strcmp(value, "B") ? ARM_B : s->has_room ? ARM_C : -1;
 }
 
 static double share_of(void *context, const int *cell, int count)
@@ -367,6 +367,10 @@ START_TEST(a_feature_is_left_alone_while_a_value_cannot_be_told_apart)
     found(s, EK_CONFIRMED, 0, ALL);
     ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
     ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_PLAN);
+    s->has_room = true;
+    s->query = 2 * 1024 - 32;
+    ck_assert(settle(s) && entry_of(s, 0, ALL));
+    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_ROUTED && word_of(s, ARM_C, 0) == EK_WORD_PASS);
     free_scene(s);
 }
 END_TEST
