@@ -114,10 +114,11 @@ static void say_mode(const struct ek_plan_entry *e, char *text, size_t size)
     snprintf(text, size, "where 'mode_in' lets it");
 }
 
+/* One that was only kept back, by a pin, a limit or the rules, is none that has come again. */
 static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
-    bool relapse = r && r->relapses > 0;
+    bool relapse = r && r->relapses > 0 && e->since_ms == t->time_ms;
     char mode[64], why[WHY_BYTES], held[FOR_BYTES];
     say_mode(e, mode, sizeof mode);
     if (relapse)

@@ -103,6 +103,29 @@ static const char *told_of(struct scene *s, enum ek_finding_state state, int64_t
     return told_at(s, time_ms);
 }
 
+/* A control that goes on under other rules, as after a reload. */
+static const char *told_under(struct scene *s, const char *mode, int64_t time_ms)
+{
+    struct ek_buf state;
+    ek_buf_init(&state, 0);
+    struct ek_snap out = {.out = &state};
+    ek_control_wanted_snap(s->control, &out, 3, 2);
+    ek_control_snap(s->control, &out, 3, 2);
+    must(out.rc);
+    struct ek_rules *rules = s->rules;
+    ek_control_free(s->control);
+    s->rules = rules_of(s, mode);
+    s->control = control_of(s);
+    struct ek_snap in = {.at = state.data, .end = state.data + state.length};
+    ek_control_wanted_snap(s->control, &in, 3, 2);
+    ek_control_snap(s->control, &in, 3, 2);
+    must(in.rc);
+    ek_control_restored(s->control, time_ms);
+    ek_rules_free(rules);
+    ek_buf_release(&state);
+    return told_at(s, time_ms);
+}
+
 START_TEST(a_fault_that_goes_and_comes_is_counted)
 {
     struct scene s;
@@ -120,6 +143,9 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
     ck_assert_str_eq(
         told_of(&s, EK_CONFIRMED, 300000),
         "relapse: the fault has come back 2 times: route is enforced, and holds 3 min\n");
+    ck_assert_str_eq(told_under(&s, "observe", 400000), "end: the rules do not let it act\n");
+    ck_assert_str_eq(told_under(&s, "enforce", 400000),
+                     "route: a finding asks for route: it is enforced\n");
     end(&s);
 }
 END_TEST
@@ -135,39 +161,16 @@ START_TEST(what_is_dismissed_ends_for_another_reason)
 }
 END_TEST
 
-/* A control that goes on under other rules, as after a reload. */
-static const char *told_under(struct scene *s, const char *mode)
-{
-    struct ek_buf state;
-    ek_buf_init(&state, 0);
-    struct ek_snap out = {.out = &state};
-    ek_control_wanted_snap(s->control, &out, 3, 2);
-    ek_control_snap(s->control, &out, 3, 2);
-    must(out.rc);
-    struct ek_rules *rules = s->rules;
-    ek_control_free(s->control);
-    s->rules = rules_of(s, mode);
-    s->control = control_of(s);
-    struct ek_snap in = {.at = state.data, .end = state.data + state.length};
-    ek_control_wanted_snap(s->control, &in, 3, 2);
-    ek_control_snap(s->control, &in, 3, 2);
-    must(in.rc);
-    ek_control_restored(s->control, 5000);
-    ek_rules_free(rules);
-    ek_buf_release(&state);
-    return told_at(s, 5000);
-}
-
 START_TEST(another_mode_of_the_rules_is_told_as_what_it_does)
 {
     struct scene s;
     start(&s, "shadow");
     told_of(&s, EK_CONFIRMED, 1000);
-    ck_assert_str_eq(told_under(&s, "shadow"), "");
-    ck_assert_str_eq(told_under(&s, "canary"),
+    ck_assert_str_eq(told_under(&s, "shadow", 5000), "");
+    ck_assert_str_eq(told_under(&s, "canary", 5000),
                      "route: by the rules it is now in a canary of 5% of the queries\n");
-    ck_assert_str_eq(told_under(&s, "enforce"), "step: by the rules it is now enforced\n");
-    ck_assert_str_eq(told_under(&s, "shadow"),
+    ck_assert_str_eq(told_under(&s, "enforce", 5000), "step: by the rules it is now enforced\n");
+    ck_assert_str_eq(told_under(&s, "shadow", 5000),
                      "end: by the rules it is now in shadow, so that no output changes\n");
     end(&s);
 }
