@@ -4,6 +4,8 @@ The times in the messages drive everything: `hold` and what else the rules count
 """
 import json
 import os
+import random
+import signal
 import sys
 import unittest
 
@@ -11,6 +13,7 @@ from fixtures import Frame
 from harness import Daemon, decoded, evenkeel, eventually, messages_of
 
 import test_fleet
+import test_pause
 import test_state
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "format"))
@@ -20,12 +23,17 @@ from xxh64 import xxh64  # noqa: E402
 WORLD = None  # set by run.py
 BUCKET_SEED, BUCKETS = 0x656B63616E617279, 10000
 RULES = """version: 1
-defaults: {{mode: {mode}, confirm_queries: 32, hold: 2m}}
+defaults:
+  mode: {mode}
+  confirm_queries: 32
+  hold: 2m
+  canary: {{percent: 5, step: 19, every: 1m, max: 100, min_lists: 5}}
 segments: [arm]
 features:
   price: {{units: [cents]}}
 """
 CELL = ("price", "B")
+STEPS = [5, 24, 43, 62, 81, 100]
 
 
 def bucket(query):
@@ -37,13 +45,22 @@ def cell_of(told):
     return told["feature"], (told["segment"] or {}).get("arm")
 
 
+def upstream():
+    """A plain ranker, which takes prices as they come: a fault in them does harm."""
+    return test_fleet.made("rollout-upstream.safetensors", lambda path: evenkeel(
+        "train", "--manifest", WORLD.path("features.yaml"), "--train", WORLD.path("train.txt"), "--vali",
+        WORLD.path("train.txt"), "--epochs", 3, "--routing", "none", "--log-input", "none", "-o", path))
+
+
 class Traffic:
     """Hotel searches, healthy, or with prices in cents in arm B, as one likes at each."""
 
-    def __init__(self, count):
+    COUNT = 6000
+
+    def __init__(self):
         def make(name, *fault):
             return test_fleet.made(name, lambda path: evenkeel(
-                "gen", "hotel", "-n", count, "--seed", 5, "-f", "messages", f"--score-model={test_fleet.model()}",
+                "gen", "hotel", "-n", self.COUNT, "--seed", 5, "-f", "messages", f"--score-model={upstream()}",
                 *fault, "-o", path))
         self.healthy = messages_of(make("rollout-healthy.mp"))
         self.faulty = messages_of(make("rollout-faulty.mp", "--fault=price=x100,arm=B"))
@@ -60,12 +77,12 @@ class Traffic:
 class Stage:
     """One daemon that keeps its state, its rules, and all that came of it."""
 
-    def __init__(self, name, traffic):
+    def __init__(self, name, traffic, model=None):
         self.source, self.target = WORLD.topics()
         self.alerts = WORLD.broker.create(self.target + ".alerts")
         test_state.state_topic(self.target, 1)
         self.traffic, self.rules = traffic, WORLD.path(name + "-rules.yaml")
-        self.daemon = None
+        self.daemon, self.model = None, model or test_fleet.model()
 
     def write(self, mode):
         with open(self.rules, "w") as out:
@@ -73,7 +90,8 @@ class Stage:
 
     def start(self):
         self.daemon = test_state.daemon(self.source, self.target, "at_least_once", rules=self.rules,
-                                        model=test_fleet.model(), alerts=self.alerts)
+                                        model=self.model, alerts=self.alerts,
+                                        http=f"token_file: {test_pause.tokens()}", pipeline="trial_percent: 100")
         self.daemon.start()
         self.daemon.wait_ready()
         return self
@@ -99,6 +117,23 @@ class Stage:
                 return
         raise AssertionError(f"not within {most} lists: {what}")
 
+    def reload(self, mode):
+        """Other rules while it runs."""
+        before = self.reloads()
+        self.write(mode)
+        self.daemon.process.send_signal(signal.SIGHUP)
+        eventually("it reloads", lambda: self.reloads() > before)
+
+    def reloads(self):
+        assert "event=reload_refused" not in self.daemon.log(), self.daemon.log()
+        return self.daemon.metric('evenkeel_reloads_total{result="done"}')
+
+    def tell(self, *words):
+        """A command of a person, as on the machine it runs on."""
+        code, out, error = test_pause.tell(*words, "-c", self.daemon.config)
+        assert code == 0, error
+        return out
+
     def found(self):
         return [cell_of(f) for f in self.daemon.json("/api/v1/findings") if f["state"] != "suspected"]
 
@@ -106,50 +141,14 @@ class Stage:
         return {cell_of(c): c for c in self.daemon.json("/api/v1/plan")["cells"]}
 
 
-class RolloutStory(unittest.TestCase):
-    LISTS = 9000
-
-    def setUp(self):
-        self.stage = Stage("rollout", Traffic(self.LISTS))
-        self.addCleanup(self.stage.kill)
-
-    def test_from_watching_to_acting_and_back(self):
-        s = self.stage
-        self.watched_only(s)
-        self.enforced(s)
-        self.recovered(s)
-        self.come_back(s)
-        s.stop()
-        self.assert_each_list_as_its_plan_says(s)
-
-    def watched_only(self, s):
-        s.write("observe")
-        s.start().send(600, faulty=False)
-        s.send_until("it is found", lambda: s.found() == [CELL], faulty=True)
-        self.assertEqual(s.planned(), {})
-
-    def enforced(self, s):
-        s.stop()
-        s.write("enforce")
-        s.start()
-        self.assertEqual(s.found(), [CELL])
-        s.send_until("it is routed", lambda: CELL in s.planned(), faulty=True)
-        s.send(150, faulty=True)
-
-    def recovered(self, s):
-        s.send_until("its route has ended", lambda: not s.planned(), faulty=False)
-        self.assertEqual(s.found(), [])
-
-    def come_back(self, s):
-        s.send_until("it is routed again", lambda: CELL in s.planned(), faulty=True)
-        s.send(150, faulty=True)
-
+class Case(unittest.TestCase):
     @staticmethod
     def word(plan, message):
         """What becomes of a list under a plan."""
         for cell in plan.get("cells", []):
-            if message["segments"]["arm"] == cell["segment"]["arm"]:
-                return "routed"
+            if message["segments"]["arm"] == cell["segment"]["arm"] and cell["action"] != "none":
+                inside = bucket(message["query"]) < round(100 * cell["percent"])
+                return {"shadow": "shadow", "canary": "canary" if inside else "pass", "enforce": "routed"}[cell["mode"]]
         return "pass"
 
     def assert_each_list_as_its_plan_says(self, s):
@@ -165,3 +164,106 @@ class RolloutStory(unittest.TestCase):
             came[word] = came.get(word, 0) + 1
         print(f"\n    {len(out)} lists: {came}, {len(plans)} plans")
         self.assertEqual(WORLD.read(s.target + ".dead"), [])
+
+
+class RolloutStory(Case):
+    def setUp(self):
+        self.stage = Stage("rollout", Traffic())
+        self.addCleanup(self.stage.kill)
+
+    def test_from_watching_to_acting_and_back(self):
+        s = self.stage
+        for step in (self.watched_only, self.in_shadow, self.let_in, self.enforced, self.recovered, self.come_back,
+                     self.accepted, self.reverted):
+            step(s)
+        s.stop()
+        self.assert_each_list_as_its_plan_says(s)
+
+    def watched_only(self, s):
+        s.write("observe")
+        s.start().send(600, faulty=False)
+        s.send_until("it is found", lambda: s.found() == [CELL], faulty=True)
+        self.assertEqual(s.planned(), {})
+
+    def in_shadow(self, s):
+        s.reload("shadow")
+        self.assertEqual(s.planned()[CELL]["mode"], "shadow")
+        s.send_until("lists are ranked both ways", lambda: self.tried(s) > 20, faulty=True)
+
+    @staticmethod
+    def tried(s):
+        return sum(r["tried"] for r in s.daemon.json("/api/v1/ranks")["routes"] if cell_of(r) == CELL)
+
+    def let_in(self, s):
+        s.reload("canary")
+        for percent in STEPS:
+            s.send_until(f"{percent}%", lambda: s.planned()[CELL]["percent"] >= percent, faulty=True)
+            if percent == 43:
+                before = s.planned()
+                s.stop()
+                s.start()
+                self.assertEqual(s.planned(), before)
+
+    def enforced(self, s):
+        s.reload("enforce")
+        self.assertEqual(s.planned()[CELL]["mode"], "enforce")
+        s.send(150, faulty=True)
+
+    def recovered(self, s):
+        s.send_until("its route has ended", lambda: not s.planned(), faulty=False)
+        self.assertEqual(s.found(), [])
+
+    def come_back(self, s):
+        s.send_until("it is routed again", lambda: CELL in s.planned(), faulty=True)
+        s.send_until("its route has ended again", lambda: not s.planned(), faulty=False)
+        s.send_until("it is routed once more", lambda: CELL in s.planned(), faulty=True)
+
+    def accepted(self, s):
+        s.tell("accept", "price", "--segment", "arm=B", "--reason", "cents from now on")
+        self.assertEqual((s.planned(), s.found()), ({}, []))
+        s.send(600, faulty=True)
+        self.assertEqual((s.planned(), s.found()), ({}, []))
+
+    def reverted(self, s):
+        s.tell("revert", "1", "--reason", "it was none")
+        s.send_until("it is routed as before", lambda: CELL in s.planned(), faulty=True)
+
+
+def stranger():
+    """A model that was taught to rank as another scorer does, one that knows nothing of the labels."""
+    def make(path):
+        def at(name):
+            return WORLD.path("stranger-" + name)
+        with open(WORLD.path("train.txt")) as file:
+            lines = [line.split(" ", 1) for line in file if not line.startswith("#")]
+        labels = [label for label, _ in lines]
+        random.Random(3).shuffle(labels)
+        with open(at("train.txt"), "w") as out:
+            out.writelines(f"{label} {rest}" for label, (_, rest) in zip(labels, lines))
+        common = ["train", "--manifest", WORLD.path("features.yaml"), "--epochs", 1]
+        evenkeel(*common, "--train", at("train.txt"), "--vali", at("train.txt"), "-o", at("scorer.safetensors"))
+        evenkeel("gen", "hotel", "-n", 2000, "--seed", 1, "-f", "messages",
+                 f"--score-model={at('scorer.safetensors')}", "-o", at("lists.mp"))
+        evenkeel(*common, "--teacher", "upstream", "--train", at("lists.mp"), "--vali", at("lists.mp"), "-o", path)
+    return test_fleet.made("stranger.safetensors", make)
+
+
+class Withdrawn(Case):
+    """A route by a model that ranks as nobody here does harms more than the fault, and is taken back."""
+    RAIL = "worse_than_fault"
+
+    def test_a_model_that_does_more_harm_than_the_fault_is_taken_back(self):
+        s = Stage("withdrawn", Traffic(), stranger())
+        self.addCleanup(s.kill)
+        s.write("canary")
+        s.start().send(600, faulty=False)
+        s.send_until("it acts on some", lambda: CELL in s.planned(), faulty=True)
+        s.send_until("it is withdrawn", lambda: not s.planned(), faulty=True, each=600)
+        self.assertEqual(s.found(), [CELL])
+        s.send(300, faulty=True)
+        self.assertEqual(s.planned(), {})
+        kept, = [r["withdrawn"] for r in s.daemon.json("/api/v1/ranks")["routes"] if cell_of(r) == CELL]
+        self.assertEqual(kept["rail"], self.RAIL)
+        self.assertGreaterEqual(kept["figure"], kept["limit"])
+        s.stop()
+        self.assert_each_list_as_its_plan_says(s)
