@@ -58,5 +58,6 @@ class Accepted(unittest.TestCase):
         self.assertEqual(set(actions[self.ACCEPTED:self.REVERTED]), {"pass"})
         self.assertIn("routed", actions[self.REVERTED:])
         told = [json.loads(f.value) for f in WORLD.read(alerts)]
-        self.assertEqual([(t["what"], t["who"], t["why"]) for t in told if t["event"] == "decision"],
+        self.assertEqual([(t["what"], t["who"], t["why"]) for t in told
+                          if t["event"] == "decision" and t["who"] == "ana"],
                          [("accept", "ana", "a new tariff"), ("revert", "ana", "it was none")])
