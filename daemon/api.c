@@ -85,7 +85,9 @@ static unsigned pause_or_resume(const struct ek_api *api, bool pause, const stru
                                 struct ek_buf *out)
 {
     bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
-    int rc = ek_buf_printf(out, "{\"changed\":%s,\"paused\":", changed ? "true" : "false");
+    int rc =
+        ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
+                      ek_stage_keeps(api->stage) ? "true" : "false");
     if (!rc)
         rc = ek_pause_json(ek_stage_paused(api->stage), out);
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;

@@ -278,22 +278,11 @@ static int run_tests(struct ek_checked *c, const struct ek_rules *r, const struc
     return rc;
 }
 
-/* What is well formed but does not work yet. */
-static int refuse_later(struct ek_checked *c, const struct ek_rules *r)
-{
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < r->later.count; i++)
-        rc = ek_error_list_add(&c->faults, &r->later.errors[i]);
-    return rc || r->later.count ? EK_ECONFIG : EK_OK;
-}
-
 static int check_rules(struct ek_checked *c, const struct ek_manifest *m,
                        const struct ek_check_tests *tests, int64_t now_ms, struct ek_error *e)
 {
     struct ek_rules *r = NULL;
     int rc = ek_rules_from_tree(&r, m, c->tree, &c->faults, e);
-    if (!rc && (rc = refuse_later(c, r)))
-        ek_rules_supported(r, e);
     if (!rc)
         rc = run_tests(c, r, m, tests, e);
     if (!rc && note_rules(c, r, m, tests, now_ms))

@@ -6,6 +6,7 @@
 #include "guard/agreement.h"
 #include "guard/assets.h"
 #include "guard/guard_assets.h"
+#include "guard/guard_orders.h"
 #include "guard/recall.h"
 #include "guard/traffic.h"
 
@@ -214,6 +215,7 @@ static int install(void *context, struct ek_guard **guard, struct ek_error *e)
     if (r->anew) {
         spent = *guard;
         *guard = r->joined;
+        rc = ek_guard_stay_paused(*guard, spent, e);
     } else {
         rc = ek_guard_merge(*guard, r->joined, e);
     }

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "daemon/cli.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -40,12 +39,12 @@ bool ek_pause_is_on(const struct ek_pause *p)
     return atomic_load_explicit(&p->on, memory_order_relaxed);
 }
 
-bool ek_pause_set(struct ek_pause *p, bool on, const char *who, const char *why)
+bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why)
 {
     pthread_mutex_lock(&p->lock);
     bool changed = atomic_load(&p->on) != on;
     if (changed) {
-        p->since_ms = ek_wall_ms();
+        p->since_ms = since_ms;
         snprintf(p->who, sizeof p->who, "%s", who ? who : "");
         snprintf(p->why, sizeof p->why, "%s", why ? why : "");
         atomic_store(&p->on, on);

@@ -2,7 +2,8 @@
  *
  * Every message goes out as it came, also one that cannot be read and would be a dead letter
  * otherwise, since evenkeel itself may be what is wrong. The guard goes on watching, so nothing is
- * forgotten meanwhile. Owner: the caller. Threads: any.
+ * forgotten meanwhile. The guard is told as well and keeps it with its state; the switch is for who
+ * cannot wait for the guard. Owner: the caller. Threads: any.
  */
 #ifndef EK_DAEMON_PAUSE_H
 #define EK_DAEMON_PAUSE_H
@@ -11,6 +12,7 @@
 #include "data/rules.h" /* limits of what people say */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct ek_pause;
 
@@ -23,7 +25,7 @@ void ek_pause_free(struct ek_pause *p);
 bool ek_pause_is_on(const struct ek_pause *p);
 /* `who` and `why` may be NULL; what is longer than the limits above is cut. False: it was so
  * already, and the first word on it stands. */
-bool ek_pause_set(struct ek_pause *p, bool on, const char *who, const char *why);
+bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why);
 /* Appends null, or since when, who and why as a JSON object. EK_ENOMEM. */
 int ek_pause_json(struct ek_pause *p, struct ek_buf *out);
 

@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/feature_board.h"
 #include "daemon/journal.h"
+#include "daemon/pause.h"
 #include "daemon/plan_log.h"
 #include "daemon/tries.h"
 #include "guard/agreement.h"
@@ -15,6 +16,7 @@
 #include "guard/guard_assets.h"
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
+#include "guard/guard_orders.h"
 #include "guard/guard_trials.h"
 #include "guard/traffic.h"
 
@@ -31,6 +33,7 @@ struct ek_shared_guard {
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
+    struct ek_pause *pause;    /* NULL: nobody can pause it */
     int64_t ahead_ms;          /* of the wall to the clock that nobody sets, when it began */
     struct ek_guard_load told; /* of outputs, in all */
     /* In a fleet. */
@@ -112,6 +115,53 @@ static void tell(struct ek_shared_guard *s)
         tell_one(s, json);
 }
 
+static void show_progress(struct ek_shared_guard *s)
+{
+    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
+}
+
+void ek_shared_guard_obey(struct ek_shared_guard *s, struct ek_pause *pause)
+{
+    s->pause = pause;
+}
+
+static void show_pause(struct ek_shared_guard *s)
+{
+    ek_metrics_gauge(s->metrics, EK_GAUGE_PAUSED, ek_pause_is_on(s->pause));
+}
+
+/* A guard that was saved while it was paused still is. */
+static void follow_pause(struct ek_shared_guard *s)
+{
+    struct ek_decided since;
+    if (!s->pause || !ek_guard_paused(s->guard, &since))
+        return;
+    ek_pause_set(s->pause, true, since.time_ms, since.who, since.why);
+    show_pause(s);
+}
+
+bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *who, const char *why)
+{
+    struct ek_error e;
+    /* Whoever has the guard now, and for how long. */
+    bool changed = paused && ek_pause_set(s->pause, true, ek_wall_ms(), who, why);
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_tick(s->guard, ek_shared_guard_clock_ms(s), &e);
+    if (!rc)
+        rc = paused ? ek_guard_pause(s->guard, who, why, &e)
+                    : ek_guard_resume(s->guard, who, why, &e);
+    if (!paused)
+        changed = ek_pause_set(s->pause, false, ek_wall_ms(), who, why);
+    tell(s);
+    show_progress(s);
+    show_pause(s);
+    pthread_mutex_unlock(&s->lock);
+    if (rc)
+        ek_log_text(s->log, EK_LOG_ERROR, "pause_not_kept", e.message);
+    return changed;
+}
+
 int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m)
 {
     pthread_mutex_lock(&s->lock);
@@ -128,12 +178,6 @@ int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_w
     int rc = ek_guard_history(s->guard, w, out, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
-}
-
-static void show_progress(struct ek_shared_guard *s)
-{
-    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
-    ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
 }
 
 /* A partition may be lost, or be gone back in, while its lists are on their way: then they come
@@ -228,6 +272,7 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
     int rc = work(context, &s->guard, e);
     if (!rc)
         rc = stay_in_fleet(s, e);
+    follow_pause(s);
     tell(s);
     show_progress(s);
     pthread_mutex_unlock(&s->lock);

@@ -21,6 +21,7 @@ struct ek_shared_guard;
 struct ek_journal;
 struct ek_board;
 struct ek_agreement_board;
+struct ek_pause;
 struct ek_tries;
 
 /* One list on its way: `rc` other than 0 is why it cannot be taken. */
@@ -46,6 +47,13 @@ bool ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *list
                           int64_t now_ms, struct ek_tries *tries);
 /* That alone. */
 void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries);
+/* The kill switch of the stage, which must outlive the guard: it follows the guard when another one
+ * takes its place. Before the first list. */
+void ek_shared_guard_obey(struct ek_shared_guard *s, struct ek_pause *pause);
+/* Turns it, at once when it is paused, and tells the guard, who keeps it. False: it was so already.
+ */
+bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *who,
+                           const char *why);
 /* Keeps and tells a decision that is not the guard's own, as ek_guard_decided. */
 int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m);
 /* As ek_guard_history. */

@@ -125,6 +125,7 @@ static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct
     if (rc)
         return rc;
     struct ek_guard *guard = ek_shared_guard_inner(s->guard);
+    ek_shared_guard_obey(s->guard, s->pause);
     ek_agreement_board_set(s->agreement, ek_guard_agreement(guard));
     s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
     return s->board ? EK_OK : no_memory(e);
@@ -265,16 +266,12 @@ void ek_stage_stop(struct ek_stage *s)
 
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why)
 {
-    if (!ek_pause_set(s->pause, paused, who, why))
-        return false;
-    ek_metrics_gauge(s->metrics, EK_GAUGE_PAUSED, paused);
-    struct ek_decided m = ek_decided_of(paused ? EK_DID_PAUSE : EK_DID_RESUME);
-    m.who = who;
-    m.why = why;
-    m.time_ms = ek_wall_ms();
-    if (ek_shared_guard_decided(s->guard, &m))
-        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
-    return true;
+    return ek_shared_guard_pause(s->guard, paused, who, why);
+}
+
+bool ek_stage_keeps(const struct ek_stage *s)
+{
+    return s->keeper != NULL;
 }
 
 struct ek_shared_guard *ek_stage_guard(struct ek_stage *s)

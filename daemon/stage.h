@@ -53,6 +53,8 @@ struct ek_shared_guard *ek_stage_guard(struct ek_stage *s);
  * ek_stage_run. Told in log, events and alerts. False: it was so already. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
 struct ek_pause *ek_stage_paused(struct ek_stage *s);
+/* Whether what is decided here outlives the process: it keeps its state. */
+bool ek_stage_keeps(const struct ek_stage *s);
 
 /* Other assets from the next lists on, of the same manifest: what was read with the old ones is
  * read again, what was taken is scored with them, and nothing is lost or doubled. *fit: what goes

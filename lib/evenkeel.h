@@ -147,6 +147,29 @@ int ek_guard_accept(struct ek_guard *g, const char *feature, const char *segment
 int ek_guard_revert(struct ek_guard *g, uint64_t version, const char *author, const char *reason,
                     struct ek_error *e);
 
+/* What people decide: from the next list on the action is taken there whatever is found and
+ * whatever the mode is, until that time of the stream (0: for good); "none" lets nothing act. A pin
+ * of a segment goes before one of all traffic, and one at the same place takes its place. segment
+ * and value NULL: all traffic. author and reason as above. EK_EUSAGE for names that are none and an
+ * action that the feature cannot have; EK_ESTATE where it cannot be done now; EK_ELIMIT with no
+ * room for the segment value, or with too many: nothing has changed then. EK_ENOMEM: it may be
+ * done, and not all is told. */
+int ek_guard_pin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
+                 const char *action, int64_t until_ms, const char *author, const char *reason,
+                 struct ek_error *e);
+/* Takes a pin back. EK_ESTATE: nothing is pinned there, or only by the rules; the message says
+ * where that stands. */
+int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
+                   const char *author, const char *reason, struct ek_error *e);
+/* The plan in force is empty from the next list on, whatever is found or pinned, and what was
+ * growing stands still; and no longer. One that is so already stays so, and nothing is told. */
+int ek_guard_pause(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e);
+int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e);
+/* A route that a guardrail took back begins anew. EK_ESTATE: there is none. */
+int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *segment,
+                          const char *value, const char *author, const char *reason,
+                          struct ek_error *e);
+
 /* All that the guard has seen, as records of at most 260 KiB (docs/format/state.md), and behind
  * them their head, which makes a base of them. What has not changed since the last base is left
  * out, unless `whole`; the first base of a guard is whole. `note` (at most 64 KiB) is kept in the

@@ -77,7 +77,6 @@ void ek_rules_free(struct ek_rules *r)
     for (int i = 0; i < r->segment_count; i++)
         ek_free(r->segment[i]);
     ek_units_release(&r->units);
-    ek_error_list_release(&r->later);
     ek_free(r->feature);
     ek_free(r->pin);
     ek_free(r->test);
@@ -275,7 +274,7 @@ static int read_root(const struct ek_rules_source *s, const struct ek_node *root
         rc = ek_rules_go_on(s, ek_rules_read_pins(s, ek_node_get(root, "pins")));
     if (!rc)
         rc = ek_rules_go_on(s, ek_rules_read_tests(s, ek_node_get(root, "tests")));
-    return rc ? rc : ek_rules_note_later(s, root);
+    return rc;
 }
 
 int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
@@ -287,8 +286,6 @@ int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const
     if (!rc)
         rc = ek_rules_go_on(&s, read_root(&s, ek_yaml_root(y)));
     rc = ek_error_list_first(faults, rc, s.e);
-    if (!rc)
-        ek_error_list_first(&s.r->later, EK_OK, &unwanted);
     if (rc)
         ek_rules_free(s.r);
     else

@@ -4,8 +4,6 @@
  * defaults (pins are held apart, they are applied by the plan). Actions that need the wide path may
  * stand in `defaults` for all features; whoever applies them leaves features alone that are not
  * routable. Where a feature is named, they are an error unless it is routable.
- * What is well formed but cannot be carried out in this version is read and stands in `later`:
- * whoever acts on the rules must refuse them then.
  * Owner: the caller, ek_rules_free. Read-only after loading. Errors have file, line, column.
  */
 #ifndef EK_DATA_RULES_H
@@ -136,7 +134,6 @@ struct ek_rules {
     long source_line, source_column; /* where 'route_source' stands first; 0: nowhere */
     int test_count;
     struct ek_rules_test *test;
-    struct ek_error_list later; /* what the file asks for that this version cannot do, by place */
 };
 
 /* Where a file names a catalogue of units, that is read too; its path is relative to the folder of

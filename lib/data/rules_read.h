@@ -26,8 +26,6 @@ int ek_rules_go_on(const struct ek_rules_source *s, int code);
 int ek_rules_keys(const struct ek_rules_source *s, const struct ek_node *map, const char *section);
 int ek_rules_need(const struct ek_rules_source *s, const struct ek_node *map, const char *section,
                   const char *owner);
-/* Notes what the file asks for and this version cannot do. */
-int ek_rules_note_later(const struct ek_rules_source *s, const struct ek_node *root);
 /* Gives back what a rule has of its own. */
 void ek_rules_release_rule(struct ek_feature_rule *rule);
 int ek_rules_no_memory(const struct ek_rules_source *s);

@@ -11,16 +11,6 @@ static const double SAME_LEVEL = 1.25;
 /* Above it a model's spread stands for none: the feature never differed in training. */
 static const float SPREAD_MAX = 1e20f;
 
-int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e)
-{
-    const struct ek_error_list *later = &rules->later;
-    if (!later->count)
-        return EK_OK;
-    if (e)
-        *e = later->errors[0];
-    return EK_ECONFIG;
-}
-
 /* The strata are those of the profile; rules that name others would be ignored in silence. */
 static int check_baseline(const struct ek_rules *rules, const struct ek_profile *p,
                           const char *file, struct ek_error *e)
@@ -64,8 +54,6 @@ static int load_rules(struct loading *l, const char *path)
 {
     int rc = path ? ek_rules_load(&l->a->rules, l->a->manifest, path, l->e)
                   : ek_rules_default(&l->a->rules, l->a->manifest, l->e);
-    if (!rc)
-        rc = ek_rules_supported(l->a->rules, l->e);
     if (!rc && l->a->profile)
         rc = check_baseline(l->a->rules, l->a->profile, path, l->e);
     return told(l, EK_ASSET_RULES, path, rc);

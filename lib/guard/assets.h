@@ -38,9 +38,6 @@ int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const ch
 /* Frees what they are made of: of assets that were put together by hand. ek_assets_free frees those
  * that were loaded. */
 void ek_assets_release(struct ek_assets *a);
-/* Rules that this version reads but cannot carry out are refused, never ignored: EK_ECONFIG with
- * the place of the first such thing. */
-int ek_rules_supported(const struct ek_rules *rules, struct ek_error *e);
 
 /* Whether model and profile are of one training: the means of ln|x| of each routable feature are as
  * good as the same, where both have one. EK_ESTATE, naming the first that is not. EK_OK without a

@@ -171,8 +171,7 @@ void ek_control_keep(struct ek_control *c)
         c->held[plan[1]->mode[i].cell] = 1;
     for (int i = 0; i < c->modes; i++)
         c->held[c->mode[i].cell] = 1;
-    for (int i = 0; i < c->pins; i++)
-        c->held[c->pin[i].cell] = 1;
+    ek_control_pins_hold(c, c->held);
     for (int cell = 0; cell <= INT16_MAX; cell++)
         cells = c->held[cell] ? cell + 1 : cells;
     if (c->setup.cells.keep)
@@ -296,7 +295,7 @@ static bool is_due(const struct ek_control *c, int64_t time_ms, uint64_t query)
     return c->stale || (!c->paused && (again || freed)) || ek_control_pins_due(c, time_ms);
 }
 
-static void compose(struct ek_control *c, int64_t time_ms, uint64_t query, struct ek_composed *out)
+static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *out)
 {
     bool was = !is_free(c, time_ms);
     ek_control_follow_wanted(c, time_ms);
@@ -305,7 +304,7 @@ static void compose(struct ek_control *c, int64_t time_ms, uint64_t query, struc
                                      .wanted = &c->wanted,
                                      .rollouts = &c->rollouts,
                                      .pin = c->pinned,
-                                     .pins = ek_control_pins_of(c, time_ms, query),
+                                     .pins = ek_control_pins_of(c, time_ms),
                                      .mode = c->mode,
                                      .modes = c->modes,
                                      .paused = c->paused,
@@ -335,8 +334,12 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
         c->stale = true;
     if (!is_due(c, time_ms, query))
         return EK_OK;
-    compose(c, time_ms, query, &composed);
+    compose(c, time_ms, &composed);
     *changed = composed.changed;
-    int told = ek_control_tell(c, &c->plan[!c->now], &composed, time_ms, query);
-    return c->no_memory ? EK_ENOMEM : told;
+    const struct ek_plan *was = &c->plan[!c->now];
+    int told = ek_control_tell(c, was, &composed, time_ms, query);
+    int ended = ek_control_pins_end(c, time_ms, query, was->version);
+    if (c->no_memory)
+        return EK_ENOMEM;
+    return told ? told : ended;
 }

@@ -86,18 +86,18 @@ const struct ek_rollout *ek_control_rollout(const struct ek_control *c, int feat
 void ek_control_follow(struct ek_control *c, const struct ek_plan *plan, int64_t time_ms);
 
 /* What people say (control_orders.c). At most EK_PINS_MAX pins of people. A person's goes before
- * one of the rules. Texts are copied. */
+ * one of the rules, and each before what findings want. Texts are copied. */
 struct ek_control_pin {
     int feature, cell;
     enum ek_action action;
-    int64_t until_ms; /* of the stream; 0: for good */
-    enum ek_plan_by by;
+    int64_t until_ms;      /* of the stream; 0: for good */
     char *author, *reason; /* NULL: not said */
 };
-/* EK_ELIMIT, EK_ENOMEM: nothing has changed. */
+/* Puts it in the place of one that is there. EK_ELIMIT, EK_ENOMEM: nothing has changed. */
 int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struct ek_error *e);
-/* EK_ESTATE: there is none, or one of the rules, which the message places. */
+/* EK_ESTATE: there is none of a person; of one of the rules the message says where it stands. */
 int ek_control_unpin(struct ek_control *c, int feature, int cell, struct ek_error *e);
+bool ek_control_paused(const struct ek_control *c);
 /* Rollouts stand still meanwhile. */
 void ek_control_pause(struct ek_control *c, bool paused, int64_t time_ms);
 /* A route that was withdrawn begins anew. EK_ESTATE: there is none. */

@@ -7,7 +7,7 @@
 #include "decide/compose.h"
 #include "guard/control.h"
 
-enum { EK_CONTROL_PINS_MAX = 2 * EK_PINS_MAX /* of people, and of the rules */ };
+enum { EK_CONTROL_PINS_MAX = 2 * EK_PINS_MAX /* that hold: of people, and of the rules */ };
 
 /* Whether all values that the rules tell apart for a feature have cells. */
 enum { EK_APART_NEW, EK_APART_NO, EK_APART_YES };
@@ -18,8 +18,14 @@ struct ek_control {
     struct ek_plan plan[2]; /* in force, and scratch */
     int now;                /* number of the one in force */
     struct ek_rollouts rollouts;
-    struct ek_control_pin pin[EK_CONTROL_PINS_MAX]; /* texts are owned */
+    struct ek_control_pin pin[EK_PINS_MAX]; /* of people; texts are owned */
     int pins;
+    int16_t rule_cell[EK_PINS_MAX]; /* of the pins of the rules: cell + 1, 0: none yet */
+    bool rule_over[EK_PINS_MAX];    /* and whether they have run out */
+    bool rules_placed;              /* they were given cells, */
+    bool rules_unplaced;            /* but for some, */
+    bool rules_untold;              /* which is to be told */
+    bool rules_timed;               /* the stream's time is known since their last look at it */
     bool paused;
     int64_t paused_ms;       /* since when */
     bool stale;              /* what the plan in force is made of may have changed */
@@ -46,11 +52,15 @@ static inline struct ek_plan *ek_control_now(struct ek_control *c)
 /* control.c: tells who gives cells away which are in use. */
 void ek_control_keep(struct ek_control *c);
 
-/* control_orders.c: pins that hold now, into `pinned`; returns how many. Those that have run out
- * are gone then, and told. */
-int ek_control_pins_of(struct ek_control *c, int64_t time_ms, uint64_t query);
-/* Whether a pin has run out. */
+/* control_orders.c: pins that hold now, into `pinned`; returns how many. */
+int ek_control_pins_of(struct ek_control *c, int64_t time_ms);
+/* Whether a pin has run out, or one of the rules begins. */
 bool ek_control_pins_due(const struct ek_control *c, int64_t time_ms);
+/* Tells what has run out, or has no cell, when the plan is made without it. EK_ENOMEM: it is done,
+ * and not told. */
+int ek_control_pins_end(struct ek_control *c, int64_t time_ms, uint64_t query, uint64_t before);
+/* Puts in [cells] those that are pinned. */
+void ek_control_pins_hold(const struct ek_control *c, uint8_t *held);
 void ek_control_pins_free(struct ek_control *c);
 /* Pins of people that are not there yet. EK_ENOMEM. */
 int ek_control_pins_merge(struct ek_control *into, const struct ek_control *from,

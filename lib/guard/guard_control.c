@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "decide/pooled.h"
 #include "guard/event.h"
+#include "guard/guard_history.h"
 #include "guard/guard_trials.h"
 
 #include <string.h>
@@ -65,6 +66,11 @@ static double share_of(void *context, const int *cell, int count)
     return end > first ? (double)in / (double)(end - first) : count > 0;
 }
 
+static int decided(void *context, const struct ek_decided *d)
+{
+    return ek_guard_decided(context, d);
+}
+
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
 {
     const struct ek_assets *a = g->assets;
@@ -73,7 +79,8 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
         .rules = a->rules,
         .have_model = a->model != NULL,
         .cells = {dimension_of, name_of, value_of, give, keep, share_of, g},
-        .hears = {.figures_of = ek_guard_figures_of,
+        .hears = {.decided = decided,
+                  .figures_of = ek_guard_figures_of,
                   .figures_begin = ek_guard_figures_begin,
                   .context = g}};
     return ek_control_new(&g->control, &setup, e);

@@ -82,14 +82,6 @@ cut -d: -f2,3 out | tr '\n' ' ' >places
 [ "$(cat places)" = '2:3 2:17 2:38 4:15 4:30 4:46 6:33 6:47 6:67 6:81 ' ] ||
 	fail "faults hide behind an unknown feature: $(cat out)"
 
-# Rules that run would refuse are not ok, with a manifest and without.
-cat >later.yaml <<'END'
-pins: [{feature: price, action: route}]
-END
-later="later.yaml:1:7: pins are not available in this version"
-says 78 "$later" -m manifest.yaml later.yaml
-says 78 "$later" later.yaml
-
 # What is no fault, and hardly meant: the first, and how many more.
 cat >odd.yaml <<'END'
 defaults: {mode: enforce}

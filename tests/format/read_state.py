@@ -161,7 +161,8 @@ def control(r):
     keys = ("paused", "paused_ms", "limited", "free_ms", "full")
     out = dict(zip(keys, r.take("iqiqi")))
     pins = [{**dict(zip(("feature", "cell", "action", "until_ms"), r.take("3iq"))),
-             "author": r.text(), "reason": r.text()} for _ in range(r.one("i", 0, 1000))]
+             **{key: r.text() if r.one("i", 0, 1) else None for key in ("author", "reason")}}
+            for _ in range(r.one("i", 0, 1000))]
     return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins}
 
 

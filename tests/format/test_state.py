@@ -110,12 +110,15 @@ class StateWithAccept(unittest.TestCase):
         self.assertEqual(self.read["guard"]["events"][-1]["what"], "accept")
 
     def test_its_history_has_the_accept(self):
-        ((number, one),) = self.read["history"].items()
-        self.assertEqual((number, one["what"], one["who"], one["feature"]), (1, "accept", "ana", "price"))
-        self.assertEqual((one["accept"], one["normal"], one["dimension"], one["value"]), (1, 1, "arm", "B"))
+        history = self.read["history"]
+        self.assertEqual([(n, d["what"], d["who"]) for n, d in sorted(history.items())],
+                         [(1, "route", "evenkeel"), (2, "end", "evenkeel"), (3, "accept", "ana")])
+        one = history[3]
+        self.assertEqual((one["accept"], one["normal"]), (1, 1))
+        self.assertEqual((one["feature"], one["dimension"], one["value"]), ("price", "arm", "B"))
         self.assertEqual(one["after"], one["before"] + 1)
         self.assertAlmostEqual(one["factor"], 100, delta=10)
-        self.assertEqual(self.before["history"], {})
+        self.assertEqual(list(self.before["history"]), [1])
 
     def test_rows_of_its_lists_are_lower_by_it(self):
         (one,) = self.read["accepts"]["accepts"]

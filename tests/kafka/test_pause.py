@@ -157,3 +157,51 @@ class BegunPaused(unittest.TestCase):
             self.assertIn("set 'http.token_file'", error)
             self.assertEqual(d.stop(), 0, d.log())
         self.assertEqual([(f.value, f.header("ek-action")) for f in WORLD.read(target)], [(b"no list", "paused")] * 10)
+
+
+class Kept(unittest.TestCase):
+    """A stage that keeps its state, under rules that pin the price in one arm."""
+    RULES = ("version: 1\nsegments: [arm]\n"
+             "pins: [{feature: price, segment: {arm: B}, action: route, reason: its prices mean something else}]\n")
+    PART = 150
+
+    def daemon(self, source, target):
+        def write(path):
+            with open(path, "w") as out:
+                out.write(self.RULES)
+        return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, instance="one",
+                      rules=test_fleet.made("pin-rules.yaml", write), model=test_fleet.model(),
+                      state=f"topic: {target}.state, every: 1s", http=f"token_file: {tokens()}")
+
+    def assert_pinned(self, frames, out):
+        expected = ["routed" if b"\xa3arm\xa1B" in f.value else "pass" for f in frames]
+        self.assertEqual([f.header("ek-action") for f in out], expected)
+        self.assertEqual(set(expected), {"routed", "pass"})
+
+    def test_a_pin_of_the_rules_routes_from_the_first_list_on_and_a_pause_survives_a_restart(self):
+        source, target = WORLD.topics(1)
+        WORLD.broker.create(target + ".state", 1, "cleanup.policy", "compact")
+        frames = numbered(test_fleet.lists(3 * self.PART, 3 * self.PART), 1)
+        parts = [frames[i * self.PART:(i + 1) * self.PART] for i in range(3)]
+        WORLD.send(source, parts[0])
+        with self.daemon(source, target) as d:
+            d.wait_ready().wait_handled(self.PART)
+            self.assertIn('"kept":true', raw(d, post("/api/v1/pause", b'{"reason":"odd"}') + b'{"reason":"odd"}'))
+            self.assertEqual(d.stop(), 0, d.log())
+        WORLD.send(source, parts[1])
+        with self.daemon(source, target) as d:
+            d.wait_ready().wait_handled(self.PART)
+            paused = d.json("/api/v1/status")["paused"]
+            self.assertEqual((paused["who"], paused["why"]), ("ana", "odd"), d.log())
+            self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
+            WORLD.send(source, parts[2])
+            d.wait_handled(2 * self.PART)
+            told = [(t["number"], t["what"], t["who"]) for t in d.json("/api/v1/history")]
+            self.assertEqual(told, [(1, "pause", "ana"), (2, "resume", "ana")])
+            self.assertEqual(d.stop(), 0, d.log())
+        out = sorted(WORLD.read(target), key=lambda f: int(f.header("n")))
+        self.assertEqual(len(out), 3 * self.PART)
+        self.assert_pinned(parts[0], out[:self.PART])
+        for f, came in zip(out[self.PART:2 * self.PART], parts[1]):
+            self.assertEqual((f.header("ek-action"), f.value), ("paused", came.value))
+        self.assert_pinned(parts[2], out[2 * self.PART:])

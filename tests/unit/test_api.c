@@ -63,15 +63,15 @@ START_TEST(a_pause_is_told_with_who_and_why_and_ends)
     struct told t;
     open_told(&t);
     struct ek_api_request r = call("/api/v1/pause", ANA, "{\"reason\":\"it \\\"looks\\\" odd\"}");
-    assert_answer(&t, &r, 200, "{\"changed\":true,\"paused\":{\"since_ms\":");
+    assert_answer(&t, &r, 200, "{\"changed\":true,\"kept\":false,\"paused\":{\"since_ms\":");
     ck_assert(
         page_has(t.s.stage, "/api/v1/status", "\"who\":\"ana\",\"why\":\"it \\\"looks\\\" odd\"}"));
     ck_assert(page_has(t.s.stage, "/metrics", "\nevenkeel_paused 1\n"));
     r = call("/api/v1/pause", SOMEBODY, "{\"author\":\"ben\"}");
-    assert_answer(&t, &r, 200, "{\"changed\":false,\"paused\":{");
+    assert_answer(&t, &r, 200, "{\"changed\":false,\"kept\":false,\"paused\":{");
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"who\":\"ana\"")); /* who was first */
     r = call("/api/v1/resume", SOMEBODY, "{\"author\":\"ben\"}");
-    assert_answer(&t, &r, 200, "{\"changed\":true,\"paused\":null}");
+    assert_answer(&t, &r, 200, "{\"changed\":true,\"kept\":false,\"paused\":null}");
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     ck_assert(page_has(t.s.stage, "/metrics", "\nevenkeel_paused 0\n"));
     ck_assert(page_has(t.s.stage, "/api/v1/events", "\"what\":\"pause\",\"who\":\"ana\""));

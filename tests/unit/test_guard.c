@@ -86,7 +86,7 @@ static void read_events(struct bench *b)
         } else if (!strcmp(kind, "limit")) {
             b->limits++;
             keep(&b->limit, text);
-        } else if (!strcmp(state, "confirmed")) {
+        } else if (state && !strcmp(state, "confirmed")) {
             b->confirmed++;
             keep(&b->finding, text);
         }

@@ -239,28 +239,6 @@ START_TEST(a_hold_never_grows_to_less_than_it_is)
 }
 END_TEST
 
-/* Whether the rules have the form, and may not be used. */
-static long refused_at(const char *text)
-{
-    struct ek_rules *r = parse(NULL, text);
-    long column = r->later.count == 1 ? r->later.errors[0].column : -(long)r->later.count;
-    ek_rules_free(r);
-    return column;
-}
-
-START_TEST(what_nothing_carries_out_yet_is_refused_at_its_place)
-{
-    ck_assert_int_eq(refused_at("defaults: {canary: {abort_if: {error_rate: 0.1}}}"), 0);
-    ck_assert_int_eq(refused_at("defaults: {canary: {max: 50}}"), 0);
-    ck_assert_int_eq(refused_at("pins: [{feature: a, action: none}]"), 7);
-    ck_assert_int_eq(refused_at("pins: []"), 0);
-    ck_assert_int_eq(refused_at("defaults: {mode: shadow, hold_max: 12h}\n"
-                                "limits: {max_routed_share: 0.5}\nsegments: [arm]\n"
-                                "features: {a: {mode: canary, mode_in: {arm: {B: enforce}}}}"),
-                     0);
-}
-END_TEST
-
 START_TEST(more_pins_or_tests_than_there_may_be_are_told_at_once)
 {
     static const char *const heads[] = {"pins:\n", "tests:\n"};
@@ -460,7 +438,7 @@ Suite *suite_rules(void)
         "rules", a_file_that_says_nothing_means_the_built_in_rules,
         every_key_of_the_example_is_taken, a_feature_overrides_the_defaults_and_nothing_else,
         tests_of_rules_are_kept_as_they_stand, the_most_specific_word_about_a_mode_counts,
-        a_hold_never_grows_to_less_than_it_is, what_nothing_carries_out_yet_is_refused_at_its_place,
+        a_hold_never_grows_to_less_than_it_is,
         more_pins_or_tests_than_there_may_be_are_told_at_once,
         a_key_that_is_there_again_hides_no_other_fault, a_file_with_a_byte_order_mark_is_read,
         nothing_is_acted_on_below_what_is_spoken_of, without_a_manifest_the_form_is_still_checked,

@@ -1,0 +1,233 @@
+/* What people order a guard to do (evenkeel.h): pins and the pause. */
+#include "guard/guard_orders.h"
+
+#include "base/parse.h"
+#include "decide/pooled.h"
+#include "guard/event.h"
+#include "guard/guard_control.h"
+#include "guard/guard_history.h"
+#include "guard/guard_internal.h"
+#include "guard/guard_names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The plan that follows, told, and then what was decided. */
+static int conclude(struct ek_guard *g, struct ek_decided *m, struct ek_error *e)
+{
+    m->query = ek_detector_queries(g->detector);
+    m->before = ek_guard_plan_version(g);
+    int rc = ek_guard_settle(g, m->query);
+    m->after = ek_guard_plan_version(g);
+    rc = rc ? rc : ek_guard_decided(g, m);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+/* A place that people name, and who names it. */
+static int find_place(const struct ek_guard *g, struct ek_decided *m, const char *feature,
+                      const char *segment, const char *value, int *item, struct ek_error *e)
+{
+    int rc = ek_guard_check_person(m->who, m->why, e);
+    if (!rc)
+        rc = ek_guard_find_feature(g->assets->manifest, feature, item, e);
+    if (!rc)
+        rc = ek_guard_check_segment(g, segment, value, e);
+    m->feature = feature;
+    m->dimension = segment;
+    m->value = value && !strcmp(value, EK_SEGMENT_OTHER) ? NULL : value;
+    return rc;
+}
+
+/* ----------------------------------------------------------------------- pins */
+
+static int not_alone(const struct ek_guard *g, struct ek_error *e)
+{
+    return g->member ? ek_fail(e, EK_ESTATE,
+                               "instances of a fleet cannot be told yet what to pin: put it under "
+                               "'pins' of their rules")
+                     : EK_OK;
+}
+
+static int find_action(const char *name, enum ek_action *action, struct ek_error *e)
+{
+    const char *words[EK_ACTION_COUNT];
+    int found = ek_action_parse(name);
+    for (int i = 0; i < EK_ACTION_COUNT; i++)
+        words[i] = ek_action_name((enum ek_action)i);
+    const char *near = found < 0 ? ek_nearest_word(name, words, EK_ACTION_COUNT) : NULL;
+    *action = (enum ek_action)found;
+    if (found == EK_ACT_RESCALE)
+        return ek_fail(e, EK_EUSAGE, "a pin cannot rescale, it has no factor: take 'route'");
+    if (found >= 0)
+        return EK_OK;
+    return near ? ek_fail(e, EK_EUSAGE, "no action '%s', did you mean '%s'?", name, near)
+                : ek_fail(e, EK_EUSAGE,
+                          "no action '%s', there are none, alert, route, route_spread, silence, "
+                          "route_source",
+                          name);
+}
+
+static int check_action(const struct ek_guard *g, int item, enum ek_action action,
+                        struct ek_error *e)
+{
+    const struct ek_manifest *m = g->assets->manifest;
+    if (action == EK_ACT_NONE || action == EK_ACT_ALERT)
+        return EK_OK;
+    if (m->routable_of_item[item] < 0)
+        return ek_fail(e, EK_EUSAGE,
+                       "action '%s' needs a routable feature, and '%s' is not one: take 'none' or "
+                       "'alert'",
+                       ek_action_name(action), m->item[item]->name);
+    return g->assets->model
+               ? EK_OK
+               : ek_fail(e, EK_ESTATE, "there is no model for action '%s'", ek_action_name(action));
+}
+
+static int check_until(const struct ek_guard *g, int64_t until_ms, struct ek_error *e)
+{
+    if (until_ms < 0)
+        return ek_fail(e, EK_EUSAGE, "the end of a pin must not be negative");
+    if (until_ms && g->stream_clock.started && until_ms <= g->time_ms)
+        return ek_fail(e, EK_EUSAGE,
+                       "the pin would be over: it ends at %" PRId64 " ms, and the stream is at "
+                       "%" PRId64 " ms",
+                       until_ms, g->time_ms);
+    return EK_OK;
+}
+
+static int no_cell(const struct ek_decided *m, struct ek_error *e)
+{
+    return ek_fail(e, EK_ELIMIT,
+                   "no cell is left for %s=%s, all are in use: set 'limits.cells' higher, or pin "
+                   "all traffic",
+                   m->dimension, m->value ? m->value : EK_SEGMENT_OTHER);
+}
+
+/* The cell is held until the pin holds it. */
+static int pin(struct ek_guard *g, struct ek_decided *m, struct ek_control_pin *p,
+               struct ek_error *e)
+{
+    p->cell = 0;
+    if (m->dimension &&
+        ek_detector_hold(g->detector, ek_text_of(m->dimension), ek_text_of(m->value), &p->cell))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_guard_forget_taken(g);
+    if (p->cell < 0)
+        return no_cell(m, e);
+    int rc = ek_control_pin(g->control, p, e);
+    if (!rc)
+        rc = conclude(g, m, e);
+    if (m->dimension)
+        ek_detector_release(g->detector, p->cell);
+    return rc;
+}
+
+int ek_guard_pin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
+                 const char *action, int64_t until_ms, const char *author, const char *reason,
+                 struct ek_error *e)
+{
+    struct ek_decided m = ek_decided_of(EK_DID_PIN);
+    struct ek_control_pin p = {
+        .until_ms = until_ms, .author = (char *)author, .reason = (char *)reason};
+    m.who = author;
+    m.why = reason;
+    int rc = not_alone(g, e);
+    if (!rc)
+        rc = find_place(g, &m, feature, segment, value, &p.feature, e);
+    if (!rc)
+        rc = find_action(action, &p.action, e);
+    if (!rc)
+        rc = check_action(g, p.feature, p.action, e);
+    if (!rc)
+        rc = check_until(g, until_ms, e);
+    m.action = p.action;
+    return rc ? rc : pin(g, &m, &p, e);
+}
+
+int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
+                   const char *author, const char *reason, struct ek_error *e)
+{
+    struct ek_decided m = ek_decided_of(EK_DID_UNPIN);
+    int item, cell;
+    m.who = author;
+    m.why = reason;
+    int rc = not_alone(g, e);
+    if (!rc)
+        rc = find_place(g, &m, feature, segment, value, &item, e);
+    if (!rc)
+        rc = ek_guard_find_cell(g, segment, value, &cell, e);
+    if (!rc)
+        rc = ek_control_unpin(g->control, item, cell, e);
+    return rc ? rc : conclude(g, &m, e);
+}
+
+/* ---------------------------------------------------------------------- pause */
+
+static int set_paused(struct ek_guard *g, bool paused, const char *author, const char *reason,
+                      struct ek_error *e)
+{
+    struct ek_decided m = ek_decided_of(paused ? EK_DID_PAUSE : EK_DID_RESUME);
+    int rc = ek_guard_check_person(author, reason, e);
+    m.who = author;
+    m.why = reason;
+    if (rc || ek_control_paused(g->control) == paused)
+        return rc;
+    ek_control_pause(g->control, paused, g->time_ms);
+    return conclude(g, &m, e);
+}
+
+int ek_guard_pause(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e)
+{
+    return set_paused(g, true, author, reason, e);
+}
+
+int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e)
+{
+    return set_paused(g, false, author, reason, e);
+}
+
+bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since)
+{
+    if (!ek_control_paused(g->control))
+        return false;
+    *since = ek_decided_of(EK_DID_PAUSE);
+    since->who = NULL;
+    for (uint64_t n = ek_decisions_last(g->decisions); n && ek_decisions_at(g->decisions, n); n--)
+        if (ek_decisions_at(g->decisions, n)->what == EK_DID_PAUSE) {
+            *since = *ek_decisions_at(g->decisions, n);
+            break;
+        }
+    return true;
+}
+
+int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e)
+{
+    struct ek_decided since;
+    bool is_new;
+    if (!ek_guard_paused(before, &since) || ek_control_paused(g->control))
+        return EK_OK;
+    ek_control_pause(g->control, true, g->time_ms);
+    since.number = 0;
+    since.query = ek_detector_queries(g->detector);
+    return ek_decisions_add(g->decisions, &since, &is_new) ? ek_fail(e, EK_ENOMEM, "out of memory")
+                                                           : EK_OK;
+}
+
+/* A route that a guardrail took back begins anew. */
+int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *segment,
+                          const char *value, const char *author, const char *reason,
+                          struct ek_error *e)
+{
+    struct ek_decided m = ek_decided_of(EK_DID_RESUME);
+    int item, cell;
+    m.who = author;
+    m.why = reason;
+    int rc = not_alone(g, e);
+    if (!rc)
+        rc = find_place(g, &m, feature, segment, value, &item, e);
+    if (!rc)
+        rc = ek_guard_find_cell(g, segment, value, &cell, e);
+    if (!rc)
+        rc = ek_control_resume(g->control, item, cell, g->time_ms, e);
+    return rc ? rc : conclude(g, &m, e);
+}

@@ -1,0 +1,17 @@
+/* The pause of a guard, for who has to follow it; what people order is in evenkeel.h. */
+#ifndef EK_GUARD_GUARD_ORDERS_H
+#define EK_GUARD_GUARD_ORDERS_H
+
+#include "evenkeel.h"
+#include "guard/decisions.h"
+
+#include <stdbool.h>
+
+/* Whether it is paused; then *since is who said so, when and why, as far as it is known. Its texts
+ * are good until the next decision. */
+bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since);
+/* A guard takes the place of one that may be paused: then it is, too, by the same word, which is
+ * not told again. EK_ENOMEM. */
+int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e);
+
+#endif
