@@ -42,9 +42,7 @@ static int find_place(const struct ek_guard *g, struct ek_decided *m, const char
 
 static int not_alone(const struct ek_guard *g, struct ek_error *e)
 {
-    return g->member ? ek_fail(e, EK_ESTATE,
-                               "instances of a fleet cannot be told yet what to pin: put it under "
-                               "'pins' of their rules")
+    return g->member ? ek_fail(e, EK_ESTATE, "instances of a fleet cannot be told yet what to pin")
                      : EK_OK;
 }
 

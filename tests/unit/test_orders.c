@@ -375,8 +375,12 @@ START_TEST(an_instance_of_a_fleet_cannot_be_pinned_alone)
     struct ek_error e = {0};
     must(ek_guard_join(b->guard, "a", 1, 16, NULL));
     int rc = ek_guard_pin(b->guard, "price", NULL, NULL, "route", 0, NULL, NULL, &e);
-    ck_refused(b, rc, EK_ESTATE, &e, "put it under 'pins' of their rules");
+    ck_refused(b, rc, EK_ESTATE, &e, "instances of a fleet cannot be told yet what to pin");
     must(ek_guard_pause(b->guard, "ana", NULL, &e));
+    bench_free(b);
+    b = bench_of(PINNED);
+    ck_refused(b, ek_guard_join(b->guard, "a", 1, 16, &e), EK_ESTATE, &e,
+               "the rules have pins, which a fleet cannot carry out yet");
     bench_free(b);
 }
 END_TEST
