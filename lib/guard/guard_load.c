@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
+#include "guard/guard_orders.h"
 #include "guard/guard_parts.h"
 #include "guard/state.h"
 #include "num/windows_snap.h"
@@ -261,6 +262,8 @@ static void sketches(struct loading *v)
     queries_part(v, INT16_MAX);
     ek_past_plans_release(&g->past); /* they speak of other cells */
     history_part(v);
+    if (!v->rc)
+        ek_guard_pause_as_told(g);
     count_queries(v);
     uint64_t version = v->state->head.plan_version; /* it has no entries any more */
     ek_control_begin_at(g->control, version + (version > 0));

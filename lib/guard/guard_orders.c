@@ -184,17 +184,29 @@ int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, 
     return set_paused(g, false, author, reason, e);
 }
 
+/* The last word about it; NULL: none is known. */
+static const struct ek_decided *last_word(const struct ek_guard *g)
+{
+    const struct ek_decided *m;
+    for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
+        if (m->what == EK_DID_PAUSE || (m->what == EK_DID_RESUME && !m->feature))
+            return m;
+    return NULL;
+}
+
+void ek_guard_pause_as_told(struct ek_guard *g)
+{
+    const struct ek_decided *m = last_word(g);
+    if (m && m->what == EK_DID_PAUSE)
+        ek_control_pause(g->control, true, m->time_ms);
+}
+
 bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since)
 {
     if (!ek_control_paused(g->control))
         return false;
-    *since = ek_decided_of(EK_DID_PAUSE);
-    since->who = NULL;
-    for (uint64_t n = ek_decisions_last(g->decisions); n && ek_decisions_at(g->decisions, n); n--)
-        if (ek_decisions_at(g->decisions, n)->what == EK_DID_PAUSE) {
-            *since = *ek_decisions_at(g->decisions, n);
-            break;
-        }
+    const struct ek_decided *m = last_word(g);
+    *since = m && m->what == EK_DID_PAUSE ? *m : ek_decided_of(EK_DID_PAUSE);
     return true;
 }
 

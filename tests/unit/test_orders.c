@@ -461,6 +461,33 @@ START_TEST(pins_and_a_pause_come_back_with_the_state)
 }
 END_TEST
 
+/* Under another profile all else begins anew. */
+START_TEST(a_pause_outlives_the_profile)
+{
+    struct bench *b = bench_of(OBSERVE);
+    struct ek_guard *g = NULL;
+    enum ek_state_fit fit;
+    run(b, 20);
+    pause(b, true);
+    must(ek_guard_save(b->guard, 1, "", 0, state_put, &b->store, NULL));
+    ek_profile_free(b->assets.profile);
+    b->assets.profile = stream_profile(b->assets.manifest, TRAINING / 2);
+    struct ek_state *state = state_of(&b->store, 1);
+    must(ek_guard_load(&g, &b->assets, state, &fit, NULL));
+    ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
+    ek_guard_free(b->guard);
+    b->guard = g;
+    forget(b);
+    run(b, 10);
+    ck_assert_int_eq(b->paused, 10);
+    pause(b, false);
+    run(b, 10);
+    ck_assert_int_eq(b->paused, 10);
+    ek_state_free(state);
+    bench_free(b);
+}
+END_TEST
+
 /* A value has another cell there, or none yet. */
 START_TEST(pins_and_a_pause_go_to_a_guard_that_is_joined)
 {
@@ -520,5 +547,5 @@ Suite *suite_orders(void)
         there_are_at_most_a_thousand_pins, an_instance_of_a_fleet_cannot_be_pinned_alone,
         while_it_is_paused_every_list_passes_as_it_came, pins_and_a_pause_come_back_with_the_state,
         pins_and_a_pause_go_to_a_guard_that_is_joined,
-        a_guard_in_the_place_of_a_paused_one_is_paused);
+        a_guard_in_the_place_of_a_paused_one_is_paused, a_pause_outlives_the_profile);
 }
