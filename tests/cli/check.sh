@@ -133,13 +133,14 @@ says 0 'run.yaml: configuration, ok' run.yaml
 
 # What run would refuse, check refuses, in the same words: the assets, beside the configuration.
 mkdir sub
+echo 'defaults: {mode: enforcd}' >wrong.yaml
 cat >sub/run.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
 output: {topic: ranked, dead_letter: ranked.dead}
 assets:
   manifest: ../manifest.yaml
   profile: ../profile.ekp
-  rules: ../later.yaml
+  rules: ../wrong.yaml
   model: gone.safetensors
 END
 status=0
@@ -148,13 +149,13 @@ status=0
 [ "$(cut -d: -f1-4 out)" = "sub/run.yaml:5:3: 'assets.profile'
 sub/run.yaml:6:3: 'assets.rules'
 sub/run.yaml:7:3: 'assets.model'" ] || fail "faults of the assets: $(cat out)"
-grep -qF "'assets.rules': sub/../later.yaml:1:7: pins are" out || fail "no place in the rules: $(cat out)"
+grep -qF "'assets.rules': sub/../wrong.yaml:1:18: " out || fail "no place in the rules: $(cat out)"
 grep -qF "'assets.model': sub/gone.safetensors: cannot open" out || fail "not told what is gone: $(cat out)"
 status=0
 "$EK" run -c sub/run.yaml 2>err || status=$?
 [ $status = 78 ] || fail "run ends with $status for a configuration that cannot be used"
 grep -qF "evenkeel: $(head -1 out)" err || fail "run says other words: $(cat err)"
-sed -i 's/manifest.yaml/gone.yaml/; s/later.yaml/a/' sub/run.yaml
+sed -i 's/manifest.yaml/gone.yaml/; s/wrong.yaml/a/' sub/run.yaml
 status=0
 "$EK" check sub/run.yaml >out || status=$?
 [ "$(cut -d: -f1-4 out)" = "sub/run.yaml:4:3: 'assets.manifest'
