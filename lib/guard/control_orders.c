@@ -100,7 +100,7 @@ static void place(struct ek_control *c)
         if (c->rule_cell[i] || item_of(c, pin) < 0)
             continue;
         int cell = cell_for(c, pin->dimension, pin->value);
-        c->rule_cell[i] = (int16_t)(cell + 1);
+        c->rule_cell[i] = (int16_t)(cell < 0 ? 0 : cell + 1);
         all &= cell >= 0;
         if (cell > 0)
             ek_control_keep(c); /* the next value must not take it */
