@@ -33,6 +33,7 @@ features:
   price: {{units: [cents]}}
 """
 CELL = ("price", "B")
+HOLD_MS = 120000
 STEPS = [5, 24, 43, 62, 81, 100]
 
 
@@ -84,9 +85,9 @@ class Stage:
         self.traffic, self.rules = traffic, WORLD.path(name + "-rules.yaml")
         self.daemon, self.model = None, model or test_fleet.model()
 
-    def write(self, mode):
+    def write(self, mode, more=""):
         with open(self.rules, "w") as out:
-            out.write(RULES.format(mode=mode))
+            out.write(RULES.format(mode=mode) + more)
 
     def start(self):
         self.daemon = test_state.daemon(self.source, self.target, "at_least_once", rules=self.rules,
@@ -117,10 +118,10 @@ class Stage:
                 return
         raise AssertionError(f"not within {most} lists: {what}")
 
-    def reload(self, mode):
+    def reload(self, mode, more=""):
         """Other rules while it runs."""
         before = self.reloads()
-        self.write(mode)
+        self.write(mode, more)
         self.daemon.process.send_signal(signal.SIGHUP)
         eventually("it reloads", lambda: self.reloads() > before)
 
@@ -133,6 +134,9 @@ class Stage:
         code, out, error = test_pause.tell(*words, "-c", self.daemon.config)
         assert code == 0, error
         return out
+
+    def history(self):
+        return self.daemon.json("/api/v1/history?n=1000")
 
     def found(self):
         return [cell_of(f) for f in self.daemon.json("/api/v1/findings") if f["state"] != "suspected"]
@@ -174,8 +178,9 @@ class RolloutStory(Case):
     def test_from_watching_to_acting_and_back(self):
         s = self.stage
         for step in (self.watched_only, self.in_shadow, self.let_in, self.enforced, self.recovered, self.come_back,
-                     self.accepted, self.reverted):
+                     self.pinned, self.accepted, self.reverted):
             step(s)
+        self.assert_history(s.history())
         s.stop()
         self.assert_each_list_as_its_plan_says(s)
 
@@ -218,6 +223,14 @@ class RolloutStory(Case):
         s.send_until("its route has ended again", lambda: not s.planned(), faulty=False)
         s.send_until("it is routed once more", lambda: CELL in s.planned(), faulty=True)
 
+    def pinned(self, s):
+        s.reload("enforce", "pins: [{feature: price, segment: {arm: B}, action: none, reason: let me look}]")
+        self.assertEqual(s.planned()[CELL]["by"], "rules")
+        s.send(150, faulty=True)
+        s.reload("enforce")
+        self.assertEqual(s.planned()[CELL]["by"], "finding")
+        s.send(150, faulty=True)
+
     def accepted(self, s):
         s.tell("accept", "price", "--segment", "arm=B", "--reason", "cents from now on")
         self.assertEqual((s.planned(), s.found()), ({}, []))
@@ -227,6 +240,32 @@ class RolloutStory(Case):
     def reverted(self, s):
         s.tell("revert", "1", "--reason", "it was none")
         s.send_until("it is routed as before", lambda: CELL in s.planned(), faulty=True)
+
+    OVER = "nothing asks for it any more$|^its fault is gone, and its hold is over$"
+
+    def assert_history(self, history):
+        history = [d for d in history if d["what"] != "reload"]
+        print()
+        for d in history:
+            print("   ", d["number"], d["what"], *cell_of(d) if "feature" in d else "", d["who"], d["plan"], d["why"])
+        steps = [("step", "evenkeel", f"from {a}% to {b}% of the queries: ") for a, b in zip(STEPS, STEPS[1:])]
+        wanted = [("route", "evenkeel", "a finding asks for route: it is in shadow"),
+                  ("route", "evenkeel", "by the rules it is now in a canary of 5% of the queries"), *steps,
+                  ("step", "evenkeel", "by the rules it is now enforced"), ("end", "evenkeel", self.OVER),
+                  ("relapse", "evenkeel", "the fault has come back 1 time: route is enforced, and holds 4 min"),
+                  ("end", "evenkeel", self.OVER),
+                  ("relapse", "evenkeel", "the fault has come back 2 times: route is enforced, and holds 6 min"),
+                  ("end", "evenkeel", "a pin goes before it"),
+                  ("route", "evenkeel", "a finding asks for route: it is enforced"),
+                  ("end", "evenkeel", self.OVER), ("accept", "ana", "cents from now on"),
+                  ("revert", "ana", "it was none"), ("relapse", "evenkeel", "the fault has come back 3 times")]
+        for d, (what, who, why) in zip(history, wanted):
+            self.assertEqual((d["what"], d["who"]), (what, who), d)
+            self.assertRegex(str(d["why"]), "^" + str(why), d)
+        self.assertEqual(len(history), len(wanted))
+        times = [d["time_ms"] for d in history]
+        back = next(i for i, d in enumerate(history) if d["what"] == "relapse")
+        self.assertGreaterEqual(times[back + 1] - times[back], 2 * HOLD_MS)
 
 
 def stranger():
@@ -265,5 +304,10 @@ class Withdrawn(Case):
         kept, = [r["withdrawn"] for r in s.daemon.json("/api/v1/ranks")["routes"] if cell_of(r) == CELL]
         self.assertEqual(kept["rail"], self.RAIL)
         self.assertGreaterEqual(kept["figure"], kept["limit"])
+        last = s.history()[-1]
+        self.assertEqual((last["what"], last["who"], last["rail"], cell_of(last)),
+                         ("withdraw", "evenkeel", self.RAIL, CELL))
+        self.assertEqual(s.daemon.metric(f'evenkeel_routes_withdrawn_total{{reason="{self.RAIL}"}}'), 1)
+        self.assertIn(self.RAIL, s.daemon.log())
         s.stop()
         self.assert_each_list_as_its_plan_says(s)
