@@ -98,19 +98,11 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struc
     return pause_or_resume(api, true, w, out);
 }
 
-static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+static unsigned status_of(const struct ek_error *e)
 {
-    return pause_or_resume(api, false, w, out);
-}
-
-/* The body was right, so what the guard takes for a wrong call is a name that it does not have. */
-static unsigned status_of(int rc)
-{
-    switch (rc) {
-    case EK_OK:
-        return OK;
+    switch (e->code) {
     case EK_EUSAGE:
-        return NOT_FOUND;
+        return e->flags & EK_ERR_NAME ? NOT_FOUND : BAD_REQUEST;
     case EK_ESTATE:
     case EK_ELIMIT:
         return CONFLICT;
@@ -127,7 +119,7 @@ static unsigned decide(const struct ek_api *api, const char *what,
     struct ek_error e = {0};
     int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, work, w, out, &e);
     if (rc)
-        return refuse(out, status_of(rc), "%s", e.message);
+        return refuse(out, status_of(&e), "%s", e.message);
     return ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
@@ -171,6 +163,45 @@ static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
     return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
+static int pin_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_pin(*guard, w->feature, w->dimension, w->value, w->action, w->until_ms,
+                        w->author, w->reason, e);
+}
+
+static unsigned on_pin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(api, "pin", pin_it, w, out);
+}
+
+static int unpin_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_unpin(*guard, w->feature, w->dimension, w->value, w->author, w->reason, e);
+}
+
+static unsigned on_unpin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(api, "unpin", unpin_it, w, out);
+}
+
+static int resume_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_resume_route(*guard, w->feature, w->dimension, w->value, w->author, w->reason,
+                                 e);
+}
+
+/* All, or one route that was taken back. */
+static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    if (w->feature)
+        return decide(api, "resume", resume_it, w, out);
+    return w->dimension ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
+                        : pause_or_resume(api, false, w, out);
+}
+
 enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
 
 static const struct call {
@@ -180,9 +211,12 @@ static const struct call {
     unsigned (*tell)(const struct ek_api *api,
                      struct ek_buf *out); /* what came of it; NULL: at once */
 } CALLS[] = {{"pause", WHO, 0, on_pause, NULL},
-             {"resume", WHO, 0, on_resume, NULL},
+             {"resume", WHO | PLACE, 0, on_resume, NULL},
              {"accept", WHO | PLACE, EK_API_FEATURE, on_accept, NULL},
              {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert, NULL},
+             {"pin", WHO | PLACE | EK_API_ACTION | EK_API_UNTIL, EK_API_FEATURE | EK_API_ACTION,
+              on_pin, NULL},
+             {"unpin", WHO | PLACE, EK_API_FEATURE, on_unpin, NULL},
              {"reload", EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 

@@ -1,7 +1,9 @@
 #include "daemon/api_words.h"
 
+#include "base/date.h"
 #include "base/parse.h"
 #include "data/rules.h" /* limits of what people say */
+#include "data/words.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -63,12 +65,39 @@ static int read_begin_anew(struct ek_api_words *w, json_t *value, struct ek_erro
                                   : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
 }
 
+static int read_action(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    const char *names[EK_ACTION_COUNT];
+    int rc = read_text(value, "action", NAME_BYTES, &w->action, e);
+    if (rc || ek_action_parse(w->action) >= 0)
+        return rc;
+    for (int i = 0; i < EK_ACTION_COUNT; i++)
+        names[i] = ek_action_name((enum ek_action)i);
+    const char *near = ek_nearest_word(w->action, names, EK_ACTION_COUNT);
+    return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", w->action,
+                          near)
+                : ek_fail(e, EK_EUSAGE, "unknown action '%.60s', there are %s, %s, %s and others",
+                          w->action, names[0], names[1], names[2]);
+}
+
+static int read_until(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    const char *text = NULL;
+    int rc = read_text(value, "until", NAME_BYTES, &text, e);
+    if (!rc && ek_parse_until_ms(text, &w->until_ms))
+        rc = ek_fail(e, EK_EUSAGE,
+                     "'until' must be a date like 2027-01-31 or 2027-01-31T12:00:00Z, not '%.60s'",
+                     text);
+    return rc;
+}
+
 /* Key k is bit k of enum ek_api_key. */
 static const struct {
     const char *name;
     int (*read)(struct ek_api_words *w, json_t *value, struct ek_error *e);
-} KEYS[] = {{"author", read_author},   {"reason", read_reason},   {"feature", read_feature},
-            {"segment", read_segment}, {"version", read_version}, {"begin_anew", read_begin_anew}};
+} KEYS[] = {{"author", read_author},   {"reason", read_reason},        {"feature", read_feature},
+            {"segment", read_segment}, {"version", read_version},      {"action", read_action},
+            {"until", read_until},     {"begin_anew", read_begin_anew}};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
 static int unknown(const char *key, unsigned knows, struct ek_error *e)

@@ -18,7 +18,9 @@ enum ek_api_key {
     EK_API_FEATURE = 1 << 2,
     EK_API_SEGMENT = 1 << 3,
     EK_API_VERSION = 1 << 4,
-    EK_API_BEGIN_ANEW = 1 << 5
+    EK_API_ACTION = 1 << 5,
+    EK_API_UNTIL = 1 << 6,
+    EK_API_BEGIN_ANEW = 1 << 7
 };
 
 struct ek_api_words {
@@ -26,7 +28,9 @@ struct ek_api_words {
     const char *dimension, *value;         /* of the segment; both NULL: all traffic */
     uint64_t version;
     bool begin_anew;
-    void *body; /* what the texts live in */
+    const char *action; /* one that there is */
+    int64_t until_ms;   /* 0: for good */
+    void *body;         /* what the texts live in */
 };
 
 /* knows, needs: of enum ek_api_key. An empty body says nothing. EK_EUSAGE: what is wrong with it,

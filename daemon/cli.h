@@ -75,5 +75,7 @@ int ek_cmd_pause(int argc, char **argv);
 int ek_cmd_resume(int argc, char **argv);
 int ek_cmd_accept(int argc, char **argv);
 int ek_cmd_revert(int argc, char **argv);
+int ek_cmd_pin(int argc, char **argv);
+int ek_cmd_unpin(int argc, char **argv);
 
 #endif

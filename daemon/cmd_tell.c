@@ -1,5 +1,5 @@
-/* evenkeel status, ranks, history, pause, resume, accept, revert: what is asked of a running
- * instance, or told to it. */
+/* evenkeel status, ranks, history, pause, resume, accept, revert, pin, unpin: what is asked of a
+ * running instance, or told to it. */
 #include "daemon/api_client.h"
 #include "daemon/cli.h"
 #include "daemon/config.h"
@@ -25,6 +25,8 @@ enum {
     KEY_SEGMENT,
     KEY_FEATURE,
     KEY_BEGIN_ANEW,
+    KEY_ACTION,
+    KEY_UNTIL,
     OK = 200,
     BEGUN = 202,
     URL_BYTES = 320
@@ -35,10 +37,10 @@ enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
 struct tell {
     enum argument takes;
-    const char *config, *token_file, *reason, *author, *feature, *segment, *count;
+    const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
     uint64_t version;
     char url[URL_BYTES];
-    bool json, begin_anew;
+    bool json, begin_anew, needs_action;
     struct ek_tokens *tokens; /* NULL: none is needed */
     struct ek_buf answer;
     unsigned status;
@@ -56,10 +58,14 @@ static void take_argument(struct tell *t, const char *arg, struct argp_state *st
 
 static void check_all(const struct tell *t, struct argp_state *state)
 {
+    if (t->segment && !t->feature && t->takes == NO_ARGUMENT)
+        argp_error(state, "--segment is of a --feature");
     if (!t->config == !*t->url)
         argp_error(state, "one of --config and --url is needed");
     if (t->takes == A_FEATURE && !t->feature)
         argp_error(state, "the name of a feature is needed");
+    if (t->needs_action && !t->action)
+        argp_error(state, "--action is needed");
     if (t->takes == A_VERSION && !t->version)
         argp_error(state, "the version of an accept is needed");
 }
@@ -92,6 +98,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_FEATURE:
         t->feature = arg;
+        return 0;
+    case KEY_ACTION:
+        t->action = arg;
+        return 0;
+    case KEY_UNTIL:
+        t->until = arg;
         return 0;
     case 'n':
         t->count = arg;
@@ -142,11 +154,28 @@ static const struct argp_option RELOAD_OPTIONS[] = {
     {"author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
     {0}};
 static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
-static const struct argp_option PLACE_OPTIONS[] = {
+#define PLACE                                                                                      \
+    {                                                                                              \
+        "segment", KEY_SEGMENT, "NAME=VALUE", 0,                                                   \
+            "In lists with this value of a field of 'segments'; else in all", 0                    \
+    }
+static const struct argp_option PLACE_OPTIONS[] = {COMMON, TELLS, PLACE, {0}};
+static const struct argp_option RESUME_OPTIONS[] = {
     COMMON,
     TELLS,
-    {"segment", KEY_SEGMENT, "NAME=VALUE", 0,
-     "In lists with this value of a field of 'segments'; else in all", 0},
+    {"feature", KEY_FEATURE, "NAME", 0,
+     "Not the pause: the route of this feature that was withdrawn begins anew", 0},
+    PLACE,
+    {0}};
+static const struct argp_option PIN_OPTIONS[] = {
+    COMMON,
+    TELLS,
+    PLACE,
+    {"action", KEY_ACTION, "ACTION", 0, "route, route_spread, silence, ...; none: never act", 0},
+    {"until", KEY_UNTIL, "DATE", 0,
+     "Until the end of that day (2027-01-31) of the stream, or until 2027-01-31T12:00:00Z; else "
+     "for good",
+     0},
     {0}};
 
 /* An instance that listens on all addresses is asked on this machine. */
@@ -370,6 +399,10 @@ static int write_body(const struct tell *t, struct ek_buf *body)
     if (!rc && t->begin_anew)
         rc = ek_buf_text(body, "true");
     if (!rc)
+        rc = write_text(body, "action", t->action);
+    if (!rc)
+        rc = write_text(body, "until", t->until);
+    if (!rc)
         rc = write_text(body, "reason", t->reason);
     if (!rc)
         rc = write_text(body, "author", t->author);
@@ -464,8 +497,15 @@ int ek_cmd_pause(int argc, char **argv)
 
 int ek_cmd_resume(int argc, char **argv)
 {
-    static const struct argp argp = {TELL_OPTIONS, parse, "", "Ends a pause.", NULL, NULL, NULL};
-    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/resume", ek_tell_paused);
+    static const struct argp argp = {
+        RESUME_OPTIONS,
+        parse,
+        "",
+        "Ends a pause; or, with --feature, lets a route begin anew that a guardrail has withdrawn.",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/resume", ek_tell_resumed);
 }
 
 int ek_cmd_accept(int argc, char **argv)
@@ -494,5 +534,30 @@ int ek_cmd_revert(int argc, char **argv)
                                      NULL,
                                      NULL};
     return tell((struct tell){.takes = A_VERSION}, argc, argv, &argp, "/api/v1/revert",
+                ek_tell_decision);
+}
+
+int ek_cmd_pin(int argc, char **argv)
+{
+    static const struct argp argp = {
+        PIN_OPTIONS,
+        parse,
+        "FEATURE",
+        "Settles what a running instance does about a feature, whatever it finds and whatever its "
+        "mode, until 'evenkeel unpin', or until a date. On all traffic it holds in every segment "
+        "without a pin of its own.",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){.takes = A_FEATURE, .needs_action = true}, argc, argv, &argp,
+                "/api/v1/pin", ek_tell_decision);
+}
+
+int ek_cmd_unpin(int argc, char **argv)
+{
+    static const struct argp argp = {
+        PLACE_OPTIONS, parse, "FEATURE", "Takes a pin away: findings decide again.",
+        NULL,          NULL,  NULL};
+    return tell((struct tell){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/unpin",
                 ek_tell_decision);
 }

@@ -27,6 +27,8 @@ static const struct ek_command COMMANDS[] = {
     {"resume", "end a pause", ek_cmd_resume},
     {"accept", "say that what a feature is like now is normal", ek_cmd_accept},
     {"revert", "take an accept back", ek_cmd_revert},
+    {"pin", "settle what is done about a feature", ek_cmd_pin},
+    {"unpin", "let findings decide again", ek_cmd_unpin},
     {"check", "is this manifest, rules, profile, model or configuration valid", ek_cmd_check},
     {"gen", "synthetic traffic, with faults if wanted", ek_cmd_gen},
     {"convert", "LETOR lists to messages", ek_cmd_convert},
@@ -46,7 +48,7 @@ static int help(FILE *to)
 }
 
 /* Known by their design, so nobody is sent to another command that is spelt alike. */
-static const char *const LATER[] = {"pin", "unpin", "normalize", "select", "extract"};
+static const char *const LATER[] = {"normalize", "select", "extract"};
 enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
 
 static int unknown(const char *word)

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "daemon/columns.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -206,32 +205,6 @@ int ek_tell_paused(const struct ek_buf *answer, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
-static void print_accept(const json_t *o, const char *segment, FILE *to)
-{
-    int64_t version = json_integer_value(json_object_get(o, "accept"));
-    bool reverted = !strcmp(text_or(o, "what", ""), "revert");
-    ek_print_safe(text_or(o, "feature", "?"), to);
-    fputs(strcmp(segment, "all") != 0 ? ", " : "", to);
-    ek_print_safe(strcmp(segment, "all") != 0 ? segment : "", to);
-    fprintf(to, ": x%.4g is %s", json_number_value(json_object_get(o, "factor")),
-            reverted ? "no longer normal" : "normal from now on");
-    if (!reverted)
-        fprintf(to, "; 'evenkeel revert %" PRId64 "' takes that back", version);
-    fputc('\n', to);
-}
-
-int ek_tell_decision(const struct ek_buf *answer, FILE *to)
-{
-    char segment[WORDS_BYTES];
-    json_t *o = parsed(answer);
-    bool good = json_is_object(o);
-    segment_text(o, segment, sizeof segment);
-    if (good)
-        print_accept(o, segment, to);
-    json_decref(o);
-    return good ? EK_OK : EK_EFORMAT;
-}
-
 /* Puts words behind others. */
 static void __attribute__((format(printf, 3, 4)))
 put(char *text, size_t size, const char *format, ...)
@@ -254,13 +227,66 @@ static void place_text(const json_t *decision, char *text, size_t size)
         put(text, size, ", %s", segment);
 }
 
+static void print_accept(const json_t *o, FILE *to)
+{
+    bool reverted = !strcmp(text_or(o, "what", ""), "revert");
+    fprintf(to, ": x%.4g is %s", json_number_value(json_object_get(o, "factor")),
+            reverted ? "no longer normal" : "normal from now on");
+    if (!reverted)
+        fprintf(to, "; 'evenkeel revert %" JSON_INTEGER_FORMAT "' takes that back",
+                json_integer_value(json_object_get(o, "accept")));
+}
+
+/* What holds now. */
+static void print_other(const json_t *o, FILE *to)
+{
+    const char *what = text_or(o, "what", "?");
+    bool pinned = !strcmp(what, "pin");
+    fputs(pinned ? ": pinned to " : ": ", to);
+    if (pinned)
+        ek_print_safe(text_or(o, "action", "none"), to);
+    else if (!strcmp(what, "unpin"))
+        fputs("no longer pinned", to);
+    else if (!strcmp(what, "resume"))
+        fputs("the route begins anew", to);
+    else
+        ek_print_safe(what, to);
+}
+
+int ek_tell_decision(const struct ek_buf *answer, FILE *to)
+{
+    char place[WORDS_BYTES];
+    json_t *o = parsed(answer);
+    bool good = json_is_object(o);
+    place_text(o, place, sizeof place);
+    if (good) {
+        ek_print_safe(place, to);
+        if (json_is_integer(json_object_get(o, "accept")))
+            print_accept(o, to);
+        else
+            print_other(o, to);
+        fputc('\n', to);
+    }
+    json_decref(o);
+    return good ? EK_OK : EK_EFORMAT;
+}
+
+int ek_tell_resumed(const struct ek_buf *answer, FILE *to)
+{
+    json_t *o = parsed(answer);
+    bool route = json_object_get(o, "feature");
+    json_decref(o);
+    return route ? ek_tell_decision(answer, to) : ek_tell_paused(answer, to);
+}
+
 /* What is known of it but who and where: "route, 25%; scale x100; plan 7; it looks odd". */
 static void details_text(const json_t *d, char *text, size_t size)
 {
     const json_t *percent = json_object_get(d, "percent"), *factor = json_object_get(d, "factor");
     const json_t *figure = json_object_get(d, "figure"), *limit = json_object_get(d, "limit");
     const json_t *after = json_object_get(json_object_get(d, "plan"), "after");
-    const char *action = text_or(d, "action", NULL), *class = text_or(d, "class", NULL);
+    const char *none = !strcmp(text_or(d, "what", ""), "pin") ? "none" : NULL;
+    const char *action = text_or(d, "action", none), *class = text_or(d, "class", NULL);
     const char *rail = text_or(d, "rail", NULL), *why = text_or(d, "why", NULL);
     *text = 0;
     if (action)

@@ -14,8 +14,9 @@ int ek_tell_status(const struct ek_buf *answer, FILE *to);
 /* What is open, and what is in force; each with a title, or a line that there is nothing. */
 int ek_tell_findings(const struct ek_buf *answer, FILE *to);
 int ek_tell_plan(const struct ek_buf *answer, FILE *to);
-/* Of pause and resume. */
+/* Of pause; of resume, which may be about one route. */
 int ek_tell_paused(const struct ek_buf *answer, FILE *to);
+int ek_tell_resumed(const struct ek_buf *answer, FILE *to);
 /* Of a reload that was done; of one that was refused every fault in a line, as `check` prints it.
  */
 int ek_tell_reload(const struct ek_buf *answer, FILE *to);

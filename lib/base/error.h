@@ -28,6 +28,7 @@ enum ek_code {
 enum ek_error_flag {
     EK_ERR_FATAL = 1, /* the process cannot go on */
     EK_ERR_PATH = 2,  /* the path is wrong: nothing there, no right, a folder */
+    EK_ERR_NAME = 4,  /* a name of the call is none */
 };
 
 struct ek_error {

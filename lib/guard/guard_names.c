@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+/* Tells a name that is none from other wrong calls. */
+static int mark(struct ek_error *e)
+{
+    if (e)
+        e->flags |= EK_ERR_NAME;
+    return EK_EUSAGE;
+}
+
 int ek_guard_find_feature(const struct ek_manifest *m, const char *name, int *feature,
                           struct ek_error *e)
 {
@@ -13,17 +21,22 @@ int ek_guard_find_feature(const struct ek_manifest *m, const char *name, int *fe
         if (!strcmp(m->item[*feature]->name, name))
             return EK_OK;
     const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
-    return near ? ek_fail(e, EK_EUSAGE, "no item feature '%s', did you mean '%s'?", name, near)
-                : ek_fail(e, EK_EUSAGE, "no item feature '%s' in the manifest", name);
+    if (near)
+        ek_fail(e, EK_EUSAGE, "no item feature '%s', did you mean '%s'?", name, near);
+    else
+        ek_fail(e, EK_EUSAGE, "no item feature '%s' in the manifest", name);
+    return mark(e);
 }
 
 static int no_segment(const struct ek_rules *rules, const char *segment, struct ek_error *e)
 {
     const char *near =
         ek_nearest_word(segment, (const char *const *)rules->segment, (size_t)rules->segment_count);
-    return near ? ek_fail(e, EK_EUSAGE, "no segment '%s', did you mean '%s'?", segment, near)
-                : ek_fail(e, EK_EUSAGE, "no segment '%s': 'segments' of the rules must name it",
-                          segment);
+    if (near)
+        ek_fail(e, EK_EUSAGE, "no segment '%s', did you mean '%s'?", segment, near);
+    else
+        ek_fail(e, EK_EUSAGE, "no segment '%s': 'segments' of the rules must name it", segment);
+    return mark(e);
 }
 
 int ek_guard_check_segment(const struct ek_guard *g, const char *segment, const char *value,

@@ -1,5 +1,5 @@
 /* Names that people give to a guard: features, segments, and their own. What is none is refused
- * (EK_EUSAGE) with the nearest that is one. */
+ * (EK_EUSAGE, for a feature and a segment with EK_ERR_NAME) with the nearest that is one. */
 #ifndef EK_GUARD_GUARD_NAMES_H
 #define EK_GUARD_GUARD_NAMES_H
 

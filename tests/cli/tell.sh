@@ -42,9 +42,21 @@ refused 2 "the version of an accept is needed" revert -c run.yaml
 refused 2 "one of --config and --url is needed" revert 1
 quiet "$EK" pause -c run.yaml --reason "looks odd"
 "$EK" status -c run.yaml | grep -qx 'paused             yes, by ana: looks odd' || fail "not paused"
+refused 2 "--action is needed" pin price -c run.yaml
+refused 2 "--segment is of a --feature" resume --segment arm=B -c run.yaml
+refused 1 "unknown action 'rout', did you mean 'route'?" pin price --action rout -c run.yaml
+refused 1 "'until' must be a date like 2027-01-31" pin price --action none --until soon -c run.yaml
+refused 1 "did you mean 'price'?" resume --feature prise -c run.yaml
+refused 1 "there is no model for action 'route'" pin price --action route -c run.yaml
+[ "$("$EK" pin price --segment arm=B --action none --until 2999-01-31 --reason "miles in B" -c run.yaml)" = \
+	"price, arm=B: pinned to none" ] || fail "not pinned"
+[ "$("$EK" unpin price --segment arm=B -c run.yaml)" = "price, arm=B: no longer pinned" ] || fail "not unpinned"
+refused 1 "price" unpin price --segment arm=B -c run.yaml
+
 "$EK" history -c run.yaml >said
-grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +looks odd$' said || fail "$(cat said)"
-[ "$("$EK" history -c run.yaml -n 5 --feature price)" = "nothing was decided" ] || fail "of a feature"
+grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +plan 1; looks odd$' said || fail "$(cat said)"
+grep -qE '^2 +[0-9-]+ [0-9:]+ +pin +price, arm=B +ana +none; miles in B$' said || fail "$(cat said)"
+[ "$("$EK" history -c run.yaml -n 5 --feature taxes)" = "nothing was decided" ] || fail "of a feature"
 refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
 refused 1 "'n' must be a positive number" history -c run.yaml --n x
 # Files are read again, or refused as a whole with every fault at its place.

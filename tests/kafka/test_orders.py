@@ -61,3 +61,43 @@ class Accepted(unittest.TestCase):
         self.assertEqual([(t["what"], t["who"], t["why"]) for t in told
                           if t["event"] == "decision" and t["who"] == "ana"],
                          [("accept", "ana", "a new tariff"), ("revert", "ana", "it was none")])
+
+
+class Pinned(unittest.TestCase):
+    """What is done is settled by people: routed where nothing is wrong, and left alone where something is."""
+    COUNT, FAULTY, PINNED, LEFT, FREE = 2000, 800, 200, 500, 1600
+    PLACE = ("price", "--segment", "arm=B")
+
+    def send(self, first, last):
+        WORLD.send(self.source, self.frames[first:last])
+        self.d.wait_handled(last)
+
+    def told(self, *words):
+        code, said, error = tell(*words, "-c", self.d.config)
+        self.assertEqual((code, error), (0, ""))
+        return said
+
+    def test_a_pin_acts_whatever_is_found_until_it_is_taken_away(self):
+        self.source, target = WORLD.topics(1)
+        self.frames = numbered(test_fleet.lists(self.COUNT, self.FAULTY), 1)
+        with Daemon(WORLD.folder, WORLD.broker, self.source, target, WORLD.folder, rules=test_fleet.rules(),
+                    model=test_fleet.model(), http=f"token_file: {tokens()}") as self.d:
+            self.d.wait_ready()
+            self.send(0, self.PINNED)
+            self.assertEqual(self.told("pin", *self.PLACE, "--action", "route"), "price, arm=B: pinned to route\n")
+            self.send(self.PINNED, self.LEFT)
+            self.assertEqual(self.told("pin", *self.PLACE, "--action", "none", "--until", "2999-01-31", "--reason", "wait"),
+                             "price, arm=B: pinned to none\n")
+            self.send(self.LEFT, self.FREE)
+            found, = [f for f in self.d.json("/api/v1/findings") if f["state"] != "suspected"]
+            self.assertEqual((found["feature"], found["segment"]), ("price", {"arm": "B"}))
+            self.assertEqual(self.told("unpin", *self.PLACE), "price, arm=B: no longer pinned\n")
+            self.send(self.FREE, self.COUNT)
+            history = [(d["what"], d["who"]) for d in self.d.json("/api/v1/history")]
+            self.assertEqual([h for h in history if h[1] == "ana"], [("pin", "ana"), ("pin", "ana"), ("unpin", "ana")])
+            self.d.wait_drained()
+            self.assertEqual(self.d.stop(), 0, self.d.log())
+        routed = [f.header("ek-action") == "routed" for f in WORLD.read(target)]
+        in_b = [b"\xa3arm\xa1B" in f.value for f in self.frames]
+        self.assertEqual(routed[:self.FREE], [b and self.PINNED <= i < self.LEFT for i, b in enumerate(in_b)][:self.FREE])
+        self.assertEqual(routed[self.FREE:], in_b[self.FREE:])

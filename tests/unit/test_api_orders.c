@@ -138,6 +138,23 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
         {"/api/v1/reload", "{\"begin_anew\":1}", 400, "'begin_anew' must be true or false"},
         {"/api/v1/reload", "{\"reason\":\"x\"}", 400, "unknown key 'reason'"},
         {"/api/v1/reload", "", 409, "nothing is reloaded here"},
+        {"/api/v1/pin", "{\"feature\":\"price\"}", 400, "'action' is needed"},
+        {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"rout\"}", 400,
+         "unknown action 'rout', did you mean 'route'?"},
+        {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"none\",\"until\":\"tomorrow\"}", 400,
+         "'until' must be a date like 2027-01-31"},
+        {"/api/v1/pin", "{\"feature\":\"prise\",\"action\":\"none\"}", 404,
+         "did you mean 'price'?"},
+        {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"none\",\"segment\":{\"arn\":\"B\"}}",
+         404, "did you mean 'arm'?"},
+        {"/api/v1/unpin", "{\"feature\":\"price\",\"until\":\"none\"}", 400,
+         "unknown key 'until', there are author, reason, feature, segment"},
+        {"/api/v1/pin", "{\"feature\":\"chain\",\"action\":\"route\"}", 400, "chain"},
+        {"/api/v1/unpin", "{\"feature\":\"price\"}", 409, "price"},
+        {"/api/v1/resume", "{\"segment\":{\"arm\":\"B\"}}", 400,
+         "'segment' is of a 'feature': say which"},
+        {"/api/v1/resume", "{\"feature\":\"prise\"}", 404, "did you mean 'price'?"},
+        {"/api/v1/resume", "{\"feature\":\"price\"}", 409, "price"},
     };
     struct told t;
     prepare(&t);
@@ -162,10 +179,29 @@ START_TEST(an_instance_of_a_fleet_refuses_an_accept_in_the_words_of_the_guard)
 }
 END_TEST
 
+START_TEST(a_pin_is_in_the_plan_until_it_is_taken_away)
+{
+    static const char place[] = "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"}}";
+    struct told t;
+    prepare(&t);
+    make_stage(&t);
+    assert_answer(&t, "/api/v1/pin", ANA,
+                  "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"alert\","
+                  "\"until\":\"2999-01-31\",\"reason\":\"miles in B\"}",
+                  200, "\"what\":\"pin\"");
+    ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ana\""));
+    assert_answer(&t, "/api/v1/unpin", BEN, place, 200, "\"what\":\"unpin\"");
+    ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ben\""));
+    assert_answer(&t, "/api/v1/unpin", BEN, place, 409, "price");
+    close_told(&t);
+}
+END_TEST
+
 Suite *suite_api_orders(void)
 {
     return ek_suite("api_orders",
                     an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back,
                     what_is_not_there_and_what_cannot_be_done_now_are_told_apart,
+                    a_pin_is_in_the_plan_until_it_is_taken_away,
                     an_instance_of_a_fleet_refuses_an_accept_in_the_words_of_the_guard);
 }

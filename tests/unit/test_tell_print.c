@@ -102,6 +102,16 @@ START_TEST(a_decision_is_a_sentence)
                    "{\"event\":\"decision\",\"what\":\"revert\",\"accept\":3,\"version\":4,"
                    "\"feature\":\"price\",\"segment\":null,\"factor\":99.48}",
                    "price: x99.48 is no longer normal\n");
+    assert_printed(ek_tell_decision,
+                   "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}",
+                   "price: pinned to route\n");
+    assert_printed(ek_tell_decision, "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null}",
+                   "price: pinned to none\n");
+    assert_printed(ek_tell_decision, "{\"what\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
+                   "price: no longer pinned\n");
+    assert_printed(ek_tell_resumed, "{\"what\":\"resume\",\"feature\":\"price\",\"segment\":null}",
+                   "price: the route begins anew\n");
+    assert_printed(ek_tell_resumed, "{\"changed\":true,\"paused\":null}", "not paused\n");
 }
 END_TEST
 
