@@ -133,7 +133,7 @@ int ek_demo_story_event(struct ek_demo_story *s, const char *json, size_t length
         take_finding(s, y, root);
     else if (!strcmp(kind, "plan"))
         take_plan(s, y, root);
-    else
+    else if (strcmp(kind, "decision") != 0) /* what it did to the plan, the plan says */
         rc = ek_fail(e, EK_EFORMAT, "'%.*s' is no event of the guard",
                      (int)(length < 80 ? length : 80), json);
     ek_yaml_free(y);

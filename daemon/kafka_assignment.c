@@ -139,7 +139,7 @@ static void apply_assignment(struct ek_input *in, bool assign,
 {
     rd_kafka_error_t *problem = NULL;
     rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (!strcmp(rd_kafka_rebalance_protocol(in->client), "COOPERATIVE"))
+    if (in->cooperative)
         problem = assign ? rd_kafka_incremental_assign(in->client, parts)
                          : rd_kafka_incremental_unassign(in->client, parts);
     else
@@ -150,6 +150,14 @@ static void apply_assignment(struct ek_input *in, bool assign,
         ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME,
                         problem ? rd_kafka_error_string(problem) : NULL);
     rd_kafka_error_destroy(problem);
+}
+
+/* Asked while the group gives something: one that is gone, as when it forgot a member that closes,
+ * knows no protocol. */
+static void note_protocol(struct ek_input *in)
+{
+    const char *protocol = rd_kafka_rebalance_protocol(in->client);
+    in->cooperative = protocol && !strcmp(protocol, "COOPERATIVE");
 }
 
 static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
@@ -188,6 +196,7 @@ void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     (void)rk;
     ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
     if (assign) {
+        note_protocol(in);
         open_lanes(in, parts);
     } else {
         if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)

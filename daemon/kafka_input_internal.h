@@ -22,6 +22,7 @@ struct ek_input {
     int64_t drain_ms, commit_ms; /* how long a partition that leaves may keep us */
     int64_t nudge_due_ms;
     bool closed;
+    bool cooperative; /* partitions come and go one by one, not all together */
 };
 
 /* Callbacks of the client; their opaque is its watch. */

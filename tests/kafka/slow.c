@@ -1,5 +1,6 @@
 /* Loaded before librdkafka (LD_PRELOAD), makes every message cost a worker SLOW_MS milliseconds: it
- * asks each that it sends on for its headers, once. */
+ * asks each that it sends on for its headers, once. And with NO_PROTOCOL it is as with a group that
+ * is gone before its member has closed: nobody hears by which protocol it rebalances. */
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
@@ -18,4 +19,14 @@ rd_kafka_resp_err_t rd_kafka_message_headers(const rd_kafka_message_t *message,
     } real = {dlsym(RTLD_NEXT, "rd_kafka_message_headers")};
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
     return real.call(message, headers);
+}
+
+const char *rd_kafka_rebalance_protocol(rd_kafka_t *client)
+{
+    typedef const char *protocol_of(rd_kafka_t *);
+    union {
+        void *symbol;
+        protocol_of *call;
+    } real = {dlsym(RTLD_NEXT, "rd_kafka_rebalance_protocol")};
+    return getenv("NO_PROTOCOL") ? NULL : real.call(client);
 }

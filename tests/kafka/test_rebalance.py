@@ -259,3 +259,17 @@ class SlowWorkers(Hands):
                         fast.wait_drained()
                         self.end(fast)
                 self.assert_all(group, twice=4)
+
+
+class GroupIsGone(Hands):
+    COUNT = 60
+
+    def test_a_member_whose_group_knows_no_protocol_any_more_ends_in_order(self):
+        group = Group("at_least_once", 1)
+        group.send(self.COUNT)
+        d = group.instance("late", slow_ms=1)
+        d.environment["NO_PROTOCOL"] = "1"
+        with d:
+            d.wait_ready().wait_handled(self.COUNT)
+            self.end(d)
+        self.assert_all(group)

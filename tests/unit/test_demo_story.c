@@ -19,6 +19,9 @@ static const char ON_ARM[] =
 static const char ROUTE[] =
     "{\"event\":\"plan\",\"version\":1,\"query\":1901,\"cells\":[{\"feature\":\"price\","
     "\"segment\":{\"arm\":\"B\"},\"action\":\"route\"}]}";
+static const char DECISION[] =
+    "{\"event\":\"decision\",\"number\":1,\"query\":1901,\"what\":\"route\","
+    "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"}}";
 static const char NO_ROUTE[] = "{\"event\":\"plan\",\"version\":2,\"query\":5030,\"cells\":[]}";
 
 static void event(struct ek_demo_story *s, const char *json)
@@ -71,6 +74,7 @@ static void tell(struct ek_demo_story *s, int chapters, double guarded)
         all_event(s, "suspected");
         all_event(s, "dismissed");
         arm_event(s, "confirmed", 1901);
+        event(s, DECISION);
     }
     if (chapters > 1)
         event(s, ROUTE);
