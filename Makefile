@@ -148,6 +148,7 @@ $(B)/tests/prop-tests: $(PROP_OBJ) $(B)/tests/prop-runner.o $(B)/libevenkeel.a
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
 check-unit: $(B)/tests/unit-tests ## unit tests
+	@! said=$$(CK_RUN_SUITE=stagefleet $< 2>&1) && echo "$$said" | grep -q 'near: stage_fleet'
 	$<
 check-prop: $(B)/tests/prop-tests ## property tests
 	$<

@@ -1,17 +1,36 @@
-/* Runs every suite of a folder; the list comes from the file names at build time. */
+/* Runs every suite of a folder; the list comes from the file names at build time. CK_RUN_SUITE
+ * names one, by its file (stage_fleet of test_stage_fleet.c) or by its own name; a name that there
+ * is not fails, and so does a run without a test. */
+#include "base/parse.h"
 #include "tests/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SUITE_SECONDS = 300 };
+enum { SUITE_SECONDS = 300, NEAR_NAMES = 8, NAME_BYTES = 80 };
 
 #define SUITE(name) Suite *suite_##name(void);
 #include EK_SUITES
 #undef SUITE
 
+static const struct {
+    const char *file;
+    Suite *(*make)(void);
+} SUITES[] = {
+#define SUITE(name) {#name, suite_##name},
+#include EK_SUITES
+#undef SUITE
+};
+
+enum { COUNT = sizeof SUITES / sizeof *SUITES };
+
+static char last_name[NAME_BYTES]; /* of the suite made last: Check does not tell it */
+
 Suite *ek_suite_of(const char *name, const TTest *const *tests, int count)
 {
     Suite *suite = suite_create(name);
+    snprintf(last_name, sizeof last_name, "%s", name);
     for (int i = 0; i < count; i++) {
         TCase *test = tcase_create(tests[i]->name);
         tcase_set_timeout(test, SUITE_SECONDS);
@@ -21,14 +40,58 @@ Suite *ek_suite_of(const char *name, const TTest *const *tests, int count)
     return suite;
 }
 
+/* Typing errors first, then names that it is a part of, or that are a part of it. */
+static void print_near(const char *wanted)
+{
+    const char *left[COUNT], *near;
+    int count = COUNT, shown = 0;
+    for (int i = 0; i < COUNT; i++)
+        left[i] = SUITES[i].file;
+    fprintf(stderr, "no suite '%s'; near:", wanted);
+    while (shown < NEAR_NAMES && (near = ek_nearest_word(wanted, left, (size_t)count))) {
+        shown += fprintf(stderr, " %s", near) > 0;
+        for (int i = 0; i < count; i++)
+            if (left[i] == near)
+                left[i] = left[--count];
+    }
+    for (int i = 0; i < count && shown < NEAR_NAMES; i++)
+        if (strstr(left[i], wanted) || strstr(wanted, left[i]))
+            shown += fprintf(stderr, " %s", left[i]) > 0;
+    fputs(shown ? "\n" : " none; they are named like the files, test_NAME.c\n", stderr);
+}
+
+/* Adds all suites. Whether there is one that is wanted; Check knows it by its own name. */
+static int add_suites(SRunner *runner, const char *wanted)
+{
+    int found = !wanted || !*wanted;
+    for (int i = 0; i < COUNT; i++) {
+        srunner_add_suite(runner, SUITES[i].make());
+        if (!found && (!strcmp(wanted, SUITES[i].file) || !strcmp(wanted, last_name)))
+            found = !setenv("CK_RUN_SUITE", last_name, 1);
+    }
+    return found;
+}
+
+static int run(SRunner *runner)
+{
+    srunner_run_all(runner, CK_NORMAL);
+    if (srunner_ntests_run(runner))
+        return srunner_ntests_failed(runner) ? EXIT_FAILURE : EXIT_SUCCESS;
+    fputs("not one test was run\n", stderr);
+    return EXIT_FAILURE;
+}
+
 int main(void)
 {
+    char wanted[NAME_BYTES] = "";
+    const char *named = getenv("CK_RUN_SUITE");
+    snprintf(wanted, sizeof wanted, "%s", named ? named : "");
     SRunner *runner = srunner_create(NULL);
-#define SUITE(name) srunner_add_suite(runner, suite_##name());
-#include EK_SUITES
-#undef SUITE
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
+    int there = add_suites(runner, wanted), status = EXIT_FAILURE;
+    if (there)
+        status = run(runner);
+    else
+        print_near(wanted);
     srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return status;
 }

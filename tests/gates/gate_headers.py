@@ -1,5 +1,6 @@
 """Every header compiles alone; the public one as C++ too. NAME_body.h is a template: it needs macros."""
 import os
+import shlex
 import subprocess
 import tempfile
 
@@ -19,7 +20,7 @@ def compiles(tree, command, name):
 
 
 def faults(tree):
-    c = [tree.cc, *tree.cflags, "-Wno-unused-function", "-Wno-unused-const-variable", "-x", "c"]
+    c = [*shlex.split(tree.cc), *tree.cflags, "-Wno-unused-function", "-Wno-unused-const-variable", "-x", "c"]
     for name in tree.files("*.h", folders=("lib", "daemon", "tests")):
         if name.endswith("_body.h"):
             continue
@@ -30,7 +31,7 @@ def faults(tree):
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.abspath(tree.path(PUBLIC)), os.path.join(folder, "evenkeel.h"))
         for command, words in ((tree.cxx, ["-x", "c++", "-std=c++11"]), (tree.cc, ["-x", "c", "-std=c99"])):
-            result = compiles(tree, [command, *words, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", folder],
+            result = compiles(tree, [*shlex.split(command), *words, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", folder],
                               "evenkeel.h")
             if result.returncode:
                 yield f"{PUBLIC}: does not compile as {words[1]} {words[2]}: {first_error(result)}"
