@@ -59,10 +59,9 @@ static bool read_board(struct ek_agreement_board *b, struct ek_agreement_view *o
 }
 
 /* One sample per figure that has a value. */
-static int write_figures(const char *name, const char *help, const double *value,
-                         struct ek_buf *out)
+static int write_figures(const char *name, const double *value, struct ek_buf *out)
 {
-    int rc = ek_metrics_head(name, "gauge", help, out);
+    int rc = ek_metrics_head(name, out);
     for (int i = 0; !rc && i < EK_FIGURES; i++)
         if (!isnan(value[i]))
             rc = ek_buf_printf(out, "%s{figure=\"%s\"} %.6g\n", name,
@@ -72,29 +71,19 @@ static int write_figures(const char *name, const char *help, const double *value
 
 int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out)
 {
-    static const char lists[] = "evenkeel_model_compared_lists_total";
-    static const char drifted[] = "evenkeel_model_drifted";
     struct ek_agreement_view v;
     if (!read_board(b, &v))
         return EK_OK;
-    int rc = ek_metrics_head(lists, "counter", "Lists ranked by model and upstream for comparison.",
-                             out);
+    int rc = ek_metrics_single("evenkeel_model_compared_lists_total", (double)v.lists, out);
     if (!rc)
-        rc = ek_buf_printf(out, "%s %" PRIu64 "\n", lists, v.lists);
+        rc = write_figures("evenkeel_model_agreement", v.now, out);
     if (!rc)
-        rc = write_figures("evenkeel_model_agreement",
-                           "How alike model and upstream rank, mean of the last compared lists.",
-                           v.now, out);
+        rc = write_figures("evenkeel_model_agreement_trained", v.trained, out);
     if (!rc)
-        rc = write_figures("evenkeel_model_agreement_trained", "The same as the model file has it.",
-                           v.trained, out);
-    if (!rc)
-        rc = write_figures("evenkeel_model_agreement_least", "What still passes for the same.",
-                           v.least, out);
+        rc = write_figures("evenkeel_model_agreement_least", v.least, out);
     if (rc || v.state == EK_AGREEMENT_UNKNOWN)
         return rc;
-    rc = ek_metrics_head(drifted, "gauge", "1 when model and upstream no longer rank alike.", out);
-    return rc ? rc : ek_buf_printf(out, "%s %d\n", drifted, v.state == EK_AGREEMENT_DRIFTED);
+    return ek_metrics_single("evenkeel_model_drifted", v.state == EK_AGREEMENT_DRIFTED, out);
 }
 
 int ek_agreement_board_json(struct ek_agreement_board *b, struct ek_buf *out)

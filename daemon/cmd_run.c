@@ -7,6 +7,7 @@
 #include "daemon/http.h"
 #include "daemon/kafka.h"
 #include "daemon/log.h"
+#include "daemon/metrics_table.h"
 #include "daemon/options.h"
 #include "daemon/routing_advice.h"
 #include "daemon/secret.h"
@@ -23,11 +24,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_PRINT = 1, KEY_DOCS, KEY_PAUSED, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
+enum {
+    KEY_PRINT = 1,
+    KEY_DOCS,
+    KEY_METRICS_DOCS,
+    KEY_PAUSED,
+    SECOND_SIGNAL_MS = 500,
+    RELEASE_SECONDS = 1
+};
 
 struct run_args {
     const char *config;
-    bool print, docs, paused;
+    bool print, docs, metrics_docs, paused;
 };
 
 /* What a run holds; released in one place. */
@@ -116,6 +124,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DOCS:
         a->docs = true;
         return 0;
+    case KEY_METRICS_DOCS:
+        a->metrics_docs = true;
+        return 0;
     case KEY_PAUSED:
         a->paused = true;
         return 0;
@@ -123,7 +134,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
         return 0;
     case ARGP_KEY_END:
-        if (!a->config && !a->docs)
+        if (!a->config && !a->docs && !a->metrics_docs)
             argp_error(state, "--config is needed");
         return 0;
     default:
@@ -138,6 +149,7 @@ static const struct argp_option OPTIONS[] = {
     {"paused", KEY_PAUSED, NULL, 0,
      "begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
     {"config-docs", KEY_DOCS, NULL, 0, "print docs/config.md and end", 0},
+    {"metrics-docs", KEY_METRICS_DOCS, NULL, 0, "print docs/metrics.md and end", 0},
     {0},
 };
 
@@ -153,11 +165,13 @@ static void release(struct run *r)
     ek_config_free(r->config);
 }
 
-static int print(const struct run *r, bool docs)
+static int print(const struct run_args *a, const struct run *r)
 {
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    int rc = docs ? ek_options_document(&text) : ek_config_print(r->config, &text);
+    int rc = a->docs           ? ek_options_document(&text)
+             : a->metrics_docs ? ek_metrics_document(&text)
+                               : ek_config_print(r->config, &text);
     if (!rc && fwrite(text.data, 1, text.length, stdout) != text.length)
         rc = EK_EIO;
     if (!rc && fflush(stdout))
@@ -257,8 +271,8 @@ int ek_cmd_run(int argc, char **argv)
     hear_hups();
     argp_err_exit_status = EK_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &args);
-    if (args.docs)
-        return print(&run, true);
+    if (args.docs || args.metrics_docs)
+        return print(&args, &run);
     int rc = ek_config_load(&run.config, args.config, &e);
     if (rc) {
         ek_kind_explain(args.config, EK_KIND_CONFIG, &e);
@@ -266,7 +280,7 @@ int ek_cmd_run(int argc, char **argv)
         return ek_cli_fail(&e);
     }
     if (args.print) {
-        int status = print(&run, false);
+        int status = print(&args, &run);
         release(&run);
         return status;
     }

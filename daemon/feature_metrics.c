@@ -55,24 +55,24 @@ static double p95(const struct ek_feature_view *v)
 }
 
 struct figure {
-    const char *name, *help;
+    const char *name;
     const char *label; /* one more, with its value; "" without */
     double (*of)(const struct ek_feature_view *v);
 };
 
-/* Of one family those stand together that have no help. */
+/* Those of a family stand together. */
 static const struct figure FIGURES[] = {
-    {"lists", "Lists behind the figures of a feature, about the last two windows.", "", lists},
-    {"items", "Items behind them.", "", items},
-    {"psi", "Population stability index against training.", "", psi},
-    {"psi_expected", "What psi is by chance with so many independent items.", "", psi_expected},
-    {"ks", "Kolmogorov-Smirnov distance from training.", "", ks},
-    {"scale_ratio", "Geometric mean of the sizes over that in training.", "", scale_ratio},
-    {"missing_ratio", "Share of missing values.", "", missing},
-    {"zero_ratio", "Share of zeros.", "", zero},
-    {"quantile", "Quantiles of the values.", ",quantile=\"0.05\"", p05},
-    {"quantile", NULL, ",quantile=\"0.5\"", median},
-    {"quantile", NULL, ",quantile=\"0.95\"", p95},
+    {"evenkeel_feature_lists", "", lists},
+    {"evenkeel_feature_items", "", items},
+    {"evenkeel_feature_psi", "", psi},
+    {"evenkeel_feature_psi_expected", "", psi_expected},
+    {"evenkeel_feature_ks", "", ks},
+    {"evenkeel_feature_scale_ratio", "", scale_ratio},
+    {"evenkeel_feature_missing_ratio", "", missing},
+    {"evenkeel_feature_zero_ratio", "", zero},
+    {"evenkeel_feature_quantile", ",quantile=\"0.05\"", p05},
+    {"evenkeel_feature_quantile", ",quantile=\"0.5\"", median},
+    {"evenkeel_feature_quantile", ",quantile=\"0.95\"", p95},
 };
 
 /* What is shown: cells of the board, and the state of their features. */
@@ -86,7 +86,7 @@ struct shown {
 static int add_series(const struct shown *s, int cell, int feature, const char *name,
                       const char *label, double value, struct ek_buf *out)
 {
-    int rc = ek_buf_printf(out, "evenkeel_feature_%s{feature=\"", name);
+    int rc = ek_buf_printf(out, "%s{feature=\"", name);
     if (!rc)
         rc = ek_metrics_label(s->b->manifest->item[feature]->name, out);
     if (!rc)
@@ -96,16 +96,11 @@ static int add_series(const struct shown *s, int cell, int feature, const char *
     return rc ? rc : ek_buf_printf(out, "\"%s} %.6g\n", label, value);
 }
 
-static int add_head(const char *name, const char *help, struct ek_buf *out)
-{
-    return ek_buf_printf(out, "# HELP evenkeel_feature_%s %s\n# TYPE evenkeel_feature_%s gauge\n",
-                         name, help, name);
-}
-
 /* A figure that nothing came for has no sample. */
 static int add_figure(const struct shown *s, const struct figure *f, struct ek_buf *out)
 {
-    int rc = f->help ? add_head(f->name, f->help, out) : EK_OK;
+    bool first = f == FIGURES || strcmp(f->name, f[-1].name) != 0;
+    int rc = first ? ek_metrics_head(f->name, out) : EK_OK;
     for (int c = 0; c < s->count; c++)
         for (int i = 0; !rc && i < s->b->features; i++) {
             double value = f->of(&s->cell[c]->views[i][EK_SPAN_RECENT]);
@@ -117,8 +112,8 @@ static int add_figure(const struct shown *s, const struct figure *f, struct ek_b
 
 static int add_states(const struct shown *s, struct ek_buf *out)
 {
-    static const char name[] = "state", help[] = "0 as in training, 1 suspected, 2 confirmed.";
-    int rc = add_head(name, help, out);
+    static const char name[] = "evenkeel_feature_state";
+    int rc = ek_metrics_head(name, out);
     for (int c = 0; c < s->count; c++)
         for (int i = 0; !rc && i < s->b->features; i++)
             rc = add_series(s, c, i, name, "", s->state[c * s->b->features + i], out);

@@ -30,55 +30,43 @@ int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
 struct series {
     const char *name, *labels;
     double value;
-    const char *type, *help; /* NULL: of the family before */
 };
 
-static int write_series(const struct series *s, struct ek_buf *out)
+static int write_series(const struct series *s, bool first, struct ek_buf *out)
 {
-    int rc = s->help ? ek_metrics_head(s->name, s->type, s->help, out) : EK_OK;
+    int rc = first ? ek_metrics_head(s->name, out) : EK_OK;
     return rc ? rc : ek_buf_printf(out, "%s%s %.15g\n", s->name, s->labels, s->value);
 }
 
 int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *out)
 {
-    static const char counter[] = "counter", gauge[] = "gauge";
     const struct ek_fleet_traffic *t = &f->traffic;
+    /* Those of a family stand together. */
     const struct series all[] = {
-        {"evenkeel_fleet_plan_age_seconds", "", (double)f->age_ms / 1000, gauge,
-         "Time since the plan of the fleet was heard."},
-        {"evenkeel_fleet_cut_off", "", f->cut_off, gauge,
-         "1 when it has not been heard for fleet.silent."},
-        {"evenkeel_fleet_plan_version", "", (double)f->heard.version, gauge,
-         "Version of the plan heard last."},
-        {"evenkeel_fleet_term", "", (double)f->heard.term, gauge,
-         "Number of deciders that the plan has had."},
-        {"evenkeel_fleet_decides", "", f->decides, gauge,
-         "1 when this instance decides for the fleet."},
-        {"evenkeel_fleet_instances", "", f->instances, gauge,
-         "Instances that the decider has heard of in the last 30 seconds; 0 elsewhere."},
-        {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late, counter,
-         "Plans that came after lists they were to hold for."},
-        {"evenkeel_fleet_plan_entries_missed_total", "", (double)f->heard.missed, counter,
-         "Entries of plans that found no feature or cell here."},
+        {"evenkeel_fleet_plan_age_seconds", "", (double)f->age_ms / 1000},
+        {"evenkeel_fleet_cut_off", "", f->cut_off},
+        {"evenkeel_fleet_plan_version", "", (double)f->heard.version},
+        {"evenkeel_fleet_term", "", (double)f->heard.term},
+        {"evenkeel_fleet_decides", "", f->decides},
+        {"evenkeel_fleet_instances", "", f->instances},
+        {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late},
+        {"evenkeel_fleet_plan_entries_missed_total", "", (double)f->heard.missed},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"sent\"}",
-         (double)t->sent[EK_TOPIC_TICKS], counter, "Records that this instance wrote."},
+         (double)t->sent[EK_TOPIC_TICKS]},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"lost\"}",
-         (double)t->lost[EK_TOPIC_TICKS], NULL, NULL},
+         (double)t->lost[EK_TOPIC_TICKS]},
         {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"sent\"}",
-         (double)t->sent[EK_TOPIC_PLAN], NULL, NULL},
+         (double)t->sent[EK_TOPIC_PLAN]},
         {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"lost\"}",
-         (double)t->lost[EK_TOPIC_PLAN], NULL, NULL},
-        {"evenkeel_fleet_ticks_total", "{result=\"taken\"}", (double)f->counts.taken, counter,
-         "Ticks of all instances that the decider here has read."},
-        {"evenkeel_fleet_ticks_total", "{result=\"twice\"}", (double)f->counts.twice, NULL, NULL},
-        {"evenkeel_fleet_ticks_total", "{result=\"late\"}", (double)f->counts.late, NULL, NULL},
-        {"evenkeel_fleet_ticks_total", "{result=\"refused\"}", (double)f->counts.refused, NULL,
-         NULL},
-        {"evenkeel_fleet_cells_beyond_total", "", (double)f->counts.beyond, counter,
-         "Cells told of that were beyond fleet.places."},
+         (double)t->lost[EK_TOPIC_PLAN]},
+        {"evenkeel_fleet_ticks_total", "{result=\"taken\"}", (double)f->counts.taken},
+        {"evenkeel_fleet_ticks_total", "{result=\"twice\"}", (double)f->counts.twice},
+        {"evenkeel_fleet_ticks_total", "{result=\"late\"}", (double)f->counts.late},
+        {"evenkeel_fleet_ticks_total", "{result=\"refused\"}", (double)f->counts.refused},
+        {"evenkeel_fleet_cells_beyond_total", "", (double)f->counts.beyond},
     };
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
-        rc = write_series(&all[i], out);
+        rc = write_series(&all[i], !i || strcmp(all[i].name, all[i - 1].name) != 0, out);
     return rc;
 }

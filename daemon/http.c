@@ -5,6 +5,7 @@
 #include "daemon/api.h"
 #include "daemon/cli.h"
 #include "daemon/http_pages.h"
+#include "daemon/metrics.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -91,6 +92,14 @@ static unsigned get(const struct ek_http *h, struct MHD_Connection *connection, 
     return ek_http_page(h->api.stage, url, &query, type, out);
 }
 
+static void count(const struct ek_http *h, unsigned status)
+{
+    enum ek_counter which = status >= 500   ? EK_COUNT_HTTP_BROKEN
+                            : status >= 400 ? EK_COUNT_HTTP_REFUSED
+                                            : EK_COUNT_HTTP_GOOD;
+    ek_metrics_count(ek_stage_metrics(h->api.stage), which, 1);
+}
+
 static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
                                const char *url, const char *method, const struct exchange *x)
 {
@@ -106,6 +115,7 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
         status = get(h, connection, url, &type, &body);
     else if (methods && !strcmp(method, MHD_HTTP_METHOD_POST))
         status = post(h, connection, url, x, &body);
+    count(h, status);
     enum MHD_Result result =
         answer(connection, status, type, methods ? methods : "GET, HEAD", &body);
     ek_buf_release(&body);

@@ -12,9 +12,10 @@ struct ek_journal {
     pthread_mutex_t lock;
     char **events; /* ring; event number k stands at (k - 1) % keep */
     size_t keep;
-    uint64_t count;   /* events ever */
-    json_t *findings; /* array of the newest event of every open episode */
-    json_t *plan;     /* NULL before the first */
+    uint64_t count;    /* events ever */
+    json_t *findings;  /* array of the newest event of every open episode */
+    json_t *confirmed; /* object, by episode: when one of these was first heard of as confirmed */
+    json_t *plan;      /* NULL before the first */
 };
 
 struct ek_journal *ek_journal_new(size_t keep)
@@ -25,8 +26,9 @@ struct ek_journal *ek_journal_new(size_t keep)
     j->keep = keep ? keep : 1;
     j->events = ek_calloc(j->keep, sizeof *j->events);
     j->findings = json_array();
+    j->confirmed = json_object();
     pthread_mutex_init(&j->lock, NULL);
-    if (j->events && j->findings)
+    if (j->events && j->findings && j->confirmed)
         return j;
     ek_journal_free(j);
     return NULL;
@@ -40,6 +42,7 @@ void ek_journal_free(struct ek_journal *j)
         ek_free(j->events[i]);
     ek_free(j->events);
     json_decref(j->findings);
+    json_decref(j->confirmed);
     json_decref(j->plan);
     pthread_mutex_destroy(&j->lock);
     ek_free(j);
@@ -74,22 +77,42 @@ static size_t place_of(const json_t *findings, const json_t *event)
     return json_array_size(findings);
 }
 
-static int take_finding(struct ek_journal *j, json_t *event, struct ek_journal_change *change)
+static const char *episode_of(const json_t *event)
+{
+    const char *episode = json_string_value(json_object_get(event, "episode"));
+    return episode ? episode : "";
+}
+
+/* Its time is that of the first event that says so. */
+static int note_confirmed(struct ek_journal *j, const json_t *event, int64_t now_ms)
+{
+    if (says(event, "state", "suspected") || json_object_get(j->confirmed, episode_of(event)))
+        return 0;
+    return json_object_set_new(j->confirmed, episode_of(event), json_integer(now_ms));
+}
+
+static int forget(struct ek_journal *j, size_t i)
+{
+    json_object_del(j->confirmed, episode_of(json_array_get(j->findings, i)));
+    return json_array_remove(j->findings, i);
+}
+
+static int take_finding(struct ek_journal *j, json_t *event, int64_t now_ms,
+                        struct ek_journal_change *change)
 {
     size_t i = place_of(j->findings, event), n = json_array_size(j->findings);
     change->detected = says(event, "state", "confirmed") && routes(event);
     int rc = 0;
     if (says(event, "state", "dismissed") || says(event, "state", "recovered")) {
-        if (i < n)
-            rc = json_array_remove(j->findings, i);
+        return i < n && forget(j, i) ? EK_ENOMEM : EK_OK;
     } else if (i < n) {
         rc = json_array_set(j->findings, i, event);
     } else {
         if (n == EK_JOURNAL_FINDINGS_MAX)
-            json_array_remove(j->findings, 0);
+            forget(j, 0);
         rc = json_array_append(j->findings, event);
     }
-    return rc ? EK_ENOMEM : EK_OK;
+    return rc || note_confirmed(j, event, now_ms) ? EK_ENOMEM : EK_OK;
 }
 
 static bool same_route(const json_t *a, const json_t *b)
@@ -131,12 +154,13 @@ static enum ek_rail rail_of(const json_t *event)
     return (enum ek_rail)rail;
 }
 
-static int interpret(struct ek_journal *j, const char *json, struct ek_journal_change *change)
+static int interpret(struct ek_journal *j, const char *json, int64_t now_ms,
+                     struct ek_journal_change *change)
 {
     json_t *event = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
     int rc = EK_OK;
     if (says(event, "event", "finding"))
-        rc = take_finding(j, event, change);
+        rc = take_finding(j, event, now_ms, change);
     else if (says(event, "event", "plan"))
         take_plan(j, event, change);
     else if (says(event, "event", "model_drift"))
@@ -147,7 +171,8 @@ static int interpret(struct ek_journal *j, const char *json, struct ek_journal_c
     return rc;
 }
 
-int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change)
+int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
+                   struct ek_journal_change *change)
 {
     char *copy = ek_strdup(json);
     *change = (struct ek_journal_change){0};
@@ -158,7 +183,7 @@ int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_cha
     ek_free(*slot);
     *slot = copy;
     j->count++;
-    int rc = interpret(j, json, change);
+    int rc = interpret(j, json, now_ms, change);
     pthread_mutex_unlock(&j->lock);
     return rc;
 }
@@ -173,6 +198,7 @@ void ek_journal_begin_anew(struct ek_journal *j)
 {
     pthread_mutex_lock(&j->lock);
     json_array_clear(j->findings);
+    json_object_clear(j->confirmed);
     json_decref(j->plan);
     j->plan = NULL;
     pthread_mutex_unlock(&j->lock);
@@ -232,14 +258,23 @@ int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
     return rc;
 }
 
-static struct ek_journal_finding open_finding(json_t *event)
+static enum ek_class class_of(const json_t *event)
+{
+    const char *name = json_string_value(json_object_get(event, "class"));
+    int found = name ? ek_class_parse(name) : -1;
+    return found < 0 ? EK_CLASS_NONE : (enum ek_class)found;
+}
+
+static struct ek_journal_finding open_finding(const struct ek_journal *j, json_t *event)
 {
     void *pair = json_object_iter(json_object_get(event, "segment"));
     return (struct ek_journal_finding){
-        json_string_value(json_object_get(event, "feature")),
-        pair ? json_object_iter_key(pair) : NULL,
-        pair ? json_string_value(json_object_iter_value(pair)) : NULL,
-        !says(event, "state", "suspected"),
+        .feature = json_string_value(json_object_get(event, "feature")),
+        .dimension = pair ? json_object_iter_key(pair) : NULL,
+        .value = pair ? json_string_value(json_object_iter_value(pair)) : NULL,
+        .confirmed = !says(event, "state", "suspected"),
+        .class = class_of(event),
+        .confirmed_ms = json_integer_value(json_object_get(j->confirmed, episode_of(event))),
     };
 }
 
@@ -252,7 +287,7 @@ void ek_journal_each_open(struct ek_journal *j,
     pthread_mutex_lock(&j->lock);
     json_array_foreach(j->findings, i, event)
     {
-        struct ek_journal_finding f = open_finding(event);
+        struct ek_journal_finding f = open_finding(j, event);
         if (f.feature)
             each(context, &f);
     }

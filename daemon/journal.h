@@ -10,6 +10,7 @@
 #define EK_DAEMON_JOURNAL_H
 
 #include "base/buf.h"
+#include "data/words.h"
 #include "decide/rollout.h"
 
 #include <stdbool.h>
@@ -31,8 +32,10 @@ struct ek_journal_change {
 struct ek_journal *ek_journal_new(size_t keep);
 void ek_journal_free(struct ek_journal *j);
 
-/* Takes one event. EK_ENOMEM: it is lost, the rest stays. */
-int ek_journal_add(struct ek_journal *j, const char *json, struct ek_journal_change *change);
+/* Takes one event. now_ms: by any clock that does not go back. EK_ENOMEM: it is lost, the rest
+ * stays. */
+int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
+                   struct ek_journal_change *change);
 
 /* Nothing is open and no plan in force; what happened stays. */
 void ek_journal_begin_anew(struct ek_journal *j);
@@ -49,7 +52,9 @@ int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
 /* An open finding; texts live during the call. dimension NULL: all traffic. */
 struct ek_journal_finding {
     const char *feature, *dimension, *value;
-    bool confirmed; /* else suspected */
+    bool confirmed;       /* else suspected */
+    enum ek_class class;  /* EK_CLASS_NONE while suspected */
+    int64_t confirmed_ms; /* when the journal heard that it is */
 };
 /* Calls `each` for every open finding, with the journal locked. */
 void ek_journal_each_open(struct ek_journal *j,

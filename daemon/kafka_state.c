@@ -363,8 +363,8 @@ struct ek_trouble *ek_keeper_trouble(struct ek_keeper *k)
 int ek_keeper_metrics(struct ek_keeper *k, struct ek_buf *out)
 {
     struct ek_trouble_state t;
-    int64_t waiting = ek_trouble_look(k->trouble, &t) ? ek_now_ms() - t.since_ms : 0;
-    return ek_state_report_metrics(k->report, waiting, out);
+    int64_t now = ek_now_ms(), waiting = ek_trouble_look(k->trouble, &t) ? now - t.since_ms : 0;
+    return ek_state_report_metrics(k->report, waiting, now, out);
 }
 
 int ek_keeper_json(struct ek_keeper *k, struct ek_buf *out)

@@ -190,7 +190,7 @@ static int join_all(struct restoring *r, struct ek_error *e)
 static int tell_journal(void *journal, const char *json)
 {
     struct ek_journal_change change;
-    return ek_journal_add(journal, json, &change);
+    return ek_journal_add(journal, json, ek_now_ms(), &change);
 }
 
 static void show(struct ek_keeper *k, struct ek_guard *guard)

@@ -29,9 +29,6 @@ struct series {
     const char *name, *labels;
     int which;
 };
-struct family {
-    const char *name, *type, *help;
-};
 
 static const struct series COUNTERS[] = {
     {"evenkeel_messages_consumed_total", "", EK_COUNT_CONSUMED},
@@ -79,6 +76,9 @@ static const struct series COUNTERS[] = {
     {"evenkeel_reloads_total", "{result=\"refused\"}", EK_COUNT_RELOADS_REFUSED},
     {"evenkeel_consumed_bytes_total", "", EK_COUNT_BYTES_IN},
     {"evenkeel_produced_bytes_total", "", EK_COUNT_BYTES_OUT},
+    {"evenkeel_http_requests_total", "{code=\"2xx\"}", EK_COUNT_HTTP_GOOD},
+    {"evenkeel_http_requests_total", "{code=\"4xx\"}", EK_COUNT_HTTP_REFUSED},
+    {"evenkeel_http_requests_total", "{code=\"5xx\"}", EK_COUNT_HTTP_BROKEN},
 };
 
 static const struct series GAUGES[] = {
@@ -90,6 +90,8 @@ static const struct series GAUGES[] = {
     {"evenkeel_ready", "", EK_GAUGE_READY},
     {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
     {"evenkeel_paused", "", EK_GAUGE_PAUSED},
+    {"evenkeel_last_reload_successful", "", EK_GAUGE_RELOAD_OK},
+    {"evenkeel_last_reload_success_timestamp_seconds", "", EK_GAUGE_RELOAD_SECONDS},
     {"evenkeel_beyond_limit_total", "{limit=\"cells\"}", EK_GAUGE_BEYOND + EK_BOUND_CELLS},
     {"evenkeel_beyond_limit_total", "{limit=\"changes\"}", EK_GAUGE_BEYOND + EK_BOUND_CHANGES},
     {"evenkeel_beyond_limit_total", "{limit=\"findings\"}", EK_GAUGE_BEYOND + EK_BOUND_FINDINGS},
@@ -105,51 +107,6 @@ static const struct series GAUGES[] = {
     {"evenkeel_left_out_items_total", "{reason=\"repeated\"}", EK_GAUGE_ITEMS_REPEATED},
     {"evenkeel_left_out_items_total", "{reason=\"late\"}", EK_GAUGE_ITEMS_LATE},
     {"evenkeel_forgotten_queries_total", "", EK_GAUGE_QUERIES_FORGOTTEN},
-};
-
-static const struct family FAMILIES[] = {
-    {"evenkeel_messages_consumed_total", "counter", "Messages taken from the input."},
-    {"evenkeel_messages_total", "counter", "Messages whose outcome the broker acknowledged."},
-    {"evenkeel_dead_letters_total", "counter", "Dead letters the broker acknowledged."},
-    {"evenkeel_score_failures_total", "counter",
-     "Messages forwarded as they came because they could not be scored."},
-    {"evenkeel_trials_total", "counter",
-     "Lists ranked both ways, by upstream and as the plan wants."},
-    {"evenkeel_trials_skipped_total", "counter",
-     "Lists that were not, for want of time or memory."},
-    {"evenkeel_unreadable_forwarded_total", "counter",
-     "Messages that could not be read and were forwarded as they came, while paused."},
-    {"evenkeel_events_total", "counter", "Findings, plans and decisions that were told."},
-    {"evenkeel_routes_detected_total", "counter", "Findings whose action is to route."},
-    {"evenkeel_routes_enforced_total", "counter", "Routes put in force by a plan."},
-    {"evenkeel_routes_withdrawn_total", "counter", "Routes that a guardrail took back."},
-    {"evenkeel_kafka_errors_total", "counter", "Errors of the Kafka clients."},
-    {"evenkeel_rebalances_total", "counter", "Assignments and revocations of partitions."},
-    {"evenkeel_commits_total", "counter", "Offset commits the group accepted."},
-    {"evenkeel_transactions_total", "counter", "Transactions of exactly-once delivery."},
-    {"evenkeel_repeated_messages_total", "counter",
-     "Messages that came again and were sent, but not observed, again."},
-    {"evenkeel_replayed_messages_total", "counter",
-     "Messages that were read again after a restore and observed, but not sent, again."},
-    {"evenkeel_reloads_total", "counter", "Reloads of rules, profile and model."},
-    {"evenkeel_consumed_bytes_total", "counter", "Bytes of message values taken."},
-    {"evenkeel_produced_bytes_total", "counter", "Bytes of message values acknowledged."},
-    {"evenkeel_observed_queries_total", "counter", "Queries the guard has observed."},
-    {"evenkeel_plan_version", "gauge", "Version of the plan in force, 0 before the first."},
-    {"evenkeel_in_flight_messages", "gauge", "Messages read whose output is not yet acknowledged."},
-    {"evenkeel_waiting_messages", "gauge", "Those of them that wait for a worker."},
-    {"evenkeel_workers", "gauge", "Threads that decode and score."},
-    {"evenkeel_beyond_limit_total", "counter",
-     "What was beyond a limit: lists without a cell of their own, alarms, findings, events."},
-    {"evenkeel_item_lists_total", "counter",
-     "Lists put together from messages of one item, by how many of their items came."},
-    {"evenkeel_left_out_items_total", "counter",
-     "Items that are part of no list: of a query that had them already, or whose list was taken."},
-    {"evenkeel_forgotten_queries_total", "counter",
-     "Queries forgotten before message.query_within was over."},
-    {"evenkeel_ready", "gauge", "1 when partitions are assigned."},
-    {"evenkeel_assigned_partitions", "gauge", "Partitions assigned to this instance."},
-    {"evenkeel_paused", "gauge", "1 while every message is forwarded as it came."},
 };
 
 struct ek_metrics *ek_metrics_new(void)
@@ -224,14 +181,18 @@ int64_t ek_metrics_lag_sum(struct ek_metrics *m)
     return sum;
 }
 
-static int write_series(const struct series *s, size_t count, const char *family,
-                        const _Atomic uint64_t *values, struct ek_buf *out)
+/* Those of a family stand together. */
+static int write_series(const struct series *s, size_t count, const _Atomic uint64_t *values,
+                        struct ek_buf *out)
 {
     int rc = EK_OK;
-    for (size_t i = 0; !rc && i < count; i++)
-        if (!strcmp(s[i].name, family))
+    for (size_t i = 0; !rc && i < count; i++) {
+        if (!i || strcmp(s[i].name, s[i - 1].name) != 0)
+            rc = ek_metrics_head(s[i].name, out);
+        if (!rc)
             rc = ek_buf_printf(out, "%s%s %" PRIu64 "\n", s[i].name, s[i].labels,
                                atomic_load_explicit(&values[s[i].which], memory_order_relaxed));
+    }
     return rc;
 }
 
@@ -263,22 +224,19 @@ int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *
     return rc ? rc : ek_metrics_label(value ? value : EK_SEGMENT_OTHER, out);
 }
 
-int ek_metrics_head(const char *name, const char *type, const char *help, struct ek_buf *out)
+int ek_metrics_single(const char *name, double value, struct ek_buf *out)
 {
-    return ek_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    int rc = ek_metrics_head(name, out);
+    return rc ? rc : ek_buf_printf(out, "%s %.15g\n", name, value);
 }
 
 static int write_histogram(const struct ek_metrics *m, enum ek_time which, struct ek_buf *out)
 {
-    static const struct family families[] = {
-        {"evenkeel_stage_seconds", "histogram", "Time of one message with a worker."},
-        {"evenkeel_added_latency_seconds", "histogram",
-         "Time of one message from the consumer to the acknowledgement of its output."},
-    };
-    const char *name = families[which].name;
+    static const char *const names[] = {"evenkeel_stage_seconds", "evenkeel_added_latency_seconds"};
+    const char *name = names[which];
     const _Atomic uint64_t *buckets = m->times[which].buckets;
     uint64_t total = 0;
-    int rc = ek_metrics_head(name, families[which].type, families[which].help, out);
+    int rc = ek_metrics_head(name, out);
     for (int i = 0; !rc && i < BUCKETS - 1; i++) {
         total += atomic_load_explicit(&buckets[i], memory_order_relaxed);
         rc = ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
@@ -296,8 +254,7 @@ static int write_histogram(const struct ek_metrics *m, enum ek_time which, struc
 static int write_lags(struct ek_metrics *m, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_consumer_lag";
-    int rc =
-        ek_metrics_head(name, "gauge", "Messages between the commit position and the end.", out);
+    int rc = ek_metrics_head(name, out);
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; !rc && i < m->lag_count; i++)
         if (m->lags[i].messages >= 0)
@@ -309,18 +266,13 @@ static int write_lags(struct ek_metrics *m, struct ek_buf *out)
 
 int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
 {
-    int rc = ek_metrics_head("evenkeel_build_info", "gauge", "Version, as a label.", out);
+    int rc = ek_metrics_head("evenkeel_build_info", out);
     if (!rc)
         rc = ek_buf_printf(out, "evenkeel_build_info{version=\"%s\"} 1\n", ek_version());
-    for (size_t i = 0; !rc && i < sizeof FAMILIES / sizeof *FAMILIES; i++) {
-        const struct family *f = &FAMILIES[i];
-        rc = ek_metrics_head(f->name, f->type, f->help, out);
-        if (!rc)
-            rc = write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, f->name, m->counters,
-                              out);
-        if (!rc)
-            rc = write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, f->name, m->gauges, out);
-    }
+    if (!rc)
+        rc = write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, m->counters, out);
+    if (!rc)
+        rc = write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, m->gauges, out);
     for (int i = 0; !rc && i < EK_TIMES; i++)
         rc = write_histogram(m, (enum ek_time)i, out);
     if (!rc)

@@ -12,6 +12,7 @@
 #include "decide/rollout.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "daemon/metrics_table.h"
 
 #include <stdint.h>
 
@@ -55,6 +56,9 @@ enum ek_counter {
     EK_COUNT_RELOADS_REFUSED,
     EK_COUNT_BYTES_IN,
     EK_COUNT_BYTES_OUT,
+    EK_COUNT_HTTP_GOOD, /* answers, by the class of their status: 2xx and 3xx */
+    EK_COUNT_HTTP_REFUSED,
+    EK_COUNT_HTTP_BROKEN,
     EK_COUNTERS
 };
 
@@ -67,7 +71,9 @@ enum ek_gauge {
     EK_GAUGE_READY,
     EK_GAUGE_PARTITIONS,
     EK_GAUGE_PAUSED,
-    EK_GAUGE_BEYOND, /* counters of the guard, one for each enum ek_bound */
+    EK_GAUGE_RELOAD_OK,      /* the last reload was taken, or there was none */
+    EK_GAUGE_RELOAD_SECONDS, /* since 1970, of the last that was taken; of the start */
+    EK_GAUGE_BEYOND,         /* counters of the guard, one for each enum ek_bound */
     EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS - 1,
     /* counters of lists that come item by item (guard/assembly.h) */
     EK_GAUGE_ITEM_LISTS_COMPLETE,
@@ -115,7 +121,7 @@ int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out);
 int ek_metrics_label(const char *text, struct ek_buf *out);
 /* The same of a segment: `all`, or dimension=value; value NULL: the pool. */
 int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out);
-/* The lines above a family of series, for who writes its own. */
-int ek_metrics_head(const char *name, const char *type, const char *help, struct ek_buf *out);
+/* The head of a family of one series without labels, and its sample. */
+int ek_metrics_single(const char *name, double value, struct ek_buf *out);
 
 #endif

@@ -119,7 +119,7 @@ int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out)
 }
 
 struct figure {
-    const char *name, *type, *help;
+    const char *name;
     const char *label; /* one more, with its value; "" without */
     double (*of)(const struct ek_trial_sums *s);
 };
@@ -149,18 +149,14 @@ static double p95(const struct ek_trial_sums *s)
     return ek_rank_sums_quantile(&s->moved, .95);
 }
 
-/* Those of a family stand together, the first with its help. */
+/* Those of a family stand together. */
 static const struct figure FIGURES[] = {
-    {"evenkeel_rank_lists", "gauge",
-     "Lists of a route that were ranked both ways, since its last step.", "", tried},
-    {"evenkeel_rank_tau", "gauge", "Kendall's tau of upstream and what the plan wants, mean.", "",
-     tau},
-    {"evenkeel_rank_top10_overlap", "gauge", "Share of the first ten that both have, mean.", "",
-     top10},
-    {"evenkeel_rank_places", "gauge", "Places that an item moves, mean.", "", places},
-    {"evenkeel_rank_change", "gauge", "How far lists move, 0 the same and 1 the most.",
-     ",quantile=\"0.5\"", median},
-    {"evenkeel_rank_change", "gauge", NULL, ",quantile=\"0.95\"", p95},
+    {"evenkeel_rank_lists", "", tried},
+    {"evenkeel_rank_tau", "", tau},
+    {"evenkeel_rank_top10_overlap", "", top10},
+    {"evenkeel_rank_places", "", places},
+    {"evenkeel_rank_change", ",quantile=\"0.5\"", median},
+    {"evenkeel_rank_change", ",quantile=\"0.95\"", p95},
 };
 
 static int add_sample(const struct figure *f, const struct ek_ranks_view *v, struct ek_buf *out)
@@ -187,8 +183,8 @@ static int add_families(void *context, struct ek_guard **guard, struct ek_error 
     for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++) {
         const struct figure *f = &FIGURES[i];
         int at = 0;
-        if (f->help)
-            rc = ek_metrics_head(f->name, f->type, f->help, out);
+        if (!i || strcmp(f->name, f[-1].name) != 0)
+            rc = ek_metrics_head(f->name, out);
         for (int k = 0; !rc && k < EK_RANKS_SHOWN && ek_guard_ranks(*guard, &at, &v); k++)
             rc = add_sample(f, &v, out);
     }

@@ -91,7 +91,7 @@ static bool is_alert(const struct ek_shared_guard *s, const char *json)
 static void tell_one(struct ek_shared_guard *s, const char *json)
 {
     struct ek_journal_change change;
-    if (ek_journal_add(s->journal, json, &change))
+    if (ek_journal_add(s->journal, json, ek_now_ms(), &change))
         ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
     if (change.drifted)
         ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);

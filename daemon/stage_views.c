@@ -2,7 +2,9 @@
 #include "daemon/stage_internal.h"
 
 #include "daemon/cli.h"
+#include "daemon/finding_metrics.h"
 #include "daemon/kafka.h"
+#include "daemon/process_metrics.h"
 #include "daemon/rank_metrics.h"
 
 #include <inttypes.h>
@@ -83,9 +85,25 @@ int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
     return ek_ranks_page(s->guard, out);
 }
 
+static int write_service(const char *name, struct ek_buf *out)
+{
+    int rc = ek_metrics_head("evenkeel_service_info", out);
+    if (!rc)
+        rc = ek_buf_text(out, "evenkeel_service_info{service=\"");
+    if (!rc)
+        rc = ek_metrics_label(name, out);
+    return rc ? rc : ek_buf_text(out, "\"} 1\n");
+}
+
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
 {
     int rc = ek_metrics_write(s->metrics, out);
+    if (!rc)
+        rc = write_service(s->config->service_name, out);
+    if (!rc)
+        rc = ek_process_metrics(out);
+    if (!rc)
+        rc = ek_finding_metrics(s->journal, ek_now_ms(), out);
     if (!rc)
         rc = ek_agreement_board_metrics(s->agreement, out);
     if (!rc)

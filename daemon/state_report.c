@@ -65,49 +65,40 @@ void ek_state_report_gap(struct ek_state_report *r, enum ek_state_gap gap)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* A family of one series. */
-static int family(const char *name, const char *type, const char *help, double value,
-                  struct ek_buf *out)
+static int write_gaps(const struct ek_state_report *r, struct ek_buf *out)
 {
-    int rc = ek_metrics_head(name, type, help, out);
-    return rc ? rc : ek_buf_printf(out, "%s %.9g\n", name, value);
-}
-
-static int families(const struct ek_state_report *r, struct ek_buf *out)
-{
-    int rc = family("evenkeel_state_bases_total", "counter", "States that were written.",
-                    (double)r->bases, out);
-    if (!rc)
-        rc = family("evenkeel_state_bytes_total", "counter",
-                    "Bytes of their records, before compression.", (double)r->bytes, out);
-    if (!rc)
-        rc = family("evenkeel_state_save_seconds", "gauge",
-                    "How long lists waited for the last one to be written.", r->save_seconds, out);
-    if (!rc)
-        rc = family("evenkeel_state_restore_seconds", "gauge",
-                    "How long the last assignment took to get back the state.", r->restore_seconds,
-                    out);
-    if (!rc)
-        rc = ek_metrics_head("evenkeel_state_gaps_total", "counter",
-                             "Times that a part of the past could not be got back, or counted "
-                             "twice.",
-                             out);
+    int rc = ek_metrics_head("evenkeel_state_gaps_total", out);
     for (int i = 0; !rc && i < EK_GAPS; i++)
         rc = ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
                            ek_state_gap_name((enum ek_state_gap)i), r->gaps[i]);
     return rc;
 }
 
-int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, struct ek_buf *out)
+static int families(const struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)
+{
+    int rc = ek_metrics_single("evenkeel_state_bases_total", (double)r->bases, out);
+    if (!rc)
+        rc = ek_metrics_single("evenkeel_state_bytes_total", (double)r->bytes, out);
+    if (!rc)
+        rc = ek_metrics_head("evenkeel_state_age_seconds", out);
+    if (!rc && r->saved_ms)
+        rc = ek_buf_printf(out, "evenkeel_state_age_seconds %.3f\n",
+                           (double)(now_ms - r->saved_ms) / 1e3);
+    if (!rc)
+        rc = ek_metrics_single("evenkeel_state_save_seconds", r->save_seconds, out);
+    if (!rc)
+        rc = ek_metrics_single("evenkeel_state_restore_seconds", r->restore_seconds, out);
+    return rc ? rc : write_gaps(r, out);
+}
+
+int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, int64_t now_ms,
+                            struct ek_buf *out)
 {
     pthread_mutex_lock(&r->lock);
-    int rc = families(r, out);
+    int rc = families(r, now_ms, out);
     pthread_mutex_unlock(&r->lock);
     return rc ? rc
-              : family(
-                    "evenkeel_state_waiting_seconds", "gauge",
-                    "How long partitions have been waiting for brokers to give back their state.",
-                    (double)waiting_ms / 1e3, out);
+              : ek_metrics_single("evenkeel_state_waiting_seconds", (double)waiting_ms / 1e3, out);
 }
 
 int ek_state_report_json(struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)

@@ -34,7 +34,8 @@ void ek_state_report_gap(struct ek_state_report *r, enum ek_state_gap gap);
 
 /* Append to `out`; EK_ENOMEM. Prometheus text, with how long a restore has been waiting for
  * brokers; a JSON object. */
-int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, struct ek_buf *out);
+int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, int64_t now_ms,
+                            struct ek_buf *out);
 int ek_state_report_json(struct ek_state_report *r, int64_t now_ms, struct ek_buf *out);
 
 #endif

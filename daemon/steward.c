@@ -80,12 +80,21 @@ static void tell_event(struct ek_steward *s, const struct ek_reload *r, const st
     ek_buf_release(&json);
 }
 
+/* For who watches whether what is on the disk is what is in force. */
+static void note_outcome(struct ek_metrics *m, bool done)
+{
+    ek_metrics_gauge(m, EK_GAUGE_RELOAD_OK, done);
+    if (done)
+        ek_metrics_gauge(m, EK_GAUGE_RELOAD_SECONDS, (uint64_t)ek_wall_ms() / 1000);
+}
+
 static void tell(struct ek_steward *s, const struct ek_reload *r, const struct wish *w)
 {
+    struct ek_metrics *metrics = ek_stage_metrics(s->stage);
     struct ek_buf last;
     ek_buf_init(&last, 0);
-    ek_metrics_count(ek_stage_metrics(s->stage),
-                     r->done ? EK_COUNT_RELOADS_DONE : EK_COUNT_RELOADS_REFUSED, 1);
+    ek_metrics_count(metrics, r->done ? EK_COUNT_RELOADS_DONE : EK_COUNT_RELOADS_REFUSED, 1);
+    note_outcome(metrics, r->done);
     tell_errors(s->log, EK_LOG_ERROR, "reload_refused", &r->faults);
     tell_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
     if (r->done)
@@ -152,6 +161,7 @@ int ek_steward_new(struct ek_steward **out, struct ek_stage *stage, const struct
     atomic_init(&s->ending, false);
     pthread_mutex_init(&s->lock, NULL);
     ek_buf_init(&s->last, 0);
+    note_outcome(ek_stage_metrics(stage), true);
     int rc = ek_bell_make(&s->bell, e);
     int problem = rc ? 0 : pthread_create(&s->thread, NULL, run, s);
     if (problem)

@@ -179,7 +179,7 @@ static void told(struct bench *b, const char *state)
              "{\"event\":\"finding\",\"episode\":\"price-1\",\"feature\":\"price\","
              "\"segment\":{\"arm\":\"B\"},\"state\":\"%s\"}",
              state);
-    ck_assert_int_eq(ek_journal_add(b->journal, json, &change), EK_OK);
+    ck_assert_int_eq(ek_journal_add(b->journal, json, 0, &change), EK_OK);
 }
 
 START_TEST(metrics_have_one_series_per_feature_and_cell)
@@ -190,7 +190,7 @@ START_TEST(metrics_have_one_series_per_feature_and_cell)
     sweep(&b);
     char *text = metrics(&b, 10);
     ck_assert_int_eq(count(text, "\nevenkeel_feature_psi{"), 3 * FEATURES);
-    ck_assert_int_eq(count(text, "# TYPE evenkeel_feature_quantile gauge\n"), 1);
+    ck_assert_int_eq(count(text, "# TYPE evenkeel_feature_quantile summary\n"), 1);
     ck_assert_int_eq(count(text, "\nevenkeel_feature_quantile{"), 3 * 3 * FEATURES);
     ck_assert_ptr_nonnull(
         strstr(text, "\nevenkeel_feature_missing_ratio{feature=\"price\",segment=\"all\"} 0\n"));

@@ -11,7 +11,7 @@
 static struct ek_journal_change add(struct ek_journal *j, const char *json)
 {
     struct ek_journal_change change;
-    ck_assert_int_eq(ek_journal_add(j, json, &change), 0);
+    ck_assert_int_eq(ek_journal_add(j, json, 0, &change), 0);
     return change;
 }
 

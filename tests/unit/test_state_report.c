@@ -19,7 +19,7 @@ START_TEST(metrics_say_what_was_written_read_and_missing)
     ek_state_report_saved(r, 8, 500, .002, 200);
     ek_state_report_restored(r, .25);
     ek_state_report_gap(r, EK_GAP_RETENTION);
-    ck_assert_int_eq(ek_state_report_metrics(r, 1500, &text), 0);
+    ck_assert_int_eq(ek_state_report_metrics(r, 1500, 700, &text), 0);
     ck_assert(has(&text, "\nevenkeel_state_bases_total 2\n"));
     ck_assert(has(&text, "\nevenkeel_state_bytes_total 1500\n"));
     ck_assert(has(&text, "\nevenkeel_state_save_seconds 0.002\n"));
