@@ -114,6 +114,19 @@ $(B)/generated/units_built_in.inc: rules/units.yaml $(B)/unit-table
 	$(Q)$(B)/unit-table $< > $@.new && mv $@.new $@
 $(B)/lib/data/units_built_in.o: $(B)/generated/units_built_in.inc
 
+# The files of the page in the browser become a table of the daemon.
+PAGE_FILES := $(sort $(wildcard $(addprefix daemon/page/*.,html css js svg)))
+$(B)/page-table: $(B)/deploy/page_table.o $(filter $(B)/lib/base/%,$(LIB_OBJ))
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+$(B)/page.stamp: FORCE
+	$(call keep,echo '$(PAGE_FILES)')
+$(B)/generated/page_files.inc: $(PAGE_FILES) $(B)/page-table $(B)/page.stamp
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$(B)/page-table $(PAGE_FILES) > $@.new && mv $@.new $@
+$(B)/daemon/page_files.o: $(B)/generated/page_files.inc
+
 $(B)/libevenkeel.a: $(LIB_OBJ) $(B)/sources.stamp
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
@@ -179,6 +192,6 @@ clean: ## remove what was built
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
--include $(B)/deploy/unit_table.d $(LIB_OBJ:.o=.d) $(DAEMON_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(PROP_OBJ:.o=.d)
+-include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(LIB_OBJ:.o=.d) $(DAEMON_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(PROP_OBJ:.o=.d)
 .PHONY: all demo check deps deps-broker check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

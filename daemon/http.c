@@ -4,6 +4,7 @@
 #include "daemon/address.h"
 #include "daemon/api.h"
 #include "daemon/cli.h"
+#include "daemon/http_file.h"
 #include "daemon/http_pages.h"
 #include "daemon/metrics.h"
 
@@ -108,6 +109,9 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
     bool reads = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
     const char *methods = ek_api_methods(url); /* of what changes something */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
+    const struct ek_page_file *file = reads ? ek_page_file(url) : NULL;
+    if (file)
+        return ek_http_file(connection, file);
     ek_buf_init(&body, 0);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);

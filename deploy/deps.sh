@@ -4,6 +4,7 @@
 #   deploy/deps.sh          what the program and its tests need
 #   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
+#   deploy/deps.sh page     what the tests of the page in the browser need
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
 #   deploy/deps.sh --check  says what is missing, installs nothing
 #
@@ -40,6 +41,11 @@ stdio.h libc6-dev
 BENCH_PROGRAMS='
 cargo cargo
 javac openjdk-17-jdk-headless
+'
+PAGE_PROGRAMS='
+python3 python3
+chromium chromium
+chromedriver chromium-driver
 '
 JAVA_LOWEST=17
 # Python module, Debian package. They are for Debian's own interpreter, whatever comes first in the path.
@@ -122,8 +128,7 @@ check_broker() {
 openssl openssl'
 }
 
-check_exchange() {
-	check_programs 'python3 python3'
+check_modules() { # lines of module, package
 	interpreter=/usr/bin/python3
 	[ -x "$interpreter" ] || interpreter=python3
 	while read -r module package; do
@@ -131,8 +136,13 @@ check_exchange() {
 		"$interpreter" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))" ||
 			lacks "$package" "Python module $module: not found"
 	done <<END
-$EXCHANGE_MODULES
+$1
 END
+}
+
+check_exchange() {
+	check_programs 'python3 python3'
+	check_modules "$EXCHANGE_MODULES"
 	# Without it PyTorch multiplies matrices by plain loops, and no comparison would be fair.
 	PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -q libopenblas ||
 		lacks libopenblas0-pthread "OpenBLAS: not found"
@@ -144,6 +154,9 @@ check_all() {
 		check_broker
 	elif [ "$1" = exchange ]; then
 		check_exchange
+	elif [ "$1" = page ]; then
+		check_programs "$PAGE_PROGRAMS"
+		check_modules 'ensurepip python3-venv'
 	elif [ "$1" = bench ]; then
 		check_broker
 		check_programs "$BENCH_PROGRAMS"
@@ -189,10 +202,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | exchange | bench) set_name=$word ;;
+	build | broker | exchange | page | bench) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|exchange|bench] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|exchange|page|bench] [--check]" >&2
 		exit 2
 		;;
 	esac

@@ -1,0 +1,133 @@
+// What people can tell the instance: each in a dialog that says what will happen, with the token that is
+// asked for once and kept for this tab alone.
+
+import { get, tell, token } from "./api.js";
+import { byId, h } from "./dom.js";
+import { refreshSoon } from "./live.js";
+import { inPlace, times } from "./words.js";
+
+const RELOAD_POLL_MS = 300, RELOAD_POLLS = 60;
+
+const field = (label, input, note) => h("p", { class: "field" }, h("label", null, h("span", null, label), input), note ? h("small", null, note) : null);
+const reason = () => field("Reason", h("input", { name: "reason", maxlength: "500", autocomplete: "off" }), "Stands in the history, for who looks later.");
+const key = () => field("Token", h("input", { name: "token", type: "password", autocomplete: "off", required: true }), "One of http.token_file. It is kept until this tab is closed.");
+
+const words = (form, ...names) => Object.fromEntries(names.map((n) => [n, form.elements[n]?.value.trim()]).filter(([, v]) => v));
+
+function close() {
+  byId("dialog").close();
+}
+
+// `send` gets the form and returns what to say of the answer; what the instance refuses is shown as it says it.
+function confirm({ title, will, fields = [], button, send }) {
+  const dialog = byId("dialog"), fault = h("p", { class: "fault", role: "alert" });
+  const tokens = h("div", null, token.get() ? null : key());
+  const go = h("button", { type: "submit", class: "main" }, button), cancel = h("button", { type: "button", onclick: close }, "Cancel");
+  const form = h("form", { onsubmit: async (e) => {
+    e.preventDefault();
+    if (form.elements.token) token.set(form.elements.token.value.trim());
+    go.disabled = true;
+    fault.textContent = "";
+    try {
+      const said = await send(form);
+      dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", { role: "status" }, said), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close, autofocus: true }, "Close")));
+      dialog.querySelector("button").focus();
+      refreshSoon();
+    } catch (error) {
+      fault.textContent = error.message;
+      if (!token.get() && !form.elements.token) tokens.replaceChildren(key());
+      if (error.status === 401) form.elements.token?.select();
+      go.disabled = false;
+    }
+  } }, h("h2", { id: "dialog-title" }, title), ...will.map((text) => h("p", null, text)), ...fields, tokens, fault, h("p", { class: "buttons" }, cancel, go));
+  dialog.replaceChildren(form);
+  dialog.showModal();
+}
+
+const decided = (answer) => (answer && answer.plan && answer.plan.after !== answer.plan.before ? `Done. The plan is now version ${answer.plan.after}.` : "Done.");
+const at = (of) => ({ feature: of.feature, ...(of.segment ? { segment: of.segment } : {}) });
+
+function pause() {
+  confirm({ title: "Pause", button: "Pause now", fields: [reason()],
+    will: ["From the next list on every list goes out as it came, whatever is wrong. The instance goes on watching.", "It is of this instance alone: others of the group go on. It holds until somebody resumes."],
+    send: async (form) => {
+      const answer = await tell("pause", words(form, "reason"));
+      return answer.changed ? `Paused.${answer.kept ? " It is kept over a restart." : " It ends with the process."}` : "It was paused already.";
+    } });
+}
+
+function resume() {
+  confirm({ title: "Resume", button: "Resume now", fields: [reason()], will: ["Routing goes on with the plan as it would be by now."],
+    send: async (form) => ((await tell("resume", words(form, "reason"))).changed ? "Resumed." : "It was not paused.") });
+}
+
+async function reloaded(number) {
+  for (let i = 0; i < RELOAD_POLLS; i++) {
+    const state = await get("api/v1/reload");
+    if (state && state.state !== "loading" && (state.reload === undefined || state.reload >= number)) return state;
+    await new Promise((done) => setTimeout(done, RELOAD_POLL_MS));
+  }
+  return null;
+}
+
+const faultLine = (f) => `${f.file ? `${f.file}:${f.line}:${f.column}: ` : ""}${f.message}`;
+
+function reload() {
+  confirm({ title: "Reload", button: "Reload now",
+    will: ["Configuration, rules, profile, model and tokens are read again. Without a fault they take effect between two lists; with any fault everything stays as it is.", "Findings and routes are decided anew by the new rules at once."],
+    send: async () => {
+      const state = await reloaded((await tell("reload", {})).reload);
+      if (!state) return "It is not known yet what came of it: see the history.";
+      const notes = (state.notes || []).map(faultLine).join("; ");
+      if (state.state === "refused") throw new Error(`Refused, everything stays as it was: ${(state.faults || []).map(faultLine).join("; ")}`);
+      return `Reloaded.${notes ? ` Not taken over: ${notes}` : ""}`;
+    } });
+}
+
+function accept(f) {
+  confirm({ title: `Accept ${f.feature} ${inPlace(f.segment)}`, button: "Accept as normal", fields: [reason()],
+    will: [`The present level, ${times(f.factor)} what it was, is normal from now on, ${inPlace(f.segment)}.`, "The finding ends, and its route with it: lists go out as they come. It can be taken back under Plan."],
+    send: async (form) => decided(await tell("accept", { ...at(f), ...words(form, "reason") })) });
+}
+
+export function revert(d) {
+  confirm({ title: `Take back what was accepted of ${d.feature}`, button: "Take it back", fields: [reason()],
+    will: [`The level of before is normal again ${inPlace(d.segment)}. If values are still as accepted they will be found, and treated by the rules.`],
+    send: async (form) => decided(await tell("revert", { version: d.version, ...words(form, "reason") })) });
+}
+
+const ACTIONS = [["route", "route: rank without its level"], ["none", "none: nothing acts there"], ["rescale", "rescale: undo the factor"], ["silence", "silence: rank without it"], ["route_spread", "route_spread: without level and spread"], ["alert", "alert: only tell"]];
+
+function pin(feature, segment) {
+  const action = h("select", { name: "action" }, ...ACTIONS.map(([v, t]) => h("option", { value: v }, t)));
+  const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
+  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "The end of that day, or that second, of the stream. Empty: for good."), reason()],
+    will: [`This is done with every list ${inPlace(segment)} from now on, whatever is found and whatever its mode, until it runs out or is unpinned.`],
+    send: async (form) => decided(await tell("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") })) });
+}
+
+export function unpin(of) {
+  confirm({ title: `Unpin ${of.feature} ${inPlace(of.segment)}`, button: "Unpin", fields: [reason()], will: ["What is found and what the rules say counts again."],
+    send: async (form) => decided(await tell("unpin", { ...at(of), ...words(form, "reason") })) });
+}
+
+export function resumeRoute(r) {
+  confirm({ title: `Let the route of ${r.feature} begin anew`, button: "Begin anew", fields: [reason()], will: [`A guardrail took it back ${inPlace(r.segment)}. It acts again as the rules say, until a guardrail is hit again or its fault has ended.`],
+    send: async (form) => decided(await tell("resume", { ...at(r), ...words(form, "reason") })) });
+}
+
+const button = (text, act, kind) => h("button", { type: "button", class: kind || null, "data-key": `act ${text}`, onclick: act }, text);
+
+export function actsOnFeature(feature, segment, finding, entry) {
+  const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
+  return h("p", { class: "buttons start" }, withFactor ? button(`Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
+    entry && entry.by === "person" ? button(`Unpin ${inPlace(segment)}`, () => unpin(entry)) : button(`Pin ${inPlace(segment)}`, () => pin(feature, segment)));
+}
+
+export function actsOnAll(known) {
+  const paused = known.status && known.status.paused;
+  return h("div", null, h("p", { class: "buttons start" }, paused ? button("Resume", resume, "main") : button("Pause", pause), button("Reload", reload),
+    token.get() ? button("Forget the token", token.forget) : null),
+  h("p", { class: "quiet" }, "Each asks before it does anything, and takes a token of http.token_file. To accept or pin, open the page of the feature."));
+}
+

@@ -1,0 +1,153 @@
+// Charts as SVG, each with its sentence for who cannot see it. Widths are those of the place they go
+// to, so letters keep their size on a phone.
+
+import { s } from "./dom.js";
+import { clock, number, percent } from "./words.js";
+
+const LEFT = 46, RIGHT = 12;
+
+const at = (x) => Math.round(10 * x) / 10;
+
+function frame(width, height, label, ...parts) {
+  return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "chart" }, ...parts);
+}
+
+const text = (x, y, words, kind, anchor = "middle") => s("text", { x: at(x), y: at(y), class: kind, "text-anchor": anchor }, words);
+const rule = (x1, y1, x2, y2, kind) => s("line", { x1: at(x1), y1: at(y1), x2: at(x2), y2: at(y2), class: kind });
+
+// 1, 2, 5 times powers of ten between two sizes, at most `most`, thinned to powers where there are more.
+export function marks(low, high, most) {
+  const all = [];
+  for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
+    for (const m of [1, 2, 5]) all.push(m * 10 ** e);
+  const inside = all.filter((v) => v >= low * 0.999 && v <= high * 1.001);
+  if (inside.length <= most) return inside;
+  const powers = inside.filter((v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9);
+  const every = Math.ceil(powers.length / most);
+  return powers.filter((_, i) => i % every === 0);
+}
+
+// Bins of one sign lie side by side, those below zero mirrored, with a gap between.
+function layout(bins, width) {
+  const signs = bins.map((b) => (b.low < 0 ? -1 : 1)), turn = signs.findIndex((x, i) => i && x !== signs[i - 1]);
+  const gap = turn > 0 ? 14 : 0, step = (width - LEFT - RIGHT - gap) / bins.length;
+  return { step, x: (i) => LEFT + i * step + (turn > 0 && i >= turn ? gap : 0),
+    groups: turn > 0 ? [[0, turn], [turn, bins.length]] : [[0, bins.length]] };
+}
+
+// Where a value lies among the bins of its sign, null without such bins.
+function placeOf(value, bins, place) {
+  for (const [from, to] of place.groups) {
+    const sign = bins[from].low < 0 ? -1 : 1;
+    if (Math.sign(value) !== sign) continue;
+    const a = Math.log(Math.abs(bins[from].low)), b = Math.log(Math.abs(bins[to - 1].high));
+    const along = (Math.log(Math.abs(value)) - a) / (b - a);
+    return place.x(from) + Math.min(1, Math.max(0, along)) * (to - from) * place.step;
+  }
+  return null;
+}
+
+function axis(bins, place, y) {
+  const parts = [];
+  for (const [from, to] of place.groups) {
+    const edges = [Math.abs(bins[from].low), Math.abs(bins[to - 1].high)].filter((v) => v > 0);
+    if (edges.length < 2) continue;
+    const sign = bins[from].low < 0 ? -1 : 1, most = Math.max(2, Math.floor((to - from) * place.step / 62));
+    for (const v of marks(Math.min(...edges), Math.max(...edges), most)) {
+      const x = placeOf(sign * v, bins, place);
+      parts.push(rule(x, y, x, y + 4, "axis"), text(x, y + 17, number(sign * v), "tick"));
+    }
+    parts.push(rule(place.x(from), y, place.x(from) + (to - from) * place.step, y, "axis"));
+  }
+  return parts;
+}
+
+function outline(bins, key, place, y) {
+  return place.groups.map(([from, to]) => {
+    let d = `M${at(place.x(from))} ${at(y(0))}`;
+    for (let i = from; i < to; i++) d += `V${at(y(bins[i][key]))}H${at(place.x(i) + place.step)}`;
+    return s("path", { d: `${d}V${at(y(0))}`, class: `bins ${key}` });
+  });
+}
+
+// From the middle of training to that of now.
+function arrow(from, to, y, factor) {
+  const way = to > from ? 1 : -1;
+  if (Math.abs(to - from) < 12) return [];
+  return [rule(from, y, to, y, "shift"), s("path", { d: `M${at(to)} ${y}l${-7 * way} -4v8z`, class: "shift-head" }),
+    text((from + to) / 2, y - 5, `\u00d7${number(factor)}`, "shift-word")];
+}
+
+function describe(cell, training, where) {
+  const r = cell.recent;
+  return `Distribution ${where}: in training the middle half lies from ${number(training.p25)} to ${number(training.p75)} with median ${number(training.p50)}; ` +
+    (r && r.p50 !== null ? `now from ${number(r.p25)} to ${number(r.p75)} with median ${number(r.p50)}.` : "nothing came lately.");
+}
+
+export function distribution(cell, training, width, where) {
+  const { bins } = cell.histogram, height = 230, bottom = 196, top = 34;
+  const place = layout(bins, width), most = Math.max(0.02, ...bins.map((b) => Math.max(b.training, b.recent || 0)));
+  const y = (share) => bottom - (bottom - top) * share / most;
+  const view = cell.recent, from = placeOf(training.p50, bins, place), to = view && view.p50 ? placeOf(view.p50, bins, place) : null;
+  const parts = [...axis(bins, place, bottom), ...outline(bins, "training", place, y), ...outline(bins, "recent", place, y),
+    text(LEFT - 6, top + 4, percent(most), "tick", "end"), text(LEFT - 6, bottom + 3, "0", "tick", "end")];
+  if (from !== null) parts.push(rule(from, top - 8, from, bottom, "median training"));
+  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median recent"), ...arrow(from, to, top - 14, view.p50 / training.p50));
+  return frame(width, height, describe(cell, training, where), ...parts);
+}
+
+// Times from left to right, at most a mark per 90 pixels.
+function timeAxis(times, width, y) {
+  const first = times[0], span = times[times.length - 1] - first || 1, count = Math.max(1, Math.floor((width - LEFT - RIGHT) / 110));
+  const x = (t) => LEFT + (width - LEFT - RIGHT) * (t - first) / span;
+  const parts = [rule(LEFT, y, width - RIGHT, y, "axis")];
+  for (let i = 0; i <= count; i++) {
+    const t = first + span * i / count;
+    parts.push(rule(x(t), y, x(t), y + 4, "axis"), text(x(t), y + 17, clock(t).split(", ").pop(), "tick", i === 0 ? "start" : i === count ? "end" : "middle"));
+  }
+  return { x, parts };
+}
+
+function path(xs, ys, x, y) {
+  let d = "", pen = false;
+  xs.forEach((t, i) => {
+    if (ys[i] === null || ys[i] === undefined) pen = false;
+    else {
+      d += `${pen ? "L" : "M"}${at(x(t))} ${at(y(ys[i]))}`;
+      pen = true;
+    }
+  });
+  return d;
+}
+
+export function evidence(track, width) {
+  const height = 170, bottom = 140, top = 14, known = track.evidence_ln.filter((v) => v !== null);
+  const last = known[known.length - 1], high = Math.max(track.alarm_ln * 1.15, ...known), low = Math.min(0, ...known);
+  const y = (v) => bottom - (bottom - top) * (v - low) / (high - low);
+  const time = timeAxis(track.time_ms, width, bottom);
+  const label = `Evidence over time: now ${number(last)}, the alarm is at ${number(track.alarm_ln)}, as logarithms.`;
+  return frame(width, height, label, ...time.parts,
+    rule(LEFT, y(track.alarm_ln), width - RIGHT, y(track.alarm_ln), "alarm"), text(LEFT + 4, y(track.alarm_ln) - 5, `alarm at ${number(track.alarm_ln)}`, "alarm-word", "start"),
+    s("path", { d: path(track.time_ms, track.evidence_ln, time.x, y), class: "line" }),
+    text(LEFT - 6, y(high) + 8, number(high, 2), "tick", "end"), text(LEFT - 6, y(low), number(low, 2), "tick", "end"));
+}
+
+function band(track, x, y) {
+  const there = track.time_ms.map((t, i) => i).filter((i) => track.factor_low[i] !== null);
+  if (there.length < 2) return null;
+  const up = there.map((i) => `${at(x(track.time_ms[i]))} ${at(y(track.factor_high[i]))}`);
+  const down = there.reverse().map((i) => `${at(x(track.time_ms[i]))} ${at(y(track.factor_low[i]))}`);
+  return s("path", { d: `M${up.join("L")}L${down.join("L")}Z`, class: "band" });
+}
+
+// Null where no factor was ever estimated.
+export function factors(track, width) {
+  const all = [...track.factor, ...track.factor_low, ...track.factor_high].filter((v) => v > 0);
+  if (!all.length) return null;
+  const height = 170, bottom = 140, top = 14, low = Math.min(1, ...all) / 1.1, high = Math.max(1, ...all) * 1.1;
+  const y = (v) => bottom - (bottom - top) * (Math.log(v) - Math.log(low)) / (Math.log(high) - Math.log(low));
+  const time = timeAxis(track.time_ms, width, bottom), last = track.factor.filter((v) => v !== null).pop();
+  return frame(width, height, `Estimate of the factor over time with its 95% interval: last ${number(last)}.`, ...time.parts,
+    ...marks(low, high, 5).flatMap((v) => [rule(LEFT, y(v), width - RIGHT, y(v), v === 1 ? "one" : "grid"), text(LEFT - 6, y(v) + 4, `\u00d7${number(v)}`, "tick", "end")]),
+    band(track, time.x, y), s("path", { d: path(track.time_ms, track.factor, time.x, y), class: "line" }));
+}

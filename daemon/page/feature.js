@@ -1,0 +1,136 @@
+// One feature: its distribution beside training, what speaks for a change, its segments, how far ranks
+// move, and lists before and after.
+
+import { get } from "./api.js";
+import { byId, h, show } from "./dom.js";
+import { distribution, evidence, factors } from "./chart.js";
+import { samples } from "./samples.js";
+import { problems, planned } from "./problems.js";
+import { ranksOf } from "./plan.js";
+import { actsOnFeature } from "./act.js";
+import { distance, inPlace, number, percent, place, samePlace, times, whole } from "./words.js";
+import { wordOf } from "./verdict.js";
+
+const EVERY_MS = 5000, CELLS = 60;
+let now = null, timer = null;
+
+export function leaveFeature() {
+  clearTimeout(timer);
+  now = null;
+}
+
+async function load(view, known) {
+  const mine = now;
+  try {
+    [mine.detail, mine.samples] = await Promise.all([get(`api/v1/features/${encodeURIComponent(mine.name)}`), get(`api/v1/samples?feature=${encodeURIComponent(mine.name)}`)]);
+    mine.problem = null;
+  } catch (e) {
+    mine.problem = e.message;
+  }
+  if (now !== mine) return;
+  draw(view, known);
+  clearTimeout(timer);
+  timer = setTimeout(() => load(view, known), EVERY_MS);
+}
+
+// The cell that is looked at first: that of a finding, else where most has moved.
+function firstCell(cells, findings) {
+  const found = cells.find((c) => findings.some((f) => samePlace(f.segment, c.segment)));
+  const excess = (c) => (c.recent && c.recent.psi !== null ? c.recent.psi - c.recent.psi_expected : -1);
+  return found || cells.reduce((a, b) => (excess(b) > excess(a) + 0.05 ? b : a));
+}
+
+function picker(cells, cell, redraw) {
+  if (cells.length < 2) return null;
+  return h("label", { class: "picker" }, "Segment ", h("select", { "data-key": "cell", onchange: (e) => {
+    now.place = e.target.value;
+    redraw();
+  } }, ...cells.slice(0, CELLS).map((c) => h("option", { value: place(c.segment), selected: c === cell }, place(c.segment)))));
+}
+
+const legend = () => h("p", { class: "legend" }, h("span", { class: "key training" }), " training ", h("span", { class: "key recent" }), " last minutes");
+
+function besides(histogram) {
+  const parts = [["missing", "missing"], ["zero", "zero"], ["infinite", "infinite"]].filter(([key]) => histogram[key] && (histogram[key].training || histogram[key].recent))
+    .map(([key, word]) => `${word} ${percent(histogram[key].recent)} (in training ${percent(histogram[key].training)})`);
+  return parts.length ? h("p", { class: "quiet" }, `Not on the axis: ${parts.join(", ")}.`) : null;
+}
+
+function asTable(histogram) {
+  return h("details", { "data-key": "bins" }, h("summary", null, "The same as a table"), h("div", { class: "wide", role: "region", "aria-label": "Distribution as a table", tabindex: "0" },
+    h("table", null, h("thead", null, h("tr", null, ...["From", "to", "Training", "Last minutes"].map((t) => h("th", { scope: "col", class: "number" }, t)))),
+      h("tbody", null, ...histogram.bins.map((b) => h("tr", null, ...[number(b.low), number(b.high), percent(b.training), percent(b.recent)].map((t) => h("td", { class: "number" }, t))))))));
+}
+
+function shape(cell, training, width) {
+  const title = h("h3", null, `Distribution ${inPlace(cell.segment)}`);
+  if (!cell.histogram || !cell.histogram.bins || !cell.histogram.bins.length)
+    return [title, h("p", { class: "quiet" }, cell.recent ? "Not drawn yet: the figures are in the table below." : "Nothing came lately.")];
+  return [title, legend(), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment))), besides(cell.histogram), asTable(cell.histogram)];
+}
+
+function story(cell, width) {
+  const track = cell.track;
+  if (!track || !track.time_ms || track.time_ms.length < 2)
+    return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, "Nothing here speaks for a change.")];
+  const factor = factors(track, width);
+  return [h("h3", null, `Evidence over time ${inPlace(cell.segment)}`), h("div", { class: "chart-place" }, evidence(track, width)),
+    h("p", { class: "quiet" }, "As a logarithm. Above the alarm a change is suspected, and looked at until it is confirmed or dismissed."),
+    ...(factor ? [h("h3", null, "Estimate of the factor"), h("div", { class: "chart-place" }, factor), h("p", { class: "quiet" }, "With its 95% interval. \u00d71 is as in training.")] : [])];
+}
+
+const COLUMNS = [["Segment", (c) => place(c.segment)], ["Lists", (v) => whole(v.lists)], ["Level", (v) => times(v.scale_ratio)], ["PSI (chance)", (v) => v.psi === null ? "\u2013" : `${distance(v.psi)} (${distance(v.psi_expected)})`],
+  ["Missing", (v) => percent(v.missing)], ["p5", (v) => number(v.p5)], ["Median", (v) => number(v.p50)], ["p95", (v) => number(v.p95)]];
+
+function segments(cells, training) {
+  const cellsRow = (name, view) => h("tr", null, h("th", { scope: "row" }, name), ...COLUMNS.slice(1).map(([, of]) => h("td", { class: "number" }, view ? of(view) : "\u2013")));
+  const trained = { ...training, lists: null, scale_ratio: null, psi: null, psi_expected: null };
+  return [h("h3", null, "Segments side by side"), h("div", { class: "wide", role: "region", "aria-label": "Segments", tabindex: "0" }, h("table", { id: "cells" },
+    h("thead", null, h("tr", null, ...COLUMNS.map(([t], i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
+    h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.recent))))),
+    h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training. PSI says how far the distribution is from training; what it is by chance stands behind.",
+      cells.length > CELLS ? ` ${CELLS} of ${cells.length} segments.` : "")];
+}
+
+function stateOf(known, name) {
+  const own = problems(known).filter((p) => p.feature === name || p.members.includes(name));
+  if (own.length) return own.map((p) => `${wordOf(p)} ${inPlace(p.segment)}`).join("; ");
+  const entry = ((known.plan && known.plan.cells) || []).find((e) => e.feature === name);
+  return entry ? `in the plan ${inPlace(entry.segment)}: ${entry.action}${entry.mode ? `, ${entry.mode}` : ""}` : "as in training";
+}
+
+function missingName(view, name, answer) {
+  show(view, h("h2", null, name), h("p", null, "There is no such item feature. ", answer && answer.did_you_mean ? h("a", { href: `#feature/${encodeURIComponent(answer.did_you_mean)}` }, `Did you mean ${answer.did_you_mean}?`) : null));
+}
+
+function draw(view, known) {
+  const { name, detail } = now, redraw = () => draw(view, known);
+  if (!detail && !now.problem && now.at) return;
+  if (!detail || !detail.cells) {
+    if (now.problem) show(view, h("h2", null, name), h("p", null, now.problem));
+    else missingName(view, name, detail);
+    return;
+  }
+  const findings = known.findings.filter((f) => f.feature === name), cells = detail.cells;
+  const cell = cells.find((c) => place(c.segment) === now.place) || firstCell(cells, findings);
+  const width = Math.max(260, Math.min(760, view.clientWidth - 34)), routes = ((known.ranks && known.ranks.routes) || []).filter((r) => r.feature === name);
+  if (!byId("feature-head")) show(view, ...["head", "shape", "story", "segments", "ranks", "samples"].map((part) => h(part === "head" ? "div" : "section", { id: `feature-${part}`, class: part === "head" ? null : "panel" })));
+  show(byId("feature-head"), h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
+    actsOnFeature(name, cell.segment, findings.find((f) => samePlace(f.segment, cell.segment)), planned(known, name, cell.segment)), picker(cells, cell, redraw));
+  show(byId("feature-shape"), ...shape(cell, detail.training, width));
+  show(byId("feature-story"), ...story(cell, width));
+  show(byId("feature-segments"), ...segments(cells, detail.training));
+  show(byId("feature-ranks"), h("h3", null, "Ranks moved"), ranksOf(routes));
+  show(byId("feature-samples"), h("h3", null, "Lists before and after"), samples(now.samples));
+}
+
+export function showFeature(view, known, name) {
+  if (!now || now.name !== name) {
+    leaveFeature();
+    now = { name, detail: null, samples: null, problem: null, place: null, at: true };
+    show(view, h("h2", null, name), h("p", { class: "quiet" }, "Asking for its figures."));
+    load(view, known);
+    return;
+  }
+  draw(view, known);
+}

@@ -1,0 +1,42 @@
+// What was decided, by evenkeel and by people, newest first.
+
+import { h, show } from "./dom.js";
+import { wide } from "./plan.js";
+import { inPlace, interval, number, times, when } from "./words.js";
+import { featurePage } from "./verdict.js";
+
+const PAGE = 50;
+const wish = { feature: "", shown: PAGE };
+
+function figures(d) {
+  const parts = [];
+  if (d.percent !== undefined && d.percent !== null && d.what === "step") parts.push(`to ${number(d.percent)}%`);
+  if (d.factor) parts.push(times(d.factor) + (interval(d) ? ` (${interval(d)})` : ""));
+  if (d.rail) parts.push(`${d.rail} ${number(d.figure)}, at most ${number(d.limit)}`);
+  return parts.join(", ");
+}
+
+const fits = (d) => !wish.feature || (d.feature || "").includes(wish.feature);
+
+function row(d) {
+  const subject = d.feature ? h("a", { href: featurePage(d.feature), "data-key": `history ${d.number}` }, d.feature) : "the instance";
+  const version = d.plan && d.plan.after !== d.plan.before ? `${d.plan.before} \u2192 ${d.plan.after}` : (d.plan && String(d.plan.after)) || "";
+  return h("tr", null, h("td", null, String(d.number)), h("td", null, when(d.time_ms)), h("td", null, h("strong", null, d.what), d.action && !["end", "unpin"].includes(d.what) ? ` ${d.action === d.what ? "" : d.action}` : ""),
+    h("td", null, subject, d.feature ? ` ${inPlace(d.segment)}` : ""), h("td", null, figures(d)), h("td", null, d.who || "\u2013"), h("td", { class: "why" }, d.why || ""), h("td", { class: "number" }, version));
+}
+
+export function showHistory(view, known) {
+  const redraw = () => showHistory(view, known), all = known.history.filter(fits).reverse();
+  if (!view.querySelector("#by-feature"))
+    show(view, h("h2", { tabindex: "-1" }, "History"), h("div", { class: "controls" }, h("label", null, "Feature ", h("input", { id: "by-feature", type: "search", autocomplete: "off", value: wish.feature,
+      oninput: (e) => {
+        Object.assign(wish, { feature: e.target.value.trim(), shown: PAGE });
+        redraw();
+      } }))), h("div", { id: "decisions" }));
+  const rest = all.length - wish.shown;
+  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Figures", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "Nothing was decided yet."),
+    rest > 0 ? h("button", { type: "button", "data-key": "older", onclick: () => {
+      wish.shown += PAGE;
+      redraw();
+    } }, `${rest} older ones`) : null);
+}

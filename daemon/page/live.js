@@ -1,0 +1,110 @@
+// Keeps what is known of the instance fresh: what happens is streamed, and asked for where streaming
+// is not to be had. `known` is all the pages show; they are told when it changed.
+
+import { get } from "./api.js";
+
+const EVERY_MS = 3000, EVERY_STREAMED_MS = 10000, FEATURES_MS = 10000, SOON_MS = 200, HISTORY = 1000;
+
+export const known = {
+  ready: null, status: null, findings: [], plan: null, ranks: null, overview: null, history: [], pins: null,
+  features: null, heard_ms: 0, lost: null, streamed: false,
+};
+
+let changed = () => {}, wantsFeatures = () => true;
+let timer = null, featuresAt = 0, asking = false, again = false;
+
+const heard = () => {
+  known.heard_ms = Date.now();
+  known.lost = null;
+};
+
+// Where the instance has too many to say them at once, the last of its decisions.
+async function askAll() {
+  const [ready, status, findings, plan, ranks, overview, history, pins] = await Promise.all([
+    get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
+    get("api/v1/ranks"), get("api/v1/overview"), get(`api/v1/history?n=${HISTORY}`), get("api/v1/pins")]);
+  Object.assign(known, { ready, status, plan, ranks, overview, pins, findings: findings || [], history: listOf(history) });
+}
+
+const listOf = (answer) => (Array.isArray(answer) ? answer : (answer && (answer.decisions || answer.history)) || []);
+
+async function askFeatures() {
+  if (!wantsFeatures() || Date.now() - featuresAt < FEATURES_MS) return;
+  featuresAt = Date.now();
+  known.features = await get("api/v1/features");
+}
+
+async function refresh() {
+  if (asking) {
+    again = true;
+    return;
+  }
+  asking = true;
+  clearTimeout(timer);
+  try {
+    await askAll();
+    heard();
+    changed();
+    await askFeatures();
+  } catch (e) {
+    known.lost = e.message;
+  }
+  asking = false;
+  changed();
+  const soon = again;
+  again = false;
+  later(soon ? SOON_MS : known.streamed && !known.lost ? EVERY_STREAMED_MS : EVERY_MS);
+}
+
+function later(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(() => (document.hidden ? later(EVERY_MS) : refresh()), ms);
+}
+
+export function refreshSoon() {
+  if (asking) again = true;
+  else later(SOON_MS);
+}
+
+function takeStatus(event) {
+  const now = JSON.parse(event.data), before = known.status;
+  heard();
+  if (!before) return;
+  const moved = ["ready", "plan_version", "open_findings"].some((key) => before[key] !== now[key]) || Boolean(before.paused) !== now.paused;
+  known.status = { ...before, ...now, paused: before.paused };
+  if (moved) refreshSoon();
+  changed();
+}
+
+// An instance without a stream answers with a list, which the browser takes for an error.
+function listen() {
+  const stream = new EventSource("api/v1/events");
+  stream.addEventListener("open", () => {
+    known.streamed = true;
+    heard();
+    changed();
+  });
+  stream.addEventListener("status", takeStatus);
+  for (const kind of ["finding", "plan", "decision", "limit", "reload", "model_drift", "missed"])
+    stream.addEventListener(kind, refreshSoon);
+  stream.addEventListener("error", () => {
+    known.streamed = false;
+    if (stream.readyState === EventSource.CLOSED) setTimeout(listen, 10 * EVERY_MS);
+    refreshSoon();
+  });
+}
+
+// `onChange` is called after each answer, `features` says whether their table is wanted now.
+export function start(onChange, features) {
+  changed = onChange;
+  wantsFeatures = features;
+  document.addEventListener("visibilitychange", () => document.hidden || refreshSoon());
+  addEventListener("online", refreshSoon);
+  refresh();
+  listen();
+}
+
+export function featuresNow() {
+  if (!known.features) featuresAt = 0;
+  refreshSoon();
+}

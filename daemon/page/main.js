@@ -1,0 +1,67 @@
+// Which page is shown, and when it is drawn again.
+
+import { byId } from "./dom.js";
+import { known, start, featuresNow } from "./live.js";
+import { showVerdict, showLink } from "./verdict.js";
+import { showTable, tableKeys } from "./table.js";
+import { showFeature, leaveFeature } from "./feature.js";
+import { showPlan } from "./plan.js";
+import { showHistory } from "./history.js";
+
+const PAGES = { features: showTable, feature: showFeature, plan: showPlan, history: showHistory };
+
+// "#feature/price" -> ["feature", "price"]; what is no page is the table.
+function place() {
+  const [page, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+  const name = rest.join("/");
+  try {
+    return page in PAGES ? [page, decodeURIComponent(name)] : ["features", ""];
+  } catch {
+    return ["features", ""];
+  }
+}
+
+function draw() {
+  const [page, name] = place();
+  showLink(known);
+  if (!known.heard_ms && !known.lost) return;
+  if (known.heard_ms) showVerdict(known, page === "features");
+  else byId("headline").firstElementChild.textContent = "The instance does not answer";
+  PAGES[page](byId("view"), known, name);
+}
+
+function turn() {
+  const [page, name] = place(), view = byId("view");
+  leaveFeature();
+  view.replaceChildren();
+  delete view.dataset.shown;
+  view.className = page;
+  for (const link of document.querySelectorAll("nav a"))
+    link.toggleAttribute("aria-current", link.dataset.page === page);
+  for (const link of document.querySelectorAll("nav a[aria-current]")) link.setAttribute("aria-current", "page");
+  draw();
+  if (page === "features") featuresNow();
+  return name;
+}
+
+// A page that was turned to by a link begins at its own heading.
+function turned() {
+  turn();
+  const heading = byId("view").querySelector("h2, h1");
+  if (place()[0] !== "features" && heading) {
+    heading.tabIndex = -1;
+    heading.focus();
+  }
+}
+
+addEventListener("hashchange", turned);
+addEventListener("keydown", tableKeys);
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (width === innerWidth) return;
+  width = innerWidth;
+  turn();
+});
+setInterval(() => showLink(known), 1000);
+turn();
+start(draw, () => place()[0] === "features");

@@ -1,0 +1,75 @@
+// What is in force: the plan with whom each entry is there by, ranks moved, pins, accepts, and what
+// people can do about all that.
+
+import { h, show } from "./dom.js";
+import { actsOnAll, revert, resumeRoute, unpin } from "./act.js";
+import { number, percent, place, when, whole } from "./words.js";
+import { featurePage } from "./verdict.js";
+
+const BY = { finding: "a finding", person: "a pin of a person", rules: "a pin of the rules" };
+
+export function wide(label, heads, rows, none) {
+  if (!rows.length) return h("p", { class: "quiet" }, none);
+  return h("div", { class: "wide", role: "region", "aria-label": label, tabindex: "0" }, h("table", null,
+    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col" }, t) : h("td"))))), h("tbody", null, ...rows)));
+}
+
+const link = (name) => h("a", { href: featurePage(name), "data-key": `plan ${name}` }, name);
+const row = (...cells) => h("tr", null, ...cells.map((c) => h("td", null, c)));
+
+function entryRow(e) {
+  return row(link(e.feature), place(e.segment), e.action, e.mode || "\u2013", e.percent === null || e.percent === undefined ? "\u2013" : `${number(e.percent)}%`, BY[e.by] || e.by || "\u2013",
+    e.by === "person" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
+}
+
+const ORDERS = [["moved", "as the plan wants"], ["forwarded", "as it went out"], ["plain", "model alone, nothing routed"]];
+
+function rankRow(r, key, words) {
+  const f = r[key];
+  return h("tr", null, h("th", { scope: "row" }, words), ...[whole(f.lists), number(f.tau, 2), percent(f.top10_overlap), number(f.places, 2), percent(f.change), percent(f.change_p95)].map((t) => h("td", { class: "number" }, t)));
+}
+
+function rankTable(r) {
+  const rows = ORDERS.filter(([key]) => r[key]).map(([key, words]) => rankRow(r, key, words));
+  const rail = r.withdrawn || r.would_be_withdrawn;
+  const told = rail ? h("p", null, `${r.withdrawn ? "Taken back by" : "Would be taken back by"} the guardrail ${rail.rail}: ${number(rail.figure)}, at most ${number(rail.limit)}. `,
+    r.withdrawn ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Let it begin anew") : null) : null;
+  return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.action, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), told,
+    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared first ten", "Places", "Change", "95% below"], rows, "No list was ranked both ways yet."));
+}
+
+export function ranksOf(routes) {
+  if (!routes.length) return h("p", { class: "quiet" }, "No route is planned, so nothing is ranked both ways.");
+  return h("div", null, ...routes.map(rankTable), h("p", { class: "quiet" }, "Each beside the order in which the lists came. Change: 0% is the same order, 100% as far as can be."));
+}
+
+function pinsIn(known) {
+  const pins = known.pins && (Array.isArray(known.pins) ? known.pins : known.pins.pins);
+  if (!pins) return [];
+  const rows = pins.map((p) => row(link(p.feature), place(p.segment), p.action, p.until_ms ? when(p.until_ms) : "for good", p.who || p.author || BY[p.by] || "\u2013", p.why || p.reason || "",
+    p.by === "rules" ? "" : h("button", { type: "button", "data-key": `unpin ${p.feature} ${place(p.segment)}`, onclick: () => unpin(p) }, "Unpin")));
+  return [h("h3", null, "Pins"), wide("Pins", ["Feature", "Segment", "Action", "Until", "Who", "Why", ""], rows, "There are none.")];
+}
+
+// Accepts that nobody took back, as the history has them.
+function accepts(history) {
+  const gone = new Set(history.filter((d) => d.what === "revert").map((d) => d.accept));
+  return history.filter((d) => d.what === "accept" && !gone.has(d.accept)).reverse();
+}
+
+function acceptRow(d) {
+  return row(link(d.feature), place(d.segment), `\u00d7${number(d.factor)}`, when(d.time_ms), d.who || "\u2013", d.why || "",
+    h("button", { type: "button", "data-key": `revert ${d.version}`, onclick: () => revert(d) }, "Take back"));
+}
+
+export function showPlan(view, known) {
+  const cells = (known.plan && known.plan.cells) || [], version = known.plan ? known.plan.version : 0;
+  show(view, h("h2", { tabindex: "-1" }, "Plan"),
+    h("section", { class: "panel" }, h("h3", null, `In force: version ${version}`),
+      wide("Plan", ["Feature", "Segment", "Action", "Mode", "Of the lists", "There by", ""], cells.map(entryRow), "Nothing: every list goes out as it came."),
+      ...pinsIn(known)),
+    h("section", { class: "panel" }, h("h3", null, "Ranks moved"), ranksOf((known.ranks && known.ranks.routes) || [])),
+    h("section", { class: "panel" }, h("h3", null, "Accepted as normal"),
+      wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], accepts(known.history).map(acceptRow), "Nothing: training is what is normal.")),
+    h("section", { class: "panel" }, h("h3", null, "Do something"), actsOnAll(known)));
+}

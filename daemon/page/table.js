@@ -1,0 +1,167 @@
+// All features in a table that stays of use at 500: what moved most comes first, search and order are
+// the reader's, fifty rows at a time.
+
+import { byId, h, show } from "./dom.js";
+import { planned, ROUTES } from "./problems.js";
+import { distance, interval, percent, place, samePlace, times } from "./words.js";
+import { featurePage } from "./verdict.js";
+
+const ROWS = 50;
+const wish = { text: "", only: "all", by: "moved", down: true, page: 0 };
+
+const excess = (view) => (view && view.psi !== null ? view.psi - view.psi_expected : 0);
+
+const GRAVITY = { confirmed: 2, updated: 2, suspected: 1 };
+const gravity = (finding) => (finding ? GRAVITY[finding.state] || 0 : 0);
+
+function worst(findings) {
+  return findings.reduce((a, b) => (gravity(b) > gravity(a) || (gravity(b) === gravity(a) && Math.abs(Math.log(b.factor || 1)) > Math.abs(Math.log((a && a.factor) || 1))) ? b : a), null);
+}
+
+function rowOf(known, f, findings) {
+  const finding = worst(findings), most = f.moved_most && excess(f.moved_most.recent) > excess(f.recent) ? f.moved_most : { segment: null, recent: f.recent };
+  const segment = finding ? finding.segment : most.segment;
+  const seen = finding && f.moved_most && samePlace(finding.segment, f.moved_most.segment) ? f.moved_most.recent : most.recent;
+  const entry = planned(known, f.feature, segment) || ((known.plan && known.plan.cells) || []).find((e) => e.feature === f.feature) || null;
+  return { name: f.feature, finding, segment, entry, seen, training: f.training, state: gravity(finding), count: findings.length,
+    factor: finding && finding.factor ? finding.factor : seen ? seen.scale_ratio : null,
+    psi: seen ? seen.psi : null, moved: 1000 * gravity(finding) + excess(seen), missing: seen ? seen.missing - f.training.missing : 0 };
+}
+
+function rowsOf(known) {
+  const open = Map.groupBy ? Map.groupBy(known.findings, (f) => f.feature) : grouped(known.findings);
+  return known.features.features.map((f) => rowOf(known, f, open.get(f.feature) || []));
+}
+
+function grouped(findings) {
+  const all = new Map();
+  for (const f of findings) all.set(f.feature, [...(all.get(f.feature) || []), f]);
+  return all;
+}
+
+const ORDER = {
+  moved: (r) => r.moved, state: (r) => r.state, factor: (r) => Math.abs(Math.log(r.factor || 1)), psi: (r) => r.psi ?? -1,
+  missing: (r) => Math.abs(r.missing), segment: (r) => place(r.segment), mode: (r) => modeOf(r), name: (r) => r.name,
+};
+
+function ordered(rows) {
+  const key = ORDER[wish.by], turn = wish.down ? -1 : 1;
+  const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
+  return rows.sort((a, b) => turn * compare(key(a), key(b)) || a.name.localeCompare(b.name));
+}
+
+function wanted(rows) {
+  const text = wish.text.trim().toLowerCase();
+  return rows.filter((r) => (!text || r.name.toLowerCase().includes(text)) &&
+    (wish.only === "all" || (wish.only === "wrong" ? r.state > 0 : r.entry !== null)));
+}
+
+const STATES = ["nothing found", "suspected", "confirmed"];
+const LEVELS = ["calm", "suspected", "found"];
+
+function modeOf(r) {
+  if (r.entry) {
+    const acts = ROUTES.includes(r.entry.action) ? r.entry.mode === "canary" ? `canary ${r.entry.percent}%` : r.entry.mode : r.entry.action;
+    return r.entry.by && r.entry.by !== "finding" ? `${acts}, pinned` : r.state ? acts : `${acts}, held`;
+  }
+  return (r.finding && r.finding.mode) || "";
+}
+
+function factorOf(r) {
+  if (r.factor === null || r.factor === undefined) return "\u2013";
+  const between = r.finding && interval(r.finding);
+  return between ? [times(r.factor), " ", h("small", null, between)] : times(r.factor);
+}
+
+function rowFor(r) {
+  const level = r.state === 2 && r.entry && ["enforce", "canary"].includes(r.entry.mode) ? "acting" : LEVELS[r.state];
+  const missing = r.seen ? percent(r.seen.missing) : "\u2013";
+  return h("tr", null,
+    h("th", { scope: "row" }, h("a", { href: featurePage(r.name), "data-key": `row ${r.name}` }, r.name)),
+    h("td", null, r.state ? h("span", { class: `chip ${level}` }, STATES[r.state]) : h("span", { class: "quiet" }, STATES[0])),
+    h("td", { class: "number" }, factorOf(r)),
+    h("td", { class: "number", title: r.seen ? `${distance(r.seen.psi_expected)} by chance` : null }, distance(r.psi)),
+    h("td", { class: "number some" }, missing, Math.abs(r.missing) > 0.005 ? h("small", null, ` was ${percent(r.training.missing)}`) : null),
+    h("td", { class: "some" }, place(r.segment)),
+    h("td", null, modeOf(r)));
+}
+
+const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], ["psi", "PSI", "number"],
+  ["missing", "Missing", "number some"], ["segment", "Moved most in", "some"], ["mode", "Mode"]];
+
+function sortBy(key, redraw) {
+  if (wish.by === key) wish.down = !wish.down;
+  else Object.assign(wish, { by: key, down: !["name", "segment", "mode"].includes(key) });
+  wish.page = 0;
+  redraw();
+}
+
+function head(redraw) {
+  return h("tr", null, ...COLUMNS.map(([key, text, kind]) => {
+    const by = wish.by === key;
+    return h("th", { scope: "col", class: kind || null, "aria-sort": by ? (wish.down ? "descending" : "ascending") : null },
+      h("button", { type: "button", class: "sort", "data-key": `sort ${key}`, onclick: () => sortBy(key, redraw) }, text, by ? (wish.down ? " \u2193" : " \u2191") : ""));
+  }));
+}
+
+function pager(count, redraw) {
+  const pages = Math.ceil(count / ROWS), from = wish.page * ROWS;
+  const go = (by) => () => {
+    wish.page += by;
+    redraw();
+  };
+  const button = (text, by, off) => h("button", { type: "button", "data-key": text, disabled: off, onclick: go(by) }, text);
+  if (pages < 2) return h("p", { class: "pager" }, `${count} features`);
+  return h("p", { class: "pager" }, button("Previous", -1, wish.page === 0), ` ${from + 1} to ${Math.min(count, from + ROWS)} of ${count} `,
+    button("Next", 1, wish.page >= pages - 1));
+}
+
+function controls(redraw) {
+  const search = h("input", { type: "search", id: "search", placeholder: "name", autocomplete: "off", spellcheck: "false", value: wish.text,
+    oninput: (e) => {
+      Object.assign(wish, { text: e.target.value, page: 0 });
+      redraw();
+    } });
+  const only = h("select", { id: "only", onchange: (e) => {
+    Object.assign(wish, { only: e.target.value, page: 0 });
+    redraw();
+  } }, ...[["all", "all"], ["wrong", "suspected or confirmed"], ["plan", "in the plan"]].map(([v, t]) => h("option", { value: v, selected: v === wish.only }, t)));
+  const most = h("button", { type: "button", onclick: () => {
+    Object.assign(wish, { by: "moved", down: true, page: 0 });
+    redraw();
+  } }, "What moved most first");
+  return h("div", { class: "controls" }, h("label", null, "Search ", search), h("label", null, "Show ", only), most);
+}
+
+// The keys of the list: / searches, arrows go from feature to feature.
+export function tableKeys(event) {
+  const inText = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
+  if (event.key === "/" && !inText && byId("search")) {
+    event.preventDefault();
+    byId("search").focus();
+  }
+  if (!["ArrowDown", "ArrowUp"].includes(event.key) || !event.target.closest?.("#features tbody, #search")) return;
+  const links = [...document.querySelectorAll("#features tbody a")], at = links.indexOf(event.target);
+  const next = links[at + (event.key === "ArrowDown" ? 1 : -1)];
+  if (!next && at !== 0) return;
+  event.preventDefault();
+  (next || byId("search")).focus();
+}
+
+export function showTable(view, known) {
+  const redraw = () => showTable(view, known);
+  if (!byId("features"))
+    show(view, h("h2", { class: "hidden" }, "Features"), controls(redraw),
+      h("div", { class: "wide", role: "region", "aria-label": "Features", tabindex: "0" }, h("table", { id: "features" }, h("caption", { class: "hidden" }, "Every feature beside training, over the last minutes"), h("thead"), h("tbody"))),
+      h("div", { id: "pager" }));
+  if (!known.features) {
+    show(byId("pager"), h("p", { class: "quiet" }, known.lost ? "No figures." : "Waiting for the figures of all features."));
+    return;
+  }
+  const rows = ordered(wanted(rowsOf(known)));
+  wish.page = Math.min(wish.page, Math.max(0, Math.ceil(rows.length / ROWS) - 1));
+  show(byId("features").tHead, head(redraw));
+  show(byId("features").tBodies[0], ...(rows.length ? rows.slice(wish.page * ROWS, (wish.page + 1) * ROWS).map(rowFor) :
+    [h("tr", null, h("td", { colspan: COLUMNS.length, class: "quiet" }, "No feature fits."))]));
+  show(byId("pager"), pager(rows.length, redraw));
+}

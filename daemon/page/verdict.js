@@ -1,0 +1,177 @@
+// The top of every page: is anything wrong, what, since when, how sure, what is done about it, and
+// what would be if nothing were.
+
+import { byId, h, show } from "./dom.js";
+import { lasting, problems, ROUTES } from "./problems.js";
+import { ago, inPlace, interval, items, number, percent, place, whatHappened, when, whole } from "./words.js";
+
+const RECENT_MS = 30 * 60 * 1000, CARDS = 5;
+
+const REASONS = {
+  no_broker: "no broker answers",
+  credentials: "brokers refuse its user or password",
+  tls: "TLS with the brokers fails",
+  authorisation: "it lacks a right on the brokers",
+  state: "brokers do not give back its state",
+  topic_missing: "an input topic is missing",
+  no_partitions: "it has no partition to read",
+};
+
+function notReady(ready) {
+  const topics = (ready.missing_topics || []).length ? ` (${items(ready.missing_topics)})` : "";
+  return { level: "broken", word: "not ready", title: `Not ready: ${REASONS[ready.reason] || ready.reason || "no reason known"}${topics}`,
+    text: [ready.message || (ready.reason === "no_partitions" ?
+      "Nothing is read here. Right after a start this takes some seconds; else other instances of the group have all partitions." : "Nothing is read here until this is over.")] };
+}
+
+function paused(of) {
+  const who = of.who ? ` by ${of.who}` : "";
+  return { level: "paused", word: "paused", title: `Paused${who}: every list goes out as it came`,
+    text: ["Since ", when(of.since_ms), of.why ? `: ${of.why}. ` : ". ", "The instance goes on watching; routing goes on with resume."] };
+}
+
+function cutOff(fleet) {
+  return { level: "broken", word: "cut off", title: "Cut off from its fleet",
+    text: [`The plan was heard last ${Math.round(fleet.plan_age_ms / 1000)} s ago. The last plan stays in force and lists go on; what others find is not heard of here.`] };
+}
+
+function drifted(model) {
+  return { level: "found", word: "model drift", title: "Model and upstream no longer rank alike", text: [model.text || "See model_drift in the events: routed lists get the order of the model, which is that of the upstream scorer as it was."] };
+}
+
+// What holds whatever is found.
+function notices(known) {
+  const { ready, status } = known, all = [];
+  if (ready && ready.ready === false) all.push(notReady(ready));
+  if (status && status.paused) all.push(paused(status.paused));
+  if (status && status.fleet && status.fleet.cut_off) all.push(cutOff(status.fleet));
+  if (status && status.model && (status.model.drifted || status.model.state === "drifted")) all.push(drifted(status.model));
+  return all;
+}
+
+const WORDS = { enforce: "routed", canary: "canary", shadow: "shadow", observe: "observed" };
+
+export function wordOf(p) {
+  if (p.state === "suspected") return "suspected";
+  if (p.doing.withdrawn) return "withdrawn";
+  if (!ROUTES.includes(p.doing.action)) return "told only";
+  return p.doing.mode === "canary" ? `canary ${p.doing.percent}%` : WORDS[p.doing.mode] || p.doing.mode;
+}
+
+const acts = (p) => ROUTES.includes(p.doing.action) && ["enforce", "canary"].includes(p.doing.mode) && !p.doing.withdrawn;
+const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "acting" : "found");
+
+function titleOf(p) {
+  const names = p.members.length > 3 ? `${p.members.slice(0, 3).join(", ")} and ${p.members.length - 3} more` : items(p.members);
+  if (p.state === "suspected") return `Suspected: ${names} ${inPlace(p.segment)}`;
+  if (p.factor) return `${names} ${inPlace(p.segment)} ${p.members.length > 1 ? "are" : "is"} ${number(p.factor)} times what ${p.members.length > 1 ? "they were" : "it was"}`;
+  return `${names} changed ${inPlace(p.segment)}`;
+}
+
+function surely(p) {
+  if (p.state === "suspected") return "Not yet: the evidence has passed the alarm, and is looked at with the next lists.";
+  const parts = ["Confirmed"];
+  if (interval(p)) parts.push(`the factor is ${interval(p)} with 95%`);
+  if (p.share !== null && p.share !== undefined) parts.push(p.share === 1 ? "all lists there have it" : `${percent(p.share)} of the lists there have it`);
+  return parts.join("; ") + ".";
+}
+
+function withoutOf(p) {
+  if (p.without && p.without.text) return p.without.text;
+  if (p.state === "suspected") return "Not known yet.";
+  return ROUTES.includes(p.doing.action) ? "Not measured yet: no list was ranked both ways." : "Not measured: no route is planned.";
+}
+
+export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
+const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", null, ...value));
+
+export function card(p) {
+  return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature },
+    h("h2", null, h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, items(p.members)), " ",
+      inPlace(p.segment), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p))),
+    h("dl", { class: "answers" },
+      line("What", whatHappened(p) + "."),
+      line("Since", when(p.since_ms), ` (query ${whole(p.since_query)})`),
+      line("How sure", surely(p)),
+      line("What we do", p.doing.text),
+      line("If we did not", withoutOf(p))));
+}
+
+function recovered(known) {
+  const ends = known.history.filter((d) => d.what === "end");
+  const last = ends[ends.length - 1];
+  return last && Date.now() - last.time_ms < RECENT_MS ? last : null;
+}
+
+function quiet(known) {
+  const held = lasting(known);
+  if (held.length) {
+    const names = items(held.slice(0, 3).map((e) => `${e.feature} ${inPlace(e.segment)}`)) + (held.length > 3 ? ` and ${held.length - 3} more` : "");
+    const pins = held.filter((e) => e.by && e.by !== "finding").length;
+    return { level: "recovered", word: pins === held.length ? "pinned" : "recovered", title: pins === held.length ? "Nothing is wrong; pins are in force" : "Nothing is wrong any more",
+      text: [`Still routed: ${names}. `, pins === held.length ? "Pins hold until they run out or are taken away." : "A route stays for its hold after its fault has ended, then it goes by itself."] };
+  }
+  const end = recovered(known);
+  if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
+    text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". Every list goes out as it came."] };
+  return { level: "calm", word: "calm", title: "Nothing is wrong", text: ["No feature has a finding, and every list goes out as it came."] };
+}
+
+function found(list) {
+  const sure = list.filter((p) => p.state !== "suspected"), first = sure[0] || list[0];
+  const others = list.length - 1;
+  const more = others ? ` (and ${others} more)` : "";
+  return { level: levelOf(first), word: wordOf(first), title: titleOf(first) + more, text: [] };
+}
+
+function counts(known) {
+  const t = known.status;
+  if (!t) return "";
+  const features = known.features ? `${known.features.features.length} features, ` : "";
+  return `${features}${whole(t.observed_queries)} lists seen, ${whole(t.routed)} with other scores, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
+}
+
+export function verdict(known) {
+  const list = problems(known), all = notices(known);
+  all.push(list.length ? found(list) : quiet(known));
+  return { list, head: all[0], others: all.slice(1) };
+}
+
+const wordy = (v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word), " ", h("strong", null, v.title), ". ", ...v.text);
+
+// Its answers stand on the first page; the others have their own to say.
+export function showVerdict(known, whole_page) {
+  const { list, head, others } = verdict(known);
+  byId("verdict").className = head.level;
+  document.title = `${head.level === "calm" ? "" : head.word + " \u2013 "}${(known.status && known.status.service) || "evenkeel"}`;
+  show(byId("headline"), h("p", { class: "eyebrow" }, h("span", { class: `chip ${head.level}` }, head.word)), h("h1", null, head.title),
+    head.text.length ? h("p", null, ...head.text) : null, ...others.map(wordy));
+  if (known.status) byId("service").textContent = known.status.service;
+  const more = list.length - CARDS;
+  if (!whole_page) {
+    show(byId("problems"), list.length ? h("p", { class: "counts" }, h("a", { href: "#" }, "What is done about it")) : null);
+    return;
+  }
+  show(byId("problems"), ...list.slice(0, CARDS).map(card),
+    more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...list.slice(CARDS).map(card)) : null,
+    h("p", { class: "counts" }, counts(known)));
+}
+
+let wasLost = false;
+
+// Readers are told when it goes and when it is back, not how old the data are by now.
+function announce(lost) {
+  if (lost === wasLost) return;
+  wasLost = lost;
+  byId("spoken").textContent = lost ? "Connection lost" : "Connected again";
+}
+
+export function showLink(known) {
+  const at = known.heard_ms, age = Math.round((Date.now() - at) / 1000), link = byId("link");
+  link.className = `link ${known.lost ? "lost" : "good"}`;
+  document.body.classList.toggle("stale", Boolean(known.lost && at));
+  announce(Boolean(known.lost));
+  if (known.lost && at) show(link, h("strong", null, "Connection lost."), " What you see is of ", when(at), `, ${ago(at)}.`);
+  else if (known.lost) show(link, h("strong", null, known.lost));
+  else if (at) show(link, age > 20 ? `as of ${ago(at)}` : known.streamed ? "live" : "live, asked every 3 s");
+}

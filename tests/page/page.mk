@@ -1,0 +1,17 @@
+# The page in the browser: headless Chromium on an instance that runs, with librdkafka's mock cluster.
+PAGE_BROKER     := $(B)/tests/page/broker
+PAGE_BROKER_OBJ := $(PAGE_BROKER).o
+$(PAGE_BROKER): $(PAGE_BROKER_OBJ) $(TESTED_DAEMON) $(B)/libevenkeel.a
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+
+PAGE = B=$(B) EVENKEEL=$(B)/evenkeel PAGE_BROKER=$(PAGE_BROKER)
+check-page: $(B)/evenkeel $(PAGE_BROKER) ## the page, in headless Chromium
+	@$(PAGE) sh tests/page/run.sh $(TESTS)
+screenshots: $(B)/evenkeel $(PAGE_BROKER) ## docs/page-*.png anew
+	@deploy/deps.sh page
+	@$(PAGE) $(PYTHON) tests/page/screenshots.py docs
+
+TEST_BINARIES += $(PAGE_BROKER)
+-include $(PAGE_BROKER_OBJ:.o=.d)
+.PHONY: check-page screenshots

@@ -1,0 +1,42 @@
+"""The page in headless Chromium; the last line is `N passed, N failed`.
+
+    B=build EVENKEEL=build/evenkeel PAGE_BROKER=build/tests/page/broker AXE=axe.min.js \\
+      python3 tests/page/run.py [CLASS[.TEST]...]
+"""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import browser
+import test_acts
+import test_files
+import test_many
+import test_shown
+
+MODULES = (test_files, test_shown, test_acts, test_many)
+
+
+def suite(names):
+    loader = unittest.TestLoader()
+    if not names:
+        return unittest.TestSuite(loader.loadTestsFromModule(m) for m in MODULES)
+    return unittest.TestSuite(loader.loadTestsFromName(name, next(m for m in MODULES if hasattr(m, name.split(".")[0])))
+                              for name in names)
+
+
+def main(names):
+    if not browser.available():
+        print("skipped: no chromium or no chromedriver")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite(names))
+    failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
+    passed = result.testsRun - failed - skipped
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,119 @@
+"""What people do on the page is done, and what is refused is said in the words of the API."""
+import unittest
+
+import watch
+from browser import Browser
+from scene import TOKEN, Assets, Scene
+
+
+class Acts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.assets = Assets()
+        cls.addClassCleanup(cls.assets.close)
+        cls.scene = cls.enterClassContext(Scene(cls.assets))
+        cls.browser = cls.enterClassContext(Browser())
+        watch.begin(cls.browser)
+        cls.browser.look(1280, 900)
+        cls.scene.calm()
+        cls.scene.send(500)
+
+    def setUp(self):
+        self.browser.open(self.scene.url + "#plan")
+        self.browser.until_text("Do something")
+
+    def tearDown(self):
+        watch.hold(self, self.browser, self.scene.url)
+
+    def begin(self, button, **fields):
+        self.browser.until(f"a button '{button}'", "const b = [...document.querySelectorAll('#view button')].find((e) => e.innerText.startsWith(arguments[0]));"
+                           "b?.click(); return b && document.querySelector('#dialog').open", button)
+        for name, text in fields.items():
+            self.fill(name, text)
+
+    def fill(self, name, text):
+        self.browser.run("const e = document.querySelector('#dialog').querySelector(`[name=${arguments[0]}]`); e.value = arguments[1]", name, text)
+
+    def send(self, text):
+        if self.browser.run("return Boolean(document.querySelector('#dialog [name=token]'))"):
+            self.fill("token", TOKEN)
+        self.browser.click("#dialog [type=submit]")
+        self.browser.until_text(text, "#dialog")
+
+    def close(self):
+        self.browser.click("#dialog button")
+        self.assertFalse(self.browser.run("return document.querySelector('#dialog').open"))
+
+    def test_a_wrong_token_is_asked_for_again(self):
+        b = self.browser
+        b.run("sessionStorage.clear()")
+        self.begin("Pause", reason="odd")
+        b.until_text("every list goes out as it came", "#dialog")
+        watch.accessible(self, b, "dialog")
+        self.fill("token", "a-token-that-is-wrong")
+        b.click("#dialog [type=submit]")
+        b.until_text("the token is not in 'http.token_file'", "#dialog [role=alert]")
+        self.assertIsNone(self.scene.json("/api/v1/status")["paused"])
+        self.send("Paused.")
+        self.assertEqual(self.scene.json("/api/v1/status")["paused"]["why"], "odd")
+        self.assertEqual(b.run("return localStorage.length"), 0)
+        self.close()
+        b.until_text("Paused by ana: every list goes out as it came", "h1")
+        b.until_text("odd", "#headline")
+        watch.accessible_everywhere(self, b, "paused")
+        self.begin("Resume")
+        self.assertFalse(b.run("return Boolean(document.querySelector('#dialog [name=token]'))"))
+        self.send("Resumed.")
+        self.assertIsNone(self.scene.json("/api/v1/status")["paused"])
+
+    def test_cancelled_is_not_done(self):
+        self.begin("Pause")
+        self.browser.keys("\ue00c")
+        self.browser.until("the dialog is closed", "return !document.querySelector('#dialog').open")
+        self.assertIsNone(self.scene.json("/api/v1/status")["paused"])
+
+    def test_pin_and_unpin(self):
+        b = self.browser
+        b.open(self.scene.url + "#feature/taxes")
+        b.until_text("Segments side by side")
+        self.begin("Pin in", until="soon", reason="the new tariff")
+        self.send("until")
+        self.assertIn("until", b.text("#dialog [role=alert]"))
+        self.fill("until", "2999-01-31")
+        self.send("Done.")
+        entry = next(c for c in self.scene.json("/api/v1/plan")["cells"] if c["feature"] == "taxes")
+        self.assertEqual((entry["by"], entry["action"]), ("person", "route"))
+        self.close()
+        b.open(self.scene.url + "#plan")
+        b.until_text("a pin of a person", "#view")
+        self.begin("Unpin")
+        self.send("Done.")
+        self.assertEqual([c for c in self.scene.json("/api/v1/plan")["cells"] if c["feature"] == "taxes"], [])
+        self.assertEqual([d["what"] for d in self.scene.json("/api/v1/history?feature=taxes")], ["pin", "unpin"])
+
+    def test_accept_and_revert(self):
+        b = self.browser
+        b.open(self.scene.url + "#feature/price")
+        b.until_text("Segments side by side")
+        self.begin("Accept in arm=B as normal", reason="cents from now on")
+        self.send("Done.")
+        self.assertEqual([f for f in self.scene.json("/api/v1/findings") if f["feature"] == "price"], [])
+        self.close()
+        b.open(self.scene.url + "#plan")
+        b.until_text("cents from now on", "#view")
+        self.begin("Take back")
+        self.send("Done.")
+        b.until_text("Nothing: training is what is normal", "#view")
+        self.assertEqual([d["what"] for d in self.scene.json("/api/v1/history?feature=price")][-2:], ["accept", "revert"])
+
+    def test_reload(self):
+        with open(self.scene.rules, encoding="utf-8") as file:
+            rules = file.read()
+        with open(self.scene.rules, "w", encoding="utf-8") as file:
+            file.write(rules.replace("mode: enforce", "mode: perhaps"))
+        self.begin("Reload")
+        self.send("Refused, everything stays as it was")
+        self.assertIn("must be observe, shadow, canary or enforce", self.browser.text("#dialog"))
+        with open(self.scene.rules, "w", encoding="utf-8") as file:
+            file.write(rules)
+        self.send("Reloaded.")

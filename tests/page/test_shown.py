@@ -1,0 +1,186 @@
+"""What is shown is what the API of the same instance says, through the story of a fault."""
+import datetime
+import re
+import unittest
+import zoneinfo
+
+import watch
+from browser import Browser
+from scene import Assets, Scene
+
+ZONE = "Asia/Tokyo"
+
+
+def three(x):
+    """As the page writes numbers, up to a thousand."""
+    return f"{float(f'{x:.3g}'):.10f}".rstrip("0").rstrip(".")
+
+
+def written(x):
+    """A number of the page."""
+    return float(x.replace(",", "").replace("\u2212", "-").lstrip("\u00d7"))
+
+
+class Shown(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.assets = Assets()
+        cls.addClassCleanup(cls.assets.close)
+        cls.scene = cls.enterClassContext(Scene(cls.assets))
+        cls.browser = cls.enterClassContext(Browser())
+
+    def setUp(self):
+        if not watch.AXE:
+            print("(without axe-core)", end=" ")
+
+    def test_story(self):
+        b, s = self.browser, self.scene
+        watch.begin(b)
+        b.zone(ZONE)
+        b.look(1280, 900)
+        s.calm()
+        b.open(s.url)
+        self.calm()
+        s.suspected()
+        self.suspected()
+        s.routed()
+        s.deep_in()
+        self.routed()
+        self.table()
+        self.feature()
+        self.plan_and_history()
+        self.modes()
+        s.recovered()
+        self.recovered()
+        self.lost_and_back()
+        watch.hold(self, b, s.url)
+
+    def turn(self, page):
+        self.browser.run("location.hash = arguments[0]", page)
+
+    def finding(self):
+        return self.scene.json("/api/v1/findings")[0]
+
+    def calm(self):
+        b = self.browser
+        b.until_text("Nothing is wrong", "h1")
+        b.until_text("calm", "#headline .chip")
+        b.until_text("1,000 lists seen")
+        b.until("all rows", "return document.querySelectorAll('#features tbody tr').length === arguments[0]",
+                len(self.scene.json("/api/v1/features")["features"]))
+        self.assertEqual(b.texts("#problems .card"), [])
+        self.assertEqual(b.text("#service"), "kafka-test")
+        watch.accessible_everywhere(self, b, "calm")
+
+    def suspected(self):
+        b = self.browser
+        b.until_text("Suspected: price", "h1")
+        b.until_text("not known yet", "#problems")
+        watch.accessible(self, b, "suspected")
+
+    def routed(self):
+        b, f = self.browser, self.finding()
+        self.assertEqual((f["feature"], f["segment"], f["mode"]), ("price", {"arm": "B"}, "enforce"))
+        b.until_text(f"price in arm=B is {three(f['factor'])} times what it was", "h1")
+        answers = dict(zip(b.texts("#problems dt"), b.texts("#problems dd")))
+        self.assertEqual(list(answers), ["What", "Since", "How sure", "What we do", "If we did not"])
+        self.assertIn("looks like amounts in cents", answers["What"])
+        self.assertIn(f"{three(f['factor_low'])}\u2013{three(f['factor_high'])}", answers["How sure"])
+        self.assertIn("Routed: the lists in arm=B", answers["What we do"])
+        since = datetime.datetime.fromtimestamp(f["since_ms"] / 1000, datetime.timezone.utc)
+        self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), answers["Since"])
+        self.assertEqual(b.run("return document.querySelector('#problems time').title"), since.strftime("%Y-%m-%d %H:%M:%S UTC"))
+        lists = next(r for r in self.scene.json("/api/v1/ranks")["routes"] if r["feature"] == "price")["moved"]["lists"]
+        b.until_text(f"{lists} lists ranked both ways", "#problems")
+        watch.accessible_everywhere(self, b, "routed")
+
+    def table(self):
+        b = self.browser
+        b.until("price is first", "return document.querySelector('#features tbody a').innerText === 'price'"
+                " && document.querySelector('#features tbody .chip')?.innerText === 'confirmed'")
+        api = {f["feature"]: f for f in self.scene.json("/api/v1/features")["features"]}
+        rows = {name: [cell.strip() for cell in cells] for name, *cells in
+                b.run("return [...document.querySelectorAll('#features tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
+        self.assertEqual(set(rows), set(api))
+        self.assertIn("enforce", rows["price"][-1])
+        for name in set(api) - {"price"}:
+            views = [api[name]["recent"], (api[name]["moved_most"] or api[name])["recent"]]
+            self.assertIn(rows[name][1], {"\u00d7" + three(v["scale_ratio"]) for v in views}, name)
+        b.type("#search", "distance")
+        b.until("two rows", "return document.querySelectorAll('#features tbody tr').length === 2")
+        b.run("document.querySelector('#search').value = ''; document.querySelector('#search').dispatchEvent(new Event('input'))")
+        b.click("[data-key='sort name']")
+        names = b.texts("#features tbody a")
+        self.assertEqual(names, sorted(names))
+        self.assertEqual(b.run("return document.querySelector('th[aria-sort]').getAttribute('aria-sort')"), "ascending")
+        b.run("document.querySelector('#features tbody a').focus()")
+        b.keys("\ue015")
+        self.assertEqual(b.run("return document.activeElement.innerText"), names[1])
+
+    def feature(self):
+        b = self.browser
+        self.turn("#feature/price")
+        b.until_text("Segments side by side")
+        self.assertEqual(b.text("#view h2"), "price")
+        detail = self.scene.json("/api/v1/features/price")
+        rows = {row[0]: row for row in b.run("return [...document.querySelectorAll('#cells tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
+        self.assertEqual(set(rows) - {"in training"}, {"all traffic", "arm=A", "arm=B"})
+        cell = next(c for c in detail["cells"] if c["segment"] == {"arm": "B"})
+        self.assertAlmostEqual(written(rows["arm=B"][6]), cell["recent"]["p50"], delta=0.01 * cell["recent"]["p50"])
+        self.assertEqual(rows["in training"][6], three(detail["training"]["p50"]))
+        if cell.get("histogram"):
+            b.until_text("Distribution in arm=B")
+            label = b.run("return document.querySelector('#feature-shape svg').getAttribute('aria-label')")
+            self.assertIn(f"with median {three(detail['training']['p50'])}", label)
+        watch.accessible_everywhere(self, b, "feature")
+        self.turn("#feature/prise")
+        b.until_text("There is no such item feature")
+        b.click("#view a")
+        b.until_text("Segments side by side")
+
+    def plan_and_history(self):
+        b = self.browser
+        self.turn("#plan")
+        b.until_text("a finding", "#view")
+        watch.accessible_everywhere(self, b, "plan")
+        self.turn("#history")
+        decisions = self.scene.json("/api/v1/history?n=1000")
+        b.until("all decisions", "return document.querySelectorAll('#decisions tbody tr').length === arguments[0]", len(decisions))
+        newest = b.texts("#decisions tbody tr:first-child td")
+        self.assertEqual(newest[0], str(decisions[-1]["number"]))
+        self.assertIn(decisions[-1]["why"], newest)
+        watch.accessible_everywhere(self, b, "history")
+        self.turn("#")
+
+    def modes(self):
+        """Every mode is told, at once after the rules have changed."""
+        with open(self.scene.rules, encoding="utf-8") as file:
+            rules = file.read()
+        for mode, chip, says in (("shadow", "shadow", "Nothing yet, in shadow"), ("observe", "observed", "only observed"),
+                                 ("canary", "canary", "Canary: "), ("enforce", "routed", "Routed: ")):
+            self.scene.reload(rules.replace("mode: enforce, units", f"mode: {mode}, units"))
+            self.browser.until_text(says, "#problems")
+            self.browser.until_text(chip, "#headline .chip")
+            if mode == "canary":
+                cell, = self.scene.json("/api/v1/plan")["cells"]
+                self.browser.until_text(f"canary {cell['percent']}%", "#headline .chip")
+
+    def recovered(self):
+        b = self.browser
+        b.until_text("Nothing is wrong any more", "h1")
+        b.until_text("Still routed: price in arm=B")
+        self.scene.over()
+        b.until_text("its route ended at", "#headline")
+        self.assertEqual(self.scene.json("/api/v1/plan")["cells"], [])
+        watch.accessible(self, b, "recovered")
+
+    def lost_and_back(self):
+        b, daemon = self.browser, self.scene.daemon
+        daemon.stop()
+        b.until_text("Connection lost. What you see is of", "#link")
+        self.assertTrue(re.search(r"\d+ s ago", b.text("#link")))
+        self.assertEqual(b.text("#spoken"), "Connection lost")
+        watch.accessible(self, b, "lost")
+        daemon.start().wait_ready()
+        b.until_text("live", "#link")
+        b.until_text("calm", "#headline .chip")

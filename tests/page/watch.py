@@ -1,0 +1,56 @@
+"""What every look at the page is held against: nothing from elsewhere, nothing the policy forbids, and what axe-core finds."""
+import json
+import os
+from urllib.parse import urlsplit
+
+AXE = os.environ.get("AXE", "")
+WATCH = """addEventListener('securitypolicyviolation', (e) => (window.violations ||= []).push(e.violatedDirective + ' ' + e.blockedURI));
+addEventListener('error', (e) => (window.mishaps ||= []).push(e.message));
+addEventListener('unhandledrejection', (e) => (window.mishaps ||= []).push(String(e.reason)));"""
+
+
+def begin(browser):
+    """Before the page is opened."""
+    browser.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+    browser.open("about:blank")
+    requests(browser) # of the window's own first page
+
+
+def requests(browser):
+    """Addresses that were asked for since the last call."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.log("performance")]
+    return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+def hold(test, browser, origin):
+    """Nothing left the origin, the policy was kept, no script failed."""
+    asked = requests(browser)
+    for url in asked:
+        if urlsplit(url).scheme not in ("data", "about"):
+            test.assertTrue(url.startswith(origin), f"{url} is not of {origin}")
+    test.assertEqual(browser.run("return [...(window.violations || []), ...(window.mishaps || [])]"), [])
+    return asked
+
+
+def accessible(test, browser, where):
+    """No violation that axe-core knows; nothing is asked where it could not be had."""
+    if not AXE:
+        return
+    with open(AXE, encoding="utf-8") as file:
+        browser.run(file.read() + "; window.axe = axe")
+    found = browser.run_async("const done = arguments[0]; axe.run(document, {resultTypes: ['violations']})"
+                              ".then((r) => done(r.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html).slice(0, 3)])))")
+    test.assertEqual(found, [], where)
+
+
+LOOKS = [("light", 1280, 900, False), ("dark", 1280, 900, True), ("phone", 320, 720, False), ("dark phone", 320, 720, True)]
+
+
+def accessible_everywhere(test, browser, where):
+    """In light, in dark, and on a phone, which is not scrolled sideways either."""
+    for name, width, height, dark in LOOKS:
+        browser.look(width, height, dark)
+        accessible(test, browser, f"{where}, {name}")
+        wide = browser.run("return document.documentElement.scrollWidth")
+        test.assertLessEqual(wide, width, f"{where}, {name}: {wide} pixels wide")
+    browser.look(1280, 900)
