@@ -87,7 +87,6 @@ static const struct series GAUGES[] = {
     {"evenkeel_in_flight_messages", "", EK_GAUGE_IN_FLIGHT},
     {"evenkeel_waiting_messages", "", EK_GAUGE_WAITING},
     {"evenkeel_workers", "", EK_GAUGE_WORKERS},
-    {"evenkeel_ready", "", EK_GAUGE_READY},
     {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
     {"evenkeel_paused", "", EK_GAUGE_PAUSED},
     {"evenkeel_last_reload_successful", "", EK_GAUGE_RELOAD_OK},

@@ -92,6 +92,9 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
  */
 enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out);
 
+/* Whether all it needs is there: partitions, input topics, brokers. */
+bool ek_stage_ready(struct ek_stage *s);
+
 /* Appends the input topics that are not there as a JSON array. */
 int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out);
 

@@ -60,6 +60,16 @@ int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *ou
     return rc ? rc : ek_buf_text(out, "]");
 }
 
+bool ek_stage_ready(struct ek_stage *s)
+{
+    struct ek_trouble_state trouble;
+    bool missing = false;
+    for (size_t i = 0; i < s->config->topics.count; i++)
+        missing = missing || ek_input_topic_missing(s->input, i);
+    return ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) && !missing &&
+           !ek_stage_trouble(s, &trouble);
+}
+
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
 {
     return ek_journal_since(s->journal, after, out);
@@ -100,6 +110,8 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     int rc = ek_metrics_write(s->metrics, out);
     if (!rc)
         rc = write_service(s->config->service_name, out);
+    if (!rc)
+        rc = ek_metrics_single("evenkeel_ready", ek_stage_ready(s), out);
     if (!rc)
         rc = ek_process_metrics(out);
     if (!rc)

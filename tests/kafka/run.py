@@ -27,9 +27,10 @@ import test_rollout
 import test_security
 import test_state
 import test_story
+import test_watch
 
 MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_orders, test_pause, test_rebalance,
-           test_reload, test_rollout, test_security, test_state, test_story)
+           test_reload, test_rollout, test_security, test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 
 

@@ -181,6 +181,9 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/ready", NULL, 503,
                 "{\"ready\":false,\"partitions\":0,\"missing_topics\":[],"
                 "\"reason\":\"no_partitions\"}");
+    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_ready 0\n");
+    assert_page(s.stage, "/metrics", NULL, 200,
+                "\nevenkeel_service_info{service=\"a \\\"b\\\"\"} 1\n");
     assert_page(s.stage, "/api/v1/status", NULL, 200,
                 "{\"service\":\"a \\\"b\\\"\",\"model\":null,");
     const struct ek_api api = {.stage = s.stage};
@@ -189,6 +192,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
     wait_for(&s, 5);
     assert_page(s.stage, "/ready", NULL, 200, "{\"ready\":true,\"partitions\":1,");
+    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_ready 1\n");
     assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_observed_queries_total 5\n");
     assert_page(s.stage, "/api/v1/status", NULL, 200, "\"observed_queries\":5,");
     assert_page(s.stage, "/api/v1/findings", NULL, 200, "[]");

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Writes the Grafana dashboard, deploy/grafana/evenkeel.json, from the list of panels below.
+
+  dashboard.py > evenkeel.json
+"""
+import json
+import sys
+
+CHOSEN = 'job=~"$job", instance=~"$instance"'
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+WIDE, HIGH, STAT = 24, 8, 4  # the grid of Grafana, the height of a panel, of a number
+
+
+def of(name, more=""):
+    return f"{name}{{{CHOSEN}{', ' + more if more else ''}}}"
+
+
+def rate(name, by="instance", more=""):
+    return f"sum by ({by}) (rate({of(name, more)}[$__rate_interval]))"
+
+
+def total(name, by="instance", more=""):
+    return f"sum by ({by}) ({of(name, more)})"
+
+
+def quantile(q, name):
+    return f"histogram_quantile({q}, sum by (le) (rate({of(name + '_bucket')}[$__rate_interval])))"
+
+
+def feature(name):
+    return of(name, 'feature=~"$feature", segment=~"$segment"')
+
+
+FEATURE = "{{feature}} {{segment}}"
+
+# (row, [(title, unit, what it shows, [(expression, legend)])]); three panels stand beside each other.
+NOW = [
+    ("Ready", "none", "Instances that have partitions.", [(f"sum({of('evenkeel_ready')})", "")]),
+    ("Paused", "none", "Instances that forward every list as it came.", [(f"sum({of('evenkeel_paused')})", "")]),
+    ("Confirmed findings", "none", "Of the instance that has the most: in a fleet all show the same.",
+     [(f"max({total('evenkeel_open_findings', more='state=%sconfirmed%s' % (chr(34), chr(34)))})", "")]),
+    ("Oldest finding", "s", "Since it was confirmed.", [(f"max({of('evenkeel_oldest_confirmed_finding_seconds')})", "")]),
+    ("Lag", "none", "Messages between commit position and end.", [(f"sum({of('evenkeel_consumer_lag')})", "")]),
+    ("Added latency, p99", "s", "From the consumer to the acknowledgement of the output.",
+     [(quantile(0.99, "evenkeel_added_latency_seconds"), "")]),
+]
+ROWS = [
+    ("Traffic", [
+        ("Messages taken", "mps", "", [(rate("evenkeel_messages_consumed_total"), "{{instance}}")]),
+        ("What became of them", "mps", "", [(rate("evenkeel_messages_total", "result"), "{{result}}")]),
+        ("Bytes", "Bps", "", [(rate("evenkeel_consumed_bytes_total"), "in, {{instance}}"),
+                              (rate("evenkeel_produced_bytes_total"), "out, {{instance}}")]),
+        ("Lag of partitions", "none", "", [(of("evenkeel_consumer_lag"), "{{topic}} {{partition}}")]),
+        ("In flight", "none", "", [(of("evenkeel_in_flight_messages"), "in flight, {{instance}}"),
+                                   (of("evenkeel_waiting_messages"), "waiting for a worker, {{instance}}")]),
+        ("Errors", "mps", "Dead letters, lists that could not be scored, errors of the Kafka clients.",
+         [(rate("evenkeel_dead_letters_total", "reason"), "dead, {{reason}}"),
+          (rate("evenkeel_score_failures_total"), "not scored, {{instance}}"),
+          (rate("evenkeel_kafka_errors_total", "class"), "kafka, {{class}}")]),
+    ]),
+    ("Latency", [
+        ("Added latency", "s", "From the consumer to the acknowledgement of the output.",
+         [(quantile(q, "evenkeel_added_latency_seconds"), f"p{round(100 * q)}") for q in (0.5, 0.95, 0.99)]),
+        ("With a worker", "s", "Decode, guard, score, hand over to the producer.",
+         [(quantile(q, "evenkeel_stage_seconds"), f"p{round(100 * q)}") for q in (0.5, 0.95, 0.99)]),
+        ("Workers busy", "percentunit", "Share of the time of the workers.",
+         [(f"{rate('evenkeel_stage_seconds_sum')} / {total('evenkeel_workers')}", "{{instance}}")]),
+    ]),
+    ("Findings and routes", [
+        ("Open findings", "none", "", [(f"max by (class, state) ({of('evenkeel_open_findings')})",
+                                        "{{state}} {{class}}")]),
+        ("Routes", "none", "Since the process began.",
+         [(total("evenkeel_routes_detected_total"), "detected, {{instance}}"),
+          (total("evenkeel_routes_enforced_total"), "enforced, {{instance}}"),
+          (total("evenkeel_routes_withdrawn_total", "instance, reason"), "withdrawn, {{reason}}, {{instance}}")]),
+        ("Plan", "none", "Its version; in a fleet all are to have the same.",
+         [(of("evenkeel_plan_version"), "{{instance}}")]),
+        ("State of features", "none", "1 suspected, 2 confirmed.", [(feature("evenkeel_feature_state"), FEATURE)]),
+        ("Scale", "none", "Geometric mean over that of training.", [(feature("evenkeel_feature_scale_ratio"), FEATURE)]),
+        ("Stability index over chance", "none", "",
+         [(f"{feature('evenkeel_feature_psi')} / {feature('evenkeel_feature_psi_expected')}", FEATURE)]),
+        ("Missing", "percentunit", "", [(feature("evenkeel_feature_missing_ratio"), FEATURE)]),
+        ("Beyond limits", "none", "", [(rate("evenkeel_beyond_limit_total", "limit"), "{{limit}}")]),
+        ("Events", "none", "Findings, plans, decisions a second.", [(rate("evenkeel_events_total"), "{{instance}}")]),
+    ]),
+    ("Ranks moved", [
+        ("How far lists move", "percentunit", "0 the same, 1 the most.",
+         [(feature("evenkeel_rank_change"), FEATURE + " {{quantile}}")]),
+        ("Kendall's tau", "none", "Of upstream and what the plan wants.", [(feature("evenkeel_rank_tau"), FEATURE)]),
+        ("Lists ranked both ways", "mps", "", [(rate("evenkeel_trials_total"), "tried, {{instance}}"),
+                                               (rate("evenkeel_trials_skipped_total"), "passed over, {{instance}}")]),
+        ("First ten in common", "percentunit", "", [(feature("evenkeel_rank_top10_overlap"), FEATURE)]),
+        ("Places an item moves", "none", "", [(feature("evenkeel_rank_places"), FEATURE)]),
+        ("Model and upstream", "none", "And what still passes for the same.",
+         [(of("evenkeel_model_agreement"), "{{figure}}, {{instance}}"),
+          (of("evenkeel_model_agreement_least"), "least {{figure}}, {{instance}}")]),
+    ]),
+    ("State", [
+        ("Age of the state", "s", "", [(of("evenkeel_state_age_seconds"), "{{instance}}")]),
+        ("States written", "Bps", "Before compression.", [(rate("evenkeel_state_bytes_total"), "{{instance}}")]),
+        ("Time for it", "s", "", [(of("evenkeel_state_save_seconds"), "lists waited, {{instance}}"),
+                                  (of("evenkeel_state_restore_seconds"), "restored, {{instance}}"),
+                                  (of("evenkeel_state_waiting_seconds"), "waiting for brokers, {{instance}}")]),
+        ("Gaps", "none", "", [(total("evenkeel_state_gaps_total", "reason"), "{{reason}}")]),
+        ("Read again", "mps", "", [(rate("evenkeel_repeated_messages_total"), "sent again, {{instance}}"),
+                                   (rate("evenkeel_replayed_messages_total"), "for the guard, {{instance}}")]),
+        ("Commits", "none", "A second.", [(rate("evenkeel_commits_total"), "commits, {{instance}}"),
+                                          (rate("evenkeel_transactions_total", "result"), "transactions {{result}}"),
+                                          (rate("evenkeel_rebalances_total"), "rebalances, {{instance}}")]),
+    ]),
+    ("Fleet", [
+        ("Age of the plan", "s", "", [(of("evenkeel_fleet_plan_age_seconds"), "{{instance}}")]),
+        ("Who decides", "none", "The sum is to be 1.", [(of("evenkeel_fleet_decides"), "{{instance}}"),
+                                                        (of("evenkeel_fleet_cut_off"), "cut off, {{instance}}")]),
+        ("Instances heard of", "none", "", [(f"max({of('evenkeel_fleet_instances')})", "")]),
+        ("Records written", "none", "A second.", [(rate("evenkeel_fleet_records_total", "topic, result"),
+                                                   "{{topic}} {{result}}")]),
+        ("Ticks the decider read", "none", "A second.", [(rate("evenkeel_fleet_ticks_total", "result"), "{{result}}")]),
+        ("Plans", "none", "Late ones, and entries that found nothing here.",
+         [(of("evenkeel_fleet_plans_late_total"), "late, {{instance}}"),
+          (of("evenkeel_fleet_plan_entries_missed_total"), "entries missed, {{instance}}")]),
+    ]),
+    ("Instances", [
+        ("Processor", "percentunit", "Of one core.", [(rate("process_cpu_seconds_total"), "{{instance}}")]),
+        ("Memory", "bytes", "", [(of("process_resident_memory_bytes"), "{{instance}}")]),
+        ("Open files", "none", "", [(of("process_open_fds"), "{{instance}}")]),
+        ("HTTP requests", "reqps", "", [(rate("evenkeel_http_requests_total", "code"), "{{code}}")]),
+        ("Reloads", "none", "1: what is on the disk was taken.", [(of("evenkeel_last_reload_successful"), "{{instance}}")]),
+        ("Running for", "s", "", [(f"time() - {of('process_start_time_seconds')}", "{{instance}}")]),
+    ]),
+]
+
+
+def variable(name, query, many=True):
+    return {"name": name, "type": "query", "datasource": SOURCE, "definition": query,
+            "query": {"query": query, "refId": name}, "refresh": 2, "sort": 1, "multi": many, "includeAll": many,
+            "current": {"selected": True, "text": ["All"], "value": ["$__all"]}}
+
+
+def variables():
+    """A service narrows the instances."""
+    return [
+        {"name": "datasource", "type": "datasource", "query": "prometheus", "label": "source", "current": {}},
+        variable("job", "label_values(evenkeel_build_info, job)"),
+        variable("service", 'label_values(evenkeel_service_info{job=~"$job"}, service)'),
+        variable("instance", 'label_values(evenkeel_service_info{job=~"$job", service=~"$service"}, instance)'),
+        variable("feature", f"label_values({of('evenkeel_feature_state')}, feature)"),
+        variable("segment", f"label_values({of('evenkeel_feature_state')}, segment)"),
+    ]
+
+
+def panel(kind, title, unit, text, targets, x, y, width, height):
+    return {"type": kind, "title": title, "description": text, "datasource": SOURCE,
+            "gridPos": {"x": x, "y": y, "w": width, "h": height},
+            "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+            "options": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+                        "tooltip": {"mode": "multi", "sort": "desc"}} if kind == "timeseries" else
+                       {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}},
+            "targets": [{"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expression, "legendFormat": legend}
+                        for i, (expression, legend) in enumerate(targets)]}
+
+
+def panels():
+    made, y = [], STAT
+    for i, one in enumerate(NOW):
+        made.append(panel("stat", *one, i * WIDE // len(NOW), 0, WIDE // len(NOW), STAT))
+    for title, row in ROWS:
+        made.append({"type": "row", "title": title, "collapsed": False, "panels": [],
+                     "gridPos": {"x": 0, "y": y, "w": WIDE, "h": 1}})
+        for i, one in enumerate(row):
+            made.append(panel("timeseries", *one, i % 3 * WIDE // 3, y + 1 + i // 3 * HIGH, WIDE // 3, HIGH))
+        y += 1 + (len(row) + 2) // 3 * HIGH
+    return [{"id": i + 1, **one} for i, one in enumerate(made)]
+
+
+def dashboard():
+    return {"title": "evenkeel", "uid": "evenkeel", "tags": ["evenkeel"], "schemaVersion": 39, "version": 1,
+            "editable": True, "graphTooltip": 1, "refresh": "30s", "time": {"from": "now-3h", "to": "now"},
+            "timezone": "", "annotations": {"list": []}, "links": [], "templating": {"list": variables()},
+            "panels": panels()}
+
+
+if __name__ == "__main__":
+    json.dump(dashboard(), sys.stdout, indent=1)
+    print()

@@ -1,0 +1,136 @@
+"""Alert rules and the dashboard name only metrics and labels that there are; each alert has its place in the
+runbooks, and a test in which it stays quiet and one in which it fires."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+RULES, TESTS = "deploy/prometheus/evenkeel.rules.yml", "deploy/prometheus/evenkeel.test.yml"
+DASHBOARD, MAKER = "deploy/grafana/evenkeel.json", "deploy/grafana/dashboard.py"
+METRICS, RUNBOOKS = "docs/metrics.md", "docs/runbooks.md"
+OF_A_SCRAPE = {"job", "instance"}
+FOREIGN = {"up": OF_A_SCRAPE}
+
+_ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| ([^|]*) \|", re.M)
+_NAME = re.compile(r'(?<![\w:$"])((?:evenkeel_|process_|instance:)[\w:]+|up\b)(?:\{([^}]*)\})?')
+_KEY = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
+_GROUPED = re.compile(r"\b(?:by|on|without|ignoring)\s*\(([^)]*)\)")
+_LEGEND = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
+_ALERT = re.compile(r"^ +- alert: (\w+)\n((?: {8}.*\n?)*)", re.M)
+_RECORD = re.compile(r"^ +- record: (\S+)\n +expr: (.*)$", re.M)
+
+
+def families(tree):
+    """{name of a series: its labels}, from the page of metrics and the recording rules."""
+    found = dict(FOREIGN)
+    for name, kind, labels in _ROW.findall(tree.text(METRICS)):
+        labels = set(re.findall(r"\w+", labels)) | OF_A_SCRAPE
+        found[name] = labels
+        if kind == "histogram":
+            found.update({name + end: labels for end in ("_bucket", "_sum", "_count")})
+    for name, expression in _RECORD.findall(tree.text(RULES)):
+        found[name] = {label for group in _GROUPED.findall(expression) for label in re.findall(r"\w+", group)} - {"le"}
+    return found
+
+
+def expression_faults(expression, known, legends=""):
+    there = set()
+    for name, selector in _NAME.findall(expression):
+        if name not in known:
+            yield f"{name} is no metric"
+            continue
+        there |= known[name]
+        for label in set(_KEY.findall(re.sub(r'"[^"]*"', '""', selector))) - known[name]:
+            yield f"{name} has no label {label}"
+    grouped = {label for group in _GROUPED.findall(expression) for label in re.findall(r"\w+", group)}
+    for label in sorted((grouped | set(_LEGEND.findall(legends))) - there):
+        yield f"no metric of it has the label {label}: {expression}"
+
+
+def anchors(text):
+    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in re.findall(r"^#+ +(.*?) *$", text, re.M)}
+
+
+def rule_faults(tree, known):
+    places, tests = anchors(tree.text(RUNBOOKS)), tree.text(TESTS)
+    for name, body in _ALERT.findall(tree.text(RULES)):
+        expression = re.search(r"^ +expr: (.*)$", body, re.M)
+        for fault in expression_faults(expression.group(1) if expression else "", known, body):
+            yield f"{RULES}: {name}: {fault}"
+        url = re.search(r"runbook_url: docs/runbooks\.md#(\S+)", body)
+        if not url or url.group(1) not in places:
+            yield f"{RULES}: {name}: leads to no place of the runbooks"
+        if f"`{name}`" not in tree.text(RUNBOOKS):
+            yield f"{RUNBOOKS}: {name} is not in it"
+        if not re.search(rf"\{{alertname: {name}, eval_time: \w+, exp_alerts: \[\]\}}", tests):
+            yield f"{TESTS}: no test in which {name} stays quiet"
+        if not re.search(rf"- alertname: {name}\n +eval_time: \w+\n +exp_alerts:\n +- exp_labels", tests):
+            yield f"{TESTS}: no test in which {name} fires"
+
+
+def panel_faults(panels, known):
+    seen = set()
+    for p in panels:
+        if p["id"] in seen:
+            yield f"two panels have the id {p['id']}"
+        seen.add(p["id"])
+        grid = p["gridPos"]
+        if grid["x"] + grid["w"] > 24 or not p["title"] or (p["type"] != "row" and not p["targets"]):
+            yield f"panel {p['id']} is not whole"
+        for target in p.get("targets", []):
+            for fault in expression_faults(target["expr"], known, target["legendFormat"]):
+                yield f"panel '{p['title']}': {fault}"
+
+
+def variable_faults(variables, known):
+    names = {v["name"] for v in variables}
+    for name in {"datasource", "job", "service", "instance"} - names:
+        yield f"no variable {name}"
+    for v in variables:
+        asked = re.fullmatch(r"label_values\((.*), (\w+)\)", v.get("definition", ""))
+        if asked:
+            for fault in expression_faults(asked.group(1), known, "{{" + asked.group(2) + "}}"):
+                yield f"variable {v['name']}: {fault}"
+
+
+def dashboard_faults(tree, known):
+    try:
+        board = json.loads(tree.text(DASHBOARD))
+    except ValueError as why:
+        yield f"{DASHBOARD}: {why}"
+        return
+    made = subprocess.run([sys.executable, tree.path(MAKER)], capture_output=True, text=True, check=False)
+    if made.returncode or made.stdout != tree.text(DASHBOARD):
+        yield f"{DASHBOARD} is stale: {MAKER} > {DASHBOARD}"
+    used = set(re.findall(r"\$\{?(\w+)\}?", json.dumps(board["panels"]))) - {"__rate_interval"}
+    for name in used - {v["name"] for v in board["templating"]["list"]}:
+        yield f"{DASHBOARD}: no variable {name}"
+    for fault in (*variable_faults(board["templating"]["list"], known), *panel_faults(board["panels"], known)):
+        yield f"{DASHBOARD}: {fault}"
+
+
+def faults(tree):
+    for name in (RULES, TESTS, DASHBOARD, METRICS, RUNBOOKS):
+        if not os.path.exists(tree.path(name)):
+            yield f"{name} is missing"
+            return
+    known = families(tree)
+    yield from rule_faults(tree, known)
+    yield from dashboard_faults(tree, known)
+
+
+def _alert(expression, place="down"):
+    return (f"      - alert: EvenkeelSeeded\n        expr: {expression}\n        annotations:\n"
+            f"          runbook_url: docs/runbooks.md#{place}\n")
+
+
+SEEDS = [
+    ("an alert on a metric that is not there", RULES, _alert("evenkeel_nothing_total > 0"), "evenkeel_nothing_total is no metric"),
+    ("an alert on a label that is not there", RULES, _alert('evenkeel_ready{color="red"} > 0'), "has no label color"),
+    ("a group by a label that is not there", RULES, _alert("sum by (color) (evenkeel_ready) > 0"), "the label color"),
+    ("an alert without its place in the runbooks", RULES, _alert("evenkeel_ready == 0", "nowhere"), "leads to no place"),
+    ("an alert without a test", RULES, _alert("evenkeel_ready == 0"), "no test in which EvenkeelSeeded fires"),
+    ("a dashboard that is no JSON", DASHBOARD, "}\n", "Extra data"),
+    ("a dashboard that is stale", MAKER, 'print("more")\n', "is stale"),
+]

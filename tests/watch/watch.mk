@@ -1,0 +1,3 @@
+check-watch: ## rules, their tests and the dashboard, with promtool
+	@$(PYTHON) tests/watch/run.py
+.PHONY: check-watch
