@@ -8,6 +8,7 @@ struct candidate {
     enum ek_mode mode; /* of its own cell */
     unsigned modes;    /* that it has for some lists, as bits */
     int percent;
+    uint32_t turns;
     bool left_out;
 };
 
@@ -96,6 +97,7 @@ static void find_candidates(const struct ek_composing *c, struct candidates *all
         struct candidate k = {.wanted = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
         k.modes = modes_of(c, e->feature, e->cell, k.mode);
         k.percent = r && k.modes & bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
+        k.turns = r ? r->turns : 0;
         bool some = k.modes & ~bit(EK_MODE_OBSERVE);
         if (some && ek_rollout_may_act(r) && !pinned(c, e->feature, e->cell))
             all->of[all->count++] = k;
@@ -274,6 +276,7 @@ static bool put_candidates(struct ek_plan *p, const struct ek_composing *c,
         *e = *k->wanted;
         e->mode = k->mode;
         e->percent = k->percent;
+        e->turns = k->turns;
     }
     return room;
 }

@@ -3,6 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+const char *ek_plan_by_name(enum ek_plan_by by)
+{
+    static const char *const names[EK_BYS] = {"finding", "person", "rules"};
+    return names[by];
+}
+
 const char *ek_word_name(enum ek_word w)
 {
     static const char *const names[] = {"pass", "shadow", "canary", "routed", "paused"};

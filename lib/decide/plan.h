@@ -22,7 +22,8 @@ enum {
     EK_ROUTING_ENTRIES = 32
 };
 
-enum ek_plan_by { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES }; /* the last two are pins */
+/* The last two are pins. */
+enum ek_plan_by { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES, EK_BYS };
 
 /* What would undo the fault: the value over it. */
 struct ek_repair {
@@ -40,6 +41,7 @@ struct ek_plan_entry {
     int64_t since_ms;
     int64_t until_ms; /* recovered: taken out at this time; -1: stays */
     int64_t hold_ms;  /* of until_ms: it is never further away than this */
+    uint32_t turns;   /* of its rollout */
 };
 
 /* The mode of a feature for the lists of a cell, whatever cell the entry is of. */
@@ -80,6 +82,8 @@ struct ek_plan_routing {
     int16_t entry[EK_ROUTING_ENTRIES];
 };
 
+/* "finding", "person", "rules". */
+const char *ek_plan_by_name(enum ek_plan_by by);
 /* "pass", "shadow", "canary", "routed", "paused". */
 const char *ek_word_name(enum ek_word w);
 

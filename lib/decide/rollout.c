@@ -70,6 +70,7 @@ static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_m
 {
     r->percent = hundredths(c->percent);
     r->step_ms = now_ms;
+    r->turns++;
     r->withdrawn = EK_RAIL_NONE;
     r->figure = r->limit = 0;
 }
@@ -192,6 +193,7 @@ static enum ek_rollout_turn step(struct ek_rollout *r, const struct ek_canary *c
         return EK_ROLLOUT_STAYS;
     r->percent = next;
     r->step_ms = now_ms;
+    r->turns++;
     return EK_ROLLOUT_STEPS;
 }
 
@@ -206,8 +208,10 @@ enum ek_rollout_turn ek_rollout_look(struct ek_rollout *r, enum ek_mode mode,
     if (mode < EK_MODE_CANARY)
         return EK_ROLLOUT_STAYS;
     r->withdrawn = ek_rollout_rail(c, f, &r->figure, &r->limit);
-    if (r->withdrawn != EK_RAIL_NONE)
+    if (r->withdrawn != EK_RAIL_NONE) {
+        r->turns++;
         return EK_ROLLOUT_WITHDRAWN;
+    }
     return mode == EK_MODE_CANARY ? step(r, c, f->tried, now_ms) : EK_ROLLOUT_STAYS;
 }
 

@@ -57,6 +57,7 @@ struct ek_rollout {
     double figure, limit; /* of the rail that withdrew it; else 0 */
     int relapses;
     int64_t ended_ms; /* -1: it goes on */
+    uint32_t turns;   /* how often its figures have begun anew; no state keeps it */
     uint64_t tried;   /* lists, before the last step or the withdrawal: for who tells of it */
     struct ek_rollout_about about;
 };

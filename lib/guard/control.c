@@ -142,15 +142,6 @@ void ek_control_forget(struct ek_control *c, int cell)
     ek_rollouts_forget(&c->rollouts, cell);
 }
 
-void ek_control_follow(struct ek_control *c, const struct ek_plan *plan, int64_t time_ms)
-{
-    c->wanted = *plan;
-    *ek_control_now(c) = *plan;
-    ek_control_follow_wanted(c, time_ms);
-    ek_control_keep(c);
-    c->stale = false;
-}
-
 void ek_control_begin_at(struct ek_control *c, uint64_t version)
 {
     ek_control_now(c)->version = version;

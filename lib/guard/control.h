@@ -14,6 +14,7 @@
 #include "data/manifest.h"
 #include "data/rules.h"
 #include "decide/bounds.h"
+#include "decide/compose.h"
 #include "decide/finding.h"
 #include "decide/plan.h"
 #include "decide/policy.h"
@@ -82,8 +83,6 @@ enum ek_bound ek_control_tripped(const struct ek_control *c);
 void ek_control_forget(struct ek_control *c, int cell);
 /* How far the route is; NULL: there is none. */
 const struct ek_rollout *ek_control_rollout(const struct ek_control *c, int feature, int cell);
-/* The plan in force is one that another has decided; findings want what is in it. */
-void ek_control_follow(struct ek_control *c, const struct ek_plan *plan, int64_t time_ms);
 
 /* What people say (control_orders.c). At most EK_PINS_MAX pins of people. A person's goes before
  * one of the rules, and each before what findings want. Texts are copied. */
@@ -103,6 +102,26 @@ void ek_control_pause(struct ek_control *c, bool paused, int64_t time_ms);
 /* A route that was withdrawn begins anew. EK_ESTATE: there is none. */
 int ek_control_resume(struct ek_control *c, int feature, int cell, int64_t time_ms,
                       struct ek_error *e);
+
+/* What it goes by when it makes the next plan, for another that goes on with it; views. */
+struct ek_control_memory {
+    const struct ek_plan *plan, *wanted;
+    const struct ek_rollouts *rollouts;
+    enum ek_exceeds limited;
+    int64_t free_ms;
+    bool was_full;
+    /* What people said. */
+    const struct ek_control_pin *pin;
+    int pins;
+    bool paused;
+    int64_t paused_ms;
+};
+struct ek_control_memory ek_control_memory(const struct ek_control *c);
+/* The plan in force, and what it was made of, are what another has decided; what people said here
+ * stays. Nothing is told. */
+void ek_control_follow(struct ek_control *c, const struct ek_control_memory *m);
+/* And what they said there takes its place. EK_ENOMEM: a part of it. */
+int ek_control_follow_people(struct ek_control *c, const struct ek_control_memory *m);
 
 /* The state: part `plan` is what is wanted; part `control` the rest. Of features and cells below
  * these. A state without `control` has a plan all the same: ek_control_restored says that it was

@@ -4,7 +4,6 @@
 #ifndef EK_GUARD_CONTROL_INTERNAL_H
 #define EK_GUARD_CONTROL_INTERNAL_H
 
-#include "decide/compose.h"
 #include "guard/control.h"
 
 enum { EK_CONTROL_PINS_MAX = 2 * EK_PINS_MAX /* that hold: of people, and of the rules */ };

@@ -1,4 +1,5 @@
-/* The state of what is done about findings, and joining that of two. */
+/* The state of what is done about findings, joining that of two, and going on with that of another.
+ */
 #include "decide/plan_snap.h"
 #include "guard/control_internal.h"
 
@@ -33,6 +34,43 @@ void ek_control_restored(struct ek_control *c, int64_t time_ms)
     ek_control_follow_wanted(c, time_ms);
     ek_control_keep(c);
     c->stale = true; /* the rules may be other ones */
+}
+
+struct ek_control_memory ek_control_memory(const struct ek_control *c)
+{
+    return (struct ek_control_memory){.plan = ek_control_plan(c),
+                                      .wanted = &c->wanted,
+                                      .rollouts = &c->rollouts,
+                                      .limited = c->limited,
+                                      .free_ms = c->free_ms,
+                                      .was_full = c->was_full,
+                                      .pin = c->pin,
+                                      .pins = c->pins,
+                                      .paused = c->paused,
+                                      .paused_ms = c->paused_ms};
+}
+
+void ek_control_follow(struct ek_control *c, const struct ek_control_memory *m)
+{
+    c->wanted = *m->wanted;
+    *ek_control_now(c) = *m->plan;
+    c->rollouts = *m->rollouts;
+    c->limited = m->limited;
+    c->free_ms = m->free_ms;
+    c->was_full = m->was_full;
+    ek_control_keep(c);
+    c->stale = false;
+}
+
+int ek_control_follow_people(struct ek_control *c, const struct ek_control_memory *m)
+{
+    int rc = EK_OK;
+    ek_control_pins_free(c);
+    for (int i = 0; i < m->pins && !rc; i++)
+        rc = ek_control_pin(c, &m->pin[i], NULL);
+    c->paused = m->paused;
+    c->paused_ms = m->paused_ms;
+    return rc;
 }
 
 static void merge_wanted(struct ek_plan *into, const struct ek_plan *from, const int16_t *to)

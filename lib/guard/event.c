@@ -198,10 +198,9 @@ int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
 
 static int add_treatment(struct ek_buf *out, const struct ek_plan_entry *e)
 {
-    static const char *const by[] = {"finding", "person", "rules"};
     return ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\",\"percent\":%.4g,\"by\":\"%s\"}",
                          ek_action_name(e->treatment.action), ek_mode_name(e->mode),
-                         e->percent / 100.0, by[e->by]);
+                         e->percent / 100.0, ek_plan_by_name(e->by));
 }
 
 int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,

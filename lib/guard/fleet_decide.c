@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "guard/control.h"
 #include "guard/fleet_case.h"
+#include "guard/fleet_standing.h"
 #include "guard/fleet_told.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ struct ek_fleet_decider {
     struct ek_fleet_told *told;
     struct ek_control *control;                    /* the plan; cells are places of the pool */
     uint64_t published;                            /* its version that the record has */
-    struct ek_plan heard;                          /* of the log, while it is read */
+    struct ek_plan heard;                          /* of the log, while it is read; */
+    struct ek_fleet_standing standing;             /* and what it was made of */
     struct ek_fleet_order order;                   /* of the log */
     uint64_t term, version;                        /* own, while it decides */
     struct ek_fleet_case *open[EK_FLEET_ASKS_MAX]; /* by number of the case, NULL: free */
@@ -119,14 +121,9 @@ int ek_fleet_decider_next(struct ek_fleet_decider *d, struct ek_finding *out)
     return ek_fleet_told_next(d->told, out);
 }
 
-static int take_entry(void *context, const struct ek_fleet_entry *entry)
+static int place_of(void *context, const struct ek_fleet_cell *cell, int *place)
 {
-    struct ek_fleet_decider *d = context;
-    int feature = ek_manifest_find_item(d->setup.manifest, entry->feature);
-    int place, rc = ek_fleet_pool_place(d->pool, &entry->cell, &place);
-    if (!rc && feature >= 0 && place >= 0)
-        d->heard.entry[d->heard.count++] = ek_fleet_entry_of(feature, place, entry);
-    return rc;
+    return ek_fleet_pool_place(((struct ek_fleet_decider *)context)->pool, cell, place);
 }
 
 static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
@@ -139,17 +136,30 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc;
 }
 
-/* Who does not decide has the plan of the log. */
+static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan *record)
+{
+    struct ek_fleet_standing_reader by = {
+        .manifest = d->setup.manifest, .cell_of = place_of, .context = d, .decides = true};
+    d->heard.count = d->heard.modes = 0;
+    int rc = ek_fleet_standing_read(record, &by, &d->heard, &d->standing);
+    d->heard.version = ek_control_plan(d->control)->version; /* this one counts its own */
+    const struct ek_control_memory memory = ek_fleet_standing_memory(&d->standing, &d->heard);
+    ek_control_follow(d->control, &memory);
+    int people = ek_control_follow_people(d->control, &memory);
+    ek_fleet_standing_clear(&d->standing);
+    return rc ? rc : people;
+}
+
+/* Who does not decide has the plan of the log, and all that the next one is made of. */
 static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *record,
                      struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {d, take_entry, take_finding, NULL};
-    d->heard.version = ek_control_plan(d->control)->version;
-    d->heard.count = 0;
+    const struct ek_fleet_plan_hears hears = {.context = d, .finding = take_finding};
     d->from_ms = record->head.from_ms;
     ek_fleet_told_forget(d->told, record->head.episodes);
-    int rc = ek_fleet_plan_tell(record, &hears);
-    ek_control_follow(d->control, &d->heard, record->head.from_ms);
+    int rc = follow_control(d, record);
+    if (!rc)
+        rc = ek_fleet_plan_tell(record, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
@@ -240,6 +250,7 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
     d->term = d->order.term + 1;
     d->version = d->order.version + 1;
     d->renewed = true;
+    ek_control_restored(d->control, d->time_ms); /* the rules may be other ones */
     d->asks = (uint32_t)d->term << 16; /* no number that another decider has given */
     d->began_ms = clock_ms;
 }
@@ -331,22 +342,17 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
     }
 }
 
+static struct ek_fleet_cell names_of(const void *pool, int place)
+{
+    return ek_fleet_pool_cell(pool, place);
+}
+
 static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
                      const struct ek_fleet_dimensions *dimensions)
 {
-    const struct ek_plan *plan = ek_control_plan(d->control);
-    ek_wire_put(w, (uint64_t)plan->count);
-    for (int i = 0; i < plan->count; i++) {
-        const struct ek_plan_entry *o = &plan->entry[i];
-        const char *name = d->setup.manifest->item[o->feature]->name;
-        const struct ek_fleet_entry entry = {.cell = ek_fleet_pool_cell(d->pool, o->cell),
-                                             .feature = ek_text_of(name),
-                                             .treatment = o->treatment,
-                                             .since_ms = o->since_ms,
-                                             .until_ms = o->until_ms,
-                                             .hold_ms = o->hold_ms};
-        ek_fleet_entry_put(w, dimensions, &entry);
-    }
+    const struct ek_control_memory memory = ek_control_memory(d->control);
+    ek_fleet_standing_put(w, dimensions, d->setup.manifest, &memory, names_of, d->pool);
+    ek_wire_put(w, 0); /* decisions */
     ek_fleet_told_put(d->told, w, dimensions);
     put_asks(d, w);
 }

@@ -7,9 +7,6 @@
 #include "decide/finding.h"
 #include "guard/fleet_wire.h"
 
-/* Times in records are within this of 1970, in ms. */
-#define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
-
 void ek_fleet_finding_put(struct ek_wire_out *w, const struct ek_manifest *m,
                           const struct ek_finding *f);
 /* A confirmed one. Its cell and texts are not filled in, nor are units and categories; feature is

@@ -142,7 +142,7 @@ static void sweep(struct ek_fleet_news *n)
 int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
                        struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {n, NULL, take_finding, NULL};
+    const struct ek_fleet_plan_hears hears = {.context = n, .finding = take_finding};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, n->manifest, e);
     if (rc || ek_fleet_order_take(&n->order, &record.head) == EK_FLEET_VOID)

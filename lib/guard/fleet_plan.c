@@ -1,9 +1,9 @@
 /* The plan record: writing, reading, and which of several counts. */
 #include "guard/fleet_plan.h"
 
+#include "guard/fleet_decided.h"
 #include "guard/fleet_finding.h"
 
-#include <math.h>
 #include <string.h>
 
 void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
@@ -17,27 +17,6 @@ void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
     ek_wire_put_signed(w, head->from_ms);
     ek_wire_put_signed(w, head->clock_ms);
     ek_wire_put_dimensions(w, &head->dimensions);
-}
-
-struct ek_plan_entry ek_fleet_entry_of(int feature, int cell, const struct ek_fleet_entry *entry)
-{
-    struct ek_plan_entry own = ek_plan_entry_of(feature, cell, entry->treatment);
-    own.since_ms = entry->since_ms;
-    own.until_ms = entry->until_ms;
-    own.hold_ms = entry->hold_ms;
-    return own;
-}
-
-void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                        const struct ek_fleet_entry *entry)
-{
-    ek_wire_put_cell(w, d, &entry->cell);
-    ek_wire_put_text(w, entry->feature);
-    ek_wire_put_word(w, ek_action_name(entry->treatment.action));
-    ek_wire_put_f64(w, entry->treatment.value);
-    ek_wire_put_signed(w, entry->since_ms);
-    ek_wire_put_signed(w, entry->until_ms);
-    ek_wire_put(w, (uint64_t)entry->hold_ms);
 }
 
 void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask)
@@ -59,50 +38,122 @@ static void get_head(struct ek_wire_in *w, struct ek_fleet_plan_head *head)
     ek_wire_require(w, head->decider.length > 0);
 }
 
-static void get_entry(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                      struct ek_fleet_entry *entry)
+/* What is read, and who hears of it: NULL while it is only checked. */
+struct reading {
+    struct ek_wire_in w;
+    const struct ek_fleet_plan *plan;
+    const struct ek_fleet_plan_hears *hears;
+    int rc; /* of who hears */
+};
+
+static const struct ek_fleet_dimensions *dimensions(const struct reading *r)
 {
-    ek_wire_get_cell(w, d, &entry->cell);
-    entry->feature = ek_wire_get_text(w, EK_FLEET_NAME_MAX);
-    entry->treatment.action = (enum ek_action)ek_wire_get_word(w, ek_action_parse);
-    entry->treatment.value = ek_wire_get_f64(w);
-    entry->since_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    entry->until_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    entry->hold_ms = (int64_t)ek_wire_get(w, (uint64_t)EK_FLEET_TIME_MAX);
-    ek_wire_require(w, isfinite(entry->treatment.value));
+    return &r->plan->head.dimensions;
 }
 
-/* hears NULL: it is only checked. Returns what a function of it does. */
-static int get_all(struct ek_wire_in *w, const struct ek_fleet_plan *p,
-                   const struct ek_fleet_plan_hears *hears)
+/* Whether somebody is to hear of what was read last. */
+static bool is_heard(const struct reading *r)
 {
-    const struct ek_fleet_dimensions *d = &p->head.dimensions;
-    int rc = EK_OK;
-    uint64_t count = ek_wire_get(w, EK_PLAN_MAX);
-    for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
-        struct ek_fleet_entry entry;
-        get_entry(w, d, &entry);
-        if (!w->bad && hears && hears->entry)
-            rc = hears->entry(hears->context, &entry);
-    }
-    count = rc ? 0 : ek_wire_get(w, EK_FLEET_FINDINGS_MAX);
-    for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
-        struct ek_fleet_cell cell;
-        struct ek_finding f;
-        ek_wire_get_cell(w, d, &cell);
-        ek_fleet_finding_get(w, p->manifest, &f);
-        if (!w->bad && hears && hears->finding)
-            rc = hears->finding(hears->context, &cell, &f);
-    }
-    count = rc ? 0 : ek_wire_get(w, EK_FLEET_ASKS_MAX);
-    for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
-        struct ek_fleet_ask ask = {.feature = ek_wire_get_text(w, EK_FLEET_NAME_MAX)};
-        ask.number = (uint32_t)ek_wire_get(w, UINT32_MAX);
-        ask.rows = (uint32_t)ek_wire_get(w, UINT16_MAX);
-        if (!w->bad && hears && hears->ask)
-            rc = hears->ask(hears->context, &ask);
-    }
-    return rc;
+    return !r->w.bad && r->hears;
+}
+
+static void get_entry(struct reading *r)
+{
+    struct ek_fleet_entry e;
+    ek_fleet_entry_get(&r->w, dimensions(r), &e);
+    if (is_heard(r) && r->hears->entry)
+        r->rc = r->hears->entry(r->hears->context, &e);
+}
+
+static void get_mode(struct reading *r)
+{
+    struct ek_fleet_mode m;
+    ek_fleet_mode_get(&r->w, dimensions(r), &m);
+    if (is_heard(r) && r->hears->mode)
+        r->rc = r->hears->mode(r->hears->context, &m);
+}
+
+static void get_wanted(struct reading *r)
+{
+    struct ek_fleet_entry e;
+    ek_fleet_entry_get(&r->w, dimensions(r), &e);
+    if (is_heard(r) && r->hears->wanted)
+        r->rc = r->hears->wanted(r->hears->context, &e);
+}
+
+static void get_rollout(struct reading *r)
+{
+    struct ek_fleet_rollout rollout;
+    ek_fleet_rollout_get(&r->w, dimensions(r), &rollout);
+    if (is_heard(r) && r->hears->rollout)
+        r->rc = r->hears->rollout(r->hears->context, &rollout);
+}
+
+static void get_pin(struct reading *r)
+{
+    struct ek_fleet_pin pin;
+    ek_fleet_pin_get(&r->w, dimensions(r), &pin);
+    if (is_heard(r) && r->hears->pin)
+        r->rc = r->hears->pin(r->hears->context, &pin);
+}
+
+static void get_limits(struct reading *r)
+{
+    struct ek_fleet_limits l;
+    ek_fleet_limits_get(&r->w, &l);
+    if (is_heard(r) && r->hears->limits)
+        r->rc = r->hears->limits(r->hears->context, &l);
+}
+
+static void get_decided(struct reading *r)
+{
+    struct ek_fleet_decided m;
+    ek_fleet_decided_get(&r->w, &m);
+    if (is_heard(r) && r->hears->decided)
+        r->rc = r->hears->decided(r->hears->context, &m.is);
+}
+
+static void get_finding(struct reading *r)
+{
+    struct ek_fleet_cell cell;
+    struct ek_finding f;
+    ek_wire_get_cell(&r->w, dimensions(r), &cell);
+    ek_fleet_finding_get(&r->w, r->plan->manifest, &f);
+    if (is_heard(r) && r->hears->finding)
+        r->rc = r->hears->finding(r->hears->context, &cell, &f);
+}
+
+static void get_ask(struct reading *r)
+{
+    struct ek_fleet_ask ask = {.feature = ek_wire_get_text(&r->w, EK_FLEET_NAME_MAX)};
+    ask.number = (uint32_t)ek_wire_get(&r->w, UINT32_MAX);
+    ask.rows = (uint32_t)ek_wire_get(&r->w, UINT16_MAX);
+    if (is_heard(r) && r->hears->ask)
+        r->rc = r->hears->ask(r->hears->context, &ask);
+}
+
+static void get_each(struct reading *r, uint64_t most, void (*one)(struct reading *r))
+{
+    uint64_t count = r->rc ? 0 : ek_wire_get(&r->w, most);
+    for (uint64_t i = 0; i < count && !r->w.bad && !r->rc; i++)
+        one(r);
+}
+
+static struct reading get_all(const struct ek_fleet_plan *p,
+                              const struct ek_fleet_plan_hears *hears)
+{
+    struct reading r = {p->content, p, hears, EK_OK};
+    get_each(&r, EK_PLAN_MAX, get_entry);
+    get_each(&r, EK_PLAN_MODES_MAX, get_mode);
+    get_each(&r, EK_PLAN_MAX, get_wanted);
+    get_each(&r, EK_ROLLOUTS_MAX, get_rollout);
+    get_each(&r, EK_PINS_MAX, get_pin);
+    if (!r.rc)
+        get_limits(&r);
+    get_each(&r, EK_FLEET_DECIDED_MAX, get_decided);
+    get_each(&r, EK_FLEET_FINDINGS_MAX, get_finding);
+    get_each(&r, EK_FLEET_ASKS_MAX, get_ask);
+    return r;
 }
 
 int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
@@ -113,15 +164,13 @@ int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length
         return rc;
     get_head(&p->content, &p->head);
     p->manifest = m;
-    struct ek_wire_in check = p->content;
-    get_all(&check, p, NULL);
-    return ek_wire_done(&check, "plan of a fleet", e);
+    struct reading check = get_all(p, NULL);
+    return ek_wire_done(&check.w, "plan of a fleet", e);
 }
 
 int ek_fleet_plan_tell(const struct ek_fleet_plan *p, const struct ek_fleet_plan_hears *hears)
 {
-    struct ek_wire_in w = p->content;
-    return get_all(&w, p, hears);
+    return get_all(p, hears).rc;
 }
 
 int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term, const char *decider)

@@ -1,8 +1,9 @@
 /* The plan record, which the decider writes at each of its ticks, and the plans an instance keeps
  * of it (docs/format/fleet.md).
  *
- * A record has the whole plan by names, from when on it holds, the findings that are open, and the
- * features whose lists the decider asks for. Which record counts is decided by their order in the
+ * A record has the whole plan by names, from when on it holds, all that the decider goes by when it
+ * makes the next one, its last decisions, the findings that are open, and the features whose lists
+ * it asks for. Which record counts is decided by their order in the
  * log, the same for everybody: one of a later term, or of the same term by the same decider, or of
  * the same term by a decider whose name comes later; and its version must be new. A record of a
  * lower term is that of a decider who has not noticed yet that another one decides.
@@ -20,7 +21,8 @@
 #include "decide/finding.h"
 #include "decide/plan.h"
 #include "decide/pooled.h"
-#include "guard/fleet_wire.h"
+#include "guard/decisions.h"
+#include "guard/fleet_parts.h"
 
 enum {
     EK_FLEET_PLANS = 16,          /* kept */
@@ -28,6 +30,7 @@ enum {
     EK_FLEET_SILENT_MS = 10000,   /* without a record: cut off */
     EK_FLEET_FINDINGS_MAX = 1024, /* open in a record */
     EK_FLEET_ASKS_MAX = 16,
+    EK_FLEET_DECIDED_MAX = 64, /* in a record */
 };
 
 struct ek_fleet_plan_head {
@@ -39,14 +42,6 @@ struct ek_fleet_plan_head {
     struct ek_fleet_dimensions dimensions;
 };
 
-/* An entry: names are views. */
-struct ek_fleet_entry {
-    struct ek_fleet_cell cell;
-    struct ek_text feature;
-    struct ek_treatment treatment;
-    int64_t since_ms, until_ms, hold_ms;
-};
-
 /* Lists of a feature that the decider wants. */
 struct ek_fleet_ask {
     struct ek_text feature;
@@ -54,21 +49,24 @@ struct ek_fleet_ask {
     uint32_t rows;   /* the newest, in a record at most */
 };
 
-/* The same under the numbers of who reads it. */
-struct ek_plan_entry ek_fleet_entry_of(int feature, int cell, const struct ek_fleet_entry *entry);
-void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                        const struct ek_fleet_entry *entry);
-
-/* Hears of the content of a record, in its order; what a NULL is for is not told. */
+/* Hears of the content of a record, in its order; what a NULL is for is not told. One that returns
+ * other than 0 ends it. */
 struct ek_fleet_plan_hears {
     void *context;
     int (*entry)(void *context, const struct ek_fleet_entry *entry);
+    int (*mode)(void *context, const struct ek_fleet_mode *mode);
+    int (*wanted)(void *context, const struct ek_fleet_entry *entry);
+    int (*rollout)(void *context, const struct ek_fleet_rollout *rollout);
+    int (*pin)(void *context, const struct ek_fleet_pin *pin);
+    int (*limits)(void *context, const struct ek_fleet_limits *limits);
+    int (*decided)(void *context, const struct ek_decided *decided);
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
     int (*ask)(void *context, const struct ek_fleet_ask *ask);
 };
 
-/* What a decider writes: these, then as many as it said of entries (put one by one), findings
- * (cell and ek_fleet_finding_put), asks. */
+/* What a decider writes: the head; then, each list with its count before it, entries, modes, what
+ * is wanted, rollouts, pins; the limits; decisions, findings (cell and ek_fleet_finding_put), asks.
+ */
 void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
 void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask);
@@ -119,6 +117,10 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
  * that are kept gets the oldest of them. Valid until the next record. */
 const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
                                         int64_t stream_ms);
+/* What a control goes by that follows a plan of these; of the newest record but for the plan, and
+ * valid until the next. */
+struct ek_control_memory ek_fleet_plans_memory(const struct ek_fleet_plans *p,
+                                               const struct ek_plan *plan);
 /* How many records have counted. */
 uint64_t ek_fleet_plans_counted(const struct ek_fleet_plans *p);
 /* ms since the last record that counted; -1 before the first. */

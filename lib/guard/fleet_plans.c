@@ -1,6 +1,7 @@
 /* The plans that an instance keeps. */
 #include "base/alloc.h"
 #include "guard/fleet_plan.h"
+#include "guard/fleet_standing.h"
 
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct ek_fleet_plans {
     struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
     int count;
     struct ek_plan *none;
+    struct ek_fleet_standing *standing, *spare; /* of the newest plan; of the record being read */
     int64_t heard_ms; /* by the clock */
     uint64_t counted; /* records */
     uint64_t late, missed;
@@ -33,9 +35,11 @@ int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d)
     p->detector = d;
     p->manifest = ek_detector_manifest(d);
     p->none = ek_calloc(1, sizeof *p->none);
+    p->standing = ek_calloc(1, sizeof *p->standing);
+    p->spare = ek_calloc(1, sizeof *p->spare);
     p->claim = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->claim);
     p->taken = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->taken);
-    if (!p->none || !p->claim || !p->taken) {
+    if (!p->none || !p->standing || !p->spare || !p->claim || !p->taken) {
         ek_fleet_plans_free(p);
         return EK_ENOMEM;
     }
@@ -47,7 +51,19 @@ static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
 {
     for (int i = 0; plan && i < plan->count; i++)
         ek_detector_release(p->detector, plan->entry[i].cell);
+    for (int i = 0; plan && i < plan->modes; i++)
+        ek_detector_release(p->detector, plan->mode[i].cell);
     ek_free(plan);
+}
+
+static void clear_standing(struct ek_fleet_plans *p, struct ek_fleet_standing *s)
+{
+    for (int i = 0; s && i < s->wanted.count; i++)
+        ek_detector_release(p->detector, s->wanted.entry[i].cell);
+    for (int i = 0; s && i < s->rollouts.count; i++)
+        ek_detector_release(p->detector, s->rollouts.one[i].cell);
+    if (s)
+        ek_fleet_standing_clear(s);
 }
 
 static void release_claims(struct ek_fleet_plans *p, const struct ek_claim *claim, int count)
@@ -64,42 +80,27 @@ void ek_fleet_plans_free(struct ek_fleet_plans *p)
     release_claims(p, p->claim, p->claims);
     for (int i = 0; i < p->count; i++)
         release_plan(p, p->kept[i].plan);
+    clear_standing(p, p->standing);
+    ek_free(p->standing);
+    ek_free(p->spare);
     ek_free(p->claim);
     ek_free(p->taken);
     ek_free(p->none);
     ek_free(p);
 }
 
-/* The record that is being read. */
-struct reading {
-    struct ek_fleet_plans *plans;
-    struct ek_plan *plan;
-};
-
-/* What has no feature or no cell here concerns no list here, or cannot be told from others. */
-static int hold(struct ek_fleet_plans *p, int feature, const struct ek_fleet_cell *names, int *cell)
+/* What has no cell here cannot be told from others. */
+static int hold(void *context, const struct ek_fleet_cell *names, int *cell)
 {
-    *cell = -1;
-    return feature < 0 ? EK_OK
-                       : ek_detector_hold(p->detector, names->dimension, names->value, cell);
-}
-
-static int take_entry(void *context, const struct ek_fleet_entry *e)
-{
-    struct reading *r = context;
-    int cell, feature = ek_manifest_find_item(r->plans->manifest, e->feature);
-    int rc = hold(r->plans, feature, &e->cell, &cell);
-    r->plans->missed += !rc && cell < 0;
-    if (!rc && cell >= 0)
-        r->plan->entry[r->plan->count++] = ek_fleet_entry_of(feature, cell, e);
-    return rc;
+    struct ek_fleet_plans *p = context;
+    return ek_detector_hold(p->detector, names->dimension, names->value, cell);
 }
 
 static int take_finding(void *context, const struct ek_fleet_cell *names,
                         const struct ek_finding *f)
 {
-    struct ek_fleet_plans *p = ((struct reading *)context)->plans;
-    int cell, rc = hold(p, f->feature, names, &cell);
+    struct ek_fleet_plans *p = context;
+    int cell = -1, rc = f->feature < 0 ? EK_OK : hold(p, names, &cell);
     if (!rc && cell >= 0)
         p->taken[p->takes++] = (struct ek_claim){f->feature, cell};
     return rc;
@@ -107,7 +108,7 @@ static int take_finding(void *context, const struct ek_fleet_cell *names,
 
 static int take_ask(void *context, const struct ek_fleet_ask *ask)
 {
-    struct ek_fleet_plans *p = ((struct reading *)context)->plans;
+    struct ek_fleet_plans *p = context;
     int feature = ek_manifest_find_item(p->manifest, ask->feature);
     if (feature < 0)
         return EK_OK;
@@ -138,18 +139,60 @@ static int change_claims(struct ek_fleet_plans *p)
     return rc;
 }
 
-static int take(struct ek_fleet_plans *p, const struct ek_fleet_plan *record, struct ek_plan *plan,
-                struct ek_error *e)
+/* Where the lists of a value that has a mode of its own cannot be told from others, nothing is done
+ * about its feature. */
+static void leave_alone(struct ek_fleet_plans *p, struct ek_plan *plan, const bool *apart)
 {
-    struct reading r = {p, plan};
-    const struct ek_fleet_plan_hears hears = {&r, take_entry, take_finding, take_ask};
+    int kept = 0;
+    for (int i = 0; i < plan->count; i++)
+        if (apart[plan->entry[i].feature] && plan->entry[i].by == EK_BY_FINDING) {
+            plan->entry[i].mode = EK_MODE_OBSERVE;
+            p->missed++;
+        }
+    for (int i = 0; i < plan->modes; i++)
+        if (apart[plan->mode[i].feature])
+            ek_detector_release(p->detector, plan->mode[i].cell);
+        else
+            plan->mode[kept++] = plan->mode[i];
+    plan->modes = kept;
+}
+
+static int read_plan(struct ek_fleet_plans *p, const struct ek_fleet_plan *record,
+                     struct ek_plan *plan)
+{
+    struct ek_fleet_standing_reader by = {
+        .manifest = p->manifest, .cell_of = hold, .context = p, .decides = false};
+    int rc = ek_fleet_standing_read(record, &by, plan, p->spare);
+    p->missed += (uint64_t)by.missed;
+    leave_alone(p, plan, by.apart);
+    return rc;
+}
+
+static int read_news(struct ek_fleet_plans *p, const struct ek_fleet_plan *record)
+{
+    const struct ek_fleet_plan_hears hears = {
+        .context = p, .finding = take_finding, .ask = take_ask};
     p->takes = p->asks = 0;
     int rc = ek_fleet_plan_tell(record, &hears);
     if (rc)
         release_claims(p, p->taken, p->takes);
-    else
-        rc = change_claims(p);
+    return rc ? rc : change_claims(p);
+}
+
+static int take(struct ek_fleet_plans *p, const struct ek_fleet_plan *record, struct ek_plan *plan,
+                struct ek_error *e)
+{
+    int rc = read_plan(p, record, plan);
+    if (!rc)
+        rc = read_news(p, record);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+static void change_standing(struct ek_fleet_plans *p)
+{
+    struct ek_fleet_standing *before = p->standing;
+    p->standing = p->spare;
+    p->spare = before;
 }
 
 /* A plan never holds from before the one it follows. */
@@ -176,11 +219,12 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
         rc = take(p, &record, plan, e);
     }
     if (turn == EK_FLEET_NEWER && !rc) {
-        plan->version = record.head.version;
+        change_standing(p);
         p->late += record.head.from_ms < stream_ms;
         keep(p, plan, from_of(p, record.head.from_ms));
     } else
         release_plan(p, plan);
+    clear_standing(p, p->spare);
     return rc;
 }
 
@@ -195,6 +239,12 @@ const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t 
     if (i >= 0)
         return p->kept[i].plan;
     return p->count && p->kept[0].plan->version > 1 ? p->kept[0].plan : p->none;
+}
+
+struct ek_control_memory ek_fleet_plans_memory(const struct ek_fleet_plans *p,
+                                               const struct ek_plan *plan)
+{
+    return ek_fleet_standing_memory(p->standing, plan);
 }
 
 uint64_t ek_fleet_plans_counted(const struct ek_fleet_plans *p)

@@ -24,7 +24,7 @@ static void put_fixed(struct ek_wire_out *w, uint64_t v, size_t length)
 
 void ek_wire_begin(struct ek_wire_out *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
-    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', 'F', (uint8_t)kind};
+    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', '2', (uint8_t)kind};
     *w = (struct ek_wire_out){buf, buf->length, EK_OK};
     put_bytes(w, magic, sizeof magic);
 }
@@ -66,9 +66,19 @@ void ek_wire_put_text(struct ek_wire_out *w, struct ek_text text)
     put_bytes(w, text.text, text.length);
 }
 
+void ek_wire_put_said(struct ek_wire_out *w, const char *text)
+{
+    ek_wire_put_text(w, (struct ek_text){text, text ? strnlen(text, EK_FLEET_TEXT_MAX) : 0});
+}
+
 void ek_wire_put_word(struct ek_wire_out *w, const char *word)
 {
     ek_wire_put_text(w, ek_text_of(word));
+}
+
+void ek_wire_put_flag(struct ek_wire_out *w, bool flag)
+{
+    ek_wire_put(w, flag);
 }
 
 int ek_wire_seal(struct ek_wire_out *w)
@@ -91,7 +101,7 @@ static uint64_t get_fixed(struct ek_wire_in *w, size_t length)
 
 bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
 {
-    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', 'F', (uint8_t)kind};
+    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', '2', (uint8_t)kind};
     return length >= MAGIC_BYTES && !memcmp(bytes, magic, sizeof magic);
 }
 
@@ -99,8 +109,12 @@ int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek
                  struct ek_error *e)
 {
     const uint8_t *start = bytes;
+    if (length >= MAGIC_BYTES && !memcmp(bytes, "EKF", MAGIC_BYTES - 1))
+        return ek_fail(e, EK_EFORMAT,
+                       "fleet record of version 1, which is not read any more: all instances need "
+                       "the same release");
     if (length < MAGIC_BYTES + CRC_BYTES || !ek_wire_is(bytes, length, kind))
-        return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EKF%c'", kind);
+        return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK2%c'", kind);
     struct ek_wire_in tail = {start + length - CRC_BYTES, start + length, false};
     if (get_fixed(&tail, CRC_BYTES) != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
@@ -160,6 +174,11 @@ struct ek_text ek_wire_get_text(struct ek_wire_in *w, size_t most)
     struct ek_text text = {(const char *)w->at, length};
     w->at += length;
     return text;
+}
+
+bool ek_wire_get_flag(struct ek_wire_in *w)
+{
+    return ek_wire_get(w, 1);
 }
 
 int ek_wire_get_word(struct ek_wire_in *w, int (*parse)(const char *word))

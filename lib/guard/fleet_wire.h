@@ -16,8 +16,16 @@
 
 enum { EK_FLEET_TEXT_MAX = 1024, EK_FLEET_NAME_MAX = 200 };
 
-/* The fourth letter of a record; the first three are EKF. */
-enum ek_fleet_kind { EK_FLEET_TICK = 'T', EK_FLEET_PLAN = 'P', EK_FLEET_ROWS = 'R' };
+/* Times in records are within this of 1970, in ms. */
+#define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
+
+/* The fourth letter of a record; the first three are EK2, those of version 1 were EKF. */
+enum ek_fleet_kind {
+    EK_FLEET_TICK = 'T',
+    EK_FLEET_PLAN = 'P',
+    EK_FLEET_ROWS = 'R',
+    EK_FLEET_TRIALS = 'U'
+};
 
 struct ek_wire_out {
     struct ek_buf *buf;
@@ -33,7 +41,10 @@ void ek_wire_put_u64(struct ek_wire_out *w, uint64_t v);
 void ek_wire_put_f32(struct ek_wire_out *w, float v);
 void ek_wire_put_f64(struct ek_wire_out *w, double v);
 void ek_wire_put_text(struct ek_wire_out *w, struct ek_text text);
+/* At most EK_FLEET_TEXT_MAX bytes of it; NULL: empty. */
+void ek_wire_put_said(struct ek_wire_out *w, const char *text);
 void ek_wire_put_word(struct ek_wire_out *w, const char *word);
+void ek_wire_put_flag(struct ek_wire_out *w, bool flag);
 /* Adds the checksum. Of a record that failed nothing is left in the buffer. */
 int ek_wire_seal(struct ek_wire_out *w);
 
@@ -42,7 +53,8 @@ struct ek_wire_in {
     bool bad;
 };
 
-/* EK_EFORMAT unless it is a whole record of that kind with the right checksum. */
+/* EK_EFORMAT unless it is a whole record of that kind and of this version, with the right checksum.
+ */
 int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e);
 /* Whether bytes begin as a record of that kind does. */
@@ -56,6 +68,7 @@ float ek_wire_get_f32(struct ek_wire_in *w);
 double ek_wire_get_f64(struct ek_wire_in *w);
 /* A text of at most so many bytes, none of them 0. */
 struct ek_text ek_wire_get_text(struct ek_wire_in *w, size_t most);
+bool ek_wire_get_flag(struct ek_wire_in *w);
 /* One of the words that parse knows, as its number. */
 int ek_wire_get_word(struct ek_wire_in *w, int (*parse)(const char *word));
 void ek_wire_require(struct ek_wire_in *w, bool good);

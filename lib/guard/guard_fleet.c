@@ -121,7 +121,8 @@ int ek_guard_follow_fleet(struct ek_guard *g)
     if (now == own || (g->follows && now->version == own->version))
         return 0;
     int changed = now->version != own->version || now->count || own->count;
-    ek_control_follow(g->control, now, g->time_ms);
+    struct ek_control_memory memory = ek_fleet_plans_memory(ek_guard_plans(g), now);
+    ek_control_follow(g->control, &memory);
     g->follows = true;
     return changed;
 }

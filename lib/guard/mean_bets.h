@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-enum { EK_MEAN_BETS = 5 };
+enum { EK_MEAN_BETS = 5, EK_MEAN_UNITS = 20 };
 
 struct ek_mean_bets {
     double bound;
@@ -28,6 +28,12 @@ struct ek_mean_bets {
 void ek_mean_bets_start(struct ek_mean_bets *b, double bound);
 /* Takes value x, which has that number. */
 void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number);
+/* Values that came elsewhere, summed, in any order: adds ln e of a value, rounded down to units of
+ * 2^-EK_MEAN_UNITS, to sum [EK_MEAN_BETS]; */
+void ek_mean_bets_sum(int64_t *sum, double bound, double x);
+/* and takes the sums of so many values at once: R <- (R + n) exp(sum). R - n is a supermartingale
+ * still. Which value came first is not known of them. */
+void ek_mean_bets_take_sums(struct ek_mean_bets *b, const int64_t *sum, uint64_t n);
 double ek_mean_bets_evidence(const struct ek_mean_bets *b);
 /* Where the values began that made the bet with the most evidence win, and in *most its evidence.
  */

@@ -5,11 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+/* As the mean of (1 + harm) / 2 when the treatment does as much harm as the fault. */
+#define EK_HARM_BOUND .5
+
 struct ek_trials {
     uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
     int count;
     struct ek_trial_sums *one;
-    struct ek_guard_load load; /* all of it */
+    struct ek_trials_all all;
     struct ek_latency latency;
 };
 
@@ -38,7 +41,7 @@ static struct ek_trial_sums *find(const struct ek_trials *t, int feature, int ce
 static bool is_of(const struct ek_trial_sums *s, const struct ek_plan_entry *e)
 {
     return s->feature == e->feature && s->cell == e->cell && s->action == e->treatment.action &&
-           s->since_ms == e->since_ms;
+           s->since_ms == e->since_ms && s->turns == e->turns;
 }
 
 const struct ek_trial_sums *ek_trials_of(const struct ek_trials *t,
@@ -54,8 +57,9 @@ static struct ek_trial_sums nothing_yet(const struct ek_trials *t, const struct 
                               .cell = e->cell,
                               .action = e->treatment.action,
                               .since_ms = e->since_ms,
-                              .from = t->load};
-    ek_mean_bets_start(&s.worse, .5);
+                              .turns = e->turns,
+                              .from = t->all.load};
+    ek_mean_bets_start(&s.worse, EK_HARM_BOUND);
     return s;
 }
 
@@ -101,8 +105,11 @@ static void count(struct ek_trial_sums *s, const struct ek_trial *t, bool acts)
         ek_rank_sums_add(&s->acted, &t->ways.out);
     if (t->ways.has_plain)
         ek_rank_sums_add(&s->plain, &t->ways.plain);
-    if (t->ways.has_harm)
-        ek_mean_bets_take(&s->worse, (1 + t->ways.harm) / 2, s->measured++);
+    if (t->ways.has_harm) {
+        double x = (1 + t->ways.harm) / 2;
+        ek_mean_bets_sum(s->worse_sum, EK_HARM_BOUND, x);
+        ek_mean_bets_take(&s->worse, x, s->measured++);
+    }
 }
 
 int ek_trials_take(struct ek_trials *t, const struct ek_plan *plan, const struct ek_trial *trial,
@@ -134,16 +141,19 @@ int ek_trials_take_acts(struct ek_trials *t, const struct ek_plan *plan, const s
             s->failed += acts->failed[i];
         }
     }
-    if (!rc)
-        ek_latency_add(&t->latency, acts->latency);
-    return rc;
+    if (rc)
+        return rc;
+    ek_latency_add(&t->latency, acts->latency);
+    for (int i = 0; i < EK_LATENCY_BINS; i++)
+        t->all.latency[i] += acts->latency[i];
+    return EK_OK;
 }
 
 void ek_trials_take_load(struct ek_trials *t, const struct ek_guard_load *load)
 {
     for (int i = 0; i < 2; i++) {
-        t->load.lists[i] += load->lists[i];
-        t->load.dead[i] += load->dead[i];
+        t->all.load.lists[i] += load->lists[i];
+        t->all.load.dead[i] += load->dead[i];
     }
 }
 
@@ -163,8 +173,11 @@ void ek_trials_begin(struct ek_trials *t, int feature, int cell)
     memset(&t->latency, 0, sizeof t->latency);
     if (!s)
         return;
-    struct ek_plan_entry entry = {
-        .feature = feature, .cell = cell, .treatment = {s->action, 0}, .since_ms = s->since_ms};
+    struct ek_plan_entry entry = {.feature = feature,
+                                  .cell = cell,
+                                  .treatment = {s->action, 0},
+                                  .since_ms = s->since_ms,
+                                  .turns = s->turns};
     *s = nothing_yet(t, &entry);
 }
 
@@ -179,11 +192,39 @@ static double dead_share(const struct ek_guard_load *now, const struct ek_guard_
 
 /* As many of the entry's lists as of all; outputs that are not acknowledged are no reason to take
  * more for dead than there were. */
-static uint64_t dead_of(const struct ek_trials *t, const struct ek_trial_sums *s)
+static uint64_t dead_of(const struct ek_trial_sums *s, const struct ek_guard_load *load)
 {
-    double share = dead_share(&t->load, &s->from, 1);
-    double most = (double)(t->load.dead[1] - s->from.dead[1]);
+    double share = dead_share(load, &s->from, 1);
+    double most = (double)(load->dead[1] - s->from.dead[1]);
     return isnan(share) ? 0 : (uint64_t)fmin(share * (double)s->acts, most);
+}
+
+const struct ek_trial_sums *ek_trials_next(const struct ek_trials *t, int *at)
+{
+    for (; *at < t->count; ++*at)
+        if (t->one[*at].tried || t->one[*at].acts)
+            return &t->one[(*at)++];
+    return NULL;
+}
+
+const struct ek_trials_all *ek_trials_all(const struct ek_trials *t)
+{
+    return &t->all;
+}
+
+void ek_trial_sums_add(struct ek_trial_sums *into, const struct ek_trial_sums *s)
+{
+    into->tried += s->tried;
+    into->alone += s->alone;
+    into->unscored += s->unscored;
+    ek_rank_sums_merge(&into->moved, &s->moved);
+    ek_rank_sums_merge(&into->plain, &s->plain);
+    ek_rank_sums_merge(&into->acted, &s->acted);
+    into->acts += s->acts;
+    into->failed += s->failed;
+    into->measured += s->measured;
+    for (int i = 0; i < EK_MEAN_BETS; i++)
+        into->worse_sum[i] += s->worse_sum[i];
 }
 
 static const struct ek_rollout_figures NOTHING_KNOWN = {.dead_rate_elsewhere = (double)NAN,
@@ -191,23 +232,26 @@ static const struct ek_rollout_figures NOTHING_KNOWN = {.dead_rate_elsewhere = (
                                                         .latency_p99_ms = (double)NAN,
                                                         .latency_before_ms = (double)NAN};
 
+struct ek_rollout_figures ek_trial_sums_figures(const struct ek_trial_sums *s,
+                                                const struct ek_guard_load *load,
+                                                const struct ek_latency *latency)
+{
+    return (struct ek_rollout_figures){.tried = s->acted.lists,
+                                       .acted = s->acts,
+                                       .failed = s->failed,
+                                       .dead = dead_of(s, load),
+                                       .dead_rate_elsewhere = dead_share(load, &s->from, 0),
+                                       .rank_change_p95 = ek_rank_sums_quantile(&s->acted, .95),
+                                       .latency_p99_ms = ek_latency_p99_ms(latency),
+                                       .latency_before_ms = ek_latency_before_ms(latency),
+                                       .worse = ek_mean_bets_evidence(&s->worse)};
+}
+
 struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
                                             const struct ek_plan_entry *entry)
 {
     const struct ek_trial_sums *s = ek_trials_of(t, entry);
-    struct ek_rollout_figures f = NOTHING_KNOWN;
-    if (!s)
-        return f;
-    f.tried = s->acted.lists;
-    f.acted = s->acts;
-    f.failed = s->failed;
-    f.dead = dead_of(t, s);
-    f.dead_rate_elsewhere = dead_share(&t->load, &s->from, 0);
-    f.rank_change_p95 = ek_rank_sums_quantile(&s->acted, .95);
-    f.latency_p99_ms = ek_latency_p99_ms(&t->latency);
-    f.latency_before_ms = ek_latency_before_ms(&t->latency);
-    f.worse = ek_mean_bets_evidence(&s->worse);
-    return f;
+    return s ? ek_trial_sums_figures(s, &t->all.load, &t->latency) : NOTHING_KNOWN;
 }
 
 struct ek_rollout_figures ek_trials_would_be(const struct ek_trials *t,

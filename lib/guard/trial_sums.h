@@ -16,6 +16,7 @@
 
 #include "decide/rollout.h"
 #include "guard/acts.h"
+#include "guard/latency.h"
 #include "guard/mean_bets.h"
 #include "guard/trial.h"
 #include "score/rank_change.h"
@@ -29,6 +30,7 @@ struct ek_trial_sums {
     int feature, cell; /* of the entry */
     enum ek_action action;
     int64_t since_ms;
+    uint32_t turns;
     uint64_t tried, alone;            /* lists; those that no other entry treats */
     uint64_t unscored;                /* of tried, that cannot be scored as the plan wants */
     struct ek_rank_sums moved, plain; /* from the upstream scores to what the plan wants, and to the
@@ -38,6 +40,7 @@ struct ek_trial_sums {
     struct ek_guard_load from;        /* all that was told of outputs when it began */
     uint64_t measured;                /* lists whose harm was */
     struct ek_mean_bets worse;
+    int64_t worse_sum[EK_MEAN_BETS]; /* of the same values, as ek_mean_bets_sum has them */
 };
 
 struct ek_trials;
@@ -60,7 +63,22 @@ const struct ek_trial_sums *ek_trials_of(const struct ek_trials *t,
 /* Figures of what is there begin anew; those of the times of all begin with them. */
 void ek_trials_begin(struct ek_trials *t, int feature, int cell);
 
-/* What guardrails are held against. */
+/* What the others of a fleet are told: of each entry that something is known of, from *at on, which
+ * starts as 0; NULL: no more. And all that was told of outputs and of times so far. */
+const struct ek_trial_sums *ek_trials_next(const struct ek_trials *t, int *at);
+struct ek_trials_all {
+    struct ek_guard_load load;
+    uint64_t latency[EK_LATENCY_BINS];
+};
+const struct ek_trials_all *ek_trials_all(const struct ek_trials *t);
+
+/* What is counted adds up, whoever counted it, in any order. */
+void ek_trial_sums_add(struct ek_trial_sums *into, const struct ek_trial_sums *s);
+/* What guardrails are held against; load: all that was told of outputs. */
+struct ek_rollout_figures ek_trial_sums_figures(const struct ek_trial_sums *s,
+                                                const struct ek_guard_load *load,
+                                                const struct ek_latency *latency);
+/* The same of the entry. */
 struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
                                             const struct ek_plan_entry *entry);
 /* The same if it acted on all that it was tried on: of lists that it does not act on, no more is

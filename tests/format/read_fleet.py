@@ -8,6 +8,7 @@ message when the bytes are no record.
 """
 
 import json
+import math
 import struct
 import sys
 import zlib
@@ -17,7 +18,13 @@ from read_sketch import Damaged, varint
 BETS, SHARES = 24, 4
 CLASSES = {"scale", "power", "offset", "items", "missing", "zero", "sign", "stuck", "clip", "shape", "new_category"}
 ACTIONS = {"none", "alert", "route", "route_spread", "rescale", "silence", "route_source"}
-TIME_MAX = 2**53
+MODES = {"observe", "shadow", "canary", "enforce"}
+BY = {"finding", "person", "rules"}
+RAILS = {"none", "rank_change_p95", "error_rate", "dead_letter_rate", "latency_p99", "model_drift", "worse_than_fault"}
+DONE = {"route", "end", "step", "withdraw", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
+        "resume", "reload"}
+TIME_MAX, COUNT_MAX, U32 = 2**53, 2**40, 2**32 - 1
+HARM_BETS, LATENCY_BINS, RANK_BINS = 5, 64, 64
 
 
 class Body:
@@ -129,28 +136,116 @@ def rows(body, query_features):
     return head
 
 
+def place(body, dimensions):
+    return {"cell": cell(body, dimensions), "feature": body.text()}
+
+
 def entry(body, dimensions):
-    one = {"cell": cell(body, dimensions), "feature": body.text(), "action": body.word(ACTIONS)}
+    one = place(body, dimensions)
+    one["action"] = body.word(ACTIONS)
     (one["value"],) = body.fixed("d")
+    one["mode"], one["percent"], one["by"] = body.word(MODES), body.number(10000) / 100, body.word(BY)
+    (one["factor"],) = body.fixed("d")
+    one["query_feature"] = body.text()
     one["since"], one["until"], one["hold"] = body.signed(), body.signed(), body.number(TIME_MAX)
+    one["turns"] = body.number(U32)
+    if one["since"] < 0 or one["until"] < -1 or not math.isfinite(one["value"]):
+        raise Damaged(f"an entry that cannot be before byte {body.at}")
+    return one
+
+
+def mode(body, dimensions):
+    return place(body, dimensions) | {"mode": body.word(MODES), "own": body.number(1)}
+
+
+def rollout(body, dimensions):
+    one = place(body, dimensions)
+    one["percent"], one["step"], one["withdrawn"] = body.number(10000) / 100, body.signed(), body.word(RAILS)
+    one["figure"], one["limit"] = body.fixed("2d")
+    one["relapses"], one["ended"] = body.number(2**31 - 1), body.signed()
+    one["tried"], one["turns"], one["episode"] = body.number(), body.number(U32), body.number(U32)
+    one["class"] = body.word(CLASSES | {"none"})
+    one["factor"], one["low"], one["high"], one["share"] = body.fixed("4d")
+    if one["step"] < 0 or one["ended"] < -1:
+        raise Damaged(f"a rollout that cannot be before byte {body.at}")
+    return one
+
+
+def pin(body, dimensions):
+    return place(body, dimensions) | {"action": body.word(ACTIONS - {"rescale"}), "until": body.signed(),
+                                      "who": body.text(64), "why": body.text(500)}
+
+
+def limits(body):
+    return {"exceeded": body.number(2), "free": body.signed(), "full": body.number(1), "paused": body.number(1),
+            "paused_since": body.signed()}
+
+
+def decision(body):
+    one = {"number": body.number(least=1), "what": body.word(DONE), "before": body.number(), "after": body.number(),
+           "accept": body.number(), "normal": body.number(), "time": body.signed(), "episode": body.number(U32),
+           "class": body.word(CLASSES | {"none"}), "action": body.word(ACTIONS), "rail": body.word(RAILS),
+           "percent": (body.number(10001) - 1) / 100}
+    one["numbers"] = body.fixed("6d")
+    for key in ("who", "why", "request", "instance", "feature", "dimension", "value"):
+        one[key] = body.text(1024)
     return one
 
 
 def plan(body):
     head = {"decider": body.text(), "term": body.number(), "version": body.number(),
-            "episodes": body.number(2**32 - 1), "from": body.signed(), "clock": body.signed()}
+            "episodes": body.number(U32), "from": body.signed(), "clock": body.signed()}
     dimensions = head["dimensions"] = body.many(Body.text, 8)
-    head["entries"] = body.many(lambda b: entry(b, dimensions), 1024)
-    head["findings"] = body.many(lambda b: finding(b, dimensions), 1024)
-    head["asks"] = body.many(lambda b: {"feature": b.text(), "ask": b.number(2**32 - 1), "rows": b.number(65535)}, 16)
+
+    def many(one, most):
+        return body.many(lambda b: one(b, dimensions), most)
+    head["entries"], head["modes"] = many(entry, 1024), many(mode, 512)
+    head["wanted"], head["rollouts"], head["pins"] = many(entry, 1024), many(rollout, 1280), many(pin, 1000)
+    head["limits"], head["decisions"] = limits(body), body.many(decision, 64)
+    head["findings"] = many(finding, 1024)
+    head["asks"] = body.many(lambda b: {"feature": b.text(), "ask": b.number(U32), "rows": b.number(65535)}, 16)
     if not head["decider"]:
         raise Damaged("a decider without a name")
     return head
 
 
+def ranks(body):
+    one = {"lists": body.number(COUNT_MAX), "sums": [body.signed(2**63) for _ in range(4)], "bins": {}}
+    following = 0
+    for _ in range(body.number(RANK_BINS)):
+        following += body.number(RANK_BINS)
+        one["bins"][following] = body.number(COUNT_MAX, 1)
+        following += 1
+    if following > RANK_BINS or sum(one["bins"].values()) != one["lists"]:
+        raise Damaged(f"ranks that cannot be before byte {body.at}")
+    return one
+
+
+def trial(body, dimensions):
+    one = place(body, dimensions)
+    one["action"], one["since"], one["turns"] = body.word(ACTIONS), body.signed(), body.number(U32)
+    for key in ("tried", "unscored", "acts", "failed", "measured"):
+        one[key] = body.number(COUNT_MAX)
+    one["moved"], one["acted"] = ranks(body), ranks(body)
+    one["harm"] = [body.signed(one["measured"] << 22) for _ in range(HARM_BETS)]
+    if max(one["unscored"], one["measured"], one["moved"]["lists"], one["acted"]["lists"]) > one["tried"] or \
+            one["failed"] > one["acts"]:
+        raise Damaged(f"trials that cannot be before byte {body.at}")
+    return one
+
+
+def trials(body):
+    head = instance(body)
+    head["drifted"] = body.number(1)
+    head["outputs"] = [body.number(COUNT_MAX) for _ in range(4)]
+    head["times"] = [body.number(COUNT_MAX) for _ in range(LATENCY_BINS)]
+    head["routes"] = body.many(lambda b: trial(b, head["dimensions"]), 1024)
+    return head
+
+
 def read(data, query_features=1):
     """-> the record; rows need to know how many query features the manifest has"""
-    kinds = {b"EKFT": tick, b"EKFP": plan, b"EKFR": lambda body: rows(body, query_features)}
+    kinds = {b"EK2T": tick, b"EK2U": trials, b"EK2P": plan, b"EK2R": lambda body: rows(body, query_features)}
     if data[:4] not in kinds or len(data) < 8:
         raise Damaged("it does not begin as a record does")
     if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):

@@ -11,7 +11,7 @@ GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 
 
 def golden(name):
-    with open(os.path.join(GOLDEN, f"fleet-{name}-1.bin"), "rb") as file:
+    with open(os.path.join(GOLDEN, f"fleet-{name}-2.bin"), "rb") as file:
         return file.read()
 
 
@@ -39,17 +39,45 @@ class Fleet(unittest.TestCase):
             self.assertIn(row["cells"], ([{"arm": "A"}], [{"arm": "B"}]))
             self.assertTrue(math.isfinite(row["level"]) and 5 <= row["usable"] < 25 and 1 <= row["query"][0] <= 7)
 
-    def test_the_golden_plan_has_an_entry_a_finding_and_an_ask(self):
+    def test_the_golden_plan_has_all_that_the_next_decider_goes_by(self):
         plan = read_fleet.read(golden("plan"))
         self.assertEqual((plan["decider"], plan["term"], plan["version"], plan["episodes"]), ("node-0", 3, 42, 17))
         self.assertEqual((plan["from"], plan["clock"]), (602000, 1790000000000))
-        self.assertEqual(plan["entries"], [{"cell": {"arm": "B"}, "feature": "price", "action": "route", "value": 0.0,
-                                            "since": 590000, "until": -1, "hold": 600000}])
+        self.assertEqual(plan["entries"][0], {
+            "cell": {"arm": "B"}, "feature": "price", "action": "route", "value": 0.0, "mode": "canary", "percent": 5.0,
+            "by": "finding", "factor": 100.5, "query_feature": "", "since": 590000, "until": -1, "hold": 600000, "turns": 3})
+        self.assertEqual([(e["feature"], e["action"], e["by"]) for e in plan["entries"][1:]],
+                         [("size", "silence", "person"), ("size", "none", "rules")])
+        self.assertEqual([(m["feature"], m["cell"], m["mode"], m["own"]) for m in plan["modes"]],
+                         [("price", {"arm": "C"}, "observe", 1), ("size", {"arm": "B"}, "shadow", 0)])
+        self.assertEqual([(w["feature"], w["action"], w["query_feature"]) for w in plan["wanted"]],
+                         [("price", "route", ""), ("size", "rescale", "nights")])
+        self.assertEqual([(r["percent"], r["withdrawn"], r["figure"], r["limit"], r["relapses"], r["ended"])
+                          for r in plan["rollouts"]],
+                         [(5, "none", 0, 0, 0, -1), (10, "rank_change_p95", .7, .5, 0, -1), (100, "none", 0, 0, 2, 560000)])
+        self.assertEqual(plan["limits"], {"exceeded": 1, "free": 580000, "full": 1, "paused": 0, "paused_since": 0})
+        self.assertEqual([(p["feature"], p["until"], p["who"], p["why"]) for p in plan["pins"]],
+                         [("size", 900000, "ana", "sizes are broken")])
+        decision, = plan["decisions"]
+        self.assertEqual([decision[k] for k in ("number", "what", "before", "after", "rail", "who", "feature", "value")],
+                         [9, "withdraw", 41, 42, "rank_change_p95", "evenkeel", "size", "B"])
         self.assertEqual([f["class"] for f in plan["findings"]], ["scale"])
         self.assertEqual(plan["asks"], [{"feature": "size", "ask": 6, "rows": 512}])
 
+    def test_the_golden_trials_are_of_two_routes(self):
+        trials = read_fleet.read(golden("trials"))
+        self.assertEqual((trials["instance"], trials["number"], trials["drifted"]), ("node-0", 61, 1))
+        self.assertEqual((trials["outputs"], trials["times"][9], sum(trials["times"])), ([100, 1, 50, 2], 7, 7))
+        price, size = trials["routes"]
+        self.assertEqual([(r["feature"], r["cell"], r["since"], r["turns"]) for r in (price, size)],
+                         [("price", {"arm": "B"}, 590000, 3), ("size", None, 590000, 1)])
+        self.assertEqual((price["tried"], price["acts"], price["failed"], price["measured"]), (40, 7, 1, 10))
+        self.assertEqual((price["moved"]["lists"], price["acted"]["lists"], size["acted"]["lists"]), (40, 20, 0))
+        self.assertEqual(price["moved"]["sums"][2], 40 * 2.25 * 2**20)
+        self.assertEqual(price["harm"], sorted(price["harm"]))  # the larger a stake the more it gains by harm
+
     def test_every_flipped_bit_and_every_cut_is_noticed(self):
-        for name in ("tick", "rows", "plan"):
+        for name in ("tick", "trials", "rows", "plan"):
             data = golden(name)
             for cut in range(len(data)):
                 with self.assertRaises(read_fleet.Damaged):

@@ -139,7 +139,7 @@ START_TEST(no_more_cells_are_told_than_the_limit_says)
 }
 END_TEST
 
-static const char *const GOLDEN[] = {"fleet-tick-1.bin", "fleet-rows-1.bin", "fleet-plan-1.bin"};
+static const char *const GOLDEN[] = {"fleet-tick-2.bin", "fleet-rows-2.bin", "fleet-plan-2.bin"};
 
 static struct ek_buf golden(const char *name)
 {
@@ -174,8 +174,12 @@ START_TEST(golden_records_say_what_they_always_said)
     ck_assert_uint_eq(ek_fleet_plans_order(plans)->version, 42);
     const struct ek_plan *plan = ek_fleet_plans_at(plans, 700000, 700000);
     ck_assert_uint_eq(plan->version, 42);
-    ck_assert_int_eq(plan->count, 1);
-    ck_assert_int_eq(plan->entry[0].treatment.action, EK_ACT_ROUTE);
+    ck_assert_int_eq(plan->count, 3);
+    ck_assert_int_eq(plan->modes, 2);
+    ck_assert_int_eq(plan->entry[0].mode, EK_MODE_CANARY);
+    ck_assert_int_eq(plan->entry[0].percent, 500);
+    ck_assert_int_eq(plan->entry[1].by, EK_BY_PERSON);
+    ck_assert_int_eq(plan->entry[2].by, EK_BY_RULES);
     ck_assert_int_eq(ek_fleet_plans_asks(plans, ask), 1);
     ck_assert_uint_eq(ask[0].number, 6);
     ek_buf_release(&bytes);

@@ -7,6 +7,7 @@
 #include "guard/fleet_decide.h"
 #include "guard/traffic.h"
 #include "tests/check.h"
+#include "tests/fleet_plan.h"
 #include "tests/guard_model.h"
 #include "tests/stream.h"
 
@@ -164,21 +165,14 @@ END_TEST
 /* A plan that routes prices of another arm, which no list here had. */
 static void write_plan(struct bench *b, const char *arm)
 {
-    struct ek_wire_out w;
     struct ek_fleet_plan_head head = {.decider = {"z", 1}, .term = 1, .version = 1};
     head.dimensions.count = 1;
     head.dimensions.name[0] = stream_text("arm");
-    const struct ek_fleet_entry entry = {.cell = {stream_text("arm"), stream_text(arm)},
-                                         .feature = stream_text("price"),
-                                         .treatment = {EK_ACT_ROUTE, 0},
-                                         .until_ms = -1};
+    const struct ek_fleet_entry entry = {
+        .place = {{stream_text("arm"), stream_text(arm)}, stream_text("price")},
+        .is = ek_plan_entry_of(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0})};
     ek_buf_clear(&b->record);
-    ek_fleet_plan_begin(&w, &b->record, &head);
-    ek_wire_put(&w, 1);
-    ek_fleet_entry_put(&w, &head.dimensions, &entry);
-    ek_wire_put(&w, 0);
-    ek_wire_put(&w, 0);
-    ck_assert_int_eq(ek_wire_seal(&w), EK_OK);
+    fleet_plan_write(&b->record, &head, &entry, 1);
 }
 
 static uint64_t lists_of(struct ek_guard *g, int cell)

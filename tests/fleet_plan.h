@@ -1,0 +1,32 @@
+/* A plan record with some entries and nothing else. */
+#ifndef EK_TESTS_FLEET_PLAN_H
+#define EK_TESTS_FLEET_PLAN_H
+
+#include "guard/fleet_plan.h"
+#include "tests/check.h"
+
+/* The end of a record behind its entries: no modes, nothing wanted, no rollouts, no pins, no
+ * limits; no decisions, findings, asks. */
+static inline void fleet_plan_end(struct ek_wire_out *w)
+{
+    static const struct ek_fleet_limits none = {.free_ms = -1};
+    for (int i = 0; i < 4; i++)
+        ek_wire_put(w, 0);
+    ek_fleet_limits_put(w, &none);
+    for (int i = 0; i < 3; i++)
+        ek_wire_put(w, 0);
+    ck_assert_int_eq(ek_wire_seal(w), EK_OK);
+}
+
+static inline void fleet_plan_write(struct ek_buf *out, const struct ek_fleet_plan_head *head,
+                                    const struct ek_fleet_entry *entry, int entries)
+{
+    struct ek_wire_out w;
+    ek_fleet_plan_begin(&w, out, head);
+    ek_wire_put(&w, (uint64_t)entries);
+    for (int i = 0; i < entries; i++)
+        ek_fleet_entry_put(&w, &head->dimensions, &entry[i]);
+    fleet_plan_end(&w);
+}
+
+#endif
