@@ -35,6 +35,8 @@ CC      ?= cc
 CXX     ?= c++
 PYTHON  ?= python3
 CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
+# Addresses of functions cannot be written over once the program runs.
+LDFLAGS ?= -Wl,-z,relro,-z,now
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Werror
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
@@ -167,6 +169,7 @@ check-prop: $(B)/tests/prop-tests ## property tests
 	$<
 
 include deploy/install.mk
+include deploy/package.mk
 
 # Each folder of tests may bring a makefile part of its own with a target check-NAME.
 TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests

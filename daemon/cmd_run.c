@@ -13,6 +13,7 @@
 #include "daemon/secret.h"
 #include "daemon/stage.h"
 #include "daemon/steward.h"
+#include "daemon/supervisor.h"
 #include "daemon/token.h"
 #include "evenkeel.h"
 #include "guard/assets.h"
@@ -245,6 +246,7 @@ static int serve(struct run *r, bool paused, struct ek_error *e)
         ek_stage_pause(r->stage, true, NULL, "begun with --paused");
     watch_signals(r->stage);
     begin_reloads(r->steward);
+    ek_supervisor_tell(getenv("NOTIFY_SOCKET"), "READY=1");
     rc = ek_stage_run(r->stage, e);
     atomic_store(&stage_to_stop, NULL);
     return rc;

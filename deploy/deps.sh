@@ -6,6 +6,8 @@
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh page     what the tests of the page in the browser need
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
+#   deploy/deps.sh deb      what `make deb` needs
+#   deploy/deps.sh package  what the tests of packages (only they) need besides
 #   deploy/deps.sh --check  says what is missing, installs nothing
 #
 # What counts is what can be used, not what was once installed: each library is asked for its
@@ -46,6 +48,21 @@ PAGE_PROGRAMS='
 python3 python3
 chromium chromium
 chromedriver chromium-driver
+'
+DEB_PROGRAMS='
+dpkg-buildpackage dpkg-dev
+dh debhelper
+lintian lintian
+fakeroot fakeroot
+'
+PACKAGE_PROGRAMS='
+lintian lintian
+systemd-analyze systemd
+debootstrap debootstrap
+bash bash
+zsh zsh
+mandoc mandoc
+shellcheck shellcheck
 '
 JAVA_LOWEST=17
 # Python module, Debian package. They are for Debian's own interpreter, whatever comes first in the path.
@@ -157,6 +174,11 @@ check_all() {
 	elif [ "$1" = page ]; then
 		check_programs "$PAGE_PROGRAMS"
 		check_modules 'ensurepip python3-venv'
+	elif [ "$1" = deb ]; then
+		check_programs "$DEB_PROGRAMS"
+	elif [ "$1" = package ]; then
+		check_programs "$DEB_PROGRAMS"
+		check_programs "$PACKAGE_PROGRAMS"
 	elif [ "$1" = bench ]; then
 		check_broker
 		check_programs "$BENCH_PROGRAMS"
@@ -202,10 +224,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | exchange | page | bench) set_name=$word ;;
+	build | broker | exchange | page | bench | deb | package) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|exchange|page|bench] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|exchange|page|bench|deb|package] [--check]" >&2
 		exit 2
 		;;
 	esac

@@ -1,0 +1,20 @@
+# make deb: Debian packages of what is built, into build/deb.
+
+DEB     := $(B)/deb
+DEB_TREE = $(DEB)/tree
+# The newest entry of the packaging's changelog; its upstream part is VERSION, which a test holds.
+DEB_MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
+
+# Packages take what is built and tested here, from a tree of their own, so that nothing is left among the sources.
+deb: all ## Debian packages, into build/deb
+	@deploy/deps.sh deb
+	$(Q)rm -rf $(DEB) && mkdir -p $(DEB_TREE) $(DEB)/root
+	$(Q)$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$(DEB)/root PREFIX=/usr \
+	  LIBDIR=/usr/lib/$(DEB_MULTIARCH) > $(DEB)/install.log
+	$(Q)cp -r deploy/debian $(DEB_TREE)/debian && cp -r README.md CHANGELOG.md docs $(DEB_TREE)/ && \
+	  mkdir $(DEB_TREE)/deploy && cp -r deploy/etc $(DEB_TREE)/deploy/ && \
+	  cp deploy/systemd/evenkeel@.service $(DEB_TREE)/debian/
+	$(Q)cd $(DEB_TREE) && EK_ROOT=$(CURDIR)/$(DEB)/root dpkg-buildpackage -b -us -uc -d > ../build.log 2>&1 || \
+	  { tail -n 30 ../build.log; exit 1; }
+	@ls $(DEB)/*.deb
+.PHONY: deb

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""ready.py PROGRAM: what systemd hears of `run`: that it is ready when it can be asked, and nothing before a faulty start."""
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+SECONDS = 60
+RUN = """input: {{brokers: "127.0.0.1:1", topics: [scored], group: g}}
+output: {{topic: ranked, dead_letter: ranked.dead}}
+assets: {{manifest: features.yaml, profile: {profile}}}
+http: {{listen: "127.0.0.1:{port}"}}
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def start(program, profile, port):
+    with open("run.yaml", "w", encoding="utf-8") as f:
+        f.write(RUN.format(profile=profile, port=port))
+    return subprocess.Popen([program, "run", "-c", "run.yaml"], stderr=subprocess.DEVNULL)
+
+
+def prepare(program):
+    quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([program, "gen", "hotel", "--queries", "100", "--manifest-out", "features.yaml", "-o", "train.txt"], **quiet)
+    subprocess.run([program, "profile", "--manifest", "features.yaml", "--letor", "train.txt", "-o", "profile.ekp"], **quiet)
+
+
+def main():
+    program = os.path.realpath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        os.chdir(folder)
+        prepare(program)
+        address = os.path.join(folder, "notify")
+        heard.bind(address)
+        heard.settimeout(SECONDS)
+        os.environ["NOTIFY_SOCKET"] = address
+        port = free_port()
+        process = start(program, "profile.ekp", port)
+        try:
+            assert heard.recv(100) == b"READY=1"
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/ping", timeout=SECONDS) as answer:
+                assert answer.status == 200
+        finally:
+            process.send_signal(signal.SIGTERM)
+            status = process.wait(SECONDS)
+        assert status == 0, status
+        assert start(program, "gone.ekp", port).wait(SECONDS) == 78
+        heard.setblocking(False)
+        try:
+            raise AssertionError(heard.recv(100))
+        except BlockingIOError:
+            pass
+        os.chdir("/")
+
+
+main()
