@@ -208,20 +208,13 @@ static void keep_the_first(const struct ek_composing *c, struct candidates *all)
     }
 }
 
-static struct ek_plan_entry *find(struct ek_plan *p, int feature, int cell)
-{
-    for (int i = 0; i < p->count; i++)
-        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
-            return &p->entry[i];
-    return NULL;
-}
-
 /* Returns whether there was room for all. */
 static bool put_pins(struct ek_plan *p, const struct ek_composing *c)
 {
     for (int i = 0; i < c->pins; i++) {
         const struct ek_pinned *pin = &c->pin[i];
-        struct ek_plan_entry *at = find(p, pin->feature, pin->cell);
+        int found = ek_plan_find(p, pin->feature, pin->cell);
+        struct ek_plan_entry *at = found < 0 ? NULL : &p->entry[found];
         if (at && (at->by == EK_BY_PERSON || pin->by == EK_BY_RULES))
             continue;
         if (!at && p->count == EK_PLAN_MAX)

@@ -27,19 +27,18 @@ struct ek_plan_entry ek_plan_entry_of(int feature, int cell, struct ek_treatment
                                   .until_ms = -1};
 }
 
-/* Its number, or the count of the plan when there is none. */
-static int number_of(const struct ek_plan *p, int feature, int cell)
+int ek_plan_find(const struct ek_plan *p, int feature, int cell)
 {
-    int i = 0;
-    while (i < p->count && (p->entry[i].feature != feature || p->entry[i].cell != cell))
-        i++;
-    return i;
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
+            return i;
+    return -1;
 }
 
 static struct ek_plan_entry *find(struct ek_plan *p, int feature, int cell)
 {
-    int i = number_of(p, feature, cell);
-    return i < p->count ? &p->entry[i] : NULL;
+    int i = ek_plan_find(p, feature, cell);
+    return i < 0 ? NULL : &p->entry[i];
 }
 
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
@@ -64,12 +63,12 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
 
 int ek_plan_has(const struct ek_plan *p, int feature, int cell)
 {
-    return number_of(p, feature, cell) < p->count;
+    return ek_plan_find(p, feature, cell) >= 0;
 }
 
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell)
 {
-    return number_of(p, feature, cell) < EK_PLAN_MAX;
+    return p->count < EK_PLAN_MAX || ek_plan_has(p, feature, cell);
 }
 
 static void take_out(struct ek_plan *p, struct ek_plan_entry *entry)

@@ -94,6 +94,8 @@ struct ek_plan_entry ek_plan_entry_of(int feature, int cell, struct ek_treatment
  * rose; nothing happens at EK_PLAN_MAX. */
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
                 int64_t now_ms);
+/* The number of an entry in `entry`; -1: there is none. */
+int ek_plan_find(const struct ek_plan *p, int feature, int cell);
 int ek_plan_has(const struct ek_plan *p, int feature, int cell);
 /* Whether ek_plan_set would take it. */
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell);

@@ -79,20 +79,12 @@ static void tell(struct telling *t, enum ek_did what, const struct ek_plan_entry
     hand_over(t, &d);
 }
 
-static const struct ek_plan_entry *find(const struct ek_plan *p, int feature, int cell)
-{
-    for (int i = 0; i < p->count; i++)
-        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
-            return &p->entry[i];
-    return NULL;
-}
-
 /* The same place, and of the same kind. */
 static const struct ek_plan_entry *find_found(const struct ek_plan *p,
                                               const struct ek_plan_entry *like)
 {
-    const struct ek_plan_entry *e = find(p, like->feature, like->cell);
-    return e && e->by == EK_BY_FINDING ? e : NULL;
+    int i = ek_plan_find(p, like->feature, like->cell);
+    return i >= 0 && p->entry[i].by == EK_BY_FINDING ? &p->entry[i] : NULL;
 }
 
 static void say_mode(const struct ek_plan_entry *e, char *text, size_t size)
@@ -200,7 +192,7 @@ static void tell_end(struct telling *t, const struct ek_plan_entry *e)
                               : "nothing asks for it any more");
     else if (t->c->limited != EK_EXCEEDS_NONE)
         tell(t, EK_DID_END, e, r, "a limit of the rules keeps it back");
-    else if (find(t->is, e->feature, e->cell) || find(t->is, e->feature, 0))
+    else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))
         tell(t, EK_DID_END, e, r, "a pin goes before it");
     else
         tell(t, EK_DID_END, e, r, "the rules do not let it act");
