@@ -460,12 +460,12 @@ END_TEST
 
 Suite *suite_fleet_standing(void)
 {
-    return ek_suite(
-        "fleet standing", a_record_is_written_as_it_always_was,
-        what_a_decider_went_by_is_read_and_written_again_to_the_bit,
-        an_instance_reads_the_plan_and_what_goes_on, a_value_that_has_no_cell_here_is_told,
-        a_decision_is_heard_with_its_reason,
-        a_text_that_is_too_long_is_cut_and_the_record_stays_good,
-        records_of_version_1_are_refused_with_a_word,
-        what_an_instance_has_tried_is_read_as_it_was, trials_that_cannot_be_are_refused);
+    return ek_suite("fleet standing", a_record_is_written_as_it_always_was,
+                    what_a_decider_went_by_is_read_and_written_again_to_the_bit,
+                    an_instance_reads_the_plan_and_what_goes_on,
+                    a_value_that_has_no_cell_here_is_told, a_decision_is_heard_with_its_reason,
+                    a_text_that_is_too_long_is_cut_and_the_record_stays_good,
+                    records_of_version_1_are_refused_with_a_word,
+                    what_an_instance_has_tried_is_read_as_it_was,
+                    trials_that_cannot_be_are_refused);
 }
