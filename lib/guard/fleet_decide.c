@@ -251,7 +251,7 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
     d->version = d->order.version + 1;
     d->renewed = true;
     ek_control_restored(d->control, d->time_ms); /* the rules may be other ones */
-    d->asks = (uint32_t)d->term << 16; /* no number that another decider has given */
+    d->asks = (uint32_t)d->term << 16;           /* no number that another decider has given */
     d->began_ms = clock_ms;
 }
 

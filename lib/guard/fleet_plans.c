@@ -18,8 +18,8 @@ struct ek_fleet_plans {
     int count;
     struct ek_plan *none;
     struct ek_fleet_standing *standing, *spare; /* of the newest plan; of the record being read */
-    int64_t heard_ms; /* by the clock */
-    uint64_t counted; /* records */
+    int64_t heard_ms;                           /* by the clock */
+    uint64_t counted;                           /* records */
     uint64_t late, missed;
     struct ek_claim *claim, *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
     int claims, takes;

@@ -37,8 +37,8 @@ struct ek_fleet_standing_reader {
                                   * can tell their lists apart */
 };
 
-/* Of a record that was opened, into *plan, whose version is the record's, and *s, both empty before.
- * EK_ENOMEM: then a part of it is there. */
+/* Of a record that was opened, into *plan, whose version is the record's, and *s, both empty
+ * before. EK_ENOMEM: then a part of it is there. */
 int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_standing_reader *r,
                            struct ek_plan *plan, struct ek_fleet_standing *s);
 /* Writes what ek_fleet_standing_read reads. */

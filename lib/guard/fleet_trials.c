@@ -6,7 +6,8 @@
 
 /* Sums are of at most so many lists each, so that those of all instances are no less exact. */
 static const uint64_t LISTS_MAX = (uint64_t)1 << 40;
-/* Of a list: the most that a figure of it is away from 0, in units of 2^-20; places are of ranks. */
+/* Of a list: the most that a figure of it is away from 0, in units of 2^-20; places are of ranks.
+ */
 static const int64_t LIST_UNITS_MAX = (int64_t)1 << 22, LIST_PLACES_MAX = (int64_t)1 << 40;
 
 /* ------------------------------------------------------------------ writing */
