@@ -26,6 +26,17 @@ static int add(const char *class, const char *state, int count, struct ek_buf *o
                          state, count);
 }
 
+static int add_plan(struct ek_journal *j, struct ek_buf *out)
+{
+    int count[EK_MODE_COUNT];
+    ek_journal_plan_modes(j, count);
+    int rc = ek_metrics_head("evenkeel_plan_entries", out);
+    for (int m = 0; !rc && m < EK_MODE_COUNT; m++)
+        rc = ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n",
+                           ek_mode_name((enum ek_mode)m), count[m]);
+    return rc;
+}
+
 int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out)
 {
     struct tally t = {.since_ms = now_ms};
@@ -35,6 +46,8 @@ int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out)
         rc = add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
     for (int c = EK_CLASS_NONE + 1; !rc && c < EK_CLASS_COUNT; c++)
         rc = add(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
+    if (!rc)
+        rc = add_plan(j, out);
     return rc ? rc
               : ek_metrics_single("evenkeel_oldest_confirmed_finding_seconds",
                                   (double)(now_ms - t.since_ms) / 1e3, out);

@@ -1,4 +1,5 @@
-/* The open findings as Prometheus text: how many, of which class, and the age of the oldest. */
+/* The open findings as Prometheus text: how many, of which class, and the age of the oldest;
+ * and how much the plan acts on. */
 #ifndef EK_DAEMON_FINDING_METRICS_H
 #define EK_DAEMON_FINDING_METRICS_H
 

@@ -301,3 +301,26 @@ size_t ek_journal_open(struct ek_journal *j)
     pthread_mutex_unlock(&j->lock);
     return n;
 }
+
+/* -1: it changes no score in any mode. */
+static int mode_of(const json_t *cell)
+{
+    const char *mode = json_string_value(json_object_get(cell, "mode"));
+    bool changes = !says(cell, "action", "none") && !says(cell, "action", "alert");
+    return mode && changes ? ek_mode_parse(mode) : -1;
+}
+
+void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT])
+{
+    size_t i;
+    json_t *cell;
+    memset(count, 0, EK_MODE_COUNT * sizeof *count);
+    pthread_mutex_lock(&j->lock);
+    json_array_foreach(json_object_get(j->plan, "cells"), i, cell)
+    {
+        int mode = mode_of(cell);
+        if (mode >= 0)
+            count[mode]++;
+    }
+    pthread_mutex_unlock(&j->lock);
+}

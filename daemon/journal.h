@@ -61,5 +61,7 @@ void ek_journal_each_open(struct ek_journal *j,
                           void (*each)(void *context, const struct ek_journal_finding *f),
                           void *context);
 size_t ek_journal_open(struct ek_journal *j);
+/* How many cells of the plan in force have an action that changes scores, by mode. */
+void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
 
 #endif

@@ -67,6 +67,11 @@ static const struct ek_family FAMILIES[] = {
      "the guardrail; `/api/v1/ranks` and the [decision](format/events.md) have the figure", NULL},
     {"evenkeel_plan_version", GAUGE, "", "Version of the plan in force, 0 before the first.", "",
      NULL},
+    {"evenkeel_plan_entries", GAUGE, "mode",
+     "Entries of the plan with an action that changes scores.",
+     "a feature in a segment, or in all traffic; `canary` and `enforce` act, `shadow` would, "
+     "`observe` is only told",
+     NULL},
     {"evenkeel_beyond_limit_total", COUNTER, "limit",
      "What was beyond a limit: lists without a cell of their own, alarms, findings, events.",
      "[which](format/events.md)", NULL},

@@ -39,6 +39,8 @@ NOW = [
     ("Paused", "none", "Instances that forward every list as it came.", [(f"sum({of('evenkeel_paused')})", "")]),
     ("Confirmed findings", "none", "Of the instance that has the most: in a fleet all show the same.",
      [(f"max({total('evenkeel_open_findings', more='state=%sconfirmed%s' % (chr(34), chr(34)))})", "")]),
+    ("Routes that act", "none", "Entries of the plan in mode canary or enforce.",
+     [(f"max({total('evenkeel_plan_entries', more='mode=~%scanary|enforce%s' % (chr(34), chr(34)))})", "")]),
     ("Oldest finding", "s", "Since it was confirmed.", [(f"max({of('evenkeel_oldest_confirmed_finding_seconds')})", "")]),
     ("Lag", "none", "Messages between commit position and end.", [(f"sum({of('evenkeel_consumer_lag')})", "")]),
     ("Added latency, p99", "s", "From the consumer to the acknowledgement of the output.",
@@ -73,8 +75,9 @@ ROWS = [
          [(total("evenkeel_routes_detected_total"), "detected, {{instance}}"),
           (total("evenkeel_routes_enforced_total"), "enforced, {{instance}}"),
           (total("evenkeel_routes_withdrawn_total", "instance, reason"), "withdrawn, {{reason}}, {{instance}}")]),
-        ("Plan", "none", "Its version; in a fleet all are to have the same.",
-         [(of("evenkeel_plan_version"), "{{instance}}")]),
+        ("Plan", "none", "Its entries by mode, and its version; in a fleet all are to have the same.",
+         [(f"max by (mode) ({of('evenkeel_plan_entries')})", "{{mode}}"),
+          (of("evenkeel_plan_version"), "version, {{instance}}")]),
         ("State of features", "none", "1 suspected, 2 confirmed.", [(feature("evenkeel_feature_state"), FEATURE)]),
         ("Scale", "none", "Geometric mean over that of training.", [(feature("evenkeel_feature_scale_ratio"), FEATURE)]),
         ("Stability index over chance", "none", "",
@@ -163,7 +166,8 @@ def panel(kind, title, unit, text, targets, x, y, width, height):
 def panels():
     made, y = [], STAT
     for i, one in enumerate(NOW):
-        made.append(panel("stat", *one, i * WIDE // len(NOW), 0, WIDE // len(NOW), STAT))
+        left, right = (k * WIDE // len(NOW) for k in (i, i + 1))
+        made.append(panel("stat", *one, left, 0, right - left, STAT))
     for title, row in ROWS:
         made.append({"type": "row", "title": title, "collapsed": False, "panels": [],
                      "gridPos": {"x": 0, "y": y, "w": WIDE, "h": 1}})

@@ -100,6 +100,32 @@ static void tell(struct ek_journal *j, int episode, const char *state, const cha
     ck_assert_int_eq(ek_journal_add(j, json, now_ms, &change), 0);
 }
 
+START_TEST(entries_of_the_plan_count_by_mode)
+{
+    struct ek_journal *j = ek_journal_new(100);
+    struct ek_journal_change change;
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(
+        ek_journal_add(j,
+                       "{\"event\":\"plan\",\"version\":2,\"cells\":["
+                       "{\"feature\":\"a\",\"action\":\"route\",\"mode\":\"canary\"},"
+                       "{\"feature\":\"b\",\"action\":\"rescale\",\"mode\":\"canary\"},"
+                       "{\"feature\":\"c\",\"action\":\"alert\",\"mode\":\"enforce\"},"
+                       "{\"feature\":\"d\",\"action\":\"none\",\"mode\":\"enforce\"},"
+                       "{\"feature\":\"e\",\"action\":\"route\",\"mode\":\"perhaps\"},"
+                       "{\"feature\":\"f\",\"action\":\"silence\",\"mode\":\"shadow\"}]}",
+                       0, &change),
+        0);
+    ck_assert_int_eq(ek_finding_metrics(j, 0, &out), 0);
+    ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"canary\"} ") == 2);
+    ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"shadow\"} ") == 1);
+    ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"enforce\"} ") == 0);
+    ek_buf_release(&out);
+    ek_journal_free(j);
+}
+END_TEST
+
 static void assert_findings(struct ek_journal *j, int suspected, int scales, double oldest)
 {
     struct ek_buf out;
@@ -139,9 +165,9 @@ END_TEST
 
 Suite *suite_metrics_table(void)
 {
-    return ek_suite("metrics_table", names_follow_the_customs_and_stand_once,
-                    a_family_that_is_not_in_the_table_is_refused,
-                    the_page_of_the_metrics_is_up_to_date,
-                    the_process_is_told_of_under_the_usual_names,
-                    open_findings_are_counted_and_the_oldest_has_an_age);
+    return ek_suite(
+        "metrics_table", names_follow_the_customs_and_stand_once,
+        a_family_that_is_not_in_the_table_is_refused, the_page_of_the_metrics_is_up_to_date,
+        the_process_is_told_of_under_the_usual_names,
+        open_findings_are_counted_and_the_oldest_has_an_age, entries_of_the_plan_count_by_mode);
 }
