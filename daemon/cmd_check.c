@@ -105,14 +105,6 @@ static void print_text(const struct ek_checked *f)
         printf("%s: %s, ok\n", f->path, ek_kind_name(f->kind));
 }
 
-static int format_fault(const struct ek_error *e, struct ek_buf *out)
-{
-    int rc = ek_buf_printf(out, "{\"line\":%ld,\"column\":%ld,\"message\":", e->line, e->column);
-    if (!rc)
-        rc = ek_buf_json(out, e->message, strlen(e->message));
-    return rc ? rc : ek_buf_text(out, "}");
-}
-
 static int format_json(const struct ek_checked *f, struct ek_buf *out)
 {
     int rc = ek_buf_text(out, "{\"file\":");
@@ -124,13 +116,10 @@ static int format_json(const struct ek_checked *f, struct ek_buf *out)
     if (!rc)
         rc = ek_buf_json(out, f->note, strlen(f->note));
     if (!rc)
-        rc = ek_buf_text(out, ",\"faults\":[");
-    for (size_t i = 0; !rc && i < f->faults.count; i++) {
-        rc = ek_buf_text(out, i ? "," : "");
-        if (!rc)
-            rc = format_fault(&f->faults.errors[i], out);
-    }
-    return rc ? rc : ek_buf_text(out, "]}\n");
+        rc = ek_buf_text(out, ",\"faults\":");
+    if (!rc)
+        rc = ek_error_list_json(&f->faults, out);
+    return rc ? rc : ek_buf_text(out, "}\n");
 }
 
 static void print(const struct check *c, const struct ek_checked *f)

@@ -102,6 +102,18 @@ static int check_topics(const struct finishing *f)
     return rc;
 }
 
+/* A topic of the fleet: its records would be taken for those of a state, and the other way round.
+ */
+static int check_shared(const struct finishing *f, const char *key, const char *topic)
+{
+    int rc = check_own(f, key, topic);
+    if (!rc && same(topic, f->c->state_topic))
+        rc = told(f, key,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is 'state.topic' too: take another",
+                          key, topic));
+    return rc;
+}
+
 static int check_fleet(const struct finishing *f)
 {
     const struct ek_config *c = f->c;
@@ -109,9 +121,9 @@ static int check_fleet(const struct finishing *f)
     if (!c->fleet_topic)
         return EK_OK;
     ek_config_fleet_ticks(c, ticks);
-    int rc = check_own(f, "fleet.topic", c->fleet_topic);
+    int rc = check_shared(f, "fleet.topic", c->fleet_topic);
     if (!rc)
-        rc = check_own(f, "fleet.ticks_topic", ticks);
+        rc = check_shared(f, "fleet.ticks_topic", ticks);
     if (!rc && same(c->fleet_topic, ticks))
         rc = told(f, "fleet.ticks_topic",
                   ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));

@@ -116,9 +116,7 @@ static bool same_text(const char *a, const char *b)
 static int check_goes_on(const struct loading *l, const struct ek_rules *was,
                          const struct ek_rules *now, struct ek_error *e)
 {
-    bool same = was->segment_count == now->segment_count;
-    for (int i = 0; same && i < now->segment_count; i++)
-        same = !strcmp(was->segment[i], now->segment[i]);
+    bool same = ek_rules_segments_are(was, (const char *const *)now->segment, now->segment_count);
     const char *what = !same                                     ? "segments"
                        : same_text(was->baseline, now->baseline) ? NULL
                                                                  : "baseline";
@@ -232,27 +230,4 @@ void ek_reload_release(struct ek_reload *r)
     ek_error_list_release(&r->faults);
     ek_error_list_release(&r->notes);
     ek_tokens_free(r->tokens);
-}
-
-static int error_json(const struct ek_error *e, struct ek_buf *out)
-{
-    int rc = ek_buf_text(out, "{\"file\":");
-    if (!rc)
-        rc = *e->file ? ek_buf_json(out, e->file, strlen(e->file)) : ek_buf_text(out, "null");
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"line\":%ld,\"column\":%ld,\"message\":", e->line, e->column);
-    if (!rc)
-        rc = ek_buf_json(out, e->message, strlen(e->message));
-    return rc ? rc : ek_buf_text(out, "}");
-}
-
-int ek_reload_errors_json(const struct ek_error_list *errors, struct ek_buf *out)
-{
-    int rc = ek_buf_text(out, "[");
-    for (size_t i = 0; !rc && i < errors->count; i++) {
-        rc = i ? ek_buf_text(out, ",") : EK_OK;
-        if (!rc)
-            rc = error_json(&errors->errors[i], out);
-    }
-    return rc ? rc : ek_buf_text(out, "]");
 }

@@ -27,8 +27,4 @@ void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_
                    bool begin_anew, const char *who);
 void ek_reload_release(struct ek_reload *r);
 
-/* Appends errors as a JSON array of {"file","line","column","message"}; file null, line and column
- * 0 where there is no place. EK_ENOMEM. */
-int ek_reload_errors_json(const struct ek_error_list *errors, struct ek_buf *out);
-
 #endif

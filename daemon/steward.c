@@ -49,11 +49,11 @@ static int write_outcome(const struct ek_reload *r, const struct wish *w, struct
     if (!rc)
         rc = ek_buf_text(out, ",\"faults\":");
     if (!rc)
-        rc = ek_reload_errors_json(&r->faults, out);
+        rc = ek_error_list_json(&r->faults, out);
     if (!rc)
         rc = ek_buf_text(out, ",\"notes\":");
     if (!rc)
-        rc = ek_reload_errors_json(&r->notes, out);
+        rc = ek_error_list_json(&r->notes, out);
     return rc ? rc : ek_buf_text(out, "}");
 }
 

@@ -6,6 +6,7 @@
 #ifndef EK_BASE_ERROR_LIST_H
 #define EK_BASE_ERROR_LIST_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 enum { EK_ERRORS_MAX = 100 };
@@ -28,5 +29,8 @@ int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e);
  * EK_ECONFIG when the list is full. Any other code, and every code when `l` is NULL, comes back as
  * it is. */
 int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e);
+/* Appends a JSON array of {"file","line","column","message"}; file null, line and column 0 where
+ * there is no place. EK_ENOMEM. */
+int ek_error_list_json(const struct ek_error_list *l, struct ek_buf *out);
 
 #endif

@@ -15,6 +15,14 @@ static const struct ek_mode_in *find(const struct ek_feature_rule *rule, const c
     return NULL;
 }
 
+bool ek_rules_segments_are(const struct ek_rules *r, const char *const *names, int count)
+{
+    bool same = r->segment_count == count;
+    for (int i = 0; same && i < count; i++)
+        same = !strcmp(r->segment[i], names[i]);
+    return same;
+}
+
 enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *dimension,
                            const char *value)
 {

@@ -278,11 +278,9 @@ static bool same_kind(const struct ek_guard *g, const struct ek_state_head *h)
     bool same = own.profile == h->kind.profile && own.features == h->kind.features &&
                 own.query_features == h->kind.query_features && own.strata == h->kind.strata &&
                 own.bets == h->kind.bets && own.bounds == h->kind.bounds &&
-                own.history == h->kind.history && own.cells == h->kind.cells &&
-                own.dimensions == h->kind.dimensions;
-    for (int i = 0; same && i < own.dimensions; i++)
-        same = !strcmp(g->assets->rules->segment[i], h->dimension[i]);
-    return same;
+                own.history == h->kind.history && own.cells == h->kind.cells;
+    return same && ek_rules_segments_are(g->assets->rules, (const char *const *)h->dimension,
+                                         h->kind.dimensions);
 }
 
 /* What the records amount to, as far as can be said without reading their parts. */

@@ -30,7 +30,7 @@ a: rules, ok' gone.yaml a -m manifest.yaml
 says 78 'a: this is no manifest, but a rules file' -m a
 says 78 "$tests/bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
 	-m manifest.yaml "$tests/bad/rules/feature-unknown.yaml"
-says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"line":3,"column":3,"message":"unknown key '"'same_qery', did you mean 'same_query'?"'"}]}' \
+says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'same_qery', did you mean 'same_query'?"'"}]}' \
 	--json b.yaml
 
 # All faults of a file, in their order, whatever order they were found in.
