@@ -13,16 +13,21 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { KEY_JSON = 256, KEY_PLOT };
+enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
 
 struct arguments {
     const char *path, *plot;
     enum ek_inspect_form form;
+    bool manifest;
 };
 
 static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "for programs: one JSON object", 0},
     {"plot", KEY_PLOT, "FEATURE", 0, "draw the distribution of a feature in the profile", 0},
+    {"manifest", KEY_MANIFEST, NULL, 0,
+     "print a first manifest for the features of messages: names, and which look as if they had a "
+     "scale; to be gone over",
+     0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -34,6 +39,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PLOT:
         a->plot = arg;
+        return 0;
+    case KEY_MANIFEST:
+        a->manifest = true;
         return 0;
     case ARGP_KEY_ARG:
         if (a->path)
@@ -121,6 +129,8 @@ static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
 static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_buf head;
+    if (a->manifest)
+        return ek_inspect_shape(a->path, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
     int rc = ek_snapshot_begins(head.data, head.length)

@@ -25,5 +25,7 @@ int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, F
 /* Counts the messages and partitions of a capture, and says what is in the states among them; first
  * and last time are those of the records, else of the messages. */
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
+/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
+int ek_inspect_shape(const char *path, FILE *to, struct ek_error *e);
 
 #endif

@@ -1,0 +1,31 @@
+#include "daemon/inspect.h"
+
+#include "data/capture.h"
+#include "data/codec_shape.h"
+
+enum { MESSAGES = 10000 };
+
+int ek_inspect_shape(const char *path, FILE *to, struct ek_error *e)
+{
+    struct ek_capture_reader *in = NULL;
+    struct ek_shape *shape = NULL;
+    struct ek_record record;
+    struct ek_buf out;
+    int more = 1, rc = ek_shape_new(&shape, e);
+    ek_buf_init(&out, 0);
+    if (!rc)
+        rc = ek_capture_open(&in, path, 0, e);
+    for (int i = 0; i < MESSAGES && more && !rc; i++) {
+        rc = ek_capture_next(in, &record, &more, e);
+        if (!rc && more)
+            rc = ek_shape_add(shape, record.bytes, record.length, e);
+    }
+    if (!rc)
+        rc = ek_shape_manifest(shape, &out, e);
+    if (!rc)
+        fwrite(out.data, 1, out.length, to);
+    ek_capture_close(in);
+    ek_shape_free(shape);
+    ek_buf_release(&out);
+    return rc;
+}

@@ -1,0 +1,100 @@
+/* The first manifest, made from messages that have none yet. */
+#include "data/codec_shape.h"
+
+#include "data/manifest.h"
+#include "tests/check.h"
+#include "tests/must.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char BY_NAME[] =
+    "{\"query\":\"q\",\"query_features\":{\"nights\":%d},\"items\":[{\"id\":\"a\",\"score\":1,"
+    "\"features\":{\"price\":%g,\"flag\":%d,\"net of tax\":null}},{\"score\":[2],\"features\":"
+    "{\"price\":7,\"flag\":0,\"late\":-1.5}}]}";
+
+static const char WANTED[] =
+    "version: 1\n"
+    "# routable: what may change its scale; go over it, and over what is called a flag or a code\n"
+    "features:\n"
+    "  - {name: price, index: 1, role: item, routable: true, positive: true} # 7 to 26.5\n"
+    "  - {name: flag, index: 2, role: item} # a flag or a code? 0 to 1, whole, few values\n"
+    "  - {name: \"net of tax\", index: 3, role: item, missing: expected} # no number came\n"
+    "  - {name: late, index: 4, role: item, routable: true} # -1.5 to -1.5\n"
+    "  - {name: nights, index: 5, role: query, positive: true} # 1 to 20\n";
+
+static struct ek_shape *shape_of_names(void)
+{
+    struct ek_shape *s;
+    char text[500];
+    must(ek_shape_new(&s, NULL));
+    for (int i = 0; i < 20; i++) {
+        int n = snprintf(text, sizeof text, BY_NAME, i + 1, 7.5 + i, i % 2);
+        must(ek_shape_add(s, text, (size_t)n, NULL));
+    }
+    return s;
+}
+
+START_TEST(names_signs_and_flags_are_told)
+{
+    struct ek_shape *s = shape_of_names();
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    must(ek_shape_manifest(s, &out, NULL));
+    ck_assert_str_eq(ek_buf_string(&out), WANTED);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+END_TEST
+
+START_TEST(values_without_names_are_numbered_and_the_manifest_is_valid)
+{
+    /* {"items": [{"features": bin of 1.5, NaN}, {"features": [2, 3.5]}], "query_features": [4]} */
+    static const char message[] = "\x82\xa5items\x92\x81\xa8"
+                                  "features\xc4\x08\0\0\xc0\x3f\0\0\xc0\x7f\x81\xa8"
+                                  "features\x92\x02\xcb\x40\x0c\0\0\0\0\0\0\xae"
+                                  "query_features\x91\x04";
+    struct ek_shape *s;
+    struct ek_manifest *m;
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    must(ek_shape_new(&s, NULL));
+    must(ek_shape_add(s, message, sizeof message - 1, NULL));
+    must(ek_shape_manifest(s, &out, NULL));
+    must(ek_manifest_parse(&m, "made", ek_buf_string(&out), out.length, NULL));
+    ck_assert_int_eq(m->item_count, 2);
+    ck_assert_int_eq(m->query_count, 1);
+    ck_assert_str_eq(m->item[0]->name, "item_1");
+    ck_assert_str_eq(m->query[0]->name, "query_1");
+    ck_assert(m->item[0]->routable && m->item[1]->missing_expected);
+    ek_manifest_free(m);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+END_TEST
+
+START_TEST(what_is_cut_or_no_list_is_refused)
+{
+    static const char whole[] = "\x81\xa5items\x91\x81\xa8"
+                                "features\x92\x02\xcb\x40\x0c\0\0\0\0\0\0";
+    struct ek_shape *s;
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    must(ek_shape_new(&s, NULL));
+    ck_assert_int_eq(ek_shape_manifest(s, &out, NULL), EK_EFORMAT);
+    for (size_t length = 0; length < sizeof whole - 1; length++)
+        ck_assert_int_eq(ek_shape_add(s, whole, length, NULL), EK_EFORMAT);
+    must(ek_shape_add(s, whole, sizeof whole - 1, NULL));
+    ck_assert_int_eq(ek_shape_add(s, "{\"items\":3}", 11, NULL), EK_EFORMAT);
+    ck_assert_int_eq(ek_shape_add(s, "[1]", 3, NULL), EK_EFORMAT);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+END_TEST
+
+Suite *suite_shape(void)
+{
+    return ek_suite("shape", names_signs_and_flags_are_told,
+                    values_without_names_are_numbered_and_the_manifest_is_valid,
+                    what_is_cut_or_no_list_is_refused);
+}
