@@ -1,3 +1,3 @@
 check-docs: all ## every command and file that README and docs show
-	@EKTOOL=$(abspath $(EKTOOL)) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(PYTHON) tests/docs/run.py --build $(B)
+	@CC='$(CC)' CXX='$(CXX)' EKTOOL=$(abspath $(EKTOOL)) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(PYTHON) tests/docs/run.py --build $(B)
 .PHONY: check-docs

@@ -6,9 +6,11 @@
   ```sh needs=a,b      is skipped visibly where `python3` lacks one of these modules
   ```sh broker=a,b     needs a Kafka broker with these topics, which stands in for localhost:9092;
                        skipped visibly without one. What serves on 127.0.0.1:9464 must become
-                       ready, is then sent SIGTERM, and must end with 0
+                       ready, is then sent SIGTERM, and must end with 0; its topics live on
+  ```sh broker=a fill=f  first puts the lines of file f into topic a
   ```text output       is what the block of commands before it prints; numbers may be off by a
                        tenth, for another processor adds up in another order
+  ```sh installed      runs where pkg-config and the loader find an installed library
   ```sh instance=x.yaml  runs beside `evenkeel run -c x.yaml`, which reaches no broker and listens on
                        a free port
   ```yaml rules.yaml   is written to that file and must pass `evenkeel check`
@@ -165,7 +167,8 @@ def instance(config, folder, env):
 def ask_make(script):
     told = subprocess.run(["make", "help"], cwd=TOP, capture_output=True, text=True, check=True).stdout
     known = {line.split()[0] for line in told.splitlines()}
-    for target in (word for line in script.splitlines() for word in line.split()[1:] if "=" not in word):
+    for target in (word for line in script.splitlines() for word in line.split()[1:]
+                   if "=" not in word and not word.startswith("-")):
         if target not in known:
             raise Outcome(f"make help does not list '{target}'")
 
@@ -184,6 +187,15 @@ def value_of(words, name, usual):
     return next((w.split("=")[1] for w in words if w.startswith(name + "=")), usual)
 
 
+def with_library(env, folder):
+    """The environment with an installed copy of the library, in the home of the document."""
+    home = os.path.join(folder, ".local")
+    if not os.path.isdir(home):
+        tools = [f"{name}={env[name]}" for name in ("CC", "CXX") if name in env]
+        subprocess.run(["make", "-C", TOP, "install", f"PREFIX={home}", *tools], env=env, check=True, stdout=subprocess.DEVNULL)
+    return {**env, "PKG_CONFIG_PATH": f"{home}/lib/pkgconfig", "LD_LIBRARY_PATH": f"{home}/lib"}
+
+
 def run_sh(words, text, folder, env, broker):
     """What it printed, as far as that is known; None when skipped."""
     topics = topics_of(words)
@@ -194,11 +206,14 @@ def run_sh(words, text, folder, env, broker):
     elif topics:
         broker.start()
         broker.make_topics(topics[0])
+        if fill := value_of(words, "fill", None):
+            broker.fill(topics[0][0], os.path.join(folder, fill))
         serve_shell(text, folder, env, broker)
     elif config := value_of(words, "instance", None):
         with instance(config, folder, env) as address:
             return run_shell(text.replace("127.0.0.1:9464", address), folder, env, int(value_of(words, "status", 0)))
     else:
+        env = with_library(env, folder) if "installed" in words else env
         return run_shell(text, folder, env, int(value_of(words, "status", 0)))
     return ""
 
