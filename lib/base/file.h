@@ -48,8 +48,10 @@ int ek_writer_printf(struct ek_writer *w, struct ek_error *e, const char *format
 int ek_writer_flush(struct ek_writer *w, struct ek_error *e);
 /* Finishes and renames; on failure nothing of that name changed. Always frees `w`. */
 int ek_writer_close(struct ek_writer *w, struct ek_error *e);
-/* A whole file from a text: open, write, close. On failure nothing of that name changed. */
+/* A whole file from a text, or from bytes: open, write, close. On failure nothing of that name
+ * changed. */
 int ek_file_write(const char *path, const char *text, struct ek_error *e);
+int ek_file_write_bytes(const char *path, const void *bytes, size_t length, struct ek_error *e);
 /* Throws away what was written. */
 void ek_writer_abandon(struct ek_writer *w);
 

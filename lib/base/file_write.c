@@ -300,11 +300,16 @@ void ek_writer_abandon(struct ek_writer *w)
 
 int ek_file_write(const char *path, const char *text, struct ek_error *e)
 {
+    return ek_file_write_bytes(path, text, strlen(text), e);
+}
+
+int ek_file_write_bytes(const char *path, const void *bytes, size_t length, struct ek_error *e)
+{
     struct ek_writer *w;
     int rc = ek_writer_open(&w, path, e);
     if (rc)
         return rc;
-    rc = ek_writer_write(w, text, strlen(text), e);
+    rc = ek_writer_write(w, bytes, length, e);
     if (!rc)
         return ek_writer_close(w, e);
     ek_writer_abandon(w);

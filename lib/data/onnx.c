@@ -311,16 +311,10 @@ int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error 
 int ek_model_onnx_write(const struct ek_model *m, const char *path, struct ek_error *e)
 {
     struct ek_buf bytes;
-    struct ek_writer *w;
     ek_buf_init(&bytes, EK_PROTOBUF_BYTES_MAX);
     int code = ek_model_onnx(m, &bytes, e);
-    if (!code && !(code = ek_writer_open(&w, path, e))) {
-        code = ek_writer_write(w, bytes.data, bytes.length, e);
-        if (code)
-            ek_writer_abandon(w);
-        else
-            code = ek_writer_close(w, e);
-    }
+    if (!code)
+        code = ek_file_write_bytes(path, bytes.data, bytes.length, e);
     ek_buf_release(&bytes);
     return code;
 }

@@ -17,16 +17,10 @@ int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *
 int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_error *e)
 {
     struct ek_buf bytes;
-    struct ek_writer *w;
     ek_buf_init(&bytes, 0);
     int code = ek_tensors_format(t, &bytes, e);
-    if (!code && !(code = ek_writer_open(&w, path, e))) {
-        code = ek_writer_write(w, bytes.data, bytes.length, e);
-        if (code)
-            ek_writer_abandon(w);
-        else
-            code = ek_writer_close(w, e);
-    }
+    if (!code)
+        code = ek_file_write_bytes(path, bytes.data, bytes.length, e);
     ek_buf_release(&bytes);
     return code;
 }

@@ -11,13 +11,12 @@
 #include "guard/beyond.h"
 #include "score/scorer.h"
 #include "tests/check.h"
-#include "tests/guard_model.h"
-#include "tests/stream.h"
+#include "tests/stream_assets.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { TRAINING = 4000, BEFORE = 200, MINUTE = 60000 };
+enum { BEFORE = 200, MINUTE = 60000 };
 
 static const char ENFORCE[] = "version: 1\n"
                               "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
@@ -43,14 +42,12 @@ struct bench {
 static void setup(struct bench *b, const char *rules, int with_model)
 {
     memset(b, 0, sizeof *b);
-    struct ek_assets *a = &b->assets;
-    a->manifest = stream_manifest();
-    a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = with_model ? guard_model(a->manifest) : NULL;
-    ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL),
-                     0);
-    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_new(&b->guard, a, NULL), EK_OK);
+    stream_assets_open(&b->assets, rules, NULL);
+    if (!with_model) {
+        ek_model_free(b->assets.model);
+        b->assets.model = NULL;
+    }
+    ck_assert_int_eq(ek_guard_new(&b->guard, &b->assets, NULL), EK_OK);
     stream_start(&b->stream, 21);
     ek_buf_init(&b->message, 0);
 }

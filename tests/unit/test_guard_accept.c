@@ -7,12 +7,11 @@
 #include "guard/guard_internal.h"
 #include "score/scorer.h"
 #include "tests/check.h"
-#include "tests/guard_model.h"
-#include "tests/stream.h"
+#include "tests/stream_assets.h"
 
 #include <jansson.h>
 
-enum { TRAINING = 4000, BEFORE = 300, FAULTY = 300, PRICE = 0, SIZE = 1, ITEMS_MAX = 64 };
+enum { BEFORE = 300, FAULTY = 300, PRICE = 0, SIZE = 1, ITEMS_MAX = 64 };
 
 static const char RULES[] = "version: 1\n"
                             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
@@ -36,16 +35,12 @@ static void setup_with(struct bench *b, bool fidelity)
 {
     struct ek_assets *a = &b->assets;
     memset(b, 0, sizeof *b);
-    a->manifest = stream_manifest();
-    a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = guard_model(a->manifest);
+    stream_assets_open(a, RULES, NULL);
     a->model->fidelity.lists = fidelity ? 100 : 0;
     for (int i = 0; i < EK_FIGURES; i++) {
         a->model->fidelity.mean[i] = .99;
         a->model->fidelity.sd[i] = .02;
     }
-    must(ek_rules_parse(&a->rules, a->manifest, "rules", RULES, strlen(RULES), NULL));
-    must(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));
     must(ek_guard_new(&b->guard, a, NULL));
     stream_start(&b->stream, 21);
     ek_buf_init(&b->message, 0);

@@ -10,13 +10,12 @@
 #include "guard/traffic.h"
 #include "guard/guard_trials.h"
 #include "score/scorer.h"
-#include "tests/guard_model.h"
 #include "tests/items.h"
 #include "tests/state_capture.h"
 #include "tests/state_world.h"
-#include "tests/stream.h"
+#include "tests/stream_assets.h"
 
-enum { TRAINING = 4000, BEFORE = 200, FAULTY = 400 };
+enum { BEFORE = 200, FAULTY = 400 };
 
 static const char RULES[] = "version: 1\n"
                             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
@@ -49,13 +48,7 @@ static void set_layout(struct bench *b, const struct ek_mapping *mapping)
 static void setup(struct bench *b)
 {
     memset(b, 0, sizeof *b);
-    struct ek_assets *a = &b->assets;
-    a->manifest = stream_manifest();
-    a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = guard_model(a->manifest);
-    ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", RULES, strlen(RULES), NULL),
-                     0);
-    set_layout(b, &ITEMS);
+    stream_assets_open(&b->assets, RULES, &ITEMS);
     open_guard(b);
     stream_start(&b->stream, 21);
     ek_buf_init(&b->message, 0);

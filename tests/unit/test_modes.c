@@ -6,13 +6,12 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "tests/check.h"
-#include "tests/guard_model.h"
 #include "tests/items.h"
-#include "tests/stream.h"
+#include "tests/stream_assets.h"
 
 #include <string.h>
 
-enum { TRAINING = 4000, BEFORE = 200, FAULTY = 400 };
+enum { BEFORE = 200, FAULTY = 400 };
 
 struct bench {
     struct ek_assets assets;
@@ -27,18 +26,10 @@ struct bench {
 static void setup(struct bench *b, const char *rules, enum ek_feature_encoding encoding, bool items)
 {
     static const struct ek_mapping one_by_one = {.layout = EK_LAYOUT_ITEM};
-    struct ek_assets *a = &b->assets;
-    struct ek_error e;
     memset(b, 0, sizeof *b);
     b->encoding = encoding;
-    a->manifest = stream_manifest();
-    a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = guard_model(a->manifest);
-    int rc = ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), &e);
-    ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, items ? &one_by_one : NULL, NULL, NULL),
-                     EK_OK);
-    ck_assert_int_eq(ek_guard_new(&b->guard, a, NULL), EK_OK);
+    stream_assets_open(&b->assets, rules, items ? &one_by_one : NULL);
+    ck_assert_int_eq(ek_guard_new(&b->guard, &b->assets, NULL), EK_OK);
     stream_start(&b->stream, 21);
     ek_buf_init(&b->message, 0);
 }

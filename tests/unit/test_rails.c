@@ -5,14 +5,13 @@
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 #include "tests/check.h"
-#include "tests/guard_model.h"
-#include "tests/stream.h"
+#include "tests/stream_assets.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TRAINING = 4000, BEFORE = 200, FACTOR = 100, PRICE = 0, ROUTED_WITHIN = 2000 };
+enum { BEFORE = 200, FACTOR = 100, PRICE = 0, ROUTED_WITHIN = 2000 };
 
 struct scene {
     struct ek_assets assets;
@@ -33,16 +32,10 @@ struct scene {
 static void begin(struct scene *s, const char *mode, int min_lists, const char *abort_if)
 {
     struct ek_assets *a = &s->assets;
-    struct ek_error e;
     char rules[600];
     memset(s, 0, sizeof *s);
     snprintf(rules, sizeof rules, RULES, mode, min_lists, abort_if);
-    a->manifest = stream_manifest();
-    a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = guard_model(a->manifest);
-    ck_assert_msg(!ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), &e), "%s",
-                  e.message);
-    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
+    stream_assets_open(a, rules, NULL);
     ck_assert_int_eq(ek_guard_new(&s->guard, a, NULL), EK_OK);
     stream_start(&s->stream, 21);
     ek_buf_init(&s->message, 0);

@@ -8,13 +8,12 @@
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 #include "tests/check.h"
-#include "tests/guard_model.h"
-#include "tests/stream.h"
+#include "tests/stream_assets.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { TRAINING = 4000, BEFORE = 200, FAULTY = 300, FACTOR = 100 };
+enum { BEFORE = 200, FAULTY = 300, FACTOR = 100 };
 
 #define RULES "version: 1\ndefaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
 static const char ROUTE[] = RULES "segments: [arm]\n",
@@ -40,12 +39,7 @@ static void begin(struct scene *s, const char *rules)
 {
     struct ek_assets *a = &s->assets;
     memset(s, 0, sizeof *s);
-    a->manifest = stream_manifest();
-    a->profile = stream_profile(a->manifest, TRAINING);
-    a->model = guard_model(a->manifest);
-    ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL),
-                     0);
-    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
+    stream_assets_open(a, rules, NULL);
     stream_start(&s->stream, 21);
     ek_buf_init(&s->message, 0);
     for (int i = 0; i < 2; i++) {
