@@ -41,7 +41,7 @@ class Picture:
 def sketch():
     """The same shape, moved: what a factor is on a logarithmic axis."""
     p = Picture(210, "two distributions of a price on a logarithmic axis; that of today is the trained one, moved by a factor of 100")
-    for left, colour, name in ((110, GOOD, "in training"), (390, BAD, "today, in arm B")):
+    for left, colour, name in ((110, GOOD, "in training"), (310, BAD, "today, in arm B")):
         for i in range(14):
             high = 105 * math.exp(-((i - 6.5) / 3.2) ** 2)
             p.box(left + 10 * i, 150 - high, 9, high, colour, PAPER)
@@ -50,8 +50,9 @@ def sketch():
     for i, mark in enumerate(("1", "10", "100", "1,000", "10,000", "100,000")):
         p.path([(70 + 100 * i, 150), (70 + 100 * i, 155)])
         p.text(70 + 100 * i, 170, mark, 11, SOFT)
-    p.path([(182, 80), (456, 80)], tip=True)
-    p.text(318, 72, "&#215; 100: every value moves by as much", 12)
+    p.path([(186, 60), (372, 60)], tip=True)
+    p.text(282, 80, "&#215; 100:", 12)
+    p.text(282, 96, "all move by as much", 11)
     p.text(320, 196, "price, on a logarithmic axis; 64 boxes for each doubling, so a value is known to 0.8%", 11, SOFT)
     return p
 
@@ -63,7 +64,7 @@ def evidence():
     p.path([(60, 190), (60, 24)])
     points, level = [], 0.0
     for i in range(109):
-        level = level + 3.4 if i >= 74 else max(0.0, level + 5 * math.sin(2.3 * i) + 3 * math.sin(0.7 * i) - 1.2)
+        level = level + 5 if i >= 74 else max(0.0, level + 5 * math.sin(2.3 * i) + 3 * math.sin(0.7 * i) - 1.2)
         points.append((60 + 5 * i, 186 - min(level, 158)))
     p.path(points, GOOD)
     p.path([(60, 70), (610, 70)], BAD, 1.2, "5 4")
@@ -111,7 +112,7 @@ def cells():
             p.box(128 + 110 * i, 42 + 40 * j, 104, 30, BAD if found else LINE, "#fdf6ec" if found else PAPER)
             p.text(180 + 110 * i, 62 + 40 * j, ("&#215; 100: route" if j == 0 else "&#215; 1.609: route") if found else "as in training",
                    11, BAD if found else SOFT)
-    p.text(320, 180, "the two in colour are the plan; a list of arm B gets the first, all other lists leave as they came", 11, SOFT)
+    p.text(320, 180, "the two in colour are the plan; arm B gets the first, app 7.1 the second, all other lists leave as they came", 11, SOFT)
     return p
 
 
