@@ -24,7 +24,7 @@ PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
 LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson simdjson libzstd zlib libxxhash
-DAEMON_PKGS = rdkafka libmicrohttpd
+DAEMON_PKGS = rdkafka libmicrohttpd libcurl
 # The headers of others are not held to our warnings.
 PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check)))
 LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lstdc++ -lm)
@@ -68,13 +68,15 @@ PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 demo: deps ## the whole story in a minute; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) $(B)/evenkeel
 	$(B)/evenkeel demo
-check: deps deps-broker ## all the tests; installs what is missing and builds first
+check: deps deps-broker deps-watch ## all the tests; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) all check-binaries
 	@$(MAKE) --no-print-directory check-parts
 deps: ## install what the build needs (Debian), if anything
 	@deploy/deps.sh
 deps-broker: ## install what the test broker needs (Java, Maven), if anything
 	@deploy/deps.sh broker
+deps-watch: ## install what takes alerts and reads metrics in tests (Alertmanager, promtool), if anything
+	@deploy/deps.sh watch
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
@@ -196,5 +198,5 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
 -include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(LIB_OBJ:.o=.d) $(DAEMON_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(PROP_OBJ:.o=.d)
-.PHONY: all demo check deps deps-broker check-unit check-prop check-binaries check-parts \
+.PHONY: all demo check deps deps-broker deps-watch check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/instance.h"
 #include "daemon/kafka_client.h"
+#include "daemon/kafka_cloud_event.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_state_topic.h"
 #include "daemon/kafka_txn.h"
@@ -317,37 +318,52 @@ void ek_output_ask_limits(struct ek_output *o)
     ek_limits_ask(o->limits, o->client, -1);
 }
 
-/* Exactly once: with the next transaction. NULL, or why one is lost, be it another. */
-static const char *tell_later(struct ek_output *o, const char *name, const char *json)
+/* Exactly once: with the next transaction. NULL, or why one is lost, be it another. The headers are
+ * taken but for want of memory. */
+static const char *tell_later(struct ek_output *o, const char *name, const char *json,
+                              rd_kafka_headers_t **headers)
 {
     uint64_t before = ek_records_lost(o->records);
-    if (ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json)))
+    if (ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json), *headers))
         return "no memory for it";
+    *headers = NULL;
     return ek_records_lost(o->records) == before
                ? NULL
                : "the oldest of too many that wait for a transaction";
 }
 
-static const char *tell_now(struct ek_output *o, const char *json)
+static const char *tell_now(struct ek_output *o, const char *json, rd_kafka_headers_t **headers)
 {
     const char *name = o->config->service_name;
     if (o->records)
-        return tell_later(o, name, json);
+        return tell_later(o, name, json, headers);
     rd_kafka_resp_err_t err = rd_kafka_producev(
         o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_KEY(name, strlen(name)), RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)),
-        RD_KAFKA_V_END);
+        RD_KAFKA_V_HEADERS(*headers), RD_KAFKA_V_END);
+    if (!err)
+        *headers = NULL;
     return err ? rd_kafka_err2str(err) : NULL;
+}
+
+static const char *tell(struct ek_output *o, const char *json)
+{
+    const char *name = o->config->service_name;
+    rd_kafka_headers_t *headers = ek_kafka_cloud_event(name, json, ek_wall_ms());
+    if (!headers)
+        return "no memory for it";
+    size_t bytes = ek_limits_batch_bytes(strlen(name), strlen(json), headers);
+    const char *lost = bytes > ek_limits_of(o->limits, o->alerts_number)
+                           ? rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+                           : tell_now(o, json, &headers);
+    if (headers)
+        rd_kafka_headers_destroy(headers);
+    return lost;
 }
 
 void ek_output_tell(struct ek_output *o, const char *json)
 {
-    if (!o->alerts)
-        return;
-    size_t bytes = ek_limits_batch_bytes(strlen(o->config->service_name), strlen(json), NULL);
-    const char *lost = bytes > ek_limits_of(o->limits, o->alerts_number)
-                           ? rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-                           : tell_now(o, json);
+    const char *lost = o->alerts ? tell(o, json) : NULL;
     if (lost)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", lost);
 }
@@ -461,7 +477,7 @@ struct ek_handed ek_output_handed(struct ek_output *o)
 
 bool ek_output_send_records(struct ek_output *o)
 {
-    return ek_records_send(o->records);
+    return ek_records_send(o->records, o->client);
 }
 
 void ek_output_settle_records(struct ek_output *o, bool committed)

@@ -8,6 +8,7 @@
 struct record {
     struct record *next;
     rd_kafka_topic_t *topic;
+    rd_kafka_headers_t *headers; /* NULL: none */
     size_t key_length, length;
     char bytes[]; /* key, then value */
 };
@@ -31,11 +32,18 @@ struct ek_records *ek_records_new(void)
     return r;
 }
 
+static void free_record(struct record *record)
+{
+    if (record->headers)
+        rd_kafka_headers_destroy(record->headers);
+    ek_free(record);
+}
+
 static void free_all(struct record *first)
 {
     for (struct record *next; first; first = next) {
         next = first->next;
-        ek_free(first);
+        free_record(first);
     }
 }
 
@@ -60,12 +68,13 @@ static struct record *take_first(struct ek_records *r)
 }
 
 int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *key,
-                   size_t key_length, const void *value, size_t length)
+                   size_t key_length, const void *value, size_t length, rd_kafka_headers_t *headers)
 {
     struct record *record = ek_calloc(1, sizeof *record + key_length + length);
     if (!record)
         return EK_ENOMEM;
     record->topic = topic;
+    record->headers = headers;
     record->key_length = key_length;
     record->length = length;
     memcpy(record->bytes, key, key_length);
@@ -74,7 +83,7 @@ int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *ke
     *r->end = record;
     r->end = &record->next;
     if (++r->count > EK_RECORDS_MAX) {
-        ek_free(take_first(r));
+        free_record(take_first(r));
         r->lost++;
     }
     pthread_mutex_unlock(&r->lock);
@@ -97,15 +106,23 @@ uint64_t ek_records_lost(struct ek_records *r)
     return lost;
 }
 
-static bool produce(const struct record *record)
+/* A copy of the headers is sent, for an aborted transaction is sent again. */
+static bool produce(rd_kafka_t *client, const struct record *record)
 {
-    char *bytes = (char *)(uintptr_t)record->bytes;
-    return !rd_kafka_produce(record->topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY,
-                             bytes + record->key_length, record->length, bytes, record->key_length,
-                             NULL);
+    char *key = (char *)(uintptr_t)record->bytes, *value = key + record->key_length;
+    rd_kafka_headers_t *headers = record->headers ? rd_kafka_headers_copy(record->headers) : NULL;
+    if (record->headers && !headers)
+        return false;
+    rd_kafka_resp_err_t err = rd_kafka_producev(
+        client, RD_KAFKA_V_RKT(record->topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_KEY(key, record->key_length), RD_KAFKA_V_VALUE(value, record->length),
+        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+    if (err && headers)
+        rd_kafka_headers_destroy(headers);
+    return !err;
 }
 
-bool ek_records_send(struct ek_records *r)
+bool ek_records_send(struct ek_records *r, rd_kafka_t *client)
 {
     bool taken = true;
     pthread_mutex_lock(&r->lock);
@@ -114,7 +131,7 @@ bool ek_records_send(struct ek_records *r)
         record->next = NULL;
         *r->sent_end = record;
         r->sent_end = &record->next;
-        taken = produce(record);
+        taken = produce(client, record);
     }
     pthread_mutex_unlock(&r->lock);
     return taken;

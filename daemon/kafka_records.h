@@ -25,15 +25,17 @@ struct ek_records;
 struct ek_records *ek_records_new(void);
 void ek_records_free(struct ek_records *r);
 
-/* Key and value are copied. EK_ENOMEM. */
+/* Key and value are copied; headers (NULL: none) belong to the records from then on, but for
+ * EK_ENOMEM. */
 int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *key,
-                   size_t key_length, const void *value, size_t length);
+                   size_t key_length, const void *value, size_t length,
+                   rd_kafka_headers_t *headers);
 bool ek_records_waiting(struct ek_records *r);
 /* Those that had to go because too many waited, ever. */
 uint64_t ek_records_lost(struct ek_records *r);
 
 /* Sends what waits into the open transaction; false when the client takes no more of them. */
-bool ek_records_send(struct ek_records *r);
+bool ek_records_send(struct ek_records *r, rd_kafka_t *client);
 /* What was sent has come out, or is to be sent again. */
 void ek_records_settle(struct ek_records *r, bool committed);
 

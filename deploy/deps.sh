@@ -3,6 +3,7 @@
 #
 #   deploy/deps.sh          what the program and its tests need
 #   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
+#   deploy/deps.sh watch    what watches others (Alertmanager, Prometheus' promtool; tests only)
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh page     what the tests of the page in the browser need
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
@@ -26,6 +27,7 @@ libzstd 1.4.8 libzstd-dev
 zlib 1.2.11 zlib1g-dev
 libxxhash 0.8.0 libxxhash-dev
 libmicrohttpd 0.9.72 libmicrohttpd-dev
+libcurl 7.85 libcurl4-openssl-dev
 check 0.15 check
 '
 # program, Debian package
@@ -63,6 +65,10 @@ bash bash
 zsh zsh
 mandoc mandoc
 shellcheck shellcheck
+'
+WATCH_PROGRAMS='
+prometheus-alertmanager prometheus-alertmanager
+promtool prometheus
 '
 JAVA_LOWEST=17
 # Python module, Debian package. They are for Debian's own interpreter, whatever comes first in the path.
@@ -169,6 +175,8 @@ check_all() {
 	missing= why=
 	if [ "$1" = broker ]; then
 		check_broker
+	elif [ "$1" = watch ]; then
+		check_programs "$WATCH_PROGRAMS"
 	elif [ "$1" = exchange ]; then
 		check_exchange
 	elif [ "$1" = page ]; then
@@ -224,10 +232,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | exchange | page | bench | deb | package) set_name=$word ;;
+	build | broker | watch | exchange | page | bench | deb | package) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|exchange|page|bench|deb|package] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|exchange|page|bench|deb|package] [--check]" >&2
 		exit 2
 		;;
 	esac

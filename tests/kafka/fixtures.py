@@ -1,5 +1,7 @@
 """What all tests of a run share: one folder, one broker, generated hotel lists and their profile."""
+import json
 import os
+import re
 import shutil
 import tempfile
 
@@ -84,3 +86,16 @@ def numbers(frames):
 
 def confirmed(events):
     return [e for e in events if e["event"] == "finding" and e["state"] == "confirmed"]
+
+
+def cloud_event(test, frame):
+    """The event of an alert, which must be a CloudEvent 1.0 in binary mode: each attribute once."""
+    event, names = json.loads(frame.value), [name for name, _ in frame.headers]
+    test.assertEqual(sorted(names), ["ce_id", "ce_source", "ce_specversion", "ce_time", "ce_type", "content-type"])
+    test.assertEqual(frame.header("ce_specversion"), "1.0")
+    test.assertEqual(frame.header("ce_type"), "evenkeel." + event["event"])
+    test.assertEqual(frame.header("content-type"), "application/json")
+    test.assertRegex(frame.header("ce_id"), "^[0-9a-f]{16}$")
+    test.assertRegex(frame.header("ce_source"), "^/evenkeel/[^/]+$")
+    test.assertTrue(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", frame.header("ce_time")))
+    return event

@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from fixtures import numbered, numbers
+from fixtures import cloud_event, numbered, numbers
 from harness import Daemon, eventually, evenkeel, messages_of
 
 WORLD = None  # set by run.py
@@ -296,4 +296,4 @@ class Alerts(Once):
             self.assertEqual(d.json("/api/v1/events?n=1000"), events)
             self.assertEqual(d.stop(), 0, d.log())
         self.assert_once(frames, target)
-        self.assertEqual([json.loads(f.value) for f in WORLD.read(alerts)], events)
+        self.assertEqual([cloud_event(self, f) for f in WORLD.read(alerts)], events)

@@ -5,7 +5,7 @@ import math
 import os
 import unittest
 
-from fixtures import confirmed, numbered, numbers
+from fixtures import cloud_event, confirmed, numbered, numbers
 from harness import Daemon, decoded, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
@@ -66,7 +66,7 @@ class Story:
             self.events = d.json("/api/v1/events?n=1000")
             self.assertEqual(d.stop(), 0, d.log())
         self.out = WORLD.read(target)
-        self.alerts = [json.loads(f.value) for f in WORLD.read(alerts)]
+        self.alerts = [cloud_event(self, f) for f in WORLD.read(alerts)]
         self.assertEqual(WORLD.read(target + ".dead"), [])
 
     def figures(self, page):
