@@ -1,4 +1,5 @@
 /* evenkeel run: the daemon. */
+#include "daemon/alert_try.h"
 #include "daemon/check.h"
 #include "daemon/cli.h"
 
@@ -30,13 +31,14 @@ enum {
     KEY_DOCS,
     KEY_METRICS_DOCS,
     KEY_PAUSED,
+    KEY_TEST,
     SECOND_SIGNAL_MS = 500,
     RELEASE_SECONDS = 1
 };
 
 struct run_args {
     const char *config;
-    bool print, docs, metrics_docs, paused;
+    bool print, docs, metrics_docs, paused, test;
 };
 
 /* What a run holds; released in one place. */
@@ -131,6 +133,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PAUSED:
         a->paused = true;
         return 0;
+    case KEY_TEST:
+        a->test = true;
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
         return 0;
@@ -149,6 +154,10 @@ static const struct argp_option OPTIONS[] = {
      "print what is in force, defaults included, secrets hidden, and end", 0},
     {"paused", KEY_PAUSED, NULL, 0,
      "begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
+    {"test-alerts", KEY_TEST, NULL, 0,
+     "send every sink of alerts one that fires and its end, print what they answer, and end; the "
+     "status is 1 where one did not take it",
+     0},
     {"config-docs", KEY_DOCS, NULL, 0, "print docs/config.md and end", 0},
     {"metrics-docs", KEY_METRICS_DOCS, NULL, 0, "print docs/metrics.md and end", 0},
     {0},
@@ -179,6 +188,12 @@ static int print(const struct run_args *a, const struct run *r)
         rc = EK_EIO;
     ek_buf_release(&text);
     return rc ? EK_EXIT_FAILURE : EK_EXIT_OK;
+}
+
+static int test_alerts(const struct run *r)
+{
+    struct ek_error e;
+    return ek_alert_try(r->config, stdout, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
 }
 
 static void tell_notes(const struct run *r)
@@ -281,8 +296,8 @@ int ek_cmd_run(int argc, char **argv)
         ek_cli_config_fault(&e);
         return ek_cli_fail(&e);
     }
-    if (args.print) {
-        int status = print(&args, &run);
+    if (args.print || args.test) {
+        int status = args.test ? test_alerts(&run) : print(&args, &run);
         release(&run);
         return status;
     }

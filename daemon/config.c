@@ -4,13 +4,14 @@
 #include "base/parse.h"
 #include "daemon/config_internal.h"
 #include "daemon/secret.h"
+#include "daemon/url.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_BYTES = 128 };
+enum { KEY_BYTES = 128, SECRET_BYTES_MAX = 4000 };
 
 void *ek_config_value(const struct ek_config *c, const struct ek_option *o)
 {
@@ -61,6 +62,7 @@ void ek_config_free(struct ek_config *c)
         return;
     for (size_t i = 0; i < ek_option_count(); i++)
         ek_config_clear(c, ek_option_at(i));
+    ek_config_sinks_clear(c);
     ek_error_list_release(&c->notes);
     ek_free(c->path);
     ek_free(c->places);
@@ -80,7 +82,8 @@ int ek_config_new(struct ek_config **out, struct ek_error *e)
     }
     for (size_t i = 0; i < ek_option_count(); i++) {
         const struct ek_option *o = ek_option_at(i);
-        int rc = o->initial ? ek_config_store(c, o, o->initial, NULL, e) : EK_OK;
+        bool now = o->initial && !ek_sink_option_any(o);
+        int rc = now ? ek_config_store(c, o, o->initial, NULL, e) : EK_OK;
         if (rc) {
             ek_config_free(c);
             return rc;
@@ -97,7 +100,7 @@ bool ek_config_has_secret(const struct ek_config *c)
         for (size_t j = 0; j < lists[i]->count; j++)
             if (lists[i]->items[j].secret)
                 return true;
-    return c->token_file;
+    return c->token_file || c->sinks.count;
 }
 
 static int no_memory(const struct ek_option *o, struct ek_error *e)
@@ -111,6 +114,13 @@ static int store_text(char **slot, const struct ek_option *o, const char *text, 
     bool join = o->type == EK_OPTION_PATH && folder && text[0] != '/';
     if (!*text)
         return ek_fail(e, EK_ECONFIG, "'%s' is empty", o->key);
+    if (o->url && !ek_url_valid(text)) /* which may have a secret in it */
+        return ek_fail(e, EK_ECONFIG,
+                       "'%s' is no address such as https://HOST or http://HOST:PORT/PATH", o->key);
+    if (o->secret && strpbrk(text, "\r\n"))
+        return ek_fail(e, EK_ECONFIG, "'%s' has more than one line", o->key);
+    if (o->secret && strlen(text) > SECRET_BYTES_MAX)
+        return ek_fail(e, EK_ECONFIG, "'%s' has more than %d characters", o->key, SECRET_BYTES_MAX);
     size_t length = strlen(text) + (join ? strlen(folder) : 0);
     char *copy = ek_calloc(length + 1, 1);
     if (!copy)
@@ -276,6 +286,8 @@ int ek_config_set(struct ek_config *c, const char *key, const char *text, struct
 {
     char section[KEY_BYTES];
     const struct ek_option *o = ek_option_find(key);
+    if (o && ek_sink_option_any(o))
+        return ek_fail(e, EK_EUSAGE, "'%s' is of an element of 'alerts'", key);
     if (o)
         return ek_config_store(c, o, text, NULL, e);
     const char *dot = strrchr(key, '.');

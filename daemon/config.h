@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/error_list.h"
+#include "daemon/config_sinks.h"
 #include "evenkeel.h"
 
 #include <stdbool.h>
@@ -78,7 +79,12 @@ struct ek_config {
     char *model, *profile, *manifest, *rules;
     char *fleet_topic, *fleet_ticks_topic; /* NULL: alone; NULL: by the other's name */
     int64_t fleet_tick_ms, fleet_silent_ms, fleet_cells, fleet_places;
-    char *alert_topic; /* NULL: none */
+    char *alert_topic;         /* NULL: none */
+    struct ek_alert_sink sink; /* of `alerts`, the one that is being read */
+    struct ek_alert_sinks sinks;
+    char *public_url; /* NULL: nowhere */
+    char *runbook;
+    int64_t alerts_max, alert_wait_ms, alert_timeout_ms;
     char *state_topic; /* NULL: nothing is kept */
     int64_t state_every_ms;
     char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
@@ -121,7 +127,7 @@ void ek_config_fleet_ticks(const struct ek_config *c, char topic[EK_FLEET_TOPIC_
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
 /* True when a property holds a secret, by its name or because it was read from a file, or there are
- * tokens. */
+ * tokens, or sinks of alerts, whose addresses are secrets. */
 bool ek_config_has_secret(const struct ek_config *c);
 
 /* Reads a file (or text; `name` stands in errors and its folder is where relative paths start).

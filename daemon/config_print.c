@@ -1,6 +1,7 @@
 /* The configuration in force as YAML. */
 #include "daemon/config.h"
 #include "daemon/config_internal.h"
+#include "daemon/url.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,15 @@ static int print_properties(const struct ek_property_list *list, struct ek_buf *
     return rc ? rc : ek_buf_text(out, "}");
 }
 
+static int print_text(const struct ek_option *o, const char *text, struct ek_buf *out)
+{
+    char shown[EK_URL_SHOWN_BYTES];
+    return quote(o->secret                         ? "***"
+                 : o->url && ek_sink_option_any(o) ? ek_url_show(text, shown)
+                                                   : text,
+                 out);
+}
+
 static int print_value(const struct ek_config *c, const struct ek_option *o, struct ek_buf *out)
 {
     char word[WORD_BYTES];
@@ -64,7 +74,7 @@ static int print_value(const struct ek_config *c, const struct ek_option *o, str
     case EK_OPTION_BYTES:
         return ek_buf_text(out, ek_config_quantity(o, *(const int64_t *)value, word, sizeof word));
     default:
-        return quote(o->secret ? "***" : *(char *const *)value, out);
+        return print_text(o, *(char *const *)value, out);
     }
 }
 
@@ -78,7 +88,7 @@ static bool is_set(const struct ek_config *c, const struct ek_option *o)
 }
 
 /* "alerts.kafka.topic" is an element of a list with a mapping in it. */
-static int print_alert(const struct ek_config *c, const struct ek_option *o, const char *rest,
+static int print_kafka(const struct ek_config *c, const struct ek_option *o, const char *rest,
                        struct ek_buf *out)
 {
     size_t kind = strcspn(rest, ".");
@@ -86,6 +96,40 @@ static int print_alert(const struct ek_config *c, const struct ek_option *o, con
     if (!rc)
         rc = print_value(c, o, out);
     return rc ? rc : ek_buf_text(out, "}}\n");
+}
+
+/* c: with the sink as the one that is being read. */
+static int print_sink(const struct ek_config *c, struct ek_buf *out)
+{
+    bool first = true;
+    int rc = ek_buf_printf(out, "  - {%s: {", ek_sink_kind_name(c->sink.kind));
+    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        if (!ek_sink_option(o, c->sink.kind) || !is_set(c, o))
+            continue;
+        rc = ek_buf_printf(out, "%s%s: ", first ? "" : ", ", strrchr(o->key, '.') + 1);
+        first = false;
+        if (!rc)
+            rc = print_value(c, o, out);
+    }
+    return rc ? rc : ek_buf_text(out, "}}\n");
+}
+
+static int print_alerts(const struct ek_config *c, struct ek_buf *out)
+{
+    const struct ek_option *kafka = ek_option_find("alerts.kafka.topic");
+    int rc = EK_OK;
+    if (!is_set(c, kafka) && !c->sinks.count)
+        return EK_OK;
+    rc = ek_buf_text(out, "alerts:\n");
+    if (!rc && is_set(c, kafka))
+        rc = print_kafka(c, kafka, kafka->key + strlen("alerts."), out);
+    for (size_t i = 0; !rc && i < c->sinks.count; i++) {
+        struct ek_config shown = *c;
+        shown.sink = c->sinks.items[i];
+        rc = print_sink(&shown, out);
+    }
+    return rc;
 }
 
 static int print_option(const struct ek_config *c, const struct ek_option *o, char *section,
@@ -98,8 +142,6 @@ static int print_option(const struct ek_config *c, const struct ek_option *o, ch
         snprintf(section, SECTION_BYTES, "%.*s", (int)length, o->key);
         rc = ek_buf_printf(out, "%s:\n", section);
     }
-    if (!rc && !strcmp(section, "alerts"))
-        return print_alert(c, o, rest, out);
     if (!rc)
         rc = ek_buf_printf(out, "  %s: ", rest);
     if (!rc)
@@ -111,8 +153,12 @@ int ek_config_print(const struct ek_config *c, struct ek_buf *out)
 {
     char section[SECTION_BYTES] = "";
     int rc = EK_OK;
-    for (size_t i = 0; !rc && i < ek_option_count(); i++)
-        if (is_set(c, ek_option_at(i)))
-            rc = print_option(c, ek_option_at(i), section, out);
+    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        if (!strcmp(o->key, "alerts.kafka.topic"))
+            rc = print_alerts(c, out);
+        else if (!ek_sink_option_any(o) && is_set(c, o))
+            rc = print_option(c, o, section, out);
+    }
     return rc;
 }

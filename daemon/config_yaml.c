@@ -169,12 +169,48 @@ static int read_pair(struct walk *w, const char *section, const struct ek_node *
     return at(w, key, ek_config_unknown(section, key->text ? key->text : "", w->e));
 }
 
+/* Of an element that is over the next one may set the same. */
+static void forget_seen(struct walk *w, enum ek_sink_kind kind)
+{
+    for (size_t i = 0; i < ek_option_count(); i++)
+        if (ek_sink_option(ek_option_at(i), kind))
+            w->seen[i] = false;
+}
+
+/* Of one that has faults the rest is not looked at. */
+static int read_sink(struct walk *w, enum ek_sink_kind kind, const struct ek_node *n)
+{
+    size_t faults = w->faults ? w->faults->count : 0;
+    const struct ek_node *key = &n->children[0];
+    forget_seen(w, kind);
+    int rc = ek_config_sink_begin(w->config, kind, key->line, key->column, w->e);
+    if (!rc)
+        rc = read_section(w, "alerts", n);
+    if (!rc && (!w->faults || w->faults->count == faults))
+        rc = at(w, key, ek_config_sink_end(w->config, w->e));
+    ek_config_sink_drop(w->config);
+    return rc;
+}
+
+/* Each element is one sink. */
+static int read_alert(struct walk *w, const struct ek_node *n)
+{
+    if (n->kind != EK_NODE_MAPPING || n->count != 1)
+        return at(
+            w, n,
+            ek_fail(w->e, EK_ECONFIG,
+                    "an element of 'alerts' must be one sink, such as {kafka: {topic: NAME}}"));
+    const struct ek_node *key = &n->children[0];
+    enum ek_sink_kind kind = ek_sink_kind_of(key->text ? key->text : "");
+    return kind == EK_SINK_KINDS ? read_section(w, "alerts", n) : read_sink(w, kind, n);
+}
+
 static int read_section(struct walk *w, const char *section, const struct ek_node *n)
 {
     int rc = EK_OK;
     if (n->kind == EK_NODE_SEQUENCE && !strcmp(section, "alerts")) {
         for (size_t i = 0; !rc && i < n->count; i++)
-            rc = go_on(w, read_section(w, section, &n->children[i]));
+            rc = go_on(w, read_alert(w, &n->children[i]));
         return rc;
     }
     if (n->kind != EK_NODE_MAPPING)

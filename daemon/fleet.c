@@ -331,6 +331,17 @@ static int64_t silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, 
     return heard->age_ms >= 0 ? heard->age_ms : f->live_ms ? now - f->live_ms : 0;
 }
 
+static void tell_silence(struct ek_fleet *f, bool cut_off)
+{
+    struct ek_buf json;
+    ek_buf_init(&json, 0);
+    if (!ek_fleet_silence_json(f->name, cut_off, ek_wall_ms(), &json) && ek_buf_string(&json))
+        ek_shared_guard_tell(f->tools.guard, (const char *)json.data);
+    else
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    ek_buf_release(&json);
+}
+
 static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms)
 {
     bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
@@ -342,6 +353,8 @@ static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *he
     if (!cut_off && f->cut_off)
         ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_heard_again", "version=%llu decider=%s",
                      (unsigned long long)heard->version, heard->decider);
+    if (cut_off != f->cut_off)
+        tell_silence(f, cut_off);
     f->cut_off = cut_off;
 }
 

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
+#include "daemon/alerts.h"
 #include "daemon/journal.h"
 #include "daemon/kafka_state_internal.h"
 #include "daemon/state_note.h"
@@ -187,10 +188,13 @@ static int join_all(struct restoring *r, struct ek_error *e)
     return rc;
 }
 
-static int tell_journal(void *journal, const char *json)
+/* In a fleet the one that decides tells of alerts, which nobody is yet. */
+static int tell_again(void *context, const char *json)
 {
+    const struct ek_keeper_tools *t = context;
     struct ek_journal_change change;
-    return ek_journal_add(journal, json, ek_now_ms(), &change);
+    int rc = ek_alerts_recall(ek_shared_guard_alerts(t->guard), json, !t->config->fleet_topic);
+    return rc ? rc : ek_journal_add(t->journal, json, ek_now_ms(), &change);
 }
 
 static void show(struct ek_keeper *k, struct ek_guard *guard)
@@ -200,8 +204,10 @@ static void show(struct ek_keeper *k, struct ek_guard *guard)
     ek_board_turn(t->board, a->manifest, a->rules, ek_guard_traffic(guard));
     ek_agreement_board_set(t->agreement, ek_guard_agreement(guard));
     ek_journal_begin_anew(t->journal);
-    if (ek_guard_recall(guard, tell_journal, t->journal))
+    ek_alerts_begin_recall(ek_shared_guard_alerts(t->guard));
+    if (ek_guard_recall(guard, tell_again, (void *)(uintptr_t)t))
         ek_log_text(t->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    ek_alerts_end_recall(ek_shared_guard_alerts(t->guard));
 }
 
 /* No list is taken meanwhile. */

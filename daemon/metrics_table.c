@@ -126,6 +126,18 @@ static const struct ek_family FAMILIES[] = {
     {"evenkeel_model_drifted", GAUGE, "", "1 when model and upstream no longer rank alike.",
      "only where the model file has figures", NULL},
 
+    {"evenkeel_alerts_sent_total", COUNTER, "sink result",
+     "Alerts over HTTP, by what came of telling them.",
+     "`sent`, `failed` and to be tried again, `refused`; with [sinks](alerts.md) only", "Alerts"},
+    {"evenkeel_alerts_waiting", GAUGE, "",
+     "Alerts that a sink is still to be told of, each sink counted.", "", NULL},
+    {"evenkeel_alerts_oldest_seconds", GAUGE, "", "How long the first of them has been due.", "",
+     NULL},
+    {"evenkeel_alerts_known", GAUGE, "", "Alerts that fire, or whose end is still to be told.", "",
+     NULL},
+    {"evenkeel_alerts_lost_total", COUNTER, "", "Events and alerts that there was no room for.",
+     "`limits.alerts`", NULL},
+
     {"evenkeel_kafka_errors_total", COUNTER, "class", "Errors of the Kafka clients.",
      "`retriable`, `message`, `abort`, `fatal`; `credentials`, `tls`, `authorisation`: "
      "[what brokers refuse](operations.md#security)",

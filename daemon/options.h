@@ -1,7 +1,8 @@
 /* The option table: every key of the configuration, once.
  *
  * Drives parsing, range checks, defaults, `check`, `run --print-config` and docs/config.md. A key
- * is its path, "input.brokers"; `alerts` is a list of such mappings. Read-only; any thread.
+ * is its path, "input.brokers"; `alerts` is a list of such mappings, whose options
+ * are those of the sink that is being read (daemon/config_sinks.h). Read-only; any thread.
  */
 #ifndef EK_DAEMON_OPTIONS_H
 #define EK_DAEMON_OPTIONS_H
@@ -34,6 +35,7 @@ struct ek_option {
     const char *word;    /* of a number: stands for 0, which means that it is found out */
     const char *help;
     bool required, secret, reloadable;
+    bool url; /* a web address; of those of sinks nothing is shown behind the host */
 };
 
 /* The table, in the order of the documentation; its size, and the place of an option in it. */

@@ -80,7 +80,7 @@ static void mix(struct loading *l)
     for (size_t i = 0; i < ek_option_count(); i++) {
         const struct ek_option *o = ek_option_at(i);
         size_t size = o->type == EK_OPTION_CHOICE ? sizeof(int64_t) : sizeof(char *);
-        if (o->type == EK_OPTION_LATER)
+        if (o->type == EK_OPTION_LATER || ek_sink_option_any(o))
             continue;
         if (o->reloadable) {
             memcpy(ek_config_value(&l->mixed, o), ek_config_value(l->fresh, o), size);
@@ -90,6 +90,18 @@ static void mix(struct loading *l)
             ek_error_list_add(&l->r->notes, &e);
         }
     }
+}
+
+/* Sinks of alerts are no options but lists of them. */
+static void note_sinks(struct loading *l)
+{
+    struct ek_error e;
+    if (ek_config_sinks_same(&l->running->sinks, &l->fresh->sinks))
+        return;
+    long line = l->fresh->sinks.count ? l->fresh->sinks.items[0].line : 0;
+    ek_fail_at(&e, EK_ECONFIG, l->fresh->path, line, 0,
+               "'alerts' takes a restart: what was in force stays");
+    ek_error_list_add(&l->r->notes, &e);
 }
 
 static int read_config(struct loading *l, struct ek_error *e)
@@ -201,6 +213,7 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
     if (rc)
         return rc;
     mix(l);
+    note_sinks(l);
     rc = load_assets(l, was, e);
     note(l->r, ek_config_tokens(&l->r->tokens, &l->mixed, &why), &why);
     l->r->log_level = (enum ek_log_level)l->mixed.log_level;

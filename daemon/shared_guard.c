@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/agreement_board.h"
+#include "daemon/alerts.h"
 #include "daemon/cli.h"
 #include "daemon/feature_board.h"
 #include "daemon/journal.h"
@@ -33,6 +34,7 @@ struct ek_shared_guard {
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
+    struct ek_alerts *alerts;  /* NULL: nobody wants them */
     struct ek_pause *pause;    /* NULL: nobody can pause it */
     int64_t ahead_ms;          /* of the wall to the clock that nobody sets, when it began */
     struct ek_guard_load told; /* of outputs, in all */
@@ -76,9 +78,16 @@ void ek_shared_guard_free(struct ek_shared_guard *s)
     ek_free(s);
 }
 
-void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output)
+void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output,
+                             struct ek_alerts *alerts)
 {
     s->output = output;
+    s->alerts = alerts;
+}
+
+struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
+{
+    return s->alerts;
 }
 
 /* All instances of a fleet tell the same findings and plans: an alert comes from one of them. */
@@ -106,6 +115,7 @@ static void tell_one(struct ek_shared_guard *s, const char *json)
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
     if (s->output && is_alert(s, json))
         ek_output_tell(s->output, json);
+    ek_alerts_hear(s->alerts, json, is_alert(s, json));
 }
 
 static void tell(struct ek_shared_guard *s)
@@ -131,6 +141,18 @@ static void show_pause(struct ek_shared_guard *s)
     ek_metrics_gauge(s->metrics, EK_GAUGE_PAUSED, ek_pause_is_on(s->pause));
 }
 
+/* That it is paused was told when it began. */
+static void recall_pause(struct ek_shared_guard *s, const struct ek_decided *since)
+{
+    struct ek_buf json;
+    struct ek_decided m = *since;
+    m.what = EK_DID_PAUSE;
+    ek_buf_init(&json, 0);
+    if (!ek_decided_json(&json, &m) && ek_buf_string(&json))
+        ek_alerts_recall(s->alerts, (const char *)json.data, !s->member.name);
+    ek_buf_release(&json);
+}
+
 /* A guard that was saved while it was paused still is. */
 static void follow_pause(struct ek_shared_guard *s)
 {
@@ -139,6 +161,7 @@ static void follow_pause(struct ek_shared_guard *s)
         return;
     ek_pause_set(s->pause, true, since.time_ms, since.who, since.why);
     show_pause(s);
+    recall_pause(s, &since);
 }
 
 bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *who, const char *why)
@@ -338,6 +361,10 @@ static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *
     ek_agreement_board_set(turn->agreement, watch);
     if (fit == EK_STATE_OTHER_PROFILE)
         ek_journal_begin_anew(s->journal);
+    if (fit == EK_STATE_OTHER_PROFILE) {
+        ek_alerts_begin_recall(s->alerts);
+        ek_alerts_end_recall(s->alerts);
+    }
 }
 
 static int turn_guard(struct ek_shared_guard *s, const struct ek_shared_turn *turn,

@@ -23,6 +23,7 @@ struct ek_board;
 struct ek_agreement_board;
 struct ek_pause;
 struct ek_tries;
+struct ek_alerts;
 
 /* One list on its way: `rc` other than 0 is why it cannot be taken. */
 struct ek_shared_list {
@@ -38,7 +39,9 @@ int ek_shared_guard_new(struct ek_shared_guard **out, const struct ek_assets *as
 void ek_shared_guard_free(struct ek_shared_guard *s);
 
 /* Where events go besides; NULL before there is one. Before the first list. */
-void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output);
+void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output,
+                             struct ek_alerts *alerts);
+struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s);
 /* ek_guard_take for each of these that can be taken, in this order and no other list between; of
  * one that was taken into account before, or whose partition is not ours any more, ek_guard_look.
  * What the caller has tried before is told first. All of their contexts are of the same assets.

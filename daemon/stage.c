@@ -151,7 +151,7 @@ static int make_crew(struct ek_stage *s, struct ek_error *e)
                                         .log = s->log,
                                         .pause = s->pause,
                                         .bell = &s->bell};
-    ek_shared_guard_tell_to(s->guard, s->output);
+    ek_shared_guard_tell_to(s->guard, s->output, s->alerts);
     return ek_crew_new(&s->crew, &tools, e);
 }
 
@@ -204,6 +204,8 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     if (!rc)
         rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
     if (!rc)
+        rc = ek_alerts_new(&s->alerts, s->config, s->log, e);
+    if (!rc)
         rc = make_fleet(s, e);
     if (!rc)
         rc = make_crew(s, e);
@@ -250,6 +252,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
     ek_shared_guard_free(s->guard);
+    ek_alerts_free(s->alerts);
     ek_loaded_drop(s->assets);
     ek_pause_free(s->pause);
     ek_journal_free(s->journal);
@@ -514,14 +517,18 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     if (!s->keeper)
         ek_log_text(s->log, EK_LOG_INFO, "state_not_kept",
                     "without 'state.topic' a restart begins anew");
-    int rc = ek_crew_start(s->crew, e);
+    int rc = ek_alerts_start(s->alerts, e);
+    if (!rc)
+        rc = ek_crew_start(s->crew, e);
     if (!rc)
         rc = read_on(s, e);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
     if (s->fleet)
         ek_fleet_stop(s->fleet);
+    ek_alerts_finish(s->alerts); /* beside what is next */
     close_down(s);
+    ek_alerts_stop(s->alerts);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
                  (unsigned long long)ek_shared_guard_queries(s->guard));

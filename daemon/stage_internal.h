@@ -5,6 +5,7 @@
 #define EK_DAEMON_STAGE_INTERNAL_H
 
 #include "daemon/agreement_board.h"
+#include "daemon/alerts.h"
 #include "daemon/crew.h"
 #include "daemon/feature_board.h"
 #include "daemon/fleet.h"
@@ -36,7 +37,8 @@ struct ek_stage {
     struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
     struct ek_crew *crew;
     struct ek_pause *pause;
-    struct ek_fleet *fleet; /* NULL: on its own */
+    struct ek_fleet *fleet;   /* NULL: on its own */
+    struct ek_alerts *alerts; /* NULL: nobody wants them over HTTP */
     struct ek_bell bell;
     struct ek_ticket **batch; /* [config->batch] */
     size_t largest;           /* message so far */

@@ -124,6 +124,8 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
         rc = ek_keeper_metrics(s->keeper, out);
     if (!rc && s->fleet)
         rc = ek_fleet_metrics(s->fleet, out);
+    if (!rc)
+        rc = ek_alerts_metrics(s->alerts, out);
     return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { HOST_BYTES_MAX = 255, PORT_MAX = 65535, SHOWN_HOST = 280 };
+enum { URL_BYTES_MAX = 2000, HOST_BYTES_MAX = 255, PORT_MAX = 65535, SHOWN_HOST = 280 };
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
 /* Length of the scheme with its slashes; 0: none of ours. */
@@ -63,7 +63,7 @@ bool ek_url_valid(const char *url)
         if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\' || *p == '<' || *p == '>')
             return false;
     const char *place = place_of(url, &length);
-    return scheme_of(url) && valid_place(place, length);
+    return strlen(url) <= URL_BYTES_MAX && scheme_of(url) && valid_place(place, length);
 }
 
 char *ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])

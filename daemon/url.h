@@ -11,7 +11,7 @@
 
 enum { EK_URL_SHOWN_BYTES = 320 };
 
-/* http:// or https://, a host, perhaps a port; no blanks, no control characters, all ASCII. */
+/* http:// or https://, a host, perhaps a port; all of it visible ASCII, 2,000 bytes at most. */
 bool ek_url_valid(const char *url);
 /* Scheme, host and port, and stars for a path, query or user that is not to be seen. What
  * comes out is valid, too. Returns `out`. */

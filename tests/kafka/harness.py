@@ -274,7 +274,7 @@ class Daemon:
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
-                 delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0):
+                 delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=()):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -282,7 +282,8 @@ class Daemon:
         self.environment = {**os.environ, "SLOW_MS": str(slow_ms), "LD_PRELOAD": SLOW} if slow_ms else None
         extra = f", model: {model}" if model else ""
         extra += f", rules: {rules}" if rules else ""
-        alert = f"alerts:\n  - {{kafka: {{topic: {alerts}}}}}\n" if alerts else ""
+        sinks = ([f"kafka: {{topic: {alerts}}}"] if alerts else []) + list(sinks)
+        alert = "".join(["alerts:\n"] + [f"  - {{{sink}}}\n" for sink in sinks]) if sinks else ""
         with open(self.config, "w") as out:
             named = f", instance: {instance}" if instance else ""
             out.write(f"service: {{name: kafka-test{named}}}\n"

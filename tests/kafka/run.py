@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fixtures
 import soak_outage
 import soak_rebalance
+import test_alerts
 import test_delivery
 import test_errors
 import test_exactly
@@ -29,8 +30,8 @@ import test_state
 import test_story
 import test_watch
 
-MODULES = (test_delivery, test_errors, test_exactly, test_fleet, test_items, test_orders, test_pause, test_rebalance,
-           test_reload, test_rollout, test_security, test_state, test_story, test_watch)
+MODULES = (test_alerts, test_delivery, test_errors, test_exactly, test_fleet, test_items, test_orders, test_pause,
+           test_rebalance, test_reload, test_rollout, test_security, test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 
 

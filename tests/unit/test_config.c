@@ -89,8 +89,8 @@ END_TEST
 
 START_TEST(what_comes_later_is_said_and_not_ignored)
 {
-    refused("alerts:\n  - {webhook: {url: x}}\n",
-            "conf/run.yaml:5:15: 'alerts.webhook' is not available in this version");
+    refused("limits: {features: 5}\n",
+            "conf/run.yaml:4:20: 'limits.features' is not available in this version");
 }
 END_TEST
 
@@ -295,6 +295,41 @@ START_TEST(what_is_printed_reads_back_the_same_with_secrets_hidden)
 }
 END_TEST
 
+START_TEST(each_sink_of_alerts_is_kept_and_printed_without_its_secrets)
+{
+    struct ek_config *c = parsed(
+        "alerts:\n  - {alertmanager: {url: \"http://localhost:9093\", repeat: 5s}}\n"
+        "  - {kafka: {topic: a}}\n"
+        "  - {webhook: {url: \"https://u:pw@hooks.example/T0/x\", format: slack, token: abc}}\n"
+        "  - {webhook: {url: \"https://other.example\", severity: critical}}\n"
+        "  - {pagerduty: {routing_key: R0}}\n"
+        "http: {public_url: \"https://evenkeel.example/hotels/\"}\n");
+    struct ek_buf out;
+    ck_assert_uint_eq(c->sinks.count, 4);
+    ck_assert_str_eq(c->sinks.items[2].label, "webhook-2");
+    ck_assert_int_eq(c->sinks.items[0].repeat_ms, 5000);
+    ck_assert_int_eq(c->sinks.items[2].format, EK_FORMAT_GENERIC);
+    ck_assert_str_eq(c->sinks.items[1].token, "abc");
+    ck_assert_ptr_null(c->sinks.items[2].token);
+    ck_assert(ek_config_has_secret(c));
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(ek_config_print(c, &out), EK_OK);
+    ck_assert_ptr_nonnull(
+        strstr(ek_buf_string(&out),
+               "alerts:\n  - {kafka: {topic: \"a\"}}\n"
+               "  - {alertmanager: {url: \"http://localhost:9093\", repeat: 5s, severity: info}}\n"
+               "  - {webhook: {url: \"https://hooks.example/***\", format: slack, token: \"***\", "
+               "severity: info}}\n"
+               "  - {webhook: {url: \"https://other.example\", format: generic, severity: "
+               "critical}}\n"
+               "  - {pagerduty: {routing_key: \"***\", url: "
+               "\"https://events.pagerduty.com/***\", severity: info}}\n"));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"https://evenkeel.example/hotels/\""));
+    ek_buf_release(&out);
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(sizes_and_durations_are_printed_with_units_and_read_back_equal)
 {
     static const char *const shown[] = {"message_bytes: 4097\n", "in_flight_bytes: 1GiB\n",
@@ -457,6 +492,7 @@ Suite *suite_config(void)
         what_is_required_is_asked_for, a_check_goes_on_after_a_fault,
         a_check_tells_what_does_not_fit_together_too, addresses_are_read_before_they_are_used,
         what_is_printed_reads_back_the_same_with_secrets_hidden,
+        each_sink_of_alerts_is_kept_and_printed_without_its_secrets,
         sizes_and_durations_are_printed_with_units_and_read_back_equal,
         a_configuration_can_be_made_in_code, the_page_of_the_options_is_up_to_date);
 }

@@ -1,0 +1,76 @@
+/* What an alert is: something that people are to know of, from its beginning to its end.
+ *
+ * One alert tells of one cause, however many features it has. Who it is stands in words alone, no
+ * numbers: kind, feature, segment, class, limit, instance. So the same fault is the same alert
+ * after a restart, and from another instance. Feature, segment and class are those of the finding
+ * that was there first. Times are milliseconds since 1970, of the stream. Numbers that are not
+ * known are NaN, texts "". Texts that are too long are cut between characters.
+ * Value type, no memory of its own. Threads: any.
+ */
+#ifndef EK_DAEMON_ALERT_H
+#define EK_DAEMON_ALERT_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ek_alert_kind {
+    EK_ALERT_DRIFT,
+    EK_ALERT_ROUTE_WITHDRAWN,
+    EK_ALERT_LIMIT_REACHED,
+    EK_ALERT_PAUSED,
+    EK_ALERT_FLEET_CUT_OFF,
+    EK_ALERT_RELOAD_REFUSED,
+    EK_ALERT_MODEL_DRIFT,
+    EK_ALERT_TEST, /* of `run --test-alerts` */
+    EK_ALERT_KINDS
+};
+enum ek_alert_severity { EK_ALERT_INFO, EK_ALERT_WARNING, EK_ALERT_CRITICAL };
+
+enum {
+    EK_ALERT_NAME_BYTES = 240,
+    EK_ALERT_WORD_BYTES = 40,
+    EK_ALERT_TEXT_BYTES = 800,
+    EK_ALERT_SENTENCE_BYTES = 1000,
+    EK_ALERT_KEY_BYTES = 256 /* what PagerDuty takes */
+};
+#define EK_ALERT_SEVERITY_WORDS "info warning critical"
+
+struct ek_alert {
+    enum ek_alert_kind kind;
+    /* Who it is; "" where it has none. segment: "arm=B", "all". */
+    char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
+    char class[EK_ALERT_WORD_BYTES], limit[EK_ALERT_WORD_BYTES];
+    char instance[EK_ALERT_NAME_BYTES];
+    /* What is known of it. */
+    bool firing;
+    int64_t since_ms, ended_ms;         /* the latter once it does not fire */
+    char features[EK_ALERT_TEXT_BYTES]; /* all of its cause, "price, taxes" */
+    int features_count;
+    double factor, factor_low, factor_high, share;
+    char summary[EK_ALERT_TEXT_BYTES];  /* what, where, since when, what is done: see _sentence */
+    char evidence[EK_ALERT_TEXT_BYTES]; /* how we know */
+    char action[EK_ALERT_TEXT_BYTES];   /* what is being done */
+};
+
+/* "drift", "route-withdrawn", ...: the place in the runbook, too. */
+const char *ek_alert_kind_name(enum ek_alert_kind kind);
+/* "EvenkeelDrift", ... */
+const char *ek_alert_title(enum ek_alert_kind kind);
+const char *ek_alert_severity_name(enum ek_alert_severity severity);
+/* By what an alert is, never by what becomes of it: it is among the labels. */
+enum ek_alert_severity ek_alert_severity_of(const struct ek_alert *a);
+
+/* Whether both are the same alert of one service. */
+bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
+/* Who it is as one text: "evenkeel/hotel-ranker/drift/price/arm=B/scale". */
+void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES]);
+
+/* Its features, where it has some, and its summary: a sentence for people. */
+void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES]);
+
+/* Copies a text, cut before `size` between characters. */
+void ek_alert_copy(char *out, size_t size, const char *text);
+
+#endif

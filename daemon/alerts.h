@@ -1,0 +1,44 @@
+/* Alerts over HTTP: events in, on any thread and without waiting; out of a thread of its own to all
+ * sinks of the configuration.
+ *
+ * What a sink does, or does not, holds up neither who tells an event nor the other sinks. The book
+ * (daemon/alert_book.h) and the queue (daemon/alert_queue.h) belong to that thread; what comes
+ * waits for it, at most EK_ALERTS_INTAKE_MAX events.
+ * All functions take NULL for alerts that nobody wants. Owner: the caller; configuration and log
+ * must outlive it. Threads: any, but for _new, _start, _stop and _free. The lock inside is a leaf.
+ */
+#ifndef EK_DAEMON_ALERTS_H
+#define EK_DAEMON_ALERTS_H
+
+#include "base/buf.h"
+#include "daemon/config.h"
+
+#include <stdbool.h>
+
+enum { EK_ALERTS_INTAKE_MAX = 8192, EK_ALERTS_LAST_MS = 1000 };
+
+struct ek_alerts;
+struct ek_log;
+
+/* *out NULL: the configuration has no sinks. Nothing is sent before ek_alerts_start. */
+int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
+                  struct ek_error *e);
+int ek_alerts_start(struct ek_alerts *a, struct ek_error *e);
+/* Has what is due told, within EK_ALERTS_LAST_MS and limits.shutdown; does not wait for it. */
+void ek_alerts_finish(struct ek_alerts *a);
+/* The same, and waits. What is heard from then on is not told. */
+void ek_alerts_stop(struct ek_alerts *a);
+void ek_alerts_free(struct ek_alerts *a);
+
+/* Takes an event. ours: it is for this instance to tell of it. */
+void ek_alerts_hear(struct ek_alerts *a, const char *json, bool ours);
+/* What was open when the state was written goes on: what is told in between, and nothing else, is
+ * open. EK_ENOMEM: it is lost. */
+void ek_alerts_begin_recall(struct ek_alerts *a);
+int ek_alerts_recall(struct ek_alerts *a, const char *json, bool ours);
+void ek_alerts_end_recall(struct ek_alerts *a);
+
+/* Appends the families of /metrics. EK_ENOMEM. */
+int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out);
+
+#endif

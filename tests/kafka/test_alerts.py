@@ -1,0 +1,227 @@
+"""Alerts: a real Alertmanager, and servers that answer, refuse, stand still or are not who they should be."""
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import tempfile
+import threading
+import unittest
+import urllib.request
+
+from fixtures import cloud_event, numbered, numbers
+from harness import EVENKEEL, Daemon, eventually, evenkeel, free_port, messages_of
+
+import test_fleet
+import test_state
+
+WORLD = None  # set by run.py
+SECRET = "T0/B0/very-secret"
+
+
+class Sink:
+    """A web server on this machine. `answers` are (status, headers) for one request each, the last for all that
+    follow; None: it takes the request and never answers."""
+
+    def __init__(self, *answers, certificate=None):
+        self.answers, self.got, self.lock, self.over = list(answers or [(200, {})]), [], threading.Lock(), threading.Event()
+        sink = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                with sink.lock:
+                    sink.got.append((self.path, dict(self.headers), json.loads(body)))
+                    answer = sink.answers.pop(0) if len(sink.answers) > 1 else sink.answers[0]
+                if answer is None:
+                    sink.over.wait()
+                    return
+                self.send_response(answer[0])
+                for name, value in answer[1].items():
+                    self.send_header(name, value)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, *_):
+                """Of one that goes away before it is answered."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        scheme = "http"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            scheme = "https"
+        self.url = f"{scheme}://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def bodies(self):
+        with self.lock:
+            return [body for _, _, body in self.got]
+
+
+@contextlib.contextmanager
+def alertmanager(folder):
+    """The address of a real one."""
+    url = f"http://127.0.0.1:{free_port()}"
+    config = os.path.join(folder, "alertmanager.yml")
+    with open(config, "w") as out:
+        out.write("route: {receiver: nobody}\nreceivers: [{name: nobody}]\n")
+    with open(config + ".log", "w") as log:
+        process = subprocess.Popen(["prometheus-alertmanager", "--config.file=" + config, "--cluster.listen-address=",
+                                    "--storage.path=" + folder, "--web.listen-address=" + url[7:]], stderr=log)
+    try:
+        eventually("Alertmanager is ready", lambda: shown(url) is not None)
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def shown(url):
+    """The alerts that fire, as Alertmanager tells; None: it does not answer."""
+    try:
+        with urllib.request.urlopen(url + "/api/v2/alerts", timeout=5) as answer:
+            return json.load(answer)
+    except OSError:
+        return None
+
+
+@unittest.skipUnless(shutil.which("prometheus-alertmanager"), "no Alertmanager (deploy/deps.sh watch)")
+class OneAlertPerCause(unittest.TestCase):
+    COUNT, FAULT, RESTART, RECOVERY = 2400, 700, 1200, 1600
+
+    def lists(self):
+        path = test_fleet.made("alerts.mp", lambda path: evenkeel(
+            "gen", "hotel", "-n", self.COUNT, "--seed", 5, "-f", "messages",
+            f"--fault=price=x100,from={self.FAULT},to={self.RECOVERY},arm=B", "-o", path))
+        return numbered([raw for raw, _ in messages_of(path)])
+
+    def daemon(self, source, target, manager, slack, pager, hanging):
+        return Daemon(
+            WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=test_fleet.rules(),
+            model=test_fleet.model(), alerts=target + ".alerts", state=f"topic: {target}.state, every: 1s",
+            limits="alert_wait: 200ms, alert_timeout: 5m", http="public_url: \"https://evenkeel.example/\"", sinks=[
+                f"webhook: {{url: \"{hanging.url}/{SECRET}\"}}",
+                f"alertmanager: {{url: \"{manager}\", repeat: 1s}}",
+                f"webhook: {{url: \"{slack.url}/{SECRET}\", format: slack}}",
+                f"pagerduty: {{routing_key: 0123456789abcdef, url: \"{pager.url}\"}}"])
+
+    def one(self, manager):
+        """The only alert that Alertmanager has."""
+        alerts = eventually("Alertmanager has it", lambda: shown(manager))
+        self.assertEqual(len(alerts), 1, alerts)
+        return alerts[0]
+
+    def test_is_told_to_all_goes_on_over_a_restart_and_ends_while_one_hangs(self):
+        source, target = WORLD.topics()
+        for name in ("alerts", "state"):
+            WORLD.broker.create(f"{target}.{name}", 1, *(["cleanup.policy", "compact"] if name == "state" else []))
+        frames = self.lists()
+        with alertmanager(tempfile.mkdtemp(dir=WORLD.folder)) as manager, Sink() as slack, \
+                Sink((500, {}), (429, {"Retry-After": "1"}), (202, {})) as pager, Sink(None) as hanging:
+            WORLD.send(source, frames[:self.RESTART])
+            with self.daemon(source, target, manager, slack, pager, hanging) as d:
+                d.wait_ready().wait_handled(self.RESTART)
+                before = self.one(manager)
+                self.assertEqual(before["labels"], {
+                    "alertname": "EvenkeelDrift", "service": "kafka-test", "severity": "warning", "feature": "price",
+                    "segment": "arm=B", "class": "scale"})
+                self.assertRegex(before["annotations"]["summary"],
+                                 r"^price x\d[\d.]* on arm=B since .* UTC, looks like .*cents.*; routed to the wide path$")
+                self.assertEqual(before["generatorURL"], "https://evenkeel.example/#feature/price")
+                eventually("it is told again", lambda: self.one(manager)["updatedAt"] > before["updatedAt"])
+                eventually("the pager takes it at last", lambda: d.metric(
+                    'evenkeel_alerts_sent_total{sink="pagerduty",result="sent"}') == 1)
+                eventually("Slack has it", slack.bodies)
+                eventually("one hangs", hanging.bodies)
+                self.assertEqual(d.metric("evenkeel_alerts_waiting"), 1)
+                self.assertEqual(d.stop(), 0, d.log())
+                self.assertNotIn(SECRET, d.log())
+            with self.daemon(source, target, manager, slack, pager, hanging) as d:
+                d.wait_ready()
+                old = self.one(manager)
+                eventually("it goes on", lambda: self.one(manager)["updatedAt"] > old["updatedAt"])
+                self.assertEqual(self.one(manager)["fingerprint"], before["fingerprint"])
+                WORLD.send(source, frames[self.RESTART:])
+                d.wait_handled(self.COUNT - self.RESTART)
+                eventually("it is over", lambda: shown(manager) == [])
+                eventually("Slack hears of that", lambda: len(slack.bodies()) == 2)
+                eventually("so does the pager", lambda: pager.bodies()[-1]["event_action"] == "resolve")
+                self.assertEqual(d.stop(), 0, d.log())
+            self.assert_told_once(slack.bodies(), pager.bodies())
+        self.assertEqual(numbers(WORLD.read(target)), list(range(self.COUNT)))
+        for frame in WORLD.read(target + ".alerts"):
+            cloud_event(self, frame)
+
+    def assert_told_once(self, slack, pager):
+        self.assertEqual(["over" if b["text"].startswith("over, ") else "fires" for b in slack], ["fires", "over"])
+        self.assertEqual({b["dedup_key"] for b in pager}, {"evenkeel/kafka-test/drift/price/arm=B/scale"})
+        self.assertEqual({b["event_action"] for b in pager[:3]}, {"trigger"})
+        self.assertEqual({b["routing_key"] for b in pager}, {"0123456789abcdef"})
+
+
+class Sinks(unittest.TestCase):
+    """With `run --test-alerts`, which needs no broker."""
+
+    def tried(self, sink, status=0, timeout="5s"):
+        """What is printed of the sink."""
+        path = tempfile.mktemp(suffix=".yaml", dir=WORLD.folder)
+        with open(path, "w") as out:
+            out.write("input: {brokers: \"127.0.0.1:1\", topics: [a], group: g}\noutput: {topic: b, dead_letter: c}\n"
+                      f"assets: {{manifest: features.yaml, profile: profile.ekp}}\nalerts: [{{{sink}}}]\n"
+                      f"limits: {{alert_timeout: {timeout}}}\n")
+        done = subprocess.run([EVENKEEL, "run", "-c", path, "--test-alerts"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, status, done)
+        self.assertNotIn(SECRET, done.stdout + done.stderr)
+        return done.stdout
+
+    def webhook(self, url, more="", **how):
+        return self.tried(f"webhook: {{url: \"{url}/{SECRET}\"{more}}}", **how)
+
+    def test_one_that_takes_them_gets_the_beginning_and_the_end_with_the_token(self):
+        with Sink() as sink:
+            said = self.webhook(sink.url, ", token: tok-tok-tok")
+            self.assertEqual(said, "".join(f"webhook at {sink.url}/***, {what}: taken (200)\n"
+                                           for what in ("firing", "resolved")))
+            self.assertEqual([b["state"] for b in sink.bodies()], ["firing", "resolved"])
+            self.assertEqual({h["Authorization"] for _, h, _ in sink.got}, {"Bearer tok-tok-tok"})
+            self.assertEqual({p for p, _, _ in sink.got}, {"/" + SECRET})
+
+    def test_one_that_hangs_or_fails_or_is_not_there_is_told_of(self):
+        with Sink(None) as sink:
+            self.assertIn("not taken", self.webhook(sink.url, status=1, timeout="100ms"))
+        with Sink((500, {})) as sink:
+            self.assertIn("not taken (500)", self.webhook(sink.url, status=1))
+        self.assertIn("not taken", self.webhook(f"http://127.0.0.1:{free_port()}", status=1))
+        self.assertIn("not taken", self.webhook("http://nowhere.invalid", status=1))
+
+    def test_a_redirect_is_not_followed(self):
+        with Sink() as other, Sink((307, {"Location": other.url + "/x"})) as sink:
+            self.assertIn("not taken (307)", self.webhook(sink.url, status=1))
+            self.assertEqual(other.bodies(), [])
+
+    def test_a_certificate_must_be_known(self):
+        pem = os.path.join(WORLD.folder, "sink.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", pem, "-out", pem + ".crt",
+                        "-days", "2", "-subj", "/CN=sink", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
+                       capture_output=True)
+        with open(pem, "a") as both, open(pem + ".crt") as crt:
+            both.write(crt.read())
+        with Sink(certificate=pem) as sink:
+            self.assertIn("not taken: ", self.webhook(sink.url, status=1))
+            self.assertEqual(sink.bodies(), [])
+            self.assertIn("taken (200)", self.webhook(sink.url, f", ca_file: \"{pem}.crt\""))

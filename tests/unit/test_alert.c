@@ -1,0 +1,481 @@
+/* Alerts: what events make of them, when whom is told, and in which words. */
+#include "daemon/alert_book.h"
+#include "daemon/alert_format.h"
+#include "daemon/alert_post.h"
+#include "daemon/alert_queue.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WAIT_MS = 5000, SLACK = 0, MANAGER = 1, SINKS = 2, REPEAT_MS = 60000 };
+
+struct scene {
+    struct ek_alert_book *book;
+    struct ek_alert_queue *queue;
+    int64_t now_ms;
+};
+
+static void begin(struct scene *s, size_t limit)
+{
+    static const struct ek_alert_rule rules[SINKS] = {
+        [SLACK] = {.least = EK_ALERT_INFO},
+        [MANAGER] = {.least = EK_ALERT_INFO, .by_key = true, .repeat_ms = REPEAT_MS}};
+    s->now_ms = 1000000;
+    s->book = ek_alert_book_new(limit);
+    s->queue = ek_alert_queue_new(s->book, rules, SINKS, WAIT_MS);
+    ck_assert(s->book && s->queue);
+}
+
+static void end(struct scene *s)
+{
+    ek_alert_queue_free(s->queue);
+    ek_alert_book_free(s->book);
+}
+
+static struct ek_alert_when when(const struct scene *s)
+{
+    return (struct ek_alert_when){s->now_ms, 1790001200000 + s->now_ms};
+}
+
+static void hear_as(struct scene *s, const char *json, bool ours, bool recalled)
+{
+    struct ek_alert_news news;
+    ck_assert_int_eq(ek_alert_read(&news, json), 0);
+    ck_assert_int_eq(ek_alert_book_take(s->book, &news, ours, recalled, when(s)), 0);
+}
+
+static void hear(struct scene *s, const char *json)
+{
+    hear_as(s, json, true, false);
+}
+
+struct finding {
+    const char *feature, *state, *cause, *members, *action, *mode;
+};
+
+static const char *json_of(const struct finding *f)
+{
+    static char json[2000];
+    snprintf(json, sizeof json,
+             "{\"event\":\"finding\",\"episode\":\"%s-1\",\"state\":\"%s\",\"query\":1298,"
+             "\"time_ms\":1790001121472,\"feature\":\"%s\",\"segment\":{\"arm\":\"B\"},"
+             "\"class\":\"scale\",\"factor\":100.3,\"factor_low\":98.9,\"factor_high\":101.8,"
+             "\"share\":1,\"spread_ratio\":1.002,\"units\":[\"cents\"],\"since_query\":1225,"
+             "\"since_ms\":1790001058400,\"action\":\"%s\",\"mode\":\"%s\",\"cause\":\"%s\","
+             "\"members\":[%s],\"text\":\"%s, arm=B: values are multiplied by 100.3 since query "
+             "1225; looks like amounts in cents; action: route\"}",
+             f->feature, f->state, f->feature, f->action ? f->action : "route",
+             f->mode ? f->mode : "enforce", f->cause ? f->cause : "c-9",
+             f->members ? f->members : "\"price\"", f->feature);
+    return json;
+}
+
+static void price(struct scene *s, const char *state)
+{
+    hear(s, json_of(&(struct finding){.feature = "price", .state = state}));
+}
+
+/* Tells a sink all that is due; how many that were, and the last of them. */
+static int told(struct scene *s, size_t sink, struct ek_alert *last)
+{
+    const struct ek_alert_entry *e;
+    int count = 0;
+    while ((e = ek_alert_queue_next(s->queue, sink, s->now_ms))) {
+        if (last)
+            *last = e->alert;
+        ek_alert_queue_done(s->queue, sink, EK_ALERT_SENT, 0, s->now_ms);
+        count++;
+    }
+    return count;
+}
+
+START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    char sentence[EK_ALERT_SENTENCE_BYTES];
+    begin(&s, 10);
+    hear(&s, json_of(&(struct finding){.feature = "price", .state = "suspected"}));
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    price(&s, "confirmed");
+    hear(&s, json_of(&(struct finding){
+                 .feature = "taxes", .state = "confirmed", .members = "\"price\",\"taxes\""}));
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ek_alert_sentence(&a, sentence);
+    ck_assert_str_eq(sentence, "price, taxes x100.3 on arm=B since 21 Sep 14:30 UTC, looks like "
+                               "amounts in cents; routed to the wide path");
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    hear(&s, json_of(&(struct finding){.feature = "taxes", .state = "recovered"}));
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    ck_assert_str_eq(a.feature, "price");
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(another_cause_is_another_alert)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_ends_at_once_or_comes_back_at_once_is_not_told)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    price(&s, "dismissed");
+    s.now_ms += 2 * WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    price(&s, "confirmed");
+    s.now_ms += 2 * WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(while_it_fires_only_who_asks_for_it_is_told_again)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 2);
+    price(&s, "updated");
+    s.now_ms += REPEAT_MS - 1;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
+    ck_assert_int_eq((int)ek_alert_queue_wait_ms(s.queue, s.now_ms), 1);
+    s.now_ms++;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(another_action_or_feature_is_news_at_a_pace)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    hear(&s,
+         json_of(&(struct finding){.feature = "price", .state = "confirmed", .mode = "observe"}));
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert_str_eq(a.action, "not routed to the wide path: the mode is observe");
+    price(&s, "updated");
+    s.now_ms += EK_ALERT_PACE_MS - 1;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    s.now_ms++;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert_str_eq(a.action, "routed to the wide path");
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    ek_alert_book_begin_recall(s.book);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated"}), true, true);
+    ek_alert_book_end_recall(s.book, when(&s));
+    s.now_ms += 3 * WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ck_assert_int_eq(told(&s, MANAGER, &a), 1);
+    ck_assert_str_eq(a.feature, "price");
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_recall_leaves_out_has_ended)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 2);
+    ek_alert_book_begin_recall(s.book);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated", .cause = "c-77"}),
+            true, true);
+    ek_alert_book_end_recall(s.book, when(&s));
+    s.now_ms += WAIT_MS;
+    struct ek_alert a = {.firing = true};
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    ck_assert_str_eq(a.feature, "rating");
+    end(&s);
+}
+END_TEST
+
+START_TEST(in_a_fleet_one_tells_and_another_goes_on_with_it)
+{
+    struct scene s;
+    begin(&s, 10);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "confirmed"}), false, false);
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
+    price(&s, "updated");
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 2);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_sink_that_fails_is_tried_later_and_later_with_the_newest_state)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    int64_t wait = 1000;
+    for (int i = 0; i < 8; i++) {
+        ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+        ck_assert_ptr_null(ek_alert_queue_next(s.queue, SLACK, s.now_ms)); /* it is busy */
+        ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, 0, s.now_ms);
+        s.now_ms += wait - 1;
+        ck_assert_ptr_null(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+        s.now_ms++;
+        wait = 2 * wait < EK_ALERT_BACK_OFF_MAX_MS ? 2 * wait : EK_ALERT_BACK_OFF_MAX_MS;
+    }
+    struct ek_alert_backlog b = ek_alert_queue_backlog(s.queue, s.now_ms);
+    ck_assert_uint_eq(b.waiting, 2);
+    ck_assert_int_ge(b.oldest_ms, 60000);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    struct ek_alert a = {.firing = true};
+    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* that it was, and is over */
+    ck_assert(!a.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_sink_that_asks_to_wait_is_waited_for_within_a_limit)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, 30000, s.now_ms);
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1); /* which has nothing to do with it */
+    ck_assert_int_eq((int)ek_alert_queue_wait_ms(s.queue, s.now_ms), 30000);
+    s.now_ms += 30000;
+    ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, INT64_MAX / 2, s.now_ms);
+    s.now_ms += EK_ALERT_ASKED_MAX_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_sink_refuses_is_not_sent_again)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_REFUSED, 0, s.now_ms);
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_oldest)
+{
+    struct scene s;
+    static const char *const limits[] = {"cells", "plan", "changes", "events"};
+    char json[200];
+    begin(&s, 2);
+    for (int i = 0; i < 4; i++) {
+        s.now_ms++;
+        snprintf(json, sizeof json, "{\"event\":\"limit\",\"limit\":\"%s\",\"time_ms\":1}",
+                 limits[i]);
+        if (i == 2)
+            ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+        hear(&s, json);
+    }
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 2);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_str_ne(ek_alert_book_at(s.book, i)->alert.limit, "cells");
+    end(&s);
+}
+END_TEST
+
+/* What an event says about which alert: "kind feature segment limit instance, firing". */
+static void says(const char *json, enum ek_alert_news_what what, enum ek_alert_kind kind,
+                 const char *sentence)
+{
+    struct ek_alert_news n;
+    char text[EK_ALERT_SENTENCE_BYTES];
+    ck_assert_int_eq(ek_alert_read(&n, json), 0);
+    ck_assert_int_eq((int)n.what, (int)what);
+    ck_assert_int_eq((int)n.alert.kind, (int)kind);
+    ek_alert_sentence(&n.alert, text);
+    ck_assert_str_eq(text, sentence);
+}
+
+#define TIME "\"time_ms\":1790001121472"
+
+START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
+{
+    says("{\"event\":\"decision\",\"what\":\"withdraw\"," TIME ",\"feature\":\"price\","
+         "\"segment\":null,\"rail\":\"rank_change_p95\",\"figure\":0.62,\"limit\":0.5}",
+         EK_ALERT_FIRES, EK_ALERT_ROUTE_WITHDRAWN,
+         "the route of price was withdrawn by a guardrail since 21 Sep 14:32 UTC: rank_change_p95 "
+         "is 0.62, the rules allow 0.5; the faulty feature is ranked with as it comes, until "
+         "somebody lets the route begin anew (evenkeel resume)");
+    says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"feature\":\"price\"}",
+         EK_ALERT_ENDS, EK_ALERT_ROUTE_WITHDRAWN, "");
+    says("{\"event\":\"decision\",\"what\":\"pause\"," TIME ",\"who\":\"ana\",\"why\":\"odd\"}",
+         EK_ALERT_FIRES, EK_ALERT_PAUSED,
+         "evenkeel is paused since 21 Sep 14:32 UTC: by ana, odd; every message goes out as it "
+         "came, until somebody resumes");
+    says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"who\":null,\"why\":null}",
+         EK_ALERT_ENDS, EK_ALERT_PAUSED, "");
+    says("{\"event\":\"reload\",\"result\":\"refused\"," TIME ",\"faults\":[{\"file\":\"run.yaml\","
+         "\"line\":3,\"column\":59,\"message\":\"no\"}]}",
+         EK_ALERT_FIRES, EK_ALERT_RELOAD_REFUSED,
+         "a reload was refused since 21 Sep 14:32 UTC: run.yaml:3:59: no; what was in force before "
+         "stays in force");
+    says("{\"event\":\"reload\",\"result\":\"done\"," TIME ",\"faults\":[]}", EK_ALERT_ENDS,
+         EK_ALERT_RELOAD_REFUSED, "");
+    says("{\"event\":\"model_drift\",\"state\":\"recovered\"," TIME "}", EK_ALERT_ENDS,
+         EK_ALERT_MODEL_DRIFT, "");
+    says("{\"event\":\"fleet\",\"state\":\"cut_off\"," TIME
+         ",\"instance\":\"a\",\"text\":\"no plan\"}",
+         EK_ALERT_FIRES, EK_ALERT_FLEET_CUT_OFF,
+         "instance a does not hear the fleet since 21 Sep 14:32 UTC: no plan; the last plan stays "
+         "in "
+         "force; this instance hears of no other");
+    says("{\"event\":\"decision\",\"what\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_NEWS,
+         EK_ALERT_DRIFT, "");
+    struct ek_alert_news n;
+    ck_assert_int_eq(ek_alert_read(&n, "{\"event\":"), EK_EFORMAT);
+}
+END_TEST
+
+START_TEST(a_withdrawn_route_is_over_with_its_finding)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s, "{\"event\":\"decision\",\"what\":\"withdraw\",\"time_ms\":1,\"feature\":\"price\","
+             "\"segment\":{\"arm\":\"B\"},\"rail\":\"rank_change_p95\"}");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 2);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 2);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    end(&s);
+}
+END_TEST
+
+START_TEST(severity_is_part_of_what_it_is)
+{
+    struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "cells"};
+    ck_assert_int_eq((int)ek_alert_severity_of(&a), EK_ALERT_WARNING);
+    struct ek_alert b = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "max_routed_features"};
+    ck_assert_int_eq((int)ek_alert_severity_of(&b), EK_ALERT_CRITICAL);
+}
+END_TEST
+
+START_TEST(a_key_that_is_too_long_keeps_being_one)
+{
+    struct ek_alert a = {.kind = EK_ALERT_DRIFT, .segment = "arm=B", .class = "scale"}, b;
+    char one[EK_ALERT_KEY_BYTES], two[EK_ALERT_KEY_BYTES];
+    snprintf(a.feature, sizeof a.feature, "price");
+    ek_alert_key(&a, "hotels", one);
+    ck_assert_str_eq(one, "evenkeel/hotels/drift/price/arm=B/scale");
+    memset(a.feature, 'x', sizeof a.feature - 1);
+    b = a;
+    snprintf(b.class, sizeof b.class, "power");
+    ek_alert_key(&a, "hotels", one);
+    ek_alert_key(&b, "hotels", two);
+    ck_assert_str_ne(one, two);
+    ck_assert_uint_lt(strlen(one), EK_ALERT_KEY_BYTES);
+}
+END_TEST
+
+START_TEST(answers_are_judged_by_whether_trying_again_may_help)
+{
+    static const int failed[] = {0, 100, 408, 429, 500, 503, 599}, refused[] = {301, 400, 403, 404};
+    ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = 202}), EK_ALERT_SENT);
+    for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
+        ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = failed[i]}),
+                         EK_ALERT_FAILED);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = refused[i]}),
+                         EK_ALERT_REFUSED);
+}
+END_TEST
+
+START_TEST(an_answer_with_a_secret_is_not_shown)
+{
+    char url[] = "https://a.example/services/T0/secret", token[] = "tokentoken";
+    struct ek_alert_sink s = {.url = url, .token = token};
+    struct ek_alert_answer answer = {.said = "no such hook /services/T0/secret"};
+    char out[EK_ALERT_SAID_BYTES];
+    ek_alert_said(&s, &answer, out);
+
+    ck_assert_ptr_null(strstr(out, "T0"));
+    snprintf(answer.said, sizeof answer.said, "bad\ntokentoken");
+    ek_alert_said(&s, &answer, out);
+    ck_assert_ptr_null(strstr(out, "token"));
+    snprintf(answer.said, sizeof answer.said, "two\nlines");
+    ek_alert_said(&s, &answer, out);
+    ck_assert_str_eq(out, "two lines");
+}
+END_TEST
+
+Suite *suite_alert(void)
+{
+    return ek_suite(
+        "alert", a_cause_of_many_features_is_one_alert_from_first_to_last,
+        another_cause_is_another_alert, what_ends_at_once_or_comes_back_at_once_is_not_told,
+        while_it_fires_only_who_asks_for_it_is_told_again,
+        another_action_or_feature_is_news_at_a_pace,
+        what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new,
+        what_a_recall_leaves_out_has_ended, in_a_fleet_one_tells_and_another_goes_on_with_it,
+        a_sink_that_fails_is_tried_later_and_later_with_the_newest_state,
+        a_sink_that_asks_to_wait_is_waited_for_within_a_limit,
+        what_a_sink_refuses_is_not_sent_again,
+        too_many_alerts_lose_one_that_ended_and_else_the_oldest,
+        what_else_goes_wrong_is_an_alert_until_it_is_over,
+        a_withdrawn_route_is_over_with_its_finding, severity_is_part_of_what_it_is,
+        a_key_that_is_too_long_keeps_being_one, answers_are_judged_by_whether_trying_again_may_help,
+        an_answer_with_a_secret_is_not_shown);
+}
