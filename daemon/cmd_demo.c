@@ -30,6 +30,7 @@ enum {
 
 struct demo {
     uint64_t seed;
+    const char *listen; /* of the page; NULL: there is none */
     atomic_bool stopped;
     sigset_t signals;
     struct ek_demo_assets assets;
@@ -165,6 +166,24 @@ static int tell(struct demo *d)
     return rc;
 }
 
+static int open_page(struct demo *d)
+{
+    int port, rc = d->listen ? ek_demo_pipeline_show(d->pipeline, d->listen, &port, &d->e) : EK_OK;
+    if (d->listen && !rc)
+        fprintf(stderr, "the page: http://%.*s:%d/\n", (int)(strrchr(d->listen, ':') - d->listen),
+                d->listen, port);
+    return rc;
+}
+
+/* The story is told and the page still there, for who wants to look around. */
+static void keep_page(struct demo *d)
+{
+    const struct timespec nap = {0, 100000000};
+    fputs("the page stays until Ctrl-C\n", stderr);
+    while (!stopped(d))
+        nanosleep(&nap, NULL);
+}
+
 static int with_pipeline(struct demo *d)
 {
     struct ek_demo_stop stop = {stopped, d};
@@ -177,8 +196,11 @@ static int with_pipeline(struct demo *d)
     rc = ek_demo_pipeline_open(&d->pipeline, &d->assets, stop, &d->e);
     if (!rc) {
         ek_progress_finish(&progress, NULL);
+        rc = open_page(d);
         ek_demo_draw_start(&d->screen);
-        rc = tell(d);
+        rc = rc ? rc : tell(d);
+        if (!rc && d->listen)
+            keep_page(d);
         int ended = ek_demo_pipeline_close(d->pipeline, rc ? NULL : &d->e);
         rc = rc ? rc : ended;
     }
@@ -206,13 +228,20 @@ static int run(struct demo *d)
 }
 
 static const struct argp_option OPTIONS[] = {
-    {"seed", 's', "S", 0, "Seed of searches and training (1)", 0}, {0}};
+    {"seed", 's', "S", 0, "Seed of searches and training (1)", 0},
+    {"page", 'p', "ADDRESS", OPTION_ARG_OPTIONAL,
+     "Show the page in the browser at host:port (127.0.0.1:9464), until Ctrl-C", 0},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct demo *d = state->input;
     if (key == ARGP_KEY_ARG)
         argp_error(state, "'%s' is one too many", arg);
+    if (key == 'p') {
+        d->listen = arg ? arg : "127.0.0.1:9464";
+        return 0;
+    }
     if (key != 's')
         return ARGP_ERR_UNKNOWN;
     if (ek_parse_u64(arg, EK_WHOLE, &d->seed))

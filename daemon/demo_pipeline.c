@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/config.h"
+#include "daemon/http.h"
 #include "daemon/kafka_mock.h"
 #include "daemon/stage.h"
 
@@ -20,6 +21,7 @@ struct ek_demo_pipeline {
     struct ek_config *config;
     struct ek_assets *assets;
     struct ek_stage *stage;
+    struct ek_http *http; /* NULL: it is not shown */
     struct ek_sender *sender;
     struct ek_tap *lists, *alerts;
     pthread_t thread;
@@ -143,9 +145,19 @@ int ek_demo_pipeline_open(struct ek_demo_pipeline **out, const struct ek_demo_as
     return EK_OK;
 }
 
+int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *port,
+                          struct ek_error *e)
+{
+    const struct ek_api api = {.stage = p->stage};
+    int rc = ek_http_start(&p->http, listen, &api, NULL, e);
+    *port = rc ? 0 : ek_http_port(p->http);
+    return rc;
+}
+
 int ek_demo_pipeline_close(struct ek_demo_pipeline *p, struct ek_error *e)
 {
     int rc = EK_OK;
+    ek_http_stop(p->http);
     if (p->threaded) {
         ek_stage_stop(p->stage);
         pthread_join(p->thread, NULL);

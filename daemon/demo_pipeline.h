@@ -19,6 +19,11 @@ int ek_demo_pipeline_open(struct ek_demo_pipeline **out, const struct ek_demo_as
 /* Stops the stage and waits for it; its error counts when it failed. Always frees. */
 int ek_demo_pipeline_close(struct ek_demo_pipeline *p, struct ek_error *e);
 
+/* Shows the stage at an address (`http.listen`), where nobody can change anything. *port: the one
+ * that was taken. */
+int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *port,
+                          struct ek_error *e);
+
 int ek_demo_pipeline_send(struct ek_demo_pipeline *p, const void *bytes, size_t length,
                           struct ek_error *e);
 /* A list that came back, or an alert, within wait_ms: *got = 0 when there is none. EK_EIO. The

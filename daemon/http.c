@@ -110,8 +110,10 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
     const char *methods = ek_api_methods(url); /* of what changes something */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
     const struct ek_page_file *file = reads ? ek_page_file(url) : NULL;
-    if (file)
+    if (file) {
+        count(h, MHD_HTTP_OK);
         return ek_http_file(connection, file);
+    }
     ek_buf_init(&body, 0);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);

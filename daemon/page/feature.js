@@ -114,9 +114,11 @@ function draw(view, known) {
   const findings = known.findings.filter((f) => f.feature === name), cells = detail.cells;
   const cell = cells.find((c) => place(c.segment) === now.place) || firstCell(cells, findings);
   const width = Math.max(260, Math.min(760, view.clientWidth - 34)), routes = ((known.ranks && known.ranks.routes) || []).filter((r) => r.feature === name);
+  const atHeading = document.activeElement?.dataset?.key === "heading";
   if (!byId("feature-head")) show(view, ...["head", "shape", "story", "segments", "ranks", "samples"].map((part) => h(part === "head" ? "div" : "section", { id: `feature-${part}`, class: part === "head" ? null : "panel" })));
-  show(byId("feature-head"), h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
+  show(byId("feature-head"), h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
     actsOnFeature(name, cell.segment, findings.find((f) => samePlace(f.segment, cell.segment)), planned(known, name, cell.segment)), picker(cells, cell, redraw));
+  if (atHeading) view.querySelector("h2").focus();
   show(byId("feature-shape"), ...shape(cell, detail.training, width));
   show(byId("feature-story"), ...story(cell, width));
   show(byId("feature-segments"), ...segments(cells, detail.training));
@@ -128,7 +130,7 @@ export function showFeature(view, known, name) {
   if (!now || now.name !== name) {
     leaveFeature();
     now = { name, detail: null, samples: null, problem: null, place: null, at: true };
-    show(view, h("h2", null, name), h("p", { class: "quiet" }, "Asking for its figures."));
+    show(view, h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", { class: "quiet" }, "Asking for its figures."));
     load(view, known);
     return;
   }

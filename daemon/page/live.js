@@ -6,7 +6,7 @@ import { get } from "./api.js";
 const EVERY_MS = 3000, EVERY_STREAMED_MS = 10000, FEATURES_MS = 10000, SOON_MS = 200, HISTORY = 1000;
 
 export const known = {
-  ready: null, status: null, findings: [], plan: null, ranks: null, overview: null, history: [], pins: null,
+  ready: null, status: null, findings: [], plan: null, ranks: null, history: [], pins: null,
   features: null, heard_ms: 0, lost: null, streamed: false,
 };
 
@@ -18,15 +18,18 @@ const heard = () => {
   known.lost = null;
 };
 
-// Where the instance has too many to say them at once, the last of its decisions.
+// Of the decisions what came since the last time; a process that has begun anew numbers them anew.
 async function askAll() {
-  const [ready, status, findings, plan, ranks, overview, history, pins] = await Promise.all([
+  const { history: old, status: before } = known, last = old.length ? old[old.length - 1].number : 0;
+  const [ready, status, findings, plan, ranks, history, pins] = await Promise.all([
     get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
-    get("api/v1/ranks"), get("api/v1/overview"), get(`api/v1/history?n=${HISTORY}`), get("api/v1/pins")]);
-  Object.assign(known, { ready, status, plan, ranks, overview, pins, findings: findings || [], history: listOf(history) });
+    get("api/v1/ranks"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins")]);
+  Object.assign(known, { ready, status, plan, ranks, pins, findings: findings || [], history: [...old, ...(history || [])].slice(-HISTORY) });
+  if (before && status && status.observed_queries < before.observed_queries && last) {
+    known.history = [];
+    again = true;
+  }
 }
-
-const listOf = (answer) => (Array.isArray(answer) ? answer : (answer && (answer.decisions || answer.history)) || []);
 
 async function askFeatures() {
   if (!wantsFeatures() || Date.now() - featuresAt < FEATURES_MS) return;

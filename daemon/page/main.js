@@ -55,12 +55,16 @@ function turned() {
 }
 
 addEventListener("hashchange", turned);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address says which page it is
+  byId("content").focus();
+});
 addEventListener("keydown", tableKeys);
 let width = innerWidth;
 addEventListener("resize", () => {
   if (width === innerWidth) return;
   width = innerWidth;
-  turn();
+  draw();
 });
 setInterval(() => showLink(known), 1000);
 turn();

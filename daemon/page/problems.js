@@ -20,8 +20,9 @@ const INSTEAD = {
   route_source: "are ranked without the level of each source's",
 };
 
-export function doingText(feature, segment, doing, paused) {
+export function doingText({ feature, segment, state }, doing, paused) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
+  if (state === "suspected") return "Nothing yet.";
   if (paused) return "Nothing while the instance is paused: every list goes out as it came.";
   if (doing.withdrawn) return `Nothing: the route was taken back by the guardrail ${doing.withdrawn.rail} (${number(doing.withdrawn.figure)}, at most ${number(doing.withdrawn.limit)}).`;
   if (!ROUTES.includes(doing.action)) return doing.by === "person" || doing.by === "rules" ? "Nothing: a pin says so." : "Nothing: the rules only tell.";
@@ -41,24 +42,26 @@ export function withoutText(route) {
   const moved = route && route.moved;
   if (!moved || !moved.lists) return null;
   const model = route.plain && route.plain.lists ?
-    ` The model alone, with nothing routed, would replace ${share(route.plain)}.` : "";
-  return `Lists would keep the order in which they come: of the first ten items ${share(moved)} would be others, an item would stand ${number(moved.places, 2)} places elsewhere (${moved.lists} lists ranked both ways).${model}`;
+    ` The model with nothing routed would change ${share(route.plain)}.` : "";
+  const places = number(moved.places, 2);
+  return `Lists would keep the order in which they come: of the first ten items ${share(moved)} would be others, an item would stand ${places} ${places === "1" ? "place" : "places"} elsewhere (${moved.lists} lists ranked both ways).${model}`;
 }
 
 function problemOf(known, f) {
   const entry = planned(known, f.feature, f.segment), route = ranked(known, f.feature, f.segment);
   const doing = { action: f.action || "none", mode: f.mode || null, percent: null, by: null, ...entry };
   doing.withdrawn = (route && route.withdrawn) || null;
-  doing.text = doingText(f.feature, f.segment, doing, known.status && known.status.paused);
+  doing.text = doingText(f, doing, known.status && known.status.paused);
   const text = withoutText(route);
   return { ...f, members: f.members || [f.feature], what: f.text, doing, without: text ? { ...route.moved, text } : null };
 }
 
-// One finding stands for its cause: the one with the largest factor.
+// One finding stands for its cause: the one with the largest factor. What is only suspected has none
+// yet, and stands for its feature.
 function perCause(problems) {
   const heads = new Map();
   for (const p of problems) {
-    const key = p.cause || p.episode, head = heads.get(key);
+    const key = p.cause || `suspected ${p.feature}`, head = heads.get(key);
     if (!head || Math.abs(Math.log(p.factor || 1)) > Math.abs(Math.log(head.factor || 1))) heads.set(key, p);
   }
   return [...heads.values()];

@@ -64,7 +64,7 @@ function modeOf(r) {
     const acts = ROUTES.includes(r.entry.action) ? r.entry.mode === "canary" ? `canary ${r.entry.percent}%` : r.entry.mode : r.entry.action;
     return r.entry.by && r.entry.by !== "finding" ? `${acts}, pinned` : r.state ? acts : `${acts}, held`;
   }
-  return (r.finding && r.finding.mode) || "";
+  return (r.state === 2 && r.finding.mode) || "";
 }
 
 function factorOf(r) {

@@ -63,7 +63,7 @@ const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "actin
 
 function titleOf(p) {
   const names = p.members.length > 3 ? `${p.members.slice(0, 3).join(", ")} and ${p.members.length - 3} more` : items(p.members);
-  if (p.state === "suspected") return `Suspected: ${names} ${inPlace(p.segment)}`;
+  if (p.state === "suspected") return `Suspected: ${names}`;
   if (p.factor) return `${names} ${inPlace(p.segment)} ${p.members.length > 1 ? "are" : "is"} ${number(p.factor)} times what ${p.members.length > 1 ? "they were" : "it was"}`;
   return `${names} changed ${inPlace(p.segment)}`;
 }
@@ -71,7 +71,7 @@ function titleOf(p) {
 function surely(p) {
   if (p.state === "suspected") return "Not yet: the evidence has passed the alarm, and is looked at with the next lists.";
   const parts = ["Confirmed"];
-  if (interval(p)) parts.push(`the factor is ${interval(p)} with 95%`);
+  if (interval(p)) parts.push(`the factor is ${interval(p)} (95% interval)`);
   if (p.share !== null && p.share !== undefined) parts.push(p.share === 1 ? "all lists there have it" : `${percent(p.share)} of the lists there have it`);
   return parts.join("; ") + ".";
 }

@@ -5,17 +5,31 @@
 """
 import os
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import browser
+import scene
 import test_acts
 import test_files
 import test_many
 import test_shown
 
 MODULES = (test_files, test_shown, test_acts, test_many)
+
+
+class Result(unittest.TextTestResult):
+    """Says how long each test took."""
+
+    def startTest(self, test):
+        self.began = time.monotonic()
+        super().startTest(test)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
 
 
 def suite(names):
@@ -31,7 +45,10 @@ def main(names):
         print("skipped: no chromium or no chromedriver")
         print("0 passed, 0 failed, 1 skipped")
         return 0
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite(names))
+    try:
+        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(suite(names))
+    finally:
+        scene.forget()
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     passed = result.testsRun - failed - skipped
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

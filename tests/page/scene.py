@@ -17,8 +17,9 @@ from harness import Daemon, evenkeel, eventually, messages_of  # noqa: E402
 BROKER = os.path.abspath(os.environ.get("PAGE_BROKER", "build/tests/page/broker"))
 TOKEN = "a-token-of-the-page-tests"
 HEALTHY, FAULTY, LISTS, PER_SECOND = 1000, 1200, 3600, 20
+PAUSE_MS = 1_200_000
 RULES = """version: 1
-defaults: {mode: observe, baseline: market, hold: 1m}
+defaults: {mode: observe, baseline: market, hold: 10m}
 segments: [arm]
 features:
   price: {mode: MODE, units: [cents, "query_feature:stay_nights"]}
@@ -87,18 +88,37 @@ class Assets:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+_SHARED = []
+
+
+def shared():
+    """Assets for all tests of a run, made when first asked for."""
+    if not _SHARED:
+        _SHARED.append(Assets())
+    return _SHARED[0]
+
+
+def forget():
+    while _SHARED:
+        _SHARED.pop().close()
+
+
 class Scene:
     """One instance; use as a context. The story goes on list by list, as fast as it is asked to."""
 
     def __init__(self, assets, mode="enforce", rules=RULES):
         self.assets, self.sent = assets, 0
-        self.begin_ms = int(time.time() * 1000) - 1000 * LISTS // PER_SECOND
+        self.begin_ms = int(time.time() * 1000) - 1000 * LISTS // PER_SECOND - PAUSE_MS
         self.mock = Mock("scored", "ranked", "ranked.dead")
         self.rules = tempfile.mktemp(suffix=".yaml", dir=assets.folder)
         with open(self.rules, "w") as out:
             out.write(rules.replace("MODE", mode))
         self.daemon = Daemon(assets.folder, self.mock, "scored", "ranked", assets.folder, rules=self.rules, model=assets.model,
                              http=f"token_file: {assets.path('tokens.txt')}")
+        with open(self.daemon.config, encoding="utf-8") as file:
+            config = file.read()
+        with open(self.daemon.config, "w", encoding="utf-8") as file:
+            file.write(config.replace("name: kafka-test", "name: hotels"))
         self.url = f"http://{self.daemon.http}/"
 
     def __enter__(self):
@@ -144,17 +164,19 @@ class Scene:
         self.send(HEALTHY - self.sent)
 
     def suspected(self):
-        self.send_until("suspected", lambda: self.state("suspected"), 400)
+        self.send_until("suspected", lambda: self.state("suspected"), 400, 10)
 
     def routed(self):
-        self.send_until("routed", lambda: any(c["mode"] != "observe" for c in self.json("/api/v1/plan")["cells"]), 400)
+        self.send_until("routed", lambda: any(c["mode"] != "observe" for c in self.json("/api/v1/plan")["cells"]), 400, 40)
 
     def deep_in(self):
         self.send(HEALTHY + FAULTY - 200 - self.sent)
 
     def recovered(self):
         self.send(HEALTHY + FAULTY - self.sent)
-        self.send_until("recovered", lambda: not self.json("/api/v1/findings"), 1500, 50)
+        self.send_until("recovered", lambda: not self.json("/api/v1/findings"), 1500, 100)
 
     def over(self):
+        """More than a hold later."""
+        self.begin_ms += PAUSE_MS
         self.send(LISTS - self.sent)

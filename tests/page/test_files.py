@@ -4,7 +4,7 @@ import http.client
 import re
 import unittest
 
-from scene import Assets, Scene
+from scene import Scene, shared
 
 MOST_BYTES = 200_000
 POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
@@ -14,9 +14,7 @@ POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'"
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.assets = Assets(train=False)
-        cls.scene = cls.enterClassContext(Scene(cls.assets, mode="observe"))
-        cls.addClassCleanup(cls.assets.close)
+        cls.scene = cls.enterClassContext(Scene(shared()))
 
     def ask(self, path, method="GET", **headers):
         connection = http.client.HTTPConnection(self.scene.daemon.http, timeout=10)

@@ -6,7 +6,8 @@ import zoneinfo
 
 import watch
 from browser import Browser
-from scene import Assets, Scene
+from harness import eventually
+from scene import Scene, shared
 
 ZONE = "Asia/Tokyo"
 
@@ -24,9 +25,7 @@ def written(x):
 class Shown(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.assets = Assets()
-        cls.addClassCleanup(cls.assets.close)
-        cls.scene = cls.enterClassContext(Scene(cls.assets))
+        cls.scene = cls.enterClassContext(Scene(shared()))
         cls.browser = cls.enterClassContext(Browser())
 
     def setUp(self):
@@ -69,7 +68,7 @@ class Shown(unittest.TestCase):
         b.until("all rows", "return document.querySelectorAll('#features tbody tr').length === arguments[0]",
                 len(self.scene.json("/api/v1/features")["features"]))
         self.assertEqual(b.texts("#problems .card"), [])
-        self.assertEqual(b.text("#service"), "kafka-test")
+        self.assertEqual(b.text("#service"), "hotels")
         watch.accessible_everywhere(self, b, "calm")
 
     def suspected(self):
@@ -98,14 +97,7 @@ class Shown(unittest.TestCase):
         b = self.browser
         b.until("price is first", "return document.querySelector('#features tbody a').innerText === 'price'"
                 " && document.querySelector('#features tbody .chip')?.innerText === 'confirmed'")
-        api = {f["feature"]: f for f in self.scene.json("/api/v1/features")["features"]}
-        rows = {name: [cell.strip() for cell in cells] for name, *cells in
-                b.run("return [...document.querySelectorAll('#features tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
-        self.assertEqual(set(rows), set(api))
-        self.assertIn("enforce", rows["price"][-1])
-        for name in set(api) - {"price"}:
-            views = [api[name]["recent"], (api[name]["moved_most"] or api[name])["recent"]]
-            self.assertIn(rows[name][1], {"\u00d7" + three(v["scale_ratio"]) for v in views}, name)
+        eventually("the table has the figures of the API", self.table_agrees)
         b.type("#search", "distance")
         b.until("two rows", "return document.querySelectorAll('#features tbody tr').length === 2")
         b.run("document.querySelector('#search').value = ''; document.querySelector('#search').dispatchEvent(new Event('input'))")
@@ -117,6 +109,16 @@ class Shown(unittest.TestCase):
         b.keys("\ue015")
         self.assertEqual(b.run("return document.activeElement.innerText"), names[1])
 
+    def table_agrees(self):
+        """Figures are worked out a few features at a time, and asked for every ten seconds."""
+        api = {f["feature"]: f for f in self.scene.json("/api/v1/features")["features"]}
+        rows = {name: [cell.strip() for cell in cells] for name, *cells in
+                self.browser.run("return [...document.querySelectorAll('#features tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
+        self.assertEqual(set(rows), set(api))
+        self.assertIn("enforce", rows["price"][-1])
+        return all(rows[name][1] in {"\u00d7" + three(v["recent"]["scale_ratio"]) for v in (api[name], api[name]["moved_most"] or api[name])}
+                   for name in set(api) - {"price"})
+
     def feature(self):
         b = self.browser
         self.turn("#feature/price")
@@ -126,7 +128,7 @@ class Shown(unittest.TestCase):
         rows = {row[0]: row for row in b.run("return [...document.querySelectorAll('#cells tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
         self.assertEqual(set(rows) - {"in training"}, {"all traffic", "arm=A", "arm=B"})
         cell = next(c for c in detail["cells"] if c["segment"] == {"arm": "B"})
-        self.assertAlmostEqual(written(rows["arm=B"][6]), cell["recent"]["p50"], delta=0.01 * cell["recent"]["p50"])
+        self.assertAlmostEqual(written(rows["arm=B"][6]), cell["recent"]["p50"], delta=0.05 * cell["recent"]["p50"])
         self.assertEqual(rows["in training"][6], three(detail["training"]["p50"]))
         if cell.get("histogram"):
             b.until_text("Distribution in arm=B")

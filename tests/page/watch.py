@@ -43,7 +43,7 @@ def accessible(test, browser, where):
     test.assertEqual(found, [], where)
 
 
-LOOKS = [("light", 1280, 900, False), ("dark", 1280, 900, True), ("phone", 320, 720, False), ("dark phone", 320, 720, True)]
+LOOKS = [("light", 1280, 900, False), ("dark", 1280, 900, True), ("phone", 320, 720, False)]
 
 
 def accessible_everywhere(test, browser, where):
