@@ -3,6 +3,7 @@
 #include "daemon/api_client.h"
 #include "daemon/cli.h"
 #include "daemon/config.h"
+#include "daemon/status_watch.h"
 #include "daemon/tell_print.h"
 #include "daemon/token.h"
 
@@ -27,9 +28,12 @@ enum {
     KEY_BEGIN_ANEW,
     KEY_ACTION,
     KEY_UNTIL,
+    KEY_WATCH,
     OK = 200,
     BEGUN = 202,
-    URL_BYTES = 320
+    URL_BYTES = 320,
+    WATCH_SECONDS = 2,
+    WATCH_MOST = 3600
 };
 
 /* What stands behind the name of a command. */
@@ -40,6 +44,7 @@ struct tell {
     const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
     uint64_t version;
     char url[URL_BYTES];
+    int watch_ms; /* 0: once */
     bool json, begin_anew, needs_action;
     struct ek_tokens *tokens; /* NULL: none is needed */
     struct ek_buf answer;
@@ -70,12 +75,24 @@ static void check_all(const struct tell *t, struct argp_state *state)
         argp_error(state, "the version of an accept is needed");
 }
 
+/* Seconds between two looks. */
+static void take_watch(struct tell *t, const char *arg, struct argp_state *state)
+{
+    uint64_t seconds = WATCH_SECONDS;
+    if (arg && (ek_parse_u64(arg, EK_WHOLE, &seconds) || !seconds || seconds > WATCH_MOST))
+        argp_error(state, "--watch takes seconds, 1 to %d", WATCH_MOST);
+    t->watch_ms = 1000 * (int)seconds;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tell *t = state->input;
     switch (key) {
     case 'c':
         t->config = arg;
+        return 0;
+    case KEY_WATCH:
+        take_watch(t, arg, state);
         return 0;
     case KEY_URL:
         if (snprintf(t->url, sizeof t->url, "%s", arg) >= (int)sizeof t->url)
@@ -138,6 +155,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 
 static const struct argp_option STATUS_OPTIONS[] = {COMMON, {0}};
+static const struct argp_option WATCH_OPTIONS[] = {
+    COMMON,
+    {"watch", KEY_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
+     "Show it anew every 2 seconds, or as many as given: on a terminal as one screen, which q "
+     "ends, "
+     "elsewhere as a line each time",
+     0},
+    {0}};
 static const struct argp_option HISTORY_OPTIONS[] = {
     COMMON,
     {"n", 'n', "N", 0, "The last N decisions, else 100", 0},
@@ -258,10 +283,22 @@ static int end(struct tell *t, int rc, const struct ek_error *e)
     return rc ? ek_cli_fail(e) : EK_EXIT_OK;
 }
 
+static const struct ek_buf *ask_again(void *of, const char *path, struct ek_error *e)
+{
+    struct tell *t = of;
+    return ask(t, path, NULL, e) ? NULL : &t->answer;
+}
+
+static int watch(struct tell *t, struct ek_error *e)
+{
+    const struct ek_status_watch w = {t->url, t->json, t->watch_ms, t, ask_again};
+    return ek_status_watch(&w, e);
+}
+
 int ek_cmd_status(int argc, char **argv)
 {
     static const struct argp argp = {
-        STATUS_OPTIONS,
+        WATCH_OPTIONS,
         parse,
         "",
         "Tells how a running instance is doing, what it has found, and what is in force.",
@@ -278,6 +315,8 @@ int ek_cmd_status(int argc, char **argv)
     struct ek_error e = {0};
     read_words(&t, &argp, argc, argv);
     int rc = prepare(&t, &e);
+    if (!rc && t.watch_ms)
+        return end(&t, watch(&t, &e), &e);
     size_t count = t.json ? 1 : sizeof parts / sizeof *parts;
     for (size_t i = 0; !rc && i < count; i++) {
         rc = ask(&t, parts[i].path, NULL, &e);

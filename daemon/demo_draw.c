@@ -1,11 +1,10 @@
 #include "daemon/demo_draw.h"
 
+#include "daemon/terminal.h"
+
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW = 80, SUMMARY = 79 };
 
@@ -18,12 +17,10 @@ static const char UNBROKEN[] = "plain model, had nothing been broken";
 
 void ek_demo_screen_init(struct ek_demo_screen *d, FILE *to)
 {
-    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-    bool dumb = !term || !strcmp(term, "dumb");
     memset(d, 0, sizeof *d);
     d->to = to;
-    d->live = isatty(fileno(to)) && !dumb;
-    d->colour = d->live && !(no_color && *no_color);
+    d->live = ek_terminal_live(to);
+    d->colour = ek_terminal_colour(to);
     d->drawn_ms = -LOG_EVERY_MS;
 }
 
@@ -36,10 +33,11 @@ static const char *paint(const struct ek_demo_screen *d, enum style style)
 /* Columns of the terminal; a line that wrapped could not be drawn over. */
 static int width_of(const struct ek_demo_screen *d)
 {
-    struct winsize size;
-    if (ioctl(fileno(d->to), TIOCGWINSZ, &size) || size.ws_col <= HEAD)
+    int columns, rows;
+    ek_terminal_size(d->to, &columns, &rows);
+    if (columns <= HEAD)
         return NARROW;
-    return size.ws_col < TEXT ? size.ws_col : TEXT;
+    return columns < TEXT ? columns : TEXT;
 }
 
 /* One line of the live table. */

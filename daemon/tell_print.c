@@ -5,6 +5,7 @@
 #include "daemon/columns.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -104,6 +105,50 @@ int ek_tell_status(const struct ek_buf *answer, FILE *to)
         print_line(o, lines[i].label, lines[i].key, to);
     if (good)
         print_paused(json_object_get(o, "paused"), to);
+    json_decref(o);
+    return good ? EK_OK : EK_EFORMAT;
+}
+
+double ek_tell_consumed(const struct ek_buf *answer)
+{
+    json_t *o = parsed(answer);
+    const json_t *v = json_object_get(o, "consumed");
+    double consumed = json_is_number(v) ? json_number_value(v) : NAN;
+    json_decref(o);
+    return consumed;
+}
+
+static void print_state(const json_t *o, FILE *to)
+{
+    bool paused = json_is_object(json_object_get(o, "paused"));
+    ek_print_safe(text_or(o, "service", "evenkeel"), to);
+    fputs(json_is_true(json_object_get(o, "ready")) ? " ready" : " not ready", to);
+    fputs(paused ? ", paused" : "", to);
+}
+
+int ek_tell_line(const struct ek_buf *answer, double per_second, FILE *to)
+{
+    static const struct {
+        const char *label, *key;
+    } figures[] = {{"lag", "lag"},
+                   {"consumed", "consumed"},
+                   {"routed", "routed"},
+                   {"dead letters", "dead_letters"},
+                   {"open findings", "open_findings"},
+                   {"plan", "plan_version"}};
+    json_t *o = parsed(answer);
+    bool good = json_is_object(o);
+    if (good)
+        print_state(o, to);
+    for (size_t i = 0; good && i < sizeof figures / sizeof *figures; i++) {
+        const json_t *v = json_object_get(o, figures[i].key);
+        if (json_is_integer(v) && json_integer_value(v) >= 0)
+            fprintf(to, ", %s %" JSON_INTEGER_FORMAT, figures[i].label, json_integer_value(v));
+        if (!strcmp(figures[i].key, "consumed") && !isnan(per_second))
+            fprintf(to, " (%.0f/s)", per_second);
+    }
+    if (good)
+        fputc('\n', to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }

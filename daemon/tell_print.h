@@ -11,6 +11,10 @@
 #include <stdio.h>
 
 int ek_tell_status(const struct ek_buf *answer, FILE *to);
+/* The same in one line, which may be longer. per_second: messages that have come, or NAN. */
+int ek_tell_line(const struct ek_buf *answer, double per_second, FILE *to);
+/* How many messages the status says were read; NAN when it does not. */
+double ek_tell_consumed(const struct ek_buf *answer);
 /* What is open, and what is in force; each with a title, or a line that there is nothing. */
 int ek_tell_findings(const struct ek_buf *answer, FILE *to);
 int ek_tell_plan(const struct ek_buf *answer, FILE *to);

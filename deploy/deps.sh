@@ -61,6 +61,8 @@ PACKAGE_PROGRAMS='
 lintian lintian
 systemd-analyze systemd
 debootstrap debootstrap
+systemd-nspawn systemd-container
+groff groff
 bash bash
 zsh zsh
 mandoc mandoc

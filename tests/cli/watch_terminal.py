@@ -1,0 +1,85 @@
+"""watch_terminal.py CONFIG: what `evenkeel status --watch` draws on a terminal of its own, read as a terminal would."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+
+SECONDS = 60
+
+
+def begin(columns, rows, **env):
+    """The program on a new terminal: its id, and our end."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
+        os.execve(os.environ["EK"], ["evenkeel", "status", "-c", sys.argv[1], "--watch=1"], {**clean, **env})
+    return pid, fd
+
+
+def read_until(fd, what, so_far=b""):
+    while what not in so_far:
+        ready, _, _ = select.select([fd], [], [], SECONDS)
+        assert ready, f"no {what!r} in {so_far!r}"
+        try:
+            so_far += os.read(fd, 4096)
+        except OSError:
+            break
+    assert what in so_far, so_far
+    return so_far
+
+
+def ends(pid, fd):
+    told = b""
+    while True:
+        try:
+            got = os.read(fd, 4096)
+        except OSError:
+            got = b""
+        told += got
+        if not got:
+            break
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, status
+    return told
+
+
+def first_screen(told):
+    """Its lines, without what moves the cursor or colours."""
+    drawn = told.split(b"\x1b[H", 1)[1].split(b"\x1b[J", 1)[0]
+    return re.sub(rb"\x1b\[[0-9?]*[a-zA-Z]", b"", drawn).decode().split("\r\n")
+
+
+# A wide one: all of it, the title bold; q ends, and the screen is as it was.
+pid, fd = begin(100, 30, TERM="xterm")
+told = read_until(fd, b"\x1b[J")
+lines = first_screen(told)
+assert lines[0].startswith("evenkeel  http://127.0.0.1:") and "nothing in force" in lines, lines
+assert b"\x1b[1m" in told and b"\x1b[?1049h" in told, told
+told = read_until(fd, b"\x1b[J", told.split(b"\x1b[J", 1)[1])  # drawn again, by itself
+os.write(fd, b"q")
+assert b"\x1b[?1049l" in ends(pid, fd)
+
+# A small one: cut, and said so. Another size is drawn at once. Ctrl-C ends.
+pid, fd = begin(30, 4, TERM="xterm", NO_COLOR="1")
+told = read_until(fd, b"\x1b[J")
+lines = first_screen(told)
+assert len(lines) == 4 and all(len(line) <= 30 for line in lines), lines
+assert re.fullmatch(r"\.\.\. \d more lines", lines[-1]), lines
+assert b"\x1b[1m" not in told, told
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
+read_until(fd, b"nothing in force", told.split(b"\x1b[J", 1)[1])
+os.write(fd, b"\x03")
+assert b"\x1b[?1049l" in ends(pid, fd)
+
+# A terminal that cannot be drawn over gets lines.
+pid, fd = begin(100, 30, TERM="dumb")
+told = read_until(fd, b"plan 0\r\n")
+assert b"\x1b" not in told, told
+os.kill(pid, signal.SIGTERM)
+assert b"\x1b" not in ends(pid, fd)

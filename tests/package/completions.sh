@@ -1,0 +1,31 @@
+# Completions in the shells themselves: commands, options, values, and files of the right kind.
+mkdir "$scratch/files" "$scratch/files/folder.d"
+(cd "$scratch/files" && touch a.yaml b.ekp "c d.yaml" e.safetensors f.txt)
+
+in_bash() ( # words as bash has them, one each; what is offered, one a line
+	needs bash
+	want=$1
+	shift
+	script=$(realpath "$B/completions/evenkeel")
+	given=$(cd "$scratch/files" && bash --norc -c '. "$0"
+		COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _evenkeel
+		printf "%s\n" "${COMPREPLY[@]}" | sort' "$script" "$@")
+	echo "offered: $given"
+	[ "$(echo "$given" | tr '\n' ,)" = "$want" ]
+)
+in_zsh() ( # what is typed, what the line becomes with a tab
+	needs zsh
+	"$PYTHON" "$here/zsh.py" "$B/completions" "$scratch/files" "$1" "$2"
+)
+t "bash: a command" in_bash "profile," evenkeel prof
+t "bash: an option" in_bash "--manifest," evenkeel profile --mani
+t "bash: a value of --action" in_bash "route,route_source,route_spread," evenkeel pin price --action rou
+t "bash: a value behind =" in_bash "listmle,listnet," evenkeel train --loss = list
+t "bash: all values behind =" in_bash "config,rules," evenkeel check --schema =
+t "bash: files of a kind, and folders" in_bash "a.yaml,c d.yaml,folder.d," evenkeel run --config ""
+t "bash: files of another kind" in_bash "b.ekp," evenkeel replay --profile b
+t "zsh: a command" in_zsh "evenkeel prof" "evenkeel profile"
+t "zsh: an option" in_zsh "evenkeel run --conf" "evenkeel run --config"
+t "zsh: a value" in_zsh "evenkeel pin price --action sil" "evenkeel pin price --action silence"
+t "zsh: a value behind =" in_zsh "evenkeel train --loss=approx" "evenkeel train --loss=approxndcg"
+t "zsh: a file of a kind" in_zsh "evenkeel replay --profile b" "evenkeel replay --profile b.ekp"

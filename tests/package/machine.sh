@@ -1,0 +1,81 @@
+#!/bin/sh
+# The unit on a machine that systemd runs: prints what is not as it should be, and `as it should be` when all is. No
+# broker is there, and none is needed: it is waited for.
+set -u
+bad=0
+unit=evenkeel@hotels
+home=/etc/evenkeel/hotels
+
+must() { # what, command...
+	what=$1
+	shift
+	"$@" >/tmp/said 2>&1 && return 0
+	echo "not so: $what"
+	tail -n 15 /tmp/said
+	journalctl -u $unit -n 8 --no-pager
+	bad=1
+}
+is() { # property, value
+	[ "$(systemctl show -P "$1" $unit)" = "$2" ]
+}
+becomes() { # property, value: within half a minute
+	for _ in $(seq 60); do
+		is "$@" && return 0
+		sleep 0.5
+	done
+	return 1
+}
+told() { # text in the log, within half a minute
+	for _ in $(seq 60); do
+		journalctl -u $unit --no-pager | grep -q "$1" && return 0
+		sleep 0.5
+	done
+	return 1
+}
+not() {
+	! "$@"
+}
+sets_up() {
+	cp -r /etc/evenkeel/example $home && cd $home &&
+		evenkeel gen hotel --queries 200 --manifest-out features.yaml -o /tmp/train.txt &&
+		evenkeel profile --manifest features.yaml --letor /tmp/train.txt -o profile.ekp && cd /
+}
+demo_unit() { # all that the program can do, under the same sandbox
+	mkdir -p /run/systemd/system/evenkeel@demo.service.d
+	cat >/run/systemd/system/evenkeel@demo.service.d/demo.conf <<-CONF
+		[Unit]
+		ConditionPathExists=
+		[Service]
+		Type=oneshot
+		ExecStart=
+		ExecStart=/usr/bin/evenkeel demo
+		Restart=no
+		TimeoutStartSec=200s
+	CONF
+	systemctl daemon-reload && systemctl start evenkeel@demo
+}
+
+must "an instance is set up" sets_up
+must "it starts without a token" systemctl start $unit
+must "it can be asked once it has started" evenkeel status -c $home/evenkeel.yaml
+must "it runs as a user of its own" sh -c "ps -o user= \$(systemctl show -P MainPID $unit) 2>/dev/null || stat -c %U /proc/\$(systemctl show -P MainPID $unit)" # no procps, perhaps
+must "its user is evenkeel" is User evenkeel
+must "reload" systemctl reload $unit
+must "it has heard that" told event=reload
+must "it stops" systemctl stop $unit
+must "in good order" is Result success
+sed -i 's/  # token_file/  token_file/' $home/evenkeel.yaml
+must "without a token, where one is asked for, it does not start" not systemctl start $unit
+must "and is not started again" is ExecMainStatus 78
+(umask 077 && echo "ana 0123456789-a-token-of-ana" >$home/token)
+must "with one it does" systemctl restart $unit
+must "the token counts" evenkeel pause --url http://127.0.0.1:9464 --token-file $home/token
+kill -KILL "$(systemctl show -P MainPID $unit)"
+must "after a crash it is started again" becomes NRestarts 1
+must "and runs" becomes ActiveState active
+must "it stops again" systemctl stop $unit
+echo "nonsense: 1" >>$home/evenkeel.yaml
+must "a fault of the configuration fails the start" not systemctl start $unit
+must "and is no reason to start again" is ActiveState failed
+must "the demonstration under the same sandbox" demo_unit
+[ $bad = 0 ] && echo "as it should be"

@@ -1,0 +1,71 @@
+#!/bin/sh
+# trial.sh DEBS: the package on a bare Debian that is fetched for it, with systemd as its first process. Takes minutes,
+# root, a mirror and systemd-nspawn, and so is no part of `make check`: `make package-trial`.
+set -eu
+here=$(realpath "$(dirname "$0")")
+debs=$(realpath "$1")
+mirror=${MIRROR:-http://deb.debian.org/debian}
+scratch=$(mktemp -d)
+trap 'rm -rf --one-file-system "$scratch"' EXIT
+passed=0 failed=0
+for program in debootstrap systemd-nspawn; do
+	command -v $program >/dev/null || {
+		echo "$program is missing: deploy/deps.sh package" >&2
+		exit 1
+	}
+done
+
+tell() { # name, status
+	if [ "$2" = 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $1"
+	fi
+}
+in_root() {
+	chroot "$scratch/root" "$@"
+}
+bare() {
+	debootstrap --variant=minbase bookworm "$scratch/root" "$mirror" >"$scratch/log" 2>&1 || tail "$scratch/log"
+	cp /etc/resolv.conf "$scratch/root/etc/"
+	in_root apt-get update -q >/dev/null
+	mkdir -p "$scratch/root/debs/new"
+	cp "$here/life.sh" "$here/machine.sh" "$scratch/root/debs/"
+	for package in evenkeel libevenkeel0 libevenkeel-dev; do cp "$debs/${package}"_*.deb "$scratch/root/debs/new/"; done
+	sh "$here/elder.sh" "$debs"/evenkeel_*.deb "$scratch/root/debs/old/evenkeel.deb"
+}
+boots() { # with the unit of machine.sh, which turns the machine off
+	DEBIAN_FRONTEND=noninteractive in_root apt-get install -y -q --no-install-recommends systemd-sysv dbus >/dev/null 2>&1
+	in_root sh -c 'apt-get install -y -q --no-install-recommends /debs/new/evenkeel_*.deb' >/dev/null 2>&1
+	cat >"$scratch/root/etc/systemd/system/trial.service" <<-UNIT
+		[Unit]
+		After=multi-user.target
+		[Service]
+		Type=oneshot
+		ExecStart=/bin/sh -c 'sh /debs/machine.sh >/debs/told 2>&1; systemctl poweroff'
+		[Install]
+		WantedBy=multi-user.target
+	UNIT
+	in_root systemctl enable trial.service 2>/dev/null
+	timeout 300 systemd-nspawn -q -D "$scratch/root" -b --register=no --keep-unit --console=pipe </dev/null >/dev/null 2>&1 || true
+}
+
+bare
+cp -a "$scratch/root" "$scratch/bare"
+status=0
+in_root sh /debs/life.sh /debs demo || status=$?
+tell "installed on a bare machine, used, upgraded, removed, purged" $status
+status=0
+"${PYTHON:-python3}" "$here/image.py" "$scratch/bare" >"$scratch/log" 2>&1 || {
+	status=$?
+	tail -n 20 "$scratch/log"
+}
+tell "what the Dockerfile does, on a bare machine" $status
+boots
+sed 's/^/  /' "$scratch/root/debs/told" || true
+status=0
+grep -qx 'as it should be' "$scratch/root/debs/told" || status=$?
+tell "the unit under systemd" $status
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
