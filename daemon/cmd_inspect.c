@@ -16,14 +16,17 @@
 enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
 
 struct arguments {
-    const char *path, *plot;
+    const char *path, *plot, *features, *profile;
     enum ek_inspect_form form;
     bool manifest;
 };
 
 static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "for programs: one JSON object", 0},
-    {"plot", KEY_PLOT, "FEATURE", 0, "draw the distribution of a feature in the profile", 0},
+    {"plot", KEY_PLOT, "FEATURE", 0,
+     "draw the distribution of a feature: of a profile, or of messages, which takes --features", 0},
+    {"features", 'm', "FILE", 0, "with --plot: the manifest of the messages", 0},
+    {"profile", 'p', "FILE", 0, "with --plot: training, beside the messages", 0},
     {"manifest", KEY_MANIFEST, NULL, 0,
      "print a first manifest for the features of messages: names, and which look as if they had a "
      "scale; to be gone over",
@@ -42,6 +45,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_MANIFEST:
         a->manifest = true;
+        return 0;
+    case 'm':
+        a->features = arg;
+        return 0;
+    case 'p':
+        a->profile = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->plot && a->form == EK_INSPECT_JSON)
+            argp_error(state, "--plot draws; the figures are there with --json alone");
+        if (!a->plot && (a->features || a->profile))
+            argp_error(state, "--features and --profile go with --plot");
         return 0;
     case ARGP_KEY_ARG:
         if (a->path)
@@ -88,9 +103,18 @@ static int profile(const struct arguments *a, struct ek_error *e)
     return rc;
 }
 
+/* What holds no values of a feature. */
+static int no_plot(const struct arguments *a, const char *kind, struct ek_error *e)
+{
+    return ek_fail(e, EK_EUSAGE, "%s: a %s has no distribution to plot: profiles and messages do",
+                   a->path, kind);
+}
+
 static int model(const struct arguments *a, struct ek_error *e)
 {
     struct ek_model *m;
+    if (a->plot)
+        return no_plot(a, "model", e);
     int rc = ek_model_load(&m, a->path, e);
     if (rc)
         return rc;
@@ -115,12 +139,21 @@ static void read_head(const char *path, struct ek_buf *bytes)
     ek_reader_close(r);
 }
 
+static int messages(const struct arguments *a, struct ek_error *e)
+{
+    const struct ek_inspect_beside beside = {a->plot, a->features, a->profile};
+    if (!a->plot)
+        return ek_inspect_capture(a->path, a->form, stdout, e);
+    if (!a->features)
+        return ek_fail(e, EK_EUSAGE, "%s: to plot messages --features is needed", a->path);
+    return ek_inspect_plot_messages(a->path, &beside, stdout, e);
+}
+
 static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
 {
     struct ek_tensors *t;
     if (ek_tensors_read(&t, a->path, e))
-        return certain || e->code == EK_EIO ? (int)e->code
-                                            : ek_inspect_capture(a->path, a->form, stdout, e);
+        return certain || e->code == EK_EIO ? (int)e->code : messages(a, e);
     int is_profile = ek_tensors_text(t, "evenkeel_profile") != NULL;
     ek_tensors_free(t);
     return is_profile ? profile(a, e) : model(a, e);
@@ -133,9 +166,10 @@ static int inspect(const struct arguments *a, struct ek_error *e)
         return ek_inspect_shape(a->path, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
-    int rc = ek_snapshot_begins(head.data, head.length)
-                 ? ek_inspect_snapshot(&head, a->form, stdout, e)
-                 : arrays(a, ek_tensors_begins(head.data, head.length), e);
+    int rc =
+        ek_snapshot_begins(head.data, head.length)
+            ? a->plot ? no_plot(a, "snapshot", e) : ek_inspect_snapshot(&head, a->form, stdout, e)
+            : arrays(a, ek_tensors_begins(head.data, head.length), e);
     ek_buf_release(&head);
     return rc;
 }

@@ -15,9 +15,15 @@ enum ek_inspect_form { EK_INSPECT_TABLE, EK_INSPECT_JSON };
 int ek_inspect_text(const char *text, FILE *to);
 /* EK_ENOMEM, and so for a model. */
 int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to);
-/* Draws the distribution of one feature's |values| on a log scale. EK_EUSAGE for an unknown name.
- */
+/* Draws the distribution of one feature's |values| in training on a log scale, lines of at most 79
+ * columns: with blocks in a locale of UTF-8, else in ASCII. EK_EUSAGE for an unknown name. */
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
+struct ek_inspect_beside {
+    const char *feature, *manifest, *profile; /* profile NULL: without training beside it */
+};
+/* The same of the messages of a file, beside training. */
+int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
+                             struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 /* Header, cells, open changes, and the features with the most evidence. */
 int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, FILE *to,

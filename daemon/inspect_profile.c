@@ -1,12 +1,10 @@
 #include "daemon/inspect.h"
 
-#include "base/parse.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { PLOT_ROWS = 24, PLOT_WIDTH = 50, VALUES_SHOWN = 8 };
+enum { VALUES_SHOWN = 8 };
 
 static void json_number(FILE *to, const char *key, double value)
 {
@@ -131,49 +129,5 @@ int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FI
     if (form == EK_INSPECT_JSON)
         return profile_json(p, to);
     profile_table(p, to);
-    return EK_OK;
-}
-
-static int find(const struct ek_profile *p, const char *name, struct ek_error *e)
-{
-    for (int f = 0; f < p->features; f++)
-        if (!strcmp(p->name[f], name))
-            return f;
-    const char *near = ek_nearest_word(name, (const char *const *)p->name, (size_t)p->features);
-    if (near)
-        ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile, did you mean '%s'?", name, near);
-    else
-        ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile", name);
-    return -1;
-}
-
-int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e)
-{
-    int f = find(p, feature, e);
-    if (f < 0)
-        return EK_EUSAGE;
-    double count[PLOT_ROWS] = {0}, most = 0;
-    const struct ek_baseline *b = &p->baseline[f];
-    double low = b->log_mean - 4 * b->log_sd, step = 8 * b->log_sd / PLOT_ROWS;
-    for (int key = 0; step > 0 && key < EK_SKETCH_KEYS; key++) {
-        double ln = ek_sketch_ln((uint16_t)key);
-        if (!isfinite(ln))
-            continue;
-        int row = (int)floor((ln - low) / step);
-        row = row < 0 ? 0 : row >= PLOT_ROWS ? PLOT_ROWS - 1 : row;
-        count[row] += (double)ek_sketch_count(p->sketch[f], (uint16_t)key);
-    }
-    for (int i = 0; i < PLOT_ROWS; i++)
-        most = fmax(most, count[i]);
-    fprintf(to, "%s: |values| of training, log scale (%" PRIu64 " values)\n", feature,
-            ek_sketch_total(p->sketch[f]));
-    for (int i = 0; i < PLOT_ROWS && most > 0; i++) {
-        int width = (int)lround(count[i] / most * PLOT_WIDTH);
-        fprintf(to, "%12.4g |%.*s%s\n", exp(low + i * step), width,
-                "##################################################",
-                count[i] > 0 && !width ? "." : "");
-    }
-    fprintf(to, "zero %.1f%%, missing %.1f%%, negative %.1f%%\n", 100 * b->share[1],
-            100 * b->share[0], 100 * b->share[2]);
     return EK_OK;
 }

@@ -61,25 +61,30 @@ void ek_watch_draw(const char *text, int columns, int rows, bool colour, FILE *t
     fflush(to);
 }
 
-static void begin(struct watch *w, bool screen)
+/* From the first look on, or a signal in between would leave things as they are. */
+static void begin(struct watch *w)
 {
     sigset_t ours;
+    memset(w, 0, sizeof *w);
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGWINCH);
     sigprocmask(SIG_BLOCK, &ours, &w->mask);
     w->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
-    w->screen = screen;
-    w->keys = screen && !tcgetattr(STDIN_FILENO, &w->before);
+}
+
+static void take_screen(struct watch *w)
+{
+    w->screen = true;
+    w->keys = !tcgetattr(STDIN_FILENO, &w->before);
     if (w->keys) {
         struct termios now = w->before;
         now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
         now.c_cc[VSUSP] = _POSIX_VDISABLE; /* would leave the screen as it is */
         tcsetattr(STDIN_FILENO, TCSANOW, &now);
     }
-    if (screen)
-        fputs("\033[?1049h\033[?25l\033[2J", stdout);
+    fputs("\033[?1049h\033[?25l\033[2J", stdout);
 }
 
 static void end(const struct watch *w)
@@ -132,33 +137,35 @@ static int watch_screen(const struct ek_watch_source *source, int every_ms, char
                         struct ek_error *e)
 {
     struct watch w;
-    int columns, rows, rc = look(source, text, e);
-    if (rc)
-        return rc;
-    begin(&w, true);
-    do {
+    int columns, rows;
+    begin(&w);
+    int rc = look(source, text, e);
+    if (!rc)
+        take_screen(&w);
+    for (bool more = !rc; more;) {
         ek_terminal_size(stdout, &columns, &rows);
         ek_watch_draw(text, columns, rows, ek_terminal_colour(stdout), stdout);
-    } while (goes_on(&w, every_ms) && (look(source, text, e), true));
+        more = goes_on(&w, every_ms);
+        if (more)
+            look(source, text, e);
+    }
     end(&w);
-    return EK_OK;
+    return rc;
 }
 
 static int watch_lines(const struct ek_watch_source *source, int every_ms, struct ek_error *e)
 {
     struct watch w;
-    bool good = true;
+    begin(&w);
     int rc = source->line(source->of, stdout, e);
-    if (rc)
-        return rc;
-    begin(&w, false);
+    bool good = !rc;
     while (good && !fflush(stdout) && goes_on(&w, every_ms)) {
         if (source->line(source->of, stdout, e))
             fprintf(stderr, "evenkeel: %s\n", e->message);
         good = !ferror(stdout);
     }
     end(&w);
-    return EK_OK;
+    return rc;
 }
 
 int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines, struct ek_error *e)

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 from help_text import Help, ask, commands  # noqa: E402
 
 # Of which kind a file is, by the option that names it; others take any file.
-FILES = {"--config": "*.yaml", "--manifest": "*.yaml", "--rules": "*.yaml", "--compare": "*.yaml",
+FILES = {"--config": "*.yaml", "--manifest": "*.yaml", "--features": "*.yaml", "--rules": "*.yaml", "--compare": "*.yaml",
          "--profile": "*.ekp", "--model": "*.safetensors", "--score-model": "*.safetensors"}
 # And by the command that takes it without an option.
 ARGUMENTS = {"inspect": "*.@(ekp|safetensors|ekc|eks|msgpack|json|gz|zst)", "check": "*.@(yaml|ekp|safetensors)",

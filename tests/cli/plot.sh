@@ -1,0 +1,32 @@
+# evenkeel inspect --plot: histograms of training and of messages, as wide as any terminal is.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 300 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
+quiet "$EK" gen hotel --queries 300 --seed 2 --format messages --fault price=x100 -o messages.msgpack
+
+narrow() { # no line of a file is wider than 79 characters
+	! LC_ALL=C.UTF-8 grep -qE '^.{80}' "$1" || fail "too wide: $(cat "$1")"
+}
+LC_ALL=C "$EK" inspect profile.ekp --plot price >out
+[ "$(grep -c '|' out)" = 21 ] || fail "not a head and 20 rows: $(cat out)"
+! LC_ALL=C grep -q '[^ -~]' out || fail "not plain: $(cat out)"
+narrow out
+grep -qE '^training +median [0-9.]+, zero 0.0%' out || fail "no foot: $(cat out)"
+
+# Messages beside training: the two medians tell the fault.
+LC_ALL=C.UTF-8 "$EK" inspect messages.msgpack --plot price --features features.yaml --profile profile.ekp >out
+narrow out
+grep -q '█' out || fail "no blocks: $(cat out)"
+awk '/^training/ { a = $3 } /^messages/ { b = $3 } END { exit !(b / a > 80 && b / a < 125) }' out || fail "not a hundredfold: $(cat out)"
+# Without training they stand alone, and so does a capture that was packed.
+gzip -k messages.msgpack
+"$EK" inspect messages.msgpack.gz --plot price --features features.yaml >out
+if grep -q training out; then fail "training from nowhere"; fi
+
+refused 2 "to plot messages --features is needed" inspect messages.msgpack --plot price
+refused 2 "no feature 'prise' in the profile, did you mean 'price'?" inspect profile.ekp --plot prise
+refused 2 "no item feature 'prise' in features.yaml" inspect messages.msgpack --plot prise --features features.yaml
+refused 2 "a model has no distribution to plot" inspect "$tests/golden/model.safetensors" --plot price
+refused 2 "--plot draws" inspect profile.ekp --plot price --json
+refused 2 "go with --plot" inspect profile.ekp --features features.yaml
