@@ -54,7 +54,6 @@ chromedriver chromium-driver
 DEB_PROGRAMS='
 dpkg-buildpackage dpkg-dev
 dh debhelper
-lintian lintian
 fakeroot fakeroot
 '
 PACKAGE_PROGRAMS='
@@ -66,7 +65,6 @@ groff groff
 bash bash
 zsh zsh
 mandoc mandoc
-shellcheck shellcheck
 '
 WATCH_PROGRAMS='
 prometheus-alertmanager prometheus-alertmanager
