@@ -23,9 +23,11 @@ traces() {
 	getent passwd evenkeel
 	getent group evenkeel
 }
-installs() {
-	dpkg --force-unsafe-io -i "$@" && return 0
-	command -v apt-get >/dev/null && apt-get install -y -q -f --no-install-recommends "$@"
+# What a package depends on and the machine lacks is fetched, where there is a way to.
+installs() { # packages
+	dpkg --force-unsafe-io --force-confold -i "$@" && return 0
+	command -v apt-get >/dev/null &&
+		apt-get install -y -q -f --no-install-recommends -o Dpkg::Options::=--force-confold
 }
 owned() { # "root evenkeel 750", path
 	[ "$(stat -c '%U %G %a' "$2")" = "$1" ]
@@ -60,7 +62,7 @@ must "that user cannot log in" sh -c 'getent passwd evenkeel | grep -q /nologin$
 must "its configuration is not for everybody" owned "root evenkeel 750" /etc/evenkeel
 must "an instance is set up and found sound by that user" sets_up
 echo "# a word of ours" >>/etc/evenkeel/example/rules.yaml
-must "the upgrade, all packages" installs --force-confold "$debs"/new/*.deb
+must "the upgrade, all packages" installs "$debs"/new/*.deb
 must "it is a later one" sh -c 'dpkg-query -W -f "\${Version}" evenkeel | grep -vq ^0.0.'
 must "what was changed is kept" grep -q "a word of ours" /etc/evenkeel/example/rules.yaml
 must "what was not is the new one" not grep -q "an elder example" /etc/evenkeel/example/evenkeel.yaml
