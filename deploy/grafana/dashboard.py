@@ -129,6 +129,10 @@ ROWS = [
         ("Open files", "none", "", [(of("process_open_fds"), "{{instance}}")]),
         ("HTTP requests", "reqps", "", [(rate("evenkeel_http_requests_total", "code"), "{{code}}")]),
         ("Reloads", "none", "1: what is on the disk was taken.", [(of("evenkeel_last_reload_successful"), "{{instance}}")]),
+        ("Alerts told over HTTP", "none", "A second.", [(rate("evenkeel_alerts_sent_total", "sink, result"),
+                                                         "{{sink}} {{result}}")]),
+        ("Alerts that wait", "none", "To be told, each sink counted.",
+         [(of("evenkeel_alerts_waiting"), "{{instance}}")]),
         ("Running for", "s", "", [(f"time() - {of('process_start_time_seconds')}", "{{instance}}")]),
     ]),
 ]
