@@ -181,7 +181,7 @@ check-binaries: $(TEST_BINARIES)
 # `make check` runs these, in this order, and then every other target check-NAME there is; those that
 # mostly wait beside the others, to be told of at the end.
 FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
-BESIDE      := kafka
+BESIDE      := kafka page
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 NO_PARTS    := parts binaries
 PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(BESIDE) $(NO_PARTS),$(FOUND_PARTS)) $(BESIDE)

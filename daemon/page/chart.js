@@ -84,15 +84,17 @@ function describe(cell, training, where) {
     (r && r.p50 !== null ? `now from ${number(r.p25)} to ${number(r.p75)} with median ${number(r.p50)}.` : "nothing came lately.");
 }
 
-export function distribution(cell, training, width, where) {
+// `factor`: what a finding says of that place; the last minutes may have values of before, too.
+export function distribution(cell, training, width, where, factor) {
   const { bins } = cell.histogram, height = 230, bottom = 196, top = 34;
   const place = layout(bins, width), most = Math.max(0.02, ...bins.map((b) => Math.max(b.training, b.recent || 0)));
   const y = (share) => bottom - (bottom - top) * share / most;
-  const view = cell.recent, from = placeOf(training.p50, bins, place), to = view && view.p50 ? placeOf(view.p50, bins, place) : null;
+  const view = cell.recent, from = placeOf(training.p50, bins, place), now = view && view.p50 ? view.p50 : null;
+  const goal = factor ? factor * training.p50 : now, to = goal ? placeOf(goal, bins, place) : null;
   const parts = [...axis(bins, place, bottom), ...outline(bins, "training", place, y), ...outline(bins, "recent", place, y),
     text(LEFT - 6, top + 4, percent(most), "tick", "end"), text(LEFT - 6, bottom + 3, "0", "tick", "end")];
   if (from !== null) parts.push(rule(from, top - 8, from, bottom, "median training"));
-  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median recent"), ...arrow(from, to, top - 14, view.p50 / training.p50));
+  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median recent"), ...arrow(from, to, top - 14, goal / training.p50));
   return frame(width, height, describe(cell, training, where), ...parts);
 }
 

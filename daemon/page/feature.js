@@ -62,11 +62,11 @@ function asTable(histogram) {
       h("tbody", null, ...histogram.bins.map((b) => h("tr", null, ...[number(b.low), number(b.high), percent(b.training), percent(b.recent)].map((t) => h("td", { class: "number" }, t))))))));
 }
 
-function shape(cell, training, width) {
+function shape(cell, training, width, factor) {
   const title = h("h3", null, `Distribution ${inPlace(cell.segment)}`);
   if (!cell.histogram || !cell.histogram.bins || !cell.histogram.bins.length)
     return [title, h("p", { class: "quiet" }, cell.recent ? "Not drawn yet: the figures are in the table below." : "Nothing came lately.")];
-  return [title, legend(), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment))), besides(cell.histogram), asTable(cell.histogram)];
+  return [title, legend(), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
 }
 
 function story(cell, width) {
@@ -113,13 +113,14 @@ function draw(view, known) {
   }
   const findings = known.findings.filter((f) => f.feature === name), cells = detail.cells;
   const cell = cells.find((c) => place(c.segment) === now.place) || firstCell(cells, findings);
-  const width = Math.max(260, Math.min(760, view.clientWidth - 34)), routes = ((known.ranks && known.ranks.routes) || []).filter((r) => r.feature === name);
+  const finding = findings.find((f) => samePlace(f.segment, cell.segment));
+  const width = Math.max(260, Math.min(1160, view.clientWidth - 34)), routes = ((known.ranks && known.ranks.routes) || []).filter((r) => r.feature === name);
   const atHeading = document.activeElement?.dataset?.key === "heading";
   if (!byId("feature-head")) show(view, ...["head", "shape", "story", "segments", "ranks", "samples"].map((part) => h(part === "head" ? "div" : "section", { id: `feature-${part}`, class: part === "head" ? null : "panel" })));
   show(byId("feature-head"), h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
-    actsOnFeature(name, cell.segment, findings.find((f) => samePlace(f.segment, cell.segment)), planned(known, name, cell.segment)), picker(cells, cell, redraw));
+    actsOnFeature(name, cell.segment, finding, planned(known, name, cell.segment)), picker(cells, cell, redraw));
   if (atHeading) view.querySelector("h2").focus();
-  show(byId("feature-shape"), ...shape(cell, detail.training, width));
+  show(byId("feature-shape"), ...shape(cell, detail.training, width, finding && finding.factor));
   show(byId("feature-story"), ...story(cell, width));
   show(byId("feature-segments"), ...segments(cells, detail.training));
   show(byId("feature-ranks"), h("h3", null, "Ranks moved"), ranksOf(routes));

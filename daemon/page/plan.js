@@ -8,10 +8,11 @@ import { featurePage } from "./verdict.js";
 
 const BY = { finding: "a finding", person: "a pin of a person", rules: "a pin of the rules" };
 
-export function wide(label, heads, rows, none) {
+// `numbers`: all columns but the first are.
+export function wide(label, heads, rows, none, numbers = false) {
   if (!rows.length) return h("p", { class: "quiet" }, none);
   return h("div", { class: "wide", role: "region", "aria-label": label, tabindex: "0" }, h("table", null,
-    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col" }, t) : h("td"))))), h("tbody", null, ...rows)));
+    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col", class: numbers && t !== heads[0] ? "number" : null }, t) : h("td"))))), h("tbody", null, ...rows)));
 }
 
 const link = (name) => h("a", { href: featurePage(name), "data-key": `plan ${name}` }, name);
@@ -35,7 +36,7 @@ function rankTable(r) {
   const told = rail ? h("p", null, `${r.withdrawn ? "Taken back by" : "Would be taken back by"} the guardrail ${rail.rail}: ${number(rail.figure)}, at most ${number(rail.limit)}. `,
     r.withdrawn ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Let it begin anew") : null) : null;
   return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.action, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), told,
-    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared first ten", "Places", "Change", "95% below"], rows, "No list was ranked both ways yet."));
+    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared first ten", "Places", "Change", "95% below"], rows, "No list was ranked both ways yet.", true));
 }
 
 export function ranksOf(routes) {
