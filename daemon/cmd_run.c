@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -58,15 +59,27 @@ static struct ek_stage *_Atomic stage_to_stop;
 static _Atomic int64_t asked_ms;
 static struct ek_steward *_Atomic who_reloads;
 static atomic_bool reload_wished;
+static atomic_int hups_at_work; /* on whatever thread */
 
 static void on_hup(int number)
 {
     (void)number;
+    atomic_fetch_add(&hups_at_work, 1);
     struct ek_steward *steward = atomic_load(&who_reloads);
     if (steward)
         ek_steward_hup(steward);
     else
         atomic_store(&reload_wished, true);
+    atomic_fetch_sub(&hups_at_work, 1);
+}
+
+/* Behind it no handler knows the steward any more. */
+static void end_reloads(void)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+    atomic_store(&who_reloads, NULL);
+    while (atomic_load(&hups_at_work))
+        nanosleep(&moment, NULL);
 }
 
 /* From the first moment on, for the system would end a process that does not listen. */
@@ -166,7 +179,7 @@ static const struct argp_option OPTIONS[] = {
 static void release(struct run *r)
 {
     ek_http_stop(r->http);
-    atomic_store(&who_reloads, NULL);
+    end_reloads();
     ek_steward_free(r->steward);
     ek_tokens_free(r->tokens);
     ek_stage_free(r->stage);

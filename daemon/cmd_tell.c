@@ -310,7 +310,8 @@ int ek_cmd_status(int argc, char **argv)
         int (*print)(const struct ek_buf *answer, FILE *to);
     } parts[] = {{"/api/v1/status", ek_tell_status},
                  {"/api/v1/findings", ek_tell_findings},
-                 {"/api/v1/plan", ek_tell_plan}};
+                 {"/api/v1/plan", ek_tell_plan},
+                 {"/api/v1/pins", ek_tell_pins}};
     struct tell t = {0};
     struct ek_error e = {0};
     read_words(&t, &argp, argc, argv);

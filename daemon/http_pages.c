@@ -137,6 +137,13 @@ static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct 
     return done(ek_stage_ranks(s, body));
 }
 
+static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    int rc = ek_shared_guard_pins(ek_stage_guard(s), body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
 static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     struct ek_history_wish wish = {
@@ -170,6 +177,7 @@ static const struct page PAGES[] = {
     {"/api/v1/features", JSON, features},
     {"/api/v1/ranks", JSON, ranks},
     {"/api/v1/history", JSON, history},
+    {"/api/v1/pins", JSON, pins},
 };
 /* And one page for each feature behind it. */
 static const char FEATURE[] = "/api/v1/features/";

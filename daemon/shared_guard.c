@@ -18,6 +18,7 @@
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_orders.h"
+#include "guard/guard_pins.h"
 #include "guard/guard_trials.h"
 #include "guard/traffic.h"
 
@@ -199,6 +200,14 @@ int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_w
 {
     pthread_mutex_lock(&s->lock);
     int rc = ek_guard_history(s->guard, w, out, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int ek_shared_guard_pins(struct ek_shared_guard *s, struct ek_buf *out)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_pins_json(s->guard, out);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

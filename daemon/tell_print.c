@@ -224,6 +224,28 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
+/* What waits for a person. */
+static void print_gone(const json_t *cells, FILE *to)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(cells, i, cell)
+    {
+        char segment[WORDS_BYTES];
+        bool all = !json_object_iter(json_object_get(cell, "segment"));
+        segment_text(cell, segment, sizeof segment);
+        if (!json_is_true(json_object_get(cell, "gone")))
+            continue;
+        fputs("the fault of ", to);
+        ek_print_safe(text_or(cell, "feature", "?"), to);
+        fputs(" is gone: end its route with 'evenkeel resume --feature ", to);
+        ek_print_safe(text_or(cell, "feature", "?"), to);
+        fputs(all ? "" : " --segment ", to);
+        ek_print_safe(all ? "" : segment, to);
+        fputs("'\n", to);
+    }
+}
+
 int ek_tell_plan(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
@@ -234,6 +256,35 @@ int ek_tell_plan(const struct ek_buf *answer, FILE *to)
         fputs(json_array_size(cells) ? "\nplan in force\n" : "\nnothing in force\n", to);
     if (good && json_array_size(cells))
         good = print_table(cells, titles, sizeof titles / sizeof *titles, add_cell, to);
+    if (good)
+        print_gone(cells, to);
+    json_decref(o);
+    return good ? EK_OK : EK_EFORMAT;
+}
+
+static int add_pin(struct ek_columns *c, const json_t *pin)
+{
+    char segment[WORDS_BYTES], by[WORDS_BYTES], until[EK_DATE_TEXT] = "for good";
+    const char *author = text_or(pin, "author", NULL);
+    segment_text(pin, segment, sizeof segment);
+    if (json_is_integer(json_object_get(pin, "until_ms")))
+        time_text(pin, "until_ms", until);
+    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", text_or(pin, "by", "-"), author);
+    return ek_columns_add(c, (const char *const[]){text_or(pin, "feature", "?"), segment,
+                                                   text_or(pin, "action", "?"), until, by,
+                                                   text_or(pin, "reason", "-")});
+}
+
+int ek_tell_pins(const struct ek_buf *answer, FILE *to)
+{
+    static const char *const titles[] = {"FEATURE",     "SEGMENT", "ACTION",
+                                         "UNTIL (UTC)", "BY",      "REASON"};
+    json_t *o = parsed(answer);
+    bool good = json_is_array(o);
+    if (good && json_array_size(o)) {
+        fputs("\npins\n", to);
+        good = print_table(o, titles, sizeof titles / sizeof *titles, add_pin, to);
+    }
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }
@@ -245,7 +296,10 @@ int ek_tell_paused(const struct ek_buf *answer, FILE *to)
     bool paused = json_is_object(json_object_get(o, "paused"));
     bool changed = json_is_true(json_object_get(o, "changed"));
     if (good)
-        fprintf(to, "%s%s\n", paused ? "paused" : "not paused", changed ? "" : ", as it was");
+        fprintf(to, "%s%s%s\n", paused ? "paused" : "not paused", changed ? "" : ", as it was",
+                paused && json_is_false(json_object_get(o, "kept"))
+                    ? "; a restart ends it, for nothing is kept without 'state.topic'"
+                    : "");
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }
@@ -293,7 +347,7 @@ static void print_other(const json_t *o, FILE *to)
     else if (!strcmp(what, "unpin"))
         fputs("no longer pinned", to);
     else if (!strcmp(what, "resume"))
-        fputs("the route begins anew", to);
+        fputs("the route begins anew, or ends where its fault is gone", to);
     else
         ek_print_safe(what, to);
 }

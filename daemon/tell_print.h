@@ -18,6 +18,8 @@ double ek_tell_consumed(const struct ek_buf *answer);
 /* What is open, and what is in force; each with a title, or a line that there is nothing. */
 int ek_tell_findings(const struct ek_buf *answer, FILE *to);
 int ek_tell_plan(const struct ek_buf *answer, FILE *to);
+/* Nothing where nothing is pinned. */
+int ek_tell_pins(const struct ek_buf *answer, FILE *to);
 /* Of pause; of resume, which may be about one route. */
 int ek_tell_paused(const struct ek_buf *answer, FILE *to);
 int ek_tell_resumed(const struct ek_buf *answer, FILE *to);

@@ -165,7 +165,8 @@ int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment,
  * growing stands still; and no longer. One that is so already stays so, and nothing is told. */
 int ek_guard_pause(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e);
 int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e);
-/* A route that a guardrail took back begins anew. EK_ESTATE: there is none. */
+/* A route that a guardrail took back begins anew; one whose fault is gone, and that stays since the
+ * rules say `recover: manual`, ends. EK_ESTATE: there is neither. */
 int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *segment,
                           const char *value, const char *author, const char *reason,
                           struct ek_error *e);

@@ -109,8 +109,8 @@ static const struct ek_rules_key KEYS[] = {
          "`hold` is given and longer, it counts for both"},
     {"defaults.recover", EK_KEY_CHOICE, .choices = "auto manual", .built_in = "auto",
      .help = "`auto`: a fault that is gone from the stream ends by itself, and its route with it "
-             "after `hold`; `manual`: a confirmed fault and its route stay until a restart, "
-             "whatever the stream does"},
+             "after `hold`; `manual`: a fault that is gone is told as such, and what acts on it "
+             "stays until somebody says `evenkeel resume --feature NAME`"},
 
     {"limits", EK_KEY_MAP, .help = "how much may be routed at a time"},
     {"limits.max_routed_features", EK_KEY_INT, .low = 0, .high = EK_FEATURES_MAX, .built_in = "10",

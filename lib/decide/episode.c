@@ -373,7 +373,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
     e->lists++;
     ++*ek_evidence_queries(d->evidence, e->cell, e->feature);
     enum ek_recovery over = EK_LASTS;
-    if (e->phase == EK_PHASE_CONFIRMED && d->rules->recover_auto)
+    if (e->phase == EK_PHASE_CONFIRMED)
         over = ek_recovered(d, e, record, r, query);
     if (over == EK_OVER)
         end(d, e);

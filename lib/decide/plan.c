@@ -66,6 +66,18 @@ int ek_plan_has(const struct ek_plan *p, int feature, int cell)
     return ek_plan_find(p, feature, cell) >= 0;
 }
 
+const struct ek_plan_entry *ek_plan_find(const struct ek_plan *p, int feature, int cell)
+{
+    return find((struct ek_plan *)p, feature, cell);
+}
+
+void ek_plan_await(struct ek_plan *p, int feature, int cell)
+{
+    struct ek_plan_entry *found = find(p, feature, cell);
+    if (found)
+        found->until_ms = found->hold_ms = EK_PLAN_AWAITS_MS;
+}
+
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell)
 {
     return p->count < EK_PLAN_MAX || ek_plan_has(p, feature, cell);

@@ -31,6 +31,10 @@ struct ek_repair {
     int query_feature; /* whose value it is; -1: one number */
 };
 
+/* `until_ms` and `hold_ms` of an entry whose fault is gone and that stays until a person ends it
+ * (`recover: manual`): later than any time there is. */
+#define EK_PLAN_AWAITS_MS (INT64_C(1) << 52)
+
 struct ek_plan_entry {
     int feature, cell; /* item feature and cell numbers */
     struct ek_treatment treatment;
@@ -97,6 +101,14 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
 /* The number of an entry in `entry`; -1: there is none. */
 int ek_plan_find(const struct ek_plan *p, int feature, int cell);
 int ek_plan_has(const struct ek_plan *p, int feature, int cell);
+/* NULL: there is none. */
+const struct ek_plan_entry *ek_plan_find(const struct ek_plan *p, int feature, int cell);
+/* Lets it stay until a person ends it. */
+void ek_plan_await(struct ek_plan *p, int feature, int cell);
+static inline bool ek_plan_awaits(const struct ek_plan_entry *e)
+{
+    return e->until_ms == EK_PLAN_AWAITS_MS;
+}
 /* Whether ek_plan_set would take it. */
 int ek_plan_has_room(const struct ek_plan *p, int feature, int cell);
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);

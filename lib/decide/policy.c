@@ -59,6 +59,8 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
         action = EK_ACT_ALERT;
     if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
         action = EK_ACT_ROUTE;
-    return (struct ek_decision){treatment_of(action, f), mode, acts(action) && have_model,
-                                EK_BOUND_NONE};
+    return (struct ek_decision){.treatment = treatment_of(action, f),
+                                .mode = mode,
+                                .wanted = acts(action) && have_model,
+                                .limited = EK_BOUND_NONE};
 }

@@ -14,6 +14,8 @@ struct ek_decision {
     enum ek_mode mode;             /* of its own cell */
     bool wanted;                   /* it is to be done, as far as modes and limits let it */
     enum ek_bound limited;         /* the limit that says no (guard/control.h); else none */
+    bool paused;                   /* a person says no, for all */
+    bool stays;                    /* its fault is gone, and a person has to end it */
 };
 
 /* have_model: whether there is a model to route with; without one nothing is wanted, and what is

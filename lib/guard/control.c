@@ -65,6 +65,11 @@ struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek
     bool wanted = ek_plan_has(&c->wanted, f->feature, f->cell);
     if (acts && wanted && r && r->withdrawn != EK_RAIL_NONE)
         d.mode = EK_MODE_OBSERVE;
+    const struct ek_plan_entry *entry = ek_plan_find(&c->wanted, f->feature, f->cell);
+    d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);
+    d.paused = acts && c->paused;
+    if (d.paused)
+        d.mode = EK_MODE_OBSERVE;
     if (!acts || c->paused || ek_plan_has(ek_control_plan(c), f->feature, f->cell))
         return d;
     if (!wanted && !ek_plan_has_room(&c->wanted, f->feature, f->cell))
@@ -94,6 +99,8 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
         c->wanted_full = true;
         return;
     }
+    const struct ek_plan_entry *before = ek_plan_find(&c->wanted, f->feature, f->cell);
+    c->retell |= before && ek_plan_awaits(before); /* its fault has come back */
     ek_plan_set(&c->wanted, f->feature, f->cell, treatment, time_ms);
     for (int i = 0; i < c->wanted.count; i++)
         if (c->wanted.entry[i].feature == f->feature && c->wanted.entry[i].cell == f->cell)
@@ -110,6 +117,19 @@ static void let_end(struct ek_control *c, int feature, int cell, int64_t time_ms
     const struct ek_rollout *r = ek_control_rollout(c, feature, cell);
     int64_t hold_ms = r ? ek_rollout_hold_ms(r, c->setup.rules) : c->setup.rules->hold_ms;
     ek_plan_end(&c->wanted, feature, cell, time_ms, hold_ms);
+}
+
+/* Its fault is gone. With `recover: manual` what acts goes on until a person ends it. */
+static void recover(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
+{
+    const struct ek_plan_entry *e = ek_plan_find(ek_control_plan(c), f->feature, f->cell);
+    bool acts = c->paused || (e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE);
+    if (c->setup.rules->recover_auto || !acts) {
+        let_end(c, f->feature, f->cell, time_ms);
+        return;
+    }
+    ek_plan_await(&c->wanted, f->feature, f->cell);
+    c->retell = true;
 }
 
 void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
@@ -129,7 +149,7 @@ void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t 
             ek_plan_remove(&c->wanted, f->feature, f->cell);
         break;
     case EK_RECOVERED:
-        let_end(c, f->feature, f->cell, time_ms);
+        recover(c, f, time_ms);
         break;
     case EK_SUSPECTED:
         return;
@@ -139,6 +159,11 @@ void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t 
 
 void ek_control_forget(struct ek_control *c, int cell)
 {
+    int kept = 0;
+    for (int i = 0; i < c->before.count; i++)
+        if (c->before.entry[i].cell != cell)
+            c->before.entry[kept++] = c->before.entry[i];
+    c->before.count = kept;
     ek_rollouts_forget(&c->rollouts, cell);
 }
 
@@ -152,10 +177,10 @@ void ek_control_begin_at(struct ek_control *c, uint64_t version)
 /* The cells in use, to who gives them away. */
 void ek_control_keep(struct ek_control *c)
 {
-    const struct ek_plan *const plan[] = {&c->wanted, ek_control_plan(c)};
+    const struct ek_plan *const plan[] = {&c->wanted, ek_control_plan(c), &c->before};
     int cells = 0;
     memset(c->held, 0, sizeof c->held);
-    for (int p = 0; p < 2; p++)
+    for (int p = 0; p < 3; p++)
         for (int i = 0; i < plan[p]->count; i++)
             c->held[plan[p]->entry[i].cell] = 1;
     for (int i = 0; i < plan[1]->modes; i++)
@@ -326,7 +351,8 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
     if (!is_due(c, time_ms, query))
         return EK_OK;
     compose(c, time_ms, &composed);
-    *changed = composed.changed;
+    *changed = composed.changed || c->retell;
+    c->retell = false;
     const struct ek_plan *was = &c->plan[!c->now];
     int told = ek_control_tell(c, was, &composed, time_ms, query);
     int ended = ek_control_pins_end(c, time_ms, query, was->version);

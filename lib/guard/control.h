@@ -74,8 +74,9 @@ struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek
 /* It wants something, or nothing any more. */
 void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t time_ms);
 /* What has run out, what is due (steps, rails), and the plan that follows. query: the first under
- * it. *changed: the version rose. Nothing to do costs a comparison or two. EK_ENOMEM: it is done,
- * and not all of it was told. */
+ * it. *changed: it is to be told, for its version rose, or the fault of an entry is gone and it
+ * awaits a person, or it does no longer. Nothing to do costs a comparison or two. EK_ENOMEM: it is
+ * done, and not all of it was told. */
 int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, bool *changed);
 /* The limit that the last settle ran into: to be shouted each time. EK_BOUND_NONE: none. */
 enum ek_bound ek_control_tripped(const struct ek_control *c);
@@ -96,10 +97,24 @@ struct ek_control_pin {
 int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struct ek_error *e);
 /* EK_ESTATE: there is none of a person; of one of the rules the message says where it stands. */
 int ek_control_unpin(struct ek_control *c, int feature, int cell, struct ek_error *e);
+/* One that holds: of a person, or of the rules. Views. */
+struct ek_control_pinned {
+    const char *feature, *dimension, *value; /* as in struct ek_decided */
+    enum ek_action action;
+    int64_t until_ms; /* 0: for good */
+    const char *author, *reason;
+    enum ek_plan_by by;
+};
+/* Tells each pin that holds at that time, those of people first, and of the rules those that have a
+ * cell and no pin of a person in their place. What `tell` returned, where that is not 0. */
+int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
+                         int (*tell)(void *context, const struct ek_control_pinned *pin),
+                         void *context);
 bool ek_control_paused(const struct ek_control *c);
 /* Rollouts stand still meanwhile. */
 void ek_control_pause(struct ek_control *c, bool paused, int64_t time_ms);
-/* A route that was withdrawn begins anew. EK_ESTATE: there is none. */
+/* A route that was withdrawn begins anew, one whose fault is gone ends. EK_ESTATE: there is none of
+ * either. */
 int ek_control_resume(struct ek_control *c, int feature, int cell, int64_t time_ms,
                       struct ek_error *e);
 

@@ -27,6 +27,8 @@ struct ek_control {
     bool rules_timed;               /* the stream's time is known since their last look at it */
     bool paused;
     int64_t paused_ms;       /* since when */
+    struct ek_plan before;   /* in force before the pause; empty where nobody knows */
+    bool retell;             /* what the plan says has changed, though not what it does */
     bool stale;              /* what the plan in force is made of may have changed */
     bool wanted_full;        /* a finding found no room, since the last settle */
     enum ek_exceeds limited; /* now, or until less than a hold ago */

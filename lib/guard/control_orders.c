@@ -22,12 +22,18 @@ static void release(struct ek_control_pin *p)
     *p = (struct ek_control_pin){.cell = -1};
 }
 
+static int number_of(const struct ek_control *c, int feature, int cell)
+{
+    int i = 0;
+    while (i < c->pins && (c->pin[i].feature != feature || c->pin[i].cell != cell))
+        i++;
+    return i;
+}
+
 static struct ek_control_pin *find(struct ek_control *c, int feature, int cell)
 {
-    for (int i = 0; i < c->pins; i++)
-        if (c->pin[i].feature == feature && c->pin[i].cell == cell)
-            return &c->pin[i];
-    return NULL;
+    int i = number_of(c, feature, cell);
+    return i < c->pins ? &c->pin[i] : NULL;
 }
 
 static int copy(struct ek_control_pin *to, const struct ek_control_pin *from)
@@ -200,6 +206,58 @@ int ek_control_pins_of(struct ek_control *c, int64_t time_ms)
     return count;
 }
 
+/* -------------------------------------------------------------- what is shown */
+
+static struct ek_control_pinned shown(const struct ek_control *c, const struct ek_control_pin *p)
+{
+    const struct ek_control_cells *cells = &c->setup.cells;
+    return (struct ek_control_pinned){
+        .feature = c->setup.manifest->item[p->feature]->name,
+        .dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL,
+        .value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL,
+        .action = p->action,
+        .until_ms = p->until_ms,
+        .author = p->author,
+        .reason = p->reason,
+        .by = EK_BY_PERSON};
+}
+
+static int tell_rules_pins(const struct ek_control *c, int64_t time_ms,
+                           int (*tell)(void *context, const struct ek_control_pinned *pin),
+                           void *context)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    int rc = EK_OK;
+    for (int i = 0; i < rules->pin_count && !rc; i++) {
+        const struct ek_pin *p = &rules->pin[i];
+        int item = item_of(c, p), cell = cell_of(c, i);
+        if (cell < 0 || is_over(p->until_ms, time_ms) || number_of(c, item, cell) < c->pins)
+            continue;
+        const struct ek_control_pinned one = {c->setup.manifest->item[item]->name,
+                                              p->dimension,
+                                              p->value,
+                                              p->action,
+                                              p->until_ms,
+                                              p->author,
+                                              p->reason,
+                                              EK_BY_RULES};
+        rc = tell(context, &one);
+    }
+    return rc;
+}
+
+int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
+                         int (*tell)(void *context, const struct ek_control_pinned *pin),
+                         void *context)
+{
+    int rc = EK_OK;
+    for (int i = 0; i < c->pins && !rc; i++) {
+        const struct ek_control_pinned one = shown(c, &c->pin[i]);
+        rc = is_over(c->pin[i].until_ms, time_ms) ? EK_OK : tell(context, &one);
+    }
+    return rc ? rc : tell_rules_pins(c, time_ms, tell, context);
+}
+
 /* --------------------------------------------------------------- what ran out */
 
 /* Of the plan that is in force without it. */
@@ -367,7 +425,9 @@ void ek_control_pause(struct ek_control *c, bool paused, int64_t time_ms)
 {
     if (c->paused == paused)
         return;
-    if (!paused)
+    if (paused)
+        c->before = *ek_control_plan(c);
+    else
         ek_rollouts_stood_still(&c->rollouts, time_ms > c->paused_ms ? time_ms - c->paused_ms : 0);
     c->paused = paused;
     c->paused_ms = time_ms;

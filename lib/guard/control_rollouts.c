@@ -108,15 +108,28 @@ bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query)
     return changed;
 }
 
+/* Whether it was one that only stayed because nobody had ended it. */
+static bool end_by_hand(struct ek_control *c, int feature, int cell)
+{
+    const struct ek_plan_entry *e = ek_plan_find(&c->wanted, feature, cell);
+    if (!e || !ek_plan_awaits(e))
+        return false;
+    ek_plan_remove(&c->wanted, feature, cell);
+    c->stale = true;
+    return true;
+}
+
 int ek_control_resume(struct ek_control *c, int feature, int cell, int64_t time_ms,
                       struct ek_error *e)
 {
+    if (end_by_hand(c, feature, cell))
+        return EK_OK;
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
     const struct ek_control_hears *h = &c->setup.hears;
     if (!r || r->ended_ms >= 0 || r->withdrawn == EK_RAIL_NONE)
         return ek_fail(e, EK_ESTATE,
                        "no route of '%s' was withdrawn there: resume is for one that a limit of "
-                       "its canary has taken back",
+                       "its canary has taken back, or that outlives its fault by 'recover: manual'",
                        c->setup.manifest->item[feature]->name);
     ek_rollout_resume(r, &ek_control_rule(c, feature)->canary, time_ms);
     if (h->figures_begin)

@@ -27,10 +27,23 @@ void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int 
     ek_snap_i64(s, &c->free_ms);
     flag_snap(s, &c->was_full);
     ek_control_pins_snap(c, s, features, cells);
+    if (c->paused && (!ek_snap_reads(s) || s->at < s->end)) /* once it was not kept */
+        ek_plan_snap(&c->before, s, features, cells);
+}
+
+/* Rules that let routes end by themselves do so with those that wait for a person, too. */
+static void end_awaiting(struct ek_control *c, int64_t time_ms)
+{
+    for (int i = 0; c->setup.rules->recover_auto && i < c->wanted.count; i++) {
+        const struct ek_plan_entry *e = &c->wanted.entry[i];
+        if (ek_plan_awaits(e))
+            ek_plan_end(&c->wanted, e->feature, e->cell, time_ms, c->setup.rules->hold_ms);
+    }
 }
 
 void ek_control_restored(struct ek_control *c, int64_t time_ms)
 {
+    end_awaiting(c, time_ms);
     ek_control_follow_wanted(c, time_ms);
     ek_control_keep(c);
     c->stale = true; /* the rules may be other ones */
@@ -90,6 +103,7 @@ int ek_control_merge(struct ek_control *into, const struct ek_control *from, con
     merge_wanted(&into->wanted, &from->wanted, to);
     ek_rollouts_merge(&into->rollouts, &from->rollouts, to);
     if (from->paused && !into->paused) {
+        into->before = *ek_control_plan(into);
         into->paused = true;
         into->paused_ms = from->paused_ms;
     }

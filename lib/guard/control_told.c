@@ -14,6 +14,7 @@ struct telling {
     int64_t time_ms;
     uint64_t query;
     int rc;
+    bool resumed; /* after a pause: `was` is what was in force before it */
 };
 
 /* "45 s", "10 min", "1.5 h". */
@@ -186,6 +187,10 @@ static void tell_end(struct telling *t, const struct ek_plan_entry *e)
     bool wanted = ek_plan_has(&t->c->wanted, e->feature, e->cell);
     if (wanted && r && r->withdrawn != EK_RAIL_NONE)
         tell_withdrawal(t, e, r);
+    else if (!wanted && t->resumed)
+        tell(t, EK_DID_END, e, r, "nothing asks for it any more, since a time when all was paused");
+    else if (!wanted && ek_plan_awaits(e))
+        tell(t, EK_DID_END, e, r, "its fault is gone, and a person has ended it");
     else if (!wanted)
         tell(t, EK_DID_END, e, r,
              e->until_ms >= 0 ? "its fault is gone, and its hold is over"
@@ -226,11 +231,21 @@ static void tell_limit(struct telling *t, enum ek_bound bound)
 int ek_control_tell(struct ek_control *c, const struct ek_plan *was,
                     const struct ek_composed *composed, int64_t time_ms, uint64_t query)
 {
-    struct telling t = {c, was, ek_control_plan(c), composed, time_ms, query, EK_OK};
+    struct telling t = {.c = c,
+                        .was = was,
+                        .is = ek_control_plan(c),
+                        .composed = composed,
+                        .time_ms = time_ms,
+                        .query = query};
     if (c->tripped != EK_BOUND_NONE)
         tell_limit(&t, c->tripped);
-    if (!composed->changed || was->paused != t.is->paused) /* a person has said so */
+    if (!composed->changed || t.is->paused) /* a person has said so */
         return t.rc;
+    if (was->paused) { /* and no longer: what has changed meanwhile */
+        c->before.version = was->version;
+        t.was = was = &c->before;
+        t.resumed = true;
+    }
     for (int i = 0; i < was->count; i++)
         if (was->entry[i].by == EK_BY_FINDING && !find_found(t.is, &was->entry[i]))
             tell_end(&t, &was->entry[i]);
@@ -244,5 +259,7 @@ int ek_control_tell(struct ek_control *c, const struct ek_plan *was,
         else if (e->by == EK_BY_FINDING && e->percent != before->percent)
             tell_step(&t, before, e);
     }
+    if (t.resumed)
+        c->before.count = 0;
     return t.rc;
 }

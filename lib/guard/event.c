@@ -149,6 +149,10 @@ int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const stru
     if (!rc && decision->limited != EK_BOUND_NONE)
         rc = ek_buf_printf(out, ",\"limited\":true,\"limit\":\"%s\"",
                            ek_bound_name(decision->limited));
+    if (!rc && decision->paused)
+        rc = ek_buf_text(out, ",\"paused\":true");
+    if (!rc && decision->stays)
+        rc = ek_buf_text(out, ",\"stays\":true");
     if (!rc && f->reason)
         rc = ek_buf_printf(out, ",\"reason\":\"%s\"", f->reason);
     if (!rc)
@@ -198,9 +202,10 @@ int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
 
 static int add_treatment(struct ek_buf *out, const struct ek_plan_entry *e)
 {
-    return ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\",\"percent\":%.4g,\"by\":\"%s\"}",
-                         ek_action_name(e->treatment.action), ek_mode_name(e->mode),
-                         e->percent / 100.0, ek_plan_by_name(e->by));
+    return ek_buf_printf(
+        out, ",\"action\":\"%s\",\"mode\":\"%s\",\"percent\":%.4g,\"by\":\"%s\"%s}",
+        ek_action_name(e->treatment.action), ek_mode_name(e->mode), e->percent / 100.0,
+        ek_plan_by_name(e->by), ek_plan_awaits(e) ? ",\"gone\":true" : "");
 }
 
 int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,

@@ -76,18 +76,10 @@ static struct ek_decision decide(const struct ek_guard *g, const struct ek_findi
     return ek_decide(a->rules, a->manifest, a->model != NULL, f);
 }
 
-/* Moves on to the next change that is confirmed; false at the end. */
-static bool next_open(const struct ek_guard *g, int *place, struct ek_finding *f)
-{
-    *place = ek_detector_confirmed(g->detector, *place, f);
-    f->state = EK_UPDATED;
-    return *place > 0;
-}
-
 static void note_decisions(const struct ek_guard *g, struct before *b)
 {
     struct ek_finding f;
-    for (int place = 0; b->count < EK_EPISODES_MAX && next_open(g, &place, &f);)
+    for (int place = 0; b->count < EK_EPISODES_MAX && ek_guard_next_open(g, &place, &f);)
         b->done[b->count++] = (struct done){f.feature, f.cell, decide(g, &f)};
 }
 
@@ -110,7 +102,7 @@ static bool is_same(const struct ek_decision *was, const struct ek_decision *now
 static void want_anew(struct ek_guard *g, const struct before *b)
 {
     struct ek_finding f;
-    for (int place = 0; next_open(g, &place, &f);) {
+    for (int place = 0; ek_guard_next_open(g, &place, &f);) {
         struct ek_decision now = decide(g, &f);
         if (is_same(decision_of(b, &f), &now))
             continue;
@@ -119,19 +111,17 @@ static void want_anew(struct ek_guard *g, const struct before *b)
     }
 }
 
-static int tell_anew(struct ek_guard *g, const struct before *b)
+/* Of what was open before, too. */
+struct anew {
+    const struct ek_guard *guard;
+    const struct before *before;
+};
+
+static bool is_other(void *context, const struct ek_finding *f)
 {
-    struct ek_finding f;
-    int rc = EK_OK;
-    for (int place = 0; !rc && next_open(g, &place, &f);) {
-        struct ek_decision now = decide(g, &f), told = ek_guard_decide(g, &f);
-        if (is_same(decision_of(b, &f), &now))
-            continue;
-        int members =
-            ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
-        rc = ek_guard_tell_finding(g, &f, &told, g->members, members);
-    }
-    return rc;
+    const struct anew *a = context;
+    struct ek_decision now = decide(a->guard, f);
+    return !is_same(decision_of(a->before, f), &now);
 }
 
 /* What the new rules, and the model, have for the open changes: told where it is something else. In
@@ -145,8 +135,9 @@ static int decide_anew(struct ek_guard *g, const struct before *b)
         return EK_OK;
     want_anew(g, b);
     int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
+    struct anew anew = {g, b};
     if (!rc)
-        rc = tell_anew(g, b);
+        rc = ek_guard_tell_open(g, is_other, &anew);
     changed |= ek_control_plan(g->control)->version != version;
     return rc ? rc : ek_guard_tell_settled(g, changed, query);
 }

@@ -155,3 +155,27 @@ int ek_guard_settle(struct ek_guard *g, uint64_t query)
     int told = ek_guard_tell_settled(g, changed, query);
     return rc ? rc : told;
 }
+
+bool ek_guard_next_open(const struct ek_guard *g, int *place, struct ek_finding *f)
+{
+    *place = ek_detector_confirmed(g->detector, *place, f);
+    f->state = EK_UPDATED;
+    return *place > 0;
+}
+
+int ek_guard_tell_open(struct ek_guard *g,
+                       bool (*is_to_be_told)(void *context, const struct ek_finding *f),
+                       void *context)
+{
+    struct ek_finding f;
+    int rc = EK_OK;
+    for (int place = 0; !rc && ek_guard_next_open(g, &place, &f);) {
+        if (!is_to_be_told(context, &f))
+            continue;
+        struct ek_decision told = ek_guard_decide(g, &f);
+        int members =
+            ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
+        rc = ek_guard_tell_finding(g, &f, &told, g->members, members);
+    }
+    return rc;
+}

@@ -13,5 +13,12 @@ int ek_guard_settle(struct ek_guard *g, uint64_t query);
 int ek_guard_tell_limits(struct ek_guard *g, uint64_t query);
 /* Tells what a settle of `control` has brought. */
 int ek_guard_tell_settled(struct ek_guard *g, bool changed, uint64_t query);
+/* Moves on to the next change of the guard's own that is confirmed, from *place 0 on; false at the
+ * end. Its state is EK_UPDATED. */
+bool ek_guard_next_open(const struct ek_guard *g, int *place, struct ek_finding *f);
+/* Tells those of them that it is called for, as the rules and the plan have them now. EK_ENOMEM. */
+int ek_guard_tell_open(struct ek_guard *g,
+                       bool (*is_to_be_told)(void *context, const struct ek_finding *f),
+                       void *context);
 
 #endif

@@ -161,6 +161,15 @@ int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment,
 
 /* ---------------------------------------------------------------------- pause */
 
+/* What is said of it hangs on the pause. */
+static bool would_act(void *context, const struct ek_finding *f)
+{
+    const struct ek_guard *g = context;
+    const struct ek_assets *a = g->assets;
+    struct ek_decision d = ek_decide(a->rules, a->manifest, a->model != NULL, f);
+    return d.wanted && d.mode >= EK_MODE_CANARY;
+}
+
 static int set_paused(struct ek_guard *g, bool paused, const char *author, const char *reason,
                       struct ek_error *e)
 {
@@ -171,7 +180,10 @@ static int set_paused(struct ek_guard *g, bool paused, const char *author, const
     if (rc || ek_control_paused(g->control) == paused)
         return rc;
     ek_control_pause(g->control, paused, g->time_ms);
-    return conclude(g, &m, e);
+    rc = conclude(g, &m, e);
+    if (!rc && ek_guard_tell_open(g, would_act, g))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    return rc;
 }
 
 int ek_guard_pause(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e)
@@ -223,7 +235,7 @@ int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, stru
                                                            : EK_OK;
 }
 
-/* A route that a guardrail took back begins anew. */
+/* A route that a guardrail took back begins anew; one whose fault is gone ends. */
 int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *segment,
                           const char *value, const char *author, const char *reason,
                           struct ek_error *e)

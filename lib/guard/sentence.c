@@ -80,10 +80,25 @@ static int add_unit(struct ek_buf *b, const struct ek_finding *f)
 
 static int add_action(struct ek_buf *b, const struct ek_decision *decision)
 {
-    const char *limits = decision->limited != EK_BOUND_NONE  ? ", kept back by a limit"
-                         : decision->mode != EK_MODE_ENFORCE ? ", not enforced"
-                                                             : "";
+    const char *limits = decision->paused                     ? ", not enforced while all is paused"
+                         : decision->limited != EK_BOUND_NONE ? ", kept back by a limit"
+                         : decision->mode != EK_MODE_ENFORCE  ? ", not enforced"
+                                                              : "";
     return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action), limits);
+}
+
+/* Its fault is gone; what is done about it may wait for a person. */
+static int add_recovery(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
+                        const struct ek_decision *decision)
+{
+    int rc = ek_buf_text(b, "back to normal");
+    if (rc || !decision->stays)
+        return rc;
+    rc = ek_buf_printf(b, "; its route stays until 'evenkeel resume --feature %s",
+                       m->item[f->feature]->name);
+    if (!rc && f->dimension)
+        rc = ek_buf_printf(b, " --segment %s=%s", f->dimension, f->value ? f->value : "(other)");
+    return rc ? rc : ek_buf_text(b, "' ends it");
 }
 
 int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
@@ -93,7 +108,7 @@ int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek
     if (!rc && f->state == EK_DISMISSED)
         return ek_buf_printf(out, "no finding after all, %s", f->reason);
     if (!rc && f->state == EK_RECOVERED)
-        return ek_buf_text(out, "back to normal");
+        return add_recovery(out, m, f, decision);
     if (!rc)
         rc = add_class(out, m, f);
     if (!rc)

@@ -197,6 +197,18 @@ status=0
 "$EK" check -m hotel.yaml wrong.txt >out || status=$?
 [ $status = 78 ] || fail "status $status for LETOR text with a fault"
 grep -q '^wrong.txt:3:' out || fail "no place: $(cat out)"
+# A canary beside a configuration with which it could never grow.
+printf 'features: {price: {mode: canary}}\n' >canary.yaml
+cat >trials.yaml <<'END'
+input:    {brokers: "localhost:9092", topics: [scored], group: g}
+output:   {topic: ranked, dead_letter: ranked.dead}
+assets:   {manifest: hotel.yaml, profile: profile.ekp, rules: canary.yaml}
+pipeline: {trial_percent: 0}
+END
+says 0 "trials.yaml: configuration, ok (trials.yaml:4:27: 'pipeline.trial_percent' is 0: no list is ranked both ways, so the canary of 'price' never grows and most of 'abort_if' is not looked at: set it to 10, say)" \
+	trials.yaml
+printf 'features: {price: {mode: canary, canary: {percent: 10, max: 10}}}\n' >canary.yaml
+says 0 'trials.yaml: configuration, ok' trials.yaml
 cat >swapped.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
 output: {topic: ranked, dead_letter: ranked.dead}

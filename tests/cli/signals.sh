@@ -45,6 +45,10 @@ cp good.ekp profile.ekp
 # Two kinds, so that the system cannot make one of them.
 kill -TERM "$pid"
 kill -INT "$pid"
+# Nor does a reload harm an instance that is about to end.
+while kill -HUP "$pid" 2>/dev/null; do
+	[ "$(cut -d ' ' -f 3 "/proc/$pid/stat")" != Z ] || break
+done
 status=0
 wait "$pid" || status=$?
 pid=

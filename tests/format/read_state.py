@@ -163,7 +163,8 @@ def control(r):
     pins = [{**dict(zip(("feature", "cell", "action", "until_ms"), r.take("3iq"))),
              **{key: r.text() if r.one("i", 0, 1) else None for key in ("author", "reason")}}
             for _ in range(r.one("i", 0, 1000))]
-    return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins}
+    before = plan(r) if out["paused"] and r.at < len(r.data) else None
+    return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins, "before": before}
 
 
 def queries(r):

@@ -11,8 +11,7 @@ import read_state
 from read_snapshot import Damaged
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
-GOLDEN, ITEMS, ACCEPTS = (os.path.join(FOLDER, name)
-                          for name in ("state-1.ekc", "state-items-1.ekc", "state-accepts-1.ekc"))
+GOLDEN, ITEMS, ACCEPTS, ORDERS = (os.path.join(FOLDER, f"state{of}-1.ekc") for of in ("", "-items", "-accepts", "-orders"))
 FAULTS = (Damaged, read_capture.Damaged, read_sketch.Damaged, UnicodeDecodeError, ValueError)
 
 
@@ -163,3 +162,28 @@ class StateOfItems(unittest.TestCase):
         items = everything["now"]["items"] + sum(sum(w["sketches"][0].values()) for w in everything["closed"])
         self.assertGreaterEqual(items, seen)
         self.assertEqual(everything["lists"], items)
+
+
+class Orders(unittest.TestCase):
+    """Of what the golden file has, people have pinned two things and then paused it."""
+    @classmethod
+    def setUpClass(cls):
+        with open(ORDERS, "rb") as file:
+            cls.read = read_state.read(file.read())
+
+    def test_it_has_the_pins_and_who_put_them(self):
+        pins = [{**p, "cell": self.read["cells"]["cells"][p["cell"]]["value"]} for p in self.read["control"]["pins"]]
+        self.assertEqual(pins, [
+            {"feature": 0, "cell": "M1", "action": 0, "until_ms": 0, "author": "ana", "reason": "odd"},
+            {"feature": 0, "cell": None, "action": 1, "until_ms": 2**63 - 1, "author": None, "reason": None}])
+
+    def test_it_is_paused_and_knows_what_was_in_force_before(self):
+        control = self.read["control"]
+        self.assertEqual((control["paused"], control["plan"]["paused"], control["plan"]["entries"]), (1, 1, []))
+        self.assertEqual({(e["feature"], e["action"], e["by"]) for e in control["before"]["entries"]},
+                         {(0, 0, 1), (0, 1, 1)})
+
+    def test_its_history_has_what_was_said(self):
+        self.assertEqual([(d["what"], d["who"], d["why"]) for _, d in sorted(self.read["history"].items())
+                          if d["who"] != "evenkeel"],
+                         [("pin", "ana", "odd"), ("pin", None, None), ("pause", "bo", "looks odd")])

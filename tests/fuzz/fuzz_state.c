@@ -2,22 +2,24 @@
  *
  * The input says what is changed: edits of 8 bytes, record (2), place (2), width (1) and value (3).
  * Hashes are made to fit afterwards, so that what is behind them is looked at; the first byte says
- * whether they are (1), whether the state is one of lists that come item by item (2), and whether
- * one of lists of which something was accepted (4). */
+ * whether they are (1), whether the state is one of lists that come item by item (2), whether one
+ * of lists of which something was accepted (4), and whether one in which people have pinned and
+ * paused (8). */
 #include "base/hash.h"
 #include "guard/guard_internal.h"
 #include "guard/state_head.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/state_world.h"
 
-enum { LISTS = 60, TRAINING = 400, USED = 8, EDIT = 8, HASH = 8 };
+enum { LISTS = 60, TRAINING = 400, USED = 8, EDIT = 8, HASH = 8, WORLDS = 4 };
 
-/* Guards of lists, of items, and of lists whose price was accepted. */
+/* Guards of lists, of items, of lists whose price was accepted, and one that was told what to do.
+ */
 static struct world {
     struct ek_assets assets;
     struct state_store own;
-    bool items, accepts;
-} worlds[3];
+    bool items, accepts, orders;
+} worlds[WORLDS];
 static struct ek_assets assets;
 
 static int encode(const struct world *w, const struct ek_query *q, int i, struct ek_buf *out)
@@ -54,6 +56,19 @@ static void observe(const struct world *w, struct ek_guard *g, uint64_t seed, in
     shop_close(&s);
 }
 
+/* Pins with and without words and an end, a pause, and a history of them. */
+static int give_orders(struct ek_guard *g)
+{
+    int rc = ek_guard_pin(g, "price", "arm", "B", "none", 0, "ana", "odd", NULL);
+    if (!rc)
+        rc = ek_guard_pin(g, "price", NULL, NULL, "alert", INT64_MAX, NULL, NULL, NULL);
+    if (!rc)
+        rc = ek_guard_unpin(g, "price", NULL, NULL, "bo", NULL, NULL);
+    if (!rc)
+        rc = ek_guard_pin(g, "price", "market", "DE", "alert", 0, NULL, "new", NULL);
+    return rc ? rc : ek_guard_pause(g, "ana", "odd", NULL);
+}
+
 static void set_up(void)
 {
     static const char text[] = "version: 1\n"
@@ -61,13 +76,14 @@ static void set_up(void)
                                "segments: [arm, market]\n"
                                "windows: {length: 20s, kept: 2, cells: 4}\n";
     state_assets_open(&assets, text, TRAINING);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < WORLDS; i++) {
         const struct ek_mapping mapping = {.layout = i == 1 ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST};
         struct world *w = &worlds[i];
         struct ek_guard *g;
         uint64_t version;
         w->items = i == 1;
         w->accepts = i == 2;
+        w->orders = i == 3;
         w->assets = assets;
         w->assets.assembly.queries = 50;
         ek_fuzz_require(!ek_codec_new(&w->assets.codec, assets.manifest, &mapping, NULL, NULL) &&
@@ -77,6 +93,7 @@ static void set_up(void)
         ek_fuzz_require(!w->accepts ||
                             !ek_guard_accept(g, "price", NULL, NULL, NULL, NULL, &version, NULL),
                         "nothing to accept");
+        ek_fuzz_require(!w->orders || !give_orders(g), "not to be told");
         ek_fuzz_require(!ek_guard_save(g, 0, "note", 4, state_put, &w->own, NULL), "no state");
         ek_guard_free(g);
     }
@@ -105,6 +122,9 @@ static void try(const struct world *w, struct state_store *s)
     } else {
         observe(w, g, 9, USED);
         if (w->accepts && ek_guard_revert(g, 1, NULL, NULL, &e))
+            ek_fuzz_require(e.message[0] != 0, "refused without a word");
+        if (w->orders && (ek_guard_unpin(g, "price", "arm", "B", NULL, NULL, &e) ||
+                          ek_guard_resume(g, NULL, NULL, &e)))
             ek_fuzz_require(e.message[0] != 0, "refused without a word");
         ek_fuzz_require(!ek_guard_save(g, 0, NULL, 0, drop, NULL, &e), e.message);
     }
@@ -181,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_record(data, size);
     if (!size)
         return 0;
-    struct world *w = &worlds[data[0] & 4 ? 2 : data[0] >> 1 & 1];
+    struct world *w = &worlds[data[0] & 8 ? 3 : data[0] & 4 ? 2 : data[0] >> 1 & 1];
     struct state_store *own = &w->own, *copy = calloc(1, sizeof *copy);
     struct ek_ledger index = index_of(own);
     for (int i = 0; i < own->count; i++)

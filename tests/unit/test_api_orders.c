@@ -190,6 +190,7 @@ START_TEST(a_pin_is_in_the_plan_until_it_is_taken_away)
                   "\"until\":\"2999-01-31\",\"reason\":\"miles in B\"}",
                   200, "\"what\":\"pin\"");
     ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ana\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/pins", "\"author\":\"ana\",\"reason\":\"miles in B\""));
     assert_answer(&t, "/api/v1/unpin", BEN, place, 200, "\"what\":\"unpin\"");
     ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ben\""));
     assert_answer(&t, "/api/v1/unpin", BEN, place, 409, "price");

@@ -151,6 +151,74 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
 END_TEST
 
 /* What was accepted, or was none, ends at once: no hold is over then. */
+static const char *told_pause(struct scene *s, bool paused, int64_t time_ms)
+{
+    ek_control_pause(s->control, paused, time_ms);
+    return told_at(s, time_ms);
+}
+
+/* Nothing is said to act meanwhile, nor to have ended. */
+START_TEST(what_changes_while_all_is_paused_is_told_afterwards)
+{
+    for (int kept = 0; kept < 2; kept++) { /* over a restart, too */
+        struct scene s;
+        start(&s, "enforce");
+        ck_assert_str_eq(told_pause(&s, true, 500), "");
+        ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 1000), "");
+        ck_assert_str_eq(told_pause(&s, false, 2000),
+                         "route: a finding asks for route: it is enforced\n");
+        ck_assert_str_eq(told_pause(&s, true, 3000), "");
+        if (kept)
+            ck_assert_str_eq(told_under(&s, "enforce", 3000), "");
+        ck_assert_str_eq(told_of(&s, EK_RECOVERED, 4000), "");
+        ck_assert_str_eq(told_at(&s, 4000 + HOLD_MS), "");
+        ck_assert_str_eq(told_pause(&s, false, 5000 + HOLD_MS),
+                         "end: nothing asks for it any more, since a time when all was paused\n");
+        ck_assert_str_eq(told_pause(&s, true, 6000 + HOLD_MS), "");
+        ck_assert_str_eq(told_pause(&s, false, 7000 + HOLD_MS), "");
+        end(&s);
+    }
+}
+END_TEST
+
+START_TEST(with_recover_manual_a_route_ends_when_somebody_says_so)
+{
+    struct scene s;
+    struct ek_error e;
+    start(&s, "enforce");
+    s.rules->recover_auto = false;
+    ck_assert_int_eq(ek_control_resume(s.control, 0, 1, 500, &e), EK_ESTATE);
+    told_of(&s, EK_CONFIRMED, 1000);
+    ck_assert_int_eq(ek_control_resume(s.control, 0, 1, 1500, &e),
+                     EK_ESTATE); /* its fault is there */
+    ck_assert_str_eq(told_of(&s, EK_RECOVERED, 2000), "");
+    ck_assert_str_eq(told_at(&s, 2000 + 100 * HOLD_MS), "");
+    ck_assert(ek_plan_awaits(&ek_control_plan(s.control)->entry[0]));
+    ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 3000 + 100 * HOLD_MS), ""); /* it has come back */
+    ck_assert(!ek_plan_awaits(&ek_control_plan(s.control)->entry[0]));
+    told_of(&s, EK_RECOVERED, 4000 + 100 * HOLD_MS);
+    must(ek_control_resume(s.control, 0, 1, 5000 + 100 * HOLD_MS, &e));
+    ck_assert_str_eq(told_at(&s, 5000 + 100 * HOLD_MS),
+                     "end: its fault is gone, and a person has ended it\n");
+    ck_assert_int_eq(ek_control_plan(s.control)->count, 0);
+    end(&s);
+}
+END_TEST
+
+/* As after a reload. */
+START_TEST(rules_that_let_routes_end_do_so_with_those_that_wait)
+{
+    struct scene s;
+    start(&s, "enforce");
+    s.rules->recover_auto = false;
+    told_of(&s, EK_CONFIRMED, 1000);
+    told_of(&s, EK_RECOVERED, 2000);
+    ck_assert_str_eq(told_under(&s, "enforce", 3000), "");
+    ck_assert_str_eq(told_at(&s, 1000 + HOLD_MS), "end: its fault is gone, and its hold is over\n");
+    end(&s);
+}
+END_TEST
+
 START_TEST(what_is_dismissed_ends_for_another_reason)
 {
     struct scene s;
@@ -179,6 +247,9 @@ END_TEST
 Suite *suite_control_told(void)
 {
     return ek_suite("control_told", a_fault_that_goes_and_comes_is_counted,
+                    what_changes_while_all_is_paused_is_told_afterwards,
+                    with_recover_manual_a_route_ends_when_somebody_says_so,
+                    rules_that_let_routes_end_do_so_with_those_that_wait,
                     what_is_dismissed_ends_for_another_reason,
                     another_mode_of_the_rules_is_told_as_what_it_does);
 }

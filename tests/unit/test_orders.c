@@ -7,6 +7,7 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_orders.h"
+#include "guard/guard_pins.h"
 
 enum { TRAINING = 4000, PRICE = 0 };
 
@@ -25,6 +26,7 @@ struct bench {
     int paused;       /* lists */
     char *decided[9]; /* events, the first of them */
     int decisions;
+    char found[1500], plan[1500]; /* the last events of these */
 };
 
 static struct ek_rules *rules_of(const struct ek_manifest *m, const char *text)
@@ -80,9 +82,14 @@ static void bench_free(struct bench *b)
 static void read_events(struct bench *b)
 {
     const char *text;
-    while (ek_guard_next_event(b->guard, &text))
+    while (ek_guard_next_event(b->guard, &text)) {
         if (!strncmp(text, "{\"event\":\"decision\"", 19) && b->decisions++ < 9)
             b->decided[b->decisions - 1] = strdup(text);
+        if (!strncmp(text, "{\"event\":\"finding\"", 18))
+            snprintf(b->found, sizeof b->found, "%s", text);
+        if (!strncmp(text, "{\"event\":\"plan\"", 15))
+            snprintf(b->plan, sizeof b->plan, "%s", text);
+    }
 }
 
 /* A list a second. */
@@ -416,6 +423,111 @@ START_TEST(while_it_is_paused_every_list_passes_as_it_came)
 }
 END_TEST
 
+static void ck_has(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part) != NULL, "no '%s' in %s", part, text);
+}
+
+START_TEST(what_is_found_during_a_pause_is_not_enforced_until_it_is_over)
+{
+    struct bench *b = bench_of(ENFORCE);
+    run(b, 300);
+    pause(b, true);
+    b->price = 100;
+    run(b, 300);
+    ck_has(b->found, "\"action\":\"route\",\"mode\":\"observe\",\"paused\":true");
+    ck_has(b->found, "; action: route, not enforced while all is paused\"");
+    ck_assert_int_eq(b->decisions, 1);
+    ck_has(b->plan, "\"cells\":[]");
+    forget(b);
+    pause(b, false);
+    ck_has(b->found, "\"state\":\"updated\"");
+    ck_has(b->found, "\"action\":\"route\",\"mode\":\"enforce\",\"cause\"");
+    ck_has(b->plan, "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\"");
+    ck_assert_int_eq(b->decisions, 2);
+    ck_decided(b, 0, "\"what\":\"route\",\"who\":\"evenkeel\"");
+    ck_decided(b, 1, "\"what\":\"resume\",\"who\":\"bo\"");
+    forget(b);
+    pause(b, true);
+    ck_has(b->found, "\"mode\":\"observe\",\"paused\":true");
+    bench_free(b);
+}
+END_TEST
+
+static int resume_price(struct bench *b, struct ek_error *e)
+{
+    int rc = ek_guard_resume_route(b->guard, "price", "arm", "B", "bo", "checked", e);
+    read_events(b);
+    return rc;
+}
+
+START_TEST(with_recover_manual_a_person_ends_a_route_whose_fault_is_gone)
+{
+    struct bench *b =
+        bench_of("version: 1\n"
+                 "defaults: {mode: enforce, confirm_queries: 64, hold: 30s, recover: manual}\n"
+                 "segments: [arm]\n");
+    struct ek_error e;
+    run(b, 300);
+    b->price = 100;
+    run(b, 300);
+    ck_routed(b, false, true);
+    ck_assert_int_eq(resume_price(b, &e), EK_ESTATE);
+    b->price = 1;
+    run(b, 300);
+    ck_has(b->found, "\"state\":\"recovered\"");
+    ck_has(b->found, "\"stays\":true");
+    ck_has(b->found, "back to normal; its route stays until 'evenkeel resume --feature price "
+                     "--segment arm=B' ends it");
+    ck_has(b->plan, "\"by\":\"finding\",\"gone\":true");
+    ck_routed(b, false, true);
+    ck_assert_int_eq(resume_price(b, &e), EK_OK);
+    ck_decided(b, 0, "\"what\":\"end\"");
+    ck_decided(b, 1, "\"what\":\"resume\",\"who\":\"bo\"");
+    ck_routed(b, false, false);
+    bench_free(b);
+}
+END_TEST
+
+static void ck_pins(struct bench *b, const char *want)
+{
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    must(ek_guard_pins_json(b->guard, &out));
+    ck_assert_str_eq(ek_buf_string(&out), want);
+    ek_buf_release(&out);
+}
+
+/* One of the rules that has run out, or that a person has overruled, is not in force. */
+START_TEST(the_pins_in_force_are_shown)
+{
+    static const char of_rules[] = "{\"feature\":\"size\",\"segment\":{\"arm\":\"B\"},\"action\":"
+                                   "\"route\",\"until_ms\":1050000,\"author\":null,\"reason\":null,"
+                                   "\"by\":\"rules\"}";
+    char want[1000];
+    struct bench *b = bench_of(PINNED);
+    run(b, 10);
+    snprintf(want, sizeof want,
+             "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\",\"until_"
+             "ms\":null,"
+             "\"author\":null,\"reason\":\"miles\",\"by\":\"rules\"},%s]",
+             of_rules);
+    ck_pins(b, want);
+    pin(b, "B", "none", 1040000);
+    snprintf(want, sizeof want,
+             "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\",\"until_ms\":"
+             "1040000,"
+             "\"author\":\"ana\",\"reason\":\"miles\",\"by\":\"person\"},%s]",
+             of_rules);
+    ck_pins(b, want);
+    run(b, 100);
+    ck_pins(b, "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\",\"until_"
+               "ms\":null,"
+               "\"author\":null,\"reason\":\"miles\",\"by\":\"rules\"}]");
+    bench_free(b);
+}
+END_TEST
+
 /* Another guard with its state. */
 static struct ek_guard *again(struct bench *b)
 {
@@ -545,7 +657,9 @@ Suite *suite_orders(void)
         a_pin_of_a_person_goes_before_one_of_the_rules, a_pin_that_finds_no_cell_changes_nothing,
         what_is_no_name_is_refused_with_the_nearest, without_a_model_nothing_can_be_routed,
         there_are_at_most_a_thousand_pins, an_instance_of_a_fleet_cannot_be_pinned_alone,
-        while_it_is_paused_every_list_passes_as_it_came, pins_and_a_pause_come_back_with_the_state,
-        pins_and_a_pause_go_to_a_guard_that_is_joined,
+        while_it_is_paused_every_list_passes_as_it_came, the_pins_in_force_are_shown,
+        what_is_found_during_a_pause_is_not_enforced_until_it_is_over,
+        with_recover_manual_a_person_ends_a_route_whose_fault_is_gone,
+        pins_and_a_pause_come_back_with_the_state, pins_and_a_pause_go_to_a_guard_that_is_joined,
         a_guard_in_the_place_of_a_paused_one_is_paused, a_pause_outlives_the_profile);
 }

@@ -10,7 +10,8 @@ static const char FEATURES[] = "features:\n"
                                "  - {name: price, index: 1, role: item, unit: currency/night}\n"
                                "  - {name: way, index: 2, role: item, unit: normalised}\n"
                                "  - {name: nights, index: 3, role: query}\n";
-static const struct ek_decision ROUTE = {{EK_ACT_ROUTE, 0}, EK_MODE_ENFORCE, 1, 0};
+static const struct ek_decision ROUTE = {
+    .treatment = {EK_ACT_ROUTE, 0}, .mode = EK_MODE_ENFORCE, .wanted = true};
 
 static const char *say(const char *rules_text, struct ek_finding f, struct ek_decision decision)
 {

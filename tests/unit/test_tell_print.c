@@ -59,6 +59,29 @@ START_TEST(nothing_open_and_nothing_in_force_are_said)
 }
 END_TEST
 
+START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
+{
+    assert_printed(
+        ek_tell_plan,
+        "{\"cells\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
+        "\"mode\":\"enforce\",\"percent\":100,\"by\":\"finding\",\"gone\":true}]}",
+        "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
+        "price    arm=B    route   enforce  100%      finding\n"
+        "the fault of price is gone: end its route with 'evenkeel resume --feature price "
+        "--segment arm=B'\n");
+    assert_printed(ek_tell_pins, "[]", "");
+    assert_printed(
+        ek_tell_pins,
+        "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\","
+        "\"until_ms\":1790001058400,\"author\":\"ana\",\"reason\":\"odd\",\"by\":\"person\"},"
+        "{\"feature\":\"rating\",\"segment\":null,\"action\":\"route\",\"until_ms\":null,"
+        "\"author\":null,\"reason\":null,\"by\":\"rules\"}]",
+        "\npins\nFEATURE  SEGMENT  ACTION  UNTIL (UTC)       BY            REASON\n"
+        "price    arm=B    none    2026-09-21 14:30  person (ana)  odd\n"
+        "rating   all      route   for good          rules         -\n");
+}
+END_TEST
+
 START_TEST(long_texts_are_broken_between_words_under_their_column)
 {
     const char *const titles[] = {"WHO", "WHY"};
@@ -111,8 +134,12 @@ START_TEST(a_decision_is_a_sentence)
     assert_printed(ek_tell_decision, "{\"what\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
                    "price: no longer pinned\n");
     assert_printed(ek_tell_resumed, "{\"what\":\"resume\",\"feature\":\"price\",\"segment\":null}",
-                   "price: the route begins anew\n");
+                   "price: the route begins anew, or ends where its fault is gone\n");
     assert_printed(ek_tell_resumed, "{\"changed\":true,\"paused\":null}", "not paused\n");
+    assert_printed(ek_tell_paused, "{\"changed\":true,\"kept\":true,\"paused\":{}}", "paused\n");
+    assert_printed(ek_tell_paused, "{\"changed\":false,\"kept\":false,\"paused\":{}}",
+                   "paused, as it was; a restart ends it, for nothing is kept without "
+                   "'state.topic'\n");
 }
 END_TEST
 
@@ -238,6 +265,7 @@ Suite *suite_tell_print(void)
     return ek_suite("tell_print", one_line_says_how_it_is_doing,
                     a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
                     nothing_open_and_nothing_in_force_are_said,
+                    what_waits_for_a_person_and_what_one_has_pinned_is_shown,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
                     a_history_is_a_table_of_decisions, ranks_are_a_table_of_orders,

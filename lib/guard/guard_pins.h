@@ -1,0 +1,12 @@
+/* The pins of a guard, for who shows them. */
+#ifndef EK_GUARD_GUARD_PINS_H
+#define EK_GUARD_GUARD_PINS_H
+
+#include "base/buf.h"
+
+struct ek_guard;
+
+/* Appends those in force as a JSON array (docs/operations.md): those of people first. EK_ENOMEM. */
+int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
+
+#endif
