@@ -1,5 +1,7 @@
 #include "decide/compose.h"
 
+#include "data/manifest.h"
+
 #include <math.h>
 
 /* A wanted entry that may be in the plan. */
@@ -137,9 +139,9 @@ static int next_percent(const struct acting *a, int above)
     return found;
 }
 
-/* Of the traffic: what bucket a query is in has nothing to do with its cells, and all that acts on
- * a bucket acts on those below it. */
-static double share_of(const struct ek_composing *c, const struct acting *a)
+/* Of the traffic, where nobody knows single lists: what bucket a query is in has nothing to do with
+ * its cells, and all that acts on a bucket acts on those below it. */
+static double share_of_sets(const struct ek_composing *c, const struct acting *a)
 {
     int cell[EK_PLAN_MAX + EK_PLAN_MODES_MAX], below = 0, percent;
     double share = 0;
@@ -156,14 +158,14 @@ static double share_of(const struct ek_composing *c, const struct acting *a)
     return fmin(share / EK_PERCENT_WHOLE, 1);
 }
 
-/* Whether an earlier candidate that acts is of the same feature. */
-static bool is_known(const struct candidates *all, int number)
+/* With those from number `from` on, which are new. */
+static double share_of(const struct ek_composing *c, const struct acting *a, int from)
 {
-    for (int i = 0; i < number; i++)
-        if (!all->of[i].left_out && may_act(&all->of[i]) &&
-            all->of[i].wanted->feature == all->of[number].wanted->feature)
-            return true;
-    return false;
+    if (!c->reach)
+        return share_of_sets(c, a);
+    for (int i = from; i < a->count; i++)
+        ek_reach_add(c->reach, a->of[i].cell, a->of[i].percent);
+    return ek_reach_share(c->reach);
 }
 
 /* What all of them would do; and what of the limits they exceed. */
@@ -171,12 +173,17 @@ static enum ek_exceeds measure(const struct ek_composing *c, const struct candid
                                struct ek_composed *out)
 {
     struct acting a = {.count = 0};
+    bool known[EK_FEATURES_MAX] = {false};
     for (int i = 0; i < all->count; i++)
         if (may_act(&all->of[i])) {
-            out->features += !is_known(all, i);
+            bool *before = &known[all->of[i].wanted->feature];
+            out->features += !*before;
+            *before = true;
             where_it_acts(c, &all->of[i], &a);
         }
-    out->share = share_of(c, &a);
+    if (c->reach)
+        ek_reach_restart(c->reach);
+    out->share = share_of(c, &a, 0);
     if (out->features > c->rules->max_routed_features)
         return EK_EXCEEDS_FEATURES;
     return out->share > c->rules->max_routed_share ? EK_EXCEEDS_SHARE : EK_EXCEEDS_NONE;
@@ -192,19 +199,28 @@ static void leave_all_out(struct candidates *all)
 static void keep_the_first(const struct ek_composing *c, struct candidates *all)
 {
     struct acting a = {.count = 0};
+    bool known[EK_FEATURES_MAX] = {false};
     int features = 0;
+    if (c->reach)
+        ek_reach_restart(c->reach);
     for (int i = 0; i < all->count; i++) {
         struct candidate *k = &all->of[i];
-        int before = a.count, more = may_act(k) && !is_known(all, i);
+        int before = a.count, more = may_act(k) && !known[k->wanted->feature];
         if (!may_act(k))
             continue;
+        if (c->reach)
+            ek_reach_mark(c->reach);
         where_it_acts(c, k, &a);
         k->left_out = features + more > c->rules->max_routed_features ||
-                      share_of(c, &a) > c->rules->max_routed_share;
-        if (k->left_out)
+                      share_of(c, &a, before) > c->rules->max_routed_share;
+        if (k->left_out) {
             a.count = before;
-        else
+            if (c->reach)
+                ek_reach_back(c->reach);
+        } else {
             features += more;
+            known[k->wanted->feature] = true;
+        }
     }
 }
 

@@ -10,6 +10,12 @@
  * they are looked at. */
 enum { AGAIN_LISTS = 1024 };
 
+static bool limits_share(const struct ek_control *c)
+{
+    const struct ek_control_cells *cells = &c->setup.cells;
+    return c->setup.rules->max_routed_share < 1 && (cells->share_of || cells->each_list);
+}
+
 int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, struct ek_error *e)
 {
     struct ek_control *c = ek_calloc(1, sizeof *c);
@@ -17,6 +23,10 @@ int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, st
         return ek_fail(e, EK_ENOMEM, "out of memory");
     c->setup = *s;
     c->free_ms = -1;
+    if (limits_share(c) && s->cells.each_list && ek_reach_new(&c->reach)) {
+        ek_free(c);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
     *out = c;
     return EK_OK;
 }
@@ -26,6 +36,7 @@ void ek_control_free(struct ek_control *c)
     if (!c)
         return;
     ek_control_pins_free(c);
+    ek_reach_free(c->reach);
     ek_free(c);
 }
 
@@ -256,11 +267,6 @@ static double share_of(void *context, const int *cell, int count)
     return cells->share_of(cells->context, cell, count);
 }
 
-static bool limits_share(const struct ek_control *c)
-{
-    return c->setup.rules->max_routed_share < 1 && c->setup.cells.share_of;
-}
-
 /* ------------------------------------------------------------------ limits */
 
 /* Whether what was exceeded is so no longer, for a hold. */
@@ -316,6 +322,10 @@ static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *o
     bool was = !is_free(c, time_ms);
     ek_control_follow_wanted(c, time_ms);
     find_modes(c);
+    if (c->reach && !c->paused) {
+        ek_reach_clear(c->reach);
+        c->setup.cells.each_list(c->setup.cells.context, c->reach);
+    }
     struct ek_composing composing = {.rules = c->setup.rules,
                                      .wanted = &c->wanted,
                                      .rollouts = &c->rollouts,
@@ -328,6 +338,7 @@ static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *o
                                      .mode_of = mode_of,
                                      .dimension_of = dimension_of,
                                      .share_of = limits_share(c) ? share_of : NULL,
+                                     .reach = c->reach,
                                      .context = c};
     ek_plan_compose(&c->plan[!c->now], ek_control_plan(c), &composing, out);
     if (out->changed && c->plan[!c->now].version <= c->above)

@@ -42,6 +42,7 @@ struct ek_control {
     bool no_memory;                               /* for the cell of one */
     uint8_t apart[EK_FEATURES_MAX];               /* scratch: of each item feature */
     struct ek_pinned pinned[EK_CONTROL_PINS_MAX]; /* scratch: pins that hold now */
+    struct ek_reach *reach;                       /* scratch; NULL: no share of lists is limited */
     uint8_t held[INT16_MAX + 1];                  /* cells, as the caller was told last */
 };
 

@@ -46,24 +46,17 @@ static void keep(void *context, const uint8_t *held, int cells)
     ek_detector_keep(((struct ek_guard *)context)->detector, held, cells);
 }
 
-/* Of the lists that are remembered. */
-static double share_of(void *context, const int *cell, int count)
+/* Those that are remembered. */
+static void each_list(void *context, struct ek_reach *reach)
 {
     const struct ek_detector *d = ((struct ek_guard *)context)->detector;
     int per_list = 1 + ek_cells_dimensions(ek_detector_registry(d));
-    uint64_t first, end = ek_detector_rows(d, &first), in = 0;
-    uint8_t wanted[INT16_MAX + 1] = {0};
-    for (int i = 0; i < count; i++)
-        wanted[cell[i]] = 1;
+    uint64_t first, end = ek_detector_rows(d, &first);
     for (uint64_t row = first; row < end; row++) {
         struct ek_pooled_row r;
-        bool inside = false;
         ek_detector_row(d, row, 0, &r);
-        for (int i = 0; i < per_list; i++)
-            inside |= r.cell[i] >= 0 && wanted[r.cell[i]];
-        in += inside;
+        ek_reach_list(reach, r.cell, per_list);
     }
-    return end > first ? (double)in / (double)(end - first) : count > 0;
 }
 
 static int decided(void *context, const struct ek_decided *d)
@@ -74,15 +67,20 @@ static int decided(void *context, const struct ek_decided *d)
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
 {
     const struct ek_assets *a = g->assets;
-    const struct ek_control_setup setup = {
-        .manifest = a->manifest,
-        .rules = a->rules,
-        .have_model = a->model != NULL,
-        .cells = {dimension_of, name_of, value_of, give, keep, share_of, g},
-        .hears = {.decided = decided,
-                  .figures_of = ek_guard_figures_of,
-                  .figures_begin = ek_guard_figures_begin,
-                  .context = g}};
+    const struct ek_control_setup setup = {.manifest = a->manifest,
+                                           .rules = a->rules,
+                                           .have_model = a->model != NULL,
+                                           .cells = {.dimension_of = dimension_of,
+                                                     .name_of = name_of,
+                                                     .value_of = value_of,
+                                                     .give = give,
+                                                     .keep = keep,
+                                                     .each_list = each_list,
+                                                     .context = g},
+                                           .hears = {.decided = decided,
+                                                     .figures_of = ek_guard_figures_of,
+                                                     .figures_begin = ek_guard_figures_begin,
+                                                     .context = g}};
     return ek_control_new(&g->control, &setup, e);
 }
 

@@ -96,7 +96,7 @@ static struct ek_control *new_control(struct scene *s)
         s->manifest,
         s->rules,
         true,
-        {dimension_of, name_of, value_of, give, NULL, share_of, s},
+        {dimension_of, name_of, value_of, give, NULL, share_of, NULL, s},
         {decided, figures_of, figures_begin, s}};
     ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
     return c;
