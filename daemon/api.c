@@ -1,6 +1,7 @@
 #include "daemon/api.h"
 
 #include "daemon/api_words.h"
+#include "daemon/fleet.h"
 #include "daemon/pause.h"
 #include "daemon/shared_guard.h"
 
@@ -81,23 +82,6 @@ static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
     return OK;
 }
 
-static unsigned pause_or_resume(const struct ek_api *api, bool pause, const struct ek_api_words *w,
-                                struct ek_buf *out)
-{
-    bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
-    int rc =
-        ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
-                      ek_stage_keeps(api->stage) ? "true" : "false");
-    if (!rc)
-        rc = ek_pause_json(ek_stage_paused(api->stage), out);
-    return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
-}
-
-static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
-{
-    return pause_or_resume(api, true, w, out);
-}
-
 static unsigned status_of(const struct ek_error *e)
 {
     switch (e->code) {
@@ -109,6 +93,44 @@ static unsigned status_of(const struct ek_error *e)
     default:
         return BROKEN;
     }
+}
+
+/* In a fleet whoever decides does it, for all instances: /api/v1/orders tells what came of it. */
+static unsigned order(const struct ek_api *api, enum ek_did what, const struct ek_api_words *w,
+                      struct ek_buf *out)
+{
+    const struct ek_guard_order o = {.what = what,
+                                     .feature = w->feature,
+                                     .segment = w->dimension,
+                                     .value = w->value,
+                                     .action = w->action,
+                                     .until_ms = w->until_ms,
+                                     .author = w->author,
+                                     .reason = w->reason};
+    struct ek_error e = {0};
+    uint64_t number;
+    if (ek_fleet_order(ek_stage_fleet(api->stage), &o, &number, &e))
+        return refuse(out, status_of(&e), "%s", e.message);
+    return ek_buf_printf(out, "{\"order\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+}
+
+static unsigned pause_or_resume(const struct ek_api *api, bool pause, const struct ek_api_words *w,
+                                struct ek_buf *out)
+{
+    bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
+    if (ek_stage_fleet(api->stage)) /* here it holds at once */
+        return order(api, pause ? EK_DID_PAUSE : EK_DID_RESUME, w, out);
+    int rc =
+        ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
+                      ek_stage_keeps(api->stage) ? "true" : "false");
+    if (!rc)
+        rc = ek_pause_json(ek_stage_paused(api->stage), out);
+    return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
+}
+
+static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return pause_or_resume(api, true, w, out);
 }
 
 /* Has the guard do it between two lists; the answer is the decision as it is told. */
@@ -172,7 +194,8 @@ static int pin_it(void *context, struct ek_guard **guard, struct ek_error *e)
 
 static unsigned on_pin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return decide(api, "pin", pin_it, w, out);
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_PIN, w, out)
+                                      : decide(api, "pin", pin_it, w, out);
 }
 
 static int unpin_it(void *context, struct ek_guard **guard, struct ek_error *e)
@@ -183,7 +206,8 @@ static int unpin_it(void *context, struct ek_guard **guard, struct ek_error *e)
 
 static unsigned on_unpin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return decide(api, "unpin", unpin_it, w, out);
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_UNPIN, w, out)
+                                      : decide(api, "unpin", unpin_it, w, out);
 }
 
 static int resume_it(void *context, struct ek_guard **guard, struct ek_error *e)
@@ -196,6 +220,8 @@ static int resume_it(void *context, struct ek_guard **guard, struct ek_error *e)
 /* All, or one route that was taken back. */
 static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
+    if (w->feature && ek_stage_fleet(api->stage))
+        return order(api, EK_DID_RESUME, w, out);
     if (w->feature)
         return decide(api, "resume", resume_it, w, out);
     return w->dimension ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")

@@ -449,6 +449,41 @@ static int write_body(const struct tell *t, struct ek_buf *body)
     return rc ? rc : ek_buf_text(body, "}");
 }
 
+/* A fleet takes its time. */
+static int await_order(struct tell *t, uint64_t number, struct ek_error *e)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
+    enum ek_order_state state = EK_ORDER_WAITS;
+    char why[400] = "";
+    int rc = EK_OK;
+    while (!rc && state == EK_ORDER_WAITS && ek_now_ms() < until) {
+        nanosleep(&pause, NULL);
+        rc = ask(t, "/api/v1/orders", NULL, e);
+        if (!rc)
+            state = ek_tell_order_state(&t->answer, number, why, sizeof why);
+    }
+    if (!rc && state == EK_ORDER_REFUSED)
+        return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
+    if (!rc && state != EK_ORDER_DONE)
+        return ek_fail(e, EK_EIO,
+                       "%s: nobody in the fleet has decided within %d seconds; a pause holds for "
+                       "this instance alone, and /api/v1/orders tells whether it is decided later",
+                       t->url, EK_API_WAIT_SECONDS);
+    return rc;
+}
+
+static int show_order(struct tell *t, struct ek_error *e)
+{
+    uint64_t number = ek_tell_order_number(&t->answer);
+    int rc = await_order(t, number, e);
+    if (rc || t->json)
+        return rc ? rc : show(t, NULL, e);
+    return ek_tell_order(&t->answer, number, stdout)
+               ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
+               : EK_OK;
+}
+
 static int tell(struct tell t, int argc, char **argv, const struct argp *argp, const char *path,
                 int (*print)(const struct ek_buf *answer, FILE *to))
 {
@@ -461,7 +496,7 @@ static int tell(struct tell t, int argc, char **argv, const struct argp *argp, c
     if (!rc)
         rc = ask(&t, path, text, &e);
     if (!rc)
-        rc = show(&t, print, &e);
+        rc = t.status == BEGUN ? show_order(&t, &e) : show(&t, print, &e);
     ek_buf_release(&body);
     return end(&t, rc, &e);
 }

@@ -1,9 +1,12 @@
 #include "daemon/fleet.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "daemon/cli.h"
 #include "daemon/fleet_duty.h"
 #include "daemon/fleet_figures.h"
+#include "daemon/fleet_orders.h"
+#include "daemon/fleet_pins.h"
 #include "daemon/instance.h"
 #include "daemon/kafka_fleet.h"
 #include "daemon/log.h"
@@ -38,6 +41,9 @@ struct ek_fleet {
     struct deciding laid, next; /* that takes its place; that may */
     struct ek_buf last;         /* record of the plan's log */
     struct ek_fleet_duty duty;
+    struct ek_fleet_orders *orders;
+    uint64_t heard[EK_FLEET_ORDERS_KEPT], answers; /* ids of the last answers that were told */
+    struct ek_buf pins;                            /* as JSON, under the lock */
     struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
     struct ek_pace telling, deciding;
     int64_t look_due_ms, refused_told_ms;
@@ -132,6 +138,8 @@ static int make_parts(struct ek_fleet *f, struct ek_error *e)
     f->telling = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / TELL_PARTS};
     f->deciding = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
     int rc = ek_instance_name(t->config, f->name, e);
+    if (!rc && ek_fleet_orders_new(&f->orders, f->name, (uint64_t)ek_wall_ms()))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for the fleet");
     if (!rc)
         rc = make_decider(f, t->assets, &f->in_use, e);
     if (!rc)
@@ -149,6 +157,7 @@ int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, stru
     ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->last, 0);
+    ek_buf_init(&f->pins, 0);
     int rc = make_parts(f, e);
     if (rc)
         ek_fleet_free(f);
@@ -166,6 +175,8 @@ void ek_fleet_free(struct ek_fleet *f)
     free_deciding(&f->in_use);
     free_deciding(&f->laid);
     free_deciding(&f->next);
+    ek_fleet_orders_free(f->orders);
+    ek_buf_release(&f->pins);
     ek_buf_release(&f->last);
     ek_buf_release(&f->outbox);
     ek_buf_release(&f->plan);
@@ -218,6 +229,13 @@ static void tell_suspicions(struct ek_fleet *f)
                          m->item[found.feature]->name, found.signal);
 }
 
+static int send_answer(void *context, const void *bytes, size_t length)
+{
+    static const char key[] = "answer";
+    ek_fleet_link_send(((struct ek_fleet *)context)->link, EK_TOPIC_PLAN, key, bytes, length);
+    return EK_OK;
+}
+
 static void decide(struct ek_fleet *f, bool early, int64_t now)
 {
     static const char key[] = "plan";
@@ -229,6 +247,8 @@ static void decide(struct ek_fleet *f, bool early, int64_t now)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
     else if (f->plan.length)
         ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
+    if (!rc && ek_fleet_decider_answers(f->in_use.decider, send_answer, f))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_answer_lost", "no memory for an answer");
     tell_suspicions(f);
 }
 
@@ -254,6 +274,21 @@ static int keep_last(struct ek_fleet *f, const void *bytes, size_t length, struc
     return EK_OK;
 }
 
+static void show_pins(struct ek_fleet *f, const void *bytes, size_t length)
+{
+    struct ek_buf pins;
+    ek_buf_init(&pins, 0);
+    if (ek_fleet_pins_json(bytes, length, ek_loaded_assets(f->in_use.assets)->manifest, &pins)) {
+        ek_buf_release(&pins);
+        return;
+    }
+    pthread_mutex_lock(&f->lock);
+    struct ek_buf gone = f->pins;
+    f->pins = pins;
+    pthread_mutex_unlock(&f->lock);
+    ek_buf_release(&gone);
+}
+
 static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
 {
     struct ek_error e;
@@ -265,6 +300,35 @@ static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int6
         rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, ours, &e);
     if (rc)
         tell_refused(f, e.message);
+    else
+        show_pins(f, bytes, length);
+}
+
+/* Whether it was told before: the decider answers as often as it is asked. */
+static bool is_known(struct ek_fleet *f, const char *id)
+{
+    uint64_t hash = ek_hash(id, strlen(id), 0);
+    for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++)
+        if (f->heard[i] == hash)
+            return true;
+    f->heard[f->answers++ % EK_FLEET_ORDERS_KEPT] = hash;
+    return false;
+}
+
+/* What is in the log from before the start is no news. */
+static void hear_answer(struct ek_fleet *f, const void *bytes, size_t length)
+{
+    struct ek_fleet_reply r;
+    struct ek_error e;
+    if (ek_fleet_reply_open(&r, bytes, length, &e)) {
+        tell_refused(f, e.message);
+        return;
+    }
+    ek_fleet_orders_answer(f->orders, &r);
+    bool news = !r.code && atomic_load(&f->knows_plan);
+    if (news && !is_known(f, r.decided.is.request) &&
+        ek_shared_guard_ordered(f->tools.guard, &r.decided.is))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_lost", "no memory for an event");
 }
 
 /* While the decider does not know what a change is, its lists are told as they come. */
@@ -278,6 +342,10 @@ static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *byte
 {
     struct ek_error e;
     int64_t now = ek_now_ms();
+    if (topic == EK_TOPIC_PLAN && ek_wire_is(bytes, length, EK_FLEET_ANSWER)) {
+        hear_answer(f, bytes, length);
+        return;
+    }
     if (topic == EK_TOPIC_PLAN) {
         hear_plan(f, bytes, length, now);
         heed_asks(f);
@@ -375,8 +443,15 @@ static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_
     pthread_mutex_unlock(&f->lock);
 }
 
+static void send_order(void *context, const void *bytes, size_t length)
+{
+    struct ek_fleet *f = context;
+    ek_fleet_link_send(f->link, EK_TOPIC_TICKS, f->name, bytes, length);
+}
+
 static void take_turns(struct ek_fleet *f, int64_t now)
 {
+    ek_fleet_orders_due(f->orders, now, send_order, f);
     if (atomic_load(&f->found))
         ek_pace_ask(&f->telling);
     enum ek_pace_turn turn = ek_pace_take(&f->telling, now);
@@ -500,4 +575,31 @@ int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
     struct ek_fleet_figures figures = f->figures;
     pthread_mutex_unlock(&f->lock);
     return ek_fleet_figures_metrics(&figures, out);
+}
+
+int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
+                   struct ek_error *e)
+{
+    struct ek_fleet_wish w;
+    int rc = ek_shared_guard_wish(f->tools.guard, o, &w, e);
+    if (rc)
+        return rc;
+    if (ek_fleet_orders_give(f->orders, &w, ek_now_ms(), number))
+        return ek_fail(e, EK_ENOMEM, "no memory for an order");
+    ek_fleet_link_wake(f->link);
+    return EK_OK;
+}
+
+int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out)
+{
+    return ek_fleet_orders_json(f->orders, out);
+}
+
+int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out)
+{
+    pthread_mutex_lock(&f->lock);
+    int rc =
+        f->pins.length ? ek_buf_add(out, f->pins.data, f->pins.length) : ek_buf_text(out, "[]");
+    pthread_mutex_unlock(&f->lock);
+    return rc;
 }

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "daemon/loaded.h"
 #include "daemon/shared_guard.h"
+#include "guard/guard_orders.h"
 
 struct ek_fleet;
 
@@ -46,6 +47,15 @@ void ek_fleet_stop(struct ek_fleet *f);
 /* NULL is allowed. */
 void ek_fleet_free(struct ek_fleet *f);
 
+/* Has the decider do what a person says, at once or as soon as it is heard; *number is that of the
+ * order, for ek_fleet_orders_of. EK_EUSAGE, EK_ESTATE for what cannot be meant; EK_ENOMEM. Any
+ * thread. */
+int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
+                   struct ek_error *e);
+/* Appends what came of the last orders that were given here; of the plan, the pins of people: JSON
+ * arrays. EK_ENOMEM. Any thread. */
+int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out);
+int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out);
 /* Appends an object for the status; series for /metrics. */
 int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out);
 int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out);

@@ -2,6 +2,7 @@
 
 #include "base/parse.h"
 #include "daemon/feature_board.h"
+#include "daemon/fleet.h"
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
 #include "daemon/metrics.h"
@@ -140,7 +141,17 @@ static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct 
 static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    int rc = ek_shared_guard_pins(ek_stage_guard(s), body);
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_shared_guard_pins(ek_stage_guard(s), body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
+/* Given here, to a fleet; on its own there are none, for each is answered at once. */
+static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc = fleet ? ek_fleet_orders_of(fleet, body) : ek_buf_text(body, "[]");
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
@@ -178,6 +189,7 @@ static const struct page PAGES[] = {
     {"/api/v1/ranks", JSON, ranks},
     {"/api/v1/history", JSON, history},
     {"/api/v1/pins", JSON, pins},
+    {"/api/v1/orders", JSON, orders},
 };
 /* And one page for each feature behind it. */
 static const char FEATURE[] = "/api/v1/features/";

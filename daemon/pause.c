@@ -39,18 +39,31 @@ bool ek_pause_is_on(const struct ek_pause *p)
     return atomic_load_explicit(&p->on, memory_order_relaxed);
 }
 
+static void say(struct ek_pause *p, const char *who, const char *why)
+{
+    snprintf(p->who, sizeof p->who, "%s", who ? who : "");
+    snprintf(p->why, sizeof p->why, "%s", why ? why : "");
+}
+
 bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why)
 {
     pthread_mutex_lock(&p->lock);
     bool changed = atomic_load(&p->on) != on;
     if (changed) {
         p->since_ms = since_ms;
-        snprintf(p->who, sizeof p->who, "%s", who ? who : "");
-        snprintf(p->why, sizeof p->why, "%s", why ? why : "");
+        say(p, who, why);
         atomic_store(&p->on, on);
     }
     pthread_mutex_unlock(&p->lock);
     return changed;
+}
+
+void ek_pause_say(struct ek_pause *p, const char *who, const char *why)
+{
+    pthread_mutex_lock(&p->lock);
+    if (atomic_load(&p->on) && !*p->who && !*p->why)
+        say(p, who, why);
+    pthread_mutex_unlock(&p->lock);
 }
 
 int ek_pause_json(struct ek_pause *p, struct ek_buf *out)

@@ -26,6 +26,8 @@ bool ek_pause_is_on(const struct ek_pause *p);
 /* `who` and `why` may be NULL; what is longer than the limits above is cut. False: it was so
  * already, and the first word on it stands. */
 bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why);
+/* Who and why, where it is on and nobody has said that yet. */
+void ek_pause_say(struct ek_pause *p, const char *who, const char *why);
 /* Appends null, or since when, who and why as a JSON object. EK_ENOMEM. */
 int ek_pause_json(struct ek_pause *p, struct ek_buf *out);
 

@@ -43,6 +43,7 @@ struct ek_shared_guard {
     struct ek_shared_member member; /* name NULL: in none */
     uint64_t start;                 /* of the guard as a member: each has a later one */
     bool decided_here;              /* the plan that was heard last */
+    bool fleet_paused;              /* by the plan */
     struct ek_plan_log heard;
 };
 
@@ -91,10 +92,12 @@ struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
     return s->alerts;
 }
 
-/* All instances of a fleet tell the same findings and plans: an alert comes from one of them. */
+/* All instances of a fleet tell the same findings and plans, and what came of the orders of people:
+ * an alert comes from one of them. */
 static bool is_alert(const struct ek_shared_guard *s, const char *json)
 {
-    bool common = ek_event_is(json, "finding") || ek_event_is(json, "plan");
+    bool order = ek_event_is(json, "decision") && strstr(json, "\"request\":");
+    bool common = order || ek_event_is(json, "finding") || ek_event_is(json, "plan");
     return !s->member.name || s->decided_here || !common;
 }
 
@@ -165,9 +168,34 @@ static void follow_pause(struct ek_shared_guard *s)
     recall_pause(s, &since);
 }
 
+/* In a fleet the decider says it for all; until it does, a pause is of this instance alone. */
+static bool pause_here(struct ek_shared_guard *s, bool paused, const char *who, const char *why)
+{
+    pthread_mutex_lock(&s->lock);
+    bool changed =
+        (paused || !s->fleet_paused) && ek_pause_set(s->pause, paused, ek_wall_ms(), who, why);
+    show_pause(s);
+    pthread_mutex_unlock(&s->lock);
+    return changed;
+}
+
+/* What all are told; an instance that was paused alone stays so until somebody ends that. */
+static void follow_fleet(struct ek_shared_guard *s)
+{
+    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
+    bool paused = plans && ek_fleet_plans_memory(plans, NULL).paused;
+    if (!s->pause || paused == s->fleet_paused)
+        return;
+    s->fleet_paused = paused;
+    ek_pause_set(s->pause, paused, ek_wall_ms(), NULL, NULL);
+    show_pause(s);
+}
+
 bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *who, const char *why)
 {
     struct ek_error e;
+    if (s->member.name)
+        return pause_here(s, paused, who, why);
     /* Whoever has the guard now, and for how long. */
     bool changed = paused && ek_pause_set(s->pause, true, ek_wall_ms(), who, why);
     pthread_mutex_lock(&s->lock);
@@ -184,6 +212,24 @@ bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *w
     if (rc)
         ek_log_text(s->log, EK_LOG_ERROR, "pause_not_kept", e.message);
     return changed;
+}
+
+int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *m)
+{
+    struct ek_decided own = *m;
+    own.number = own.query = 0;
+    if (m->what == EK_DID_PAUSE && s->pause)
+        ek_pause_say(s->pause, m->who, m->why);
+    return ek_shared_guard_decided(s, &own);
+}
+
+int ek_shared_guard_wish(struct ek_shared_guard *s, const struct ek_guard_order *o,
+                         struct ek_fleet_wish *out, struct ek_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_wish(s->guard, o, out, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
 }
 
 int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m)
@@ -512,6 +558,7 @@ int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size
     s->decided_here = decided_here;
     if (!rc)
         rc = hear_plan(s, bytes, length, now_ms, e);
+    follow_fleet(s);
     tell(s);
     pthread_mutex_unlock(&s->lock);
     return rc;

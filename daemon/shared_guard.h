@@ -54,11 +54,19 @@ void ek_shared_guard_tried(struct ek_shared_guard *s, struct ek_tries *tries);
  * takes its place. Before the first list. */
 void ek_shared_guard_obey(struct ek_shared_guard *s, struct ek_pause *pause);
 /* Turns it, at once when it is paused, and tells the guard, who keeps it. False: it was so already.
- */
+ * In a fleet the guard is not told: that does the plan, and while it says that all are paused, the
+ * pause does not end here. */
 bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *who,
                            const char *why);
 /* Keeps and tells a decision that is not the guard's own, as ek_guard_decided. */
 int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m);
+/* The same of one that was made for the whole fleet, which each instance numbers for itself. */
+int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *m);
+/* As ek_guard_wish; its texts are those of the order, and the guard's as long as its assets. */
+struct ek_guard_order;
+struct ek_fleet_wish;
+int ek_shared_guard_wish(struct ek_shared_guard *s, const struct ek_guard_order *o,
+                         struct ek_fleet_wish *out, struct ek_error *e);
 /* As ek_guard_history. */
 int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
                             struct ek_buf *out, struct ek_error *e);

@@ -277,6 +277,11 @@ bool ek_stage_keeps(const struct ek_stage *s)
     return s->keeper != NULL;
 }
 
+struct ek_fleet *ek_stage_fleet(struct ek_stage *s)
+{
+    return s->fleet;
+}
+
 struct ek_shared_guard *ek_stage_guard(struct ek_stage *s)
 {
     return s->guard;

@@ -47,6 +47,8 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e);
 void ek_stage_stop(struct ek_stage *s);
 
 /* Its guard; as long as the stage. */
+/* NULL: on its own. */
+struct ek_fleet *ek_stage_fleet(struct ek_stage *s);
 struct ek_shared_guard *ek_stage_guard(struct ek_stage *s);
 
 /* The kill switch (daemon/pause.h), from the next messages that a worker takes; also before

@@ -352,20 +352,25 @@ static void print_other(const json_t *o, FILE *to)
         ek_print_safe(what, to);
 }
 
-int ek_tell_decision(const struct ek_buf *answer, FILE *to)
+static bool print_decision(const json_t *o, FILE *to)
 {
     char place[WORDS_BYTES];
-    json_t *o = parsed(answer);
-    bool good = json_is_object(o);
     place_text(o, place, sizeof place);
-    if (good) {
-        ek_print_safe(place, to);
-        if (json_is_integer(json_object_get(o, "accept")))
-            print_accept(o, to);
-        else
-            print_other(o, to);
-        fputc('\n', to);
-    }
+    if (!json_is_object(o))
+        return false;
+    ek_print_safe(place, to);
+    if (json_is_integer(json_object_get(o, "accept")))
+        print_accept(o, to);
+    else
+        print_other(o, to);
+    fputc('\n', to);
+    return true;
+}
+
+int ek_tell_decision(const struct ek_buf *answer, FILE *to)
+{
+    json_t *o = parsed(answer);
+    bool good = print_decision(o, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }
@@ -567,4 +572,58 @@ int ek_tell_reload(const struct ek_buf *answer, FILE *to)
     }
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
+}
+
+uint64_t ek_tell_order_number(const struct ek_buf *answer)
+{
+    json_t *o = parsed(answer);
+    json_int_t number = json_integer_value(json_object_get(o, "order"));
+    json_decref(o);
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static const json_t *order_of(const json_t *orders, uint64_t number)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(orders, i, o)
+    {
+        if ((uint64_t)json_integer_value(json_object_get(o, "order")) == number)
+            return o;
+    }
+    return NULL;
+}
+
+enum ek_order_state ek_tell_order_state(const struct ek_buf *answer, uint64_t number, char *why,
+                                        size_t size)
+{
+    static const char *const words[] = {"waiting", "lost", "done", "refused"};
+    json_t *all = parsed(answer);
+    const json_t *o = order_of(all, number);
+    int state = EK_ORDER_REFUSED;
+    while (state > EK_ORDER_WAITS && strcmp(text_or(o, "state", ""), words[state]) != 0)
+        state--;
+    snprintf(why, size, "%s", text_or(o, "error", ""));
+    json_decref(all);
+    return (enum ek_order_state)state;
+}
+
+int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
+{
+    json_t *all = parsed(answer);
+    const json_t *o = order_of(all, number), *d = json_object_get(o, "decision");
+    const char *what = text_or(d, "what", "");
+    bool of_all = !json_object_get(d, "feature"), paused = !strcmp(what, "pause");
+    int rc = d ? EK_OK : EK_EFORMAT;
+    if (!rc && of_all)
+        fputs(paused ? "paused\n" : "not paused\n", to);
+    else if (!rc)
+        rc = print_decision(d, to) ? EK_OK : EK_EFORMAT;
+    if (!rc) {
+        fputs("for all instances, as decided by ", to);
+        ek_print_safe(text_or(o, "decider", "?"), to);
+        fputc('\n', to);
+    }
+    json_decref(all);
+    return rc;
 }

@@ -37,6 +37,16 @@ int ek_tell_history(const struct ek_buf *answer, FILE *to);
 /* How far each route moves ranks, or would. */
 int ek_tell_ranks(const struct ek_buf *answer, FILE *to);
 
+/* The number of an order that a fleet has been given, of the answer to it; 0: it is none. */
+uint64_t ek_tell_order_number(const struct ek_buf *answer);
+/* What came of it, of /api/v1/orders. While it waits, and when nobody has answered, nothing is
+ * known; `why` of one that was refused says so, else it is "". */
+enum ek_order_state { EK_ORDER_WAITS, EK_ORDER_LOST, EK_ORDER_DONE, EK_ORDER_REFUSED };
+enum ek_order_state ek_tell_order_state(const struct ek_buf *answer, uint64_t number, char *why,
+                                        size_t size);
+/* Prints the decision, and who has decided. EK_EFORMAT: it is not done. */
+int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to);
+
 /* The "error" of an answer, at most `size` bytes of it with its end; "" when there is none. */
 void ek_tell_error(const struct ek_buf *answer, char *text, size_t size);
 

@@ -66,7 +66,7 @@ int ek_plan_has(const struct ek_plan *p, int feature, int cell)
     return ek_plan_find(p, feature, cell) >= 0;
 }
 
-const struct ek_plan_entry *ek_plan_find(const struct ek_plan *p, int feature, int cell)
+const struct ek_plan_entry *ek_plan_entry_at(const struct ek_plan *p, int feature, int cell)
 {
     return find((struct ek_plan *)p, feature, cell);
 }

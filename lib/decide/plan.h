@@ -102,7 +102,7 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
 int ek_plan_find(const struct ek_plan *p, int feature, int cell);
 int ek_plan_has(const struct ek_plan *p, int feature, int cell);
 /* NULL: there is none. */
-const struct ek_plan_entry *ek_plan_find(const struct ek_plan *p, int feature, int cell);
+const struct ek_plan_entry *ek_plan_entry_at(const struct ek_plan *p, int feature, int cell);
 /* Lets it stay until a person ends it. */
 void ek_plan_await(struct ek_plan *p, int feature, int cell);
 static inline bool ek_plan_awaits(const struct ek_plan_entry *e)

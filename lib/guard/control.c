@@ -76,7 +76,7 @@ struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek
     bool wanted = ek_plan_has(&c->wanted, f->feature, f->cell);
     if (acts && wanted && r && r->withdrawn != EK_RAIL_NONE)
         d.mode = EK_MODE_OBSERVE;
-    const struct ek_plan_entry *entry = ek_plan_find(&c->wanted, f->feature, f->cell);
+    const struct ek_plan_entry *entry = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
     d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);
     d.paused = acts && c->paused;
     if (d.paused)
@@ -110,7 +110,7 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
         c->wanted_full = true;
         return;
     }
-    const struct ek_plan_entry *before = ek_plan_find(&c->wanted, f->feature, f->cell);
+    const struct ek_plan_entry *before = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
     c->retell |= before && ek_plan_awaits(before); /* its fault has come back */
     ek_plan_set(&c->wanted, f->feature, f->cell, treatment, time_ms);
     for (int i = 0; i < c->wanted.count; i++)
@@ -133,7 +133,7 @@ static void let_end(struct ek_control *c, int feature, int cell, int64_t time_ms
 /* Its fault is gone. With `recover: manual` what acts goes on until a person ends it. */
 static void recover(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
 {
-    const struct ek_plan_entry *e = ek_plan_find(ek_control_plan(c), f->feature, f->cell);
+    const struct ek_plan_entry *e = ek_plan_entry_at(ek_control_plan(c), f->feature, f->cell);
     bool acts = c->paused || (e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE);
     if (c->setup.rules->recover_auto || !acts) {
         let_end(c, f->feature, f->cell, time_ms);

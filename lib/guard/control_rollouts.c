@@ -111,7 +111,7 @@ bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query)
 /* Whether it was one that only stayed because nobody had ended it. */
 static bool end_by_hand(struct ek_control *c, int feature, int cell)
 {
-    const struct ek_plan_entry *e = ek_plan_find(&c->wanted, feature, cell);
+    const struct ek_plan_entry *e = ek_plan_entry_at(&c->wanted, feature, cell);
     if (!e || !ek_plan_awaits(e))
         return false;
     ek_plan_remove(&c->wanted, feature, cell);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "guard/control.h"
 #include "guard/fleet_case.h"
+#include "guard/fleet_orders.h"
 #include "guard/fleet_standing.h"
 #include "guard/fleet_told.h"
 
@@ -19,6 +20,8 @@ struct ek_fleet_decider {
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_pool *pool;
     struct ek_fleet_told *told;
+    struct ek_fleet_desk *desk;                    /* for orders of people */
+    bool answerable;                               /* what was carried out stands in a record */
     struct ek_control *control;                    /* the plan; cells are places of the pool */
     uint64_t published;                            /* its version that the record has */
     struct ek_plan heard;                          /* of the log, while it is read; */
@@ -67,6 +70,8 @@ int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_de
                                EK_FLEET_SHARE_POOLED, places, e);
     if (!rc && ek_fleet_told_new(&d->told, d->pool, setup->manifest, setup->rules))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && ek_fleet_desk_new(&d->desk, d->name))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = new_control(d, e);
     if (rc) {
@@ -90,6 +95,7 @@ void ek_fleet_decider_free(struct ek_fleet_decider *d)
     if (!d)
         return;
     close_cases(d);
+    ek_fleet_desk_free(d->desk);
     ek_control_free(d->control);
     ek_fleet_told_free(d->told);
     ek_fleet_pool_free(d->pool);
@@ -231,9 +237,33 @@ static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t lengt
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
+/* Of who does not decide nobody expects it. */
+static int take_order(struct ek_fleet_decider *d, const void *bytes, size_t length,
+                      struct ek_error *e)
+{
+    const struct ek_fleet_desk_tools tools = {.manifest = d->setup.manifest,
+                                              .control = d->control,
+                                              .pool = d->pool,
+                                              .time_ms = d->time_ms,
+                                              .version = d->version};
+    return d->decides ? ek_fleet_desk_take(d->desk, &tools, bytes, length, e) : EK_OK;
+}
+
+int ek_fleet_decider_answers(struct ek_fleet_decider *d,
+                             int (*write)(void *context, const void *bytes, size_t length),
+                             void *context)
+{
+    if (!d->answerable)
+        return EK_OK;
+    d->answerable = false;
+    return ek_fleet_desk_answer(d->desk, d->version, write, context);
+}
+
 int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t length,
                           int64_t clock_ms, struct ek_error *e)
 {
+    if (ek_wire_is(bytes, length, EK_FLEET_ORDER))
+        return take_order(d, bytes, length, e);
     if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
         return take_rows(d, bytes, length, e);
     int rc = ek_fleet_pool_take(d->pool, bytes, length, clock_ms, e);
@@ -425,15 +455,17 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
     merge(d, clock_ms);
     ek_control_settle(d->control, d->time_ms, 0, &changed); /* tells nobody: cannot fail */
     changed = number(d);
-    *news = changed || ek_fleet_told_count(d->told) != told;
+    *news = changed || ek_fleet_desk_owes(d->desk) || ek_fleet_told_count(d->told) != told;
     return true;
 }
 
 static int publish(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                    struct ek_error *e)
 {
-    return write_record(d, clock_ms, out) ? ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet")
-                                          : EK_OK;
+    if (write_record(d, clock_ms, out))
+        return ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet");
+    d->answerable = true;
+    return EK_OK;
 }
 
 int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,

@@ -49,7 +49,8 @@ void ek_fleet_decider_free(struct ek_fleet_decider *d);
  * EK_EFORMAT, EK_ENOMEM. */
 int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_t length,
                             struct ek_error *e);
-/* A record of an instance, as ek_fleet_pool_take has it. */
+/* A record of an instance, as ek_fleet_pool_take has it; an order of people is carried out by one
+ * that decides, and told with the next record. */
 int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t length,
                           int64_t clock_ms, struct ek_error *e);
 /* Begins to decide, after the log was read to its end; nothing for one that does already. */
@@ -66,6 +67,12 @@ int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct e
  * shows that something has begun or is over. As ek_fleet_decider_tick else. */
 int ek_fleet_decider_look(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                           struct ek_error *e);
+
+/* Answers to orders of people (guard/fleet_orders.h), to be written behind the record that the last
+ * tick or look has added; each is handed to `write`. What it returned, where that is not 0. */
+int ek_fleet_decider_answers(struct ek_fleet_decider *d,
+                             int (*write)(void *context, const void *bytes, size_t length),
+                             void *context);
 
 /* The next that was found, oldest first; 0 when there is none. Episodes are those of the fleet, the
  * cell is a place of the pool, texts are good as long as the decider. The last EK_EPISODES_MAX are

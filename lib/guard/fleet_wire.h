@@ -24,7 +24,9 @@ enum ek_fleet_kind {
     EK_FLEET_TICK = 'T',
     EK_FLEET_PLAN = 'P',
     EK_FLEET_ROWS = 'R',
-    EK_FLEET_TRIALS = 'U'
+    EK_FLEET_TRIALS = 'U',
+    EK_FLEET_ORDER = 'O',
+    EK_FLEET_ANSWER = 'A'
 };
 
 struct ek_wire_out {

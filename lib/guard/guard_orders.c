@@ -4,6 +4,8 @@
 #include "base/parse.h"
 #include "decide/pooled.h"
 #include "guard/event.h"
+#include "guard/fleet_orders.h"
+#include "guard/fleet_tick.h"
 #include "guard/guard_control.h"
 #include "guard/guard_history.h"
 #include "guard/guard_internal.h"
@@ -252,4 +254,45 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
     if (!rc)
         rc = ek_control_resume(g->control, item, cell, g->time_ms, e);
     return rc ? rc : conclude(g, &m, e);
+}
+
+/* ---------------------------------------------------------------------- fleet */
+
+static int wish_pin(const struct ek_guard *g, const struct ek_guard_order *o, int item,
+                    struct ek_fleet_wish *out, struct ek_error *e)
+{
+    int rc = find_action(o->action, &out->action, e);
+    if (!rc)
+        rc = check_action(g, item, out->action, e);
+    if (!rc)
+        rc = check_until(g, o->until_ms, e);
+    out->until_ms = o->until_ms;
+    return rc;
+}
+
+static int wish_place(const struct ek_guard *g, const struct ek_guard_order *o,
+                      struct ek_fleet_wish *out, struct ek_error *e)
+{
+    struct ek_decided m = ek_decided_of(o->what);
+    int item, rc = find_place(g, &m, o->feature, o->segment, o->value, &item, e);
+    if (!rc && m.dimension && !m.value)
+        rc = ek_fail(e, EK_ESTATE, "a fleet has no place for the values of '%s' that share a cell",
+                     m.dimension);
+    if (!rc && o->what == EK_DID_PIN)
+        rc = wish_pin(g, o, item, out, e);
+    out->feature = ek_text_of(m.feature);
+    out->cell = (struct ek_fleet_cell){ek_text_of(m.dimension), ek_text_of(m.value)};
+    return rc;
+}
+
+int ek_guard_wish(const struct ek_guard *g, const struct ek_guard_order *o,
+                  struct ek_fleet_wish *out, struct ek_error *e)
+{
+    *out = (struct ek_fleet_wish){.manifest = g->assets->manifest->hash,
+                                  .what = o->what,
+                                  .author = ek_text_of(o->author),
+                                  .reason = ek_text_of(o->reason)};
+    ek_fleet_dimensions_of(&out->dimensions, ek_detector_registry(g->detector));
+    int rc = ek_guard_check_person(o->author, o->reason, e);
+    return rc || !o->feature ? rc : wish_place(g, o, out, e);
 }

@@ -7,6 +7,20 @@
 
 #include <stdbool.h>
 
+struct ek_fleet_wish;
+
+/* What a person says; NULL: not said. */
+struct ek_guard_order {
+    enum ek_did what; /* EK_DID_PIN, EK_DID_UNPIN, EK_DID_PAUSE, EK_DID_RESUME */
+    const char *feature, *segment, *value, *action;
+    int64_t until_ms;
+    const char *author, *reason;
+};
+/* Whether that can be meant, by the names and the time that the guard knows; and the same for the
+ * decider of a fleet, but for its number, in views. Errors as of ek_guard_pin and the others. */
+int ek_guard_wish(const struct ek_guard *g, const struct ek_guard_order *o,
+                  struct ek_fleet_wish *out, struct ek_error *e);
+
 /* Whether it is paused; then *since is who said so, when and why, as far as it is known. Its texts
  * are good until the next decision. */
 bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since);

@@ -26,28 +26,32 @@ static int add_until(struct ek_buf *out, int64_t until_ms)
                     : ek_buf_text(out, ",\"until_ms\":null");
 }
 
+int ek_pin_json(struct ek_buf *out, const struct ek_control_pinned *p)
+{
+    int rc = ek_buf_text(out, "{\"feature\":");
+    if (!rc)
+        rc = ek_buf_json(out, p->feature, strlen(p->feature));
+    if (!rc)
+        rc = ek_buf_text(out, ",\"segment\":");
+    if (!rc)
+        rc = ek_segment_json(out, p->dimension, p->value);
+    if (!rc)
+        rc = ek_buf_printf(out, ",\"action\":\"%s\"", ek_action_name(p->action));
+    if (!rc)
+        rc = add_until(out, p->until_ms);
+    if (!rc)
+        rc = add_said(out, "author", p->author);
+    if (!rc)
+        rc = add_said(out, "reason", p->reason);
+    return rc ? rc : ek_buf_printf(out, ",\"by\":\"%s\"}", ek_plan_by_name(p->by));
+}
+
 static int add_pin(void *context, const struct ek_control_pinned *p)
 {
     struct writing *w = context;
-    int rc = ek_buf_text(w->out, w->some ? ",{\"feature\":" : "{\"feature\":");
+    int rc = w->some ? ek_buf_text(w->out, ",") : EK_OK;
     w->some = true;
-    if (!rc)
-        rc = ek_buf_json(w->out, p->feature, strlen(p->feature));
-    if (!rc)
-        rc = ek_buf_text(w->out, ",\"segment\":");
-    if (!rc)
-        rc = ek_segment_json(w->out, p->dimension, p->value);
-    if (!rc)
-        rc = ek_buf_printf(w->out, ",\"action\":\"%s\"", ek_action_name(p->action));
-    if (!rc)
-        rc = add_until(w->out, p->until_ms);
-    if (!rc)
-        rc = add_said(w->out, "author", p->author);
-    if (!rc)
-        rc = add_said(w->out, "reason", p->reason);
-    return rc ? rc
-              : ek_buf_text(w->out,
-                            p->by == EK_BY_PERSON ? ",\"by\":\"person\"}" : ",\"by\":\"rules\"}");
+    return rc ? rc : ek_pin_json(w->out, p);
 }
 
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out)

@@ -6,6 +6,9 @@
 
 struct ek_guard;
 
+struct ek_control_pinned;
+/* Appends one as a JSON object. EK_ENOMEM. */
+int ek_pin_json(struct ek_buf *out, const struct ek_control_pinned *p);
 /* Appends those in force as a JSON array (docs/operations.md): those of people first. EK_ENOMEM. */
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
 

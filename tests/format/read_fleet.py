@@ -243,9 +243,33 @@ def trials(body):
     return head
 
 
+def order_id(body):
+    head = {"instance": body.text(), "start": body.number(), "number": body.number(least=1)}
+    if not head["instance"]:
+        raise Damaged("an instance without a name")
+    return head
+
+
+def order(body):
+    one = order_id(body)
+    (one["manifest"],) = body.fixed("Q")
+    one["what"] = body.word({"pin", "unpin", "pause", "resume"})
+    one |= place(body, body.many(Body.text, 8))
+    one |= {"action": body.word(ACTIONS - {"rescale"}), "until": body.signed(), "who": body.text(64), "why": body.text(500)}
+    if one["until"] < 0 or one["what"] == "pause" and one["feature"] or \
+            one["what"] in ("pin", "unpin") and not one["feature"]:
+        raise Damaged("an order that cannot be")
+    return one
+
+
+def answer(body):
+    one = order_id(body) | {"decider": body.text(), "code": body.number(255)}
+    return one | ({"refusal": body.text(1024)} if one["code"] else {"decision": decision(body)})
+
+
 def read(data, query_features=1):
     """-> the record; rows need to know how many query features the manifest has"""
-    kinds = {b"EK2T": tick, b"EK2U": trials, b"EK2P": plan, b"EK2R": lambda body: rows(body, query_features)}
+    kinds = {b"EK2T": tick, b"EK2U": trials, b"EK2P": plan, b"EK2O": order, b"EK2A": answer, b"EK2R": lambda body: rows(body, query_features)}
     if data[:4] not in kinds or len(data) < 8:
         raise Damaged("it does not begin as a record does")
     if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):

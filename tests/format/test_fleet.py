@@ -30,6 +30,15 @@ class Fleet(unittest.TestCase):
         self.assertEqual((finding["cell"], finding["feature"], finding["class"]), ({"arm": "B"}, "price", "scale"))
         self.assertTrue(finding["factor_low"] < 100 < finding["factor_high"])
 
+    def test_the_golden_order_is_a_pin_and_its_answer_the_decision(self):
+        order, answer = read_fleet.read(golden("order")), read_fleet.read(golden("answer"))
+        for record in (order, answer):
+            self.assertEqual((record["instance"], record["start"], record["number"]), ("node-1", 1790000000000, 3))
+        self.assertEqual((order["what"], order["feature"], order["cell"], order["action"], order["until"], order["who"],
+                          order["why"]), ("pin", "price", {"arm": "B"}, "route", 1800000000000, "ana", "miles"))
+        self.assertEqual((answer["decider"], answer["code"]), ("node-0", 0))
+        self.assertEqual((answer["decision"]["what"], answer["decision"]["who"]), ("pin", "ana"))
+
     def test_the_golden_rows_are_the_last_lists_of_a_feature(self):
         rows = read_fleet.read(golden("rows"))
         self.assertEqual((rows["feature"], rows["ask"], len(rows["rows"])), ("price", 6, 5))
