@@ -22,6 +22,15 @@ depends() ( # package, words of its dependencies...
 		case " $told" in *" $word"*) ;; *) echo "$package: no $word in $told" && exit 1 ;; esac
 	done
 )
+# What `make deps` installs of libraries, a build from the source package needs as well.
+build_depends() (
+	for package in $(sed -nE "/^BUILD_LIBRARIES=/,/^'/s/^[^ ]+ [0-9.]+ ([a-z0-9.-]+)$/\\1/p" deploy/deps.sh); do
+		grep -qE "^ $package( |,)" deploy/debian/control || {
+			echo "Build-Depends lacks $package"
+			exit 1
+		}
+	done
+)
 lives() (
 	needs dpkg setpriv mount
 	if dpkg -s evenkeel >/dev/null 2>&1; then echo "it is installed on this machine" && exit 77; fi
@@ -34,10 +43,11 @@ lives() (
 		sh "$here/copy.sh" "$debs/life" sh /debs/life.sh /debs
 )
 t "program and package have one version" one_version
+t "a build needs the libraries of make deps" build_depends
 t "make deb" makes_deb
 if ls "$debs"/evenkeel_*.deb >/dev/null 2>&1; then
 	t "lintian has nothing to say" no_errors
-	t "the program depends on the libraries that it calls" depends evenkeel librdkafka1 libmicrohttpd12 libyaml-0-2
+	t "the program depends on the libraries that it calls" depends evenkeel librdkafka1 libmicrohttpd12 libyaml-0-2 libcurl4
 	t "headers come with the library of their version" depends libevenkeel-dev "libevenkeel0 (= "
 	t "installed, upgraded, removed, purged" lives
 fi
