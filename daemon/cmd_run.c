@@ -229,6 +229,16 @@ static void warn_of_strangers(const struct run *r)
                 ek_error_text(&e, text, sizeof text));
 }
 
+static int listen_to(struct run *r, const struct ek_api *api, struct ek_error *e)
+{
+    const struct ek_config *c = r->config;
+    const struct ek_http_limits limits = {c->http_connections, c->http_per_address, c->http_streams,
+                                          c->http_request_ms, &c->http_hosts};
+    return strcmp(c->listen, "off") != 0
+               ? ek_http_start(&r->http, c->listen, &limits, api, r->log, e)
+               : EK_OK;
+}
+
 static int prepare(struct run *r, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
@@ -252,9 +262,7 @@ static int prepare(struct run *r, struct ek_error *e)
     if (!rc)
         rc = ek_steward_new(&r->steward, r->stage, c, r->tokens, r->log, e);
     const struct ek_api api = {r->stage, r->steward, r->tokens};
-    if (!rc && strcmp(c->listen, "off") != 0)
-        rc = ek_http_start(&r->http, c->listen, &api, r->log, e);
-    return rc;
+    return rc ? rc : listen_to(r, &api, e);
 }
 
 static void watch_signals(struct ek_stage *stage)

@@ -87,9 +87,11 @@ struct ek_config {
     int64_t alerts_max, alert_wait_ms, alert_timeout_ms;
     char *state_topic; /* NULL: nothing is kept */
     int64_t state_every_ms;
-    char *listen;      /* "127.0.0.1:9464"; "off": no HTTP */
-    char *token_file;  /* NULL: nobody may change anything over HTTP */
-    int64_t log_level; /* enum ek_log_level */
+    char *listen;     /* "127.0.0.1:9464"; "off": no HTTP */
+    char *token_file; /* NULL: nobody may change anything over HTTP */
+    int64_t http_connections, http_per_address, http_streams, http_request_ms;
+    struct ek_text_list http_hosts; /* none: as docs/config.md has it */
+    int64_t log_level;              /* enum ek_log_level */
     int64_t message_bytes, items_max, item_queries, item_bytes, cells, in_flight_messages,
         in_flight_bytes;
     int64_t commit_every_ms; /* 0: auto */

@@ -1,11 +1,16 @@
 #include "daemon/http.h"
 
 #include "base/alloc.h"
+#include "base/parse.h"
 #include "daemon/address.h"
 #include "daemon/api.h"
 #include "daemon/cli.h"
+#include "daemon/http_answer.h"
 #include "daemon/http_file.h"
+#include "daemon/http_host.h"
 #include "daemon/http_pages.h"
+#include "daemon/http_stream.h"
+#include "daemon/http_watch.h"
 #include "daemon/metrics.h"
 
 #include <ctype.h>
@@ -13,55 +18,60 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-    TIMEOUT_SECONDS = 10,
-    CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 32 << 10,
-    READ_MOST = 16 * EK_API_BODY_BYTES /* of a body that is too large, before it is cut off */
+    CONNECTION_BYTES = 32 << 10,        /* of a request line with its headers */
+    URI_BYTES = 8 << 10,                /* of the request line */
+    READ_MOST = 16 * EK_API_BODY_BYTES, /* of a body that is too large, before it is cut off */
+    ANSWER_MS = 60000,                  /* within which an answer is to be taken */
+    BEAT_MS = 200                       /* between two looks at who is overdue, and who has news */
 };
 
 struct ek_http {
     struct MHD_Daemon *server;
     struct ek_api api;
+    struct ek_http_limits limits;
+    char host[EK_HOST_BYTES]; /* that is listened on */
     int port;
+    struct ek_http_watch *watch;
+    struct ek_http_streams *streams;
+    pthread_t keeper;
+    bool kept; /* there is one */
+    pthread_mutex_t lock;
+    pthread_cond_t end;
+    bool ending;
 };
 
-/* One request, from its headers to its answer. */
+/* One request, from its line to its answer. */
 struct exchange {
     struct ek_buf body; /* what came of it, at most EK_API_BODY_BYTES */
     size_t came;
-    int64_t until_ms; /* it is to be complete by then */
+    bool begun;       /* its headers are there */
+    unsigned refused; /* for what its headers say; 0: it is not */
 };
-
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              const char *allow, const struct ek_buf *body)
-{
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        body->length, body->length ? (void *)body->data : (void *)(uintptr_t) "",
-        MHD_RESPMEM_MUST_COPY);
-    if (!response)
-        return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
-    if (status == MHD_HTTP_UNAUTHORIZED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-    enum MHD_Result result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
-    return result;
-}
 
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static const char *why(unsigned status)
+{
+    switch (status) {
+    case MHD_HTTP_URI_TOO_LONG:
+        return "the request line is too long";
+    case MHD_HTTP_CONTENT_TOO_LARGE:
+        return "the body is too large";
+    default:
+        return "not under this name: ask for an address, localhost, or a name of 'http.hosts'";
+    }
 }
 
 static unsigned post(const struct ek_http *h, struct MHD_Connection *connection, const char *url,
@@ -101,41 +111,105 @@ static void count(const struct ek_http *h, unsigned status)
     ek_metrics_count(ek_stage_metrics(h->api.stage), which, 1);
 }
 
+static bool is(const char *method, const char *name)
+{
+    return !strcmp(method, name);
+}
+
+static bool wants_stream(struct MHD_Connection *connection, const char *url)
+{
+    const char *accepts = header(connection, MHD_HTTP_HEADER_ACCEPT);
+    if (strcmp(url, "/api/v1/events") != 0)
+        return false;
+    return (accepts && strstr(accepts, "text/event-stream")) ||
+           MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "stream", 6, NULL,
+                                         NULL);
+}
+
+static struct ek_watched *watched(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *at =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return at ? at->socket_context : NULL;
+}
+
+static enum MHD_Result stream(const struct ek_http *h, struct MHD_Connection *connection)
+{
+    const char *last = header(connection, "Last-Event-ID");
+    return ek_http_streams_open(h->streams, connection, h->api.stage,
+                                last ? last : argument(connection, "after"), watched(connection));
+}
+
 static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
                                const char *url, const char *method, const struct exchange *x)
 {
     struct ek_buf body;
     const char *type = "application/json";
-    bool reads = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
+    bool reads = is(method, MHD_HTTP_METHOD_GET) || is(method, MHD_HTTP_METHOD_HEAD);
+    const struct ek_page_file *file = ek_page_file(url);
+    bool page = file || ek_http_is_page(url);
     const char *methods = ek_api_methods(url); /* of what changes something */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
-    const struct ek_page_file *file = reads ? ek_page_file(url) : NULL;
-    if (file) {
+    if (reads && (file || wants_stream(connection, url))) {
         count(h, MHD_HTTP_OK);
-        return ek_http_file(connection, file);
+        return file ? ek_http_file(connection, file) : stream(h, connection);
     }
     ek_buf_init(&body, 0);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);
-    else if (reads)
-        status = get(h, connection, url, &type, &body);
-    else if (methods && !strcmp(method, MHD_HTTP_METHOD_POST))
+    else if (is(method, MHD_HTTP_METHOD_POST) && !page)
         status = post(h, connection, url, x, &body);
+    else if (reads || (!page && !methods))
+        status = get(h, connection, url, &type, &body);
     count(h, status);
     enum MHD_Result result =
-        answer(connection, status, type, methods ? methods : "GET, HEAD", &body);
+        ek_http_answer(connection, status, type, methods ? methods : "GET, HEAD", &body);
     ek_buf_release(&body);
     return result;
 }
 
-static struct exchange *begin(void)
+static void until(struct ek_http *h, struct MHD_Connection *connection, int64_t more_ms)
+{
+    ek_http_watch_until(h->watch, watched(connection), ek_now_ms() + more_ms);
+}
+
+/* Called with the request line, before the headers are there. */
+static void *on_line(void *context, const char *uri, struct MHD_Connection *connection)
 {
     struct exchange *x = ek_calloc(1, sizeof *x);
+    (void)context;
+    (void)connection;
     if (!x)
         return NULL;
     ek_buf_init(&x->body, EK_API_BODY_BYTES);
-    x->until_ms = ek_now_ms() + 1000 * TIMEOUT_SECONDS;
+    if (strlen(uri) > URI_BYTES)
+        x->refused = MHD_HTTP_URI_TOO_LONG;
     return x;
+}
+
+/* Longer than what would be read of it only to be thrown away. */
+static bool is_huge(struct MHD_Connection *connection)
+{
+    const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    uint64_t bytes;
+    return length && (ek_parse_u64(length, EK_WHOLE, &bytes) || bytes > READ_MOST);
+}
+
+/* Its headers are there: what they say is answered at once, without the body. */
+static enum MHD_Result begin(struct ek_http *h, struct MHD_Connection *connection,
+                             struct exchange *x)
+{
+    x->begun = true;
+    until(h, connection, h->limits.request_ms);
+    if (!x->refused && is_huge(connection))
+        x->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+    if (!x->refused &&
+        !ek_http_host_is_ours(header(connection, MHD_HTTP_HEADER_HOST), h->host, h->limits.hosts))
+        x->refused = MHD_HTTP_MISDIRECTED_REQUEST;
+    if (!x->refused)
+        return MHD_YES;
+    count(h, x->refused);
+    return ek_http_refuse(connection, x->refused, why(x->refused));
 }
 
 /* False: enough of it. */
@@ -144,7 +218,7 @@ static bool take(struct exchange *x, const char *bytes, size_t length)
     x->came += length;
     if (x->came <= EK_API_BODY_BYTES && ek_buf_add(&x->body, bytes, length))
         return false;
-    return x->came <= READ_MOST && ek_now_ms() < x->until_ms;
+    return x->came <= READ_MOST;
 }
 
 /* Called with the headers, then with parts of the body, then with nothing: time to answer. */
@@ -155,9 +229,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct exchange *x = *state;
     (void)version;
     if (!x)
-        return (*state = begin()) ? MHD_YES : MHD_NO;
-    if (!*upload_size)
+        return MHD_NO; /* without memory */
+    if (!x->begun)
+        return begin(context, connection, x);
+    if (!*upload_size) {
+        until(context, connection, ANSWER_MS);
         return respond(context, connection, url, method, x);
+    }
     bool more = take(x, upload, *upload_size);
     *upload_size = 0;
     return more ? MHD_YES : MHD_NO;
@@ -166,10 +244,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 static void on_end(void *context, struct MHD_Connection *connection, void **state,
                    enum MHD_RequestTerminationCode how)
 {
+    struct ek_http *h = context;
     struct exchange *x = *state;
-    (void)context;
-    (void)connection;
     (void)how;
+    until(h, connection, h->limits.request_ms);
     if (!x)
         return;
     ek_buf_release(&x->body);
@@ -177,9 +255,22 @@ static void on_end(void *context, struct MHD_Connection *connection, void **stat
     *state = NULL;
 }
 
+/* One without memory for it is not watched, but has the timeout of the server. */
+static void on_connection(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct ek_http *h = context;
+    const union MHD_ConnectionInfo *at =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED)
+        ek_http_watch_end(h->watch, *state);
+    else if (at)
+        *state = ek_http_watch_begin(h->watch, at->connect_fd, ek_now_ms() + h->limits.request_ms);
+}
+
 /* A socket of our own: the server would share a port that another instance has (SO_REUSEPORT). -1
  * with errno. */
-static int listen_on(const struct addrinfo *at)
+static int listen_on(const struct addrinfo *at, int waiting)
 {
     const int on = 1;
     int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
@@ -188,7 +279,7 @@ static int listen_on(const struct addrinfo *at)
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (at->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (!bind(fd, at->ai_addr, at->ai_addrlen) && !listen(fd, CONNECTIONS_MAX))
+    if (!bind(fd, at->ai_addr, at->ai_addrlen) && !listen(fd, waiting))
         return fd;
     int problem = errno;
     close(fd);
@@ -206,17 +297,50 @@ static int port_of(int fd)
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }
 
-/* The server owns the socket from here on. */
+/* The server owns the socket from here on. Its own timeout is of silence alone. */
 static int serve(struct ek_http *h, int fd, int family)
 {
-    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | (family == AF_INET6 ? MHD_USE_IPv6 : 0u);
+    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     (family == AF_INET6 ? MHD_USE_IPv6 : 0u);
+    unsigned silence = (unsigned)((h->limits.request_ms + 999) / 1000);
     h->port = port_of(fd);
-    h->server = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-        MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_END);
+    h->server =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET,
+                         (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT, silence,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->limits.connections,
+                         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)h->limits.per_address,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+                         MHD_OPTION_URI_LOG_CALLBACK, on_line, h, MHD_OPTION_NOTIFY_COMPLETED,
+                         on_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
     return h->server ? EK_OK : EK_EIO;
+}
+
+/* Cuts off who is overdue, and wakes the streams that have news. */
+static void *keep(void *context)
+{
+    struct ek_http *h = context;
+    struct timespec next;
+    pthread_mutex_lock(&h->lock);
+    while (!h->ending) {
+        pthread_mutex_unlock(&h->lock);
+        ek_http_watch_sweep(h->watch, ek_now_ms());
+        ek_http_streams_wake(h->streams, ek_now_ms());
+        clock_gettime(CLOCK_MONOTONIC, &next);
+        next.tv_nsec += BEAT_MS * 1000000L;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        pthread_mutex_lock(&h->lock);
+        if (!h->ending)
+            pthread_cond_timedwait(&h->end, &h->lock, &next);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return NULL;
+}
+
+static int begin_keeping(struct ek_http *h)
+{
+    h->kept = !pthread_create(&h->keeper, NULL, keep, h);
+    return h->kept ? EK_OK : EK_EIO;
 }
 
 /* The system's reason begins with a capital. */
@@ -231,34 +355,54 @@ static int no_socket(const char *listen, int problem, struct ek_error *e)
 
 static int start(struct ek_http *h, const char *listen, struct ek_error *e)
 {
-    char host[EK_HOST_BYTES];
     const char *port = NULL;
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    int rc = ek_address_split("http.listen", listen, host, &port, e);
+    int rc = ek_address_split("http.listen", listen, h->host, &port, e);
     if (rc)
         return rc;
-    int problem = getaddrinfo(*host ? host : NULL, port, &hints, &found);
+    int problem = getaddrinfo(*h->host ? h->host : NULL, port, &hints, &found);
     if (problem)
         return ek_fail(e, EK_ECONFIG, "'http.listen': '%s': %s", listen, gai_strerror(problem));
-    int fd = listen_on(found);
+    int fd = listen_on(found, (int)h->limits.connections);
     if (fd < 0)
         rc = no_socket(listen, errno, e);
-    else if (serve(h, fd, found->ai_family))
+    else if (serve(h, fd, found->ai_family) || begin_keeping(h))
         rc = ek_fail(e, EK_EIO, "cannot listen on %s: the server does not start", listen);
     freeaddrinfo(found);
     return rc;
 }
 
-int ek_http_start(struct ek_http **out, const char *listen, const struct ek_api *api,
-                  struct ek_log *log, struct ek_error *e)
+static struct ek_http *make(const struct ek_http_limits *limits, const struct ek_api *api)
 {
+    static const struct ek_http_limits built_in = {64, 48, 16, 10000, NULL};
+    pthread_condattr_t monotonic;
     struct ek_http *h = ek_calloc(1, sizeof *h);
     if (!h)
-        return ek_fail(e, EK_ENOMEM, "no memory for the http server");
+        return NULL;
     h->api = *api;
+    h->limits = limits ? *limits : built_in;
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&h->end, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    h->watch = ek_http_watch_new();
+    h->streams = h->watch ? ek_http_streams_new((size_t)h->limits.streams, h->watch) : NULL;
+    if (h->streams)
+        return h;
+    ek_http_stop(h);
+    return NULL;
+}
+
+int ek_http_start(struct ek_http **out, const char *listen, const struct ek_http_limits *limits,
+                  const struct ek_api *api, struct ek_log *log, struct ek_error *e)
+{
+    struct ek_http *h = make(limits, api);
+    if (!h)
+        return ek_fail(e, EK_ENOMEM, "no memory for the http server");
     int rc = start(h, listen, e);
     if (rc) {
-        ek_free(h);
+        ek_http_stop(h);
         return rc;
     }
     ek_log_write(log, EK_LOG_INFO, "http", "listen=%s port=%d", listen, ek_http_port(h));
@@ -271,10 +415,28 @@ int ek_http_port(const struct ek_http *h)
     return h->port;
 }
 
+static void end_keeping(struct ek_http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    h->ending = true;
+    pthread_cond_signal(&h->end);
+    pthread_mutex_unlock(&h->lock);
+    if (h->kept)
+        pthread_join(h->keeper, NULL);
+}
+
 void ek_http_stop(struct ek_http *h)
 {
     if (!h)
         return;
-    MHD_stop_daemon(h->server);
+    end_keeping(h);
+    if (h->streams)
+        ek_http_streams_close(h->streams);
+    if (h->server)
+        MHD_stop_daemon(h->server);
+    ek_http_streams_free(h->streams);
+    ek_http_watch_free(h->watch);
+    pthread_cond_destroy(&h->end);
+    pthread_mutex_destroy(&h->lock);
     ek_free(h);
 }

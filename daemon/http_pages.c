@@ -208,6 +208,14 @@ static unsigned sent(unsigned code, const char *as, const char **type, struct ek
     return code;
 }
 
+bool ek_http_is_page(const char *path)
+{
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
+        if (!strcmp(PAGES[i].path, path))
+            return true;
+    return !strncmp(path, FEATURE, sizeof FEATURE - 1);
+}
+
 unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
                       const char **type, struct ek_buf *body)
 {

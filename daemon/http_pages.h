@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "daemon/stage.h"
 
+#include <stdbool.h>
+
 /* What is asked for behind the path (`?n=10`), as it came; NULL: not said. */
 struct ek_http_query {
     const char *n, *after, *feature;
@@ -14,5 +16,8 @@ struct ek_http_query {
  * status: 200, 400, 404, 500 or 503. Any thread. */
 unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
                       const char **type, struct ek_buf *body);
+
+/* Whether there is a page at that path. */
+bool ek_http_is_page(const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <pthread.h>
@@ -215,6 +216,50 @@ int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
         *after = k;
     pthread_mutex_unlock(&j->lock);
     return rc;
+}
+
+/* What an event is, for who listens to some only: the name behind its first key. */
+static int add_kind(const char *json, struct ek_buf *out)
+{
+    static const char head[] = "{\"event\":\"";
+    const char *kind = json + sizeof head - 1;
+    if (strncmp(json, head, sizeof head - 1) != 0)
+        return EK_OK;
+    return ek_buf_printf(out, "event: %.*s\n", (int)strcspn(kind, "\"\\"), kind);
+}
+
+static int add_streamed(const struct ek_journal *j, uint64_t number, struct ek_buf *out)
+{
+    const char *json = j->events[(number - 1) % j->keep];
+    int rc = ek_buf_printf(out, "id: %" PRIu64 "\n", number);
+    if (!rc)
+        rc = add_kind(json, out);
+    return rc ? rc : ek_buf_printf(out, "data: %s\n\n", json);
+}
+
+int ek_journal_stream(struct ek_journal *j, uint64_t *after, size_t most, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    size_t begun = out->length;
+    pthread_mutex_lock(&j->lock);
+    uint64_t missed = *after < oldest(j) ? oldest(j) - *after : 0;
+    if (missed)
+        rc = ek_buf_printf(out, "event: missed\ndata: {\"missed\":%" PRIu64 "}\n\n", missed);
+    uint64_t k = *after + missed;
+    while (!rc && k < j->count && (out->length - begun < most))
+        rc = add_streamed(j, ++k, out);
+    if (!rc)
+        *after = k;
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+uint64_t ek_journal_count(struct ek_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    uint64_t count = j->count;
+    pthread_mutex_unlock(&j->lock);
+    return count;
 }
 
 int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out)

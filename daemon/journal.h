@@ -42,6 +42,11 @@ void ek_journal_begin_anew(struct ek_journal *j);
 
 /* Appends events after number *after as lines and moves it on; the first event is number 1. */
 int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out);
+/* The same as server-sent events, as many as have `most` bytes, one at least; and before them how
+ * many are not kept any more. */
+int ek_journal_stream(struct ek_journal *j, uint64_t *after, size_t most, struct ek_buf *out);
+/* Events ever. */
+uint64_t ek_journal_count(struct ek_journal *j);
 /* Appends the last n events as a JSON array, oldest first. */
 int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out);
 /* Appends the open findings as a JSON array, oldest first. */

@@ -329,7 +329,7 @@ class Http(unittest.TestCase):
         return link
 
     def assert_read_only(self, d):
-        with self.raw(d, b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") as link:
+        with self.raw(d, b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n") as link:
             self.assertIn(b" 405 ", link.recv(1000))
 
     def assert_unfinished_requests_do_not_block(self, d):

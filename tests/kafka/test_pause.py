@@ -118,7 +118,7 @@ class OverHttp(unittest.TestCase):
         for request, status in ((post("/api/v1/pause", b"{}", "nobodys-token-at-all") + b"{}", 401),
                                 (post("/api/v1/pause", large) + large, 413),
                                 (post("/api/v1/pause", b"{") + b"{", 400),
-                                (post("/api/v1/pins", b"{}") + b"{}", 405),
+                                (post("/api/v1/pins", b"{}") + b"{}", 404),
                                 (b"GET /api/v1/pause HTTP/1.0\r\n\r\n", 405),
                                 (b"DELETE /api/v1/status HTTP/1.0\r\n\r\n", 405)):
             self.assertIn(f" {status} ", raw(self.d, request))
@@ -130,7 +130,7 @@ class OverHttp(unittest.TestCase):
         self.assertIn("nobody answers there: Connection refused", error)
 
     def test_a_body_without_an_end_is_cut_off(self):
-        self.assertEqual(raw(self.d, [post("/api/v1/pause", b"", length=10 ** 9)] + [b" " * 200000] * 10), "")
+        self.assertIn(" 413 ", raw(self.d, post("/api/v1/pause", b"", length=10 ** 9)))
         self.assertEqual(raw(self.d, post("/api/v1/pause", b"", length=10), seconds=30), "")
         self.assert_paused(False)
 
@@ -139,7 +139,7 @@ class OverHttp(unittest.TestCase):
         slow = [socket.create_connection((host, int(port))) for _ in range(60)]
         for s in slow:
             s.sendall(b"POST /api/v1/pause HTTP/1.0\r\nContent-")
-        self.assertEqual(self.d.get("/ping"), (200, "pong\n"))
+        eventually("/ping answers", lambda: self.d.get("/ping") == (200, "pong\n"))
         for s in slow:
             s.close()
         self.assert_paused(False)

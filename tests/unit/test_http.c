@@ -14,7 +14,7 @@ START_TEST(an_address_to_listen_on_is_checked)
     static const char *const bad[] = {"9464", "localhost:port", "localhost:70000", "[::1]",
                                       "256.0.0.1:1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_int_eq(ek_http_start(&http, bad[i], &NOBODY, NULL, &e), EK_ECONFIG);
+        ck_assert_int_eq(ek_http_start(&http, bad[i], NULL, &NOBODY, NULL, &e), EK_ECONFIG);
     ck_assert_ptr_null(http);
 }
 END_TEST
@@ -26,14 +26,14 @@ static void assert_not_shared(const char *host)
     struct ek_error e;
     char at[64], expected[120];
     snprintf(at, sizeof at, "%s:0", host);
-    ck_assert_msg(!ek_http_start(&first, at, &NOBODY, NULL, &e), "%s", e.message);
+    ck_assert_msg(!ek_http_start(&first, at, NULL, &NOBODY, NULL, &e), "%s", e.message);
     ck_assert_int_gt(ek_http_port(first), 0);
     snprintf(at, sizeof at, "%s:%d", host, ek_http_port(first));
     snprintf(expected, sizeof expected, "cannot listen on %s: address already in use", at);
-    ck_assert_int_eq(ek_http_start(&second, at, &NOBODY, NULL, &e), EK_EIO);
+    ck_assert_int_eq(ek_http_start(&second, at, NULL, &NOBODY, NULL, &e), EK_EIO);
     ck_assert_str_eq(e.message, expected);
     ek_http_stop(first);
-    ck_assert_msg(!ek_http_start(&second, at, &NOBODY, NULL, &e), "%s", e.message);
+    ck_assert_msg(!ek_http_start(&second, at, NULL, &NOBODY, NULL, &e), "%s", e.message);
     ek_http_stop(second);
 }
 
@@ -46,7 +46,7 @@ END_TEST
 START_TEST(nor_a_port_of_ipv6)
 {
     struct ek_http *http;
-    if (ek_http_start(&http, "[::1]:0", &NOBODY, NULL, NULL)) {
+    if (ek_http_start(&http, "[::1]:0", NULL, &NOBODY, NULL, NULL)) {
         printf("skipped: there is no IPv6 here\n");
         return;
     }

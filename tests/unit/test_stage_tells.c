@@ -187,7 +187,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/api/v1/status", NULL, 200,
                 "{\"service\":\"a \\\"b\\\"\",\"model\":null,");
     const struct ek_api api = {.stage = s.stage};
-    ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", &api, NULL, &e), "%s", e.message);
+    ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", NULL, &api, NULL, &e), "%s", e.message);
     ck_assert_int_gt(ek_http_port(http), 0);
     ck_assert_int_eq(pthread_create(&s.thread, NULL, run, &s), 0);
     wait_for(&s, 5);

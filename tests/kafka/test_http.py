@@ -1,0 +1,204 @@
+"""The events as a stream, and clients that mean no good: ranking goes on, and all of them are over some time."""
+import json
+import os
+import signal
+import socket
+import unittest
+
+from fixtures import numbered
+from harness import Daemon, eventually
+
+WORLD = None  # set by run.py
+MANY = 1000
+
+
+def link_to(d, text=b"", buffer=None):
+    host, port = d.http.split(":")
+    link = socket.socket()
+    if buffer:
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    link.settimeout(60)
+    link.connect((host, int(port)))
+    link.sendall(text)
+    return link
+
+
+def request(path, *headers):
+    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: localhost", *headers, "", ""]).encode()
+
+
+def everything(link):
+    """What comes until the other side closes."""
+    found = b""
+    try:
+        while part := link.recv(65536):
+            found += part
+    except ConnectionError:
+        pass
+    return found.decode()
+
+
+class Stream:
+    """One who follows the events: of each its number, its kind and what it says."""
+
+    def __init__(self, d, *headers, path="/api/v1/events?stream"):
+        self.link = link_to(d, request(path, "Accept: text/event-stream", *headers).replace(b"HTTP/1.1", b"HTTP/1.0"))
+        self.file = self.link.makefile("rb")
+        self.head = self.file.readline().decode()
+        while line := self.file.readline().strip():
+            self.head += line.decode() + "\n"
+
+    def next(self):
+        """Of the next event that has something to say."""
+        event = {}
+        while line := self.file.readline():
+            line = line.decode().rstrip("\n")
+            if not line and "data" in event:
+                return event.get("id"), event["event"], json.loads(event["data"])
+            if ": " in line and not line.startswith(":"):
+                key, value = line.split(": ", 1)
+                event[key] = value
+        raise AssertionError("the stream has ended")
+
+    def until(self, wanted):
+        """What is told up to the first event that `wanted` takes, status aside."""
+        told = []
+        while not told or not wanted(*told[-1]):
+            number, kind, said = self.next()
+            if kind != "status":
+                told.append((number, kind, said))
+        return told
+
+    def close(self):
+        self.file.close()
+        self.link.close()
+
+
+def descriptors(d):
+    return len(os.listdir(f"/proc/{d.process.pid}/fd"))
+
+
+def resident_kib(d):
+    with open(f"/proc/{d.process.pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+
+class EventStream(unittest.TestCase):
+    def setUp(self):
+        self.source, self.target = WORLD.topics(1)
+        self.d = Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder, http="streams: 4")
+        self.d.start()
+        self.addCleanup(self.d.__exit__)
+        self.d.wait_ready()
+
+    def reload(self):
+        """Each is told, and decided."""
+        for count in range(2, 5, 2):
+            self.d.process.send_signal(signal.SIGHUP)
+            eventually("a reload is told", lambda: len(self.d.json("/api/v1/events")) >= count)
+
+    def test_it_goes_on_where_it_was_left(self):
+        first = Stream(self.d)
+        self.assertIn("200 OK", first.head)
+        self.assertIn("Content-Type: text/event-stream", first.head)
+        number, kind, status = first.next()
+        self.assertEqual((number, kind, status["events"]), ("0", "status", 0))
+        self.reload()
+        told = first.until(lambda number, kind, said: number == "3")
+        kept = self.d.json("/api/v1/events?n=1000")
+        self.assertEqual(told, [(str(i + 1), one["event"], one) for i, one in enumerate(kept[:3])])
+        first.close()
+        for again in (Stream(self.d, "Last-Event-ID: 1"), Stream(self.d, path="/api/v1/events?stream&after=1")):
+            told = again.until(lambda number, kind, said: number == "3")
+            self.assertEqual([t[2] for t in told], kept[1:3])
+            again.close()
+
+    def test_who_comes_from_another_process_is_told(self):
+        stream = Stream(self.d, "Last-Event-ID: 77")
+        self.assertEqual(stream.next()[1:], ("missed", {"missed": None}))
+        stream.close()
+        self.assertIn(" 400 ", everything(link_to(self.d, request("/api/v1/events?stream&after=x", "Connection: close"))))
+
+    def test_there_is_room_for_so_many(self):
+        streams = [Stream(self.d) for _ in range(4)]
+        refused = everything(link_to(self.d, request("/api/v1/events?stream", "Connection: close")))
+        self.assertIn(" 503 ", refused)
+        self.assertIn("Retry-After: ", refused)
+        self.assertEqual(self.d.get("/ping")[0], 200)
+        for stream in streams:
+            stream.close()
+        eventually("there is room again", lambda: " 200 " in Stream(self.d).head)
+
+    def test_it_ends_with_the_process(self):
+        stream = Stream(self.d)
+        stream.next()
+        self.assertEqual(self.d.stop(), 0, self.d.log())
+        stream.link.settimeout(10)
+        everything(stream.link)
+
+
+class Abuse(unittest.TestCase):
+    COUNT = 3000
+
+    def setUp(self):
+        self.source, self.target = WORLD.topics(1)
+        self.d = Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder,
+                        http="request_time: 2s, connections_per_address: 32, streams: 4")
+        self.d.start()
+        self.addCleanup(self.d.__exit__)
+        self.d.wait_ready()
+
+    def answer(self, text):
+        return everything(link_to(self.d, text)).split("\r\n")[0]
+
+    def test_requests_that_are_too_much_are_told_so(self):
+        body = b"POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
+        for text, status in ((request("/api/v1/status?" + "x" * 9000, "Connection: close"), 414),
+                             (request("/api/v1/status", "X-Long: " + "x" * 40000), 431),
+                             (body % 10 ** 9, 413),
+                             (request("/nothing", "Connection: close"), 404),
+                             (request("/ping", "Connection: close").replace(b"GET", b"POST"), 405),
+                             (request("/ping", "Connection: close").replace(b"localhost", b"evil.example"), 421)):
+            self.assertIn(f" {status} ", self.answer(text), text[:80])
+        for host in (b"localhost:9464", b"127.0.0.1", b"[::1]:80"):
+            self.assertIn(" 200 ", self.answer(request("/ping", "Connection: close").replace(b"localhost", host)))
+
+    def test_every_answer_has_the_headers_of_a_careful_one(self):
+        for path in ("/ping", "/api/v1/status", "/nothing"):
+            head = everything(link_to(self.d, request(path, "Connection: close")))
+            for header in ("X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: no-store",
+                           "Content-Security-Policy: ", "frame-ancestors 'none'"):
+                self.assertIn(header, head, path)
+
+    def test_who_does_not_get_on_is_cut_off(self):
+        slow = [link_to(self.d, b"GET /ping HTTP/1.1\r\nHos"),
+                link_to(self.d, b"POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"),
+                link_to(self.d, request("/ping")), link_to(self.d)]
+        slow[2].recv(65536)
+        while slow:
+            for link in list(slow):
+                try:
+                    link.send(b"x")  # something comes all the time
+                    link.settimeout(.1)
+                    if link.recv(65536) == b"":
+                        slow.remove(link)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    slow.remove(link)
+
+    def test_lists_come_out_whatever_hangs_on_it(self):
+        WORLD.send(self.source, numbered(WORLD.hotel(self.COUNT)))
+        self.d.wait_handled(self.COUNT)
+        before, memory = descriptors(self.d), resident_kib(self.d)
+        deaf = [link_to(self.d, request("/api/v1/events?stream&after=0"), buffer=4096) for _ in range(4)]
+        many = [link_to(self.d, request("/api/v1/features") if i % 2 else b"GET /ping HTTP/1.1\r\nX:", buffer=4096)
+                for i in range(MANY)]
+        WORLD.send(self.source, numbered(WORLD.hotel(self.COUNT)))
+        eventually("all lists came out", lambda: len(WORLD.read(self.target)) == 2 * self.COUNT, 120)
+        for link in many + deaf:
+            link.close()
+        self.assertEqual(eventually("/ping answers", lambda: self.d.get("/ping")[0]), 200)
+        eventually("its descriptors are back", lambda: descriptors(self.d) <= before + 2, 60)
+        self.assertLess(resident_kib(self.d), memory + 64 * 1024)
+        self.assertEqual(self.d.stop(), 0, self.d.log())
