@@ -3,8 +3,10 @@
 #include "base/alloc.h"
 #include "daemon/cli.h"
 #include "daemon/ring.h"
+#include "daemon/samples.h"
 #include "daemon/tries.h"
 #include "guard/context.h"
+#include "guard/trial.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,6 +40,9 @@ struct worker {
     struct ek_context *to_try[TOGETHER]; /* of these, sent and worth a trial */
     size_t to_try_count;
     struct ek_tries tries;
+    struct ek_sample *sample;         /* of the list that is to be tried next; NULL: none */
+    const struct ek_context *sampled; /* that list */
+    int64_t sample_due_ms;
     pthread_t thread;
     bool started;
 };
@@ -198,6 +203,18 @@ static void note_sent(struct worker *w, struct ek_context *c, bool scored)
         w->to_try[w->to_try_count++] = c;
 }
 
+/* Of a list that will be tried: its texts go with the message. */
+static void sample(struct worker *w, const struct ek_context *c)
+{
+    int64_t now = (int64_t)(w->began_ns / 1000000);
+    if (!w->crew->tools.samples || w->sample || now < w->sample_due_ms ||
+        !ek_context_wants_trial(c))
+        return;
+    w->sample_due_ms = now + EK_SAMPLE_EVERY_MS;
+    w->sample = ek_sample_take(w->crew->tools.samples, c);
+    w->sampled = c;
+}
+
 static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
@@ -211,6 +228,8 @@ static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, 
         ek_metrics_count(tools->metrics, EK_COUNT_SCORE_FAILED, 1);
         ek_log_text(tools->log, EK_LOG_ERROR, "score_failed", why.message);
     }
+    if (scored && c->routing.wanted)
+        sample(w, c);
     int rc = ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c),
                                ek_context_action(c), e);
     if (!rc)
@@ -285,6 +304,14 @@ static size_t together(const struct worker *w, struct ek_ticket *const *tickets,
     return some;
 }
 
+static void show_sample(struct worker *w, const struct ek_context *c)
+{
+    if (!w->sample || w->sampled != c)
+        return;
+    ek_samples_put(w->crew->tools.samples, w->sample, ek_both_ways_scores(c->ways), ek_now_ms());
+    w->sample = NULL;
+}
+
 /* When all outputs are with the producer: nobody waits for it, and messages may be gone. */
 static void try_lists(struct worker *w)
 {
@@ -293,9 +320,14 @@ static void try_lists(struct worker *w)
         uint64_t began = ek_now_ns();
         if (!ek_tries_may(&w->tries, ek_ring_depth(w->ring) > half, began))
             continue;
+        size_t waiting = w->tries.waiting;
         ek_tries_list(&w->tries, w->to_try[i]);
+        if (w->tries.waiting > waiting && !w->tries.trial[waiting].failed)
+            show_sample(w, w->to_try[i]);
         ek_tries_spent(&w->tries, ek_now_ns() - began);
     }
+    ek_sample_free(w->sample); /* it was passed over */
+    w->sample = NULL;
     w->to_try_count = 0;
 }
 

@@ -17,6 +17,7 @@
 #include "daemon/shared_guard.h"
 
 struct ek_crew;
+struct ek_samples;
 
 /* What workers need. `bell` rings when a ring has room again and when a ticket comes back. */
 struct ek_crew_tools {
@@ -28,6 +29,7 @@ struct ek_crew_tools {
     struct ek_log *log;
     const struct ek_pause *pause;
     const struct ek_bell *bell;
+    struct ek_samples *samples; /* NULL: none are kept */
 };
 
 int ek_crew_new(struct ek_crew **out, const struct ek_crew_tools *tools, struct ek_error *e);

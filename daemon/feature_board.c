@@ -28,7 +28,8 @@ static void forget(struct ek_board_cell *c)
     ek_free(c->dimension);
     ek_free(c->value);
     ek_free(c->views);
-    *c = (struct ek_board_cell){NULL, NULL, false, NULL};
+    ek_free(c->histograms);
+    *c = (struct ek_board_cell){NULL, NULL, false, NULL, NULL};
 }
 
 void ek_board_free(struct ek_board *b)
@@ -95,22 +96,29 @@ static int make_cell(struct ek_board *b, int cell)
     c->dimension = dimension ? ek_strdup(dimension) : NULL;
     c->value = value ? ek_strdup(value) : NULL;
     c->views = ek_calloc((size_t)b->features, sizeof *c->views);
+    c->histograms = ek_calloc((size_t)b->features, sizeof *c->histograms);
     if (cell >= b->cells)
         b->cells = cell + 1;
-    if (c->views && !c->dimension == !dimension && !c->value == !value)
+    if (c->views && c->histograms && !c->dimension == !dimension && !c->value == !value)
         return EK_OK;
     forget(c);
     return EK_ENOMEM;
 }
 
-static int show(struct ek_board *b, int cell, int first, int count,
-                struct ek_feature_view views[][EK_SPANS])
+/* Of a few features. */
+struct figures {
+    struct ek_feature_view views[EK_BOARD_FEATURES][EK_SPANS];
+    struct ek_histogram histograms[EK_BOARD_FEATURES];
+};
+
+static int show(struct ek_board *b, int cell, int first, int count, const struct figures *f)
 {
     struct ek_board_cell *c = &b->cell[cell];
     int rc = is_current(b, cell) ? EK_OK : make_cell(b, cell);
     if (rc)
         return rc;
-    memcpy(c->views + first, views, (size_t)count * sizeof *views);
+    memcpy(c->views + first, f->views, (size_t)count * sizeof *f->views);
+    memcpy(c->histograms + first, f->histograms, (size_t)count * sizeof *f->histograms);
     c->complete = c->complete || first + count == b->features;
     return EK_OK;
 }
@@ -126,7 +134,7 @@ static void next(struct ek_board *b, int features)
 
 int ek_board_step(struct ek_board *b)
 {
-    struct ek_feature_view views[EK_BOARD_FEATURES][EK_SPANS];
+    struct figures f;
     int cell = b->next_cell;
     if (!ek_traffic_cells(b->traffic))
         return EK_OK;
@@ -135,16 +143,22 @@ int ek_board_step(struct ek_board *b)
     int first = b->next_feature, left = b->features - first;
     int count = left < EK_BOARD_FEATURES ? left : EK_BOARD_FEATURES;
     for (int i = 0; i < count; i++)
-        if (!ek_traffic_view(b->traffic, cell, first + i, views[i])) {
+        if (!ek_traffic_view(b->traffic, cell, first + i, f.views[i]) ||
+            !ek_traffic_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
             next(b, left);
             return EK_OK;
         }
     if (pthread_mutex_trylock(&b->lock))
         return EK_OK; /* a reader has it: the same features come with the next step */
-    int rc = show(b, cell, first, count, views);
+    int rc = show(b, cell, first, count, &f);
     pthread_mutex_unlock(&b->lock);
     next(b, count);
     return rc;
+}
+
+int ek_board_count(const struct ek_board *b)
+{
+    return b->features;
 }
 
 const struct ek_board_cell *ek_board_open(struct ek_board *b, int *count)

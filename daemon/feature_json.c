@@ -2,6 +2,7 @@
 #include "daemon/feature_board.h"
 
 #include "daemon/feature_board_internal.h"
+#include "daemon/tracks.h"
 #include "guard/event.h"
 
 #include <inttypes.h>
@@ -90,43 +91,60 @@ int ek_board_features(struct ek_board *b, struct ek_buf *out)
     return rc ? rc : ek_buf_text(out, "]}\n");
 }
 
-static int add_cell(const struct ek_board_cell *c, int feature, int first, struct ek_buf *out)
+static int add_cell(const struct ek_board_cell *c, int feature, int first,
+                    const struct ek_board_more *more, struct ek_buf *out)
 {
     int rc = ek_buf_text(out, first ? "\n{" : ",\n{");
     if (!rc)
         rc = add_segment(c, out);
     for (int span = 0; !rc && span < EK_SPANS; span++)
         rc = add_view(ek_span_name(span), &c->views[feature][span], out);
+    if (!rc)
+        rc = ek_buf_text(out, ",\"histogram\":");
+    if (!rc)
+        rc = ek_histogram_json(&c->histograms[feature], out);
+    if (!rc && more && more->tracks)
+        rc = ek_buf_text(out, ",\"track\":");
+    if (!rc && more && more->tracks)
+        rc = ek_tracks_json(more->tracks, feature, c->dimension, c->value, out);
     return rc ? rc : ek_buf_text(out, "}");
 }
 
-static int no_feature(const struct ek_board *b, const char *name, struct ek_buf *out)
+static void no_feature(const struct ek_board *b, const char *name, struct ek_buf *out)
 {
     const char *near = ek_manifest_suggest(b->manifest, EK_ROLE_ITEM, name);
     int rc = ek_buf_text(out, "{\"error\":\"no such item feature\",\"did_you_mean\":");
     if (!rc)
         rc = near ? ek_buf_json(out, near, strlen(near)) : ek_buf_text(out, "null");
     if (!rc)
-        rc = ek_buf_text(out, "}\n");
-    return rc ? rc : EK_EUSAGE;
+        ek_buf_text(out, "}\n");
 }
 
-int ek_board_feature(struct ek_board *b, const char *name, struct ek_buf *out)
+int ek_board_find(const struct ek_board *b, const char *name, struct ek_buf *out)
 {
-    int count, shown = 0, feature = ek_manifest_item(b->manifest, name);
+    int feature = ek_manifest_item(b->manifest, name);
     if (feature < 0)
-        return no_feature(b, name, out);
+        no_feature(b, name, out);
+    return feature;
+}
+
+int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board_more *more,
+                     struct ek_buf *out)
+{
+    int count, shown = 0, feature = ek_board_find(b, name, out);
+    if (feature < 0)
+        return EK_EUSAGE;
     int rc = add_head(b, out);
     if (!rc)
         rc = add_name(b, feature, out);
     if (!rc)
         rc = add_training(b, feature, out);
     if (!rc)
-        rc = ek_buf_text(out, ",\"cells\":[");
+        rc = ek_buf_printf(out, ",%s\"cells\":[", more ? more->members : "");
     const struct ek_board_cell *cells = ek_board_open(b, &count);
     for (int i = 0; !rc && i < count; i++)
         if (cells[i].complete)
-            rc = add_cell(&cells[i], feature, !shown++, out);
+            rc = add_cell(&cells[i], feature, !shown++, more, out);
     ek_board_close(b);
     return rc ? rc : ek_buf_text(out, "]}\n");
 }

@@ -6,6 +6,9 @@
 #include "daemon/journal.h"
 #include "daemon/kafka.h"
 #include "daemon/metrics.h"
+#include "daemon/overview.h"
+#include "daemon/rank_metrics.h"
+#include "daemon/samples.h"
 #include "daemon/shared_guard.h"
 
 #include <string.h>
@@ -172,6 +175,56 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
+static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    if (!q->feature)
+        return refuse(BAD_REQUEST, "'feature' is needed: feature=price", body);
+    if (ek_board_find(ek_stage_board(s), q->feature, body) < 0)
+        return NOT_FOUND;
+    int rc = ek_buf_text(body, "{\"feature\":");
+    if (!rc)
+        rc = ek_buf_json(body, q->feature, strlen(q->feature));
+    if (!rc)
+        rc = ek_buf_text(body, ",\"lists\":");
+    if (!rc)
+        rc = ek_samples_json(ek_stage_samples(s), q->feature, body);
+    return done(rc ? rc : ek_buf_text(body, "}\n"));
+}
+
+static int write_overview(struct ek_stage *s, const char *const text[5], struct ek_buf *body)
+{
+    struct ek_overview_of of = {.findings = text[0],
+                                .plan = text[1],
+                                .ranks = text[2],
+                                .status = text[3],
+                                .ready = text[4],
+                                .features = ek_board_count(ek_stage_board(s))};
+    ek_board_open(ek_stage_board(s), &of.cells);
+    ek_board_close(ek_stage_board(s));
+    for (int i = 0; i < 5; i++)
+        if (!text[i])
+            return EK_ENOMEM;
+    return ek_overview_write(&of, body);
+}
+
+static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    static unsigned (*const pages[])(struct ek_stage *, const struct ek_http_query *,
+                                     struct ek_buf *) = {findings, plan, ranks, status, ready};
+    enum { PAGES_READ = sizeof pages / sizeof *pages };
+    struct ek_buf of[PAGES_READ];
+    const char *text[PAGES_READ];
+    for (int i = 0; i < PAGES_READ; i++) {
+        ek_buf_init(&of[i], 0);
+        bool broken = pages[i](s, q, &of[i]) == BROKEN;
+        text[i] = broken ? NULL : ek_buf_string(&of[i]);
+    }
+    int rc = write_overview(s, text, body);
+    for (int i = 0; i < PAGES_READ; i++)
+        ek_buf_release(&of[i]);
+    return done(rc);
+}
+
 struct page {
     const char *path, *type;
     unsigned (*write)(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body);
@@ -182,11 +235,13 @@ static const struct page PAGES[] = {
     {"/version", JSON, version},
     {"/metrics", PROMETHEUS, metrics},
     {"/api/v1/status", JSON, status},
+    {"/api/v1/overview", JSON, overview},
     {"/api/v1/findings", JSON, findings},
     {"/api/v1/plan", JSON, plan},
     {"/api/v1/events", JSON, events},
     {"/api/v1/features", JSON, features},
     {"/api/v1/ranks", JSON, ranks},
+    {"/api/v1/samples", JSON, samples},
     {"/api/v1/history", JSON, history},
     {"/api/v1/pins", JSON, pins},
     {"/api/v1/orders", JSON, orders},
@@ -194,9 +249,27 @@ static const struct page PAGES[] = {
 /* And one page for each feature behind it. */
 static const char FEATURE[] = "/api/v1/features/";
 
+static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
+{
+    int rc = ek_buf_text(out, "\"findings\":");
+    if (!rc)
+        rc = ek_journal_findings_of(ek_stage_journal(s), name, out);
+    if (!rc)
+        rc = ek_buf_text(out, ",\"routes\":");
+    if (!rc)
+        rc = ek_ranks_of(ek_stage_guard(s), name, out);
+    return rc ? rc : ek_buf_text(out, ",");
+}
+
 static unsigned feature(struct ek_stage *s, const char *name, struct ek_buf *body)
 {
-    int rc = ek_board_feature(ek_stage_board(s), name, body);
+    struct ek_buf members;
+    ek_buf_init(&members, 0);
+    int rc = write_members(s, name, &members);
+    const struct ek_board_more more = {ek_buf_string(&members), ek_stage_tracks(s)};
+    if (!rc)
+        rc = ek_board_feature(ek_stage_board(s), name, &more, body);
+    ek_buf_release(&members);
     return rc == EK_EUSAGE ? NOT_FOUND : done(rc);
 }
 

@@ -294,6 +294,23 @@ int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
     return rc;
 }
 
+int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out)
+{
+    size_t i, told = 0;
+    json_t *event;
+    int rc = ek_buf_text(out, "[");
+    pthread_mutex_lock(&j->lock);
+    json_array_foreach(j->findings, i, event)
+    {
+        if (!rc && says(event, "feature", feature)) {
+            rc = ek_buf_text(out, told++ ? "," : "");
+            rc = rc ? rc : dump(event, out);
+        }
+    }
+    pthread_mutex_unlock(&j->lock);
+    return rc ? rc : ek_buf_text(out, "]");
+}
+
 int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);

@@ -51,6 +51,8 @@ uint64_t ek_journal_count(struct ek_journal *j);
 int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out);
 /* Appends the open findings as a JSON array, oldest first. */
 int ek_journal_findings(struct ek_journal *j, struct ek_buf *out);
+/* The same of one feature. */
+int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out);
 /* Appends the plan in force as a JSON object; version 0 without cells before the first. */
 int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
 

@@ -113,6 +113,32 @@ static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
     return rc ? rc : ek_buf_text(out, "]}\n");
 }
 
+struct of_one {
+    const char *feature;
+    struct ek_buf *out;
+};
+
+static int add_of(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct of_one *one = context;
+    struct ek_ranks_view v;
+    int at = 0, count = 0, rc = ek_buf_text(one->out, "[");
+    (void)e;
+    while (!rc && ek_guard_ranks(*guard, &at, &v)) {
+        if (strcmp(v.feature, one->feature) != 0)
+            continue;
+        rc = ek_buf_text(one->out, count++ ? "," : "");
+        rc = rc ? rc : add_route(one->out, &v);
+    }
+    return rc ? rc : ek_buf_text(one->out, "]");
+}
+
+int ek_ranks_of(struct ek_shared_guard *guard, const char *feature, struct ek_buf *out)
+{
+    struct of_one one = {feature, out};
+    return ek_shared_guard_hold(guard, add_of, &one, NULL);
+}
+
 int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out)
 {
     return ek_shared_guard_hold(guard, add_page, out, NULL);

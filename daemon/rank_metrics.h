@@ -10,6 +10,8 @@
 
 enum { EK_RANKS_SHOWN = 64 }; /* routes on /metrics, the first of the plan */
 
+/* The routes of one feature as a JSON array. */
+int ek_ranks_of(struct ek_shared_guard *guard, const char *feature, struct ek_buf *out);
 int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out);
 int ek_ranks_metrics(struct ek_shared_guard *guard, struct ek_buf *out);
 

@@ -8,6 +8,7 @@
 #include "daemon/journal.h"
 #include "daemon/pause.h"
 #include "daemon/plan_log.h"
+#include "daemon/tracks.h"
 #include "daemon/tries.h"
 #include "guard/agreement.h"
 #include "guard/assets.h"
@@ -19,6 +20,7 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_orders.h"
 #include "guard/guard_pins.h"
+#include "guard/guard_track.h"
 #include "guard/guard_trials.h"
 #include "guard/traffic.h"
 
@@ -414,11 +416,11 @@ static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *
     if (!watch)
         ek_agreement_board_clear(turn->agreement);
     ek_agreement_board_set(turn->agreement, watch);
-    if (fit == EK_STATE_OTHER_PROFILE)
-        ek_journal_begin_anew(s->journal);
     if (fit == EK_STATE_OTHER_PROFILE) {
+        ek_journal_begin_anew(s->journal);
         ek_alerts_begin_recall(s->alerts);
         ek_alerts_end_recall(s->alerts);
+        ek_tracks_clear(turn->tracks);
     }
 }
 
@@ -507,6 +509,13 @@ int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board)
     int rc = ek_board_step(board);
     pthread_mutex_unlock(&s->lock);
     return rc;
+}
+
+void ek_shared_guard_track(struct ek_shared_guard *s, struct ek_tracks *tracks)
+{
+    pthread_mutex_lock(&s->lock);
+    ek_tracks_step(tracks, ek_guard_looks(s->guard), ek_guard_assets(s->guard)->profile->features);
+    pthread_mutex_unlock(&s->lock);
 }
 
 int ek_shared_guard_join(struct ek_shared_guard *s, const struct ek_shared_member *member,

@@ -22,6 +22,7 @@ struct ek_journal;
 struct ek_board;
 struct ek_agreement_board;
 struct ek_pause;
+struct ek_tracks;
 struct ek_tries;
 struct ek_alerts;
 
@@ -87,6 +88,7 @@ struct ek_shared_turn {
     const struct ek_assets *assets;
     struct ek_board *board;
     struct ek_agreement_board *agreement;
+    struct ek_tracks *tracks;
     void (*turned)(void *context); /* called before any list is taken with them */
     void *context;
 };
@@ -107,6 +109,8 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
                          struct ek_error *e);
 /* ek_board_step for a board of the guard's traffic. */
 int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board);
+/* ek_tracks_step of the guard. */
+void ek_shared_guard_track(struct ek_shared_guard *s, struct ek_tracks *tracks);
 /* How the guard takes part in a fleet: as in struct ek_fleet_member_setup, and whom it tells that
  * the fleet should hear of something before the next tick, from any thread, perhaps often. */
 struct ek_shared_member {

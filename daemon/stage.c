@@ -128,7 +128,9 @@ static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct
     ek_shared_guard_obey(s->guard, s->pause);
     ek_agreement_board_set(s->agreement, ek_guard_agreement(guard));
     s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
-    return s->board ? EK_OK : no_memory(e);
+    s->tracks = ek_tracks_new();
+    s->samples = ek_samples_new();
+    return s->board && s->tracks && s->samples ? EK_OK : no_memory(e);
 }
 
 static int make_fleet(struct ek_stage *s, struct ek_error *e)
@@ -150,7 +152,8 @@ static int make_crew(struct ek_stage *s, struct ek_error *e)
                                         .metrics = s->metrics,
                                         .log = s->log,
                                         .pause = s->pause,
-                                        .bell = &s->bell};
+                                        .bell = &s->bell,
+                                        .samples = s->samples};
     ek_shared_guard_tell_to(s->guard, s->output, s->alerts);
     return ek_crew_new(&s->crew, &tools, e);
 }
@@ -251,6 +254,8 @@ void ek_stage_free(struct ek_stage *s)
     ek_lanes_free(s->lanes);
     ek_agreement_board_free(s->agreement);
     ek_board_free(s->board);
+    ek_tracks_free(s->tracks);
+    ek_samples_free(s->samples);
     ek_shared_guard_free(s->guard);
     ek_alerts_free(s->alerts);
     ek_loaded_drop(s->assets);
@@ -320,6 +325,7 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     ek_input_lags(s->input);
     ek_input_look_for_topics(s->input);
     ek_output_probe(s->output);
+    ek_shared_guard_track(s->guard, s->tracks);
     return ek_shared_guard_tick(s->guard, s->agreement, e);
 }
 

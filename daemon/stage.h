@@ -30,6 +30,8 @@ struct ek_log;
 struct ek_metrics;
 struct ek_journal;
 struct ek_board;
+struct ek_samples;
+struct ek_tracks;
 struct ek_shared_guard;
 
 /* Makes guard and clients; does not wait for a broker. `log` may be NULL (silence).
@@ -108,6 +110,8 @@ int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
 struct ek_journal *ek_stage_journal(struct ek_stage *s);
 struct ek_board *ek_stage_board(struct ek_stage *s);
+struct ek_tracks *ek_stage_tracks(struct ek_stage *s);
+struct ek_samples *ek_stage_samples(struct ek_stage *s);
 /* Appends what was tried of each route, a JSON object (docs/operations.md). */
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Everything for /metrics. */

@@ -14,7 +14,9 @@
 #include "daemon/kafka_output.h"
 #include "daemon/kafka_state.h"
 #include "daemon/kafka_transactor.h"
+#include "daemon/samples.h"
 #include "daemon/stage.h"
+#include "daemon/tracks.h"
 
 #include <stdatomic.h>
 
@@ -29,6 +31,8 @@ struct ek_stage {
     struct ek_journal *journal;
     struct ek_shared_guard *guard;
     struct ek_board *board;
+    struct ek_tracks *tracks;
+    struct ek_samples *samples;
     struct ek_agreement_board *agreement;
     struct ek_lanes *lanes;
     struct ek_input *input;

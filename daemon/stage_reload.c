@@ -43,6 +43,7 @@ int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *wh
     const struct ek_shared_turn turn = {.assets = ek_loaded_assets(assets),
                                         .board = s->board,
                                         .agreement = s->agreement,
+                                        .tracks = s->tracks,
                                         .turned = turn_crew,
                                         .context = s};
     int rc = lay(s, assets, e);

@@ -90,6 +90,16 @@ struct ek_board *ek_stage_board(struct ek_stage *s)
     return s->board;
 }
 
+struct ek_tracks *ek_stage_tracks(struct ek_stage *s)
+{
+    return s->tracks;
+}
+
+struct ek_samples *ek_stage_samples(struct ek_stage *s)
+{
+    return s->samples;
+}
+
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
 {
     return ek_ranks_page(s->guard, out);

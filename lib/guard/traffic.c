@@ -240,6 +240,19 @@ int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
     return 1;
 }
 
+int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_histogram *out)
+{
+    struct ek_windows *w = t->windows[cell];
+    struct reference normal;
+    if (!w)
+        return 0;
+    find_reference(t, cell, feature, &normal);
+    ek_sketch_clear(t->sketch);
+    ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
+    ek_histogram_of(normal.sketch, t->sketch, out);
+    return 1;
+}
+
 const struct ek_values *ek_traffic_training(const struct ek_traffic *t)
 {
     return t->training;

@@ -17,6 +17,7 @@
 #include "decide/rebase.h"
 #include "evenkeel.h"
 #include "guard/view.h"
+#include "num/histogram.h"
 #include "num/windows.h"
 
 /* The window that is open with the one before; all that are kept; since the start. */
@@ -49,6 +50,9 @@ void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimensio
  * microseconds. */
 int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
                     struct ek_feature_view out[EK_SPANS]);
+/* The values that came lately beside those of training, at the scale that is normal in the cell; 0
+ * when the cell has no sketches. Some 50 microseconds. */
+int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_histogram *out);
 /* Those of training; [features], as long as the traffic lives, for any thread. */
 const struct ek_values *ek_traffic_training(const struct ek_traffic *t);
 

@@ -8,6 +8,7 @@
 struct ek_both_ways {
     struct ek_ranker *ranker;
     double *is, *other; /* scores of the model */
+    const double *last; /* of the list that was tried last */
     size_t capacity;
 };
 
@@ -112,7 +113,13 @@ int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const str
         rc = try_plain(b, scorer, q, &made, e);
     if (!rc && t->repaired)
         rc = try_harm(b, scorer, t, is, &made, e);
+    b->last = is;
     if (!rc)
         *out = made;
     return rc;
+}
+
+const double *ek_both_ways_scores(const struct ek_both_ways *b)
+{
+    return b->last;
 }

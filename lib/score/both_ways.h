@@ -53,5 +53,8 @@ void ek_both_ways_free(struct ek_both_ways *b);
  */
 int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const struct ek_ways_of *t,
                      struct ek_ways *out, bool *says, struct ek_error *e);
+/* The model's scores under the treatments of the list that was tried last, which are those it was
+ * given where they were known; good until the next. NULL before the first. */
+const double *ek_both_ways_scores(const struct ek_both_ways *b);
 
 #endif

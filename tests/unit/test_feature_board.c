@@ -64,7 +64,7 @@ static json_t *page(struct bench *b, const char *feature, int code)
 {
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(feature ? ek_board_feature(b->board, feature, &text)
+    ck_assert_int_eq(feature ? ek_board_feature(b->board, feature, NULL, &text)
                              : ek_board_features(b->board, &text),
                      code);
     json_t *json = json_loadb((const char *)text.data, text.length, 0, NULL);
@@ -288,7 +288,8 @@ static void *read_on(void *context)
     ek_buf_init(&text, 0);
     while (!atomic_load(&r->stop)) {
         ek_buf_clear(&text);
-        if (ek_board_features(r->b->board, &text) || ek_board_feature(r->b->board, "size", &text) ||
+        if (ek_board_features(r->b->board, &text) ||
+            ek_board_feature(r->b->board, "size", NULL, &text) ||
             ek_board_metrics(r->b->board, r->b->journal, 5, &text))
             break;
         r->pages++;

@@ -5,6 +5,7 @@
 #include "tests/stage_scene.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { FAULT_FROM = 600, MORE_TRAINING = 3000, PARTITIONS = 4 };
@@ -89,6 +90,44 @@ START_TEST(figures_of_a_worker_come_to_the_guard)
 }
 END_TEST
 
+static bool samples_have(struct ek_stage *stage, const char *part)
+{
+    const struct ek_http_query query = {.feature = "price"};
+    const char *type;
+    struct ek_buf body;
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(stage, "/api/v1/samples", &query, &type, &body), 200);
+    bool has = strstr(ek_buf_string(&body), part) != NULL;
+    ek_buf_release(&body);
+    return has;
+}
+
+START_TEST(what_is_known_of_a_routed_feature_is_shown)
+{
+    static const char price[] = "/api/v1/features/price", all[] = "/api/v1/overview";
+    struct scene s;
+    begin_routing(&s, "100");
+    start(&s);
+    ck_assert(page_has(s.stage, all, "\"text\":\"not ready: ") ||
+              page_has(s.stage, all, "\"level\":\"fine\""));
+    ck_assert(samples_have(s.stage, "{\"feature\":\"price\",\"lists\":[]}"));
+    feed_fault(&s);
+    wait_for_trials(&s, wait_for(&s, MANY).routed);
+    wait_for_page(s.stage, price, "\"findings\":[{\"event\":\"finding\"");
+    wait_for_page(s.stage, price, "\"routes\":[{\"feature\":\"price\",\"segment\":null,");
+    wait_for_page(s.stage, price, "\"histogram\":{\"training_items\":");
+    wait_for_page(s.stage, price, "\"track\":{\"alarm_ln\":");
+    wait_for_page(s.stage, price, "\"confirmed\"]}");
+    wait_for_page(s.stage, all, "\"level\":\"acting\"");
+    wait_for_page(s.stage, all, "\"doing\":{\"action\":\"route\",\"mode\":\"enforce\"");
+    wait_for_page(s.stage, all, "\"without\":{\"lists\":");
+    ck_assert(samples_have(s.stage, "\"routes\":[{\"feature\":\"price\",\"action\":\"route\"}]"));
+    ck_assert(samples_have(s.stage, "\"upstream_rank\":1,\"plan_score\":"));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
 START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
 {
     struct scene s;
@@ -124,6 +163,7 @@ END_TEST
 Suite *suite_stage_ranks(void)
 {
     return ek_suite("stage_ranks", figures_of_a_worker_come_to_the_guard,
+                    what_is_known_of_a_routed_feature_is_shown,
                     without_time_for_trials_lists_are_passed_over_and_counted,
                     nothing_is_tried_while_nothing_is_wanted);
 }
