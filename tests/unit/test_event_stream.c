@@ -9,7 +9,7 @@
 static void add(struct ek_journal *j, const char *json)
 {
     struct ek_journal_change change;
-    ck_assert_int_eq(ek_journal_add(j, json, &change), EK_OK);
+    ck_assert_int_eq(ek_journal_add(j, json, 0, &change), EK_OK);
 }
 
 static void assert_streamed(struct ek_journal *j, uint64_t *after, size_t most,
