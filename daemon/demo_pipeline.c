@@ -149,7 +149,7 @@ int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *p
                           struct ek_error *e)
 {
     const struct ek_api api = {.stage = p->stage};
-    int rc = ek_http_start(&p->http, listen, &api, NULL, e);
+    int rc = ek_http_start(&p->http, listen, NULL, &api, NULL, e);
     *port = rc ? 0 : ek_http_port(p->http);
     return rc;
 }
