@@ -46,6 +46,7 @@ struct ek_shared_guard {
     uint64_t start;                 /* of the guard as a member: each has a later one */
     bool decided_here;              /* the plan that was heard last */
     bool fleet_paused;              /* by the plan */
+    bool hears;                     /* what is told now is what the fleet has decided */
     struct ek_plan_log heard;
 };
 
@@ -98,8 +99,8 @@ struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
  * an alert comes from one of them. */
 static bool is_alert(const struct ek_shared_guard *s, const char *json)
 {
-    bool order = ek_event_is(json, "decision") && strstr(json, "\"request\":");
-    bool common = order || ek_event_is(json, "finding") || ek_event_is(json, "plan");
+    bool common = ek_event_is(json, "finding") || ek_event_is(json, "plan") ||
+                  (ek_event_is(json, "decision") && (s->hears || strstr(json, "\"request\":")));
     return !s->member.name || s->decided_here || !common;
 }
 
@@ -326,11 +327,13 @@ static int hear_again(struct ek_shared_guard *s, struct ek_error *e)
     bool decided_here = s->decided_here;
     int rc = EK_OK;
     s->decided_here = false;
+    s->hears = true;
     for (int i = 0; i < ek_plan_log_count(&s->heard) && !rc; i++) {
         const struct ek_buf *record = ek_plan_log_at(&s->heard, i);
         rc = ek_guard_hear_plan_again(s->guard, record->data, record->length, s->heard.heard_ms, e);
     }
     tell(s);
+    s->hears = false;
     s->decided_here = decided_here;
     return rc;
 }
@@ -565,10 +568,12 @@ int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size
     pthread_mutex_lock(&s->lock);
     int rc = stay_in_fleet(s, e);
     s->decided_here = decided_here;
+    s->hears = true;
     if (!rc)
         rc = hear_plan(s, bytes, length, now_ms, e);
     follow_fleet(s);
     tell(s);
+    s->hears = false;
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

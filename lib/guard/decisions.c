@@ -5,6 +5,7 @@
 #include "decide/plan.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TEXTS = 7 };
 
@@ -106,6 +107,32 @@ const struct ek_decided *ek_decisions_at(const struct ek_decisions *d, uint64_t 
 uint64_t ek_decisions_last(const struct ek_decisions *d)
 {
     return d->last;
+}
+
+void ek_decisions_set_plan(struct ek_decisions *d, uint64_t number, uint64_t before, uint64_t after)
+{
+    struct ek_decided *m = &d->kept[number % EK_DECISIONS_KEPT];
+    if (!number || m->number != number)
+        return;
+    m->before = before;
+    m->after = after;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : !a && !b;
+}
+
+bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decided *m)
+{
+    for (int i = 0; i < EK_DECISIONS_KEPT; i++) {
+        const struct ek_decided *o = &d->kept[i];
+        if (o->number && o->what == m->what && o->time_ms == m->time_ms && o->before == m->before &&
+            o->after == m->after && same_text(o->feature, m->feature) &&
+            same_text(o->dimension, m->dimension) && same_text(o->value, m->value))
+            return true;
+    }
+    return false;
 }
 
 int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from)

@@ -77,6 +77,12 @@ void ek_decisions_free(struct ek_decisions *d);
 int ek_decisions_add(struct ek_decisions *d, const struct ek_decided *m, bool *is_new);
 /* NULL: never was, or gone. Valid until the next one is taken. */
 const struct ek_decided *ek_decisions_at(const struct ek_decisions *d, uint64_t number);
+/* Of which versions of the plan it is became known later; nothing for one that is not there. */
+void ek_decisions_set_plan(struct ek_decisions *d, uint64_t number, uint64_t before,
+                           uint64_t after);
+/* Whether one that says the same is there, whatever its number: what was done, to what, when, and
+ * between which versions of the plan. */
+bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decided *m);
 /* Takes those of another guard over, numbered anew, behind its own. EK_ENOMEM: some were. */
 int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from);
 /* The highest number; 0: none yet. */

@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "guard/control.h"
 #include "guard/fleet_case.h"
+#include "guard/fleet_decided.h"
+#include "guard/fleet_rails.h"
 #include "guard/fleet_orders.h"
 #include "guard/fleet_standing.h"
 #include "guard/fleet_told.h"
@@ -26,6 +28,9 @@ struct ek_fleet_decider {
     uint64_t published;                            /* its version that the record has */
     struct ek_plan heard;                          /* of the log, while it is read; */
     struct ek_fleet_standing standing;             /* and what it was made of */
+    struct ek_fleet_rails *rails;                  /* what all have tried */
+    struct ek_decisions *decisions;                /* of the fleet, by its numbers */
+    uint64_t untold;                               /* the first that has no version yet */
     struct ek_fleet_order order;                   /* of the log */
     uint64_t term, version;                        /* own, while it decides */
     struct ek_fleet_case *open[EK_FLEET_ASKS_MAX]; /* by number of the case, NULL: free */
@@ -35,6 +40,7 @@ struct ek_fleet_decider {
     bool renewed;               /* the version is to be published, whatever the plan */
     int64_t began_ms, taken_ms; /* by the clock; the last tick */
     int64_t from_ms, time_ms;   /* of the stream */
+    int64_t clock_ms;           /* now */
 };
 
 static int dimension_of(void *context, int place)
@@ -47,13 +53,64 @@ static int dimension_of(void *context, int place)
     return -1;
 }
 
-/* Of rules that tell values apart a fleet has no notion (ek_guard_join). */
+static const char *name_of(void *context, int place)
+{
+    return ek_fleet_pool_cell(((struct ek_fleet_decider *)context)->pool, place).dimension.text;
+}
+
+static const char *value_of(void *context, int place)
+{
+    return ek_fleet_pool_cell(((struct ek_fleet_decider *)context)->pool, place).value.text;
+}
+
+static int give(void *context, const char *dimension, const char *value)
+{
+    struct ek_fleet_decider *d = context;
+    const struct ek_fleet_cell cell = {ek_text_of(dimension), ek_text_of(value)};
+    int place;
+    return ek_fleet_pool_place(d->pool, &cell, &place) ? -2 : place;
+}
+
+/* Of which plan it is follows when that has its version. */
+static int decided(void *context, const struct ek_decided *m)
+{
+    struct ek_fleet_decider *d = context;
+    bool is_new;
+    return ek_decisions_add(d->decisions, m, &is_new);
+}
+
+static bool figures_of(void *context, int feature, int place, struct ek_rollout_figures *out)
+{
+    struct ek_fleet_decider *d = context;
+    const struct ek_plan *p = ek_control_plan(d->control);
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == feature && p->entry[i].cell == place &&
+            p->entry[i].by == EK_BY_FINDING)
+            return ek_fleet_rails_figures(d->rails, &p->entry[i], d->clock_ms, out);
+    return false;
+}
+
+static void figures_begin(void *context, int feature, int place)
+{
+    (void)feature;
+    (void)place; /* its figures are of another turn from here on */
+    ek_fleet_rails_begin(((struct ek_fleet_decider *)context)->rails);
+}
+
 static int new_control(struct ek_fleet_decider *d, struct ek_error *e)
 {
     const struct ek_control_setup setup = {.manifest = d->setup.manifest,
                                            .rules = d->setup.rules,
                                            .have_model = d->setup.have_model,
-                                           .cells = {.dimension_of = dimension_of, .context = d}};
+                                           .cells = {.dimension_of = dimension_of,
+                                                     .name_of = name_of,
+                                                     .value_of = value_of,
+                                                     .give = give,
+                                                     .context = d},
+                                           .hears = {.decided = decided,
+                                                     .figures_of = figures_of,
+                                                     .figures_begin = figures_begin,
+                                                     .context = d}};
     return ek_control_new(&d->control, &setup, e);
 }
 
@@ -68,7 +125,8 @@ int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_de
     memcpy(d->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
     int rc = ek_fleet_pool_new(&d->pool, setup->manifest, setup->profile, setup->rules,
                                EK_FLEET_SHARE_POOLED, places, e);
-    if (!rc && ek_fleet_told_new(&d->told, d->pool, setup->manifest, setup->rules))
+    if (!rc && (ek_fleet_told_new(&d->told, d->pool, setup->manifest, setup->rules) ||
+                ek_fleet_rails_new(&d->rails, setup->manifest) || ek_decisions_new(&d->decisions)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc && ek_fleet_desk_new(&d->desk, d->name))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
@@ -97,6 +155,8 @@ void ek_fleet_decider_free(struct ek_fleet_decider *d)
     close_cases(d);
     ek_fleet_desk_free(d->desk);
     ek_control_free(d->control);
+    ek_fleet_rails_free(d->rails);
+    ek_decisions_free(d->decisions);
     ek_fleet_told_free(d->told);
     ek_fleet_pool_free(d->pool);
     ek_free(d);
@@ -142,6 +202,15 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc;
 }
 
+static int take_decided(void *context, const struct ek_decided *m)
+{
+    struct ek_fleet_decider *d = context;
+    bool is_new;
+    int rc = ek_decisions_add(d->decisions, m, &is_new);
+    d->untold = ek_decisions_last(d->decisions) + 1;
+    return rc;
+}
+
 static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan *record)
 {
     struct ek_fleet_standing_reader by = {
@@ -160,7 +229,8 @@ static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan
 static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *record,
                      struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {.context = d, .finding = take_finding};
+    const struct ek_fleet_plan_hears hears = {
+        .context = d, .decided = take_decided, .finding = take_finding};
     d->from_ms = record->head.from_ms;
     ek_fleet_told_forget(d->told, record->head.episodes);
     int rc = follow_control(d, record);
@@ -266,6 +336,9 @@ int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t 
         return take_order(d, bytes, length, e);
     if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
         return take_rows(d, bytes, length, e);
+    if (ek_wire_is(bytes, length, EK_FLEET_TRIALS))
+        return ek_fleet_rails_take(d->rails, bytes, length, ek_fleet_pool_profile(d->pool),
+                                   clock_ms, place_of, d, e);
     int rc = ek_fleet_pool_take(d->pool, bytes, length, clock_ms, e);
     if (!rc)
         d->taken_ms = clock_ms;
@@ -283,6 +356,7 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
     ek_control_restored(d->control, d->time_ms); /* the rules may be other ones */
     d->asks = (uint32_t)d->term << 16;           /* no number that another decider has given */
     d->began_ms = clock_ms;
+    d->untold = ek_decisions_last(d->decisions) + 1;
 }
 
 void ek_fleet_decider_end(struct ek_fleet_decider *d)
@@ -372,6 +446,21 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
     }
 }
 
+/* Those of the last minute of the stream, and the last one in any case: it has the number that the
+ * next decider goes on from. */
+static void put_decisions(const struct ek_fleet_decider *d, struct ek_wire_out *w)
+{
+    uint64_t last = ek_decisions_last(d->decisions), first = last + 1;
+    const struct ek_decided *m;
+    while (first > 1 && last + 1 - first < EK_FLEET_DECIDED_MAX &&
+           (m = ek_decisions_at(d->decisions, first - 1)) &&
+           (first > last || m->time_ms > d->time_ms - EK_FLEET_SAME_MS))
+        first--;
+    ek_wire_put(w, last + 1 - first);
+    for (; first <= last; first++)
+        ek_fleet_decided_put(w, ek_decisions_at(d->decisions, first));
+}
+
 static struct ek_fleet_cell names_of(const void *pool, int place)
 {
     return ek_fleet_pool_cell(pool, place);
@@ -382,7 +471,7 @@ static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
 {
     const struct ek_control_memory memory = ek_control_memory(d->control);
     ek_fleet_standing_put(w, dimensions, d->setup.manifest, &memory, names_of, d->pool);
-    ek_wire_put(w, 0); /* decisions */
+    put_decisions(d, w);
     ek_fleet_told_put(d->told, w, dimensions);
     put_asks(d, w);
 }
@@ -421,6 +510,14 @@ static bool number(struct ek_fleet_decider *d)
     return true;
 }
 
+/* What was decided since the last plan, under the versions that others know. */
+static void number_decisions(struct ek_fleet_decider *d, uint64_t before)
+{
+    uint64_t last = ek_decisions_last(d->decisions);
+    for (; d->untold <= last; d->untold++)
+        ek_decisions_set_plan(d->decisions, d->untold, before, d->version);
+}
+
 /* As many of each as the history of a case can hold of all. */
 static uint32_t rows_each(int instances)
 {
@@ -445,6 +542,7 @@ static bool knows_time(struct ek_fleet_decider *d, int64_t clock_ms)
 static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool *news)
 {
     bool changed, timed = knows_time(d, clock_ms);
+    d->clock_ms = clock_ms;
     uint64_t told = ek_fleet_told_count(d->told);
     pool(d);
     if (!d->decides || !timed) /* without a list there is no moment to begin at */
@@ -453,9 +551,13 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
     d->rows = rows_each(instances);
     look_at_cases(d, tick, instances);
     merge(d, clock_ms);
-    ek_control_settle(d->control, d->time_ms, 0, &changed); /* tells nobody: cannot fail */
+    ek_control_settle(d->control, d->time_ms, 0, &changed); /* what was not told is done */
+    bool decisions = ek_decisions_last(d->decisions) >= d->untold;
+    uint64_t before = d->renewed ? d->order.version : d->version;
     changed = number(d);
-    *news = changed || ek_fleet_desk_owes(d->desk) || ek_fleet_told_count(d->told) != told;
+    number_decisions(d, before);
+    *news = changed || decisions || ek_fleet_desk_owes(d->desk) ||
+            ek_fleet_told_count(d->told) != told;
     return true;
 }
 

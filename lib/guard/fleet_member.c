@@ -159,3 +159,18 @@ int ek_fleet_member_early(struct ek_fleet_member *m, int64_t stream_ms,
     bool tick = m->found || !m->head.number;
     return tell(m, stream_ms, tick, &(struct outlet){write, context}, e);
 }
+
+int ek_fleet_member_trials(struct ek_fleet_member *m, const struct ek_trials *t, bool drifted,
+                           int (*write)(void *context, const void *bytes, size_t length),
+                           void *context, struct ek_error *e)
+{
+    int at = 0;
+    if (!ek_trials_next(t, &at) || !m->head.number)
+        return EK_OK;
+    ek_buf_clear(&m->record);
+    int rc = ek_fleet_trials_write(t, drifted, ek_detector_manifest(m->detector),
+                                   ek_detector_registry(m->detector), &m->head, &m->record);
+    if (!rc)
+        rc = write(context, m->record.data, m->record.length);
+    return rc ? ek_fail(e, rc, "what was tried could not be told to the fleet") : EK_OK;
+}

@@ -10,6 +10,7 @@
 
 #include "guard/fleet_plan.h"
 #include "guard/fleet_rows.h"
+#include "guard/fleet_trials.h"
 
 struct ek_fleet_member;
 
@@ -31,6 +32,11 @@ void ek_fleet_member_free(struct ek_fleet_member *m);
 int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
                          int (*write)(void *context, const void *bytes, size_t length),
                          void *context, struct ek_error *e);
+/* What was tried of the routes in the plan, beside a tick; nothing where nothing was. As
+ * ek_fleet_member_tick. */
+int ek_fleet_member_trials(struct ek_fleet_member *m, const struct ek_trials *t, bool drifted,
+                           int (*write)(void *context, const void *bytes, size_t length),
+                           void *context, struct ek_error *e);
 /* The detector has told this: what has changed should not wait. */
 void ek_fleet_member_found(struct ek_fleet_member *m, const struct ek_finding *f);
 /* Whether something was found since the last tick. */

@@ -1,30 +1,21 @@
 #include "guard/guard_fleet.h"
 
 #include "guard/fleet_news.h"
+#include "guard/guard_history.h"
 #include "guard/guard_internal.h"
+#include "guard/guard_trials.h"
 
 static int refuse(const char *what, struct ek_error *e)
 {
     return ek_fail(e, EK_ESTATE,
-                   "the rules have %s, which a fleet cannot carry out yet: use 'mode: observe' or "
-                   "'mode: enforce', or run without 'fleet.topic'",
+                   "the rules have %s, which a fleet cannot carry out yet: take it out, or run "
+                   "without 'fleet.topic'",
                    what);
 }
 
 /* What the records of a fleet have no words for. */
 static int check_rules(const struct ek_rules *r, struct ek_error *e)
 {
-    for (int i = 0; i < r->feature_count; i++) {
-        const struct ek_feature_rule *f = &r->feature[i];
-        if (!f->watch)
-            continue;
-        if (f->mode == EK_MODE_SHADOW || f->mode == EK_MODE_CANARY)
-            return refuse(f->mode == EK_MODE_SHADOW ? "mode 'shadow'" : "mode 'canary'", e);
-        if (f->mode_in_count || (!f->mode_said && r->defaults.mode_in_count))
-            return refuse("'mode_in'", e);
-    }
-    if (r->pin_count)
-        return refuse("pins", e);
     return r->max_routed_share < 1 ? refuse("a 'max_routed_share' below 1", e) : EK_OK;
 }
 
@@ -49,8 +40,11 @@ int ek_guard_tell_fleet(struct ek_guard *g, bool early,
                         int (*write)(void *context, const void *bytes, size_t length),
                         void *context, struct ek_error *e)
 {
-    return early ? ek_fleet_member_early(g->member, g->time_ms, write, context, e)
-                 : ek_fleet_member_tick(g->member, g->time_ms, write, context, e);
+    int rc = early ? ek_fleet_member_early(g->member, g->time_ms, write, context, e)
+                   : ek_fleet_member_tick(g->member, g->time_ms, write, context, e);
+    return rc || early ? rc
+                       : ek_fleet_member_trials(g->member, g->trials, ek_guard_has_drifted(g),
+                                                write, context, e);
 }
 
 bool ek_guard_has_found(const struct ek_guard *g)
@@ -77,16 +71,38 @@ static int tell_news(struct ek_guard *g)
     return rc;
 }
 
+static int take_decided(void *context, const struct ek_decided *m)
+{
+    struct ek_guard *g = context;
+    struct ek_decided own = *m;
+    own.number = 0; /* each instance numbers its own history */
+    return ek_decisions_has(g->decisions, m) ? EK_OK : ek_guard_decided(g, &own);
+}
+
+/* What the decider has done, as far as it is not known here. */
+static int hear_decisions(struct ek_guard *g, const void *bytes, size_t length, struct ek_error *e)
+{
+    const struct ek_fleet_plan_hears hears = {.context = g, .decided = take_decided};
+    struct ek_fleet_plan record;
+    int rc = ek_fleet_plan_open(&record, bytes, length, g->assets->manifest, e);
+    if (rc)
+        return rc;
+    return ek_fleet_plan_tell(&record, &hears) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
 static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                 int64_t stream_ms, struct ek_error *e)
 {
-    int rc = ek_fleet_plans_take(ek_fleet_member_plans(g->member), bytes, length, clock_ms,
-                                 stream_ms, e);
+    struct ek_fleet_plans *plans = ek_fleet_member_plans(g->member);
+    uint64_t counted = ek_fleet_plans_counted(plans);
+    int rc = ek_fleet_plans_take(plans, bytes, length, clock_ms, stream_ms, e);
     ek_guard_forget_taken(g); /* the record may speak of values that had none */
     if (!rc)
         rc = ek_fleet_news_take(g->news, bytes, length, e);
     if (!rc && tell_news(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && ek_fleet_plans_counted(plans) != counted)
+        rc = hear_decisions(g, bytes, length, e);
     return rc;
 }
 

@@ -60,7 +60,7 @@ int ek_guard_try_whole(struct ek_guard *g, struct ek_context *c, struct ek_error
     return !rc && says ? ek_guard_tried(g, &t, 1, e) : rc;
 }
 
-static bool has_drifted(const struct ek_guard *g)
+bool ek_guard_has_drifted(const struct ek_guard *g)
 {
     struct ek_agreement_view v;
     if (!g->agreement)
@@ -85,7 +85,7 @@ bool ek_guard_figures_of(void *context, int feature, int cell, struct ek_rollout
     if (!entry)
         return false;
     *out = ek_trials_figures(g->trials, entry);
-    out->drifted = has_drifted(g);
+    out->drifted = ek_guard_has_drifted(g);
     return true;
 }
 
@@ -120,7 +120,7 @@ static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *en
     *out = view_of(g, entry);
     if (entry->mode < EK_MODE_CANARY)
         out->figures = ek_trials_would_be(g->trials, entry);
-    out->figures.drifted = has_drifted(g);
+    out->figures.drifted = ek_guard_has_drifted(g);
     out->rail =
         ek_rollout_rail(canary_of(g, entry->feature), &out->figures, &out->figure, &out->limit);
 }

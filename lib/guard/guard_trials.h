@@ -26,6 +26,8 @@ int ek_guard_try(struct ek_guard *g, struct ek_trial *out, bool *says, struct ek
 enum { EK_WHOLES_APART = 32 };
 int ek_guard_try_whole(struct ek_guard *g, struct ek_context *c, struct ek_error *e);
 
+/* Whether the model no longer ranks as its upstream. */
+bool ek_guard_has_drifted(const struct ek_guard *g);
 /* As struct ek_control_hears wants them; context: the guard. */
 bool ek_guard_figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out);
 void ek_guard_figures_begin(void *context, int feature, int cell);

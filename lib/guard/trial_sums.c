@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* As the mean of (1 + harm) / 2 when the treatment does as much harm as the fault. */
-#define EK_HARM_BOUND .5
-
 struct ek_trials {
     uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
     int count;

@@ -26,6 +26,9 @@ struct ek_guard_load {
     uint64_t lists[2], dead[2]; /* acknowledged; become dead letters in their place */
 };
 
+/* The mean of (1 + harm) / 2 when the treatment does as much harm as the fault. */
+#define EK_HARM_BOUND .5
+
 struct ek_trial_sums {
     int feature, cell; /* of the entry */
     enum ek_action action;

@@ -163,23 +163,15 @@ START_TEST(lists_of_a_segment_have_its_mode)
 }
 END_TEST
 
-/* Whoever cannot tell the others how far a route is must not be one of them. */
-START_TEST(a_fleet_refuses_rules_that_it_has_no_words_for)
+/* Nobody of a fleet knows the traffic of all. */
+START_TEST(a_fleet_refuses_a_share_of_the_traffic)
 {
-    static const char *const rules[] = {
-        "version: 1\ndefaults: {mode: shadow}\n",
-        "version: 1\nfeatures: {price: {mode: canary}}\n",
-        "version: 1\nsegments: [arm]\ndefaults: {mode_in: {arm: {B: enforce}}}\n",
-        "version: 1\nlimits: {max_routed_share: 0.5}\n",
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        struct bench b;
-        struct ek_error e;
-        setup(&b, rules[i], EK_FEATURES_ARRAY, false);
-        ck_assert_int_eq(ek_guard_join(b.guard, "a", 1, 0, &e), EK_ESTATE);
-        ck_assert_ptr_nonnull(strstr(e.message, "use 'mode: observe' or 'mode: enforce'"));
-        teardown(&b);
-    }
+    struct bench b;
+    struct ek_error e;
+    setup(&b, "version: 1\nlimits: {max_routed_share: 0.5}\n", EK_FEATURES_ARRAY, false);
+    ck_assert_int_eq(ek_guard_join(b.guard, "a", 1, 0, &e), EK_ESTATE);
+    ck_assert_ptr_nonnull(strstr(e.message, "a 'max_routed_share' below 1"));
+    teardown(&b);
 }
 END_TEST
 
@@ -187,6 +179,5 @@ Suite *suite_modes(void)
 {
     return ek_suite("modes", in_shadow_and_observe_bytes_are_those_that_came,
                     a_canary_acts_on_the_queries_of_its_buckets_and_no_others,
-                    lists_of_a_segment_have_its_mode,
-                    a_fleet_refuses_rules_that_it_has_no_words_for);
+                    lists_of_a_segment_have_its_mode, a_fleet_refuses_a_share_of_the_traffic);
 }
