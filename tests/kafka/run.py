@@ -21,6 +21,7 @@ import test_exactly
 import test_fleet
 import test_fleet_orders
 import test_http
+import test_fleet_rollout
 import test_items
 import test_orders
 import test_pause
@@ -32,9 +33,9 @@ import test_state
 import test_story
 import test_watch
 
-MODULES = (test_alerts, test_delivery, test_errors, test_exactly, test_fleet, test_fleet_orders, test_http,
-           test_items, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security, test_state,
-           test_story, test_watch)
+MODULES = (test_alerts, test_delivery, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
+           test_http, test_items, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
+           test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 
 
