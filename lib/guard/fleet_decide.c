@@ -41,6 +41,7 @@ struct ek_fleet_decider {
     int64_t began_ms, taken_ms; /* by the clock; the last tick */
     int64_t from_ms, time_ms;   /* of the stream */
     int64_t clock_ms;           /* now */
+    int rc;                     /* of settling: EK_ENOMEM, not all was told */
 };
 
 static int dimension_of(void *context, int place)
@@ -543,6 +544,7 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
 {
     bool changed, timed = knows_time(d, clock_ms);
     d->clock_ms = clock_ms;
+    d->rc = EK_OK;
     uint64_t told = ek_fleet_told_count(d->told);
     pool(d);
     if (!d->decides || !timed) /* without a list there is no moment to begin at */
@@ -551,12 +553,12 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
     d->rows = rows_each(instances);
     look_at_cases(d, tick, instances);
     merge(d, clock_ms);
-    ek_control_settle(d->control, d->time_ms, 0, &changed); /* what was not told is done */
+    d->rc = ek_control_settle(d->control, d->time_ms, 0, &changed);
     bool decisions = ek_decisions_last(d->decisions) >= d->untold;
     uint64_t before = d->renewed ? d->order.version : d->version;
     changed = number(d);
     number_decisions(d, before);
-    *news = changed || decisions || ek_fleet_desk_owes(d->desk) ||
+    *news = changed || decisions || d->rc || ek_fleet_desk_owes(d->desk) ||
             ek_fleet_told_count(d->told) != told;
     return true;
 }
@@ -564,6 +566,8 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
 static int publish(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                    struct ek_error *e)
 {
+    if (d->rc) /* the next tick writes it */
+        return ek_fail(e, d->rc, "no memory to tell what was decided");
     if (write_record(d, clock_ms, out))
         return ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet");
     d->answerable = true;

@@ -37,8 +37,8 @@ struct ek_fleet_rails {
     struct instance *instance;
     int count, room;
     struct tried *tried;
-    int routes, routes_room;
-    struct route *route;
+    int routes;
+    struct route route[EK_ROLLOUTS_MAX];
     struct ek_guard_load load; /* of all, since each was known */
     struct ek_latency latency;
 };
@@ -57,7 +57,6 @@ void ek_fleet_rails_free(struct ek_fleet_rails *r)
         return;
     ek_free(r->instance);
     ek_free(r->tried);
-    ek_free(r->route);
     ek_free(r);
 }
 
@@ -247,13 +246,9 @@ static struct route *route_of(struct ek_fleet_rails *r, const struct ek_plan_ent
         i++;
     if (i < r->routes && is_route(&r->route[i], e))
         return &r->route[i];
-    if (i == r->routes) {
-        void *all = one_more(r->route, i, &r->routes_room, EK_ROLLOUTS_MAX, sizeof *r->route);
-        if (!all)
-            return NULL;
-        r->route = all;
-        r->routes++;
-    }
+    if (i == EK_ROLLOUTS_MAX)
+        return NULL;
+    r->routes = i < r->routes ? r->routes : i + 1;
     r->route[i] = (struct route){.feature = e->feature,
                                  .place = e->cell,
                                  .action = e->treatment.action,

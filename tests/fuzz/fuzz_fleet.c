@@ -50,12 +50,14 @@ static int is_record(const uint8_t *data, size_t size)
     struct ek_fleet_tick tick;
     struct ek_fleet_plan plan;
     struct ek_fleet_rows rows;
-    struct ek_error e[3] = {{0}, {0}, {0}};
+    struct ek_fleet_trials trials;
+    struct ek_error e[4] = {{0}, {0}, {0}, {0}};
     if (!ek_fleet_tick_open(&tick, data, size, manifest, &e[0]) ||
         !ek_fleet_plan_open(&plan, data, size, manifest, &e[1]) ||
-        !ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, &e[2]))
+        !ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, &e[2]) ||
+        !ek_fleet_trials_open(&trials, data, size, manifest, &e[3]))
         return 1;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         ek_fuzz_require(e[i].message[0] != 0, "refused without a word");
     return 0;
 }
@@ -123,7 +125,7 @@ static void look(const uint8_t *data, size_t size)
     ek_fleet_pool_free(l.pool);
 }
 
-/* Behind a head that is ours the input is the rest of a tick or of rows. */
+/* Behind a head that is ours the input is the rest of a tick, of rows or of trials. */
 static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
 {
     struct ek_wire_out w;
@@ -158,5 +160,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_body(data + (body ? MAGIC : 0), body, EK_FLEET_PLAN);
     try_body(data, size, EK_FLEET_TICK);
     try_body(data, size, EK_FLEET_ROWS);
+    try_body(data, size, EK_FLEET_TRIALS);
     return 0;
 }
