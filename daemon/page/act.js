@@ -6,7 +6,8 @@ import { byId, h } from "./dom.js";
 import { refreshSoon } from "./live.js";
 import { inPlace, times } from "./words.js";
 
-const RELOAD_POLL_MS = 300, RELOAD_POLLS = 60;
+const POLL_MS = 300, RELOAD_POLLS = 60, ORDER_POLLS = 20;
+const aMoment = () => new Promise((done) => setTimeout(done, POLL_MS));
 
 const field = (label, input, note) => h("p", { class: "field" }, h("label", null, h("span", null, label), input), note ? h("small", null, note) : null);
 const reason = () => field("Reason", h("input", { name: "reason", maxlength: "500", autocomplete: "off" }), "Stands in the history, for who looks later.");
@@ -44,28 +45,48 @@ function confirm({ title, will, fields = [], button, send }) {
   dialog.showModal();
 }
 
-const decided = (answer) => (answer && answer.plan && answer.plan.after !== answer.plan.before ? `Done. The plan is now version ${answer.plan.after}.` : "Done.");
+// Of a fleet whoever decides does it, for all instances: the answer is the number of an order then.
+async function give(what, body) {
+  const answer = await tell(what, body);
+  if (!answer || answer.order === undefined) return answer;
+  for (let i = 0; i < ORDER_POLLS; i++) {
+    const orders = (await get("api/v1/orders")) || [];
+    const order = orders.find((o) => o.order === answer.order);
+    if (order && order.state === "refused") throw new Error(order.error);
+    if (order && order.state === "done") return { ...order.decision, decider: order.decider };
+    await aMoment();
+  }
+  throw new Error("It was told to the fleet, and nobody has answered yet. Where nobody decides, nothing comes of it.");
+}
+
+const decided = (answer) => (answer && answer.decider ? `Done, for all instances, by ${answer.decider}.` : ownDecided(answer));
+const ownDecided = (answer) => (answer && answer.plan && answer.plan.after !== answer.plan.before ? `Done. The plan is now version ${answer.plan.after}.` : "Done.");
 const at = (of) => ({ feature: of.feature, ...(of.segment ? { segment: of.segment } : {}) });
 
 function pause() {
   confirm({ title: "Pause", button: "Pause now", fields: [reason()],
-    will: ["From the next list on every list goes out as it came, whatever is wrong. The instance goes on watching.", "It is of this instance alone: others of the group go on. It holds until somebody resumes."],
+    will: ["From the next list on every list goes out as it came, whatever is wrong. The instance goes on watching.", "In a fleet it is of all instances, else of this one alone. It holds until somebody resumes."],
     send: async (form) => {
-      const answer = await tell("pause", words(form, "reason"));
+      const answer = await give("pause", words(form, "reason"));
+      if (answer.decider) return `Paused: all instances, by ${answer.decider}.`;
       return answer.changed ? `Paused.${answer.kept ? " It is kept over a restart." : " It ends with the process."}` : "It was paused already.";
     } });
 }
 
 function resume() {
   confirm({ title: "Resume", button: "Resume now", fields: [reason()], will: ["Routing goes on with the plan as it would be by now."],
-    send: async (form) => ((await tell("resume", words(form, "reason"))).changed ? "Resumed." : "It was not paused.") });
+    send: async (form) => {
+      const answer = await give("resume", words(form, "reason"));
+      if (answer.decider) return `Resumed: all instances, by ${answer.decider}.`;
+      return answer.changed ? "Resumed." : "It was not paused.";
+    } });
 }
 
 async function reloaded(number) {
   for (let i = 0; i < RELOAD_POLLS; i++) {
     const state = await get("api/v1/reload");
     if (state && state.state !== "loading" && (state.reload === undefined || state.reload >= number)) return state;
-    await new Promise((done) => setTimeout(done, RELOAD_POLL_MS));
+    await aMoment();
   }
   return null;
 }
@@ -103,17 +124,17 @@ function pin(feature, segment) {
   const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
   confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "The end of that day, or that second, of the stream. Empty: for good."), reason()],
     will: [`This is done with every list ${inPlace(segment)} from now on, whatever is found and whatever its mode, until it runs out or is unpinned.`],
-    send: async (form) => decided(await tell("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") })) });
+    send: async (form) => decided(await give("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") })) });
 }
 
 export function unpin(of) {
   confirm({ title: `Unpin ${of.feature} ${inPlace(of.segment)}`, button: "Unpin", fields: [reason()], will: ["What is found and what the rules say counts again."],
-    send: async (form) => decided(await tell("unpin", { ...at(of), ...words(form, "reason") })) });
+    send: async (form) => decided(await give("unpin", { ...at(of), ...words(form, "reason") })) });
 }
 
 export function resumeRoute(r) {
   confirm({ title: `Let the route of ${r.feature} begin anew`, button: "Begin anew", fields: [reason()], will: [`A guardrail took it back ${inPlace(r.segment)}. It acts again as the rules say, until a guardrail is hit again or its fault has ended.`],
-    send: async (form) => decided(await tell("resume", { ...at(r), ...words(form, "reason") })) });
+    send: async (form) => decided(await give("resume", { ...at(r), ...words(form, "reason") })) });
 }
 
 const button = (text, act, kind) => h("button", { type: "button", class: kind || null, "data-key": `act ${text}`, onclick: act }, text);

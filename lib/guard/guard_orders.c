@@ -44,7 +44,9 @@ static int find_place(const struct ek_guard *g, struct ek_decided *m, const char
 
 static int not_alone(const struct ek_guard *g, struct ek_error *e)
 {
-    return g->member ? ek_fail(e, EK_ESTATE, "instances of a fleet cannot be told yet what to pin")
+    return g->member ? ek_fail(e, EK_ESTATE,
+                               "an instance of a fleet is not pinned alone: whoever decides pins "
+                               "for all")
                      : EK_OK;
 }
 

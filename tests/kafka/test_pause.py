@@ -67,7 +67,8 @@ class KillSwitch(unittest.TestCase):
             d.wait_ready()
             sender.start()
             eventually("it routes", lambda: d.status()["routed"] > 20)
-            self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (0, "paused\n", ""))
+            self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (
+                0, "paused; a restart ends it, for nothing is kept without 'state.topic'\n", ""))
             passed, dead = d.status()["passed"], d.status()["dead_letters"]
             self.assertIn("paused             yes, by ana: it looks odd\n", tell("status", "-c", d.config)[1])
             eventually("some go through", lambda: d.status()["passed"] > passed + 300)
