@@ -140,9 +140,9 @@ int ek_config_sink_end(struct ek_config *c, struct ek_error *e)
     struct ek_alert_sink *items = ek_realloc(c->sinks.items, c->sinks.count + 1, sizeof *items);
     if (!items)
         return ek_fail(e, EK_ENOMEM, "no memory for 'alerts'");
+    c->sinks.items = items;
     name_sink(c);
-    items[c->sinks.count] = c->sink;
-    c->sinks = (struct ek_alert_sinks){items, c->sinks.count + 1};
+    items[c->sinks.count++] = c->sink;
     c->sink = (struct ek_alert_sink){.url = NULL};
     return EK_OK;
 }

@@ -11,7 +11,7 @@ export const known = {
 };
 
 let changed = () => {}, wantsFeatures = () => true;
-let timer = null, featuresAt = 0, asking = false, again = false;
+let timer = null, featuresAt = 0, asking = false, again = false, born = null, otherProcess = false;
 
 const heard = () => {
   known.heard_ms = Date.now();
@@ -21,11 +21,12 @@ const heard = () => {
 // Of the decisions what came since the last time; a process that has begun anew numbers them anew.
 async function askAll() {
   const { history: old, status: before } = known, last = old.length ? old[old.length - 1].number : 0;
+  otherProcess = false;
   const [ready, status, findings, plan, ranks, history, pins] = await Promise.all([
     get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
     get("api/v1/ranks"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins")]);
   Object.assign(known, { ready, status, plan, ranks, pins, findings: findings || [], history: [...old, ...(history || [])].slice(-HISTORY) });
-  if (before && status && status.observed_queries < before.observed_queries && last) {
+  if (otherProcess || (before && status && status.observed_queries < before.observed_queries && last)) {
     known.history = [];
     again = true;
   }
@@ -72,6 +73,12 @@ export function refreshSoon() {
 function takeStatus(event) {
   const now = JSON.parse(event.data), before = known.status;
   heard();
+  if (born !== null && born !== now.started_ms) {
+    known.history = [];
+    otherProcess = true;
+    refreshSoon();
+  }
+  born = now.started_ms;
   if (!before) return;
   const moved = ["ready", "plan_version", "open_findings"].some((key) => before[key] !== now[key]) || Boolean(before.paused) !== now.paused;
   known.status = { ...before, ...now, paused: before.paused };

@@ -33,7 +33,8 @@ import test_state
 import test_story
 import test_watch
 
-MODULES = (test_alerts, test_delivery, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
+# The one that starts the broker is the first.
+MODULES = (test_delivery, test_alerts, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
            test_http, test_items, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
            test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)

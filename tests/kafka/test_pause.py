@@ -119,7 +119,8 @@ class OverHttp(unittest.TestCase):
         for request, status in ((post("/api/v1/pause", b"{}", "nobodys-token-at-all") + b"{}", 401),
                                 (post("/api/v1/pause", large) + large, 413),
                                 (post("/api/v1/pause", b"{") + b"{", 400),
-                                (post("/api/v1/pins", b"{}") + b"{}", 404),
+                                (post("/api/v1/pans", b"{}") + b"{}", 404),
+                                (post("/api/v1/pins", b"{}") + b"{}", 405),
                                 (b"GET /api/v1/pause HTTP/1.0\r\n\r\n", 405),
                                 (b"DELETE /api/v1/status HTTP/1.0\r\n\r\n", 405)):
             self.assertIn(f" {status} ", raw(self.d, request))
