@@ -2,6 +2,7 @@
 
 #include "daemon/api_words.h"
 #include "daemon/fleet.h"
+#include "daemon/http_host.h"
 #include "daemon/pause.h"
 #include "daemon/shared_guard.h"
 
@@ -48,11 +49,10 @@ static bool is_json(const char *type)
     return !*type || *type == ';' || *type == ' ';
 }
 
-/* A browser says from which page a call comes; ours have the host that is asked. */
+/* A browser says from which page a call comes. */
 static bool is_foreign(const struct ek_api_request *r)
 {
-    const char *host = r->origin ? strstr(r->origin, "://") : NULL;
-    return r->origin && (!host || !r->host || strcasecmp(host + 3, r->host) != 0);
+    return r->origin && !ek_http_origin_is_ours(r->origin, r->host, r->hosts);
 }
 
 /* NULL, or what the caller may not; *name is that of the token. */

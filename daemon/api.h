@@ -10,6 +10,7 @@
 #define EK_DAEMON_API_H
 
 #include "base/buf.h"
+#include "daemon/config.h"
 #include "daemon/stage.h"
 #include "daemon/steward.h"
 #include "daemon/token.h"
@@ -26,6 +27,7 @@ struct ek_api {
 struct ek_api_request {
     const char *path;
     const char *authorization, *content_type, *origin, *host; /* headers; NULL: not there */
+    const struct ek_text_list *hosts; /* `http.hosts`, whose pages may call; NULL: none */
     const void *body;
     size_t length;
     bool cut; /* the body was longer than EK_API_BODY_BYTES */

@@ -83,6 +83,7 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
         .content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
         .origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
         .host = header(connection, MHD_HTTP_HEADER_HOST),
+        .hosts = h->limits.hosts,
         .body = x->body.data,
         .length = x->body.length,
         .cut = x->came > EK_API_BODY_BYTES};

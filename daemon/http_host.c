@@ -36,16 +36,32 @@ static bool name_of(const char *host, char name[NAME_BYTES])
     return true;
 }
 
+static bool is_among(const char *name, const struct ek_text_list *names)
+{
+    for (size_t i = 0; names && i < names->count; i++)
+        if (!strcasecmp(name, names->items[i]))
+            return true;
+    return false;
+}
+
 bool ek_http_host_is_ours(const char *host, const char *listen, const struct ek_text_list *names)
 {
     char name[NAME_BYTES];
-    size_t count = names ? names->count : 0;
-    if (!host || (!count && !is_loopback(listen)))
+    bool some = names && names->count;
+    if (!host || (!some && !is_loopback(listen)))
         return true;
     if (!name_of(host, name))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!strcasecmp(name, names->items[i]))
-            return true;
-    return is_address(name) || is_localhost(name) || !strcasecmp(name, listen);
+    return is_among(name, names) || is_address(name) || is_localhost(name) ||
+           !strcasecmp(name, listen);
+}
+
+bool ek_http_origin_is_ours(const char *origin, const char *host, const struct ek_text_list *names)
+{
+    char name[NAME_BYTES];
+    const char *at = strstr(origin, "://");
+    if (!at)
+        return false;
+    at += strlen("://");
+    return (host && !strcasecmp(at, host)) || (name_of(at, name) && is_among(name, names));
 }

@@ -380,7 +380,8 @@ static const struct ek_option OPTIONS[] = {
      AT(http_hosts),
      .help =
          "names by which it may be asked (the Host header), besides IP addresses, localhost and "
-         "that of http.listen; without any all names will do, unless it listens on loopback"},
+         "that of http.listen; without any all names will do, unless it listens on loopback. Pages "
+         "under these names may call, too (the Origin header)"},
     {.key = "http.token_file",
      .type = EK_OPTION_PATH,
      AT(token_file),

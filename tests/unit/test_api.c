@@ -117,6 +117,29 @@ START_TEST(who_may_not_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_page_behind_a_proxy_may_call_under_a_name_of_http_hosts)
+{
+    char *one[] = {(char *)(uintptr_t) "ek.example"};
+    const struct ek_text_list hosts = {one, 1};
+    struct told t;
+    open_told(&t);
+    struct ek_api_request r = call("/api/v1/pause", ANA, "");
+    r.host = "127.0.0.1:9464"; /* what a proxy asks for that does not pass the name on */
+    r.origin = "https://ek.example";
+    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    r.hosts = &hosts;
+    r.origin = "https://ek.example.evil.example";
+    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    r.origin = "null";
+    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    r.origin = "https://";
+    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    r.origin = "https://EK.example:8443";
+    assert_answer(&t, &r, 200, "{\"changed\":true");
+    close_told(&t);
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_told_with_what_to_write)
 {
     static const struct {
@@ -206,6 +229,7 @@ Suite *suite_api(void)
 {
     return ek_suite("api", a_pause_is_told_with_who_and_why_and_ends,
                     the_name_of_a_token_goes_before_the_author, who_may_not_changes_nothing,
+                    a_page_behind_a_proxy_may_call_under_a_name_of_http_hosts,
                     what_cannot_be_read_is_told_with_what_to_write,
                     while_paused_every_message_goes_out_as_it_came_and_the_guard_goes_on);
 }
