@@ -8,19 +8,29 @@
 
 enum { RETRY_MS = 2000 }; /* before he comes again */
 
+/* Where his `last` is of: "NUMBER", taken for one of ours, or an id "STARTED_MS-NUMBER". False: it
+ * is neither. */
+static bool read_last(struct ek_event_stream *s, const char *last, uint64_t count)
+{
+    const char *dash = strchr(last, '-');
+    uint64_t started = (uint64_t)s->started_ms;
+    if ((dash && ek_parse_u64(last, (size_t)(dash - last), &started)) ||
+        ek_parse_u64(dash ? dash + 1 : last, EK_WHOLE, &s->after))
+        return false;
+    bool other = started != (uint64_t)s->started_ms;
+    s->lost = other || s->after > count;
+    if (s->lost) /* of another process he has none of ours */
+        s->after = other ? 0 : count;
+    return true;
+}
+
 bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int64_t started_ms,
                           const char *last)
 {
     uint64_t count = ek_journal_count(ek_stage_journal(stage));
     *s = (struct ek_event_stream){.stage = stage, .started_ms = started_ms, .after = count};
     ek_buf_init(&s->status, 0);
-    if (!last)
-        return true;
-    if (ek_parse_u64(last, EK_WHOLE, &s->after))
-        return false;
-    s->lost = s->after > count;
-    s->after = s->lost ? count : s->after;
-    return true;
+    return !last || read_last(s, last, count);
 }
 
 void ek_event_stream_release(struct ek_event_stream *s)
@@ -77,7 +87,7 @@ static int begin(struct ek_event_stream *s, struct ek_buf *out)
     int rc = ek_buf_printf(out, "retry: %d\n\n", RETRY_MS);
     if (!rc && s->lost)
         rc = ek_buf_text(out, "event: missed\ndata: {\"missed\":null}\n\n");
-    return rc ? rc : ek_buf_printf(out, "id: %" PRIu64 "\n", s->after);
+    return rc ? rc : ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", s->started_ms, s->after);
 }
 
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out)
@@ -89,7 +99,8 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
         rc = add_status(s, out);
     }
     if (!rc)
-        rc = ek_journal_stream(ek_stage_journal(s->stage), &s->after, EK_STREAM_BYTES, out);
+        rc = ek_journal_stream(ek_stage_journal(s->stage), s->started_ms, &s->after,
+                               EK_STREAM_BYTES, out);
     if (!rc && out->length == before && now_ms >= s->alive_due_ms)
         rc = ek_buf_text(out, ": alive\n\n");
     if (out->length > before)

@@ -26,8 +26,8 @@ struct ek_event_stream {
     struct ek_buf status; /* as last told */
 };
 
-/* last: number of the last event he has, as he says it; NULL: he wants those from now on. False:
- * it is no number. */
+/* last: id or number of the last event he has, as he says it; NULL: he wants those from now on.
+ * With an id of another process he gets all that is kept. False: it is neither. */
 bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int64_t started_ms,
                           const char *last);
 void ek_event_stream_release(struct ek_event_stream *s);

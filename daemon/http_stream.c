@@ -173,10 +173,11 @@ enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Conne
         return answer(f);
     ek_event_stream_release(&f->stream);
     ek_free(f);
-    return good ? ek_http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                 "as many follow the events as 'http.streams' allows")
-                : ek_http_refuse(connection, MHD_HTTP_BAD_REQUEST,
-                                 "'after' and Last-Event-ID are the number of an event, or 0");
+    return good
+               ? ek_http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                "as many follow the events as 'http.streams' allows")
+               : ek_http_refuse(connection, MHD_HTTP_BAD_REQUEST,
+                                "'after' and Last-Event-ID are the id or number of an event, or 0");
 }
 
 static void resume(struct follower *f)

@@ -228,16 +228,18 @@ static int add_kind(const char *json, struct ek_buf *out)
     return ek_buf_printf(out, "event: %.*s\n", (int)strcspn(kind, "\"\\"), kind);
 }
 
-static int add_streamed(const struct ek_journal *j, uint64_t number, struct ek_buf *out)
+static int add_streamed(const struct ek_journal *j, int64_t started_ms, uint64_t number,
+                        struct ek_buf *out)
 {
     const char *json = j->events[(number - 1) % j->keep];
-    int rc = ek_buf_printf(out, "id: %" PRIu64 "\n", number);
+    int rc = ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", started_ms, number);
     if (!rc)
         rc = add_kind(json, out);
     return rc ? rc : ek_buf_printf(out, "data: %s\n\n", json);
 }
 
-int ek_journal_stream(struct ek_journal *j, uint64_t *after, size_t most, struct ek_buf *out)
+int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
+                      struct ek_buf *out)
 {
     int rc = EK_OK;
     size_t begun = out->length;
@@ -247,7 +249,7 @@ int ek_journal_stream(struct ek_journal *j, uint64_t *after, size_t most, struct
         rc = ek_buf_printf(out, "event: missed\ndata: {\"missed\":%" PRIu64 "}\n\n", missed);
     uint64_t k = *after + missed;
     while (!rc && k < j->count && (out->length - begun < most))
-        rc = add_streamed(j, ++k, out);
+        rc = add_streamed(j, started_ms, ++k, out);
     if (!rc)
         *after = k;
     pthread_mutex_unlock(&j->lock);

@@ -43,8 +43,9 @@ void ek_journal_begin_anew(struct ek_journal *j);
 /* Appends events after number *after as lines and moves it on; the first event is number 1. */
 int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out);
 /* The same as server-sent events, as many as have `most` bytes, one at least; and before them how
- * many are not kept any more. */
-int ek_journal_stream(struct ek_journal *j, uint64_t *after, size_t most, struct ek_buf *out);
+ * many are not kept any more. Ids are STARTED_MS-NUMBER, which another process does not have. */
+int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
+                      struct ek_buf *out);
 /* Events ever. */
 uint64_t ek_journal_count(struct ek_journal *j);
 /* Appends the last n events as a JSON array, oldest first. */

@@ -102,14 +102,15 @@ class EventStream(unittest.TestCase):
         self.assertIn("200 OK", first.head)
         self.assertIn("Content-Type: text/event-stream", first.head)
         number, kind, status = first.next()
-        self.assertEqual((number, kind, status["events"]), ("0", "status", 0))
+        started = status["started_ms"]
+        self.assertEqual((number, kind, status["events"]), (f"{started}-0", "status", 0))
         self.reload()
-        told = first.until(lambda number, kind, said: number == "3")
+        told = first.until(lambda number, kind, said: number == f"{started}-3")
         kept = self.d.json("/api/v1/events?n=1000")
-        self.assertEqual(told, [(str(i + 1), one["event"], one) for i, one in enumerate(kept[:3])])
+        self.assertEqual(told, [(f"{started}-{i + 1}", one["event"], one) for i, one in enumerate(kept[:3])])
         first.close()
-        for again in (Stream(self.d, "Last-Event-ID: 1"), Stream(self.d, path="/api/v1/events?stream&after=1")):
-            told = again.until(lambda number, kind, said: number == "3")
+        for again in (Stream(self.d, f"Last-Event-ID: {started}-1"), Stream(self.d, path="/api/v1/events?stream&after=1")):
+            told = again.until(lambda number, kind, said: number == f"{started}-3")
             self.assertEqual([t[2] for t in told], kept[1:3])
             again.close()
 

@@ -2,8 +2,9 @@
 #include "daemon/event_stream.h"
 #include "daemon/http_host.h"
 #include "daemon/journal.h"
-#include "tests/check.h"
+#include "tests/stage_scene.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void add(struct ek_journal *j, const char *json)
@@ -17,7 +18,7 @@ static void assert_streamed(struct ek_journal *j, uint64_t *after, size_t most,
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(ek_journal_stream(j, after, most, &out), EK_OK);
+    ck_assert_int_eq(ek_journal_stream(j, 7, after, most, &out), EK_OK);
     ck_assert_str_eq(ek_buf_string(&out), expected);
     ek_buf_release(&out);
 }
@@ -29,11 +30,11 @@ START_TEST(events_go_out_with_number_and_kind_from_where_he_was)
     add(j, "{\"event\":\"plan\",\"version\":1}");
     add(j, "{\"event\":\"limit\"}");
     assert_streamed(j, &after, 1000,
-                    "id: 1\nevent: plan\ndata: {\"event\":\"plan\",\"version\":1}\n\n"
-                    "id: 2\nevent: limit\ndata: {\"event\":\"limit\"}\n\n");
+                    "id: 7-1\nevent: plan\ndata: {\"event\":\"plan\",\"version\":1}\n\n"
+                    "id: 7-2\nevent: limit\ndata: {\"event\":\"limit\"}\n\n");
     assert_streamed(j, &after, 1000, "");
     add(j, "[1]");
-    assert_streamed(j, &after, 1000, "id: 3\ndata: [1]\n\n");
+    assert_streamed(j, &after, 1000, "id: 7-3\ndata: [1]\n\n");
     ek_journal_free(j);
 }
 END_TEST
@@ -46,9 +47,55 @@ START_TEST(one_who_is_slow_is_told_what_he_missed)
         add(j, "{\"event\":\"x\"}");
     assert_streamed(j, &after, 1, "event: missed\ndata: {\"missed\":2}\n\n");
     ck_assert_uint_eq(after, 3);
-    assert_streamed(j, &after, 1, "id: 4\nevent: x\ndata: {\"event\":\"x\"}\n\n");
-    assert_streamed(j, &after, 1, "id: 5\nevent: x\ndata: {\"event\":\"x\"}\n\n");
+    assert_streamed(j, &after, 1, "id: 7-4\nevent: x\ndata: {\"event\":\"x\"}\n\n");
+    assert_streamed(j, &after, 1, "id: 7-5\nevent: x\ndata: {\"event\":\"x\"}\n\n");
     ek_journal_free(j);
+}
+END_TEST
+
+START_TEST(who_comes_from_another_process_gets_all_that_is_kept)
+{
+    static const struct {
+        const char *last, *first; /* NULL: it is no id */
+    } cases[] = {{NULL, "id: 900-2\n"},
+                 {"1", "id: 900-1\n"},
+                 {"900-1", "id: 900-1\n"},
+                 {"900-2", "id: 900-2\n"},
+                 {"3", "event: missed\ndata: {\"missed\":null}\n\nid: 900-2\n"},
+                 {"899-1", "event: missed\ndata: {\"missed\":null}\n\nid: 900-0\n"},
+                 {"899-77", "event: missed\ndata: {\"missed\":null}\n\nid: 900-0\n"},
+                 {"x", NULL},
+                 {"", NULL},
+                 {"-1", NULL},
+                 {"900-", NULL},
+                 {"900-1-1", NULL}};
+    struct scene s;
+    struct ek_error e;
+    begin(&s);
+    ck_assert_msg(!ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), "%s", e.message);
+    add(ek_stage_journal(s.stage), "{\"event\":\"x\"}");
+    add(ek_stage_journal(s.stage), "{\"event\":\"y\"}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ek_event_stream stream;
+        struct ek_buf out;
+        char head[200];
+        bool good = ek_event_stream_init(&stream, s.stage, 900, cases[i].last);
+        ck_assert_msg(good == (cases[i].first != NULL), "%s", cases[i].last);
+        ek_buf_init(&out, 0);
+        if (good) {
+            snprintf(head, sizeof head, "retry: 2000\n\n%sevent: status\n", cases[i].first);
+            ck_assert_int_eq(ek_event_stream_next(&stream, 1, &out), EK_OK);
+            ck_assert_msg(!strncmp(ek_buf_string(&out), head, strlen(head)), "%s: %s",
+                          cases[i].last, ek_buf_string(&out));
+            bool all = strstr(head, "id: 900-0") != NULL,
+                 one = strstr(ek_buf_string(&out) + strlen(head), "id: 900-1\n") != NULL;
+            ck_assert_msg(one == all, "%s: %s", cases[i].last, ek_buf_string(&out));
+        }
+        ek_buf_release(&out);
+        ek_event_stream_release(&stream);
+    }
+    ek_stage_free(s.stage);
+    end(&s);
 }
 END_TEST
 
@@ -86,5 +133,6 @@ Suite *suite_event_stream(void)
 {
     return ek_suite("event_stream", events_go_out_with_number_and_kind_from_where_he_was,
                     one_who_is_slow_is_told_what_he_missed,
+                    who_comes_from_another_process_gets_all_that_is_kept,
                     a_loopback_listener_has_no_foreign_names);
 }
