@@ -86,20 +86,34 @@ function takeStatus(event) {
   changed();
 }
 
-// An instance without a stream answers with a list, which the browser takes for an error.
+let stream = null, listenTimer = null;
+
+function deafen() {
+  clearTimeout(listenTimer);
+  if (stream) stream.close();
+  stream = null;
+  known.streamed = false;
+}
+
+// An instance without a stream answers with a list, which the browser takes for an error. A browser
+// has few connections to one host, so only a tab that is seen holds one.
 function listen() {
-  const stream = new EventSource("api/v1/events");
+  deafen();
+  if (document.hidden) return;
+  const mine = new EventSource("api/v1/events");
+  stream = mine;
   stream.addEventListener("open", () => {
     known.streamed = true;
     heard();
     changed();
   });
   stream.addEventListener("status", takeStatus);
-  for (const kind of ["finding", "plan", "decision", "limit", "reload", "model_drift", "missed"])
+  for (const kind of ["finding", "plan", "decision", "limit", "reload", "model_drift", "fleet", "missed"])
     stream.addEventListener(kind, refreshSoon);
   stream.addEventListener("error", () => {
+    if (stream !== mine) return;
     known.streamed = false;
-    if (stream.readyState === EventSource.CLOSED) setTimeout(listen, 10 * EVERY_MS);
+    if (mine.readyState === EventSource.CLOSED) listenTimer = setTimeout(listen, 10 * EVERY_MS);
     refreshSoon();
   });
 }
@@ -108,7 +122,11 @@ function listen() {
 export function start(onChange, features) {
   changed = onChange;
   wantsFeatures = features;
-  document.addEventListener("visibilitychange", () => document.hidden || refreshSoon());
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return deafen();
+    listen();
+    refreshSoon();
+  });
   addEventListener("online", refreshSoon);
   refresh();
   listen();

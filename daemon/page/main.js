@@ -15,7 +15,7 @@ function place() {
   const [page, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const name = rest.join("/");
   try {
-    return page in PAGES ? [page, decodeURIComponent(name)] : ["features", ""];
+    return Object.hasOwn(PAGES, page) ? [page, decodeURIComponent(name)] : ["features", ""];
   } catch {
     return ["features", ""];
   }
