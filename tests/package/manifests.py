@@ -6,6 +6,7 @@ names, paths, ports and times in them are those of each other. Ends with 77 wher
 """
 import os
 import re
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -54,27 +55,40 @@ def assets(program, folder):
         "--hidden", "4", "-o", "model.safetensors")
 
 
-def check(program, folder, source, places):
+def checked(program, folder, source, places):
     """`evenkeel check` of a configuration as the container has it, with its folders moved into a scratch one."""
     inside = os.path.join(folder, os.path.basename(source))
-    os.makedirs(inside)
+    os.makedirs(inside, exist_ok=True)
     for name in ("evenkeel.yaml", "rules.yaml"):
         content = text(source, name)
         for place in places:
             content = content.replace(place + "/", folder + "/")
         with open(os.path.join(inside, name), "w", encoding="utf-8") as f:
             f.write(content)
-    result = subprocess.run([program, "check", "evenkeel.yaml", "rules.yaml"], cwd=inside, check=False,
-                            capture_output=True, text=True, env={**os.environ, "POD_NAME": "evenkeel-0"})
+    return subprocess.run([program, "check", "evenkeel.yaml", "rules.yaml"], cwd=inside, check=False,
+                          capture_output=True, text=True, env={**os.environ, "POD_NAME": "evenkeel-0"})
+
+
+def check(program, folder, source, places):
+    result = checked(program, folder, source, places)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def token(folder, lines):
+    with open(os.path.join(folder, "token"), "w", encoding="utf-8") as f:
+        f.write(lines)
+    os.chmod(os.path.join(folder, "token"), 0o640)
 
 
 def configurations(program):
     with tempfile.TemporaryDirectory() as folder:
         assets(program, folder)
-        with open(os.path.join(folder, "token"), "w", encoding="utf-8") as f:
-            f.write(load("kubernetes", "secret.yaml")["stringData"]["token"])
-        os.chmod(os.path.join(folder, "token"), 0o440)
+        shipped = load("kubernetes", "secret.yaml")["stringData"]["token"]
+        token(folder, shipped)
+        result = checked(program, folder, "kubernetes", ["/assets", "/secrets"])
+        said = result.stdout + result.stderr
+        assert result.returncode and "a token must have 16" in said, "everybody knows that token"
+        token(folder, shipped.replace("REPLACE-ME", secrets.token_hex(32)))
         check(program, folder, "kubernetes", ["/assets", "/secrets"])
         check(program, folder, "compose", ["/data"])
 
