@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static double seconds_of(struct timeval t)
@@ -66,18 +67,14 @@ static double most_files(void)
     return getrlimit(RLIMIT_NOFILE, &limit) ? (double)NAN : (double)limit.rlim_cur;
 }
 
-/* When the system began, as it says itself: each time the same. */
+/* When the system began, in whole seconds, as /proc/stat has it, which a unit with ProcSubset=pid
+ * does not see. */
 static double boot_time(void)
 {
-    char line[256];
-    uint64_t seconds = 0;
-    FILE *file = fopen("/proc/stat", "re");
-    while (file && !seconds && fgets(line, sizeof line, file))
-        if (sscanf(line, "btime %" SCNu64, &seconds) != 1)
-            seconds = 0;
-    if (file)
-        fclose(file);
-    return seconds ? (double)seconds : (double)NAN;
+    struct timespec now, since;
+    if (clock_gettime(CLOCK_REALTIME, &now) || clock_gettime(CLOCK_BOOTTIME, &since))
+        return (double)NAN;
+    return floor((double)(now.tv_sec - since.tv_sec) + (double)(now.tv_nsec - since.tv_nsec) / 1e9);
 }
 
 /* The system counts from its own start. A name may hold anything but an end: fields are counted
