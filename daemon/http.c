@@ -137,8 +137,12 @@ static struct ek_watched *watched(struct MHD_Connection *connection)
 static enum MHD_Result stream(const struct ek_http *h, struct MHD_Connection *connection)
 {
     const char *last = header(connection, "Last-Event-ID");
-    return ek_http_streams_open(h->streams, connection, h->api.stage,
-                                last ? last : argument(connection, "after"), watched(connection));
+    unsigned status;
+    enum MHD_Result result = ek_http_streams_open(h->streams, connection, h->api.stage,
+                                                  last ? last : argument(connection, "after"),
+                                                  watched(connection), &status);
+    count(h, status);
+    return result;
 }
 
 static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
@@ -151,10 +155,12 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
     bool page = file || ek_http_is_page(url);
     const char *methods = ek_api_methods(url); /* of what changes something */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
-    if (reads && (file || wants_stream(connection, url))) {
+    if (reads && file) {
         count(h, MHD_HTTP_OK);
-        return file ? ek_http_file(connection, file) : stream(h, connection);
+        return ek_http_file(connection, file);
     }
+    if (reads && wants_stream(connection, url))
+        return stream(h, connection);
     ek_buf_init(&body, 0);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);

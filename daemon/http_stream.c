@@ -158,9 +158,10 @@ static bool enter(struct ek_http_streams *s, struct follower *f)
 
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
-                                     struct ek_watched *watched)
+                                     struct ek_watched *watched, unsigned *status)
 {
     struct follower *f = ek_calloc(1, sizeof *f);
+    *status = MHD_HTTP_INTERNAL_SERVER_ERROR;
     if (!f)
         return MHD_NO;
     f->of = s;
@@ -169,15 +170,17 @@ enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Conne
     f->watched = watched;
     ek_buf_init(&f->ready, 0);
     bool good = ek_event_stream_init(&f->stream, stage, s->started_ms, last);
+    *status = good ? MHD_HTTP_OK : MHD_HTTP_BAD_REQUEST;
     if (good && enter(s, f))
         return answer(f);
+    if (good)
+        *status = MHD_HTTP_SERVICE_UNAVAILABLE;
     ek_event_stream_release(&f->stream);
     ek_free(f);
-    return good
-               ? ek_http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                "as many follow the events as 'http.streams' allows")
-               : ek_http_refuse(connection, MHD_HTTP_BAD_REQUEST,
-                                "'after' and Last-Event-ID are the id or number of an event, or 0");
+    return ek_http_refuse(connection, *status,
+                          good
+                              ? "as many follow the events as 'http.streams' allows"
+                              : "'after' and Last-Event-ID are the id or number of an event, or 0");
 }
 
 static void resume(struct follower *f)

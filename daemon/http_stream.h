@@ -20,11 +20,11 @@ struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_watch *w
 /* All have ended. NULL is allowed. */
 void ek_http_streams_free(struct ek_http_streams *s);
 
-/* Queues the answer that follows the events; or that he is one too many, or that `last` is no
- * number. */
+/* Queues the answer that follows the events; or that he is one too many, or that `last` is neither
+ * id nor number. *status: of that answer. */
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
-                                     struct ek_watched *watched);
+                                     struct ek_watched *watched, unsigned *status);
 /* Resumes those for whom there is something. How many streams there are. */
 size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms);
 /* They end, all of them and soon; a server must not stop with suspended ones. */
