@@ -108,7 +108,7 @@ static bool set_target(struct slot *s, const struct ek_alert_request *r)
 
 static bool set_manners(struct slot *s, const struct ek_alert_request *r)
 {
-#ifdef CURLOPT_QUICK_EXIT
+#if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(s->easy, CURLOPT_QUICK_EXIT, 1L); /* of a name that nobody answers for */
 #endif
     return !curl_easy_setopt(s->easy, CURLOPT_NOSIGNAL, 1L) &&
