@@ -16,6 +16,7 @@ struct sink {
 struct ek_alert_queue {
     struct ek_alert_book *book;
     int64_t wait_ms;
+    bool hurry;
     size_t sinks;
     struct sink sink[EK_ALERT_SINKS_MAX];
 };
@@ -38,6 +39,16 @@ struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_book *book,
 void ek_alert_queue_free(struct ek_alert_queue *q)
 {
     ek_free(q);
+}
+
+void ek_alert_queue_hurry(struct ek_alert_queue *q)
+{
+    q->hurry = true;
+}
+
+static int64_t patience_ms(const struct ek_alert_queue *q)
+{
+    return q->hurry ? 0 : q->wait_ms;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -65,10 +76,10 @@ static int64_t news_due_ms(const struct ek_alert_queue *q, const struct ek_alert
         return NEVER;
     if (!e->alert.firing) {
         bool missed = !told.news && e->changed_ms - e->born_ms >= q->wait_ms;
-        return told.firing || missed ? e->changed_ms + q->wait_ms : NEVER;
+        return told.firing || missed ? e->changed_ms + patience_ms(q) : NEVER;
     }
     if (!told.firing)
-        return e->born_ms + q->wait_ms;
+        return e->born_ms + patience_ms(q);
     return told.news == e->news ? NEVER : later(e->changed_ms, told.last_ms + EK_ALERT_PACE_MS);
 }
 

@@ -37,6 +37,9 @@ void ek_alert_queue_free(struct ek_alert_queue *q);
  * from then on, until it is told what came of it. */
 const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_t sink,
                                                  int64_t now_ms);
+/* From now on nothing waits for others of its cause, or for coming back: the process ends, and the
+ * next one takes what it finds open for told. */
+void ek_alert_queue_hurry(struct ek_alert_queue *q);
 /* asked_ms: how long it asks to wait, 0 when it does not. */
 void ek_alert_queue_done(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
                          int64_t asked_ms, int64_t now_ms);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { LONGEST_WAIT_MS = 60000 };
+enum stage_of_life { AT_WORK, FINISHING, STOPPING };
 enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS };
 
 struct heard {
@@ -43,7 +44,7 @@ struct ek_alerts {
     pthread_mutex_t lock; /* of all below */
     struct heard *first, **end;
     size_t waiting;
-    bool ending;
+    enum stage_of_life life;
     struct figures figures;
 };
 
@@ -174,14 +175,14 @@ static void take(struct ek_alerts *a, const struct heard *h)
         take_event(a, h);
 }
 
-static struct heard *take_waiting(struct ek_alerts *a, bool *ending)
+static struct heard *take_waiting(struct ek_alerts *a, enum stage_of_life *life)
 {
     pthread_mutex_lock(&a->lock);
     struct heard *first = a->first;
     a->first = NULL;
     a->end = &a->first;
     a->waiting = 0;
-    *ending = a->ending;
+    *life = a->life;
     pthread_mutex_unlock(&a->lock);
     return first;
 }
@@ -194,14 +195,14 @@ static void free_heard(struct heard *first)
     }
 }
 
-static bool read_events(struct ek_alerts *a)
+static enum stage_of_life read_events(struct ek_alerts *a)
 {
-    bool ending;
-    struct heard *first = take_waiting(a, &ending);
+    enum stage_of_life life;
+    struct heard *first = take_waiting(a, &life);
     for (const struct heard *h = first; h; h = h->next)
         take(a, h);
     free_heard(first);
-    return ending;
+    return life;
 }
 
 static void send_due(struct ek_alerts *a)
@@ -271,18 +272,35 @@ static void let_signals_be(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
+/* The last lists are still worked off and may bring news; after them little time is left. */
+static void tell_the_rest(struct ek_alerts *a)
+{
+    int64_t until = ek_now_ms() + a->config->shutdown_ms;
+    bool stopping = false;
+    ek_alert_queue_hurry(a->queue);
+    for (;;) {
+        if (read_events(a) == STOPPING && !stopping) {
+            int64_t last = ek_now_ms() + EK_ALERTS_LAST_MS;
+            until = last < until ? last : until;
+            stopping = true;
+        }
+        show(a);
+        if (ek_now_ms() >= until || (stopping && !a->figures.backlog.waiting))
+            break;
+        step(a, EK_ALERTS_LAST_MS / 20);
+    }
+    if (a->figures.backlog.waiting)
+        ek_log_write(a->log, EK_LOG_WARN, "alerts_not_told", "waiting=%zu",
+                     a->figures.backlog.waiting);
+}
+
 static void *run(void *context)
 {
     struct ek_alerts *a = context;
     let_signals_be();
-    while (!read_events(a))
+    while (read_events(a) == AT_WORK)
         step(a, LONGEST_WAIT_MS);
-    int64_t most =
-        a->config->shutdown_ms < EK_ALERTS_LAST_MS ? a->config->shutdown_ms : EK_ALERTS_LAST_MS;
-    int64_t until = ek_now_ms() + most;
-    show(a);
-    while (a->figures.backlog.waiting && ek_now_ms() < until)
-        step(a, EK_ALERTS_LAST_MS / 20);
+    tell_the_rest(a);
     return NULL;
 }
 
@@ -296,24 +314,29 @@ int ek_alerts_start(struct ek_alerts *a, struct ek_error *e)
     return EK_OK;
 }
 
-void ek_alerts_finish(struct ek_alerts *a)
+static void live_on(struct ek_alerts *a, enum stage_of_life life)
 {
-    if (!a)
-        return;
     pthread_mutex_lock(&a->lock);
-    a->ending = true;
+    a->life = life;
     pthread_mutex_unlock(&a->lock);
     if (a->http)
         ek_alert_http_wake(a->http);
 }
 
+void ek_alerts_finish(struct ek_alerts *a)
+{
+    if (a)
+        live_on(a, FINISHING);
+}
+
 void ek_alerts_stop(struct ek_alerts *a)
 {
-    ek_alerts_finish(a);
-    if (a && a->started)
+    if (!a)
+        return;
+    live_on(a, STOPPING);
+    if (a->started)
         pthread_join(a->thread, NULL);
-    if (a)
-        a->started = false;
+    a->started = false;
 }
 
 void ek_alerts_free(struct ek_alerts *a)

@@ -24,9 +24,11 @@ struct ek_log;
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
                   struct ek_error *e);
 int ek_alerts_start(struct ek_alerts *a, struct ek_error *e);
-/* Has what is due told, within EK_ALERTS_LAST_MS and limits.shutdown; does not wait for it. */
+/* The process ends: from now on nothing waits to be told. What is heard until ek_alerts_stop is
+ * still taken. Does not wait. */
 void ek_alerts_finish(struct ek_alerts *a);
-/* The same, and waits. What is heard from then on is not told. */
+/* The same, and waits until all is told, for at most EK_ALERTS_LAST_MS and until limits.shutdown
+ * after ek_alerts_finish. What is heard from then on is not told. */
 void ek_alerts_stop(struct ek_alerts *a);
 void ek_alerts_free(struct ek_alerts *a);
 

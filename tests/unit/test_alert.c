@@ -154,6 +154,32 @@ START_TEST(what_ends_at_once_or_comes_back_at_once_is_not_told)
 }
 END_TEST
 
+START_TEST(at_the_end_nothing_waits_for_others_of_its_cause)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    s.now_ms += 10;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ek_alert_queue_hurry(s.queue);
+    ck_assert_uint_eq(ek_alert_queue_backlog(s.queue, s.now_ms).waiting, 3);
+    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* the next process takes it for told */
+    ck_assert_str_eq(a.feature, "rating");
+    price(&s, "recovered");
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    price(&s, "confirmed");
+    price(&s, "dismissed");
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0); /* which was nothing */
+    end(&s);
+}
+END_TEST
+
 START_TEST(while_it_fires_only_who_asks_for_it_is_told_again)
 {
     struct scene s;
@@ -466,6 +492,7 @@ Suite *suite_alert(void)
     return ek_suite(
         "alert", a_cause_of_many_features_is_one_alert_from_first_to_last,
         another_cause_is_another_alert, what_ends_at_once_or_comes_back_at_once_is_not_told,
+        at_the_end_nothing_waits_for_others_of_its_cause,
         while_it_fires_only_who_asks_for_it_is_told_again,
         another_action_or_feature_is_news_at_a_pace,
         what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new,
