@@ -11,7 +11,8 @@ enum { FINDINGS_MAX = 4096 };
 /* An open finding and the alert that tells of it. */
 struct finding {
     char episode[sizeof((struct ek_alert_news *)0)->episode];
-    char cause[EK_ALERT_WORD_BYTES];
+    char cause[EK_ALERT_WORD_BYTES], limit[EK_ALERT_WORD_BYTES];
+    char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
     struct ek_alert_entry *entry;
     bool seen; /* since the recall began */
 };
@@ -80,12 +81,30 @@ void ek_alert_book_forget(struct ek_alert_book *b, size_t number)
     b->entry[number] = b->entry[--b->count];
 }
 
-/* Who goes for another: what ended before what fires, and of these what came first. */
+/* How much its end is missed where it goes: by those who were told that it fires the most. */
+static int missed(const struct ek_alert_entry *e)
+{
+    bool told = false;
+    for (size_t i = 0; i < EK_ALERT_SINKS_MAX; i++) {
+        if (e->told[i].firing)
+            return 2;
+        told = told || e->told[i].news;
+    }
+    if (told)
+        return 0;
+    return e->old ? 2 : 1;
+}
+
+/* Who goes for another. What fires stays: nobody would hear of its end, and it would come anew. */
 static bool goes_before(const struct ek_alert_entry *a, const struct ek_alert_entry *b)
 {
-    if (a->alert.firing != b->alert.firing)
-        return !a->alert.firing;
-    return a->changed_ms < b->changed_ms;
+    int by = missed(a) - missed(b);
+    return by ? by < 0 : a->changed_ms < b->changed_ms;
+}
+
+static bool may_go(const struct ek_alert_entry *e)
+{
+    return !e->busy && !e->alert.firing;
 }
 
 static bool make_room(struct ek_alert_book *b)
@@ -94,11 +113,11 @@ static bool make_room(struct ek_alert_book *b)
     if (b->count < b->limit)
         return true;
     for (size_t i = 0; i < b->count; i++)
-        if (!b->entry[i]->busy && (least == b->count || goes_before(b->entry[i], b->entry[least])))
+        if (may_go(b->entry[i]) && (least == b->count || goes_before(b->entry[i], b->entry[least])))
             least = i;
-    b->lost++;
     if (least == b->count)
         return false;
+    b->lost++;
     ek_alert_book_forget(b, least);
     return true;
 }
@@ -221,6 +240,8 @@ static struct finding *add_finding(struct ek_alert_book *b, const struct ek_aler
     struct finding *f = &b->finding[b->findings++];
     *f = (struct finding){.seen = true};
     ek_alert_copy(f->episode, sizeof f->episode, n->episode);
+    ek_alert_copy(f->feature, sizeof f->feature, n->alert.feature);
+    ek_alert_copy(f->segment, sizeof f->segment, n->alert.segment);
     return f;
 }
 
@@ -240,6 +261,7 @@ static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, 
     f->entry = e;
     f->seen = true;
     ek_alert_copy(f->cause, sizeof f->cause, n->cause);
+    ek_alert_copy(f->limit, sizeof f->limit, n->limit);
     hear(e, ours, when);
     refresh(e, &n->alert, when);
     return EK_OK;
@@ -253,9 +275,21 @@ static bool has_findings(const struct ek_alert_book *b, const struct ek_alert_en
     return false;
 }
 
+static void end_withdrawn(struct ek_alert_book *b, const struct finding *f,
+                          struct ek_alert_when when)
+{
+    struct ek_alert which = {.kind = EK_ALERT_ROUTE_WITHDRAWN};
+    ek_alert_copy(which.feature, sizeof which.feature, f->feature);
+    ek_alert_copy(which.segment, sizeof which.segment, f->segment);
+    struct ek_alert_entry *e = find(b, &which);
+    if (e)
+        end(e, when);
+}
+
 static void close_finding(struct ek_alert_book *b, struct finding *f, struct ek_alert_when when)
 {
     struct ek_alert_entry *e = f->entry;
+    end_withdrawn(b, f, when);
     *f = b->finding[--b->findings];
     e->heard_ms = when.now_ms;
     if (!has_findings(b, e))
@@ -321,10 +355,42 @@ void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when
     b->recalling = false;
 }
 
+static bool ends_with_guard(enum ek_alert_kind kind)
+{
+    return kind == EK_ALERT_ROUTE_WITHDRAWN || kind == EK_ALERT_MODEL_DRIFT ||
+           kind == EK_ALERT_LIMIT_REACHED;
+}
+
+void ek_alert_book_begin_anew(struct ek_alert_book *b, struct ek_alert_when when)
+{
+    while (b->findings)
+        close_finding(b, b->finding, when);
+    for (size_t i = 0; i < b->count; i++)
+        if (ends_with_guard(b->entry[i]->alert.kind))
+            end(b->entry[i], when);
+}
+
+static bool holds_back(const struct ek_alert_book *b, const char *limit)
+{
+    for (size_t i = 0; i < b->findings; i++)
+        if (!strcmp(b->finding[i].limit, limit))
+            return true;
+    return false;
+}
+
+/* No event says that a limit holds no more, but findings say which one holds them back. */
+static void age_limit(const struct ek_alert_book *b, struct ek_alert_entry *e,
+                      struct ek_alert_when when)
+{
+    if (*e->alert.limit && holds_back(b, e->alert.limit))
+        e->heard_ms = when.now_ms;
+    if (when.now_ms - e->heard_ms >= EK_ALERT_BRIEF_MS)
+        end(e, when);
+}
+
 void ek_alert_book_age(struct ek_alert_book *b, struct ek_alert_when when)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (b->entry[i]->alert.kind == EK_ALERT_LIMIT_REACHED &&
-            when.now_ms - b->entry[i]->heard_ms >= EK_ALERT_BRIEF_MS)
-            end(b->entry[i], when);
+        if (b->entry[i]->alert.kind == EK_ALERT_LIMIT_REACHED)
+            age_limit(b, b->entry[i], when);
 }

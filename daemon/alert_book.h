@@ -2,9 +2,10 @@
  *
  * Made of events, in their order. Findings of one cause are one alert: it fires with the first one
  * that is confirmed and ends with the last one that is recovered or dismissed. What is recalled
- * from a state goes on, it is no news. At most `limit` alerts; beyond that the one that ended first
- * goes, else the oldest.
- * An alert without an end of its own (a limit) ends after EK_ALERT_BRIEF_MS.
+ * from a state goes on, it is no news. At most `limit` alerts; beyond that one that has ended goes,
+ * of these what everybody knows first, and where all fire the newcomer is lost.
+ * An alert without an end of its own (a limit) ends EK_ALERT_BRIEF_MS after it was told last and no
+ * open finding is held back by it.
  * Time: now_ms is a clock of this process that only rises; wall_ms that of the machine.
  * Owner: the caller. Threads: one at a time.
  */
@@ -53,6 +54,8 @@ int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, b
 /* Between these all findings that are open are told again; those that are not have ended. */
 void ek_alert_book_begin_recall(struct ek_alert_book *b);
 void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when);
+/* The guard has begun anew: whatever it had found has ended. */
+void ek_alert_book_begin_anew(struct ek_alert_book *b, struct ek_alert_when when);
 /* Ends what has no end of its own. */
 void ek_alert_book_age(struct ek_alert_book *b, struct ek_alert_when when);
 
@@ -60,7 +63,7 @@ size_t ek_alert_book_count(const struct ek_alert_book *b);
 struct ek_alert_entry *ek_alert_book_at(struct ek_alert_book *b, size_t number);
 /* Removes one that is not busy; the last one takes its number. */
 void ek_alert_book_forget(struct ek_alert_book *b, size_t number);
-/* Alerts that had to go untold because there were too many. */
+/* Alerts that had to go for others because there were too many; newcomers are not among them. */
 uint64_t ek_alert_book_lost(const struct ek_alert_book *b);
 
 #endif

@@ -111,6 +111,7 @@ static void read_finding(struct ek_alert_news *n, const json_t *event)
     take_place(a, event);
     ek_alert_copy(n->episode, sizeof n->episode, text_of(event, "episode"));
     ek_alert_copy(n->cause, sizeof n->cause, text_of(event, "cause"));
+    ek_alert_copy(n->limit, sizeof n->limit, text_of(event, "limit"));
     if (says(event, "state", "confirmed") || says(event, "state", "updated")) {
         n->what = EK_ALERT_FINDING_OPEN;
         read_open_finding(a, event);

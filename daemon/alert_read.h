@@ -18,7 +18,8 @@ enum ek_alert_news_what {
 struct ek_alert_news {
     enum ek_alert_news_what what;
     struct ek_alert alert;
-    char episode[EK_ALERT_NAME_BYTES + 16], cause[EK_ALERT_WORD_BYTES]; /* of a finding */
+    /* Of a finding; limit: what keeps it from being routed, else "". */
+    char episode[EK_ALERT_NAME_BYTES + 16], cause[EK_ALERT_WORD_BYTES], limit[EK_ALERT_WORD_BYTES];
 };
 
 /* True when it is one that alerts are made of, by its first bytes. */

@@ -15,7 +15,7 @@
 
 enum { LONGEST_WAIT_MS = 60000 };
 enum stage_of_life { AT_WORK, FINISHING, STOPPING };
-enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS };
+enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW };
 
 struct heard {
     struct heard *next;
@@ -150,6 +150,12 @@ void ek_alerts_end_recall(struct ek_alerts *a)
         take_in(a, RECALL_ENDS, "", false);
 }
 
+void ek_alerts_begin_anew(struct ek_alerts *a)
+{
+    if (a)
+        take_in(a, BEGUN_ANEW, "", false);
+}
+
 static struct ek_alert_when now(void)
 {
     return (struct ek_alert_when){ek_now_ms(), ek_wall_ms()};
@@ -171,6 +177,8 @@ static void take(struct ek_alerts *a, const struct heard *h)
         ek_alert_book_begin_recall(a->book);
     else if (h->kind == RECALL_ENDS)
         ek_alert_book_end_recall(a->book, now());
+    else if (h->kind == BEGUN_ANEW)
+        ek_alert_book_begin_anew(a->book, now());
     else
         take_event(a, h);
 }

@@ -39,6 +39,8 @@ void ek_alerts_hear(struct ek_alerts *a, const char *json, bool ours);
 void ek_alerts_begin_recall(struct ek_alerts *a);
 int ek_alerts_recall(struct ek_alerts *a, const char *json, bool ours);
 void ek_alerts_end_recall(struct ek_alerts *a);
+/* The guard has begun anew: whatever it had found has ended. */
+void ek_alerts_begin_anew(struct ek_alerts *a);
 
 /* Appends the families of /metrics. EK_ENOMEM. */
 int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out);

@@ -421,8 +421,7 @@ static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *
     ek_agreement_board_set(turn->agreement, watch);
     if (fit == EK_STATE_OTHER_PROFILE) {
         ek_journal_begin_anew(s->journal);
-        ek_alerts_begin_recall(s->alerts);
-        ek_alerts_end_recall(s->alerts);
+        ek_alerts_begin_anew(s->alerts);
         ek_tracks_clear(turn->tracks);
     }
 }

@@ -338,24 +338,53 @@ START_TEST(what_a_sink_refuses_is_not_sent_again)
 }
 END_TEST
 
-START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_oldest)
+static int reach(struct scene *s, const char *limit)
+{
+    struct ek_alert_news news;
+    char json[200];
+    snprintf(json, sizeof json, "{\"event\":\"limit\",\"limit\":\"%s\",\"time_ms\":1}", limit);
+    ck_assert_int_eq(ek_alert_read(&news, json), 0);
+    return ek_alert_book_take(s->book, &news, true, false, when(s));
+}
+
+START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_newcomer)
 {
     struct scene s;
-    static const char *const limits[] = {"cells", "plan", "changes", "events"};
-    char json[200];
     begin(&s, 2);
-    for (int i = 0; i < 4; i++) {
-        s.now_ms++;
-        snprintf(json, sizeof json, "{\"event\":\"limit\",\"limit\":\"%s\",\"time_ms\":1}",
-                 limits[i]);
-        if (i == 2)
-            ek_alert_queue_next(s.queue, SLACK, s.now_ms);
-        hear(&s, json);
-    }
+    price(&s, "confirmed");
+    ck_assert_int_eq(reach(&s, "cells"), 0);
+    ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* both fire */
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 0);
+    price(&s, "recovered");
+    ck_assert_int_eq(reach(&s, "plan"), 0);
     ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
-    ck_assert_uint_eq(ek_alert_book_lost(s.book), 2);
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
     for (size_t i = 0; i < 2; i++)
-        ck_assert_str_ne(ek_alert_book_at(s.book, i)->alert.limit, "cells");
+        ck_assert(ek_alert_book_at(s.book, i)->alert.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_nobody_heard_of_goes_before_what_somebody_holds_for_firing)
+{
+    struct scene s;
+    begin(&s, 2);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms++;
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "dismissed", .cause = "c-10"}));
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    s.now_ms += WAIT_MS;
+    struct ek_alert a = {.firing = true};
+    ck_assert_int_eq(told(&s, SLACK, &a), 2);
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_str_ne(ek_alert_book_at(s.book, i)->alert.feature, "rating");
     end(&s);
 }
 END_TEST
@@ -430,6 +459,70 @@ START_TEST(a_withdrawn_route_is_over_with_its_finding)
 }
 END_TEST
 
+#define WITHDRAWN                                                                                  \
+    "{\"event\":\"decision\",\"what\":\"withdraw\",\"time_ms\":1,\"feature\":\"price\","           \
+    "\"segment\":{\"arm\":\"B\"},\"rail\":\"rank_change_p95\"}"
+
+static int firing(struct scene *s)
+{
+    int count = 0;
+    for (size_t i = 0; i < ek_alert_book_count(s->book); i++)
+        count += ek_alert_book_at(s->book, i)->alert.firing;
+    return count;
+}
+
+START_TEST(a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s, WITHDRAWN);
+    ck_assert_int_eq(firing(&s), 2);
+    ek_alert_book_begin_recall(s.book);
+    ek_alert_book_end_recall(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s, WITHDRAWN);
+    hear(&s, "{\"event\":\"model_drift\",\"state\":\"drifted\",\"time_ms\":1}");
+    hear(&s, "{\"event\":\"decision\",\"what\":\"pause\",\"time_ms\":1}");
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    ck_assert_int_eq(firing(&s), 5);
+    ek_alert_book_begin_anew(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_limit_is_not_over_while_it_holds_a_finding_back)
+{
+    struct scene s;
+    struct ek_alert_news news;
+    begin(&s, 10);
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    ck_assert_int_eq(
+        ek_alert_read(&news, json_of(&(struct finding){.feature = "price", .state = "confirmed"})),
+        0);
+    ek_alert_copy(news.limit, sizeof news.limit, "plan");
+    ck_assert_int_eq(ek_alert_book_take(s.book, &news, true, false, when(&s)), 0);
+    s.now_ms += 2 * EK_ALERT_BRIEF_MS;
+    ek_alert_book_age(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 2);
+    price(&s, "updated"); /* which is held back no more */
+    s.now_ms += EK_ALERT_BRIEF_MS;
+    ek_alert_book_age(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 1);
+    end(&s);
+}
+END_TEST
+
 START_TEST(severity_is_part_of_what_it_is)
 {
     struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "cells"};
@@ -500,9 +593,13 @@ Suite *suite_alert(void)
         a_sink_that_fails_is_tried_later_and_later_with_the_newest_state,
         a_sink_that_asks_to_wait_is_waited_for_within_a_limit,
         what_a_sink_refuses_is_not_sent_again,
-        too_many_alerts_lose_one_that_ended_and_else_the_oldest,
+        too_many_alerts_lose_one_that_ended_and_else_the_newcomer,
+        what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
         what_else_goes_wrong_is_an_alert_until_it_is_over,
-        a_withdrawn_route_is_over_with_its_finding, severity_is_part_of_what_it_is,
+        a_withdrawn_route_is_over_with_its_finding,
+        a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding,
+        a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else,
+        a_limit_is_not_over_while_it_holds_a_finding_back, severity_is_part_of_what_it_is,
         a_key_that_is_too_long_keeps_being_one, answers_are_judged_by_whether_trying_again_may_help,
         an_answer_with_a_secret_is_not_shown);
 }
