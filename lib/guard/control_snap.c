@@ -81,6 +81,8 @@ int ek_control_follow_people(struct ek_control *c, const struct ek_control_memor
     ek_control_pins_free(c);
     for (int i = 0; i < m->pins && !rc; i++)
         rc = ek_control_pin(c, &m->pin[i], NULL);
+    if (c->paused != m->paused)
+        c->before.count = 0; /* it is of another pause */
     c->paused = m->paused;
     c->paused_ms = m->paused_ms;
     return rc;
