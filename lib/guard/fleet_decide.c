@@ -31,6 +31,7 @@ struct ek_fleet_decider {
     struct ek_fleet_rails *rails;                  /* what all have tried */
     struct ek_decisions *decisions;                /* of the fleet, by its numbers */
     uint64_t untold;                               /* the first that has no version yet */
+    uint64_t shown;                                /* the first that was in no record */
     struct ek_fleet_order order;                   /* of the log */
     uint64_t term, version;                        /* own, while it decides */
     struct ek_fleet_case *open[EK_FLEET_ASKS_MAX]; /* by number of the case, NULL: free */
@@ -308,7 +309,8 @@ static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t lengt
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-/* Of who does not decide nobody expects it. */
+/* Of who does not decide nobody expects it. Until the time is known an order waits: it is told
+ * again. */
 static int take_order(struct ek_fleet_decider *d, const void *bytes, size_t length,
                       struct ek_error *e)
 {
@@ -317,7 +319,8 @@ static int take_order(struct ek_fleet_decider *d, const void *bytes, size_t leng
                                               .pool = d->pool,
                                               .time_ms = d->time_ms,
                                               .version = d->version};
-    return d->decides ? ek_fleet_desk_take(d->desk, &tools, bytes, length, e) : EK_OK;
+    return d->decides && d->time_ms > 0 ? ek_fleet_desk_take(d->desk, &tools, bytes, length, e)
+                                        : EK_OK;
 }
 
 int ek_fleet_decider_answers(struct ek_fleet_decider *d,
@@ -357,12 +360,13 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
     ek_control_restored(d->control, d->time_ms); /* the rules may be other ones */
     d->asks = (uint32_t)d->term << 16;           /* no number that another decider has given */
     d->began_ms = clock_ms;
-    d->untold = ek_decisions_last(d->decisions) + 1;
+    d->untold = d->shown = ek_decisions_last(d->decisions) + 1;
 }
 
 void ek_fleet_decider_end(struct ek_fleet_decider *d)
 {
     d->decides = false;
+    d->time_ms = 0; /* the next turn may be long after */
     close_cases(d);
 }
 
@@ -448,18 +452,26 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_wire_out *w)
 }
 
 /* Those of the last minute of the stream, and the last one in any case: it has the number that the
- * next decider goes on from. */
-static void put_decisions(const struct ek_fleet_decider *d, struct ek_wire_out *w)
+ * next decider goes on from. Where these are more than a record takes, all have their turn, the
+ * oldest first. Returns the first that is still to be shown. */
+static uint64_t put_decisions(const struct ek_fleet_decider *d, struct ek_wire_out *w)
 {
-    uint64_t last = ek_decisions_last(d->decisions), first = last + 1;
+    uint64_t last = ek_decisions_last(d->decisions), end = last + 1, first = end;
+    uint64_t shown = d->shown;
     const struct ek_decided *m;
     while (first > 1 && last + 1 - first < EK_FLEET_DECIDED_MAX &&
            (m = ek_decisions_at(d->decisions, first - 1)) &&
            (first > last || m->time_ms > d->time_ms - EK_FLEET_SAME_MS))
         first--;
-    ek_wire_put(w, last + 1 - first);
-    for (; first <= last; first++)
+    for (; shown < first && !ek_decisions_at(d->decisions, shown); shown++)
+        ; /* too old to be kept */
+    first = shown < first ? shown : first;
+    if (end - first > EK_FLEET_DECIDED_MAX)
+        end = first + EK_FLEET_DECIDED_MAX;
+    ek_wire_put(w, end - first);
+    for (; first < end; first++)
         ek_fleet_decided_put(w, ek_decisions_at(d->decisions, first));
+    return end;
 }
 
 static struct ek_fleet_cell names_of(const void *pool, int place)
@@ -467,14 +479,15 @@ static struct ek_fleet_cell names_of(const void *pool, int place)
     return ek_fleet_pool_cell(pool, place);
 }
 
-static void put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
-                     const struct ek_fleet_dimensions *dimensions)
+static uint64_t put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
+                         const struct ek_fleet_dimensions *dimensions)
 {
     const struct ek_control_memory memory = ek_control_memory(d->control);
     ek_fleet_standing_put(w, dimensions, d->setup.manifest, &memory, names_of, d->pool);
-    put_decisions(d, w);
+    uint64_t shown = put_decisions(d, w);
     ek_fleet_told_put(d->told, w, dimensions);
     put_asks(d, w);
+    return shown;
 }
 
 static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out)
@@ -490,8 +503,10 @@ static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_
     for (int i = 0; i < head.dimensions.count; i++)
         head.dimensions.name[i] = ek_text_of(d->setup.rules->segment[i]);
     ek_fleet_plan_begin(&w, out, &head);
-    put_plan(d, &w, &head.dimensions);
-    return ek_wire_seal(&w);
+    uint64_t shown = put_plan(d, &w, &head.dimensions);
+    int rc = ek_wire_seal(&w);
+    d->shown = rc ? d->shown : shown;
+    return rc;
 }
 
 /* A plan that differs from the one published is the next version, and holds a little later than
@@ -559,7 +574,7 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
     changed = number(d);
     number_decisions(d, before);
     *news = changed || decisions || d->rc || ek_fleet_desk_owes(d->desk) ||
-            ek_fleet_told_count(d->told) != told;
+            d->shown <= ek_decisions_last(d->decisions) || ek_fleet_told_count(d->told) != told;
     return true;
 }
 

@@ -56,7 +56,8 @@ static struct carried_out *find(struct ek_fleet_desk *d, const char *id)
 /* A copy that ends, NULL of an empty one. */
 static const char *own(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
 {
-    memcpy(to, text.text, text.length);
+    if (text.length)
+        memcpy(to, text.text, text.length);
     to[text.length] = 0;
     return text.length ? to : NULL;
 }
@@ -78,13 +79,19 @@ static void note(struct carried_out *c, const struct ek_fleet_wish *o,
     is->value = own(c->decided.text[6], o->cell.value);
 }
 
+/* Only a pin makes a place. */
 static int place_of(const struct ek_fleet_wish *o, const struct ek_fleet_desk_tools *t,
-                    const char *feature, int *item, int *place, struct ek_error *e)
+                    const struct ek_decided *is, int *place, struct ek_error *e)
 {
-    *item = ek_manifest_find_item(t->manifest, o->feature);
-    if (*item < 0)
-        return ek_fail(e, EK_EUSAGE, "no item feature '%s' where it is decided", feature);
-    if (ek_fleet_pool_place(t->pool, &o->cell, place))
+    if (!ek_fleet_pool_knows(t->pool, o->cell.dimension))
+        return ek_fail(e, EK_EUSAGE, "'%s' is no segment of the rules where it is decided",
+                       is->dimension);
+    *place = ek_fleet_pool_find(t->pool, &o->cell);
+    if (*place < 0 && o->what == EK_DID_UNPIN)
+        return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", is->feature);
+    if (*place < 0 && o->what != EK_DID_PIN)
+        return ek_fail(e, EK_ESTATE, "nothing is known of '%s' there", is->feature);
+    if (*place < 0 && ek_fleet_pool_place(t->pool, &o->cell, place))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     return *place < 0 ? ek_fail(e, EK_ELIMIT,
                                 "no place is left for that value where it is decided: set "
@@ -99,7 +106,11 @@ static int carry_out_place(const struct ek_fleet_wish *o, const struct carried_o
                                  .until_ms = o->until_ms,
                                  .author = (char *)c->decided.is.who,
                                  .reason = (char *)c->decided.is.why};
-    int rc = place_of(o, t, c->decided.is.feature, &pin.feature, &pin.cell, e);
+    const struct ek_decided *is = &c->decided.is;
+    pin.feature = ek_manifest_find_item(t->manifest, o->feature);
+    if (pin.feature < 0)
+        return ek_fail(e, EK_EUSAGE, "no item feature '%s' where it is decided", is->feature);
+    int rc = place_of(o, t, is, &pin.cell, e);
     if (rc)
         return rc;
     if (o->what == EK_DID_PIN)

@@ -109,5 +109,6 @@ int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t leng
         a->refusal = ek_wire_get_text(&w, EK_FLEET_TEXT_MAX);
     else
         ek_fleet_decided_get(&w, &a->decided);
+    ek_wire_require(&w, a->code || a->decided.is.request);
     return ended(&w, "answer", e);
 }

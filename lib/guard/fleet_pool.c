@@ -21,6 +21,7 @@ struct pooled {
 
 struct ek_fleet_pool {
     const struct ek_manifest *manifest;
+    const struct ek_rules *rules;
     uint64_t profile; /* hash */
     struct ek_bet_tables *tables;
     struct ek_alarm_level level;
@@ -51,6 +52,7 @@ int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
     if (!o)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     o->manifest = m;
+    o->rules = rules;
     o->profile = ek_profile_hash(p);
     o->features = m->item_count;
     o->places_max = places > 1 ? places : 1;
@@ -147,18 +149,38 @@ static int add_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, 
     return EK_OK;
 }
 
-int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place)
+bool ek_fleet_pool_knows(const struct ek_fleet_pool *p, struct ek_text dimension)
 {
-    uint64_t hash = ek_hash(cell->value.text, cell->value.length,
-                            ek_hash(cell->dimension.text, cell->dimension.length, 0));
+    for (int i = 0; i < p->rules->segment_count; i++)
+        if (ek_text_same(dimension, ek_text_of(p->rules->segment[i])))
+            return true;
+    return !dimension.text;
+}
+
+static uint64_t hash_of(const struct ek_fleet_cell *cell)
+{
+    return ek_hash(cell->value.text, cell->value.length,
+                   ek_hash(cell->dimension.text, cell->dimension.length, 0));
+}
+
+int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell *cell)
+{
+    uint64_t hash = hash_of(cell);
     for (int i = 0; i < p->places; i++)
         if (p->place[i].hash == hash && same_text(p->place[i].dimension, cell->dimension) &&
-            same_text(p->place[i].value, cell->value)) {
-            *place = i;
-            return EK_OK;
-        }
-    *place = p->places < p->places_max ? p->places : -1;
-    return *place < 0 ? EK_OK : add_place(p, cell, hash);
+            same_text(p->place[i].value, cell->value))
+            return i;
+    return -1;
+}
+
+/* A place in another dimension could not be written: records list those of the rules. */
+int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place)
+{
+    *place = ek_fleet_pool_find(p, cell);
+    if (*place >= 0 || p->places == p->places_max || !ek_fleet_pool_knows(p, cell->dimension))
+        return EK_OK;
+    *place = p->places;
+    return add_place(p, cell, hash_of(cell));
 }
 
 static struct pooled *at(const struct ek_fleet_pool *p, int place, int feature)

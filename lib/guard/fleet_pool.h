@@ -37,7 +37,7 @@ uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p);
 /* What became of records and cells. */
 struct ek_fleet_pool_counts {
     uint64_t taken, twice, late, refused; /* records */
-    uint64_t beyond;                      /* cells told of that found no place */
+    uint64_t beyond;                      /* cells told of that have no place */
 };
 struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
 
@@ -46,9 +46,13 @@ struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
  * EK_ENOMEM: then nothing of it counts, but for EK_ENOMEM, where a part may. */
 int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e);
-/* Number of a cell by its names, from 0 for all traffic; it gets one if it has none. -1: no room.
- * Good as long as the pool. EK_ENOMEM. */
+/* Whether it is a segment of the rules; NULL, of all traffic, is. */
+bool ek_fleet_pool_knows(const struct ek_fleet_pool *p, struct ek_text dimension);
+/* Number of a cell by its names, from 0 for all traffic; it gets one if it has none. -1: no room,
+ * or a dimension that the pool does not know. Good as long as the pool. EK_ENOMEM. */
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place);
+/* -1: it has none. */
+int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell *cell);
 struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place);
 int ek_fleet_pool_places(const struct ek_fleet_pool *p);
 

@@ -264,7 +264,10 @@ def order(body):
 
 def answer(body):
     one = order_id(body) | {"decider": body.text(), "code": body.number(255)}
-    return one | ({"refusal": body.text(1024)} if one["code"] else {"decision": decision(body)})
+    one |= {"refusal": body.text(1024)} if one["code"] else {"decision": decision(body)}
+    if not one["code"] and not one["decision"]["request"]:
+        raise Damaged("an answer to no order")
+    return one
 
 
 def read(data, query_features=1):

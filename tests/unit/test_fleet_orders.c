@@ -2,6 +2,7 @@
  * decider goes on with it, and whoever was told gets an answer. Golden files hold the records. */
 #include "base/file.h"
 #include "daemon/fleet_orders.h"
+#include "guard/fleet_standing.h"
 #include "tests/check.h"
 #include "tests/fleet_world.h"
 #include "tests/must.h"
@@ -187,6 +188,163 @@ START_TEST(the_next_decider_keeps_what_people_said)
 }
 END_TEST
 
+/* -------------------------------------------------- what an instance of other rules has said */
+
+enum { MANY = 150, EACH = 64 };
+
+static struct ek_fleet_cell market_of(const void *context, int cell)
+{
+    (void)context;
+    return (struct ek_fleet_cell){ek_text_of("market"), ek_text_of(cell ? "B" : "C")};
+}
+
+static struct ek_fleet_cell arm_of(const void *context, int cell)
+{
+    static char value[16];
+    (void)context;
+    snprintf(value, sizeof value, "v%d", cell);
+    return (struct ek_fleet_cell){ek_text_of("arm"), ek_text_of(value)};
+}
+
+/* A plan of somebody else, of which this is remembered, is what decider 1 goes on from. */
+static void go_on_from(struct fleet *f, const struct ek_control_memory *memory,
+                       const char *dimension,
+                       struct ek_fleet_cell (*names_of)(const void *context, int cell))
+{
+    const struct ek_fleet_plan_head head = {.decider = ek_text_of("node-9"),
+                                            .term = 9,
+                                            .version = 90,
+                                            .from_ms = 1000,
+                                            .dimensions = {1, {ek_text_of(dimension)}}};
+    struct ek_wire_out w;
+    struct ek_buf record;
+    ek_buf_init(&record, 0);
+    ek_fleet_plan_begin(&w, &record, &head);
+    ek_fleet_standing_put(&w, &head.dimensions, f->world.manifest, memory, names_of, NULL);
+    for (int parts = 0; parts < 3; parts++) /* decisions, findings, asks */
+        ek_wire_put(&w, 0);
+    must(ek_wire_seal(&w));
+    must(ek_fleet_decider_follow(fleet_decider(f, 1), record.data, record.length, NULL));
+    ek_buf_release(&record);
+    f->dead[0] = true;
+    fleet_tick(f, quiet);
+    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+}
+
+START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
+{
+    struct fleet *f = start();
+    static struct ek_plan plan, wanted;
+    static struct ek_rollouts ended = {.count = 1};
+    struct ek_control_pin pin = {.feature = PRICE, .cell = 1, .action = EK_ACT_ROUTE};
+    const struct ek_control_memory memory = {
+        .plan = &plan, .wanted = &wanted, .rollouts = &ended, .pin = &pin, .pins = 1};
+    ended.one[0] = (struct ek_rollout){.feature = PRICE, .cell = 0, .ended_ms = 500};
+    go_on_from(f, &memory, "market", market_of);
+    int published = f->published;
+    fleet_run(f, 3, quiet);
+    ck_assert_int_eq(f->published, published + 3);
+    struct answers a = {.count = 0};
+    struct ek_fleet_wish w = wish_of(f, EK_DID_PIN, 1);
+    ek_buf_init(&a.bytes, 0);
+    w.dimensions.name[0] = w.cell.dimension = ek_text_of("market");
+    give(f, 1, &w);
+    fleet_tick(f, quiet);
+    static struct ek_fleet_reply r;
+    r = answered(f, 1, &a, 1);
+    ck_assert_int_eq(r.code, EK_EUSAGE);
+    ck_assert(ek_text_same(r.refusal,
+                           ek_text_of("'market' is no segment of the rules where it is decided")));
+    ek_buf_release(&a.bytes);
+    finish(f);
+}
+END_TEST
+
+static int see(void *context, const struct ek_decided *m)
+{
+    bool *seen = context;
+    ck_assert_uint_le(m->number, MANY);
+    seen[m->number] = true;
+    return EK_OK;
+}
+
+/* What the next tick decides; which decisions stand in its record. */
+static void see_record(struct fleet *f, bool *seen)
+{
+    struct ek_fleet_plan plan;
+    struct ek_buf record;
+    const struct ek_fleet_plan_hears hears = {.context = seen, .decided = see};
+    ek_buf_init(&record, 0);
+    must(ek_fleet_decider_look(f->decider[1], f->clock_ms, &record, NULL));
+    ck_assert_uint_gt(record.length, 0);
+    must(ek_fleet_plan_open(&plan, record.data, record.length, f->world.manifest, NULL));
+    must(ek_fleet_plan_tell(&plan, &hears));
+    ek_buf_release(&record);
+}
+
+START_TEST(more_decisions_than_a_record_takes_are_told_one_record_after_the_other)
+{
+    struct fleet *f = start();
+    static struct ek_plan plan, wanted = {.count = MANY};
+    static struct ek_rollouts none;
+    static bool seen[MANY + 1];
+    const struct ek_control_memory memory = {.plan = &plan, .wanted = &wanted, .rollouts = &none};
+    for (int i = 0; i < MANY; i++)
+        wanted.entry[i] = ek_plan_entry_of(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
+    go_on_from(f, &memory, "arm", arm_of);
+    for (int record = 1; record <= 3; record++) {
+        see_record(f, seen);
+        for (int i = 1; i <= MANY; i++)
+            ck_assert_int_eq(seen[i], i <= record * EACH);
+    }
+    finish(f);
+}
+END_TEST
+
+START_TEST(an_order_waits_until_the_decider_knows_the_time)
+{
+    struct fleet *f = calloc(1, sizeof *f);
+    struct answers a = {.count = 0};
+    ek_buf_init(&a.bytes, 0);
+    fleet_start(f, 2, TRAINING, 7);
+    const struct ek_fleet_wish w = wish_of(f, EK_DID_PAUSE, 1);
+    give(f, 0, &w);
+    fleet_run(f, 3, quiet);
+    answered(f, 0, &a, 0);
+    give(f, 0, &w);
+    fleet_run(f, 1, quiet);
+    ck_assert_int_gt(answered(f, 0, &a, 1).decided.is.time_ms, 0);
+    ek_buf_release(&a.bytes);
+    finish(f);
+}
+END_TEST
+
+START_TEST(only_a_pin_makes_a_place)
+{
+    struct fleet *f = start();
+    struct answers a = {.count = 0};
+    ek_buf_init(&a.bytes, 0);
+    const enum ek_did what[] = {EK_DID_UNPIN, EK_DID_RESUME};
+    const char *const refusal[] = {"'price' is not pinned there",
+                                   "nothing is known of 'price' there"};
+    int places = ek_fleet_pool_places(ek_fleet_decider_pool(f->decider[0]));
+    for (uint64_t i = 0; i < 2; i++) {
+        struct ek_fleet_wish w = wish_of(f, EK_DID_UNPIN, i + 1);
+        w.what = what[i];
+        w.cell.value = ek_text_of("nowhere");
+        give(f, 0, &w);
+        fleet_tick(f, quiet);
+        static struct ek_fleet_reply r;
+        r = answered(f, 0, &a, 1);
+        ck_assert_int_eq(r.code, EK_ESTATE);
+        ck_assert(ek_text_same(r.refusal, ek_text_of(refusal[i])));
+    }
+    ck_assert_int_eq(ek_fleet_pool_places(ek_fleet_decider_pool(f->decider[0])), places);
+    ek_buf_release(&a.bytes);
+    finish(f);
+}
+END_TEST
+
 static int sent;
 
 static void send(void *context, const void *bytes, size_t length)
@@ -267,11 +425,18 @@ START_TEST(the_records_are_written_as_they_always_were)
     r.decided.is = ek_decided_of(EK_DID_PIN);
     r.decided.is.number = 1;
     r.decided.is.who = "ana";
+    r.decided.is.request = "node-1/1790000000000/3";
     r.decided.is.feature = "price";
     ek_wire_begin(&out, &record, EK_FLEET_ANSWER);
     ek_fleet_reply_put(&out, &r);
     must(ek_wire_seal(&out));
     hold_to_golden(ANSWER, &record);
+    r.decided.is.request = NULL; /* an answer to what? */
+    ek_buf_clear(&record);
+    ek_wire_begin(&out, &record, EK_FLEET_ANSWER);
+    ek_fleet_reply_put(&out, &r);
+    must(ek_wire_seal(&out));
+    ck_assert_int_eq(ek_fleet_reply_open(&r, record.data, record.length, NULL), EK_EFORMAT);
     ek_buf_release(&record);
     finish(f);
 }
@@ -282,6 +447,9 @@ Suite *suite_fleet_orders(void)
     return ek_suite("fleet_orders", an_order_is_carried_out_once_for_all_and_answered,
                     what_cannot_be_is_refused_with_a_reason,
                     the_next_decider_keeps_what_people_said,
+                    a_dimension_that_the_rules_do_not_have_is_passed_over,
+                    more_decisions_than_a_record_takes_are_told_one_record_after_the_other,
+                    an_order_waits_until_the_decider_knows_the_time, only_a_pin_makes_a_place,
                     an_order_is_told_until_it_is_answered_or_nobody_waits_any_more,
                     the_records_are_written_as_they_always_were);
 }
