@@ -294,13 +294,14 @@ static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int6
     struct ek_error e;
     int rc = ek_fleet_decider_follow(f->in_use.decider, bytes, length, &e);
     bool ours = ek_fleet_decider_decides(f->in_use.decider);
+    bool counts = false;
     if (!rc)
+        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, ours, &counts, &e);
+    if (!rc && counts)
         rc = keep_last(f, bytes, length, &e);
-    if (!rc)
-        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, ours, &e);
     if (rc)
         tell_refused(f, e.message);
-    else
+    else if (counts)
         show_pins(f, bytes, length);
 }
 
@@ -577,17 +578,27 @@ int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
     return ek_fleet_figures_metrics(&figures, out);
 }
 
+struct giving {
+    struct ek_fleet_orders *orders;
+    uint64_t *number;
+};
+
+static int give(void *context, struct ek_fleet_wish *w, struct ek_error *e)
+{
+    const struct giving *to = context;
+    return ek_fleet_orders_give(to->orders, w, ek_now_ms(), to->number)
+               ? ek_fail(e, EK_ENOMEM, "no memory for an order")
+               : EK_OK;
+}
+
 int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
                    struct ek_error *e)
 {
-    struct ek_fleet_wish w;
-    int rc = ek_shared_guard_wish(f->tools.guard, o, &w, e);
-    if (rc)
-        return rc;
-    if (ek_fleet_orders_give(f->orders, &w, ek_now_ms(), number))
-        return ek_fail(e, EK_ENOMEM, "no memory for an order");
-    ek_fleet_link_wake(f->link);
-    return EK_OK;
+    struct giving to = {f->orders, number};
+    int rc = ek_shared_guard_wish(f->tools.guard, o, give, &to, e);
+    if (!rc)
+        ek_fleet_link_wake(f->link);
+    return rc;
 }
 
 int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out)

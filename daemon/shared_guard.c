@@ -15,6 +15,7 @@
 #include "guard/beyond.h"
 #include "guard/context.h"
 #include "guard/event.h"
+#include "guard/fleet_orders.h"
 #include "guard/guard_assets.h"
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
@@ -95,11 +96,12 @@ struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
     return s->alerts;
 }
 
-/* All instances of a fleet tell the same findings and plans, and what came of the orders of people:
- * an alert comes from one of them. */
+/* All instances of a fleet tell the same findings, plans and limits of plans, and what came of the
+ * orders of people: an alert comes from one of them. */
 static bool is_alert(const struct ek_shared_guard *s, const char *json)
 {
     bool common = ek_event_is(json, "finding") || ek_event_is(json, "plan") ||
+                  (s->hears && ek_event_is(json, "limit")) ||
                   (ek_event_is(json, "decision") && (s->hears || strstr(json, "\"request\":")));
     return !s->member.name || s->decided_here || !common;
 }
@@ -160,7 +162,8 @@ static void recall_pause(struct ek_shared_guard *s, const struct ek_decided *sin
     ek_buf_release(&json);
 }
 
-/* A guard that was saved while it was paused still is. */
+/* A guard that was saved while it was paused still is. In a fleet it does not keep that itself: the
+ * plan, or who paused this instance, ends it. */
 static void follow_pause(struct ek_shared_guard *s)
 {
     struct ek_decided since;
@@ -169,6 +172,8 @@ static void follow_pause(struct ek_shared_guard *s)
     ek_pause_set(s->pause, true, since.time_ms, since.who, since.why);
     show_pause(s);
     recall_pause(s, &since);
+    if (s->member.name)
+        ek_guard_pause_is_over(s->guard);
 }
 
 /* In a fleet the decider says it for all; until it does, a pause is of this instance alone. */
@@ -186,8 +191,10 @@ static bool pause_here(struct ek_shared_guard *s, bool paused, const char *who, 
 static void follow_fleet(struct ek_shared_guard *s)
 {
     const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
-    bool paused = plans && ek_fleet_plans_memory(plans, NULL).paused;
-    if (!s->pause || paused == s->fleet_paused)
+    if (!s->pause || !plans || !ek_fleet_plans_counted(plans)) /* nobody has said otherwise */
+        return;
+    bool paused = ek_fleet_plans_memory(plans, NULL).paused;
+    if (paused == s->fleet_paused)
         return;
     s->fleet_paused = paused;
     ek_pause_set(s->pause, paused, ek_wall_ms(), NULL, NULL);
@@ -227,10 +234,14 @@ int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *
 }
 
 int ek_shared_guard_wish(struct ek_shared_guard *s, const struct ek_guard_order *o,
-                         struct ek_fleet_wish *out, struct ek_error *e)
+                         int (*give)(void *context, struct ek_fleet_wish *w, struct ek_error *e),
+                         void *context, struct ek_error *e)
 {
+    struct ek_fleet_wish w;
     pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_wish(s->guard, o, out, e);
+    int rc = ek_guard_wish(s->guard, o, &w, e);
+    if (!rc)
+        rc = give(context, &w, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -439,6 +450,7 @@ static int turn_guard(struct ek_shared_guard *s, const struct ek_shared_turn *tu
     show_turned(s, turn, *fit);
     if (stay_in_fleet(s, &why)) /* which is tried again with the next tick */
         ek_log_text(s->log, EK_LOG_ERROR, "fleet_not_joined", why.message);
+    follow_pause(s);
     tell(s);
     show_progress(s);
     return EK_OK;
@@ -548,12 +560,13 @@ int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
 }
 
 static int hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length, int64_t now_ms,
-                     struct ek_error *e)
+                     bool *counts, struct ek_error *e)
 {
     const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
     uint64_t counted = ek_fleet_plans_counted(plans);
     int rc = ek_guard_hear_plan(s->guard, bytes, length, now_ms, e);
-    if (rc || ek_fleet_plans_counted(plans) == counted)
+    *counts = !rc && ek_fleet_plans_counted(plans) != counted;
+    if (!*counts)
         return rc;
     uint64_t version = ek_fleet_plans_order(plans)->version;
     return ek_plan_log_add(&s->heard, version, bytes, length, now_ms)
@@ -562,14 +575,15 @@ static int hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length
 }
 
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
-                              int64_t now_ms, bool decided_here, struct ek_error *e)
+                              int64_t now_ms, bool decided_here, bool *counts, struct ek_error *e)
 {
+    *counts = false;
     pthread_mutex_lock(&s->lock);
     int rc = stay_in_fleet(s, e);
     s->decided_here = decided_here;
     s->hears = true;
     if (!rc)
-        rc = hear_plan(s, bytes, length, now_ms, e);
+        rc = hear_plan(s, bytes, length, now_ms, counts, e);
     follow_fleet(s);
     tell(s);
     s->hears = false;

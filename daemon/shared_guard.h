@@ -63,11 +63,13 @@ bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *w
 int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m);
 /* The same of one that was made for the whole fleet, which each instance numbers for itself. */
 int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *m);
-/* As ek_guard_wish; its texts are those of the order, and the guard's as long as its assets. */
+/* As ek_guard_wish. The wish has texts of the guard, so it is handed to `give`, while the guard
+ * stays as it is; give must not call this guard. What give returned, where that is not 0. */
 struct ek_guard_order;
 struct ek_fleet_wish;
 int ek_shared_guard_wish(struct ek_shared_guard *s, const struct ek_guard_order *o,
-                         struct ek_fleet_wish *out, struct ek_error *e);
+                         int (*give)(void *context, struct ek_fleet_wish *w, struct ek_error *e),
+                         void *context, struct ek_error *e);
 /* As ek_guard_history. */
 int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
                             struct ek_buf *out, struct ek_error *e);
@@ -129,9 +131,10 @@ int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
                                void *context, struct ek_error *e);
 /* As ek_guard_is_asked. */
 bool ek_shared_guard_is_asked(struct ek_shared_guard *s);
-/* As ek_guard_hear_plan. Findings and plans are alerts where we have decided on them. */
+/* As ek_guard_hear_plan. Findings and plans are alerts where we have decided on them. *counts: it
+ * is not of a lower term, nor of a version that was there before. */
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
-                              int64_t now_ms, bool decided_here, struct ek_error *e);
+                              int64_t now_ms, bool decided_here, bool *counts, struct ek_error *e);
 /* How things stand with the plan of the fleet. */
 struct ek_shared_fleet {
     int64_t age_ms; /* of the last record that counted; -1: none came */

@@ -133,14 +133,18 @@ int ek_guard_tell_limits(struct ek_guard *g, uint64_t query)
     return rc;
 }
 
+int ek_guard_tell_tripped(struct ek_guard *g, enum ek_bound bound, uint64_t query)
+{
+    g->beyond.count[bound]++;
+    return tell_limit(g, bound, query);
+}
+
 int ek_guard_tell_settled(struct ek_guard *g, bool changed, uint64_t query)
 {
     enum ek_bound tripped = ek_control_tripped(g->control);
     int rc = EK_OK;
-    if (tripped != EK_BOUND_NONE) {
-        g->beyond.count[tripped]++;
-        rc = tell_limit(g, tripped, query);
-    }
+    if (tripped != EK_BOUND_NONE)
+        rc = ek_guard_tell_tripped(g, tripped, query);
     return !rc && changed ? ek_guard_tell_plan(g, query) : rc;
 }
 

@@ -11,6 +11,8 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e);
 int ek_guard_settle(struct ek_guard *g, uint64_t query);
 /* Limits that were reached for the first time. */
 int ek_guard_tell_limits(struct ek_guard *g, uint64_t query);
+/* Counts and tells a limit of what acts, which is told each time. EK_ENOMEM. */
+int ek_guard_tell_tripped(struct ek_guard *g, enum ek_bound bound, uint64_t query);
 /* Tells what a settle of `control` has brought. */
 int ek_guard_tell_settled(struct ek_guard *g, bool changed, uint64_t query);
 /* Moves on to the next change of the guard's own that is confirmed, from *place 0 on; false at the

@@ -1,9 +1,12 @@
 #include "guard/guard_fleet.h"
 
 #include "guard/fleet_news.h"
+#include "guard/guard_control.h"
 #include "guard/guard_history.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
+
+#include <math.h>
 
 static int refuse(const char *what, struct ek_error *e)
 {
@@ -14,7 +17,7 @@ static int refuse(const char *what, struct ek_error *e)
 }
 
 /* What the records of a fleet have no words for. */
-static int check_rules(const struct ek_rules *r, struct ek_error *e)
+int ek_guard_may_join(const struct ek_rules *r, struct ek_error *e)
 {
     return r->max_routed_share < 1 ? refuse("a 'max_routed_share' below 1", e) : EK_OK;
 }
@@ -23,7 +26,7 @@ int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cell
                   struct ek_error *e)
 {
     const struct ek_fleet_member_setup setup = {g->assets->profile, name, start, cells};
-    int rc = check_rules(g->assets->rules, e);
+    int rc = ek_guard_may_join(g->assets->rules, e);
     if (rc)
         return rc;
     if (ek_fleet_news_new(&g->news, g->assets->manifest, g->assets->rules))
@@ -71,12 +74,25 @@ static int tell_news(struct ek_guard *g)
     return rc;
 }
 
+/* A limit of the whole plan, and not of one pin of the rules, is an event of its own, too. Of the
+ * two that a fleet has, only that of the rules has a figure. */
+static int tell_limit(struct ek_guard *g, const struct ek_decided *m)
+{
+    enum ek_bound bound = isfinite(m->figure) ? EK_BOUND_ROUTED : EK_BOUND_PLAN;
+    if (m->what != EK_DID_LIMIT || m->feature)
+        return EK_OK;
+    return ek_guard_tell_tripped(g, bound, ek_detector_queries(g->detector));
+}
+
 static int take_decided(void *context, const struct ek_decided *m)
 {
     struct ek_guard *g = context;
     struct ek_decided own = *m;
     own.number = 0; /* each instance numbers its own history */
-    return ek_decisions_has(g->decisions, m) ? EK_OK : ek_guard_decided(g, &own);
+    if (ek_decisions_has(g->decisions, m))
+        return EK_OK;
+    int rc = ek_guard_decided(g, &own);
+    return rc ? rc : tell_limit(g, m);
 }
 
 /* What the decider has done, as far as it is not known here. */

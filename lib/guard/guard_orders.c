@@ -226,6 +226,11 @@ bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since)
     return true;
 }
 
+void ek_guard_pause_is_over(struct ek_guard *g)
+{
+    ek_control_pause(g->control, false, g->time_ms);
+}
+
 int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e)
 {
     struct ek_decided since;

@@ -26,6 +26,8 @@ int ek_guard_wish(const struct ek_guard *g, const struct ek_guard_order *o,
 bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since);
 /* Pauses a guard that knows no more of it than its history. */
 void ek_guard_pause_as_told(struct ek_guard *g);
+/* Ends it untold, for a guard whose pause another has taken over. */
+void ek_guard_pause_is_over(struct ek_guard *g);
 /* A guard takes the place of one that may be paused: then it is, too, by the same word, which is
  * not told again. EK_ENOMEM. */
 int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e);

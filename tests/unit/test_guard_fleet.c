@@ -4,7 +4,9 @@
 #include "base/buf.h"
 #include "data/codec.h"
 #include "guard/assets.h"
+#include "guard/beyond.h"
 #include "guard/fleet_decide.h"
+#include "guard/guard_assets.h"
 #include "guard/traffic.h"
 #include "tests/check.h"
 #include "tests/fleet_plan.h"
@@ -24,11 +26,11 @@ struct bench {
     struct ek_fleet_decider *decider;
     struct ek_buf message, record;
     int64_t clock_ms;
-    int routed[GUARDS], plans[GUARDS], confirmed[GUARDS], recovered[GUARDS];
+    int routed[GUARDS], plans[GUARDS], confirmed[GUARDS], recovered[GUARDS], limits[GUARDS];
     bool cut[GUARDS];
 };
 
-static void setup(struct bench *b)
+static void setup_with(struct bench *b, const char *rules)
 {
     static const char *const name[GUARDS] = {"a", "b", "c"};
     memset(b, 0, sizeof *b);
@@ -36,8 +38,8 @@ static void setup(struct bench *b)
     a->manifest = stream_manifest();
     a->profile = stream_profile(a->manifest, TRAINING);
     a->model = guard_model(a->manifest);
-    ck_assert_int_eq(
-        ek_rules_parse(&a->rules, a->manifest, "rules", ENFORCE, strlen(ENFORCE), NULL), EK_OK);
+    ck_assert_int_eq(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL),
+                     EK_OK);
     ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
     for (int i = 0; i < GUARDS; i++) {
         ck_assert_int_eq(ek_guard_new(&b->guard[i], a, NULL), EK_OK);
@@ -49,6 +51,11 @@ static void setup(struct bench *b)
     ek_fleet_decider_begin(b->decider, 0);
     ek_buf_init(&b->message, 0);
     ek_buf_init(&b->record, 0);
+}
+
+static void setup(struct bench *b)
+{
+    setup_with(b, ENFORCE);
 }
 
 static void teardown(struct bench *b)
@@ -79,6 +86,7 @@ static void pass(struct bench *b, int i, int cents)
     b->routed[i] += !strcmp(ek_guard_action(b->guard[i]), "routed");
     while (ek_guard_next_event(b->guard[i], &text)) {
         b->plans[i] += strstr(text, "\"event\":\"plan\"") != NULL;
+        b->limits[i] += strstr(text, "\"limit\":\"max_routed_features\"") != NULL;
         b->confirmed[i] += strstr(text, "\"state\":\"confirmed\"") != NULL;
         b->recovered[i] += strstr(text, "\"state\":\"recovered\"") != NULL;
     }
@@ -272,13 +280,53 @@ START_TEST(a_guard_alone_in_its_fleet_routes_nothing_of_its_own)
 }
 END_TEST
 
+START_TEST(each_guard_tells_a_limit_of_the_plan_once)
+{
+    static struct bench b;
+    setup_with(&b, "version: 1\n"
+                   "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+                   "limits: {max_routed_features: 0}\n");
+    run(&b, 20, 0);
+    run(&b, 12, 1);
+    for (int i = 0; i < GUARDS; i++) {
+        ck_assert_int_eq(b.routed[i], 0);
+        ck_assert_int_eq(b.limits[i], 1);
+        ck_assert_uint_eq(ek_guard_beyond(b.guard[i]).count[EK_BOUND_ROUTED], 1);
+    }
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(rules_that_a_fleet_refuses_are_no_reload)
+{
+    static const char SHARE[] = "version: 1\nlimits: {max_routed_share: .5}\n";
+    static struct bench b;
+    struct ek_error e = {0};
+    enum ek_state_fit fit;
+    setup(&b);
+    run(&b, 20, 0);
+    run(&b, 12, 1);
+    struct ek_assets other = b.assets;
+    ck_assert_int_eq(
+        ek_rules_parse(&other.rules, other.manifest, "rules", SHARE, strlen(SHARE), NULL), EK_OK);
+    const struct ek_fleet_plans *plans = ek_guard_plans(b.guard[0]);
+    ck_assert_int_eq(ek_guard_set_assets(b.guard[0], &other, &fit, &e), EK_ESTATE);
+    ck_assert_ptr_nonnull(strstr(e.message, "'max_routed_share' below 1"));
+    ck_assert_ptr_eq(ek_guard_assets(b.guard[0]), &b.assets);
+    ck_assert_ptr_eq(ek_guard_plans(b.guard[0]), plans);
+    ek_rules_free(other.rules);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_guard_fleet(void)
 {
-    return ek_suite("guard fleet", what_one_guard_confirms_routes_the_lists_of_all,
-                    when_it_is_over_all_lists_pass_again,
-                    each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
-                    the_sketches_of_a_cell_that_a_plan_takes_begin_anew,
-                    what_a_guard_finds_reaches_all_between_two_ticks,
-                    a_guard_that_hears_nothing_keeps_its_plan,
-                    a_guard_alone_in_its_fleet_routes_nothing_of_its_own);
+    return ek_suite(
+        "guard fleet", what_one_guard_confirms_routes_the_lists_of_all,
+        when_it_is_over_all_lists_pass_again,
+        each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
+        the_sketches_of_a_cell_that_a_plan_takes_begin_anew,
+        what_a_guard_finds_reaches_all_between_two_ticks, a_guard_that_hears_nothing_keeps_its_plan,
+        a_guard_alone_in_its_fleet_routes_nothing_of_its_own,
+        each_guard_tells_a_limit_of_the_plan_once, rules_that_a_fleet_refuses_are_no_reload);
 }
