@@ -326,7 +326,9 @@ static void try_lists(struct worker *w)
             show_sample(w, w->to_try[i]);
         ek_tries_spent(&w->tries, ek_now_ns() - began);
     }
-    ek_sample_free(w->sample); /* it was passed over */
+    if (w->sample) /* its list was passed over */
+        w->sample_due_ms += EK_SAMPLE_AGAIN_MS - EK_SAMPLE_EVERY_MS;
+    ek_sample_free(w->sample);
     w->sample = NULL;
     w->to_try_count = 0;
 }

@@ -289,26 +289,14 @@ static void show_pins(struct ek_fleet *f, const void *bytes, size_t length)
     ek_buf_release(&gone);
 }
 
-/* For a moment two may decide, and only by whose plan it is can all tell alike which of them it is
- * that tells. */
-static bool is_ours(const struct ek_fleet *f, const void *bytes, size_t length)
-{
-    struct ek_fleet_plan p;
-    struct ek_error e;
-    return ek_fleet_decider_decides(f->in_use.decider) &&
-           !ek_fleet_plan_open(&p, bytes, length, ek_loaded_assets(f->in_use.assets)->manifest,
-                               &e) &&
-           ek_text_same(p.head.decider, ek_text_of(f->name));
-}
-
 static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
 {
     struct ek_error e;
     int rc = ek_fleet_decider_follow(f->in_use.decider, bytes, length, &e);
-    bool ours = is_ours(f, bytes, length);
+    bool decides = ek_fleet_decider_decides(f->in_use.decider);
     bool counts = false;
     if (!rc)
-        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, ours, &counts, &e);
+        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, decides, &counts, &e);
     if (!rc && counts)
         rc = keep_last(f, bytes, length, &e);
     if (rc)

@@ -19,6 +19,7 @@ enum {
     EK_SAMPLE_ITEMS = 40,     /* of a list, the first of upstream */
     EK_SAMPLE_TEXT = 64,      /* bytes of an id or a segment; the rest is cut off */
     EK_SAMPLE_EVERY_MS = 500, /* of a worker, at most */
+    EK_SAMPLE_AGAIN_MS = 20,  /* where the list was not tried after all */
     EK_SAMPLE_ROUTES = 8
 };
 

@@ -574,16 +574,23 @@ static int hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length
                : EK_OK;
 }
 
+/* For a moment two may decide: whose plan counts is what all see alike. */
+static bool is_ours(const struct ek_shared_guard *s)
+{
+    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
+    return plans && !strcmp(ek_fleet_plans_order(plans)->decider, s->member.name);
+}
+
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
-                              int64_t now_ms, bool decided_here, bool *counts, struct ek_error *e)
+                              int64_t now_ms, bool decides, bool *counts, struct ek_error *e)
 {
     *counts = false;
     pthread_mutex_lock(&s->lock);
     int rc = stay_in_fleet(s, e);
-    s->decided_here = decided_here;
     s->hears = true;
     if (!rc)
         rc = hear_plan(s, bytes, length, now_ms, counts, e);
+    s->decided_here = decides && is_ours(s);
     follow_fleet(s);
     tell(s);
     s->hears = false;

@@ -131,10 +131,10 @@ int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
                                void *context, struct ek_error *e);
 /* As ek_guard_is_asked. */
 bool ek_shared_guard_is_asked(struct ek_shared_guard *s);
-/* As ek_guard_hear_plan. Findings and plans are alerts where we have decided on them. *counts: it
- * is not of a lower term, nor of a version that was there before. */
+/* As ek_guard_hear_plan. Findings and plans are alerts where we decide and the plan that counts is
+ * ours. *counts: it is not of a lower term, nor of a version that was there before. */
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
-                              int64_t now_ms, bool decided_here, bool *counts, struct ek_error *e);
+                              int64_t now_ms, bool decides, bool *counts, struct ek_error *e);
 /* How things stand with the plan of the fleet. */
 struct ek_shared_fleet {
     int64_t age_ms; /* of the last record that counted; -1: none came */
