@@ -166,7 +166,7 @@ $(B)/tests/prop-tests: $(PROP_OBJ) $(B)/tests/prop-runner.o $(B)/libevenkeel.a
 
 check-unit: $(B)/tests/unit-tests ## unit tests
 	@! said=$$(CK_RUN_SUITE=stagefleet $< 2>&1) && echo "$$said" | grep -q 'near: stage_fleet'
-	$<
+	@tests/run-suites.sh $<
 check-prop: $(B)/tests/prop-tests ## property tests
 	$<
 

@@ -1,6 +1,6 @@
 /* Runs every suite of a folder; the list comes from the file names at build time. CK_RUN_SUITE
  * names one, by its file (stage_fleet of test_stage_fleet.c) or by its own name; a name that there
- * is not fails, and so does a run without a test. */
+ * is not fails, and so does a run without a test. With --list it says their names. */
 #include "base/parse.h"
 #include "tests/check.h"
 
@@ -81,7 +81,14 @@ static int run(SRunner *runner)
     return EXIT_FAILURE;
 }
 
-int main(void)
+static int list(void)
+{
+    for (int i = 0; i < COUNT; i++)
+        puts(SUITES[i].file);
+    return EXIT_SUCCESS;
+}
+
+static int run_wanted(void)
 {
     char wanted[NAME_BYTES] = "";
     const char *named = getenv("CK_RUN_SUITE");
@@ -94,4 +101,9 @@ int main(void)
         print_near(wanted);
     srunner_free(runner);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    return argc > 1 && !strcmp(argv[1], "--list") ? list() : run_wanted();
 }

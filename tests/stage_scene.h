@@ -200,4 +200,12 @@ static inline bool page_has(struct ek_stage *stage, const char *path, const char
     return found;
 }
 
+static inline void wait_for_page(struct ek_stage *stage, const char *path, const char *part)
+{
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (!page_has(stage, path, part) && ek_now_ms() < until)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    ck_assert_msg(page_has(stage, path, part), "%s: no '%s'", path, part);
+}
+
 #endif

@@ -453,7 +453,7 @@ START_TEST(each_list_has_one_set_of_assets)
     wait_for(&h.s, FAULT_FROM);
     feed(&h.s, FAULT_FROM, BEGUN);
     wait_for(&h.s, BEGUN);
-    ck_assert(page_has(h.s.stage, "/api/v1/findings", "\"class\":\"scale\""));
+    wait_for_page(h.s.stage, "/api/v1/findings", "\"class\":\"scale\"");
     for (int i = 0; i < RELOADS; i++)
         reload_in_traffic(&r, i);
     join(&h.s);

@@ -5,7 +5,7 @@
 #include "daemon/pause.h"
 #include "tests/stage_scene.h"
 
-enum { GOOD = LISTS - LISTS / 10, NAP_NS = 5000000 };
+enum { GOOD = LISTS - LISTS / 10 };
 
 static void begin_kept(struct scene *s)
 {
@@ -32,20 +32,12 @@ static void begin_fleet(struct scene *s)
     join_fleet(s);
 }
 
-static void wait_for_page(struct scene *s, const char *path, const char *part)
-{
-    int64_t until = ek_now_ms() + WAIT_MS;
-    while (!page_has(s->stage, path, part) && ek_now_ms() < until)
-        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
-    ck_assert_msg(page_has(s->stage, path, part), "%s never had %s", path, part);
-}
-
 /* It decides, hears itself, and was told what it saw. */
 static void wait_fleet(struct scene *s)
 {
-    wait_for_page(s, "/metrics", "\nevenkeel_fleet_decides 1\n");
-    wait_for_page(s, "/metrics", "\nevenkeel_fleet_instances 1\n");
-    wait_for_page(s, "/metrics", "\nevenkeel_fleet_cut_off 0\n");
+    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_decides 1\n");
+    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_instances 1\n");
+    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_cut_off 0\n");
 }
 
 static void learn(struct scene *s)

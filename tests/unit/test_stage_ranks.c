@@ -37,14 +37,6 @@ static void begin_routing(struct scene *s, const char *percent)
     set(s, "pipeline.trial_percent", percent);
 }
 
-static void wait_for_page(struct ek_stage *stage, const char *path, const char *part)
-{
-    int64_t until = ek_now_ms() + WAIT_MS;
-    while (!page_has(stage, path, part) && ek_now_ms() < until)
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
-    ck_assert_msg(page_has(stage, path, part), "%s: no '%s'", path, part);
-}
-
 /* Apart, for the partitions of what is sent at once come one after the other. */
 static void feed_fault(struct scene *s)
 {

@@ -83,14 +83,6 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
 }
 END_TEST
 
-static void wait_for_page(struct ek_stage *stage, const char *path, const char *part)
-{
-    int64_t until = ek_now_ms() + WAIT_MS;
-    while (!page_has(stage, path, part) && ek_now_ms() < until)
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
-    ck_assert_msg(page_has(stage, path, part), "%s: no '%s'", path, part);
-}
-
 /* Alone in its fleet, it is the one that decides. */
 START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
 {

@@ -11,7 +11,6 @@ SEES := ignore_noninstrumented_modules=1
 
 check-threads: ## races between threads, with ThreadSanitizer
 	@$(MAKE) --no-print-directory SANITIZE=thread build/thread/tests/unit-tests
-	@for suite in $(THREAD_SUITES); do \
-	  CK_RUN_SUITE=$$suite TSAN_OPTIONS=halt_on_error=1:$(SEES):suppressions=tests/unit/threads.supp \
-	    build/thread/tests/unit-tests || exit 1; done
+	@AT_ONCE=3 TSAN_OPTIONS=halt_on_error=1:$(SEES):suppressions=tests/unit/threads.supp \
+	  tests/run-suites.sh build/thread/tests/unit-tests $(THREAD_SUITES)
 .PHONY: check-threads
