@@ -152,6 +152,10 @@ void ek_control_restored(struct ek_control *c, int64_t time_ms);
  * is here, of rollouts see ek_rollouts_merge, pins are united, and all is paused when one is. The
  * next settle makes the plan of it. EK_ENOMEM: a part was added. */
 int ek_control_merge(struct ek_control *into, const struct ek_control *from, const int16_t *to);
+/* The pins of another one go on, `to` as for ek_control_merge; `from` needs names and values of its
+ * cells alone. One whose place is not there any more is told as taken away. EK_ENOMEM: a part. */
+int ek_control_carry_pins(struct ek_control *c, const struct ek_control *from, const int16_t *to,
+                          int64_t time_ms, uint64_t query);
 /* Nothing is wanted, and the version is at least this. */
 void ek_control_begin_at(struct ek_control *c, uint64_t version);
 

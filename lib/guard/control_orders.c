@@ -279,14 +279,14 @@ static int tell(const struct ek_control *c, struct ek_decided *d, int feature,
     return h->decided ? h->decided(h->context, d) : EK_OK;
 }
 
-static int tell_over(const struct ek_control *c, const struct ek_control_pin *p,
-                     const struct when *when)
+/* cells: those that it has a place in. */
+static int tell_gone(const struct ek_control *c, enum ek_did what, const struct ek_control_pin *p,
+                     const struct ek_control_cells *cells, const char *how, const struct when *when)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
-    struct ek_decided d = ek_decided_of(EK_DID_EXPIRE);
+    struct ek_decided d = ek_decided_of(what);
     char why[WHY_BYTES];
-    snprintf(why, sizeof why, "the pin%s%s has run out%s%s", p->author ? " of " : "",
-             p->author ? p->author : "", p->reason ? ": " : "", p->reason ? p->reason : "");
+    snprintf(why, sizeof why, "the pin%s%s %s%s%s", p->author ? " of " : "",
+             p->author ? p->author : "", how, p->reason ? ": " : "", p->reason ? p->reason : "");
     d.why = why;
     d.dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
     d.value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL;
@@ -335,7 +335,7 @@ int ek_control_pins_end(struct ek_control *c, int64_t time_ms, uint64_t query, u
     for (int i = c->pins - 1; i >= 0; i--) {
         if (!is_over(c->pin[i].until_ms, time_ms))
             continue;
-        int told = tell_over(c, &c->pin[i], &when);
+        int told = tell_gone(c, EK_DID_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
         rc = rc ? rc : told;
         take_away(c, &c->pin[i]);
     }
@@ -397,6 +397,19 @@ static int cell_here(struct ek_control *c, const struct ek_control *from, int ce
     if (!value)
         return to[cell];
     return cell_for(c, theirs->name_of(theirs->context, cell), value);
+}
+
+int ek_control_carry_pins(struct ek_control *c, const struct ek_control *from, const int16_t *to,
+                          int64_t time_ms, uint64_t query)
+{
+    uint64_t version = ek_control_plan(c)->version;
+    const struct when when = {.time_ms = time_ms, .query = query, .before = version};
+    int rc = ek_control_pins_merge(c, from, to);
+    for (int i = 0; i < from->pins && !rc; i++)
+        if (cell_here(c, from, from->pin[i].cell, to) < 0)
+            rc = tell_gone(c, EK_DID_UNPIN, &from->pin[i], &from->setup.cells,
+                           "is gone, there is no such segment any more or no cell for it", &when);
+    return rc;
 }
 
 int ek_control_pins_merge(struct ek_control *c, const struct ek_control *from, const int16_t *to)

@@ -84,6 +84,34 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
     return ek_control_new(&g->control, &setup, e);
 }
 
+static const char *old_name_of(void *context, int cell)
+{
+    return ek_cells_dimension_name(context, cell);
+}
+
+static const char *old_value_of(void *context, int cell)
+{
+    return ek_cells_value(context, cell);
+}
+
+int ek_guard_carry_pins(struct ek_guard *g, struct ek_snap *s, const struct ek_cells *old,
+                        const int16_t *to)
+{
+    const struct ek_control_setup setup = {
+        .manifest = g->assets->manifest,
+        .rules = g->assets->rules,
+        .cells = {.name_of = old_name_of, .value_of = old_value_of, .context = (void *)old}};
+    struct ek_control *had;
+    int rc = ek_control_new(&had, &setup, NULL);
+    if (rc)
+        return rc;
+    ek_control_snap(had, s, g->assets->manifest->item_count, ek_cells_count(old));
+    if (!s->rc)
+        rc = ek_control_carry_pins(g->control, had, to, g->time_ms, ek_guard_queries(g));
+    ek_control_free(had);
+    return rc ? rc : s->rc;
+}
+
 static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
 {
     switch (bound) {

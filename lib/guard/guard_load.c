@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
+#include "guard/guard_control.h"
 #include "guard/guard_orders.h"
 #include "guard/guard_parts.h"
 #include "guard/state.h"
@@ -246,8 +247,19 @@ static struct ek_cells *old_cells(struct loading *v)
     return cells;
 }
 
+static void pins(struct loading *v, const struct ek_cells *cells, const int16_t *to)
+{
+    name_part(v, EK_PART_OF_CONTROL);
+    if (v->rc || !ek_state_has(v->state, v->name))
+        return;
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        s.rc = ek_guard_carry_pins(v->g, &s, cells, to);
+    close_part(v, &s);
+}
+
 /* The detector begins anew: what is known of training has changed. Values keep cells of their own
- * as far as there is room, and the sketches of these go on. */
+ * as far as there is room, and the sketches of these go on, as does what people have settled. */
 static void sketches(struct loading *v)
 {
     struct ek_guard *g = v->g;
@@ -268,6 +280,8 @@ static void sketches(struct loading *v)
     uint64_t version = v->state->head.plan_version; /* it has no entries any more */
     ek_control_begin_at(g->control, version + (version > 0));
     times(v);
+    if (!v->rc)
+        pins(v, cells, to);
     ek_free(to);
     ek_cells_free(cells);
 }

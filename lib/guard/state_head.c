@@ -76,8 +76,10 @@ static void times_snap(struct ek_state_head *h, struct ek_snap *s)
     ek_snap_int(s, &h->windows.cells, 0, INT32_MAX);
     ek_snap_require(s, h->windows.length_ms > 0);
     ek_snap_i64(s, &h->stream_clock.now_ms);
-    ek_snap_int(s, &h->stream_clock.strangers, 0, EK_STREAM_CLOCK_LISTS);
+    ek_snap_int(s, &h->stream_clock.seen, 0, EK_STREAM_CLOCK_LISTS);
     ek_snap_int(s, &h->stream_clock.started, 0, 1);
+    if (ek_snap_reads(s))
+        ek_stream_clock_restored(&h->stream_clock);
     ek_snap_i64(s, &h->time_ms);
     ek_snap_i64(s, &h->clock_ms);
     ek_snap_require(s, h->stream_clock.now_ms >= 0 && h->time_ms >= 0 && h->clock_ms >= 0);

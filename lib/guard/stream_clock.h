@@ -1,8 +1,10 @@
 /* The stream's own time: what holds are measured in.
  *
  * Partitions and producers are not in step, so lists come out of order: the clock never goes back
- * by less than a day. A list from more than a day ahead or behind is taken for a wrong clock
- * somewhere, unless EK_STREAM_CLOCK_LISTS of them come in a row: then the stream really is there.
+ * by less than a day. It follows a list that is up to EK_STREAM_CLOCK_STEP_MS ahead. A list further
+ * away is taken for a wrong clock somewhere: there the clock goes only when more than half of the
+ * last EK_STREAM_CLOCK_LISTS are, and then as far as more than half of them agree. Until so many
+ * came it goes back by less than a day as well, for the first of all may have been the wrong one.
  * Units: milliseconds since 1970. No allocation, no failure.
  */
 #ifndef EK_GUARD_STREAM_CLOCK_H
@@ -10,11 +12,13 @@
 
 #include <stdint.h>
 
-enum { EK_STREAM_CLOCK_LISTS = 64 };
+enum { EK_STREAM_CLOCK_LISTS = 64, EK_STREAM_CLOCK_STEP_MS = 60000 };
 
 struct ek_stream_clock {
     int64_t now_ms;
-    int strangers; /* lists in a row from more than a day away */
+    int64_t last_ms[EK_STREAM_CLOCK_LISTS]; /* a ring of the times of lists */
+    int next;                               /* in it */
+    int seen;                               /* lists, up to the length of it */
     int started;
 };
 
@@ -22,5 +26,7 @@ struct ek_stream_clock {
 int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms);
 /* Time passed without a list. More than a day at once did not pass: somebody has set a clock. */
 int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms);
+/* Goes on from now_ms, seen and started: what lists came last is not kept. */
+void ek_stream_clock_restored(struct ek_stream_clock *c);
 
 #endif

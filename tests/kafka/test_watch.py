@@ -115,6 +115,7 @@ class Watched(unittest.TestCase):
         return Daemon(WORLD.folder, broker, self.source, target, WORLD.folder, instance="watched",
                       rules=os.path.join(folder, "rules.yaml"), model=os.path.join(folder, "model.safetensors"),
                       alerts=broker.create(target + ".alerts"), sinks=[DEAF], state=f"topic: {state}, every: 1s",
+                      pipeline="trial_percent: 100",
                       fleet=f"topic: {plan}, tick: 200ms, silent: 10s")
 
     def assert_all_is_shown(self, daemon):

@@ -31,11 +31,72 @@ START_TEST(a_stream_that_really_is_elsewhere_is_followed)
     for (int direction = -1; direction <= 1; direction += 2) {
         struct ek_stream_clock c = {0};
         int64_t there = START + direction * 100 * DAY;
-        ek_stream_clock_list(&c, START);
-        for (int i = 1; i < EK_STREAM_CLOCK_LISTS; i++)
+        for (int i = 0; i < EK_STREAM_CLOCK_LISTS; i++)
+            ek_stream_clock_list(&c, START);
+        for (int i = 0; i < EK_STREAM_CLOCK_LISTS / 2; i++)
             ck_assert_int_eq(ek_stream_clock_list(&c, there), START);
+        ek_stream_clock_list(&c, there);
         ck_assert_int_eq(ek_stream_clock_list(&c, there), there);
     }
+}
+END_TEST
+
+/* What is a hold of half an hour worth if one list can end it, or stop the clock until tomorrow? */
+START_TEST(a_list_from_this_evening_changes_nothing)
+{
+    struct ek_stream_clock c = {0};
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(ek_stream_clock_list(&c, START + i), START + i);
+        ck_assert_int_eq(ek_stream_clock_list(&c, START + 20 * HOUR + i), START + i);
+    }
+}
+END_TEST
+
+START_TEST(a_wrong_clock_at_the_start_is_left_behind)
+{
+    struct ek_stream_clock c = {0};
+    ck_assert_int_eq(ek_stream_clock_list(&c, START + 20 * HOUR), START + 20 * HOUR);
+    ck_assert_int_eq(ek_stream_clock_list(&c, START), START + 20 * HOUR);
+    for (int i = 1; i < 1000; i++)
+        ck_assert_int_eq(ek_stream_clock_list(&c, START + i), START + i);
+}
+END_TEST
+
+/* One list in three minutes, and a night without any. */
+START_TEST(a_quiet_stream_is_followed_at_its_own_pace)
+{
+    enum { GAP = 180000, LAG = EK_STREAM_CLOCK_LISTS / 2 + 1 };
+    struct ek_stream_clock c = {0};
+    int64_t time_ms = START, before = START;
+    for (int i = 0; i < 500; i++) {
+        time_ms += i == 300 ? 10 * HOUR : GAP;
+        int64_t now = ek_stream_clock_list(&c, time_ms);
+        ck_assert_int_ge(now, before);
+        ck_assert_int_le(now, time_ms);
+        before = now;
+    }
+    ck_assert_int_ge(before, time_ms - (int64_t)LAG * GAP);
+}
+END_TEST
+
+START_TEST(a_restored_clock_goes_on)
+{
+    struct ek_stream_clock c = {.now_ms = START, .seen = EK_STREAM_CLOCK_LISTS, .started = 1};
+    ek_stream_clock_restored(&c);
+    ck_assert_int_eq(ek_stream_clock_list(&c, START + 20 * HOUR), START);
+    ck_assert_int_eq(ek_stream_clock_list(&c, START - 20 * HOUR), START);
+    ck_assert_int_eq(ek_stream_clock_list(&c, START + 1000), START + 1000);
+}
+END_TEST
+
+START_TEST(what_passed_without_lists_is_not_taken_back)
+{
+    struct ek_stream_clock c = {0};
+    for (int i = 0; i < 3; i++)
+        ek_stream_clock_list(&c, START);
+    ek_stream_clock_pass(&c, 5 * HOUR);
+    ck_assert_int_eq(ek_stream_clock_list(&c, START), START + 5 * HOUR);
+    ck_assert_int_eq(ek_stream_clock_list(&c, START + 5 * HOUR + 9), START + 5 * HOUR + 9);
 }
 END_TEST
 
@@ -52,7 +113,10 @@ END_TEST
 
 Suite *suite_stream_clock(void)
 {
-    return ek_suite("stream clock", it_follows_the_lists_and_never_steps_back_a_little,
-                    one_list_from_next_year_changes_nothing,
-                    a_stream_that_really_is_elsewhere_is_followed, time_passes_without_lists);
+    return ek_suite(
+        "stream clock", it_follows_the_lists_and_never_steps_back_a_little,
+        one_list_from_next_year_changes_nothing, a_list_from_this_evening_changes_nothing,
+        a_wrong_clock_at_the_start_is_left_behind, a_quiet_stream_is_followed_at_its_own_pace,
+        a_stream_that_really_is_elsewhere_is_followed, a_restored_clock_goes_on,
+        what_passed_without_lists_is_not_taken_back, time_passes_without_lists);
 }
