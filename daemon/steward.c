@@ -199,7 +199,7 @@ uint64_t ek_steward_reload(struct ek_steward *s, bool begin_anew, const char *au
 {
     pthread_mutex_lock(&s->lock);
     s->wish.number = ++s->wishes;
-    s->wish.begin_anew = begin_anew;
+    s->wish.begin_anew |= begin_anew; /* one that waits is answered by the same reload */
     snprintf(s->wish.author, sizeof s->wish.author, "%s", author ? author : "");
     uint64_t number = s->wish.number;
     pthread_mutex_unlock(&s->lock);

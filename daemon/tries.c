@@ -1,6 +1,7 @@
 #include "daemon/tries.h"
 
 #include "guard/agreement.h"
+#include "guard/guard_assets.h"
 #include "guard/guard_trials.h"
 
 #include <math.h>
@@ -51,6 +52,7 @@ void ek_tries_list(struct ek_tries *t, struct ek_context *c)
         return;
     t->number++;
     t->waiting++;
+    t->assets = c->assets;
 }
 
 bool ek_tries_has_news(const struct ek_tries *t)
@@ -64,7 +66,9 @@ void ek_tries_tell(struct ek_tries *t, struct ek_guard *g)
     if (!ek_tries_has_news(t))
         return;
     t->gap = ek_guard_gap(g);
-    if (ek_guard_tried(g, t->trial, t->waiting, &e) || ek_guard_acted(g, &t->acts, &e))
+    if (t->waiting && t->assets != ek_guard_assets(g)) /* of a model that is not there any more */
+        ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, t->waiting);
+    else if (ek_guard_tried(g, t->trial, t->waiting, &e) || ek_guard_acted(g, &t->acts, &e))
         ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, t->waiting);
     t->waiting = 0;
     ek_acts_clear(&t->acts);

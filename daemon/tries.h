@@ -28,6 +28,7 @@ struct ek_tries {
     double gap;         /* as the guard said at the last turn; NaN before */
     size_t waiting;     /* trials for the guard */
     struct ek_trial trial[EK_TRIES_MAX];
+    const struct ek_assets *assets; /* of those, and only compared */
     struct ek_acts acts;
     struct ek_metrics *metrics; /* counts there */
 };
@@ -41,7 +42,8 @@ void ek_tries_list(struct ek_tries *t, struct ek_context *c);
 void ek_tries_spent(struct ek_tries *t, uint64_t ns);
 /* Whether there is something for the guard. */
 bool ek_tries_has_news(const struct ek_tries *t);
-/* Under the guard's lock: all of it is told. */
+/* Under the guard's lock: all of it is told. What was tried with other assets than the guard's is
+ * passed over. */
 void ek_tries_tell(struct ek_tries *t, struct ek_guard *g);
 
 #endif

@@ -2,6 +2,7 @@
 #include "daemon/tries.h"
 
 #include "tests/check.h"
+#include "tests/state_bench.h"
 
 enum { MS = 1000000, US = 1000 };
 
@@ -102,10 +103,30 @@ START_TEST(no_more_wait_for_the_guard_than_there_is_room_for)
 }
 END_TEST
 
+/* A reload came between the trial and its telling. */
+START_TEST(what_was_tried_with_another_model_is_passed_over)
+{
+    struct bench *b = bench_new();
+    struct ek_assets other;
+    setup(100);
+    for (int same = 0; same < 2; same++) {
+        tries.waiting = 1;
+        tries.trial[0] = (struct ek_trial){0};
+        tries.assets = same ? &b->assets : &other;
+        ek_tries_tell(&tries, b->guard);
+        ck_assert_uint_eq(skipped(), 1);
+        ck_assert(!ek_tries_has_news(&tries));
+    }
+    teardown();
+    bench_free(b);
+}
+END_TEST
+
 Suite *suite_tries(void)
 {
     return ek_suite("tries", with_time_to_spare_every_list_is_tried,
                     without_trials_take_their_part_of_the_time_and_the_rest_is_counted,
                     a_long_trial_is_paid_for_before_the_next, a_worker_that_is_behind_tries_nothing,
-                    none_and_all_of_the_time, no_more_wait_for_the_guard_than_there_is_room_for);
+                    none_and_all_of_the_time, no_more_wait_for_the_guard_than_there_is_room_for,
+                    what_was_tried_with_another_model_is_passed_over);
 }
