@@ -105,6 +105,7 @@ static unsigned order(const struct ek_api *api, enum ek_did what, const struct e
                                      .value = w->value,
                                      .action = w->action,
                                      .until_ms = w->until_ms,
+                                     .version = what == EK_DID_REVERT ? w->version : 0,
                                      .author = w->author,
                                      .reason = w->reason};
     struct ek_error e = {0};
@@ -155,7 +156,8 @@ static int accept_it(void *context, struct ek_guard **guard, struct ek_error *e)
 
 static unsigned on_accept(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return decide(api, "accept", accept_it, w, out);
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_ACCEPT, w, out)
+                                      : decide(api, "accept", accept_it, w, out);
 }
 
 static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
@@ -166,7 +168,8 @@ static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
 
 static unsigned on_revert(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return decide(api, "revert", revert_it, w, out);
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_REVERT, w, out)
+                                      : decide(api, "revert", revert_it, w, out);
 }
 
 /* It takes its time: GET of the same path tells what came of it. */

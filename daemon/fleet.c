@@ -6,7 +6,7 @@
 #include "daemon/fleet_duty.h"
 #include "daemon/fleet_figures.h"
 #include "daemon/fleet_orders.h"
-#include "daemon/fleet_pins.h"
+#include "daemon/fleet_said.h"
 #include "daemon/instance.h"
 #include "daemon/kafka_fleet.h"
 #include "daemon/log.h"
@@ -43,7 +43,7 @@ struct ek_fleet {
     struct ek_fleet_duty duty;
     struct ek_fleet_orders *orders;
     uint64_t heard[EK_FLEET_ORDERS_KEPT], answers; /* ids of the last answers that were told */
-    struct ek_buf pins;                            /* as JSON, under the lock */
+    struct ek_buf pins, accepts;                   /* as JSON, under the lock */
     struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
     struct ek_pace telling, deciding;
     int64_t look_due_ms, refused_told_ms;
@@ -158,6 +158,7 @@ int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, stru
     ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->last, 0);
     ek_buf_init(&f->pins, 0);
+    ek_buf_init(&f->accepts, 0);
     int rc = make_parts(f, e);
     if (rc)
         ek_fleet_free(f);
@@ -177,6 +178,7 @@ void ek_fleet_free(struct ek_fleet *f)
     free_deciding(&f->next);
     ek_fleet_orders_free(f->orders);
     ek_buf_release(&f->pins);
+    ek_buf_release(&f->accepts);
     ek_buf_release(&f->last);
     ek_buf_release(&f->outbox);
     ek_buf_release(&f->plan);
@@ -274,19 +276,30 @@ static int keep_last(struct ek_fleet *f, const void *bytes, size_t length, struc
     return EK_OK;
 }
 
-static void show_pins(struct ek_fleet *f, const void *bytes, size_t length)
+typedef int said_json(const void *bytes, size_t length, const struct ek_manifest *m,
+                      struct ek_buf *out);
+
+/* Where there is no memory for it, what was said before is shown. */
+static void show_said(struct ek_fleet *f, const void *bytes, size_t length, said_json *json,
+                      struct ek_buf *shown)
 {
-    struct ek_buf pins;
-    ek_buf_init(&pins, 0);
-    if (ek_fleet_pins_json(bytes, length, ek_loaded_assets(f->in_use.assets)->manifest, &pins)) {
-        ek_buf_release(&pins);
+    struct ek_buf now;
+    ek_buf_init(&now, 0);
+    if (json(bytes, length, ek_loaded_assets(f->in_use.assets)->manifest, &now)) {
+        ek_buf_release(&now);
         return;
     }
     pthread_mutex_lock(&f->lock);
-    struct ek_buf gone = f->pins;
-    f->pins = pins;
+    struct ek_buf gone = *shown;
+    *shown = now;
     pthread_mutex_unlock(&f->lock);
     ek_buf_release(&gone);
+}
+
+static void show_plan(struct ek_fleet *f, const void *bytes, size_t length)
+{
+    show_said(f, bytes, length, ek_fleet_pins_json, &f->pins);
+    show_said(f, bytes, length, ek_fleet_accepts_json, &f->accepts);
 }
 
 static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
@@ -302,7 +315,7 @@ static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int6
     if (rc)
         tell_refused(f, e.message);
     else if (counts)
-        show_pins(f, bytes, length);
+        show_plan(f, bytes, length);
 }
 
 /* Whether it was told before: the decider answers as often as it is asked. */
@@ -606,11 +619,20 @@ int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out)
     return ek_fleet_orders_json(f->orders, out);
 }
 
-int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out)
+static int said(struct ek_fleet *f, const struct ek_buf *shown, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
-    int rc =
-        f->pins.length ? ek_buf_add(out, f->pins.data, f->pins.length) : ek_buf_text(out, "[]");
+    int rc = shown->length ? ek_buf_add(out, shown->data, shown->length) : ek_buf_text(out, "[]");
     pthread_mutex_unlock(&f->lock);
     return rc;
+}
+
+int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out)
+{
+    return said(f, &f->pins, out);
+}
+
+int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out)
+{
+    return said(f, &f->accepts, out);
 }

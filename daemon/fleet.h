@@ -52,10 +52,11 @@ void ek_fleet_free(struct ek_fleet *f);
  * thread. */
 int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
                    struct ek_error *e);
-/* Appends what came of the last orders that were given here; of the plan, the pins of people: JSON
- * arrays. EK_ENOMEM. Any thread. */
+/* Appends what came of the last orders that were given here; of the plan, the pins of people and
+ * what is accepted: JSON arrays. EK_ENOMEM. Any thread. */
 int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out);
 int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out);
+int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out);
 /* Appends an object for the status; series for /metrics. */
 int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out);
 int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out);

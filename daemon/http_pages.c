@@ -149,6 +149,15 @@ static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct e
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
+static unsigned accepts(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc =
+        fleet ? ek_fleet_accepts(fleet, body) : ek_shared_guard_accepts(ek_stage_guard(s), body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
 /* Given here, to a fleet; on its own there are none, for each is answered at once. */
 static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
@@ -244,6 +253,7 @@ static const struct page PAGES[] = {
     {"/api/v1/samples", JSON, samples},
     {"/api/v1/history", JSON, history},
     {"/api/v1/pins", JSON, pins},
+    {"/api/v1/accepts", JSON, accepts},
     {"/api/v1/orders", JSON, orders},
 };
 /* And one page for each feature behind it. */

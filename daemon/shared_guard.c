@@ -16,6 +16,7 @@
 #include "guard/context.h"
 #include "guard/event.h"
 #include "guard/fleet_orders.h"
+#include "guard/guard_accepts.h"
 #include "guard/guard_assets.h"
 #include "guard/guard_items.h"
 #include "guard/guard_fleet.h"
@@ -268,6 +269,14 @@ int ek_shared_guard_pins(struct ek_shared_guard *s, struct ek_buf *out)
 {
     pthread_mutex_lock(&s->lock);
     int rc = ek_guard_pins_json(s->guard, out);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int ek_shared_guard_accepts(struct ek_shared_guard *s, struct ek_buf *out)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_accepts_json(s->guard, out);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

@@ -75,6 +75,8 @@ int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_w
                             struct ek_buf *out, struct ek_error *e);
 /* As ek_guard_pins_json. */
 int ek_shared_guard_pins(struct ek_shared_guard *s, struct ek_buf *out);
+/* As ek_guard_accepts_json. */
+int ek_shared_guard_accepts(struct ek_shared_guard *s, struct ek_buf *out);
 /* Calls `work` with the guard while no list is taken, and tells what comes of it. It may put
  * another guard in the place of this one, which it frees then. What work returns. */
 int ek_shared_guard_hold(struct ek_shared_guard *s,

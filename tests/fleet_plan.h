@@ -6,14 +6,14 @@
 #include "tests/check.h"
 
 /* The end of a record behind its entries: no modes, nothing wanted, no rollouts, no pins, no
- * limits; no decisions, findings, asks. */
+ * limits; nothing normal but training; no decisions, findings, asks. */
 static inline void fleet_plan_end(struct ek_wire_out *w)
 {
     static const struct ek_fleet_limits none = {.free_ms = -1};
     for (int i = 0; i < 4; i++)
         ek_wire_put(w, 0);
     ek_fleet_limits_put(w, &none);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         ek_wire_put(w, 0);
     ck_assert_int_eq(ek_wire_seal(w), EK_OK);
 }

@@ -1,27 +1,20 @@
 /* When a change is the new normal, because somebody said so, and when it is that no longer. */
 #include "decide/accept.h"
 
-#include <inttypes.h>
+#include "decide/accept_words.h"
+#include "decide/pooled.h"
+
 #include <math.h>
-#include <stdio.h>
-
-enum { PLACE_BYTES = 96, NEAR_BYTES = 160 };
-
-/* "all traffic", or "arm=B". */
-static const char *place_of(const struct ek_detector *d, int cell, char text[PLACE_BYTES])
-{
-    const char *value = ek_cells_value(d->cells, cell);
-    if (!cell)
-        snprintf(text, PLACE_BYTES, "all traffic");
-    else
-        snprintf(text, PLACE_BYTES, "%s=%s", ek_cells_dimension_name(d->cells, cell),
-                 value ? value : "(other)");
-    return text;
-}
 
 static const char *name_of(const struct ek_detector *d, int feature)
 {
     return d->manifest->item[feature]->name;
+}
+
+static struct ek_accept_place place_of(const struct ek_detector *d, int feature, int cell)
+{
+    return (struct ek_accept_place){name_of(d, feature), ek_cells_dimension_name(d->cells, cell),
+                                    ek_cells_value(d->cells, cell)};
 }
 
 static const struct ek_episode *confirmed_elsewhere(const struct ek_detector *d, int feature)
@@ -34,50 +27,25 @@ static const struct ek_episode *confirmed_elsewhere(const struct ek_detector *d,
 
 static int nothing_there(const struct ek_detector *d, int feature, int cell, struct ek_error *e)
 {
-    char place[PLACE_BYTES], other[PLACE_BYTES];
-    const struct ek_episode *own = ek_episode_at(d, cell, feature);
+    const struct ek_accept_place at = place_of(d, feature, cell);
     const struct ek_episode *near = confirmed_elsewhere(d, feature);
-    place_of(d, cell, place);
-    if (own)
-        return ek_fail(e, EK_ESTATE,
-                       "a change of '%s' in %s is only suspected: wait until it is confirmed",
-                       name_of(d, feature), place);
-    if (near)
-        return ek_fail(e, EK_ESTATE, "no change of '%s' is confirmed in %s: accept it in %s",
-                       name_of(d, feature), place, place_of(d, near->cell, other));
-    return ek_fail(e, EK_ESTATE,
-                   "no change of '%s' is confirmed in %s: what is normal there needs no accept",
-                   name_of(d, feature), place);
+    if (ek_episode_at(d, cell, feature))
+        return ek_accept_too_early(&at, e);
+    if (!near)
+        return ek_accept_nothing(&at, NULL, e);
+    const struct ek_accept_place other = place_of(d, feature, near->cell);
+    return ek_accept_nothing(&at, &other, e);
 }
 
-/* Only what a shift of all lists of a cell undoes. */
 static int check(const struct ek_detector *d, const struct ek_episode *now, struct ek_error *e)
 {
-    char place[PLACE_BYTES];
-    const char *name = name_of(d, now->feature);
-    place_of(d, now->cell, place);
-    if (!ek_episode_has_level(now))
-        return ek_fail(e, EK_ESTATE,
-                       "'%s' of '%s' in %s is no other scale: make the profile anew (evenkeel "
-                       "profile --messages), or set 'watch: false'",
-                       ek_class_name(now->diagnosis.class), name, place);
-    if (now->query_feature >= 0)
-        return ek_fail(e, EK_ESTATE,
-                       "the factor of '%s' in %s is that list's '%s': use their quotient as the "
-                       "feature, in the model and in the profile",
-                       name, place, d->manifest->query[now->query_feature]->name);
-    if (now->diagnosis.level.share < EK_WHOLE_SHARE)
-        return ek_fail(
-            e, EK_ESTATE,
-            "only %.0f%% of the lists of '%s' in %s have moved: accept it in the segment "
-            "that has it",
-            100 * now->diagnosis.level.share, name, place);
-    if (now->cell && !ek_cells_value(d->cells, now->cell))
-        return ek_fail(e, EK_ESTATE,
-                       "the values of %s share one cell: set 'limits.cells' higher, so that each "
-                       "has its own",
-                       place);
-    return EK_OK;
+    int query = now->query_feature;
+    const struct ek_accept_change c = {.at = place_of(d, now->feature, now->cell),
+                                       .class = now->diagnosis.class,
+                                       .query_feature =
+                                           query < 0 ? NULL : d->manifest->query[query]->name,
+                                       .share = now->diagnosis.level.share};
+    return ek_accept_check(&c, e);
 }
 
 /* Whether a list can have both. */
@@ -152,10 +120,7 @@ int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_r
     if (rc)
         return rc;
     if (ek_rebases_add(&d->rebases, feature, cell, now->diagnosis.level.shift_ln, now->since_row))
-        return ek_fail(e, EK_ELIMIT,
-                       "%d accepts are in force, which is the most: revert one, or make the "
-                       "profile anew",
-                       EK_REBASES_MAX);
+        return ek_accept_no_room(e);
     *out = d->rebases.one[d->rebases.count - 1];
     ek_cells_hold(d->cells, cell);
     ek_episode_dismiss(d, now, EK_ACCEPTED);
@@ -163,32 +128,82 @@ int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_r
     return EK_OK;
 }
 
-/* Numbers of those in force, as far as there is room. */
-static const char *numbers_of(const struct ek_rebases *r, char text[NEAR_BYTES])
-{
-    size_t length = 0;
-    text[0] = 0;
-    for (int i = 0; i < r->count && length + 24 < NEAR_BYTES; i++)
-        length += (size_t)snprintf(text + length, NEAR_BYTES - length, "%s%" PRIu64, i ? ", " : "",
-                                   r->one[i].version);
-    return text;
-}
-
 int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase *out,
                        struct ek_error *e)
 {
-    char text[NEAR_BYTES];
     const struct ek_rebase *one = ek_rebases_of_version(&d->rebases, version);
-    if (!one && !d->rebases.count)
-        return ek_fail(e, EK_ESTATE, "nothing was accepted that could be reverted");
     if (!one)
-        return ek_fail(e, EK_ESTATE, "there is no accept %" PRIu64 ": there are %s", version,
-                       numbers_of(&d->rebases, text));
+        return ek_accept_none_of(&d->rebases, version, e);
     *out = *one;
     ek_rebases_remove(&d->rebases, one);
     ek_cells_release(d->cells, out->cell);
     lower(d, out, -out->shift_ln);
     return EK_OK;
+}
+
+/* ------------------------------------------------------------------- of a fleet */
+
+static bool is_among(const struct ek_rebases *r, const struct ek_rebase *one)
+{
+    const struct ek_rebase *is = ek_rebases_of_version(r, one->version);
+    return is && is->feature == one->feature && is->cell == one->cell &&
+           is->shift_ln == one->shift_ln;
+}
+
+/* Those of here that nobody wants. Whether there were any. */
+static bool drop_others(struct ek_detector *d, const struct ek_rebases *want)
+{
+    int before = d->rebases.count;
+    for (int i = before - 1; i >= 0; i--) {
+        const struct ek_rebase one = d->rebases.one[i];
+        if (is_among(want, &one))
+            continue;
+        ek_rebases_remove(&d->rebases, &d->rebases.one[i]);
+        lower(d, &one, -one.shift_ln);
+        ek_cells_release(d->cells, one.cell);
+    }
+    return d->rebases.count != before;
+}
+
+/* The first row that somebody else's change can have; that of a change which was found here, too,
+ * is known better. */
+static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *own,
+                          int64_t since_ms)
+{
+    uint64_t row = ek_history_first(d->history), end = ek_history_count(d->history);
+    if (own && own->phase == EK_PHASE_CONFIRMED)
+        return own->since_row;
+    while (row < end && ek_history_row(d->history, row)->time_ms < since_ms)
+        row++;
+    return row;
+}
+
+static void take_up(struct ek_detector *d, struct ek_rebase *one, int64_t since_ms)
+{
+    struct ek_episode *own = ek_episode_at(d, one->cell, one->feature);
+    one->row = row_since(d, own, since_ms);
+    ek_cells_hold(d->cells, one->cell);
+    if (own && own->phase == EK_PHASE_CONFIRMED)
+        ek_episode_dismiss(d, own, EK_ACCEPTED);
+    lower(d, one, one->shift_ln);
+}
+
+void ek_detector_set_normal(struct ek_detector *d, const struct ek_rebases *want,
+                            const int64_t *since_ms)
+{
+    struct ek_rebases now = {.version = want->version, .count = want->count};
+    bool changed = drop_others(d, want);
+    for (int i = 0; i < want->count; i++) {
+        const struct ek_rebase *one = &want->one[i];
+        bool known = is_among(&d->rebases, one);
+        now.one[i] = known ? *ek_rebases_of_version(&d->rebases, one->version) : *one;
+        if (!known)
+            take_up(d, &now.one[i], since_ms[i]);
+        changed |= !known;
+    }
+    d->rebases = now;
+    if (changed && d->tick)
+        ek_tick_clear(d->tick); /* its lists were held against what was normal before */
 }
 
 const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d)

@@ -39,9 +39,6 @@ enum ek_reason {
     EK_REASONS
 };
 
-/* So many of the lists moved: the whole cell did. */
-#define EK_WHOLE_SHARE .9
-
 struct ek_episode {
     uint32_t number, cause;
     enum ek_phase phase;

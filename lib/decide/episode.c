@@ -40,6 +40,11 @@ const char *ek_reason_text(int reason)
     return texts[reason];
 }
 
+const char *ek_finding_accepted(void)
+{
+    return ek_reason_text(EK_ACCEPTED);
+}
+
 static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;

@@ -12,6 +12,9 @@
 
 #include <stdint.h>
 
+/* So many of the lists moved: the whole cell did. */
+#define EK_WHOLE_SHARE .9
+
 enum ek_finding_state { EK_SUSPECTED, EK_CONFIRMED, EK_UPDATED, EK_DISMISSED, EK_RECOVERED };
 
 struct ek_finding {
@@ -35,5 +38,7 @@ struct ek_finding {
 
 /* "suspected", "confirmed", ... */
 const char *ek_finding_state_name(enum ek_finding_state s);
+/* Why one that was accepted is dismissed. */
+const char *ek_finding_accepted(void);
 
 #endif

@@ -58,6 +58,7 @@ struct ek_plan_mode {
 struct ek_plan {
     uint64_t version; /* 0: never had an entry */
     bool paused;      /* by a person: it has no entries then */
+    uint64_t normal;  /* in a fleet: version of the accepted levels that belong to it */
     int count, modes;
     struct ek_plan_entry entry[EK_PLAN_MAX];
     struct ek_plan_mode mode[EK_PLAN_MODES_MAX];

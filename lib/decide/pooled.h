@@ -57,4 +57,10 @@ struct ek_claim {
 };
 int ek_detector_claim(struct ek_detector *d, const struct ek_claim *claim, int count);
 
+/* What is normal is what others have accepted, in place of what was accepted here: cells are held
+ * as long as they are in it, rows are found by since_ms, the time of the first list of each change.
+ * Changes that this explains end, evidence on what it is about begins anew, the tick with it. */
+void ek_detector_set_normal(struct ek_detector *d, const struct ek_rebases *want,
+                            const int64_t *since_ms);
+
 #endif

@@ -28,6 +28,8 @@ struct ek_fleet_decider {
     uint64_t published;                            /* its version that the record has */
     struct ek_plan heard;                          /* of the log, while it is read; */
     struct ek_fleet_standing standing;             /* and what it was made of */
+    struct ek_fleet_normal normal;                 /* what is normal; cells are places */
+    uint64_t normal_published;                     /* its version that the record has */
     struct ek_fleet_rails *rails;                  /* what all have tried */
     struct ek_decisions *decisions;                /* of the fleet, by its numbers */
     uint64_t untold;                               /* the first that has no version yet */
@@ -40,6 +42,7 @@ struct ek_fleet_decider {
     bool decides;
     bool renewed;               /* the version is to be published, whatever the plan */
     int64_t began_ms, taken_ms; /* by the clock; the last tick */
+    int64_t orphans_ms;         /* by the clock: since when findings may be nobody's */
     int64_t from_ms, time_ms;   /* of the stream */
     int64_t clock_ms;           /* now */
     int rc;                     /* of settling: EK_ENOMEM, not all was told */
@@ -159,6 +162,7 @@ void ek_fleet_decider_free(struct ek_fleet_decider *d)
     ek_control_free(d->control);
     ek_fleet_rails_free(d->rails);
     ek_decisions_free(d->decisions);
+    ek_fleet_normal_clear(&d->normal);
     ek_fleet_told_free(d->told);
     ek_fleet_pool_free(d->pool);
     ek_free(d);
@@ -213,6 +217,15 @@ static int take_decided(void *context, const struct ek_decided *m)
     return rc;
 }
 
+/* As the log has it. */
+static void follow_normal(struct ek_fleet_decider *d, struct ek_fleet_normal *read)
+{
+    ek_fleet_normal_clear(&d->normal);
+    d->normal = *read;
+    *read = (struct ek_fleet_normal){.levels.count = 0};
+    ek_fleet_pool_expect(d->pool, d->normal.levels.version);
+}
+
 static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan *record)
 {
     struct ek_fleet_standing_reader by = {
@@ -223,6 +236,7 @@ static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan
     const struct ek_control_memory memory = ek_fleet_standing_memory(&d->standing, &d->heard);
     ek_control_follow(d->control, &memory);
     int people = ek_control_follow_people(d->control, &memory);
+    follow_normal(d, &d->standing.normal);
     ek_fleet_standing_clear(&d->standing);
     return rc ? rc : people;
 }
@@ -309,18 +323,40 @@ static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t lengt
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
+/* The level of a feature is another one: evidence that was held against the one before is over, and
+ * what the lists of all have shown elsewhere is to be shown anew. */
+static void begin_anew(struct ek_fleet_decider *d, int feature)
+{
+    struct ek_fleet_case *of = case_of(d, feature);
+    for (int i = 0; of && i < EK_FLEET_ASKS_MAX; i++)
+        if (d->open[i] == of)
+            d->open[i] = NULL;
+    ek_fleet_case_free(of);
+    ek_fleet_told_orphan(d->told, feature, POOL);
+    d->orphans_ms = d->clock_ms;
+    ek_fleet_pool_restart_all(d->pool, feature);
+    ek_fleet_pool_expect(d->pool, d->normal.levels.version);
+}
+
 /* Of who does not decide nobody expects it. Until the time is known an order waits: it is told
  * again. */
 static int take_order(struct ek_fleet_decider *d, const void *bytes, size_t length,
                       struct ek_error *e)
 {
+    int moved = -1;
     const struct ek_fleet_desk_tools tools = {.manifest = d->setup.manifest,
                                               .control = d->control,
                                               .pool = d->pool,
+                                              .told = d->told,
+                                              .normal = &d->normal,
                                               .time_ms = d->time_ms,
-                                              .version = d->version};
-    return d->decides && d->time_ms > 0 ? ek_fleet_desk_take(d->desk, &tools, bytes, length, e)
-                                        : EK_OK;
+                                              .version = d->version,
+                                              .moved = &moved};
+    int rc = d->decides && d->time_ms > 0 ? ek_fleet_desk_take(d->desk, &tools, bytes, length, e)
+                                          : EK_OK;
+    if (moved >= 0)
+        begin_anew(d, moved);
+    return rc;
 }
 
 int ek_fleet_decider_answers(struct ek_fleet_decider *d,
@@ -359,7 +395,7 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
     d->renewed = true;
     ek_control_restored(d->control, d->time_ms); /* the rules may be other ones */
     d->asks = (uint32_t)d->term << 16;           /* no number that another decider has given */
-    d->began_ms = clock_ms;
+    d->began_ms = d->orphans_ms = clock_ms;
     d->untold = d->shown = ek_decisions_last(d->decisions) + 1;
 }
 
@@ -382,10 +418,14 @@ static void merge(struct ek_fleet_decider *d, int64_t clock_ms)
 {
     struct ek_finding f;
     int instance;
-    bool settled = clock_ms - d->began_ms > EK_FLEET_GONE_MS;
+    bool current, settled = clock_ms - d->orphans_ms > EK_FLEET_GONE_MS;
     ek_fleet_told_begin(d->told);
-    for (size_t at = 0; (at = ek_fleet_pool_finding(d->pool, at, clock_ms, &f, &instance)) > 0;)
-        ek_fleet_told_propose(d->told, &f, instance);
+    for (size_t at = 0;
+         (at = ek_fleet_pool_finding(d->pool, at, clock_ms, &f, &instance, &current)) > 0;)
+        if (current)
+            ek_fleet_told_propose(d->told, &f, instance);
+        else
+            ek_fleet_told_keep(d->told, &f);
     for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
         for (int at = 0;
              d->open[i] && (at = ek_fleet_case_finding(d->open[i], d->pool, at, &f)) > 0;)
@@ -483,7 +523,7 @@ static uint64_t put_plan(struct ek_fleet_decider *d, struct ek_wire_out *w,
                          const struct ek_fleet_dimensions *dimensions)
 {
     const struct ek_control_memory memory = ek_control_memory(d->control);
-    ek_fleet_standing_put(w, dimensions, d->setup.manifest, &memory, names_of, d->pool);
+    ek_fleet_standing_put(w, dimensions, d->setup.manifest, &memory, &d->normal, names_of, d->pool);
     uint64_t shown = put_decisions(d, w);
     ek_fleet_told_put(d->told, w, dimensions);
     put_asks(d, w);
@@ -515,13 +555,15 @@ static bool number(struct ek_fleet_decider *d)
 {
     int64_t from = d->time_ms + EK_FLEET_LEAD_MS;
     uint64_t version = ek_control_plan(d->control)->version;
-    bool changed = version != d->published;
+    uint64_t normal = d->normal.levels.version;
+    bool changed = version != d->published || normal != d->normal_published;
     if (!changed && !d->renewed)
         return false;
     if (!d->renewed)
         d->version = (d->version > d->order.version ? d->version : d->order.version) + 1;
     d->from_ms = from > d->from_ms ? from : d->from_ms;
     d->published = version;
+    d->normal_published = normal;
     d->renewed = false;
     return true;
 }

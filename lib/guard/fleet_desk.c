@@ -120,9 +120,51 @@ static int carry_out_place(const struct ek_fleet_wish *o, const struct carried_o
     return ek_control_resume(t->control, pin.feature, pin.cell, t->time_ms, e);
 }
 
-static int carry_out(const struct ek_fleet_wish *o, const struct carried_out *c,
+/* Nothing makes a place: what nobody has told of has not changed. */
+static int accept(const struct ek_fleet_wish *o, struct carried_out *c,
+                  const struct ek_fleet_desk_tools *t, struct ek_error *e)
+{
+    const struct ek_fleet_normal_tools tools = {t->manifest, t->pool, t->told, t->time_ms};
+    struct ek_decided *is = &c->decided.is;
+    struct ek_finding over;
+    int feature = ek_manifest_find_item(t->manifest, o->feature);
+    if (feature < 0)
+        return ek_fail(e, EK_EUSAGE, "no item feature '%s' where it is decided", is->feature);
+    if (!ek_fleet_pool_knows(t->pool, o->cell.dimension))
+        return ek_fail(e, EK_EUSAGE, "'%s' is no segment of the rules where it is decided",
+                       is->dimension);
+    int place = ek_fleet_pool_find(t->pool, &o->cell);
+    int rc = ek_fleet_normal_add(t->normal, &tools, feature, place, is, &over, e);
+    if (rc)
+        return rc;
+    ek_control_found(t->control, &over, t->time_ms);
+    *t->moved = feature;
+    return EK_OK;
+}
+
+static int revert(const struct ek_fleet_wish *o, struct carried_out *c,
+                  const struct ek_fleet_desk_tools *t, struct ek_error *e)
+{
+    struct ek_decided *is = &c->decided.is;
+    struct ek_rebase one;
+    int rc = ek_fleet_normal_remove(t->normal, o->accept, is, &one, e);
+    if (rc)
+        return rc;
+    struct ek_fleet_cell cell = ek_fleet_pool_cell(t->pool, one.cell);
+    is->feature = own(c->decided.text[4], ek_text_of(t->manifest->item[one.feature]->name));
+    is->dimension = own(c->decided.text[5], cell.dimension);
+    is->value = own(c->decided.text[6], cell.value);
+    *t->moved = one.feature;
+    return EK_OK;
+}
+
+static int carry_out(const struct ek_fleet_wish *o, struct carried_out *c,
                      const struct ek_fleet_desk_tools *t, struct ek_error *e)
 {
+    if (o->what == EK_DID_ACCEPT)
+        return accept(o, c, t, e);
+    if (o->what == EK_DID_REVERT)
+        return revert(o, c, t, e);
     if (o->feature.length)
         return carry_out_place(o, c, t, e);
     ek_control_pause(t->control, o->what == EK_DID_PAUSE, t->time_ms);

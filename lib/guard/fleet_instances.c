@@ -11,7 +11,8 @@ static const int64_t APART_MS = 60000; /* from the median of the stream times */
 struct ek_fleet_instance {
     char name[EK_FLEET_NAME_MAX + 1];
     uint64_t start, newest;
-    uint64_t seen; /* bit i: the tick that is i older than the newest */
+    uint64_t normal, former_normal; /* that findings are held against; those of the start before */
+    uint64_t seen;                  /* bit i: the tick that is i older than the newest */
     int64_t time_ms, heard_ms;
     struct ek_finding *finding; /* those of the start before, then those of the newest tick */
     int former, findings, room; /* `former` of all `findings` are of the start before */
@@ -84,6 +85,7 @@ static enum ek_fleet_arrival newest(struct ek_fleet_instance *i, const struct ek
 {
     i->time_ms = head->time_ms;
     i->heard_ms = clock_ms;
+    i->normal = head->normal;
     if (clock_ms - i->began_ms > EK_FLEET_GONE_MS)
         i->former = 0;
     i->findings = i->former;
@@ -98,6 +100,8 @@ static void begin(struct ek_fleet_instance *i, const struct ek_fleet_head *head,
     i->newest = head->number;
     i->seen = 1;
     i->began_ms = clock_ms;
+    if (!i->former || i->normal < i->former_normal)
+        i->former_normal = i->normal; /* of those that know least */
     i->former = i->findings;
 }
 
@@ -186,7 +190,7 @@ int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t c
 }
 
 size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
-                                  struct ek_finding *out, int *instance)
+                                  struct ek_finding *out, int *instance, uint64_t *normal)
 {
     for (; at < (size_t)s->count * EK_EPISODES_MAX; at++) {
         const struct ek_fleet_instance *i = &s->instance[at / EK_EPISODES_MAX];
@@ -197,6 +201,7 @@ size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at,
         }
         *out = i->finding[number];
         *instance = (int)(at / EK_EPISODES_MAX);
+        *normal = number < (size_t)i->former ? i->former_normal : i->normal;
         return at + 1;
     }
     return 0;

@@ -29,10 +29,10 @@ enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
 /* One more finding of the newest tick. EK_ENOMEM. */
 int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f);
 
-/* As in guard/fleet_pool.h. */
+/* As in guard/fleet_pool.h; *normal: version of what is normal that the finding is held against. */
 int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms);
 int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms);
 size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
-                                  struct ek_finding *out, int *instance);
+                                  struct ek_finding *out, int *instance, uint64_t *normal);
 
 #endif

@@ -137,7 +137,9 @@ static int write_answers(struct ek_fleet_member *m, bool all, const struct outle
 static int tell(struct ek_fleet_member *m, int64_t stream_ms, bool tick, const struct outlet *out,
                 struct ek_error *e)
 {
+    ek_fleet_plans_settle(m->plans);
     m->head.time_ms = stream_ms;
+    m->head.normal = ek_fleet_plans_normal(m->plans);
     take_asks(m);
     int rc = tick ? write_sums(m, out) : EK_OK;
     if (!rc)

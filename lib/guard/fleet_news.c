@@ -12,6 +12,7 @@ struct known {
     struct ek_finding f; /* as it was told */
     char *dimension, *value;
     bool told, there; /* somebody was told; in the newest record */
+    bool accepted;    /* it is normal since then */
     bool changed;
 };
 
@@ -21,7 +22,8 @@ struct ek_fleet_news {
     struct ek_fleet_order order;
     struct known *known; /* by age */
     int count, room;
-    int next; /* that may have something to tell */
+    int next;               /* that may have something to tell */
+    uint64_t normal, heard; /* version of what is normal by the last record, and the one before */
 };
 
 int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
@@ -125,6 +127,29 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return EK_OK;
 }
 
+static int take_normal(void *context, uint64_t version)
+{
+    struct ek_fleet_news *n = context;
+    n->heard = n->normal;
+    n->normal = version;
+    return EK_OK;
+}
+
+static bool is_at(const struct known *k, const struct ek_fleet_place *p, int feature)
+{
+    return k->f.feature == feature && ek_text_same(ek_text_of(k->dimension), p->cell.dimension) &&
+           ek_text_same(ek_text_of(k->value), p->cell.value);
+}
+
+static int take_accepted(void *context, const struct ek_fleet_accept *a)
+{
+    struct ek_fleet_news *n = context;
+    int feature = ek_manifest_find_item(n->manifest, a->place.feature);
+    for (int i = 0; a->version > n->heard && i < n->count; i++)
+        n->known[i].accepted |= is_at(&n->known[i], &a->place, feature);
+    return EK_OK;
+}
+
 /* Those that were told to be gone. */
 static void sweep(struct ek_fleet_news *n)
 {
@@ -142,14 +167,15 @@ static void sweep(struct ek_fleet_news *n)
 int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
                        struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {.context = n, .finding = take_finding};
+    const struct ek_fleet_plan_hears hears = {
+        .context = n, .normal = take_normal, .accepted = take_accepted, .finding = take_finding};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, n->manifest, e);
     if (rc || ek_fleet_order_take(&n->order, &record.head) == EK_FLEET_VOID)
         return rc;
     sweep(n);
     for (int i = 0; i < n->count; i++)
-        n->known[i].there = false;
+        n->known[i].there = n->known[i].accepted = false;
     n->next = 0;
     if (ek_fleet_plan_tell(&record, &hears))
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -181,7 +207,10 @@ int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out)
         return 0;
     struct known *k = &n->known[n->next];
     *out = k->f;
-    if (!k->there)
+    if (!k->there && k->accepted) {
+        out->state = EK_DISMISSED;
+        out->reason = ek_finding_accepted();
+    } else if (!k->there)
         out->state = is_handed_over(n, n->next) ? EK_DISMISSED : EK_RECOVERED;
     else
         out->state = k->told ? EK_UPDATED : EK_CONFIRMED;

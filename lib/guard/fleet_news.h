@@ -3,7 +3,8 @@
  *
  * A record has all findings that are open. One that was not there before is confirmed; one whose
  * class changed, or whose factor left the interval that was told, is updated; one that is gone has
- * recovered, or is dismissed where a later one of the feature has come in its place. Records that
+ * recovered, or is dismissed where a later one of the feature has come in its place, or where the
+ * record has it as accepted. Records that
  * do not count (guard/fleet_plan.h) change nothing.
  * Owner: the caller. One thread at a time. Manifest and rules must outlive it.
  */

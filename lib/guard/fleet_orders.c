@@ -5,7 +5,8 @@
 
 static int what_parse(const char *word)
 {
-    static const enum ek_did known[] = {EK_DID_PIN, EK_DID_UNPIN, EK_DID_PAUSE, EK_DID_RESUME};
+    static const enum ek_did known[] = {EK_DID_PIN,    EK_DID_UNPIN,  EK_DID_PAUSE,
+                                        EK_DID_RESUME, EK_DID_ACCEPT, EK_DID_REVERT};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(word, ek_did_name(known[i])))
             return (int)known[i];
@@ -41,6 +42,7 @@ int ek_fleet_wish_write(const struct ek_fleet_wish *o, struct ek_buf *out)
     ek_wire_put_signed(&w, o->until_ms);
     ek_wire_put_text(&w, o->author);
     ek_wire_put_text(&w, o->reason);
+    ek_wire_put(&w, o->accept);
     return ek_wire_seal(&w);
 }
 
@@ -56,7 +58,10 @@ static void order_get(struct ek_wire_in *w, struct ek_fleet_wish *o)
     o->until_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
     o->author = ek_wire_get_text(w, EK_AUTHOR_BYTES);
     o->reason = ek_wire_get_text(w, EK_REASON_BYTES);
-    bool of_all = o->what == EK_DID_PAUSE || (o->what == EK_DID_RESUME && !o->feature.length);
+    o->accept = w->elder ? 0 : ek_wire_get(w, UINT64_MAX >> 1);
+    bool of_all = o->what == EK_DID_PAUSE || o->what == EK_DID_REVERT ||
+                  (o->what == EK_DID_RESUME && !o->feature.length);
+    ek_wire_require(w, (o->what == EK_DID_REVERT) == (o->accept > 0));
     ek_wire_require(w, of_all == !o->feature.length);
     ek_wire_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
 }

@@ -10,6 +10,7 @@
 
 #include "guard/control.h"
 #include "guard/fleet_decided.h"
+#include "guard/fleet_normal.h"
 #include "guard/fleet_pool.h"
 #include "guard/fleet_wire.h"
 
@@ -21,11 +22,12 @@ struct ek_fleet_wish_id {
 struct ek_fleet_wish {
     struct ek_fleet_wish_id id;
     uint64_t manifest; /* its hash */
-    enum ek_did what;  /* EK_DID_PIN, EK_DID_UNPIN, EK_DID_PAUSE, EK_DID_RESUME */
+    enum ek_did what;  /* EK_DID_PIN, _UNPIN, _PAUSE, _RESUME, _ACCEPT, _REVERT */
     struct ek_fleet_dimensions dimensions;
     struct ek_fleet_cell cell;
-    struct ek_text feature; /* empty: of all, for a pause and its end */
+    struct ek_text feature; /* empty: of all, for a pause and its end; none, for a revert */
     enum ek_action action;  /* of a pin */
+    uint64_t accept;        /* version that a revert is of */
     int64_t until_ms;
     struct ek_text author, reason; /* empty: not said */
 };
@@ -59,8 +61,11 @@ struct ek_fleet_desk_tools {
     const struct ek_manifest *manifest;
     struct ek_control *control;
     struct ek_fleet_pool *pool; /* whose places are the control's cells */
-    int64_t time_ms;            /* of the stream */
-    uint64_t version;           /* of the plan */
+    struct ek_fleet_told *told;
+    struct ek_fleet_normal *normal;
+    int64_t time_ms;  /* of the stream */
+    uint64_t version; /* of the plan */
+    int *moved; /* is set to the feature whose level is another one now, and left alone else */
 };
 /* Carries out an order that was not there before, and remembers what came of it; of one that was,
  * the answer is due again. EK_EFORMAT, EK_ESTATE, EK_ENOMEM: it is as if it had not come. */

@@ -1,5 +1,7 @@
 #include "guard/fleet_parts.h"
 
+#include "decide/rebase.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -153,6 +155,31 @@ void ek_fleet_pin_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
     p->author = ek_wire_get_text(w, EK_AUTHOR_BYTES);
     p->reason = ek_wire_get_text(w, EK_REASON_BYTES);
     ek_wire_require(w, p->action != EK_ACT_RESCALE && p->until_ms >= 0);
+}
+
+void ek_fleet_accept_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                         const struct ek_fleet_accept *a)
+{
+    put_place(w, d, &a->place);
+    ek_wire_put_f64(w, a->shift_ln);
+    ek_wire_put(w, a->version);
+    ek_wire_put_signed(w, a->since_ms);
+    ek_wire_put_signed(w, a->time_ms);
+    ek_wire_put_text(w, a->author);
+    ek_wire_put_text(w, a->reason);
+}
+
+void ek_fleet_accept_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                         struct ek_fleet_accept *a)
+{
+    get_place(w, d, &a->place);
+    a->shift_ln = ek_wire_get_f64(w);
+    a->version = ek_wire_get(w, UINT64_MAX >> 1);
+    a->since_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
+    a->time_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
+    a->author = ek_wire_get_text(w, EK_AUTHOR_BYTES);
+    a->reason = ek_wire_get_text(w, EK_REASON_BYTES);
+    ek_wire_require(w, fabs(a->shift_ln) <= EK_REBASE_MOST_LN && a->version > 0);
 }
 
 void ek_fleet_limits_put(struct ek_wire_out *w, const struct ek_fleet_limits *l)

@@ -1,5 +1,6 @@
 /* What a plan record is made of, beside findings and asks (docs/format/fleet.md): entries of a
- * plan, modes of `mode_in`, rollouts, what people have pinned, and what limits all of it.
+ * plan, modes of `mode_in`, rollouts, what people have pinned and accepted, and what limits all of
+ * it.
  *
  * Features and cells go by their names. Each `put` writes what its `get` reads; what cannot be is
  * bad for the reader. Texts that were read are views into the record. Owner: the caller.
@@ -51,6 +52,15 @@ struct ek_fleet_limits {
     int64_t paused_ms;
 };
 
+/* What was accepted as normal, in force. */
+struct ek_fleet_accept {
+    struct ek_fleet_place place;
+    double shift_ln;
+    uint64_t version;
+    int64_t since_ms, time_ms; /* of the stream: the first list of the change; when it was said */
+    struct ek_text author, reason; /* empty: not said */
+};
+
 void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_entry *e);
 void ek_fleet_entry_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
@@ -67,6 +77,10 @@ void ek_fleet_pin_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d
                       const struct ek_fleet_pin *p);
 void ek_fleet_pin_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
                       struct ek_fleet_pin *p);
+void ek_fleet_accept_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                         const struct ek_fleet_accept *a);
+void ek_fleet_accept_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                         struct ek_fleet_accept *a);
 void ek_fleet_limits_put(struct ek_wire_out *w, const struct ek_fleet_limits *l);
 void ek_fleet_limits_get(struct ek_wire_in *w, struct ek_fleet_limits *l);
 

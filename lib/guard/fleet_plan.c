@@ -43,7 +43,8 @@ struct reading {
     struct ek_wire_in w;
     const struct ek_fleet_plan *plan;
     const struct ek_fleet_plan_hears *hears;
-    int rc; /* of who hears */
+    int rc;                    /* of who hears */
+    uint64_t normal, accepted; /* its version; that of the accept read last */
 };
 
 static const struct ek_fleet_dimensions *dimensions(const struct reading *r)
@@ -105,6 +106,26 @@ static void get_limits(struct reading *r)
         r->rc = r->hears->limits(r->hears->context, &l);
 }
 
+static void get_accept(struct reading *r)
+{
+    struct ek_fleet_accept a;
+    ek_fleet_accept_get(&r->w, dimensions(r), &a);
+    ek_wire_require(&r->w, a.version > r->accepted && a.version <= r->normal);
+    r->accepted = a.version;
+    if (is_heard(r) && r->hears->accepted)
+        r->rc = r->hears->accepted(r->hears->context, &a);
+}
+
+/* A record of version 2 knows of none. */
+static void get_normal(struct reading *r)
+{
+    r->accepted = r->normal = 0;
+    if (!r->w.elder)
+        r->normal = ek_wire_get(&r->w, UINT64_MAX >> 1);
+    if (is_heard(r) && r->hears->normal)
+        r->rc = r->hears->normal(r->hears->context, r->normal);
+}
+
 static void get_decided(struct reading *r)
 {
     struct ek_fleet_decided m;
@@ -142,7 +163,7 @@ static void get_each(struct reading *r, uint64_t most, void (*one)(struct readin
 static struct reading get_all(const struct ek_fleet_plan *p,
                               const struct ek_fleet_plan_hears *hears)
 {
-    struct reading r = {p->content, p, hears, EK_OK};
+    struct reading r = {.w = p->content, .plan = p, .hears = hears};
     get_each(&r, EK_PLAN_MAX, get_entry);
     get_each(&r, EK_PLAN_MODES_MAX, get_mode);
     get_each(&r, EK_PLAN_MAX, get_wanted);
@@ -150,6 +171,10 @@ static struct reading get_all(const struct ek_fleet_plan *p,
     get_each(&r, EK_PINS_MAX, get_pin);
     if (!r.rc)
         get_limits(&r);
+    if (!r.rc)
+        get_normal(&r);
+    if (!r.w.elder)
+        get_each(&r, EK_REBASES_MAX, get_accept);
     get_each(&r, EK_FLEET_DECIDED_MAX, get_decided);
     get_each(&r, EK_FLEET_FINDINGS_MAX, get_finding);
     get_each(&r, EK_FLEET_ASKS_MAX, get_ask);

@@ -59,13 +59,17 @@ struct ek_fleet_plan_hears {
     int (*rollout)(void *context, const struct ek_fleet_rollout *rollout);
     int (*pin)(void *context, const struct ek_fleet_pin *pin);
     int (*limits)(void *context, const struct ek_fleet_limits *limits);
+    /* version of what is normal, then each that is accepted, by versions, none beyond it */
+    int (*normal)(void *context, uint64_t version);
+    int (*accepted)(void *context, const struct ek_fleet_accept *accept);
     int (*decided)(void *context, const struct ek_decided *decided);
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
     int (*ask)(void *context, const struct ek_fleet_ask *ask);
 };
 
 /* What a decider writes: the head; then, each list with its count before it, entries, modes, what
- * is wanted, rollouts, pins; the limits; decisions, findings (cell and ek_fleet_finding_put), asks.
+ * is wanted, rollouts, pins; the limits; what is normal; decisions, findings (cell and
+ * ek_fleet_finding_put), asks.
  */
 void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
@@ -117,6 +121,17 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
  * that are kept gets the oldest of them. Valid until the next record. */
 const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
                                         int64_t stream_ms);
+/* What is normal for a list that is scored under a plan of these. */
+const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
+                                               const struct ek_plan *plan);
+/* Tells the detector what is normal by the newest record, in place of what it was told before or
+ * had accepted alone; whether there was something to tell. To be called before lists are taken or
+ * told after a record. */
+bool ek_fleet_plans_settle(struct ek_fleet_plans *p);
+/* The detector may have levels of another one, whose state it has taken over. */
+void ek_fleet_plans_unsettle(struct ek_fleet_plans *p);
+/* Version of what was told last; 0: nothing yet. */
+uint64_t ek_fleet_plans_normal(const struct ek_fleet_plans *p);
 /* What a control goes by that follows a plan of these; of the newest record but for the plan, and
  * valid until the next. */
 struct ek_control_memory ek_fleet_plans_memory(const struct ek_fleet_plans *p,

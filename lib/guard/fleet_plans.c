@@ -5,9 +5,16 @@
 
 #include <string.h>
 
+/* What is normal under a plan; its cells are held. */
+struct levels {
+    struct ek_rebases is;
+    int64_t since_ms[EK_REBASES_MAX];
+};
+
 struct kept {
     int64_t from_ms;
     struct ek_plan *plan;
+    struct levels *levels;
 };
 
 struct ek_fleet_plans {
@@ -21,6 +28,8 @@ struct ek_fleet_plans {
     int64_t heard_ms;                           /* by the clock */
     uint64_t counted;                           /* records */
     uint64_t late, missed;
+    uint64_t normal; /* its version that the detector has; 0 before a plan said one */
+    bool unsettled;  /* it may have another than the newest plan */
     struct ek_claim *claim, *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
     int claims, takes;
     int asks;
@@ -56,8 +65,17 @@ static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
     ek_free(plan);
 }
 
+static void release_levels(struct ek_fleet_plans *p, struct levels *l)
+{
+    for (int i = 0; l && i < l->is.count; i++)
+        ek_detector_release(p->detector, l->is.one[i].cell);
+    ek_free(l);
+}
+
 static void clear_standing(struct ek_fleet_plans *p, struct ek_fleet_standing *s)
 {
+    for (int i = 0; s && i < s->normal.levels.count; i++)
+        ek_detector_release(p->detector, s->normal.levels.one[i].cell);
     for (int i = 0; s && i < s->wanted.count; i++)
         ek_detector_release(p->detector, s->wanted.entry[i].cell);
     for (int i = 0; s && i < s->rollouts.count; i++)
@@ -78,8 +96,10 @@ void ek_fleet_plans_free(struct ek_fleet_plans *p)
         return;
     ek_detector_claim(p->detector, NULL, 0);
     release_claims(p, p->claim, p->claims);
-    for (int i = 0; i < p->count; i++)
+    for (int i = 0; i < p->count; i++) {
         release_plan(p, p->kept[i].plan);
+        release_levels(p, p->kept[i].levels);
+    }
     clear_standing(p, p->standing);
     ek_free(p->standing);
     ek_free(p->spare);
@@ -117,14 +137,25 @@ static int take_ask(void *context, const struct ek_fleet_ask *ask)
     return EK_OK;
 }
 
-static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, int64_t from_ms)
+/* The cells that were held for the record are held for the levels from here on. */
+static void move_levels(struct levels *to, struct ek_fleet_normal *from)
+{
+    to->is = from->levels;
+    memcpy(to->since_ms, from->since_ms, sizeof to->since_ms);
+    ek_fleet_normal_clear(from);
+}
+
+static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, struct levels *levels,
+                 int64_t from_ms)
 {
     if (p->count == EK_FLEET_PLANS) {
         release_plan(p, p->kept[0].plan);
+        release_levels(p, p->kept[0].levels);
         memmove(p->kept, p->kept + 1, (EK_FLEET_PLANS - 1) * sizeof *p->kept);
         p->count--;
     }
-    p->kept[p->count++] = (struct kept){from_ms, plan};
+    p->kept[p->count++] = (struct kept){from_ms, plan, levels};
+    p->unsettled = true;
 }
 
 /* Claims of the last record give way to those of this one. */
@@ -210,8 +241,12 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
     if (rc)
         return rc;
     struct ek_plan *plan = ek_calloc(1, sizeof *plan);
-    if (!plan)
+    struct levels *levels = ek_calloc(1, sizeof *levels);
+    if (!plan || !levels) {
+        ek_free(plan);
+        ek_free(levels);
         return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
     enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &record.head);
     if (turn != EK_FLEET_VOID) {
         p->counted++;
@@ -221,9 +256,12 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
     if (turn == EK_FLEET_NEWER && !rc) {
         change_standing(p);
         p->late += record.head.from_ms < stream_ms;
-        keep(p, plan, from_of(p, record.head.from_ms));
-    } else
+        move_levels(levels, &p->standing->normal);
+        keep(p, plan, levels, from_of(p, record.head.from_ms));
+    } else {
         release_plan(p, plan);
+        ek_free(levels);
+    }
     clear_standing(p, p->spare);
     return rc;
 }
@@ -239,6 +277,36 @@ const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t 
     if (i >= 0)
         return p->kept[i].plan;
     return p->count && p->kept[0].plan->version > 1 ? p->kept[0].plan : p->none;
+}
+
+const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
+                                               const struct ek_plan *plan)
+{
+    for (int i = p->count - 1; i >= 0; i--)
+        if (p->kept[i].levels->is.version == plan->normal)
+            return &p->kept[i].levels->is;
+    return ek_detector_rebases(p->detector);
+}
+
+bool ek_fleet_plans_settle(struct ek_fleet_plans *p)
+{
+    if (!p->unsettled || !p->count)
+        return false;
+    const struct levels *now = p->kept[p->count - 1].levels;
+    ek_detector_set_normal(p->detector, &now->is, now->since_ms);
+    p->normal = now->is.version;
+    p->unsettled = false;
+    return true;
+}
+
+void ek_fleet_plans_unsettle(struct ek_fleet_plans *p)
+{
+    p->unsettled = true;
+}
+
+uint64_t ek_fleet_plans_normal(const struct ek_fleet_plans *p)
+{
+    return p->normal;
 }
 
 struct ek_control_memory ek_fleet_plans_memory(const struct ek_fleet_plans *p,

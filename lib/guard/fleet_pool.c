@@ -33,6 +33,7 @@ struct ek_fleet_pool {
     struct ek_fleet_pool_counts counts;
     int now; /* place of the record that is being taken, -1: beyond */
     struct ek_fleet_instance *teller;
+    uint64_t normal; /* version that counts */
 };
 
 static int watched(const struct ek_manifest *m, const struct ek_rules *rules)
@@ -204,6 +205,12 @@ static int take_sums(void *context, int feature, const struct ek_tick_sums *s)
     return EK_OK;
 }
 
+static int pass_over(void *context, int feature, const struct ek_tick_sums *s)
+{
+    (void)context, (void)feature, (void)s;
+    return EK_OK;
+}
+
 static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
 {
     struct ek_fleet_pool *p = context;
@@ -238,6 +245,8 @@ int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length
     if (arrival == EK_FLEET_TWICE || arrival == EK_FLEET_LATE)
         return EK_OK;
     p->counts.taken++;
+    if (tick.head.normal != p->normal)
+        hears.sums = pass_over;
     if (arrival != EK_FLEET_NEWEST)
         hears.finding = NULL; /* what it found is past */
     rc = ek_fleet_tick_tell(&tick, &hears);
@@ -268,6 +277,17 @@ void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature)
     memset(at(p, place, feature), 0, sizeof(struct pooled));
 }
 
+void ek_fleet_pool_restart_all(struct ek_fleet_pool *p, int feature)
+{
+    for (int place = 0; place < p->places; place++)
+        ek_fleet_pool_restart(p, place, feature);
+}
+
+void ek_fleet_pool_expect(struct ek_fleet_pool *p, uint64_t normal)
+{
+    p->normal = normal;
+}
+
 double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feature)
 {
     return at(p, place, feature)->total;
@@ -289,7 +309,10 @@ int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms)
 }
 
 size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t place, int64_t clock_ms,
-                             struct ek_finding *out, int *instance)
+                             struct ek_finding *out, int *instance, bool *current)
 {
-    return ek_fleet_instances_finding(p->instances, place, clock_ms, out, instance);
+    uint64_t normal = 0;
+    size_t next = ek_fleet_instances_finding(p->instances, place, clock_ms, out, instance, &normal);
+    *current = normal == p->normal;
+    return next;
 }

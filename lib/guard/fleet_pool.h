@@ -59,10 +59,16 @@ int ek_fleet_pool_places(const struct ek_fleet_pool *p);
 struct ek_fleet_alarm {
     int place, feature, bet;
 };
+/* Version of what is normal: sums of ticks from before and after it was heard mean different
+ * things, so those of another version do not count. */
+void ek_fleet_pool_expect(struct ek_fleet_pool *p, uint64_t normal);
+
 /* Spends what has come. Returns how many reached the alarm, at most `most`; they start anew. */
 int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most);
-/* Forgets the evidence on a feature in a cell, that of lists that came already included. */
+/* Forgets the evidence on a feature in a cell, that of lists that came already included; or in all.
+ */
 void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature);
+void ek_fleet_pool_restart_all(struct ek_fleet_pool *p, int feature);
 /* Weighted sum of R, which the alarm is held against; for whoever wants to watch it. */
 double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feature);
 
@@ -74,8 +80,8 @@ int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms);
  * be wrong; INT64_MIN when there is none. Who has seen no list yet says 0 and is left out. */
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms);
 /* Findings of those: the first from `at` on, its cell the number of the place. Returns where to go
- * on, 0 at the end. Begin with 0. */
+ * on, 0 at the end. Begin with 0. *current: it is held against what is normal now. */
 size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
-                             struct ek_finding *out, int *instance);
+                             struct ek_finding *out, int *instance, bool *current);
 
 #endif

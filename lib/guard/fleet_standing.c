@@ -15,6 +15,7 @@ void ek_fleet_standing_clear(struct ek_fleet_standing *s)
 {
     for (int i = 0; i < s->pins; i++)
         release_pin(&s->pin[i]);
+    ek_fleet_normal_clear(&s->normal);
     s->wanted.count = s->rollouts.count = s->pins = 0;
 }
 
@@ -145,6 +146,27 @@ static int take_limits(void *context, const struct ek_fleet_limits *l)
     return EK_OK;
 }
 
+static int take_normal(void *context, uint64_t version)
+{
+    struct reading *r = context;
+    r->to->normal.levels.version = r->plan->normal = version;
+    return EK_OK;
+}
+
+/* Whose lists cannot be told from others here keep their level. */
+static int take_accept(void *context, const struct ek_fleet_accept *a)
+{
+    struct reading *r = context;
+    int feature, cell, rc = find(r, &a->place, &feature, &cell);
+    struct ek_fleet_accept own = *a;
+    if (!r->by->decides) /* who said it is for the next plan */
+        own.author = own.reason = (struct ek_text){NULL, 0};
+    if (!rc && cell >= 0)
+        return ek_fleet_normal_take(&r->to->normal, &own, feature, cell);
+    r->by->missed += !rc;
+    return rc;
+}
+
 int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_standing_reader *by,
                            struct ek_plan *plan, struct ek_fleet_standing *s)
 {
@@ -155,7 +177,9 @@ int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_s
                                               .wanted = take_wanted,
                                               .rollout = take_rollout,
                                               .pin = take_pin,
-                                              .limits = take_limits};
+                                              .limits = take_limits,
+                                              .normal = take_normal,
+                                              .accepted = take_accept};
     by->missed = 0;
     memset(by->apart, 0, sizeof by->apart);
     plan->version = record->head.version;
@@ -222,8 +246,21 @@ static void put_pins(const struct writing *o, const struct ek_control_pin *pin, 
     }
 }
 
+static void put_normal(const struct writing *o, const struct ek_fleet_normal *n)
+{
+    ek_wire_put(o->w, n->levels.version);
+    ek_wire_put(o->w, (uint64_t)n->levels.count);
+    for (int i = 0; i < n->levels.count; i++) {
+        const struct ek_fleet_place place =
+            place_of(o, n->levels.one[i].feature, n->levels.one[i].cell);
+        const struct ek_fleet_accept a = ek_fleet_normal_accept(n, i, &place);
+        ek_fleet_accept_put(o->w, o->dimensions, &a);
+    }
+}
+
 void ek_fleet_standing_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                            const struct ek_manifest *m, const struct ek_control_memory *memory,
+                           const struct ek_fleet_normal *normal,
                            struct ek_fleet_cell (*names_of)(const void *context, int cell),
                            const void *context)
 {
@@ -236,4 +273,5 @@ void ek_fleet_standing_put(struct ek_wire_out *w, const struct ek_fleet_dimensio
     put_rollouts(&o, memory->rollouts);
     put_pins(&o, memory->pin, memory->pins);
     ek_fleet_limits_put(w, &limits);
+    put_normal(&o, normal);
 }

@@ -7,13 +7,15 @@
 #define EK_GUARD_FLEET_STANDING_H
 
 #include "guard/control.h"
+#include "guard/fleet_normal.h"
 #include "guard/fleet_plan.h"
 
-/* What a record has besides the plan, under the numbers of who has read it. Some 370 KiB. */
+/* What a record has besides the plan, under the numbers of who has read it. Some 390 KiB. */
 struct ek_fleet_standing {
     struct ek_plan wanted;
     struct ek_rollouts rollouts;
     struct ek_fleet_limits limits;
+    struct ek_fleet_normal normal;
     int pins;
     struct ek_control_pin pin[EK_PINS_MAX]; /* of people; texts are owned */
 };
@@ -44,6 +46,7 @@ int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_s
 /* Writes what ek_fleet_standing_read reads. */
 void ek_fleet_standing_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
                            const struct ek_manifest *m, const struct ek_control_memory *memory,
+                           const struct ek_fleet_normal *normal,
                            struct ek_fleet_cell (*names_of)(const void *context, int cell),
                            const void *context);
 

@@ -116,6 +116,7 @@ int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head 
     ek_fleet_dimensions_of(&h.dimensions, ek_detector_registry(d));
     ek_wire_begin(&w, out, EK_FLEET_TICK);
     ek_fleet_head_put(&w, &h);
+    ek_wire_put(&w, h.normal);
     put_cells(&w, d, &h.dimensions, cells);
     put_findings(&w, d, &h.dimensions);
     return ek_wire_seal(&w);
@@ -195,6 +196,7 @@ int ek_fleet_tick_open(struct ek_fleet_tick *t, const void *bytes, size_t length
     if (rc)
         return rc;
     ek_fleet_head_get(&t->content, &t->head);
+    t->head.normal = t->content.elder ? 0 : ek_wire_get(&t->content, UINT64_MAX >> 1);
     if (!t->content.bad && t->head.manifest != m->hash)
         return ek_fail(e, EK_ESTATE, "tick of an instance with another manifest");
     t->manifest = m;

@@ -31,6 +31,7 @@ struct ek_fleet_head {
     uint64_t manifest, profile;
     int64_t time_ms; /* highest time of a list so far */
     struct ek_fleet_dimensions dimensions;
+    uint64_t normal; /* of a tick: version of what is normal, which its lists were held against */
 };
 
 /* Texts of the registry. */

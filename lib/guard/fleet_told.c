@@ -4,6 +4,7 @@
 #include "guard/fleet_finding.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { NOBODY = -2 /* the log: whoever proposes it again has it */ };
 
@@ -125,6 +126,49 @@ void ek_fleet_told_propose(struct ek_fleet_told *t, const struct ek_finding *f, 
         o->now_by = by;
     }
     o->proposed = true;
+}
+
+void ek_fleet_told_keep(struct ek_fleet_told *t, const struct ek_finding *f)
+{
+    struct open *o = find(t, f->feature, f->cell);
+    if (!o || o->proposed)
+        return;
+    o->now = o->f;
+    o->now_by = o->by;
+    o->proposed = true;
+}
+
+const struct ek_finding *ek_fleet_told_find(struct ek_fleet_told *t, int feature, int place)
+{
+    const struct open *o = find(t, feature, place);
+    return o ? &o->f : NULL;
+}
+
+const struct ek_finding *ek_fleet_told_of(const struct ek_fleet_told *t, int feature)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->open[i].f.feature == feature)
+            return &t->open[i].f;
+    return NULL;
+}
+
+void ek_fleet_told_accept(struct ek_fleet_told *t, const struct ek_finding *f, int64_t time_ms,
+                          struct ek_finding *over)
+{
+    struct open *o = find(t, f->feature, f->cell);
+    *over = o->f;
+    over->reason = ek_finding_accepted();
+    over->state = EK_DISMISSED;
+    tell(t, over, EK_DISMISSED, time_ms);
+    memmove(o, o + 1, (size_t)(&t->open[t->count] - (o + 1)) * sizeof *o);
+    t->count--;
+}
+
+void ek_fleet_told_orphan(struct ek_fleet_told *t, int feature, int by)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->open[i].f.feature == feature && t->open[i].by == by)
+            t->open[i].by = NOBODY;
 }
 
 /* What the finding is by the present numbers; its name and its beginning stay. */

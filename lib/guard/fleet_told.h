@@ -26,6 +26,19 @@ void ek_fleet_told_begin(struct ek_fleet_told *t);
 void ek_fleet_told_propose(struct ek_fleet_told *t, const struct ek_finding *f, int by);
 void ek_fleet_told_settle(struct ek_fleet_told *t, bool settled, int64_t time_ms,
                           void (*act)(void *context, const struct ek_finding *f), void *context);
+/* Whoever says so has not heard yet what is normal now: what is open goes on as it is, and nothing
+ * begins. In place of ek_fleet_told_propose. */
+void ek_fleet_told_keep(struct ek_fleet_told *t, const struct ek_finding *f);
+/* The open one there, or the first of the feature; NULL: there is none. Valid until the next tick.
+ */
+const struct ek_finding *ek_fleet_told_find(struct ek_fleet_told *t, int feature, int place);
+const struct ek_finding *ek_fleet_told_of(const struct ek_fleet_told *t, int feature);
+/* It is normal now: it ends, and is told as dismissed, which *over is. */
+void ek_fleet_told_accept(struct ek_fleet_told *t, const struct ek_finding *f, int64_t time_ms,
+                          struct ek_finding *over);
+/* What `by` proposed of the feature is nobody's: it goes on until somebody else has it, or all have
+ * settled. */
+void ek_fleet_told_orphan(struct ek_fleet_told *t, int feature, int by);
 /* Forgets the pooled evidence on what is open. */
 void ek_fleet_told_restart(struct ek_fleet_told *t);
 /* The pooled evidence suspects something. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };
+static const char VERSION = '3', ELDER = '2';
 
 static void put_bytes(struct ek_wire_out *w, const void *bytes, size_t length)
 {
@@ -24,7 +25,7 @@ static void put_fixed(struct ek_wire_out *w, uint64_t v, size_t length)
 
 void ek_wire_begin(struct ek_wire_out *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
-    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', '2', (uint8_t)kind};
+    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
     *w = (struct ek_wire_out){buf, buf->length, EK_OK};
     put_bytes(w, magic, sizeof magic);
 }
@@ -101,8 +102,9 @@ static uint64_t get_fixed(struct ek_wire_in *w, size_t length)
 
 bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
 {
-    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', '2', (uint8_t)kind};
-    return length >= MAGIC_BYTES && !memcmp(bytes, magic, sizeof magic);
+    const uint8_t *is = bytes;
+    return length >= MAGIC_BYTES && is[0] == 'E' && is[1] == 'K' &&
+           (is[2] == VERSION || is[2] == ELDER) && is[3] == kind;
 }
 
 int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
@@ -114,11 +116,13 @@ int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek
                        "fleet record of version 1, which is not read any more: all instances need "
                        "the same release");
     if (length < MAGIC_BYTES + CRC_BYTES || !ek_wire_is(bytes, length, kind))
-        return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK2%c'", kind);
-    struct ek_wire_in tail = {start + length - CRC_BYTES, start + length, false};
+        return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK%c%c'", VERSION,
+                       kind);
+    struct ek_wire_in tail = {.at = start + length - CRC_BYTES, .end = start + length};
     if (get_fixed(&tail, CRC_BYTES) != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
-    *w = (struct ek_wire_in){start + MAGIC_BYTES, start + length - CRC_BYTES, false};
+    *w = (struct ek_wire_in){
+        .at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES, .elder = start[2] == ELDER};
     return EK_OK;
 }
 

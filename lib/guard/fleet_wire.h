@@ -19,7 +19,8 @@ enum { EK_FLEET_TEXT_MAX = 1024, EK_FLEET_NAME_MAX = 200 };
 /* Times in records are within this of 1970, in ms. */
 #define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
 
-/* The fourth letter of a record; the first three are EK2, those of version 1 were EKF. */
+/* The fourth letter of a record; the first three are EK3, those of version 2 are EK2, and of
+ * version 1 they were EKF. */
 enum ek_fleet_kind {
     EK_FLEET_TICK = 'T',
     EK_FLEET_PLAN = 'P',
@@ -53,10 +54,11 @@ int ek_wire_seal(struct ek_wire_out *w);
 struct ek_wire_in {
     const uint8_t *at, *end;
     bool bad;
+    bool elder; /* of version 2, which knows no accepts */
 };
 
-/* EK_EFORMAT unless it is a whole record of that kind and of this version, with the right checksum.
- */
+/* EK_EFORMAT unless it is a whole record of that kind, of this version or the one before, with the
+ * right checksum. */
 int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e);
 /* Whether bytes begin as a record of that kind does. */

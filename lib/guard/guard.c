@@ -183,7 +183,7 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
                                 ek_scorer_sees_sources(c->scorer, &c->query)};
     ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
     ek_context_note_entries(c, plan);
-    ek_guard_treat_accepted(g, c, cells, count);
+    ek_guard_treat_accepted(g, c, plan, cells, count);
 }
 
 static int tell_drift(struct ek_guard *g, uint64_t query)
@@ -196,8 +196,8 @@ static int tell_drift(struct ek_guard *g, uint64_t query)
 
 /* Of a whole list that nothing is known to be wrong with: a treated one has no upstream order to
  * keep, and one with a fault is ranked by two scorers that take it differently. */
-static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16_t *cells,
-                           int count, struct ek_error *e)
+static int watch_agreement(struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
+                           const int16_t *cells, int count, struct ek_error *e)
 {
     uint64_t query = ek_detector_queries(g->detector) - 1;
     bool changed;
@@ -207,7 +207,7 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const int16
         return EK_OK;
     int rc = ek_context_room(c, e);
     if (!rc)
-        rc = ek_scorer_score(c->scorer, &c->query, ek_guard_untreated(g, c, cells, count),
+        rc = ek_scorer_score(c->scorer, &c->query, ek_guard_untreated(g, c, plan, cells, count),
                              c->scores, e);
     if (!rc)
         rc = ek_agreement_watch_list(g->agreement, &c->query, c->scores, query, &changed, e);
@@ -223,8 +223,9 @@ static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, s
     const int16_t *cells = ek_detector_cells(g->detector, &count);
     if (ek_guard_take_findings(g, ek_detector_queries(g->detector) - 1))
         return out_of_memory(e);
-    ek_guard_treat(g, c, ek_guard_plan_at(g, time_ms), cells, count);
-    return watch_agreement(g, c, cells, count, e);
+    const struct ek_plan *plan = ek_guard_plan_at(g, time_ms);
+    ek_guard_treat(g, c, plan, cells, count);
+    return watch_agreement(g, c, plan, cells, count, e);
 }
 
 void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms)

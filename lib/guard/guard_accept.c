@@ -1,5 +1,6 @@
 #include "guard/guard_accept.h"
 
+#include "guard/guard_fleet.h"
 #include "guard/guard_history.h"
 #include "guard/guard_names.h"
 
@@ -17,11 +18,19 @@ static void note_repair(struct ek_repair *repair, enum ek_action would, double s
         repair->factor *= exp(shift_ln);
 }
 
-void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c, const int16_t *cells,
-                             int count)
+/* In a fleet lists of one time are scored alike everywhere, by what the plan of that time has. */
+static const struct ek_rebases *levels_of(const struct ek_guard *g, const struct ek_plan *plan)
+{
+    const struct ek_fleet_plans *plans = ek_guard_plans(g);
+    return plans && ek_fleet_plans_counted(plans) ? ek_fleet_plans_levels(plans, plan)
+                                                  : ek_detector_rebases(g->detector);
+}
+
+void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c,
+                             const struct ek_plan *plan, const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    const struct ek_rebases *r = ek_detector_rebases(g->detector);
+    const struct ek_rebases *r = levels_of(g, plan);
     if (!r->count || !c->routing.wanted)
         return;
     for (int f = 0; f < m->item_count; f++) {
@@ -36,10 +45,11 @@ void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c, con
 }
 
 const struct ek_treatment *ek_guard_untreated(const struct ek_guard *g, struct ek_context *c,
-                                              const int16_t *cells, int count)
+                                              const struct ek_plan *plan, const int16_t *cells,
+                                              int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    const struct ek_rebases *r = ek_detector_rebases(g->detector);
+    const struct ek_rebases *r = levels_of(g, plan);
     struct ek_treatment *t = c->routing.acts; /* which has nothing for such a list */
     if (!r->count)
         return NULL;
@@ -48,15 +58,15 @@ const struct ek_treatment *ek_guard_untreated(const struct ek_guard *g, struct e
     return t;
 }
 
-/* An instance of a fleet has no normal of its own. */
+/* An instance of a fleet has no normal of its own: an order is for the decider. */
 static int check(const struct ek_guard *g, const char *author, const char *reason,
                  struct ek_error *e)
 {
     int rc = ek_guard_check_person(author, reason, e);
     if (!rc && g->member)
         rc = ek_fail(e, EK_ESTATE,
-                     "instances of a fleet cannot be told yet what is normal: make the profile "
-                     "anew (evenkeel profile --messages)");
+                     "an instance of a fleet has no normal of its own: whoever decides accepts and "
+                     "reverts for all");
     return rc;
 }
 

@@ -106,6 +106,14 @@ static int hear_decisions(struct ek_guard *g, const void *bytes, size_t length, 
     return ek_fleet_plan_tell(&record, &hears) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
+/* What the newest record has accepted, and what of that has become of changes here. */
+static int settle_normal(struct ek_guard *g)
+{
+    return ek_fleet_plans_settle(ek_fleet_member_plans(g->member))
+               ? ek_guard_take_findings(g, ek_detector_queries(g->detector))
+               : EK_OK;
+}
+
 static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                 int64_t stream_ms, struct ek_error *e)
 {
@@ -125,7 +133,10 @@ static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t cl
 int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e)
 {
-    return hear(g, bytes, length, clock_ms, g->time_ms, e);
+    int rc = hear(g, bytes, length, clock_ms, g->time_ms, e);
+    if (!rc && settle_normal(g))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    return rc;
 }
 
 int ek_guard_hear_plan_again(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
@@ -148,6 +159,7 @@ const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms
 
 int ek_guard_follow_fleet(struct ek_guard *g)
 {
+    ek_fleet_plans_settle(ek_fleet_member_plans(g->member));
     const struct ek_plan *own = ek_control_plan(g->control);
     const struct ek_plan *now = ek_guard_plan_at(g, g->time_ms);
     if (now == own || (g->follows && now->version == own->version))

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
+#include "guard/fleet_member.h"
 #include "guard/guard_control.h"
 #include "num/windows_snap.h"
 
@@ -108,6 +109,8 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     const struct ek_cells *cells = ek_detector_registry(from->detector);
     int16_t *to = ek_calloc((size_t)ek_cells_count(cells), sizeof *to);
     int rc = to ? ek_detector_merge(into->detector, from->detector, to) : EK_ENOMEM;
+    if (into->member)
+        ek_fleet_plans_unsettle(ek_fleet_member_plans(into->member));
     ek_guard_forget_taken(into); /* who has an accept on the other side may have taken a cell */
     for (int cell = 0; cell < ek_traffic_cells(from->traffic) && !rc; cell++)
         rc = merge_windows(into, from, cell, to[cell]);

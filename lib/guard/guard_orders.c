@@ -297,6 +297,7 @@ int ek_guard_wish(const struct ek_guard *g, const struct ek_guard_order *o,
 {
     *out = (struct ek_fleet_wish){.manifest = g->assets->manifest->hash,
                                   .what = o->what,
+                                  .accept = o->version,
                                   .author = ek_text_of(o->author),
                                   .reason = ek_text_of(o->reason)};
     ek_fleet_dimensions_of(&out->dimensions, ek_detector_registry(g->detector));

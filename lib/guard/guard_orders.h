@@ -11,9 +11,10 @@ struct ek_fleet_wish;
 
 /* What a person says; NULL: not said. */
 struct ek_guard_order {
-    enum ek_did what; /* EK_DID_PIN, EK_DID_UNPIN, EK_DID_PAUSE, EK_DID_RESUME */
+    enum ek_did what; /* EK_DID_PIN, _UNPIN, _PAUSE, _RESUME, _ACCEPT, _REVERT */
     const char *feature, *segment, *value, *action;
     int64_t until_ms;
+    uint64_t version; /* of the accept, for a revert */
     const char *author, *reason;
 };
 /* Whether that can be meant, by the names and the time that the guard knows; and the same for the

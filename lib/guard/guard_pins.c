@@ -11,8 +11,7 @@ struct writing {
     bool some;
 };
 
-/* Null where nobody said it. */
-static int add_said(struct ek_buf *out, const char *key, const char *text)
+int ek_said_json(struct ek_buf *out, const char *key, const char *text)
 {
     int rc = ek_buf_printf(out, ",\"%s\":", key);
     if (rc)
@@ -40,9 +39,9 @@ int ek_pin_json(struct ek_buf *out, const struct ek_control_pinned *p)
     if (!rc)
         rc = add_until(out, p->until_ms);
     if (!rc)
-        rc = add_said(out, "author", p->author);
+        rc = ek_said_json(out, "author", p->author);
     if (!rc)
-        rc = add_said(out, "reason", p->reason);
+        rc = ek_said_json(out, "reason", p->reason);
     return rc ? rc : ek_buf_printf(out, ",\"by\":\"%s\"}", ek_plan_by_name(p->by));
 }
 

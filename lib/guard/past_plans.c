@@ -15,7 +15,7 @@ void ek_past_plans_release(struct ek_past_plans *p)
 
 static bool same(const struct ek_plan *a, const struct ek_plan *b)
 {
-    if (a->version != b->version || !ek_plan_same(a, b))
+    if (a->version != b->version || a->normal != b->normal || !ek_plan_same(a, b))
         return false;
     for (int i = 0; i < a->count; i++)
         if (a->entry[i].feature != b->entry[i].feature || a->entry[i].cell != b->entry[i].cell ||

@@ -23,15 +23,16 @@ BY = {"finding", "person", "rules"}
 RAILS = {"none", "rank_change_p95", "error_rate", "dead_letter_rate", "latency_p99", "model_drift", "worse_than_fault"}
 DONE = {"route", "end", "step", "withdraw", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
         "resume", "reload"}
-TIME_MAX, COUNT_MAX, U32 = 2**53, 2**40, 2**32 - 1
+TIME_MAX, COUNT_MAX, U32, VERSION_MAX = 2**53, 2**40, 2**32 - 1, 2**63 - 1
+SHIFT_MAX = 200
 HARM_BETS, LATENCY_BINS, RANK_BINS = 5, 64, 64
 
 
 class Body:
     """The numbers and texts of a record, one behind the other."""
 
-    def __init__(self, data):
-        self.data, self.at = data, 0
+    def __init__(self, data, elder=False):
+        self.data, self.at, self.elder = data, 0, elder  # elder: version 2, which knows no accepts
 
     def take(self, count):
         if count > len(self.data) - self.at:
@@ -114,6 +115,7 @@ def sums(body):
 def tick(body):
     head = instance(body)
     dimensions = head["dimensions"]
+    head["normal"] = 0 if body.elder else body.number(VERSION_MAX)
     head["cells"] = body.many(lambda b: {"cell": cell(b, dimensions), "features": sums(b)}, 4096)
     head["findings"] = body.many(lambda b: finding(b, dimensions), 1024)
     return head
@@ -176,6 +178,26 @@ def pin(body, dimensions):
                                       "who": body.text(64), "why": body.text(500)}
 
 
+def accept(body, dimensions):
+    one = place(body, dimensions)
+    (one["shift_ln"],) = body.fixed("d")
+    one |= {"version": body.number(VERSION_MAX, 1), "since": body.signed(), "time": body.signed(), "who": body.text(64),
+            "why": body.text(500)}
+    if not abs(one["shift_ln"]) <= SHIFT_MAX:
+        raise Damaged(f"a level that cannot be before byte {body.at}")
+    return one
+
+
+def normal(body, dimensions):
+    if body.elder:
+        return {"normal": 0, "accepts": []}
+    head = {"normal": body.number(VERSION_MAX), "accepts": body.many(lambda b: accept(b, dimensions), 256)}
+    versions = [one["version"] for one in head["accepts"]]
+    if versions != sorted(set(versions)) or versions and versions[-1] > head["normal"]:
+        raise Damaged(f"accepts that cannot be before byte {body.at}")
+    return head
+
+
 def limits(body):
     return {"exceeded": body.number(2), "free": body.signed(), "full": body.number(1), "paused": body.number(1),
             "paused_since": body.signed()}
@@ -201,7 +223,9 @@ def plan(body):
         return body.many(lambda b: one(b, dimensions), most)
     head["entries"], head["modes"] = many(entry, 1024), many(mode, 512)
     head["wanted"], head["rollouts"], head["pins"] = many(entry, 1024), many(rollout, 1280), many(pin, 1000)
-    head["limits"], head["decisions"] = limits(body), body.many(decision, 64)
+    head["limits"] = limits(body)
+    head |= normal(body, dimensions)
+    head["decisions"] = body.many(decision, 64)
     head["findings"] = many(finding, 1024)
     head["asks"] = body.many(lambda b: {"feature": b.text(), "ask": b.number(U32), "rows": b.number(65535)}, 16)
     if not head["decider"]:
@@ -253,11 +277,13 @@ def order_id(body):
 def order(body):
     one = order_id(body)
     (one["manifest"],) = body.fixed("Q")
-    one["what"] = body.word({"pin", "unpin", "pause", "resume"})
+    one["what"] = body.word({"pin", "unpin", "pause", "resume", "accept", "revert"})
     one |= place(body, body.many(Body.text, 8))
     one |= {"action": body.word(ACTIONS - {"rescale"}), "until": body.signed(), "who": body.text(64), "why": body.text(500)}
-    if one["until"] < 0 or one["what"] == "pause" and one["feature"] or \
-            one["what"] in ("pin", "unpin") and not one["feature"]:
+    one["accept"] = 0 if body.elder else body.number(VERSION_MAX)
+    if one["until"] < 0 or one["what"] in ("pause", "revert") and one["feature"] or \
+            one["what"] in ("pin", "unpin", "accept") and not one["feature"] or \
+            (one["what"] == "revert") != (one["accept"] > 0):
         raise Damaged("an order that cannot be")
     return one
 
@@ -272,13 +298,13 @@ def answer(body):
 
 def read(data, query_features=1):
     """-> the record; rows need to know how many query features the manifest has"""
-    kinds = {b"EK2T": tick, b"EK2U": trials, b"EK2P": plan, b"EK2O": order, b"EK2A": answer, b"EK2R": lambda body: rows(body, query_features)}
-    if data[:4] not in kinds or len(data) < 8:
+    kinds = {b"T": tick, b"U": trials, b"P": plan, b"O": order, b"A": answer, b"R": lambda body: rows(body, query_features)}
+    if data[:3] not in (b"EK3", b"EK2") or data[3:4] not in kinds or len(data) < 8:
         raise Damaged("it does not begin as a record does")
     if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
         raise Damaged("wrong checksum")
-    body = Body(data[4:-4])
-    record = kinds[data[:4]](body)
+    body = Body(data[4:-4], data[:3] == b"EK2")
+    record = kinds[data[3:4]](body)
     if body.at != len(body.data):
         raise Damaged(f"more bytes at byte {body.at}")
     return record

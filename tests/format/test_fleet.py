@@ -10,8 +10,8 @@ import read_fleet
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 
 
-def golden(name):
-    with open(os.path.join(GOLDEN, f"fleet-{name}-2.bin"), "rb") as file:
+def golden(name, version=3):
+    with open(os.path.join(GOLDEN, f"fleet-{name}-{version}.bin"), "rb") as file:
         return file.read()
 
 
@@ -70,6 +70,9 @@ class Fleet(unittest.TestCase):
         decision, = plan["decisions"]
         self.assertEqual([decision[k] for k in ("number", "what", "before", "after", "rail", "who", "feature", "value")],
                          [9, "withdraw", 41, 42, "rank_change_p95", "evenkeel", "size", "B"])
+        self.assertEqual(plan["normal"], 4)
+        self.assertEqual([(a["version"], a["feature"], a["cell"], a["shift_ln"], a["since"], a["who"]) for a in plan["accepts"]],
+                         [(1, "price", {"arm": "B"}, .75, 550000, "ana"), (2, "size", None, -2.5, 570000, "")])
         self.assertEqual([f["class"] for f in plan["findings"]], ["scale"])
         self.assertEqual(plan["asks"], [{"feature": "size", "ask": 6, "rows": 512}])
 
@@ -84,6 +87,15 @@ class Fleet(unittest.TestCase):
         self.assertEqual((price["moved"]["lists"], price["acted"]["lists"], size["acted"]["lists"]), (40, 20, 0))
         self.assertEqual(price["moved"]["sums"][2], 40 * 2.25 * 2**20)
         self.assertEqual(price["harm"], sorted(price["harm"]))  # the larger a stake the more it gains by harm
+
+    def test_records_of_version_2_say_the_same_and_accept_nothing(self):
+        for name in ("tick", "trials", "rows", "order", "answer"):
+            one, other = (str(read_fleet.read(golden(name, v)) | {"normal": 0}) for v in (2, 3))  # nan is not nan
+            self.assertEqual(one, other)
+        elder, plan = read_fleet.read(golden("plan", 2)), read_fleet.read(golden("plan"))
+        self.assertEqual((elder["normal"], elder["accepts"]), (0, []))
+        for key in ("entries", "modes", "wanted", "rollouts", "limits", "pins", "asks"):
+            self.assertEqual(str(elder[key]), str(plan[key]))
 
     def test_every_flipped_bit_and_every_cut_is_noticed(self):
         for name in ("tick", "trials", "rows", "plan"):

@@ -92,7 +92,10 @@ static void try(const uint8_t *data, size_t size)
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
     else
         ek_fuzz_require(!ek_fleet_plans_take(plans, data, size, 0, 0, &e), e.message);
-    ek_fuzz_require(ek_fleet_plans_at(plans, 0, 0) != NULL, "no plan");
+    const struct ek_plan *plan = ek_fleet_plans_at(plans, 0, 0);
+    ek_fuzz_require(plan != NULL, "no plan");
+    ek_fuzz_require(ek_fleet_plans_levels(plans, plan)->count <= EK_REBASES_MAX, "no levels");
+    ek_fleet_plans_settle(plans);
     decide(d, plans);
     ek_fleet_decider_free(d);
     ek_fleet_member_free(member);
@@ -133,7 +136,7 @@ static void look(const uint8_t *data, size_t size)
     ek_fleet_pool_free(l.pool);
 }
 
-/* Behind a head that is ours the input is the rest of a tick, of rows or of trials. */
+/* Behind a head that is ours the input is the rest of a tick, of rows, of trials or of an order. */
 static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
 {
     struct ek_wire_out w;
@@ -146,7 +149,12 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
                                  .dimensions = {2, {{"arm", 3}, {"market", 6}}}};
     ek_buf_init(&record, 0);
     ek_wire_begin(&w, &record, kind);
-    if (kind != EK_FLEET_PLAN)
+    if (kind == EK_FLEET_ORDER) {
+        ek_wire_put_word(&w, "it");
+        ek_wire_put(&w, 1);
+        ek_wire_put(&w, 1);
+        ek_wire_put_u64(&w, manifest->hash);
+    } else if (kind != EK_FLEET_PLAN)
         ek_fleet_head_put(&w, &head);
     if (kind == EK_FLEET_ROWS) {
         ek_wire_put_word(&w, "price");
@@ -169,5 +177,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_body(data, size, EK_FLEET_TICK);
     try_body(data, size, EK_FLEET_ROWS);
     try_body(data, size, EK_FLEET_TRIALS);
+    try_body(data, size, EK_FLEET_ORDER);
     return 0;
 }

@@ -1,4 +1,5 @@
 """What people say to one instance of a fleet holds for all, over a restart too."""
+import signal
 import threading
 import unittest
 
@@ -72,3 +73,60 @@ class Ordered(test_fleet.OnePlan):
             self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
         told = [(e["what"], e["who"]) for e in fleet.told() if e["event"] == "decision" and e["who"] == "ana"]
         self.assertEqual(sorted(told), sorted([("pin", "ana"), ("pause", "ana"), ("resume", "ana"), ("unpin", "ana")]))
+
+
+class Accepted(Ordered):
+    """A change of scale that is meant, from then on, at every instance and whoever decides."""
+    COUNT, FAULTY, RATE = 12000, 1500, 250
+    AT = ("price", "--segment", "arm=B")
+
+    def wait_found(self, instances):
+        self.wait_all("it is found", instances, lambda i: [f["feature"] for f in i.json("/api/v1/findings")] == ["price"])
+        self.wait_all("it is routed", instances, lambda i: i.json("/api/v1/plan")["cells"] != [])
+
+    def wait_quiet(self, instances):
+        self.wait_all("nothing is in force", instances, lambda i: i.json("/api/v1/plan")["cells"] == [])
+        self.wait_more("lists pass", instances, "passed")
+
+    def test_an_order_to_one_holds_for_all_and_over_a_restart(self):
+        fleet, http = Fleet(2), {"http": f"token_file: {tokens()}"}
+        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
+        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        with fleet.instance("one", **http) as one, fleet.instance("two", **http) as two:
+            both = (one, two)
+            self.wait_shared(both, [1, 1])
+            sender.start()
+            self.wait_found(both)
+            decider = next(i for i in both if fleet_of(i)["decides"])
+            other = two if decider is one else one
+            code, _, error = tell("accept", "price", "--segment", "arm=A", "-c", other.config)
+            self.assertEqual(code, 1)
+            self.assertIn("no change of 'price' is confirmed in arm=A: accept it in arm=B", error)
+            said = self.told(other, "accept", *self.AT, "--reason", "cents")
+            self.assertRegex(said[0], r"price, arm=B: x\d+\.?\d* is normal from now on; 'evenkeel revert 1' takes that back")
+            self.wait_quiet(both)
+            for i in both:
+                accepted, = i.json("/api/v1/accepts")
+                self.assertEqual([accepted[k] for k in ("version", "feature", "segment", "author", "reason")],
+                                 [1, "price", {"arm": "B"}, "ana", "cents"])
+                told = [e for e in i.json("/api/v1/events?n=1000") if e["event"] == "finding" and e["state"] == "dismissed"]
+                self.assertEqual([e["reason"] for e in told], ["accepted as normal"])
+            decider.stop(signal.SIGKILL)
+            wait_for("the other decides", other, lambda: fleet_of(other)["decides"], 60)
+            decider.start()
+            self.wait_shared(both, [1, 1])
+            self.wait_quiet(both)
+            self.assertEqual(one.json("/api/v1/accepts"), two.json("/api/v1/accepts"))
+            self.assertEqual(len(one.json("/api/v1/accepts")), 1)
+            self.assertEqual(len(test_fleet.named(other.json("/api/v1/events?n=1000"))), 1)
+            self.assertRegex(self.told(decider, "revert", "1")[0], r"price, arm=B: x\d+\.?\d* is no longer normal")
+            self.wait_found(both)
+            self.assertEqual(len(test_fleet.named(other.json("/api/v1/events?n=1000"))), 2)
+            for i in both:
+                self.assertEqual(i.json("/api/v1/accepts"), [])
+            self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
+            sender.join()
+        told = [(e["what"], e["who"]) for e in fleet.told() if e["event"] == "decision" and e["who"] == "ana"]
+        self.assertEqual(told, [("accept", "ana"), ("revert", "ana")])
+        dismissed = [e["reason"] for e in fleet.told() if e["event"] == "finding" and e["state"] == "dismissed"]
+        self.assertEqual(dismissed, ["accepted as normal"])

@@ -167,14 +167,17 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
 }
 END_TEST
 
-START_TEST(an_instance_of_a_fleet_refuses_an_accept_in_the_words_of_the_guard)
+START_TEST(an_instance_of_a_fleet_gives_an_accept_to_who_decides)
 {
     struct told t;
     prepare(&t);
     set(&t.s, "fleet.topic", "plan");
     make_stage(&t);
-    assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"price\"}", 409,
-                  "instances of a fleet cannot be told yet what is normal");
+    assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"price\"}", 202, "{\"order\":1}");
+    assert_answer(&t, "/api/v1/revert", ANA, "{\"version\":7}", 202, "{\"order\":2}");
+    assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"prise\"}", 404,
+                  "did you mean 'price'?");
+    ck_assert(page_has(t.s.stage, "/api/v1/orders", "\"state\":\"waiting\""));
     close_told(&t);
 }
 END_TEST
@@ -204,5 +207,5 @@ Suite *suite_api_orders(void)
                     an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back,
                     what_is_not_there_and_what_cannot_be_done_now_are_told_apart,
                     a_pin_is_in_the_plan_until_it_is_taken_away,
-                    an_instance_of_a_fleet_refuses_an_accept_in_the_words_of_the_guard);
+                    an_instance_of_a_fleet_gives_an_accept_to_who_decides);
 }

@@ -139,7 +139,8 @@ START_TEST(no_more_cells_are_told_than_the_limit_says)
 }
 END_TEST
 
-static const char *const GOLDEN[] = {"fleet-tick-2.bin", "fleet-rows-2.bin", "fleet-plan-2.bin"};
+static const char *const GOLDEN[] = {"fleet-tick-3.bin", "fleet-rows-3.bin", "fleet-plan-3.bin"};
+static const char *const ELDER[] = {"fleet-tick-2.bin", "fleet-rows-2.bin", "fleet-plan-2.bin"};
 
 static struct ek_buf golden(const char *name)
 {
@@ -151,13 +152,14 @@ static struct ek_buf golden(const char *name)
     return bytes;
 }
 
-START_TEST(golden_records_say_what_they_always_said)
+/* Those of version 2, which knew no accepts, and of this one: normal is what they say of that. */
+static void ck_golden(const char *const *name, uint64_t normal)
 {
     struct fleet *f = start();
     for (int i = 0; i < 2; i++) {
         struct heard h = {0};
         struct ek_error e = {0};
-        struct ek_buf bytes = golden(GOLDEN[i]);
+        struct ek_buf bytes = golden(name[i]);
         ek_buf_init(&h.text, 0);
         ck_assert_msg(!read_any(f, bytes.data, bytes.length, &h, &e), "%s", e.message);
         ck_assert_int_eq(h.findings, i == 0);
@@ -166,7 +168,7 @@ START_TEST(golden_records_say_what_they_always_said)
         ek_buf_release(&h.text);
         ek_buf_release(&bytes);
     }
-    struct ek_buf bytes = golden(GOLDEN[2]);
+    struct ek_buf bytes = golden(name[2]);
     struct ek_fleet_plans *plans = ek_fleet_member_plans(f->instance[0].member);
     struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
     ck_assert_int_eq(ek_fleet_plans_take(plans, bytes.data, bytes.length, 0, 0, NULL), EK_OK);
@@ -182,8 +184,16 @@ START_TEST(golden_records_say_what_they_always_said)
     ck_assert_int_eq(plan->entry[2].by, EK_BY_RULES);
     ck_assert_int_eq(ek_fleet_plans_asks(plans, ask), 1);
     ck_assert_uint_eq(ask[0].number, 6);
+    ck_assert_uint_eq(plan->normal, normal);
+    ck_assert_int_eq(ek_fleet_plans_levels(plans, plan)->count, normal ? 2 : 0);
     ek_buf_release(&bytes);
     fleet_end(f);
+}
+
+START_TEST(golden_records_say_what_they_always_said)
+{
+    ck_golden(GOLDEN, 4);
+    ck_golden(ELDER, 0);
 }
 END_TEST
 

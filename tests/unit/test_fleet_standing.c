@@ -9,14 +9,15 @@
 #include "guard/fleet_trials.h"
 #include "tests/check.h"
 #include "tests/fleet_plan.h"
+#include "tests/must.h"
 #include "tests/stream_world.h"
 
 #include <stdlib.h>
 
 enum { PRICE = 0, SIZE = 1, ALL = 0, B = 1, C = 2 };
 
-static const char PLAN[] = "tests/format/golden/fleet-plan-2.bin";
-static const char TRIALS[] = "tests/format/golden/fleet-trials-2.bin";
+static const char PLAN[] = "tests/format/golden/fleet-plan-3.bin";
+static const char TRIALS[] = "tests/format/golden/fleet-trials-3.bin";
 static const char *const VALUE[] = {NULL, "B", "C"};
 
 static struct ek_manifest *manifest;
@@ -86,16 +87,33 @@ static void fill(void)
                                               .reason = strdup("sizes are broken")};
 }
 
+/* The third of those that were made was taken back, so what is normal is of version 4. */
+static void accept_some(void)
+{
+    const struct ek_fleet_accept first = {.shift_ln = .75,
+                                          .version = 1,
+                                          .since_ms = 550000,
+                                          .time_ms = 560000,
+                                          .author = stream_text("ana"),
+                                          .reason = stream_text("cents")},
+                                 second = {.shift_ln = -2.5, .version = 2, .since_ms = 570000};
+    must(ek_fleet_normal_take(&standing.normal, &first, PRICE, B));
+    must(ek_fleet_normal_take(&standing.normal, &second, SIZE, ALL));
+    standing.normal.levels.version = 4;
+}
+
 static void setup(void)
 {
     manifest = stream_manifest();
     ek_buf_init(&record, 0);
     fill();
+    accept_some();
 }
 
 static void teardown(void)
 {
     ek_fleet_standing_clear(&read_standing);
+    ek_fleet_normal_clear(&standing.normal);
     free(standing.pin[0].author);
     free(standing.pin[0].reason);
     memset(&standing, 0, sizeof standing);
@@ -158,7 +176,8 @@ static struct ek_finding finding(void)
                                .exponent = (double)NAN};
 }
 
-static void write_record(const struct ek_control_memory *memory)
+static void write_record(const struct ek_control_memory *memory,
+                         const struct ek_fleet_normal *normal)
 {
     static const struct ek_fleet_plan_head head = {.decider = {"node-0", 6},
                                                    .term = 3,
@@ -174,7 +193,7 @@ static void write_record(const struct ek_control_memory *memory)
     struct ek_wire_out w;
     ek_buf_clear(&record);
     ek_fleet_plan_begin(&w, &record, &head);
-    ek_fleet_standing_put(&w, &head.dimensions, manifest, memory, names_of, NULL);
+    ek_fleet_standing_put(&w, &head.dimensions, manifest, memory, normal, names_of, NULL);
     ek_wire_put(&w, 1);
     ek_fleet_decided_put(&w, &d);
     ek_wire_put(&w, 1);
@@ -188,7 +207,7 @@ static void write_record(const struct ek_control_memory *memory)
 static void write_all(void)
 {
     const struct ek_control_memory memory = ek_fleet_standing_memory(&standing, &plan);
-    write_record(&memory);
+    write_record(&memory, &standing.normal);
 }
 
 static void open_record(struct ek_fleet_plan *p)
@@ -247,7 +266,7 @@ START_TEST(what_a_decider_went_by_is_read_and_written_again_to_the_bit)
     read_record(C, true);
     ek_buf_init(&record, 0);
     const struct ek_control_memory memory = ek_fleet_standing_memory(&read_standing, &read_plan);
-    write_record(&memory);
+    write_record(&memory, &read_standing.normal);
     ck_assert_uint_eq(record.length, first.length);
     ck_assert_mem_eq(record.data, first.data, first.length);
     ek_buf_release(&first);

@@ -6,6 +6,7 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "score/scorer.h"
+#include "tests/fleet_plan.h"
 #include "tests/check.h"
 #include "tests/stream_assets.h"
 
@@ -313,8 +314,29 @@ START_TEST(an_instance_of_a_fleet_cannot_be_told_alone)
     setup(&b);
     find_cents(&b);
     must(ek_guard_join(b.guard, "a", 1, 16, NULL));
-    ck_refused(&b, "price", "arm", "B", "ana", EK_ESTATE, "make the profile anew");
+    ck_refused(&b, "price", "arm", "B", "ana", EK_ESTATE, "whoever decides accepts");
     ck_assert_int_eq(ek_guard_revert(b.guard, 1, NULL, NULL, NULL), EK_ESTATE);
+    teardown(&b);
+}
+END_TEST
+
+/* What all have is in the plan, and nowhere else: the change is found again, for all to accept. */
+START_TEST(what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet)
+{
+    static const struct ek_fleet_plan_head head = {
+        .decider = {"b", 1}, .term = 1, .version = 1, .dimensions = {1, {{"arm", 3}}}};
+    struct ek_buf record;
+    struct bench b;
+    setup(&b);
+    find_cents(&b);
+    accept_arm_b(&b);
+    must(ek_guard_join(b.guard, "a", 1, 16, NULL));
+    ck_assert_int_eq(ek_detector_rebases(b.guard->detector)->count, 1); /* nobody has said more */
+    ek_buf_init(&record, 0);
+    fleet_plan_write(&record, &head, NULL, 0);
+    must(ek_guard_hear_plan(b.guard, record.data, record.length, 0, NULL));
+    ck_assert_int_eq(ek_detector_rebases(b.guard->detector)->count, 0);
+    ek_buf_release(&record);
     teardown(&b);
 }
 END_TEST
@@ -327,5 +349,6 @@ Suite *suite_guard_accept(void)
                     model_and_upstream_agree_on_what_was_accepted,
                     treatments_are_brought_to_what_is_normal,
                     names_that_are_none_are_refused_with_the_nearest,
-                    an_instance_of_a_fleet_cannot_be_told_alone);
+                    an_instance_of_a_fleet_cannot_be_told_alone,
+                    what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet);
 }
