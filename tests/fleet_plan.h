@@ -13,7 +13,9 @@ static inline void fleet_plan_end(struct ek_wire_out *w)
     for (int i = 0; i < 4; i++)
         ek_wire_put(w, 0);
     ek_fleet_limits_put(w, &none);
-    for (int i = 0; i < 5; i++)
+    ek_wire_put(w, 0);
+    ek_wire_put_u64(w, 0);
+    for (int i = 0; i < 4; i++)
         ek_wire_put(w, 0);
     ck_assert_int_eq(ek_wire_seal(w), EK_OK);
 }

@@ -108,13 +108,13 @@ function reload() {
 function accept(f) {
   confirm({ title: `Accept ${f.feature} ${inPlace(f.segment)}`, button: "Accept as normal", fields: [reason()],
     will: [`The present level, ${times(f.factor)} what it was, is normal from now on, ${inPlace(f.segment)}.`, "The finding ends, and its route with it: lists go out as they come. It can be taken back under Plan."],
-    send: async (form) => decided(await tell("accept", { ...at(f), ...words(form, "reason") })) });
+    send: async (form) => decided(await give("accept", { ...at(f), ...words(form, "reason") })) });
 }
 
-export function revert(d) {
-  confirm({ title: `Take back what was accepted of ${d.feature}`, button: "Take it back", fields: [reason()],
-    will: [`The level of before is normal again ${inPlace(d.segment)}. If values are still as accepted they will be found, and treated by the rules.`],
-    send: async (form) => decided(await tell("revert", { version: d.version, ...words(form, "reason") })) });
+export function revert(a) {
+  confirm({ title: `Take back what was accepted of ${a.feature}`, button: "Take it back", fields: [reason()],
+    will: [`The level of before is normal again ${inPlace(a.segment)}. If values are still as accepted they will be found, and treated by the rules.`],
+    send: async (form) => decided(await give("revert", { version: a.version, ...words(form, "reason") })) });
 }
 
 const ACTIONS = [["route", "route: rank without its level"], ["none", "none: nothing acts there"], ["rescale", "rescale: undo the factor"], ["silence", "silence: rank without it"], ["route_spread", "route_spread: without level and spread"], ["alert", "alert: only tell"]];

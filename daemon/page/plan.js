@@ -52,15 +52,9 @@ function pinsIn(known) {
   return [h("h3", null, "Pins"), wide("Pins", ["Feature", "Segment", "Action", "Until", "Who", "Why", ""], rows, "There are none.")];
 }
 
-// Accepts that nobody took back, as the history has them.
-function accepts(history) {
-  const gone = new Set(history.filter((d) => d.what === "revert").map((d) => d.accept));
-  return history.filter((d) => d.what === "accept" && !gone.has(d.accept)).reverse();
-}
-
-function acceptRow(d) {
-  return row(link(d.feature), place(d.segment), `\u00d7${number(d.factor)}`, when(d.time_ms), d.who || "\u2013", d.why || "",
-    h("button", { type: "button", "data-key": `revert ${d.version}`, onclick: () => revert(d) }, "Take back"));
+function acceptRow(a) {
+  return row(link(a.feature), place(a.segment), `\u00d7${number(a.factor)}`, a.time_ms === null ? "\u2013" : when(a.time_ms), a.author || "\u2013", a.reason || "",
+    h("button", { type: "button", "data-key": `revert ${a.version}`, onclick: () => revert(a) }, "Take back"));
 }
 
 export function showPlan(view, known) {
@@ -71,6 +65,6 @@ export function showPlan(view, known) {
       ...pinsIn(known)),
     h("section", { class: "panel" }, h("h3", null, "Ranks moved"), ranksOf((known.ranks && known.ranks.routes) || [])),
     h("section", { class: "panel" }, h("h3", null, "Accepted as normal"),
-      wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], accepts(known.history).map(acceptRow), "Nothing: training is what is normal.")),
+      wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], [...known.accepts].reverse().map(acceptRow), "Nothing: training is what is normal.")),
     h("section", { class: "panel" }, h("h3", null, "Do something"), actsOnAll(known)));
 }

@@ -137,6 +137,8 @@ int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_de
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = new_control(d, e);
+    if (!rc)
+        d->normal.profile = ek_fleet_pool_profile(d->pool);
     if (rc) {
         ek_fleet_decider_free(d);
         return rc;
@@ -217,26 +219,31 @@ static int take_decided(void *context, const struct ek_decided *m)
     return rc;
 }
 
-/* As the log has it. */
-static void follow_normal(struct ek_fleet_decider *d, struct ek_fleet_normal *read)
+/* As the log has it. With another profile other levels are normal, which is a change. */
+static void follow_normal(struct ek_fleet_decider *d, struct ek_fleet_normal *read, int outdated)
 {
     ek_fleet_normal_clear(&d->normal);
     d->normal = *read;
     *read = (struct ek_fleet_normal){.levels.count = 0};
+    d->normal.profile = ek_fleet_pool_profile(d->pool);
+    d->normal.levels.version += outdated > 0;
     ek_fleet_pool_expect(d->pool, d->normal.levels.version);
 }
 
 static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan *record)
 {
-    struct ek_fleet_standing_reader by = {
-        .manifest = d->setup.manifest, .cell_of = place_of, .context = d, .decides = true};
+    struct ek_fleet_standing_reader by = {.manifest = d->setup.manifest,
+                                          .cell_of = place_of,
+                                          .context = d,
+                                          .decides = true,
+                                          .profile = ek_fleet_pool_profile(d->pool)};
     d->heard.count = d->heard.modes = 0;
     int rc = ek_fleet_standing_read(record, &by, &d->heard, &d->standing);
     d->heard.version = ek_control_plan(d->control)->version; /* this one counts its own */
     const struct ek_control_memory memory = ek_fleet_standing_memory(&d->standing, &d->heard);
     ek_control_follow(d->control, &memory);
     int people = ek_control_follow_people(d->control, &memory);
-    follow_normal(d, &d->standing.normal);
+    follow_normal(d, &d->standing.normal, by.outdated);
     ek_fleet_standing_clear(&d->standing);
     return rc ? rc : people;
 }

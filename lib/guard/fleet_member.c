@@ -33,8 +33,9 @@ int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
                                      .start = setup->start,
                                      .manifest = ek_detector_manifest(d)->hash,
                                      .profile = ek_profile_hash(setup->profile)};
-    int rc = ek_fleet_plans_new(&m->plans, d) ? ek_fail(e, EK_ENOMEM, "out of memory")
-                                              : ek_detector_join(d, EK_FLEET_SHARE_LOCAL, e);
+    int rc = ek_fleet_plans_new(&m->plans, d, m->head.profile)
+                 ? ek_fail(e, EK_ENOMEM, "out of memory")
+                 : ek_detector_join(d, EK_FLEET_SHARE_LOCAL, e);
     if (rc) {
         ek_fleet_member_free(m);
         return rc;

@@ -127,8 +127,9 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return EK_OK;
 }
 
-static int take_normal(void *context, uint64_t version)
+static int take_normal(void *context, uint64_t version, uint64_t profile)
 {
+    (void)profile;
     struct ek_fleet_news *n = context;
     n->heard = n->normal;
     n->normal = version;

@@ -14,6 +14,7 @@
 #include "guard/fleet_told.h"
 
 struct ek_fleet_normal {
+    uint64_t profile;         /* hash of the one that they were accepted under, and end with */
     struct ek_rebases levels; /* rows mean nothing */
     int64_t since_ms[EK_REBASES_MAX];
     struct ek_fleet_accepted {

@@ -119,11 +119,14 @@ static void get_accept(struct reading *r)
 /* A record of version 2 knows of none. */
 static void get_normal(struct reading *r)
 {
+    uint64_t profile = 0;
     r->accepted = r->normal = 0;
-    if (!r->w.elder)
+    if (!r->w.elder) {
         r->normal = ek_wire_get(&r->w, UINT64_MAX >> 1);
+        profile = ek_wire_get_u64(&r->w);
+    }
     if (is_heard(r) && r->hears->normal)
-        r->rc = r->hears->normal(r->hears->context, r->normal);
+        r->rc = r->hears->normal(r->hears->context, r->normal, profile);
 }
 
 static void get_decided(struct reading *r)

@@ -59,8 +59,9 @@ struct ek_fleet_plan_hears {
     int (*rollout)(void *context, const struct ek_fleet_rollout *rollout);
     int (*pin)(void *context, const struct ek_fleet_pin *pin);
     int (*limits)(void *context, const struct ek_fleet_limits *limits);
-    /* version of what is normal, then each that is accepted, by versions, none beyond it */
-    int (*normal)(void *context, uint64_t version);
+    /* version of what is normal, and hash of the profile that it is of; then each that is accepted,
+     * by versions, none beyond it */
+    int (*normal)(void *context, uint64_t version, uint64_t profile);
     int (*accepted)(void *context, const struct ek_fleet_accept *accept);
     int (*decided)(void *context, const struct ek_decided *decided);
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
@@ -110,7 +111,8 @@ enum ek_fleet_turn ek_fleet_order_take(struct ek_fleet_order *o,
 /* The plans of an instance, by the cells of its detector, which they hold. */
 struct ek_fleet_plans;
 
-int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d);
+/* profile: its hash. */
+int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d, uint64_t profile);
 /* Before the detector goes. */
 void ek_fleet_plans_free(struct ek_fleet_plans *p);
 /* Takes a record; its findings become claims of the detector. stream_ms: the stream's time now.

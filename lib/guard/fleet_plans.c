@@ -20,6 +20,7 @@ struct kept {
 struct ek_fleet_plans {
     struct ek_detector *detector;
     const struct ek_manifest *manifest;
+    uint64_t profile; /* hash */
     struct ek_fleet_order order;
     struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
     int count;
@@ -36,12 +37,13 @@ struct ek_fleet_plans {
     struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
 };
 
-int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d)
+int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d, uint64_t profile)
 {
     struct ek_fleet_plans *p = ek_calloc(1, sizeof *p);
     if (!p)
         return EK_ENOMEM;
     p->detector = d;
+    p->profile = profile;
     p->manifest = ek_detector_manifest(d);
     p->none = ek_calloc(1, sizeof *p->none);
     p->standing = ek_calloc(1, sizeof *p->standing);
@@ -191,8 +193,11 @@ static void leave_alone(struct ek_fleet_plans *p, struct ek_plan *plan, const bo
 static int read_plan(struct ek_fleet_plans *p, const struct ek_fleet_plan *record,
                      struct ek_plan *plan)
 {
-    struct ek_fleet_standing_reader by = {
-        .manifest = p->manifest, .cell_of = hold, .context = p, .decides = false};
+    struct ek_fleet_standing_reader by = {.manifest = p->manifest,
+                                          .cell_of = hold,
+                                          .context = p,
+                                          .decides = false,
+                                          .profile = p->profile};
     int rc = ek_fleet_standing_read(record, &by, plan, p->spare);
     p->missed += (uint64_t)by.missed;
     leave_alone(p, plan, by.apart);

@@ -146,9 +146,10 @@ static int take_limits(void *context, const struct ek_fleet_limits *l)
     return EK_OK;
 }
 
-static int take_normal(void *context, uint64_t version)
+static int take_normal(void *context, uint64_t version, uint64_t profile)
 {
     struct reading *r = context;
+    r->to->normal.profile = profile;
     r->to->normal.levels.version = r->plan->normal = version;
     return EK_OK;
 }
@@ -157,7 +158,12 @@ static int take_normal(void *context, uint64_t version)
 static int take_accept(void *context, const struct ek_fleet_accept *a)
 {
     struct reading *r = context;
-    int feature, cell, rc = find(r, &a->place, &feature, &cell);
+    int feature, cell;
+    if (r->to->normal.profile != r->by->profile) {
+        r->by->outdated++;
+        return EK_OK;
+    }
+    int rc = find(r, &a->place, &feature, &cell);
     struct ek_fleet_accept own = *a;
     if (!r->by->decides) /* who said it is for the next plan */
         own.author = own.reason = (struct ek_text){NULL, 0};
@@ -180,7 +186,7 @@ int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_s
                                               .limits = take_limits,
                                               .normal = take_normal,
                                               .accepted = take_accept};
-    by->missed = 0;
+    by->missed = by->outdated = 0;
     memset(by->apart, 0, sizeof by->apart);
     plan->version = record->head.version;
     return ek_fleet_plan_tell(record, &hears);
@@ -249,6 +255,7 @@ static void put_pins(const struct writing *o, const struct ek_control_pin *pin, 
 static void put_normal(const struct writing *o, const struct ek_fleet_normal *n)
 {
     ek_wire_put(o->w, n->levels.version);
+    ek_wire_put_u64(o->w, n->profile);
     ek_wire_put(o->w, (uint64_t)n->levels.count);
     for (int i = 0; i < n->levels.count; i++) {
         const struct ek_fleet_place place =

@@ -32,8 +32,10 @@ struct ek_fleet_standing_reader {
     /* The number of a cell by its names, -1: it can have none. EK_ENOMEM. */
     int (*cell_of)(void *context, const struct ek_fleet_cell *names, int *cell);
     void *context;
-    bool decides; /* it may decide next: pins and rollouts that have ended are read, too */
+    bool decides;     /* it may decide next: pins and rollouts that have ended are read, too */
+    uint64_t profile; /* hash of its own: what was accepted under another one is passed over */
     /* Set by reading. */
+    int outdated;                /* accepts that were passed over */
     int missed;                  /* entries of the plan that found no feature or cell here */
     bool apart[EK_FEATURES_MAX]; /* item features of whose `mode_in` a cell was not found: nobody
                                   * can tell their lists apart */

@@ -190,8 +190,8 @@ def accept(body, dimensions):
 
 def normal(body, dimensions):
     if body.elder:
-        return {"normal": 0, "accepts": []}
-    head = {"normal": body.number(VERSION_MAX), "accepts": body.many(lambda b: accept(b, dimensions), 256)}
+        return {"normal": 0, "profile": 0, "accepts": []}
+    head = {"normal": body.number(VERSION_MAX), "profile": body.fixed("Q")[0], "accepts": body.many(lambda b: accept(b, dimensions), 256)}
     versions = [one["version"] for one in head["accepts"]]
     if versions != sorted(set(versions)) or versions and versions[-1] > head["normal"]:
         raise Damaged(f"accepts that cannot be before byte {body.at}")

@@ -70,7 +70,7 @@ class Fleet(unittest.TestCase):
         decision, = plan["decisions"]
         self.assertEqual([decision[k] for k in ("number", "what", "before", "after", "rail", "who", "feature", "value")],
                          [9, "withdraw", 41, 42, "rank_change_p95", "evenkeel", "size", "B"])
-        self.assertEqual(plan["normal"], 4)
+        self.assertEqual((plan["normal"], plan["profile"]), (4, 0x1234))
         self.assertEqual([(a["version"], a["feature"], a["cell"], a["shift_ln"], a["since"], a["who"]) for a in plan["accepts"]],
                          [(1, "price", {"arm": "B"}, .75, 550000, "ana"), (2, "size", None, -2.5, 570000, "")])
         self.assertEqual([f["class"] for f in plan["findings"]], ["scale"])

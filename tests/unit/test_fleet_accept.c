@@ -223,6 +223,27 @@ START_TEST(what_only_all_could_see_can_be_accepted_too)
 }
 END_TEST
 
+START_TEST(levels_end_with_the_profile_that_they_were_accepted_under)
+{
+    struct fleet *f = found(2, cents_in_arm_b);
+    struct ek_profile *old = f->world.profile,
+                      *other = stream_profile(f->world.manifest, TRAINING + 100);
+    f->world.profile = other;
+    fleet_decider(f, 1);
+    f->world.profile = old;
+    f->misses[1] = UINT64_MAX; /* ticks of the others are of no use to it */
+    accept(f, 0, 1, cents_in_arm_b);
+    fleet_run(f, 2, cents_in_arm_b);
+    ck_normal(f, 1, 1);
+    f->dead[0] = true;
+    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    fleet_run(f, 10, cents_in_arm_b);
+    ck_normal(f, 2, 0);
+    finish(f);
+    ek_profile_free(other);
+}
+END_TEST
+
 static void ck_refused(struct fleet *f, const struct ek_fleet_wish *w, const char *why)
 {
     const struct ek_fleet_reply *r = say(f, 0, w, cents_in_arm_b);
@@ -297,6 +318,7 @@ Suite *suite_fleet_accept(void)
                     what_was_held_against_the_level_before_is_no_evidence_any_more,
                     an_instance_that_is_cut_off_brings_nothing_back,
                     what_only_all_could_see_can_be_accepted_too,
+                    levels_end_with_the_profile_that_they_were_accepted_under,
                     what_cannot_be_accepted_is_refused_as_by_one_alone,
                     an_order_says_which_accept_it_is_about_and_no_other_does,
                     a_list_has_the_levels_of_its_plan);

@@ -20,6 +20,8 @@ static const char PLAN[] = "tests/format/golden/fleet-plan-3.bin";
 static const char TRIALS[] = "tests/format/golden/fleet-trials-3.bin";
 static const char *const VALUE[] = {NULL, "B", "C"};
 
+static const uint64_t PROFILE = 0x1234;
+static uint64_t profile_here = 0x1234;
 static struct ek_manifest *manifest;
 static struct ek_plan plan, read_plan;
 static struct ek_fleet_standing standing, read_standing;
@@ -100,6 +102,7 @@ static void accept_some(void)
     must(ek_fleet_normal_take(&standing.normal, &first, PRICE, B));
     must(ek_fleet_normal_take(&standing.normal, &second, SIZE, ALL));
     standing.normal.levels.version = 4;
+    standing.normal.profile = PROFILE;
 }
 
 static void setup(void)
@@ -221,8 +224,11 @@ static struct ek_fleet_standing_reader read_record(int known, bool decides)
 {
     static int knows;
     struct ek_fleet_plan p;
-    struct ek_fleet_standing_reader by = {
-        .manifest = manifest, .cell_of = cell_of, .context = &knows, .decides = decides};
+    struct ek_fleet_standing_reader by = {.manifest = manifest,
+                                          .cell_of = cell_of,
+                                          .context = &knows,
+                                          .decides = decides,
+                                          .profile = profile_here};
     knows = known;
     open_record(&p);
     read_plan = (struct ek_plan){0};
@@ -287,6 +293,21 @@ START_TEST(an_instance_reads_the_plan_and_what_goes_on)
     ck_assert_int_eq(read_standing.rollouts.count, 2); /* one has ended */
     ck_assert_int_eq(read_standing.rollouts.one[1].withdrawn, EK_RAIL_RANKS);
     ck_assert_int_eq(read_standing.pins, 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(what_was_accepted_under_another_profile_is_passed_over)
+{
+    setup();
+    write_all();
+    ck_assert_int_eq(read_record(C, false).outdated, 0);
+    ck_assert_int_eq(read_standing.normal.levels.count, 2);
+    profile_here = PROFILE + 1;
+    ck_assert_int_eq(read_record(C, false).outdated, 2);
+    ck_assert_int_eq(read_standing.normal.levels.count, 0);
+    ck_assert_uint_eq(read_standing.normal.levels.version, 4);
+    profile_here = PROFILE;
     teardown();
 }
 END_TEST
@@ -482,6 +503,7 @@ Suite *suite_fleet_standing(void)
     return ek_suite("fleet standing", a_record_is_written_as_it_always_was,
                     what_a_decider_went_by_is_read_and_written_again_to_the_bit,
                     an_instance_reads_the_plan_and_what_goes_on,
+                    what_was_accepted_under_another_profile_is_passed_over,
                     a_value_that_has_no_cell_here_is_told, a_decision_is_heard_with_its_reason,
                     a_text_that_is_too_long_is_cut_and_the_record_stays_good,
                     records_of_version_1_are_refused_with_a_word,
