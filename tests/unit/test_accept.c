@@ -4,6 +4,7 @@
 #include "decide/pooled.h"
 #include "decide/snapshot.h"
 #include "tests/detector.h"
+#include "tests/must.h"
 
 enum { FAULTY = 400, LONG = 100000, PRICE = 0, SIZE = 1 };
 
@@ -405,6 +406,80 @@ START_TEST(a_snapshot_has_what_was_accepted)
 }
 END_TEST
 
+/* --------------------------------------------------------------- what others accept */
+
+static void set_normal(struct bench *b, uint64_t version, int accepts, uint64_t number, int cell,
+                       int64_t since_ms)
+{
+    struct ek_rebases want = {.version = version, .count = accepts};
+    want.one[0] = (struct ek_rebase){PRICE, cell, log(100), number, 0};
+    ek_detector_set_normal(b->detector, &want, &since_ms);
+    fetch(b);
+    ck_assert_uint_eq(ek_detector_rebases(b->detector)->version, version);
+    ck_assert_int_eq(ek_detector_rebases(b->detector)->count, accepts);
+}
+
+START_TEST(what_others_accept_is_normal_here_until_they_take_it_back)
+{
+    struct bench b;
+    int cell = found_in_arm_b(&b, 3);
+    int64_t since_ms = b.last[EK_CONFIRMED].since_ms;
+    int dismissed = b.count[EK_DISMISSED];
+    set_normal(&b, 7, 1, 5, cell, since_ms);
+    ck_assert_int_eq(b.count[EK_DISMISSED], ++dismissed);
+    ck_assert_str_eq(b.last[EK_DISMISSED].reason, "accepted as normal");
+    run_calm(&b, 20000, cents_in_b);
+    uint64_t row = ek_detector_rebases(b.detector)->one[0].row;
+    set_normal(&b, 8, 1, 5, cell, since_ms); /* something else was changed */
+    ck_assert_uint_eq(ek_detector_rebases(b.detector)->one[0].row, row);
+    ck_assert_int_eq(b.count[EK_DISMISSED], dismissed);
+    set_normal(&b, 9, 0, 0, 0, 0);
+    run(&b, FAULTY, cents_in_b);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 100, 8);
+    teardown(&b);
+}
+END_TEST
+
+/* Who has accepted something itself, before it was one of many. */
+START_TEST(what_others_have_not_accepted_is_normal_here_no_longer)
+{
+    struct bench b;
+    int cell = found_in_arm_b(&b, 7);
+    uint64_t own = accept(&b, PRICE, cell).version;
+    set_normal(&b, own, 1, own, cell, b.last[EK_CONFIRMED].since_ms); /* of another level */
+    ck_assert(ek_detector_rebases(b.detector)->one[0].shift_ln == log(100));
+    run_calm(&b, 4000, cents_in_b);
+    set_normal(&b, own, 0, 0, 0, 0);
+    run(&b, FAULTY, cents_in_b);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    teardown(&b);
+}
+END_TEST
+
+/* Rows from the beginning of the change on are lowered where nothing was found, and what the tick
+ * says of them is not told. */
+START_TEST(lists_that_came_before_others_accepted_are_held_against_the_new_level)
+{
+    struct bench b;
+    setup_with(&b, 3, TWO_SEGMENTS);
+    run(&b, BEFORE, with_app);
+    must(ek_detector_join(b.detector, 1, NULL));
+    int cell = cell_of(&b, "arm", "B");
+    uint64_t first = ek_history_count(b.detector->history);
+    run(&b, 8, cents_in_b);
+    int64_t since_ms = ek_history_row(b.detector->history, first)->time_ms;
+    ck_assert_uint_gt(ek_tick_lists(ek_detector_tick(b.detector), cell, PRICE), 0);
+    set_normal(&b, 1, 1, 1, cell, since_ms);
+    ck_assert_uint_eq(ek_detector_rebases(b.detector)->one[0].row, first);
+    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(b.detector), cell, PRICE), 0);
+    for (uint64_t i = first; i < ek_history_count(b.detector->history); i++)
+        ck_assert(fabsf(ek_history_records(b.detector->history, i)[PRICE].r) < 2);
+    run_calm(&b, 20000, cents_in_b);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_accept(void)
 {
     return ek_suite(
@@ -416,5 +491,7 @@ Suite *suite_accept(void)
         rows_are_as_if_accepted_from_the_start, a_value_whose_level_was_accepted_keeps_its_cell,
         nothing_is_accepted_where_nothing_is_confirmed, what_no_shift_makes_normal_is_not_accepted,
         more_accepts_than_are_kept_are_refused, only_what_was_accepted_can_be_reverted,
-        a_snapshot_has_what_was_accepted);
+        a_snapshot_has_what_was_accepted, what_others_accept_is_normal_here_until_they_take_it_back,
+        what_others_have_not_accepted_is_normal_here_no_longer,
+        lists_that_came_before_others_accepted_are_held_against_the_new_level);
 }

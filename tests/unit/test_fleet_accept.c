@@ -223,6 +223,41 @@ START_TEST(what_only_all_could_see_can_be_accepted_too)
 }
 END_TEST
 
+/* A tick of each, long enough to suspect something by it. */
+static void fleet_lists_of_all(struct fleet *f, fleet_fault *harm)
+{
+    f->tick_lists = 200;
+    for (int i = 0; i < f->instances; i++)
+        fleet_observe(f, i, harm);
+    f->tick_lists = FLEET_TICK_LISTS;
+}
+
+static int late(struct fleet *f, int *ticks)
+{
+    (void)f;
+    *ticks = 8;
+    return 1;
+}
+
+/* Sums of before are on their way when it is accepted: they suspect nothing. */
+START_TEST(sums_of_before_an_accept_suspect_nothing_after_it)
+{
+    struct fleet *f = found(8, dearer);
+    struct ek_fleet_wish w = wish_of(f, EK_DID_ACCEPT, 1);
+    w.cell = (struct ek_fleet_cell){{NULL, 0}, {NULL, 0}};
+    f->fate = late;
+    for (int i = 0; i < 8; i++) /* so that it is evidence, as from those who have not heard yet */
+        must(ek_detector_claim(f->instance[i].detector, NULL, 0));
+    fleet_lists_of_all(f, dearer);
+    f->fate = NULL;
+    ck_assert_int_eq(say(f, 0, &w, dearer)->code, EK_OK);
+    int suspected = f->count[EK_SUSPECTED];
+    fleet_run(f, 12, dearer);
+    ck_assert_int_eq(f->count[EK_SUSPECTED], suspected);
+    finish(f);
+}
+END_TEST
+
 START_TEST(levels_end_with_the_profile_that_they_were_accepted_under)
 {
     struct fleet *f = found(2, cents_in_arm_b);
@@ -318,6 +353,7 @@ Suite *suite_fleet_accept(void)
                     what_was_held_against_the_level_before_is_no_evidence_any_more,
                     an_instance_that_is_cut_off_brings_nothing_back,
                     what_only_all_could_see_can_be_accepted_too,
+                    sums_of_before_an_accept_suspect_nothing_after_it,
                     levels_end_with_the_profile_that_they_were_accepted_under,
                     what_cannot_be_accepted_is_refused_as_by_one_alone,
                     an_order_says_which_accept_it_is_about_and_no_other_does,

@@ -341,6 +341,31 @@ START_TEST(what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet)
 }
 END_TEST
 
+/* As when an instance takes partitions over, whose state knows of another normal. */
+START_TEST(a_state_that_is_joined_brings_no_levels_into_a_fleet)
+{
+    static const struct ek_fleet_plan_head head = {
+        .decider = {"b", 1}, .term = 1, .version = 1, .dimensions = {1, {{"arm", 3}}}};
+    struct ek_guard *into;
+    struct ek_buf record;
+    struct bench b;
+    setup(&b);
+    find_cents(&b);
+    accept_arm_b(&b);
+    must(ek_guard_new(&into, &b.assets, NULL));
+    must(ek_guard_join(into, "a", 1, 16, NULL));
+    ek_buf_init(&record, 0);
+    fleet_plan_write(&record, &head, NULL, 0);
+    must(ek_guard_hear_plan(into, record.data, record.length, 0, NULL));
+    must(ek_guard_merge(into, b.guard, NULL));
+    ck_assert_int_eq(ek_detector_rebases(into->detector)->count, 0);
+    ck_assert_uint_eq(ek_detector_rebases(into->detector)->version, 0);
+    ek_guard_free(into);
+    ek_buf_release(&record);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_guard_accept(void)
 {
     return ek_suite("guard_accept", an_accept_ends_the_route_and_says_who_and_why,
@@ -350,5 +375,6 @@ Suite *suite_guard_accept(void)
                     treatments_are_brought_to_what_is_normal,
                     names_that_are_none_are_refused_with_the_nearest,
                     an_instance_of_a_fleet_cannot_be_told_alone,
-                    what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet);
+                    what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet,
+                    a_state_that_is_joined_brings_no_levels_into_a_fleet);
 }
