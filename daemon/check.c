@@ -409,14 +409,15 @@ static int read_letor(const char *path, const struct ek_manifest *m, struct ek_e
 }
 
 /* Lists of either form can only be read by a manifest, and standard input only once. */
-static int check_lists(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)
+static int check_lists(struct ek_checked *c, const struct ek_manifest *m,
+                       const struct ek_dialect *dialect, struct ek_error *e)
 {
     if (!m || !strcmp(c->path, "-")) {
         snprintf(c->note, sizeof c->note, "%s", m ? "not read, it is standard input" : NOT_HELD);
         return EK_OK;
     }
     return c->kind == EK_KIND_LETOR ? read_letor(c->path, m, e)
-                                    : ek_each_message(m, c->path, take_nothing, NULL, e);
+                                    : ek_each_message(m, dialect, c->path, take_nothing, NULL, e);
 }
 
 static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
@@ -438,7 +439,7 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
         return check_profile(c, m, e);
     case EK_KIND_LETOR:
     case EK_KIND_MESSAGES:
-        return check_lists(c, m, e);
+        return check_lists(c, m, tests->dialect, e);
     default:
         return EK_OK;
     }

@@ -7,6 +7,7 @@
 /* Lists of a capture. Each test begins with the first. */
 struct recorded {
     const char *path;
+    const struct ek_dialect *dialect;
     struct ek_codec *codec;
     struct ek_capture_reader *in;
 };
@@ -32,6 +33,8 @@ static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct e
         rc = ek_codec_decode(r->codec, record.bytes, record.length, q, e);
     if (!rc && record.timestamp_ms >= 0 && q->time_ms < 0)
         q->time_ms = record.timestamp_ms;
+    if (rc)
+        ek_dialect_hint(r->dialect, e);
     return rc ? ek_error_place(e, r->path, 0, 0) : EK_OK;
 }
 
@@ -39,13 +42,13 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
                         const struct ek_manifest *m, const char *file, struct ek_error_list *faults,
                         struct ek_error *e)
 {
-    struct recorded r = {.path = how->messages};
+    struct recorded r = {.path = how->messages, .dialect = how->dialect};
     struct ek_profile *profile = NULL;
     int rc = ek_profile_load(&profile, how->profile, e);
     if (!rc && (rc = ek_profile_check(profile, m, e)))
         ek_error_place(e, how->profile, 0, 0);
     if (!rc)
-        rc = ek_codec_new(&r.codec, m, NULL, NULL, e);
+        rc = ek_codec_new(&r.codec, m, &how->dialect->mapping, &how->dialect->limits, e);
     if (!rc) {
         const struct ek_healthy_lists from = {next_recorded, &r, profile};
         rc = ek_rules_tests_run(rules, m, file, &from, faults, e);

@@ -2,14 +2,16 @@
 #ifndef EK_DAEMON_CHECK_TESTS_H
 #define EK_DAEMON_CHECK_TESTS_H
 
+#include "daemon/dialect.h"
 #include "data/rules.h"
 
 #include <stdbool.h>
 
 struct ek_check_tests {
-    bool off;             /* only their form counts */
-    const char *messages; /* healthy lists, a capture; NULL: made up */
-    const char *profile;  /* theirs; with messages */
+    bool off;                         /* only their form counts */
+    const char *messages;             /* healthy lists, a capture; NULL: made up */
+    const char *profile;              /* theirs; with messages */
+    const struct ek_dialect *dialect; /* of all messages that are checked */
 };
 
 /* Runs them by a manifest of these rules. Each that fails is in `faults`, at its place in `file`.

@@ -17,6 +17,8 @@ struct check {
     char **paths;
     int count;
     bool json;
+    const char *config;
+    struct ek_dialect dialect;
     struct ek_check_tests tests;
     int (*document)(struct ek_buf *out); /* what is printed instead of a check; NULL */
 };
@@ -33,6 +35,7 @@ static const struct argp_option OPTIONS[] = {
      "Run the tests of rules on these healthy lists, messages or a capture; else on made-up ones",
      0},
     {"profile", 'p', "FILE", 0, "With --messages: what these lists look like (.ekp)", 0},
+    EK_DIALECT_OPTION,
     {"no-tests", OPT_NO_TESTS, 0, 0, "Check the form of tests, and do not run them", 0},
     {"schema", OPT_SCHEMA, "KIND", 0,
      "Print a JSON Schema (draft-07) for editors and end; KIND is config or rules", 0},
@@ -64,6 +67,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case 'p':
         c->tests.profile = arg;
+        break;
+    case 'c':
+        c->config = arg;
         break;
     case OPT_NO_TESTS:
         c->tests.off = true;
@@ -179,15 +185,19 @@ static int run(struct check *c)
 {
     struct ek_checked *files = ek_calloc((size_t)c->count, sizeof *files);
     struct ek_error e;
-    if (!files) {
+    if (!files)
         ek_fail(&e, EK_ENOMEM, "out of memory");
+    if (!files || ek_dialect_load(&c->dialect, c->config, &e)) {
+        ek_free(files);
         return ek_cli_fail(&e);
     }
+    c->tests.dialect = &c->dialect;
     bool valid = check_files(c, files);
     for (int i = 0; i < c->count; i++)
         ek_checked_release(&files[i]);
     if (c->manifest_path)
         ek_checked_release(&c->named);
+    ek_dialect_release(&c->dialect);
     ek_free(files);
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
 }

@@ -43,7 +43,7 @@ static void free_models(struct models *v)
 static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_counter *c,
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
-    int rc = a->taught ? ek_files_read_taught(&a->data, m, d, upstream, &a->e)
+    int rc = a->taught ? ek_files_read_taught(&a->data, m, a->config, d, upstream, &a->e)
                        : ek_files_read(&a->data, m, d, &a->e);
     if (!rc)
         rc = ek_counter_break(c, m, d, a);

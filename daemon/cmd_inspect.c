@@ -16,7 +16,8 @@
 enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
 
 struct arguments {
-    const char *path, *plot, *features, *profile;
+    const char *path, *plot, *features, *profile, *config;
+    struct ek_dialect dialect;
     enum ek_inspect_form form;
     bool manifest;
 };
@@ -31,6 +32,7 @@ static const struct argp_option OPTIONS[] = {
      "print a first manifest for the features of messages: names, and which look as if they had a "
      "scale; to be gone over",
      0},
+    EK_DIALECT_OPTION,
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -46,6 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MANIFEST:
         a->manifest = true;
         return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
     case 'm':
         a->features = arg;
         return 0;
@@ -57,6 +62,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--plot draws; the figures are there with --json alone");
         if (!a->plot && (a->features || a->profile))
             argp_error(state, "--features and --profile go with --plot");
+        if (!a->plot && !a->manifest && a->config)
+            argp_error(state, "--config goes with --manifest or --plot");
         return 0;
     case ARGP_KEY_ARG:
         if (a->path)
@@ -141,7 +148,7 @@ static void read_head(const char *path, struct ek_buf *bytes)
 
 static int messages(const struct arguments *a, struct ek_error *e)
 {
-    const struct ek_inspect_beside beside = {a->plot, a->features, a->profile};
+    const struct ek_inspect_beside beside = {a->plot, a->features, a->profile, &a->dialect};
     if (!a->plot)
         return ek_inspect_capture(a->path, a->form, stdout, e);
     if (!a->features)
@@ -163,7 +170,7 @@ static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_buf head;
     if (a->manifest)
-        return ek_inspect_shape(a->path, stdout, e);
+        return ek_inspect_shape(a->path, &a->dialect, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
     int rc =
@@ -181,7 +188,11 @@ int ek_cmd_inspect(int argc, char **argv)
     argp_parse(&ARGP, argc, argv, 0, NULL, &a);
     if (!a.path)
         return ek_cli_usage("inspect", "name a file");
-    if (!inspect(&a, &e))
+    if (ek_dialect_load(&a.dialect, a.config, &e))
+        return ek_cli_fail(&e);
+    int rc = inspect(&a, &e);
+    ek_dialect_release(&a.dialect);
+    if (!rc)
         return EK_EXIT_OK;
     if (e.code != EK_EUSAGE)
         ek_kind_explain(a.path, EK_KIND_UNKNOWN, &e);

@@ -14,7 +14,8 @@
 enum { FILES_MAX = 256 };
 
 struct arguments {
-    const char *manifest, *messages, *baseline, *output;
+    const char *manifest, *messages, *baseline, *output, *config;
+    struct ek_dialect dialect;
     const char *letor[FILES_MAX];
     int letor_count, letor_given;
 };
@@ -27,6 +28,7 @@ static const struct argp_option OPTIONS[] = {
     {"baseline", 'b', "FIELD", 0,
      "stratum whose values have different normal levels: a segment dimension or query feature", 0},
     {"output", 'o', "FILE", 0, "profile to write (.ekp)", 0},
+    EK_DIALECT_OPTION,
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -44,6 +46,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o':
         a->output = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
         return 0;
     case 'l':
         a->letor_given = 1;
@@ -156,14 +161,16 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
     for (int i = 0; !rc && i < a->letor_count; i++)
         rc = add_letor(fit, m, a->letor[i], &q, &progress, e);
     if (!rc && a->messages)
-        rc = ek_each_message(m, a->messages, add_message, &(struct messages){fit, &progress}, e);
+        rc = ek_each_message(m, &a->dialect, a->messages, add_message,
+                             &(struct messages){fit, &progress}, e);
     if (rc && a->messages)
         ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
     if (!rc && !(rc = ek_profile_fit_finish(fit, &profile, e))) {
         rc = ek_profile_save(profile, a->output, e);
-        snprintf(note, sizeof note, "%llu lists, %llu items, %d strata",
-                 (unsigned long long)profile->queries, (unsigned long long)profile->items,
-                 profile->strata > 1 ? profile->strata - 1 : 1);
+        int strata = profile->strata > 1 ? profile->strata - 1 : 1;
+        snprintf(note, sizeof note, "%llu lists, %llu items, %d %s",
+                 (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
+                 strata > 1 ? "strata" : "stratum");
         warn_of_few_lists(profile);
         ek_profile_free(profile);
     }
@@ -186,7 +193,10 @@ int ek_cmd_profile(int argc, char **argv)
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
         return ek_cli_fail(&e);
     }
-    int rc = make(&a, m, &e);
+    int rc = ek_dialect_load(&a.dialect, a.config, &e);
+    if (!rc)
+        rc = make(&a, m, &e);
+    ek_dialect_release(&a.dialect);
     ek_manifest_free(m);
     return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
 }

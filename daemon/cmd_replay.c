@@ -1,6 +1,7 @@
 /* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/dialect.h"
 #include "daemon/list_sink.h"
 #include "daemon/rehearsal.h"
 #include "daemon/replay_compare.h"
@@ -19,9 +20,10 @@
 enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, KEY_COMPARE, UNREADABLE_SHOWN = 5 };
 
 struct arguments {
-    const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare;
-    bool exit_code, json;
+    const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare, *config;
+    bool exit_code, json, layout_given;
     enum ek_message_layout layout;
+    struct ek_dialect dialect;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -30,6 +32,7 @@ static const struct argp_option OPTIONS[] = {
     {"rules", 'r', "FILE", 0, "rules (YAML); the built-in ones when not given", 0},
     {"model", 'M', "FILE", 0, "routable model; without one nothing is routed", 0},
     {"messages", 'i', "FILE", 0, "messages or a capture; standard input by default", 0},
+    EK_DIALECT_OPTION,
     {"layout", KEY_LAYOUT, "KIND", 0, "messages of a list, or of an item each (list)", 0},
     {"output", 'o', "FILE", 0, "capture of what would have been forwarded", 0},
     {"events", 'e', "FILE", 0, "findings and plans, one JSON object a line; '-' for stdout", 0},
@@ -74,7 +77,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_COMPARE:
         a->compare = arg;
         return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
     case KEY_LAYOUT:
+        a->layout_given = true;
         if (ek_layout_parse(arg, &a->layout, &e))
             argp_error(state, "%s", e.message);
         return 0;
@@ -94,6 +101,7 @@ static const struct argp ARGP = {OPTIONS,
 
 struct replay {
     const struct ek_assets *assets;
+    const struct ek_dialect *dialect;
     struct ek_guard *guard;
     struct ek_capture_reader *in;
     struct ek_capture_writer *out; /* NULL: not wanted */
@@ -113,9 +121,10 @@ static int write_events(struct replay *r, struct ek_error *e)
     return rc;
 }
 
-static void complain(const struct replay *r, const char *what, const struct ek_error *e)
+static void complain(const struct replay *r, const char *what, struct ek_error *e)
 {
     char text[700];
+    ek_dialect_hint(r->dialect, e);
     fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->came_to.messages,
             what, ek_error_text(e, text, sizeof text));
 }
@@ -253,9 +262,11 @@ static void explain(const struct arguments *a, const char *rules, struct ek_erro
 static int load(const struct arguments *a, const char *rules, struct ek_assets **out,
                 struct ek_error *e)
 {
-    const struct ek_mapping mapping = {.layout = a->layout};
-    if (!ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping, NULL, NULL,
-                               e))
+    struct ek_mapping mapping = a->dialect.mapping;
+    if (a->layout_given)
+        mapping.layout = a->layout;
+    if (!ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping,
+                               &a->dialect.limits, NULL, e))
         return EK_OK;
     explain(a, rules, e);
     return ek_cli_config_fault(e);
@@ -280,7 +291,7 @@ static int compare(const struct arguments *a, const struct ek_assets *assets, bo
 static int rehearse(const struct arguments *a, const struct ek_assets *assets, bool *found,
                     struct ek_error *e)
 {
-    struct replay r = {.assets = assets};
+    struct replay r = {.assets = assets, .dialect = &a->dialect};
     ek_rehearsal_init(&r.came_to, assets);
     int rc = replay(a, &r, e);
     *found = r.came_to.confirmed > 0;
@@ -308,12 +319,16 @@ int ek_cmd_replay(int argc, char **argv)
     argp_parse(&ARGP, argc, argv, 0, NULL, &a);
     if (wrong_call(&a))
         return ek_cli_usage("replay", "%s", wrong_call(&a));
-    if (load(&a, a.rules, &assets, &e))
+    if (ek_dialect_load(&a.dialect, a.config, &e))
         return ek_cli_fail(&e);
-    if (assets->model)
-        ek_routing_warn(a.model, assets->model, NULL, NULL);
-    int rc = a.compare ? compare(&a, assets, &found, &e) : rehearse(&a, assets, &found, &e);
-    ek_assets_free(assets);
+    int rc = load(&a, a.rules, &assets, &e);
+    if (!rc) {
+        if (assets->model)
+            ek_routing_warn(a.model, assets->model, NULL, NULL);
+        rc = a.compare ? compare(&a, assets, &found, &e) : rehearse(&a, assets, &found, &e);
+        ek_assets_free(assets);
+    }
+    ek_dialect_release(&a.dialect);
     if (rc)
         return ek_cli_fail(&e);
     return a.exit_code && found ? EK_EXIT_FINDING : EK_EXIT_OK;

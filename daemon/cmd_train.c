@@ -148,7 +148,7 @@ static int read_lists(const struct ek_train_args *a, const struct ek_files *file
                       const struct ek_manifest *m, struct ek_dataset *out,
                       struct ek_upstream_scores *upstream, struct ek_error *e)
 {
-    return a->taught ? ek_files_read_taught(files, m, out, upstream, e)
+    return a->taught ? ek_files_read_taught(files, m, a->config, out, upstream, e)
                      : ek_files_read(files, m, out, e);
 }
 

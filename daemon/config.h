@@ -148,6 +148,11 @@ struct ek_yaml;
 int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                         struct ek_error_list *faults, struct ek_error *e);
 
+/* How messages are written, as the configuration says. The texts are its own. */
+struct ek_mapping;
+struct ek_codec_limits;
+void ek_config_mapping(const struct ek_config *c, struct ek_mapping *mapping,
+                       struct ek_codec_limits *limits);
 /* Loads the assets that the configuration names, with its field names and limits. What is wrong
  * with them is EK_ECONFIG at the key that names the file. `faults` as in ek_config_parse_all. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,

@@ -37,32 +37,39 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
     return ek_error_list_go_on(t->faults, EK_ECONFIG, e);
 }
 
+void ek_config_mapping(const struct ek_config *c, struct ek_mapping *mapping,
+                       struct ek_codec_limits *limits)
+{
+    *mapping = (struct ek_mapping){.encoding = c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
+                                   .layout = (enum ek_message_layout)c->layout,
+                                   .query = c->query,
+                                   .time_ms = c->time_ms,
+                                   .segments = c->segments,
+                                   .query_features = c->query_features,
+                                   .manifest = c->manifest_hash,
+                                   .items = c->items,
+                                   .item = c->item,
+                                   .list_items = c->list_items,
+                                   .log_means = c->log_means,
+                                   .item_id = c->item_id,
+                                   .score = c->score,
+                                   .features = c->features,
+                                   .label = c->label,
+                                   .source = c->source};
+    *limits = (struct ek_codec_limits){.message_bytes = (uint32_t)c->message_bytes,
+                                       .items = (int)c->items_max};
+}
+
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e)
 {
-    const struct ek_mapping mapping = {.encoding =
-                                           c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
-                                       .layout = (enum ek_message_layout)c->layout,
-                                       .query = c->query,
-                                       .time_ms = c->time_ms,
-                                       .segments = c->segments,
-                                       .query_features = c->query_features,
-                                       .manifest = c->manifest_hash,
-                                       .items = c->items,
-                                       .item = c->item,
-                                       .list_items = c->list_items,
-                                       .log_means = c->log_means,
-                                       .item_id = c->item_id,
-                                       .score = c->score,
-                                       .features = c->features,
-                                       .label = c->label,
-                                       .source = c->source};
-    const struct ek_codec_limits limits = {.message_bytes = (uint32_t)c->message_bytes,
-                                           .items = (int)c->items_max};
+    struct ek_mapping mapping;
+    struct ek_codec_limits limits;
     struct ek_error own;
     struct telling telling = {c, faults};
     const struct ek_assets_report report = {on_fault, &telling};
     e = e ? e : &own;
+    ek_config_mapping(c, &mapping, &limits);
     int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
     if (!rc) {

@@ -4,7 +4,8 @@
 #include "data/codec.h"
 
 static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
-                ek_take_list *take, void *context, struct ek_error *e)
+                const struct ek_dialect *dialect, ek_take_list *take, void *context,
+                struct ek_error *e)
 {
     struct ek_query q;
     int more = 1, rc = EK_OK;
@@ -15,7 +16,9 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
         if (rc || !more)
             break;
         rc = ek_codec_decode(codec, message.bytes, message.length, &q, e);
-        if (!rc)
+        if (rc)
+            ek_dialect_hint(dialect, e);
+        else
             rc = take(context, &q, number, e);
         if (rc)
             ek_error_place(e, path, (long)number + 1, 0);
@@ -24,17 +27,21 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
     return rc;
 }
 
-int ek_each_message(const struct ek_manifest *m, const char *path, ek_take_list *take,
-                    void *context, struct ek_error *e)
+int ek_each_message(const struct ek_manifest *m, const struct ek_dialect *dialect, const char *path,
+                    ek_take_list *take, void *context, struct ek_error *e)
 {
     struct ek_capture_reader *capture;
     struct ek_codec *codec;
-    int rc = ek_codec_new(&codec, m, NULL, NULL, e);
+    if (dialect->mapping.layout == EK_LAYOUT_ITEM)
+        return ek_fail_at(e, EK_EUSAGE, path, 0, 0,
+                          "lists are needed, and by 'message.layout' of the configuration each "
+                          "message is an item");
+    int rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
     if (rc)
         return rc;
     rc = ek_capture_open(&capture, path, 0, e);
     if (!rc) {
-        rc = each(capture, codec, path, take, context, e);
+        rc = each(capture, codec, path, dialect, take, context, e);
         ek_capture_close(capture);
     }
     ek_codec_free(codec);

@@ -3,16 +3,17 @@
 #define EK_DAEMON_EACH_MESSAGE_H
 
 #include "base/error.h"
+#include "daemon/dialect.h"
 #include "data/manifest.h"
 #include "data/query.h"
 
 /* Takes a list; `number` counts from 0, the list dies with the call. */
 typedef int ek_take_list(void *context, struct ek_query *q, uint64_t number, struct ek_error *e);
 
-/* Decodes `path` (a capture or bare messages in the default fields, "-" for standard input) and
- * hands over each list. Ends at the first failure; the error carries file and number of the
- * message, from 1. */
-int ek_each_message(const struct ek_manifest *m, const char *path, ek_take_list *take,
-                    void *context, struct ek_error *e);
+/* Decodes `path` (a capture or bare messages, "-" for standard input) and hands over each list.
+ * Ends at the first failure; the error carries file and number of the message, from 1. Messages of
+ * an item each (message.layout) are not put together to lists: EK_EUSAGE. */
+int ek_each_message(const struct ek_manifest *m, const struct ek_dialect *dialect, const char *path,
+                    ek_take_list *take, void *context, struct ek_error *e);
 
 #endif

@@ -1,5 +1,7 @@
 #include "daemon/eval_args.h"
 
+#include "daemon/dialect.h"
+
 #include "daemon/cli.h"
 
 #include "base/parse.h"
@@ -62,6 +64,7 @@ static const struct argp_option OPTIONS[] = {
      "Chooses sources, what is hit by a fault with a share, and rates (0)", 0},
     {"teacher", OPT_TEACHER, "WHO", 0,
      "upstream: the data are messages; how faithful the model is to their scores", 0},
+    EK_DIALECT_OPTION,
     {"output", 'o', "FILE", 0,
      "With --teacher: the same model with these figures, for the guard to hold traffic against", 0},
     {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
@@ -191,6 +194,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o':
         a->output = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
         return 0;
     case OPT_MODEL:
     case OPT_DATA:

@@ -12,7 +12,7 @@
 enum { EK_EVAL_FAULTS_MAX = 64, EK_EVAL_METRIC_NAME = 24 };
 
 struct ek_eval_args {
-    const char *manifest, *metrics;
+    const char *manifest, *metrics, *config; /* config: of messages; NULL */
     const char *output; /* with `taught`: the model with what was measured; NULL */
     struct ek_files model, data, reference, *open; /* open: where further file names go */
     const char *route, *route_source, *silence, *rescale, *repair, *fill; /* NULL: not given */

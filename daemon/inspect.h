@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "daemon/dialect.h"
 #include "data/model.h"
 #include "data/profile.h"
 
@@ -20,6 +21,7 @@ int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FI
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
 struct ek_inspect_beside {
     const char *feature, *manifest, *profile; /* profile NULL: without training beside it */
+    const struct ek_dialect *dialect;
 };
 /* The same of the messages of a file, beside training. */
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
@@ -32,6 +34,7 @@ int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, F
  * and last time are those of the records, else of the messages. */
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
 /* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
-int ek_inspect_shape(const char *path, FILE *to, struct ek_error *e);
+int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+                     struct ek_error *e);
 
 #endif

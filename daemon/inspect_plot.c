@@ -169,7 +169,7 @@ static int read_messages(const char *path, const struct ek_manifest *m,
         return ek_fail(e, EK_EUSAGE, "no item feature '%s' in %s", b->feature, b->manifest);
     if (ek_sketch_new(&t->sketch))
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch");
-    return ek_each_message(m, path, take, t, e);
+    return ek_each_message(m, b->dialect, path, take, t, e);
 }
 
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,

@@ -5,13 +5,14 @@
 
 enum { MESSAGES = 10000 };
 
-int ek_inspect_shape(const char *path, FILE *to, struct ek_error *e)
+int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+                     struct ek_error *e)
 {
     struct ek_capture_reader *in = NULL;
     struct ek_shape *shape = NULL;
     struct ek_record record;
     struct ek_buf out;
-    int more = 1, rc = ek_shape_new(&shape, e);
+    int more = 1, rc = ek_shape_new(&shape, &dialect->mapping, e);
     ek_buf_init(&out, 0);
     if (!rc)
         rc = ek_capture_open(&in, path, 0, e);
@@ -22,7 +23,9 @@ int ek_inspect_shape(const char *path, FILE *to, struct ek_error *e)
     }
     if (!rc)
         rc = ek_shape_manifest(shape, &out, e);
-    if (!rc)
+    if (rc)
+        ek_dialect_hint(dialect, e);
+    else
         fwrite(out.data, 1, out.length, to);
     ek_capture_close(in);
     ek_shape_free(shape);

@@ -49,18 +49,23 @@ static int add_taught(void *context, struct ek_query *q, uint64_t number, struct
     return code;
 }
 
-int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m,
+int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m, const char *config,
                          struct ek_dataset *d, struct ek_upstream_scores *upstream,
                          struct ek_error *e)
 {
     struct taught to = {d, upstream};
+    struct ek_dialect dialect;
     ek_dataset_init(d, m->item_count, m->query_count);
-    for (int i = 0; i < f->count; i++) {
-        int code = ek_each_message(m, f->path[i], add_taught, &to, e);
-        if (code)
-            return e ? ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e) : code;
+    int code = ek_dialect_load(&dialect, config, e);
+    if (code)
+        return code;
+    for (int i = 0; i < f->count && !code; i++) {
+        code = ek_each_message(m, &dialect, f->path[i], add_taught, &to, e);
+        if (code && e)
+            ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e);
     }
-    return EK_OK;
+    ek_dialect_release(&dialect);
+    return code;
 }
 
 bool ek_next_piece(const char **at, const char **piece, size_t *length)

@@ -46,6 +46,12 @@ static void take_output(struct argp_state *state, struct ek_train_args *a, const
     a->output = arg;
 }
 
+static void take_config(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->config = arg;
+}
+
 static void take_train(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->open = &a->train;
@@ -234,6 +240,9 @@ static const struct row ROWS[] = {
     {"teacher", 0, "WHO",
      "upstream: the files are messages, their scores are what is learned, no labels needed",
      take_teacher},
+    {"config", 'c', "FILE",
+     "With --teacher: configuration of run, which says under message what the fields are called",
+     take_config},
     {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", take_loss},
     {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)",
      take_samples},

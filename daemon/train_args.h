@@ -10,7 +10,7 @@
 #include "offline/train.h"
 
 struct ek_train_args {
-    const char *manifest, *output, *routing;
+    const char *manifest, *output, *routing, *config;
     struct ek_files train, vali, *open; /* open: where further file names go */
     struct ek_train_options options;
     bool log_input_given, loss_given, taught, json;

@@ -296,7 +296,10 @@ static int require(struct ek_decode *d, const struct ek_field *field, int values
     if (!values || d->seen & ek_field_bit(d->c, field))
         return EK_OK;
     d->field = field;
-    return ek_decode_fail(d, EK_EFORMAT, "missing");
+    ek_decode_fail(d, EK_EFORMAT, "missing");
+    if (d->e)
+        d->e->flags |= EK_ERR_FIELD;
+    return EK_EFORMAT;
 }
 
 static int read_map(struct ek_decode *d, uint32_t pairs, int first);

@@ -11,29 +11,52 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 1 };
+enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 1, KEYS_BYTES = 160 };
 
 struct seen {
     char name[LINE_NAME_BYTES];
     enum ek_role role;
-    uint64_t numbers, missing;
+    uint64_t numbers, missing, others; /* others: text, a boolean, ...: no message may have them */
+    bool named;                        /* by the messages: they may have more than a manifest */
     double low, high;
     double few[FEW]; /* the values met, as long as they are few */
     int distinct;    /* FEW + 1: more */
     bool whole;
 };
 
+/* What a field is for. Its path: where in the message, from an item for `features`. */
+enum what { ITEMS, ITEM, QUERY_FEATURES, FEATURES, WHATS };
+
+struct path {
+    const char *rest; /* what is left of it at this depth */
+    enum what what;
+};
+
+/* The names of the fields of a first map, for those who call theirs otherwise. */
+struct keys {
+    bool done;
+    char text[KEYS_BYTES];
+};
+
 struct ek_shape {
     struct seen *seen;
     size_t count, capacity;
     struct ek_json *json;
+    struct path path[WHATS]; /* whole ones */
+    struct keys of_message, of_item;
 };
 
-int ek_shape_new(struct ek_shape **out, struct ek_error *e)
+int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct ek_error *e)
 {
+    static const char *const usual[] = {"items", "item", "query_features", "features"};
     struct ek_shape *s = ek_calloc(1, sizeof *s);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "no memory for the features of messages");
+    const char *const given[] = {mapping ? mapping->items : NULL, mapping ? mapping->item : NULL,
+                                 mapping ? mapping->query_features : NULL,
+                                 mapping ? mapping->features : NULL};
+    for (int i = 0; i < WHATS; i++)
+        s->path[i] = (struct path){given[i] ? given[i] : usual[i], (enum what)i};
     *out = s;
     return EK_OK;
 }
@@ -129,18 +152,20 @@ static int key(struct ek_wire *w, char name[LINE_NAME_BYTES])
     return EK_OK;
 }
 
-/* A number; anything else is missing. */
-static int value(struct ek_wire *w, double *x)
+/* A number, or nil, which is missing; *other says of anything else that it is neither. */
+static int value(struct ek_wire *w, double *x, bool *other)
 {
     struct ek_wire before = *w;
     struct ek_head h;
     *x = NAN;
+    *other = false;
     if (ek_wire_head(w, &h) != EK_WIRE_OK)
         return bad();
     if (ek_head_is_number(&h)) {
         *x = ek_head_number(&h);
         return EK_OK;
     }
+    *other = h.kind != EK_WIRE_NIL;
     *w = before;
     return skip(w);
 }
@@ -171,52 +196,108 @@ static int values(struct ek_shape *s, struct ek_wire *w, enum ek_role role)
     for (uint32_t i = 0; i < count && !rc; i++) {
         struct seen *f = NULL;
         double x = 0;
+        bool other = false;
         number_name(name, role, i);
         if (h.kind == EK_WIRE_MAP)
             rc = key(w, name);
         if (!rc && h.kind == EK_WIRE_BIN)
             x = (double)little_float(floats + 4 * (size_t)i);
         else if (!rc)
-            rc = value(w, &x);
+            rc = value(w, &x, &other);
         rc = rc ? rc : find(s, name, role, &at, &f);
-        if (!rc)
+        if (rc)
+            return rc;
+        f->named = h.kind == EK_WIRE_MAP;
+        f->others += other;
+        if (!other)
             count_value(f, x);
     }
     w->p += h.kind == EK_WIRE_BIN ? h.count : 0;
     return rc;
 }
 
+/* Notes the key of a first map; one that is too long for the rest of the line ends it. */
+static void note_key(struct keys *k, const char *name)
+{
+    size_t length = strlen(k->text), left = KEYS_BYTES - length;
+    const char *comma = length ? ", " : "";
+    if (strlen(name) + sizeof ", , ..." <= left) {
+        snprintf(k->text + length, left, "%s%s", comma, name);
+    } else {
+        snprintf(k->text + length, left, "%s...", comma);
+        k->done = true;
+    }
+}
+
+static int walk(struct ek_shape *s, struct ek_wire *w, const struct path *paths, int count,
+                struct keys *keys);
+
 static int item(struct ek_shape *s, struct ek_wire *w)
+{
+    int rc = walk(s, w, &s->path[FEATURES], 1, s->of_item.done ? NULL : &s->of_item);
+    s->of_item.done = true;
+    return rc;
+}
+
+/* The value at the end of a path. */
+static int met(struct ek_shape *s, struct ek_wire *w, enum what what)
+{
+    struct ek_head items;
+    int rc;
+    if (what == QUERY_FEATURES || what == FEATURES)
+        return values(s, w, what == FEATURES ? EK_ROLE_ITEM : EK_ROLE_QUERY);
+    if (what == ITEM)
+        return item(s, w);
+    rc = head_of(w, EK_WIRE_ARRAY, &items);
+    for (uint32_t i = 0; i < items.count && !rc; i++)
+        rc = item(s, w);
+    return rc;
+}
+
+/* The value of a key, by the paths that lead there or on from there. A map on the way may as well
+ * be nil. */
+static int step(struct ek_shape *s, struct ek_wire *w, const char *name, const struct path *paths,
+                int count)
+{
+    struct path below[WHATS];
+    struct ek_wire before = *w;
+    struct ek_head h;
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        size_t length = strcspn(paths[i].rest, ".");
+        if (strncmp(paths[i].rest, name, length) != 0 || name[length])
+            continue;
+        if (!paths[i].rest[length])
+            return met(s, w, paths[i].what);
+        below[n++] = (struct path){paths[i].rest + length + 1, paths[i].what};
+    }
+    if (n && ek_wire_head(w, &h) != EK_WIRE_OK)
+        return bad();
+    *w = before;
+    return n && h.kind == EK_WIRE_MAP ? walk(s, w, below, n, NULL) : skip(w);
+}
+
+/* A map, at every key of which the paths are asked: as deep as the longest of them. */
+static int walk(struct ek_shape *s, struct ek_wire *w, const struct path *paths, int count,
+                struct keys *keys)
 {
     char name[LINE_NAME_BYTES];
     struct ek_head h;
     int rc = head_of(w, EK_WIRE_MAP, &h);
     for (uint32_t i = 0; i < h.count && !rc; i++) {
         rc = key(w, name);
+        if (!rc && keys && !keys->done)
+            note_key(keys, name);
         if (!rc)
-            rc = strcmp(name, "features") != 0 ? skip(w) : values(s, w, EK_ROLE_ITEM);
+            rc = step(s, w, name, paths, count);
     }
     return rc;
 }
 
 static int message(struct ek_shape *s, struct ek_wire *w)
 {
-    char name[LINE_NAME_BYTES];
-    struct ek_head h, items;
-    int rc = head_of(w, EK_WIRE_MAP, &h);
-    for (uint32_t i = 0; i < h.count && !rc; i++) {
-        if ((rc = key(w, name)))
-            return rc;
-        if (!strcmp(name, "query_features"))
-            rc = values(s, w, EK_ROLE_QUERY);
-        else if (!strcmp(name, "item"))
-            rc = item(s, w);
-        else if (strcmp(name, "items") != 0)
-            rc = skip(w);
-        else if (!(rc = head_of(w, EK_WIRE_ARRAY, &items)))
-            for (uint32_t j = 0; j < items.count && !rc; j++)
-                rc = item(s, w);
-    }
+    int rc = walk(s, w, s->path, FEATURES, s->of_message.done ? NULL : &s->of_message);
+    s->of_message.done = true;
     return rc;
 }
 
@@ -236,8 +317,8 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
         return ek_fail(e, rc, "no memory for the features of messages");
     if (rc == EK_ELIMIT)
         return ek_fail(e, rc, "the messages have more than %d features", EK_FEATURES_MAX);
-    return rc ? ek_fail(e, EK_EFORMAT,
-                        "a message has no 'items' (or 'item') with 'features' that can be read")
+    return rc ? ek_fail(e, EK_EFORMAT, "a message has no '%s' (or '%s') with '%s' that can be read",
+                        s->path[ITEMS].rest, s->path[ITEM].rest, s->path[FEATURES].rest)
               : EK_OK;
 }
 
@@ -259,13 +340,52 @@ static int add_comment(const struct seen *f, struct ek_buf *out)
         f->low, f->high, few ? ", whole, few values" : "", f->missing ? ", missing in some" : "");
 }
 
+static int add_name(const struct seen *f, struct ek_buf *out)
+{
+    return is_plain(f->name) ? ek_buf_text(out, f->name)
+                             : ek_buf_json(out, f->name, strlen(f->name));
+}
+
+/* What messages call by its name may stay out, and has to where it would be refused. */
+static bool stays_out(const struct seen *f)
+{
+    return f->named && f->others;
+}
+
+static int add_left_out(const struct seen *f, struct ek_buf *out)
+{
+    int rc = ek_buf_text(out, "  # left out: ");
+    if (!rc)
+        rc = add_name(f, out);
+    return rc ? rc
+              : ek_buf_printf(out, ", %s no number\n",
+                              f->numbers ? "which at times is" : "which is");
+}
+
+/* Why there is none: the names of the fields, most often. */
+static int no_feature(const struct ek_shape *s, struct ek_error *e)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->seen[i].role == EK_ROLE_ITEM)
+            return ek_fail(e, EK_EFORMAT, "no feature of the items is a number");
+    if (s->of_item.done)
+        ek_fail(e, EK_EFORMAT, "no item has '%s' with a feature in it; the first one has: %s",
+                s->path[FEATURES].rest, s->of_item.text);
+    else
+        ek_fail(e, EK_EFORMAT,
+                "no message has '%s' (or '%s') with an item in it; the first one has: %s",
+                s->path[ITEMS].rest, s->path[ITEM].rest, s->of_message.text);
+    if (e)
+        e->flags |= EK_ERR_FIELD;
+    return EK_EFORMAT;
+}
+
 static int add_feature(const struct seen *f, int index, struct ek_buf *out)
 {
     bool routable = f->role == EK_ROLE_ITEM && f->numbers && !(f->distinct <= FEW && f->whole);
     int rc = ek_buf_text(out, "  - {name: ");
     if (!rc)
-        rc = is_plain(f->name) ? ek_buf_text(out, f->name)
-                               : ek_buf_json(out, f->name, strlen(f->name));
+        rc = add_name(f, out);
     if (!rc)
         rc = ek_buf_printf(
             out, ", index: %d, role: %s%s%s%s}", index, f->role == EK_ROLE_ITEM ? "item" : "query",
@@ -274,17 +394,32 @@ static int add_feature(const struct seen *f, int index, struct ek_buf *out)
     return rc ? rc : add_comment(f, out);
 }
 
+static int add_features(const struct ek_shape *s, enum ek_role role, int *index, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; i < s->count && !rc; i++) {
+        const struct seen *f = &s->seen[i];
+        if (f->role == role)
+            rc = stays_out(f) ? add_left_out(f, out) : add_feature(f, ++*index, out);
+    }
+    return rc;
+}
+
 int ek_shape_manifest(const struct ek_shape *s, struct ek_buf *out, struct ek_error *e)
 {
-    static const enum ek_role roles[] = {EK_ROLE_ITEM, EK_ROLE_QUERY};
-    int index = 0;
-    if (!s->count)
-        return ek_fail(e, EK_EFORMAT, "no message has a feature");
-    int rc = ek_buf_text(out, "version: 1\n# routable: what may change its scale; go over it, and "
-                              "over what is called a flag or a code\nfeatures:\n");
-    for (int r = 0; r < 2; r++)
-        for (size_t i = 0; i < s->count && !rc; i++)
-            if (s->seen[i].role == roles[r])
-                rc = add_feature(&s->seen[i], ++index, out);
-    return rc ? ek_fail(e, EK_ENOMEM, "no memory for a manifest") : EK_OK;
+    int index = 0, rc;
+    size_t before = out->length;
+    rc = ek_buf_text(out, "version: 1\n# routable: what may change its scale; go over it, and "
+                          "over what is called a flag or a code\nfeatures:\n");
+    if (!rc)
+        rc = add_features(s, EK_ROLE_ITEM, &index, out);
+    int item_features = index;
+    if (!rc)
+        rc = add_features(s, EK_ROLE_QUERY, &index, out);
+    if (rc)
+        return ek_fail(e, EK_ENOMEM, "no memory for a manifest");
+    if (item_features)
+        return EK_OK;
+    out->length = before;
+    return no_feature(s, e);
 }

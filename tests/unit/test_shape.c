@@ -1,6 +1,7 @@
 /* The first manifest, made from messages that have none yet. */
 #include "data/codec_shape.h"
 
+#include "data/codec.h"
 #include "data/manifest.h"
 #include "tests/check.h"
 #include "tests/must.h"
@@ -27,7 +28,7 @@ static struct ek_shape *shape_of_names(void)
 {
     struct ek_shape *s;
     char text[500];
-    must(ek_shape_new(&s, NULL));
+    must(ek_shape_new(&s, NULL, NULL));
     for (int i = 0; i < 20; i++) {
         int n = snprintf(text, sizeof text, BY_NAME, i + 1, 7.5 + i, i % 2);
         must(ek_shape_add(s, text, (size_t)n, NULL));
@@ -58,7 +59,7 @@ START_TEST(values_without_names_are_numbered_and_the_manifest_is_valid)
     struct ek_manifest *m;
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    must(ek_shape_new(&s, NULL));
+    must(ek_shape_new(&s, NULL, NULL));
     must(ek_shape_add(s, message, sizeof message - 1, NULL));
     must(ek_shape_manifest(s, &out, NULL));
     must(ek_manifest_parse(&m, "made", ek_buf_string(&out), out.length, NULL));
@@ -80,7 +81,7 @@ START_TEST(what_is_cut_or_no_list_is_refused)
     struct ek_shape *s;
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    must(ek_shape_new(&s, NULL));
+    must(ek_shape_new(&s, NULL, NULL));
     ck_assert_int_eq(ek_shape_manifest(s, &out, NULL), EK_EFORMAT);
     for (size_t length = 0; length < sizeof whole - 1; length++)
         ck_assert_int_eq(ek_shape_add(s, whole, length, NULL), EK_EFORMAT);
@@ -92,9 +93,104 @@ START_TEST(what_is_cut_or_no_list_is_refused)
 }
 END_TEST
 
+/* Fields with names of their own, some of them deep; a map on the way may be nil. */
+START_TEST(fields_are_where_the_mapping_has_them)
+{
+    static const char *const messages[] = {
+        "{\"q\":null,\"out\":{\"features\":{\"z\":1},"
+        "\"hits\":[{\"of\":{\"x\":{\"a\":1.5}},\"x\":{\"z\":1}}]}}",
+        "{\"q\":{\"f\":{\"n\":20}},\"out\":{\"hits\":[{\"of\":{\"x\":{\"a\":2.5,\"b\":null}}}]},"
+        "\"items\":[{\"features\":{\"z\":1}}],\"hits\":4}"};
+    const struct ek_mapping own = {
+        .items = "out.hits", .query_features = "q.f", .features = "of.x"};
+    struct ek_shape *s;
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    must(ek_shape_new(&s, &own, NULL));
+    for (int i = 0; i < 2; i++)
+        must(ek_shape_add(s, messages[i], strlen(messages[i]), NULL));
+    must(ek_shape_manifest(s, &out, NULL));
+    ck_assert_str_eq(strstr(ek_buf_string(&out), "features:\n"),
+                     "features:\n"
+                     "  - {name: a, index: 1, role: item, routable: true, positive: true}"
+                     " # 1.5 to 2.5\n"
+                     "  - {name: b, index: 2, role: item, missing: expected} # no number came\n"
+                     "  - {name: n, index: 3, role: query, positive: true}"
+                     " # 20 to 20, whole, few values\n");
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+END_TEST
+
+static void made_of(const char *message, const char *features)
+{
+    struct ek_shape *s;
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    must(ek_shape_new(&s, NULL, NULL));
+    must(ek_shape_add(s, message, strlen(message), NULL));
+    must(ek_shape_manifest(s, &out, NULL));
+    ck_assert_str_eq(strstr(ek_buf_string(&out), "features:\n"), features);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+
+START_TEST(what_is_no_number_stays_out_where_it_has_a_name)
+{
+    made_of("{\"items\":[{\"features\":{\"free\":true,\"a\":1.5,\"b\":2}},"
+            "{\"features\":{\"b\":\"2\"}}]}",
+            "features:\n"
+            "  # left out: free, which is no number\n"
+            "  - {name: a, index: 1, role: item, routable: true, positive: true} # 1.5 to 1.5\n"
+            "  # left out: b, which at times is no number\n");
+    made_of("{\"items\":[{\"features\":[true,1.5]}]}",
+            "features:\n"
+            "  - {name: item_1, index: 1, role: item} # no number came\n"
+            "  - {name: item_2, index: 2, role: item, routable: true, positive: true}"
+            " # 1.5 to 1.5\n");
+}
+END_TEST
+
+static void refused_as(const char *message, const char *why)
+{
+    struct ek_shape *s;
+    struct ek_buf out;
+    struct ek_error e;
+    ek_buf_init(&out, 0);
+    must(ek_shape_new(&s, NULL, NULL));
+    must(ek_shape_add(s, message, strlen(message), NULL));
+    ck_assert_int_eq(ek_shape_manifest(s, &out, &e), EK_EFORMAT);
+    ck_assert_str_eq(e.message, why);
+    ck_assert_uint_eq(out.length, 0);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+
+START_TEST(what_a_message_has_instead_is_told)
+{
+    char many[2000];
+    size_t n = 0;
+    refused_as("{\"searchId\":1,\"query_features\":[1],\"hits\":[{\"id\":1}]}",
+               "no message has 'items' (or 'item') with an item in it; "
+               "the first one has: searchId, query_features, hits");
+    refused_as("{\"items\":[{\"id\":1,\"attrs\":{\"price\":1}},{\"other\":1}]}",
+               "no item has 'features' with a feature in it; the first one has: id, attrs");
+    refused_as("{\"items\":[{\"features\":{\"a\":true}}]}", "no feature of the items is a number");
+    for (int i = 0; i < 100; i++)
+        n += (size_t)snprintf(many + n, sizeof many - n, "%s\"field%02d\":0", i ? "," : "{", i);
+    snprintf(many + n, sizeof many - n, "}");
+    refused_as(many, "no message has 'items' (or 'item') with an item in it; the first one has: "
+                     "field00, field01, field02, field03, field04, field05, field06, field07, "
+                     "field08, field09, field10, field11, field12, field13, field14, field15, "
+                     "field16, ...");
+}
+END_TEST
+
 Suite *suite_shape(void)
 {
     return ek_suite("shape", names_signs_and_flags_are_told,
                     values_without_names_are_numbered_and_the_manifest_is_valid,
-                    what_is_cut_or_no_list_is_refused);
+                    what_is_cut_or_no_list_is_refused, fields_are_where_the_mapping_has_them,
+                    what_is_no_number_stays_out_where_it_has_a_name,
+                    what_a_message_has_instead_is_told);
 }

@@ -1,0 +1,35 @@
+/* How the messages of a file name their fields: as the configuration of a stage says under
+ * `message`, or in the usual way. So what was captured from a topic is read as the stage reads it.
+ *
+ * Owner: the caller; ek_dialect_load, ek_dialect_release. Read-only in between.
+ */
+#ifndef EK_DAEMON_DIALECT_H
+#define EK_DAEMON_DIALECT_H
+
+#include "daemon/config.h"
+#include "data/codec.h"
+
+struct ek_dialect {
+    struct ek_config *config; /* NULL: the usual names */
+    struct ek_mapping mapping;
+    struct ek_codec_limits limits;
+};
+
+/* The option of every command that reads such files, a row of its argp table. */
+#define EK_DIALECT_OPTION                                                                          \
+    {                                                                                              \
+        "config", 'c', "FILE", 0,                                                                  \
+            "configuration of run, which says under message what the fields of messages are "      \
+            "called",                                                                              \
+            0                                                                                      \
+    }
+
+/* config: path of a configuration, or NULL. The encoding is left open: files tell it themselves.
+ * Errors of ek_config_load; then there is nothing to release. */
+int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e);
+void ek_dialect_release(struct ek_dialect *d);
+/* Adds to an error with EK_ERR_FIELD that a configuration can say what fields are called, where
+ * none did. Returns the code. */
+int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e);
+
+#endif

@@ -1,0 +1,67 @@
+# A topic whose fields have names of their own: what was recorded of it is read as the configuration says.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 500 --seed 2 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --hidden 8 -o upstream.safetensors
+quiet "$EK" gen hotel --queries 1500 --seed 1 --format messages --encoding json-map --score-model upstream.safetensors -o usual.json
+sed -E -e 's/"query":/"searchId":/; s/"time_ms":([0-9]+)/"meta":{"at":\1}/; s/"segments":/"experiment":/' \
+	-e 's/"query_features":/"request":/; s/"score":([^,}]+)/"rank":{"value":\1}/g' \
+	-e 's/"features":\{/"attrs":{"free":true,/g; s/"items":(.*)\}$/"result":{"hotels":\1}}/' usual.json >own.json
+cat >own.yaml <<END
+input:   {brokers: "localhost:9092", topics: [scored], group: g}
+message: {encoding: json, query: searchId, time_ms: meta.at, segments: experiment, query_features: request,
+          items: result.hotels, score: rank.value, features: attrs}
+output:  {topic: ranked, dead_letter: dead}
+assets:  {manifest: own-features.yaml, profile: own.ekp}
+END
+hint="where fields have other names, --config tells them"
+
+# Without it the program says what it sees, and where names are told.
+refused 1 "no message has 'items' (or 'item') with an item in it; the first one has: searchId, meta, experiment, request, result; $hint" \
+	inspect --manifest own.json
+sed 's/attrs/atrs/' own.yaml >typo.yaml
+refused 1 "no item has 'atrs' with a feature in it; the first one has: id, rank, label, attrs" inspect --manifest --config typo.yaml own.json
+
+# The manifest is that of the usual names, but for what is no number.
+"$EK" inspect --manifest usual.json >features.yaml
+"$EK" inspect --manifest --config own.yaml own.json >own-features.yaml
+grep -qF '# left out: free, which is no number' own-features.yaml || fail "$(cat own-features.yaml)"
+grep -v 'left out' own-features.yaml | cmp - features.yaml
+
+# So is everything that is made of them.
+refused 1 "own.json:1: items: missing; $hint" profile --manifest features.yaml --messages own.json -o p.ekp
+quiet "$EK" profile --manifest features.yaml --messages usual.json --baseline market -o usual.ekp
+quiet "$EK" profile --manifest features.yaml --messages own.json --baseline market --config own.yaml -o own.ekp
+cmp usual.ekp own.ekp
+quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config own.yaml --json
+grep -q '"messages":1500,"untouched":1500,"scored_anew":0,"unreadable":0' said || fail "$(cat said)"
+"$EK" inspect --plot price --features features.yaml usual.json >usual.plot
+"$EK" inspect --plot price --features features.yaml --config own.yaml own.json | cmp - usual.plot
+for names in usual own; do
+	if [ $names = own ]; then set -- --config own.yaml; else set --; fi
+	quiet "$EK" train --manifest features.yaml --train $names.json --vali $names.json --teacher upstream \
+		--epochs 1 --hidden 8 "$@" -o $names.safetensors
+	quiet "$EK" eval --manifest features.yaml --model $names.safetensors --data $names.json --teacher upstream --json "$@"
+	mv said $names.eval
+done
+cmp usual.safetensors own.safetensors
+cmp usual.eval own.eval
+
+# Tests of rules run on them, and check reads them.
+cat >tested.yaml <<END
+version: 1
+segments: [arm]
+tests:
+  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 10, after_queries: 400}}
+END
+quiet "$EK" check --manifest features.yaml --config own.yaml --messages own.json --profile own.ekp tested.yaml
+grep -qF 'tested.yaml: rules, ok (1 test passed on recorded lists)' said || fail "$(cat said)"
+status=0
+"$EK" check --manifest features.yaml --messages own.json --profile own.ekp tested.yaml >out 2>err || status=$?
+[ $status = 78 ] || fail "status $status"
+grep -qF "items: missing; $hint" out || fail "$(cat out)"
+
+# Lists are wanted where messages hold an item each.
+sed 's/encoding: json/encoding: json, layout: item/' own.yaml >items.yaml
+refused 2 "by 'message.layout' of the configuration each message is an item" \
+	profile --manifest features.yaml --messages own.json --config items.yaml -o p.ekp
