@@ -60,7 +60,9 @@ static void print_line(const json_t *o, const char *label, const char *key, FILE
     if (!json_is_integer(v) && !json_is_string(v) && !json_is_boolean(v))
         return;
     fprintf(to, "%-18s ", label);
-    if (json_is_integer(v))
+    if (json_is_integer(v) && json_integer_value(v) < 0)
+        fputs("not known yet", to);
+    else if (json_is_integer(v))
         fprintf(to, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
     else
         ek_print_safe(json_is_string(v) ? json_string_value(v)
@@ -165,6 +167,13 @@ static void what_text(const json_t *finding, char *text, size_t size)
         snprintf(text + n, size - (size_t)n, ", %.200s", unit);
 }
 
+/* The state of a finding that is open. `updated` is news of one that is confirmed. */
+static const char *state_text(const json_t *finding)
+{
+    const char *state = text_or(finding, "state", "?");
+    return strcmp(state, "updated") != 0 ? state : "confirmed";
+}
+
 static int add_finding(struct ek_columns *c, const json_t *finding)
 {
     char segment[WORDS_BYTES], since[EK_DATE_TEXT], what[WORDS_BYTES], action[WORDS_BYTES];
@@ -175,8 +184,7 @@ static int add_finding(struct ek_columns *c, const json_t *finding)
     snprintf(action, sizeof action, "%.100s%s%.100s", text_or(finding, "action", "-"),
              mode ? ", " : "", mode ? mode : "");
     return ek_columns_add(c, (const char *const[]){text_or(finding, "feature", "?"), segment,
-                                                   text_or(finding, "state", "?"), action, since,
-                                                   what});
+                                                   state_text(finding), action, since, what});
 }
 
 static int add_cell(struct ek_columns *c, const json_t *cell)

@@ -579,7 +579,12 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     clear(q);
     if (ek_query_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
-    int rc = wants_json(c, bytes, length) ? open_json(&d) : EK_OK;
+    int rc = EK_OK;
+    if (wants_json(c, bytes, length))
+        rc = open_json(&d);
+    else if (ek_codec_is_json(bytes, length))
+        return ek_decode_fail(&d, EK_EFORMAT,
+                              "it begins as JSON does, and MessagePack is expected");
     if (!rc)
         rc = read_message(&d);
     if (!rc)

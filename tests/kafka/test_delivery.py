@@ -109,6 +109,8 @@ class JsonMessages(unittest.TestCase):
         self.assertEqual({f.header("ek-error-class") for f in dead}, {"format"})
         self.assertIn("no JSON", dead[0].header("ek-error"))
         self.assertEqual(dead[3].header("ek-error"), "items: missing")
+        self.assertIn('event=dead_letter partition=', d.log())
+        self.assertIn(' class=format message="items: missing"\n', d.log())
 
 
 class WhatCannotBeRead(unittest.TestCase):

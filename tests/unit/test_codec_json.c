@@ -287,7 +287,7 @@ START_TEST(each_encoding_refuses_the_other_and_either_takes_both)
     ck_assert_int_eq(reading_take(&b, msgpack, sizeof msgpack - 1), EK_EFORMAT);
     reading_end(&b);
     b = setup_with(&(struct ek_mapping){.encoding = EK_MESSAGES_MSGPACK});
-    refuses(&b, json, EK_EFORMAT, "message: an integer, expected a map");
+    refuses(&b, json, EK_EFORMAT, "message: it begins as JSON does, and MessagePack is expected");
     ck_assert_int_eq(reading_take(&b, msgpack, sizeof msgpack - 1), EK_OK);
     reading_end(&b);
     b = setup_with(NULL);

@@ -59,6 +59,22 @@ START_TEST(nothing_open_and_nothing_in_force_are_said)
 }
 END_TEST
 
+START_TEST(news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number)
+{
+    assert_printed(ek_tell_status, "{\"ready\":false,\"lag\":-1}",
+                   "ready              no\nlag                not known yet\n"
+                   "paused             no\n");
+    assert_printed(
+        ek_tell_findings,
+        "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"updated\","
+        "\"class\":\"scale\",\"factor\":100.3,\"action\":\"route\","
+        "\"mode\":\"observe\",\"since_ms\":1790001058400,\"units\":[\"cents\"]}]",
+        "\nopen findings\nFEATURE  SEGMENT  STATE      ACTION          SINCE (UTC)       "
+        "WHAT\nprice    arm=B    confirmed  route, observe  2026-09-21 14:30  scale "
+        "x100.3, cents\n");
+}
+END_TEST
+
 START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
 {
     assert_printed(
@@ -265,6 +281,7 @@ Suite *suite_tell_print(void)
     return ek_suite("tell_print", one_line_says_how_it_is_doing,
                     a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
                     nothing_open_and_nothing_in_force_are_said,
+                    news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number,
                     what_waits_for_a_person_and_what_one_has_pinned_is_shown,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
