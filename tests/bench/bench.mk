@@ -41,7 +41,7 @@ TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(TIME_SKETCH) $(BENCH_KAFKA)
 bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)
 	@MAKE='$(MAKE)' sh tests/bench/run.sh $(B) $(RUNS) $(BENCH)
 
-check-bench: $(B)/bench $(TIME_SKETCH) ## that the benchmarks run and their lines can be read
+check-bench: $(B)/bench $(TIME_SKETCH) $(B)/tests/bench/kafka/clients ## that the benchmarks run and their lines can be read
 	@$(PYTHON) tests/bench/smoke.py $(B)
 performance: ## the tables and the picture of docs/performance.md out of build/bench.jsonl
 	@$(PYTHON) -B tests/bench/performance.py $(B)/bench.jsonl docs/performance.md

@@ -124,6 +124,25 @@ def latency(rows):
     return table(["case", "", "through `run`, ms", "through the forwarder, ms", "no stage, ms"], out) if out else NONE
 
 
+def abuse(rows):
+    """What hangs on it beside nothing, whose row says how far its own passes lie apart."""
+    stage = ", processor time of the stage"
+
+    def ratios(case):
+        found = [rows.find("abuse", case + what, None, "alone") for what in ("", ", lowest pass", ", highest pass")]
+        return " to ".join(times(r) for r in sorted(filter(None, found), key=lambda r: r["ratio"] or 0))
+
+    def share(case, whose):
+        value = rows.value("abuse", f"{case}, processor time of the {whose}")
+        return "" if value is None else number(value, "%")
+
+    cases = dict.fromkeys(r["case"] for r in rows.of("abuse") if r["unit"] == "messages/s" and not r["case"].startswith("alone,"))
+    return table(["what hangs on it", "messages/s", "against alone", "us/message", "against alone", "thread that answers", "clients"],
+                 [[case, number(rows.value("abuse", case)), ratios(case), number(rows.value("abuse", case + stage)),
+                   ratios(case + stage), share(case, "thread that answers"), share(case, "clients")]
+                  for case in cases]) if cases else NONE
+
+
 def by_peer(bench, unit):
     """A line per contender, a column per case; how many times better ours is stands behind a peer's value."""
     def made(rows):
@@ -178,7 +197,7 @@ def perf(rows):
                   for (a, x), (b, y) in zip(*padded)])
 
 
-TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "latency": latency, "peers": by_peer("peers", "ns/value"),
+TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "abuse": abuse, "latency": latency, "peers": by_peer("peers", "ns/value"),
           "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "limits": limits, "perf": perf}
 
 

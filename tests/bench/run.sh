@@ -7,7 +7,7 @@ build=$1 runs=$2
 shift 2
 here=$(dirname "$0")
 top=$(cd "$here/../.." && pwd)
-others="onnx train peers check kafka stages scale perf"
+others="onnx train peers check kafka abuse stages scale perf"
 [ $# -gt 0 ] || set -- all
 
 python_with() { # name, modules: prints the interpreter that has them, or says what is missing
@@ -66,6 +66,7 @@ on_broker() { # name, program, results
 	python3 -B "$here/kafka/$2.py" "$build" "$3" ${BENCH_WORDS:-}
 }
 run_kafka() { on_broker kafka run "$1"; }
+run_abuse() { on_broker abuse abuse "$1"; }
 run_stages() { on_broker stages stages "$1"; }
 run_scale() { on_broker scale scale "$1"; }
 run_perf() { on_broker perf profile "$1"; }

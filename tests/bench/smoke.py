@@ -3,11 +3,15 @@
 
 The last line is `N passed, N failed`.
 """
+import contextlib
+import http.server
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import xml.dom.minidom
 
@@ -20,6 +24,7 @@ import sketches  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "build"
 DOCUMENT = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "performance.md")
+CLIENTS = os.path.join(BUILD, "tests", "bench", "kafka", "clients")
 TIME_SKETCH = os.path.join(BUILD, "tests", "bench", "peers", "time_sketch")
 KEYS = ["bench", "case", "value", "unit", "peer", "ratio"]
 
@@ -87,6 +92,74 @@ class Peers(Case):
             sketches.once("loser", ["echo", "1.5 1 99 20"], 100)
 
 
+class Page(http.server.BaseHTTPRequestHandler):
+    """One page, longer than what is read at a time."""
+    protocol_version, BODY = "HTTP/1.1", b"x" * 700000
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.BODY)))
+        self.end_headers()
+        self.wfile.write(self.BODY)
+
+    def log_message(self, *_):
+        pass
+
+
+class Clients(Case):
+    """The clients of the benchmark `abuse`: what they are counted for, they do."""
+
+    @contextlib.contextmanager
+    def crowd(self, port, *words):
+        command = [CLIENTS, str(port), "127.0.0.2", *map(str, words)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            yield process
+            process.stdin.close()
+            self.assertEqual(process.wait(), 0)
+
+    def done(self, process):
+        process.stdin.write("\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        return self.done(process) if line == "all there\n" else list(map(int, line.split()))
+
+    def test_ask_again_when_an_answer_is_whole(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with self.crowd(server.server_port, "get:/page", 3, 1, 0) as process:
+            done = self.done(process)
+            while done[2] < 9:
+                done = self.done(process)
+            self.assertEqual(done[:2], [3, 0])
+            self.assertGreater(done[3], done[2] * len(Page.BODY))
+            self.assertLess(done[3], (done[2] + 3) * (len(Page.BODY) + 1000))
+
+    def test_come_again_when_they_are_turned_away(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener, self.crowd(listener.getsockname()[1], "hold", 2, 0, 0) as process:
+            for _ in range(10):
+                link, address = listener.accept()
+                self.assertEqual(address[0], "127.0.0.2")
+                link.close()
+            done = self.done(process)
+            while done[1] < 10:
+                done = self.done(process)
+            self.assertEqual(done, [12, 10, 0, 0])
+
+    def test_never_end_what_they_say(self):
+        for kind, begin in (("head", b"GET /ping HTTP/1.1\r\nHost: localhost\r\nX: "), ("body", b"POST /api/v1/pause HTTP/1.1\r\n")):
+            with socket.create_server(("127.0.0.1", 0)) as listener, self.crowd(listener.getsockname()[1], kind, 1, 1, 0):
+                link = listener.accept()[0]
+                said = b""
+                while not said.endswith(b"xxxxx"):
+                    said += link.recv(1000)
+                self.assertTrue(said.startswith(begin), said)
+                self.assertEqual(said.count(b"\r\n\r\n"), kind == "body")
+                link.close()
+
+
 class Medians(Case):
     def test_replace_the_lines_of_their_benchmark_only(self):
         path = self.write("bench.jsonl", [row("other", "kept", 7), row("a", "old", 1)])
@@ -124,10 +197,18 @@ class TheDocument(Case):
                           row("kafka", "136 features, 20 items, bin, nothing routed", 12000, "messages/s"),
                           row("kafka", "136 features, 20 items, bin, nothing routed", 15000, "messages/s",
                               performance.FORWARDER, 0.8),
+                          row("abuse", "alone", 100, "messages/s"),
+                          row("abuse", "alone, lowest pass", 97, "messages/s", "alone", 0.97),
+                          row("abuse", "alone, highest pass", 102, "messages/s", "alone", 1.02),
+                          row("abuse", "slow clients", 99, "messages/s"),
+                          row("abuse", "slow clients", 100, "messages/s", "alone", 0.99),
+                          row("abuse", "slow clients, processor time of the clients", 1.5, "%"),
                           row("machine", "processors", 2, "processors"),
                           row("machine", "busy with other work before a run", 60, "%")])
         self.assertIn("| guard, `bin`, AVX-512 | 4 ns/value | 3.25 ns/value |", text)
         self.assertIn("| `run` against the forwarder, nothing routed, `bin` | 0.90 | 0.80 |", text)
+        self.assertIn("| alone | 100 | 0.97 to 1.02 | not measured |  |  |  |", text)
+        self.assertIn("| slow clients | 99 | 0.99 | not measured |  |  | 1.5 % |", text)
         self.assertIn("60% busy", text)
         self.assertIn("to be made again", text)
 

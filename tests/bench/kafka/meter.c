@@ -1,10 +1,11 @@
 /* meter: how fast a stage fills a topic, seen from the broker.
  *
- *     meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID BROKER_PID
+ *     meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID...
  *
  * Asks for the ends of all partitions forty times a second, one small request each, whoever fills
  * the topic. Prints what happened between the moments when FROM and TO messages were there:
- * messages, seconds, processor seconds of PID and of BROKER_PID. Gives up after SECONDS.
+ * messages, seconds, processor seconds of each PID (PID/task/TID: of one thread). Gives up after
+ * SECONDS.
  *
  *     meter delete BROKERS TOPIC
  */
@@ -18,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 25, ANSWER_MS = 10000 };
+enum { LOOK_MS = 25, ANSWER_MS = 10000, PIDS = 8 };
 
 struct moment {
     int64_t messages;
-    double seconds, stage, broker;
+    double seconds, spent[PIDS];
 };
 
 static void die(const char *what, const char *why)
@@ -31,7 +32,7 @@ static void die(const char *what, const char *why)
     exit(EXIT_FAILURE);
 }
 
-/* User and system seconds of a process, its threads included. */
+/* User and system seconds of a process, its threads included, or of one thread. */
 static double processor_seconds(const char *pid)
 {
     char path[64], text[2048] = "";
@@ -77,19 +78,34 @@ static int64_t messages_in(rd_kafka_t *rk, const char *topic, int partitions)
     return sum;
 }
 
+/* What all of them have spent so far. */
+static void look_at(struct moment *m, char **pids)
+{
+    for (int i = 0; pids[i]; i++)
+        m->spent[i] = processor_seconds(pids[i]);
+}
+
+static void tell(const struct moment *first, const struct moment *last, char **pids)
+{
+    printf("%lld %.4f", (long long)(last->messages - first->messages),
+           last->seconds - first->seconds);
+    for (int i = 0; pids[i]; i++)
+        printf(" %.2f", last->spent[i] - first->spent[i]);
+    putchar('\n');
+}
+
 static int measure(char **word)
 {
     rd_kafka_t *rk = client(word[0]);
+    char **pids = word + 6;
     int64_t from = ek_bench_number(word[3]), to = ek_bench_number(word[4]);
     double until = ek_measure_seconds() + (double)ek_bench_number(word[5]);
     struct moment first = {0}, last = {0};
     while (last.messages < to && ek_measure_seconds() < until) {
         last.messages = messages_in(rk, word[1], (int)ek_bench_number(word[2]));
         last.seconds = ek_measure_seconds();
-        if (last.messages >= to || (last.messages >= from && !first.seconds)) {
-            last.stage = processor_seconds(word[6]);
-            last.broker = processor_seconds(word[7]);
-        }
+        if (last.messages >= to || (last.messages >= from && !first.seconds))
+            look_at(&last, pids);
         if (last.messages >= from && !first.seconds)
             first = last;
         usleep(LOOK_MS * 1000);
@@ -99,8 +115,7 @@ static int measure(char **word)
         fprintf(stderr, "meter: %s has %lld messages\n", word[1], (long long)last.messages);
         return EXIT_FAILURE;
     }
-    printf("%lld %.4f %.2f %.2f\n", (long long)(last.messages - first.messages),
-           last.seconds - first.seconds, last.stage - first.stage, last.broker - first.broker);
+    tell(&first, &last, pids);
     return 0;
 }
 
@@ -124,9 +139,9 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[1], "delete"))
         return delete_topic(argv[2], argv[3]);
-    if (argc == 9)
+    if (argc > 7 && argc <= 7 + PIDS)
         return measure(argv + 1);
-    fputs("usage: meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID BROKER_PID\n"
+    fputs("usage: meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID...\n"
           "       meter delete BROKERS TOPIC\n",
           stderr);
     return 2;

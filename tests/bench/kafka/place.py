@@ -96,7 +96,7 @@ class Place:
                         str(start)], check=True, timeout=300)
         return topic
 
-    def config(self, source, target, producer="", group=None):
+    def config(self, source, target, producer="", group=None, http_more="", more=""):
         """A configuration file as `evenkeel run` and the forwarder read it; (path, address of the endpoints, group)."""
         self.count += 1
         group = group or f"group-{self.count}"
@@ -109,16 +109,16 @@ class Place:
                       f"librdkafka: {{{producer}}}}}\n"
                       f"assets: {{manifest: features.yaml, profile: profile.ekp, rules: rules.yaml, "
                       f"model: model.safetensors}}\n"
-                      f"http: {{listen: \"{http}\"}}\n")
+                      f"http: {{listen: \"{http}\", {http_more}}}\n{more}")
         return path, http, group
 
 
 class Stage:
     """A running stage; use as a context. The words of `command` may have {config}, {brokers}, {source}, {target}, {group}."""
 
-    def __init__(self, place, command, source, target, producer="", cores=None, group=None):
+    def __init__(self, place, command, source, target, producer="", cores=None, group=None, **settings):
         self.place, self.target = place, target
-        config, self.http, group = place.config(source, target, producer, group)
+        config, self.http, group = place.config(source, target, producer, group, **settings)
         self.log, self.cores = config + ".log", cores or place.all_cores
         self.command = [word.format(config=config, brokers=place.broker.address, source=source, target=target, group=group)
                         for word in command]
@@ -141,19 +141,26 @@ class Stage:
         with open(self.log, errors="replace", encoding="utf-8") as stream:
             return stream.read()[-2000:]
 
+    def page(self, path):
+        with urllib.request.urlopen(f"http://{self.http}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
     def status(self):
-        with urllib.request.urlopen(f"http://{self.http}/api/v1/status", timeout=10) as answer:
-            return json.load(answer)
+        return json.loads(self.page("/api/v1/status"))
 
 
-def throughput(place, stage, first, last, partitions=PARTITIONS):
-    """What happened while the output grew from `first` to `last` messages: {unit: value}."""
-    words = [place.broker.address, stage.target, partitions, first, last, SECONDS, stage.process.pid, place.broker_pid]
+def throughput(place, stage, first, last, partitions=PARTITIONS, others=None):
+    """What happened while the output grew from `first` to `last` messages: {unit: value}, with "messages" and "seconds".
+    `others` are {name: PID or PID/task/TID}: the percent of a processor that each of them took."""
+    others = others or {}
+    words = [place.broker.address, stage.target, partitions, first, last, SECONDS, stage.process.pid, place.broker_pid,
+             *others.values()]
     told = subprocess.run([place.tool("meter"), *map(str, words)], capture_output=True, text=True, check=False)
     if told.returncode:
         raise SystemExit(f"{told.stderr}{stage.said()}")
-    messages, seconds, own, broker = map(float, told.stdout.split())
-    return {"messages/s": messages / seconds, "us/message": 1e6 * own / messages, "broker": 1e6 * broker / messages}
+    messages, seconds, own, broker, *more = map(float, told.stdout.split())
+    return {"messages/s": messages / seconds, "us/message": 1e6 * own / messages, "broker": 1e6 * broker / messages,
+            "messages": messages, "seconds": seconds, **{name: 100 * s / seconds for name, s in zip(others, more)}}
 
 
 def latency(place, source, target, rate, count, encoding, faulty_from=None):
