@@ -10,7 +10,7 @@ def ratio_of(unit, ours, theirs):
 
 
 def words(doc, **numbers):
-    """The words of a program of benchmarks: build, results, and numbers with their defaults as `--name N`."""
+    """The words of a program of benchmarks: build, results, and numbers or texts with their defaults as `--name N`."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("results")
