@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/alert_post.h"
+#include "daemon/background.h"
 #include "daemon/cli.h"
 #include "daemon/log.h"
 #include "daemon/metrics_table.h"
@@ -306,6 +307,7 @@ static void *run(void *context)
 {
     struct ek_alerts *a = context;
     let_signals_be();
+    ek_background();
     while (read_events(a) == AT_WORK)
         step(a, LONGEST_WAIT_MS);
     tell_the_rest(a);

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "daemon/address.h"
 #include "daemon/api.h"
+#include "daemon/background.h"
 #include "daemon/cli.h"
 #include "daemon/http_answer.h"
 #include "daemon/http_file.h"
@@ -12,6 +13,7 @@
 #include "daemon/http_stream.h"
 #include "daemon/http_watch.h"
 #include "daemon/metrics.h"
+#include "daemon/open_files.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,7 +45,8 @@ struct ek_http {
     struct ek_http_watch *watch;
     struct ek_http_streams *streams;
     pthread_t keeper;
-    bool kept; /* there is one */
+    bool kept;       /* there is one */
+    bool background; /* the thread of the server has given way */
     pthread_mutex_t lock;
     pthread_cond_t end;
     bool ending;
@@ -262,13 +265,18 @@ static void on_end(void *context, struct MHD_Connection *connection, void **stat
     *state = NULL;
 }
 
-/* One without memory for it is not watched, but has the timeout of the server. */
+/* One without memory for it is not watched, but has the timeout of the server. The first one comes
+ * before any can be turned away: from then on the thread of the server, which is libmicrohttpd's,
+ * gives way. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode what)
 {
     struct ek_http *h = context;
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!h->background)
+        ek_background();
+    h->background = true;
     if (what == MHD_CONNECTION_NOTIFY_CLOSED)
         ek_http_watch_end(h->watch, *state);
     else if (at)
@@ -327,6 +335,7 @@ static void *keep(void *context)
 {
     struct ek_http *h = context;
     struct timespec next;
+    ek_background();
     pthread_mutex_lock(&h->lock);
     while (!h->ending) {
         pthread_mutex_unlock(&h->lock);
@@ -365,6 +374,8 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
     const char *port = NULL;
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     int rc = ek_address_split("http.listen", listen, h->host, &port, e);
+    if (!rc)
+        rc = ek_open_files("http.connections", h->limits.connections, e);
     if (rc)
         return rc;
     int problem = getaddrinfo(*h->host ? h->host : NULL, port, &hints, &found);

@@ -1,8 +1,16 @@
 /* Where the HTTP interface listens; what it answers is in test_stage_tells.c. */
 #include "daemon/http.h"
+#include "daemon/open_files.h"
 #include "tests/check.h"
 
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* Nothing behind it. */
 static const struct ek_api NOBODY;
@@ -55,8 +63,96 @@ START_TEST(nor_a_port_of_ipv6)
 }
 END_TEST
 
+/* It takes whoever is turned away a moment: more than one, of whom one is let in. */
+static void be_let_in_and_turned_away(const struct ek_http *http)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)ek_http_port(http)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int links[2];
+    for (int i = 0; i < 2; i++) {
+        links[i] = socket(AF_INET, SOCK_STREAM, 0);
+        ck_assert(!connect(links[i], (struct sockaddr *)&at, sizeof at));
+    }
+    char byte;
+    ck_assert_int_le(read(links[1], &byte, 1), 0);
+    close(links[0]);
+    close(links[1]);
+}
+
+/* The threads of this process, without this one, that do not stand behind it. */
+static int threads_that_insist(int own)
+{
+    int count = 0;
+    DIR *all = opendir("/proc/self/task");
+    ck_assert_ptr_nonnull(all);
+    for (struct dirent *d; (d = readdir(all));) {
+        long thread = strtol(d->d_name, NULL, 10);
+        if (thread && thread != gettid())
+            count += getpriority(PRIO_PROCESS, (id_t)thread) <= own;
+    }
+    closedir(all);
+    return count;
+}
+
+START_TEST(whoever_answers_gives_way_to_those_that_rank)
+{
+    const struct ek_http_limits one = {4, 1, 1, 10000, NULL};
+    struct ek_http *http;
+    struct ek_error e;
+    int own = getpriority(PRIO_PROCESS, 0);
+    if (own >= 19) {
+        printf("skipped: nothing is below what runs at the lowest priority\n");
+        return;
+    }
+    ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", &one, &NOBODY, NULL, &e), "%s", e.message);
+    be_let_in_and_turned_away(http);
+    ck_assert_int_eq(threads_that_insist(own), 0);
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), own);
+    ek_http_stop(http);
+}
+END_TEST
+
+/* Each test has a process of its own. */
+static void may_open(rlim_t soft, rlim_t hard)
+{
+    const struct rlimit limit = {soft, hard};
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+START_TEST(room_is_made_for_as_many_connections_as_are_allowed)
+{
+    const struct ek_http_limits many = {150, 150, 1, 10000, NULL};
+    struct rlimit limit;
+    struct ek_http *http;
+    struct ek_error e;
+    may_open(100, 300);
+    ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", &many, &NOBODY, NULL, &e), "%s", e.message);
+    ck_assert(!getrlimit(RLIMIT_NOFILE, &limit));
+    ck_assert_uint_eq(limit.rlim_cur, 150 + EK_FILES_KEPT);
+    ck_assert_uint_eq(limit.rlim_max, 300);
+    ek_http_stop(http);
+}
+END_TEST
+
+START_TEST(more_connections_than_files_that_may_be_open_are_refused)
+{
+    const struct ek_http_limits many = {1000, 1000, 1, 10000, NULL};
+    struct ek_http *http = NULL;
+    struct ek_error e;
+    may_open(200, 1024);
+    ck_assert_int_eq(ek_http_start(&http, "127.0.0.1:0", &many, &NOBODY, NULL, &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message,
+                     "'http.connections': 1000 connections, and 128 files for all else, are more "
+                     "than the 1024 that may be open (ulimit -n)");
+    ck_assert_ptr_null(http);
+}
+END_TEST
+
 Suite *suite_http(void)
 {
     return ek_suite("http", an_address_to_listen_on_is_checked, two_instances_do_not_share_a_port,
-                    nor_a_port_of_ipv6);
+                    nor_a_port_of_ipv6, whoever_answers_gives_way_to_those_that_rank,
+                    room_is_made_for_as_many_connections_as_are_allowed,
+                    more_connections_than_files_that_may_be_open_are_refused);
 }
