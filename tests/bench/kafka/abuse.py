@@ -86,7 +86,9 @@ class Clients:
         self.command = [place.tool("clients"), stage.http.split(":")[1], *variant.clients]
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # A session of their own: schedulers that share processors out by session would give them part of the stage's share.
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        start_new_session=True)
         if self.process.stdout.readline() != "all there\n":
             raise SystemExit("abuse: the clients did not come")
         return self
