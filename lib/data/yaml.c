@@ -335,6 +335,7 @@ int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, 
                       struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error unwanted;
+    text = text ? text : ""; /* an empty file has taken no memory, and libyaml asks for some */
     size_t mark = mark_length(text, length);
     text += mark;
     length -= mark;

@@ -30,7 +30,7 @@ struct ek_node {
 struct ek_yaml;
 
 int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e);
-/* `name` stands for the file in errors. */
+/* `name` stands for the file in errors. `text` may be NULL with length 0. */
 int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
                   struct ek_error *e);
 /* The same, but keys that are there again go to `faults` (initialised, may be NULL) and out of the
