@@ -2,7 +2,8 @@
  *
  * Reading recognises gzip and zstd by their first bytes, whatever the name; writing chooses by the
  * ending (.gz, .zst). A written file appears under its name only when ek_writer_close succeeded
- * (written beside it, then renamed; not for "-", pipes and devices).
+ * (written beside it, then renamed; not for "-", pipes and devices). Where the file system lets it
+ * be, it has no name before, so that nothing is left of one that was not finished.
  * Errors name the file. Units: bytes. Owner: the caller, closes what it opened.
  */
 #ifndef EK_BASE_FILE_H

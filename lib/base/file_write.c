@@ -23,6 +23,7 @@ enum ending { GO_ON, FLUSH, END };
 struct ek_writer {
     char *name;               /* as the caller gave it, for errors */
     char *target, *temporary; /* NULL when written in place: stdout, pipes, devices */
+    bool nameless;            /* has a target and no name yet: nothing to remove when it ends */
     int fd;
     bool failed;           /* nothing more is written, close fails */
     struct ek_error first; /* the failure that close repeats */
@@ -153,25 +154,64 @@ static int start_packing(struct ek_writer *w, const char *path, struct ek_error 
     return EK_OK;
 }
 
-/* A new file beside the target. The name has the process in it, so two writers do not meet. */
-static int open_temporary(struct ek_writer *w, struct ek_error *e)
+/* 0, or -1 with errno set. */
+static int create(struct ek_writer *w, const char *name)
+{
+    w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return w->fd < 0 ? -1 : 0;
+}
+
+static int give_name(struct ek_writer *w, const char *name)
+{
+    char number[40];
+    snprintf(number, sizeof number, "/proc/self/fd/%d", w->fd);
+    return linkat(AT_FDCWD, number, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* A new name beside the target. It has the process in it, so two writers do not meet. */
+static int take_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const char *name),
+                     struct ek_error *e)
 {
     size_t size = strlen(w->target) + 48;
     char *name = ek_calloc(size, 1);
     if (!name)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    for (int i = 0; i < NAME_TRIES && w->fd < 0; i++) {
+    int status = -1;
+    for (int i = 0; i < NAME_TRIES && status; i++) {
         snprintf(name, size, "%s.%ld-%d.tmp", w->target, (long)getpid(), i);
-        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd < 0 && errno != EEXIST)
+        status = take(w, name);
+        if (status && errno != EEXIST)
             break;
     }
-    if (w->fd < 0) {
+    if (status) {
+        int rc = ek_file_fail(e, w->name, "cannot create");
         ek_free(name);
-        return ek_file_fail(e, w->name, "cannot create");
+        return rc;
     }
     w->temporary = name;
     return EK_OK;
+}
+
+/* A file without a name in the folder of the target: whoever is killed leaves nothing behind. Not
+ * every file system has that, and to name it later takes /proc. */
+static bool open_nameless(struct ek_writer *w)
+{
+    char *slash = strrchr(w->target, '/');
+    const char *folder = !slash ? "." : slash == w->target ? "/" : w->target;
+    if (access("/proc/self/fd", X_OK))
+        return false;
+    if (folder == w->target)
+        *slash = 0;
+    w->fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (folder == w->target)
+        *slash = '/';
+    w->nameless = w->fd >= 0;
+    return w->nameless;
+}
+
+static int open_temporary(struct ek_writer *w, struct ek_error *e)
+{
+    return open_nameless(w) ? EK_OK : take_name(w, create, e);
 }
 
 /* Where the file goes in the end: behind a symbolic link when there is one. */
@@ -256,10 +296,13 @@ int ek_writer_flush(struct ek_writer *w, struct ek_error *e)
 
 static int publish(struct ek_writer *w, struct ek_error *e)
 {
-    if (!w->temporary)
+    if (!w->target)
         return EK_OK;
     if (fsync(w->fd))
         return ek_file_fail(e, w->name, "cannot write");
+    int rc = w->nameless ? take_name(w, give_name, e) : EK_OK;
+    if (rc)
+        return rc;
     int status = close(w->fd);
     w->fd = -1;
     if (status || rename(w->temporary, w->target))

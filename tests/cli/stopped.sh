@@ -1,0 +1,23 @@
+# Who is stopped in the middle leaves no file behind, neither whole nor half, and says by its status what stopped it.
+pid=
+. "$(dirname "$0")/prelude"
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+
+quiet "$EK" gen hotel --queries 40 --manifest-out h.yaml -o t.txt
+mkdir at
+mkfifo in
+# By TERM and KILL; INT does not reach what a script has put behind. It reads on until it is stopped: the output was opened before the input.
+for signal in TERM:143 KILL:137; do
+	echo old >at/out.msgpack
+	"$EK" convert -m h.yaml --letor in -o at/out.msgpack 2>chatter &
+	pid=$!
+	exec 3>in
+	head -n 200 t.txt >&3
+	kill -${signal%:*} $pid
+	status=0
+	wait $pid 2>/dev/null || status=$?
+	pid=
+	exec 3>&-
+	[ $status = ${signal#*:} ] || fail "status $status after ${signal%:*}"
+	[ "$(ls at)" = out.msgpack ] && [ "$(cat at/out.msgpack)" = old ] || fail "left: $(ls at)"
+done
