@@ -1,5 +1,8 @@
 #include "daemon/cli.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +21,8 @@ enum {
 int ek_cli_fail(const struct ek_error *e)
 {
     char text[700];
+    if (e->flags & EK_ERR_READER)
+        return EK_EXIT_PIPE;
     fprintf(stderr, "evenkeel: %s\n", ek_error_text(e, text, sizeof text));
     switch (e->code) {
     case EK_ECONFIG:
@@ -27,6 +32,32 @@ int ek_cli_fail(const struct ek_error *e)
     default:
         return EK_EXIT_FAILURE;
     }
+}
+
+/* The errno of a write may be long gone; the pipe still knows. */
+static bool reader_has_gone(void)
+{
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+int ek_cli_output_fault(void)
+{
+    errno = 0;
+    bool sent = !fflush(stdout) && !ferror(stdout);
+    int problem = errno;
+    if (sent)
+        return EK_EXIT_OK;
+    if (reader_has_gone())
+        return EK_EXIT_PIPE;
+    struct ek_error e;
+    char reason[80] = "";
+    if (problem)
+        snprintf(reason, sizeof reason, ": %s", strerrordesc_np(problem));
+    if (problem)
+        reason[2] = (char)tolower((unsigned char)reason[2]);
+    ek_fail(&e, EK_EIO, "cannot write to standard output%s", reason);
+    return ek_cli_fail(&e);
 }
 
 int ek_cli_config_fault(struct ek_error *e)

@@ -1,7 +1,8 @@
 /* What all commands share: how they are called, how they report, how they show progress.
  *
- * Results go to stdout, chatter and progress to stderr. Exit: 0 ok, 1 run-time failure, 2 usage, 78
- * bad configuration.
+ * Results go to stdout, chatter and progress to stderr. Exit: 0 ok, 1 run-time failure, 2 usage, 3
+ * a finding (where that was asked for), 78 bad configuration. Who is stopped by a signal ends as
+ * shells tell it, 128 and its number: 130 for Ctrl-C, 141 where nobody reads what is written.
  */
 #ifndef EK_DAEMON_CLI_H
 #define EK_DAEMON_CLI_H
@@ -16,7 +17,9 @@ enum {
     EK_EXIT_FAILURE = 1,
     EK_EXIT_USAGE = 2,
     EK_EXIT_FINDING = 3,
-    EK_EXIT_CONFIG = 78
+    EK_EXIT_CONFIG = 78,
+    EK_EXIT_SIGNAL = 128, /* and the number of the signal */
+    EK_EXIT_PIPE = EK_EXIT_SIGNAL + 13
 };
 
 /* One sub-command. argv[0] is "evenkeel NAME", as argp shows it. Returns an exit status. */
@@ -25,8 +28,12 @@ struct ek_command {
     int (*run)(int argc, char **argv);
 };
 
-/* Prints `evenkeel: file:line:col: message` and returns the exit status that fits its code. */
+/* Prints `evenkeel: file:line:col: message` and returns the exit status that fits its code. Says
+ * nothing of a reader that has seen enough, as with `| head`. */
 int ek_cli_fail(const struct ek_error *e);
+/* At the very end: sends out what stdout still has. 0, or the exit status when something of it did
+ * not get through, which is then told likewise. */
+int ek_cli_output_fault(void);
 /* Makes any fault of a configuration, or of a file that it names, one of EK_ECONFIG: starting again
  * will not help. Memory that runs out and disks that fail stay what they are. Returns the code. */
 int ek_cli_config_fault(struct ek_error *e);

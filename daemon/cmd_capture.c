@@ -1,26 +1,27 @@
 /* evenkeel capture: a topic, or a part of it, to a capture file. */
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 
 #include "base/parse.h"
 #include "daemon/config.h"
 #include "daemon/config_expand.h"
 #include "daemon/kafka_tool.h"
 #include "daemon/secret.h"
+#include "daemon/summary.h"
 #include "data/capture.h"
 
-#include <argp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END, PROPERTIES_MAX = 64 };
+enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END, KEY_JSON, PROPERTIES_MAX = 64 };
 
 struct capture_args {
     const char *brokers, *topic, *output, *config;
     const char *properties[PROPERTIES_MAX]; /* name=value */
     size_t property_count;
-    bool from_end, until_end;
+    bool from_end, until_end, json;
     uint64_t max; /* 0: no limit */
 };
 
@@ -62,6 +63,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)
             argp_error(state, "--max: '%s' is no positive number", arg);
         return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
     case KEY_UNTIL_END:
         a->until_end = true;
         return 0;
@@ -70,20 +74,38 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--topic and --output are needed");
         if (!a->brokers && !a->config)
             argp_error(state, "--brokers or --config is needed");
+        if (a->json && ek_is_stdout(a->output))
+            argp_error(state, "the messages have standard output: --json needs -o FILE");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+struct totals {
+    uint64_t messages, bytes, largest;
+    int64_t first_ms, last_ms; /* earliest and latest; -1 without any */
+};
+
+static void count(struct totals *t, const struct ek_record *r)
+{
+    int64_t ms = r->timestamp_ms;
+    t->messages++;
+    t->bytes += r->length;
+    t->largest = r->length > t->largest ? r->length : t->largest;
+    if (ms >= 0 && (t->first_ms < 0 || ms < t->first_ms))
+        t->first_ms = ms;
+    t->last_ms = ms > t->last_ms ? ms : t->last_ms;
+}
+
 static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const struct capture_args *a,
-                uint64_t *count, struct ek_error *e)
+                struct totals *totals, struct ek_error *e)
 {
     struct ek_progress progress;
     struct ek_kafka_record in;
     int rc = EK_OK, got = 0;
     ek_progress_start(&progress, "capture");
-    while (!rc && !interrupted && (!a->max || *count < a->max) &&
+    while (!rc && !interrupted && (!a->max || totals->messages < a->max) &&
            !(a->until_end && ek_tap_at_end(tap))) {
         rc = ek_tap_next(tap, &in, POLL_MS, &got, e);
         if (rc || !got)
@@ -91,7 +113,8 @@ static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const stru
         struct ek_record out = {in.partition,  in.offset, in.timestamp_ms, in.key,
                                 in.key_length, in.bytes,  in.length};
         rc = ek_capture_write(writer, &out, e);
-        ek_progress_update(&progress, ++*count, a->max, NULL);
+        count(totals, &out);
+        ek_progress_update(&progress, totals->messages, a->max, NULL);
     }
     ek_progress_finish(&progress, NULL);
     return rc;
@@ -118,7 +141,7 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
     struct ek_config *c;
     int rc = a->config ? ek_config_load(&c, a->config, e) : ek_config_new(&c, e);
     if (rc)
-        return rc;
+        return a->config ? ek_cli_config_fault(e) : rc;
     if (a->brokers)
         rc = ek_config_set(c, "input.brokers", a->brokers, e);
     for (size_t i = 0; !rc && i < a->property_count; i++)
@@ -135,7 +158,7 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
 
 static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek_error *e)
 {
-    struct ek_config *c;
+    struct ek_config *c = NULL;
     unsigned flags = (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
     int rc = make_config(&c, a, e);
     if (rc)
@@ -146,27 +169,43 @@ static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek
     return rc;
 }
 
+/* By the names that `inspect --json` has for it. */
+static int tell(const struct capture_args *a, const struct totals *t, struct ek_error *e)
+{
+    struct ek_summary s;
+    fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
+            a->topic, a->output);
+    if (!a->json)
+        return EK_OK;
+    ek_summary_begin(&s);
+    ek_summary_text(&s, "output", a->output);
+    ek_summary_text(&s, "topic", a->topic);
+    ek_summary_count(&s, "messages", t->messages);
+    ek_summary_count(&s, "bytes", t->bytes);
+    ek_summary_count(&s, "largest_bytes", t->largest);
+    ek_summary_integer(&s, "first_ms", t->first_ms);
+    ek_summary_integer(&s, "last_ms", t->last_ms);
+    return ek_summary_end(&s, stdout, e);
+}
+
 static int capture(const struct capture_args *a, struct ek_error *e)
 {
     struct ek_tap *tap;
     struct ek_capture_writer *writer;
-    uint64_t count = 0;
+    struct totals totals = {.first_ms = -1, .last_ms = -1};
     int rc = open_tap(&tap, a, e);
     if (rc)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
     if (!rc) {
-        rc = copy(tap, writer, a, &count, e);
+        rc = copy(tap, writer, a, &totals, e);
         if (rc)
             ek_capture_abandon(writer);
         else
             rc = ek_capture_finish(writer, e);
     }
     ek_tap_free(tap);
-    if (!rc)
-        fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)count,
-                a->topic, a->output);
-    return rc;
+    return rc ? rc : tell(a, &totals, e);
 }
 
 static const struct argp_option OPTIONS[] = {
@@ -182,6 +221,7 @@ static const struct argp_option OPTIONS[] = {
     {"from", 'f', "beginning|end", 0, "where to start (beginning)", 0},
     {"max", KEY_MAX, "N", 0, "stop after N messages", 0},
     {"until-end", KEY_UNTIL_END, NULL, 0, "stop where the topic ends now", 0},
+    {"json", KEY_JSON, NULL, 0, "what was read, as JSON on standard output", 0},
     {0},
 };
 
@@ -201,8 +241,7 @@ int ek_cmd_capture(int argc, char **argv)
     struct capture_args args = {0};
     struct ek_error e;
     struct sigaction action = {.sa_handler = on_signal};
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    ek_cli_parse(&argp, argc, argv, 0, &args);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     return capture(&args, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;

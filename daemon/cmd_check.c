@@ -1,12 +1,12 @@
 /* evenkeel check: is this file valid, and if not, where. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/schema.h"
 
 #include "base/alloc.h"
 #include "data/rules_keys.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -231,7 +231,6 @@ int ek_cmd_check(int argc, char **argv)
         NULL,
         NULL};
     struct check c = {0};
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    ek_cli_parse(&argp, argc, argv, 0, &c);
     return c.document ? print_document(&c) : run(&c);
 }

@@ -1,6 +1,7 @@
 /* evenkeel convert: LETOR lists to messages. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/list_sink.h"
 #include "daemon/ranking_args.h"
 #include "daemon/segment_draw.h"
@@ -9,7 +10,6 @@
 #include "base/parse.h"
 #include "data/letor.h"
 
-#include <argp.h>
 #include <stdio.h>
 
 struct convert {
@@ -24,18 +24,18 @@ struct convert {
 };
 
 enum {
-    OPT_MANIFEST = 256,
-    OPT_LETOR,
+    OPT_LETOR = 256,
     OPT_MODEL,
     OPT_SEGMENT,
     OPT_SOURCES,
     OPT_FAULT,
     OPT_ENCODING,
-    OPT_LAYOUT
+    OPT_LAYOUT,
+    OPT_JSON
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"manifest", OPT_MANIFEST, "FILE", 0, "What the columns mean (needed)", 0},
+    {"manifest", 'm', "FILE", 0, "What the columns mean (needed)", 0},
     {"letor", OPT_LETOR, "FILE...", 0, "Lists, plain or compressed, - for standard input", 0},
     {"score-model", OPT_MODEL, "FILE", 0,
      "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
@@ -49,6 +49,7 @@ static const struct argp_option OPTIONS[] = {
      "Features as array, bin or map; json or json-map: JSON, one message a line (array)", 0},
     {"layout", OPT_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
     {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
+    {"json", OPT_JSON, NULL, 0, "How much was written, as JSON on standard output; needs -o", 0},
     {0}};
 
 static void finish(struct argp_state *state, const struct convert *c)
@@ -57,13 +58,15 @@ static void finish(struct argp_state *state, const struct convert *c)
         argp_error(state, "--manifest is needed");
     if (!c->file_count)
         argp_error(state, "--letor is needed");
+    if (c->sink.json && ek_is_stdout(c->sink.path))
+        argp_error(state, "the lists have standard output: --json needs -o FILE");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct convert *c = state->input;
     switch (key) {
-    case OPT_MANIFEST:
+    case 'm':
         c->manifest = arg;
         break;
     case OPT_LETOR:
@@ -94,6 +97,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPT_LAYOUT:
         if (ek_layout_parse(arg, &c->sink.layout, &c->e))
             argp_error(state, "%s", c->e.message);
+        break;
+    case OPT_JSON:
+        c->sink.json = true;
         break;
     case 'o':
         c->sink.path = arg;
@@ -202,8 +208,7 @@ int ek_cmd_convert(int argc, char **argv)
     int rc = c.files && c.faults ? EK_OK : ek_fail(&c.e, EK_ENOMEM, "no memory for the options");
     if (!rc) {
         c.sink.upstream.faults = c.faults;
-        argp_err_exit_status = EK_EXIT_USAGE;
-        argp_parse(&argp, argc, argv, 0, NULL, &c);
+        ek_cli_parse(&argp, argc, argv, 0, &c);
         rc = with_manifest(&c);
     }
     ek_segment_draw_release(&c.draw);

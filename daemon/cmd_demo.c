@@ -1,5 +1,6 @@
 /* evenkeel demo: the whole story in a minute, on the embedded broker. */
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/demo_assets.h"
 #include "daemon/demo_draw.h"
 #include "daemon/demo_feed.h"
@@ -7,7 +8,6 @@
 
 #include "base/parse.h"
 
-#include <argp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -258,8 +258,7 @@ int ek_cmd_demo(int argc, char **argv)
         "is over. Ends with 0 when all that happened.";
     static const struct argp argp = {OPTIONS, parse, NULL, doc, NULL, NULL, NULL};
     struct demo d = {.seed = 1};
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &d);
+    ek_cli_parse(&argp, argc, argv, 0, &d);
     int rc = run(&d);
     if (rc)
         return ek_cli_fail(&d.e);

@@ -1,23 +1,25 @@
 /* evenkeel export: a model for other runtimes. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 
+#include "daemon/summary.h"
 #include "data/onnx.h"
 
-#include <argp.h>
 #include <stdio.h>
 
 struct export_args {
     const char *model, *output;
-    bool onnx;
+    bool onnx, json;
     struct ek_error e;
 };
 
-enum { OPT_ONNX = 256 };
+enum { OPT_ONNX = 256, OPT_JSON };
 
 static const struct argp_option OPTIONS[] = {
     {"onnx", OPT_ONNX, NULL, 0, "As ONNX, the only form there is (needed)", 0},
     {"output", 'o', "FILE", 0, "Where to (needed)", 0},
+    {"json", OPT_JSON, NULL, 0, "What has to be fed, as JSON on standard output", 0},
     {0}};
 
 static void finish(struct argp_state *state, const struct export_args *a)
@@ -28,6 +30,8 @@ static void finish(struct argp_state *state, const struct export_args *a)
         argp_error(state, "which model shall be exported?");
     if (!a->output)
         argp_error(state, "-o is needed");
+    if (a->json && ek_is_stdout(a->output))
+        argp_error(state, "the model has standard output: --json needs -o FILE");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -36,6 +40,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case OPT_ONNX:
         a->onnx = true;
+        return 0;
+    case OPT_JSON:
+        a->json = true;
         return 0;
     case 'o':
         a->output = arg;
@@ -64,6 +71,22 @@ static void tell(const struct export_args *a, const struct ek_model *m)
     fputs(" -> scores [n]\n", stderr);
 }
 
+/* The routable features are in the order of the mask. */
+static int tell_json(struct export_args *a, const struct ek_model *m)
+{
+    struct ek_summary s;
+    ek_summary_begin(&s);
+    ek_summary_text(&s, "output", a->output);
+    ek_summary_text(&s, "model", a->model);
+    ek_summary_count(&s, "item_features", (uint64_t)m->item_features);
+    ek_summary_count(&s, "query_features", (uint64_t)m->query_features);
+    ek_summary_open(&s, "routable", '[');
+    for (int k = 0; k < m->routable_count; k++)
+        ek_summary_text(&s, NULL, m->item_names[m->routable[k]]);
+    ek_summary_close(&s, ']');
+    return ek_summary_end(&s, stdout, &a->e);
+}
+
 int ek_cmd_export(int argc, char **argv)
 {
     static const char doc[] =
@@ -72,8 +95,7 @@ int ek_cmd_export(int argc, char **argv)
     static const struct argp argp = {OPTIONS, parse, "MODEL", doc, NULL, NULL, NULL};
     struct export_args a = {0};
     struct ek_model *m;
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    ek_cli_parse(&argp, argc, argv, 0, &a);
     int rc = ek_model_load(&m, a.model, &a.e);
     if (rc) {
         ek_kind_explain(a.model, EK_KIND_MODEL, &a.e);
@@ -82,6 +104,8 @@ int ek_cmd_export(int argc, char **argv)
     rc = ek_model_onnx_write(m, a.output, &a.e);
     if (!rc)
         tell(&a, m);
+    if (!rc && a.json)
+        rc = tell_json(&a, m);
     ek_model_free(m);
     return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

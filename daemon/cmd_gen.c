@@ -1,5 +1,6 @@
 /* evenkeel gen: synthetic traffic, with faults if wanted. */
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/list_sink.h"
 #include "daemon/ranking_args.h"
 
@@ -9,7 +10,6 @@
 #include "data/dataset.h"
 #include "offline/hotel.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,16 @@ struct gen {
     struct ek_error e;
 };
 
-enum { OPT_FROM = 256, OPT_SOURCES, OPT_FAULT, OPT_MODEL, OPT_MANIFEST, OPT_ENCODING, OPT_LAYOUT };
+enum {
+    OPT_FROM = 256,
+    OPT_SOURCES,
+    OPT_FAULT,
+    OPT_MODEL,
+    OPT_MANIFEST,
+    OPT_ENCODING,
+    OPT_LAYOUT,
+    OPT_JSON
+};
 
 static const struct argp_option OPTIONS[] = {
     {"queries", 'n', "N", 0, "How many lists (10000)", 0},
@@ -42,6 +51,7 @@ static const struct argp_option OPTIONS[] = {
      "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
     {"manifest-out", OPT_MANIFEST, "FILE", 0, "Write the manifest of these lists as well", 0},
     {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
+    {"json", OPT_JSON, NULL, 0, "How much was written, as JSON on standard output; needs -o", 0},
     {0}};
 
 static void number(struct argp_state *state, const char *name, const char *arg, uint64_t *out)
@@ -77,6 +87,9 @@ static void finish(struct argp_state *state, const struct gen *g)
         argp_error(state, "LETOR has no layout, --layout needs --format messages");
     if (g->sink.letor && g->sink.sources)
         argp_error(state, "LETOR has no place for sources, --sources needs --format messages");
+    if (ek_is_stdout(g->sink.path) + ek_is_stdout(g->manifest_out) + g->sink.json > 1)
+        argp_error(state, "only one of the lists, --manifest-out and --json can have standard "
+                          "output: name a file with -o");
     if (g->queries > UINT64_MAX - g->first)
         argp_error(state, "--from and --queries together are too large");
 }
@@ -116,6 +129,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case OPT_MANIFEST:
         g->manifest_out = arg;
+        break;
+    case OPT_JSON:
+        g->sink.json = true;
         break;
     case 'o':
         g->sink.path = arg;
@@ -202,9 +218,10 @@ static int with_manifest(struct gen *g)
     if (rc)
         return rc;
     g->sink.upstream.manifest = manifest;
-    rc = generate(g);
-    if (!rc && g->manifest_out)
+    if (g->manifest_out) /* first, as it takes no time to find that it cannot be written */
         rc = ek_file_write(g->manifest_out, ek_hotel_manifest(), &g->e);
+    if (!rc)
+        rc = generate(g);
     ek_manifest_free(manifest);
     return rc;
 }
@@ -228,8 +245,7 @@ int ek_cmd_gen(int argc, char **argv)
         return ek_cli_fail(&g.e);
     }
     g.sink.upstream.faults = g.faults;
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &g);
+    ek_cli_parse(&argp, argc, argv, 0, &g);
     int rc = with_manifest(&g);
     ek_free(g.faults);
     return rc ? ek_cli_fail(&g.e) : EK_EXIT_OK;

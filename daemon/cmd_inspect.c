@@ -3,13 +3,13 @@
  */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/inspect.h"
 
 #include "base/file.h"
 #include "data/tensors.h"
 #include "decide/snapshot_frame.h"
 
-#include <argp.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -185,7 +185,7 @@ int ek_cmd_inspect(int argc, char **argv)
 {
     struct arguments a = {0};
     struct ek_error e;
-    argp_parse(&ARGP, argc, argv, 0, NULL, &a);
+    ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (!a.path)
         return ek_cli_usage("inspect", "name a file");
     if (ek_dialect_load(&a.dialect, a.config, &e))

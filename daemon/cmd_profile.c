@@ -1,23 +1,25 @@
 /* evenkeel profile: training data to a profile. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/each_message.h"
+#include "daemon/summary.h"
 
 #include "data/letor.h"
 #include "offline/baseline_fit.h"
 #include "offline/profile_fit.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES_MAX = 256 };
+enum { FILES_MAX = 256, KEY_JSON };
 
 struct arguments {
     const char *manifest, *messages, *baseline, *output, *config;
     struct ek_dialect dialect;
     const char *letor[FILES_MAX];
     int letor_count, letor_given;
+    bool json;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -29,6 +31,7 @@ static const struct argp_option OPTIONS[] = {
      "stratum whose values have different normal levels: a segment dimension or query feature", 0},
     {"output", 'o', "FILE", 0, "profile to write (.ekp)", 0},
     EK_DIALECT_OPTION,
+    {"json", KEY_JSON, NULL, 0, "what it was made from, as JSON on standard output", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -49,6 +52,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'c':
         a->config = arg;
+        return 0;
+    case KEY_JSON:
+        a->json = true;
         return 0;
     case 'l':
         a->letor_given = 1;
@@ -108,13 +114,18 @@ static int add_message(void *context, struct ek_query *q, uint64_t number, struc
     return ek_profile_fit_add(to->fit, q, e);
 }
 
+static bool too_few_lists(const struct ek_profile *p, int feature)
+{
+    return !p->category[feature].strata && p->baseline[feature].queries <= EK_LISTS_FOR_LEVEL;
+}
+
 /* A feature with too few lists is not watched for its level: nothing else would say so. */
 static void warn_of_few_lists(const struct ek_profile *p)
 {
     const char *first = NULL;
     int count = 0;
     for (int f = 0; f < p->features; f++) {
-        if (p->category[f].strata || p->baseline[f].queries > EK_LISTS_FOR_LEVEL)
+        if (!too_few_lists(p, f))
             continue;
         first = first ? first : p->name[f];
         count++;
@@ -126,6 +137,24 @@ static void warn_of_few_lists(const struct ek_profile *p)
         fprintf(stderr, " and %d other feature%s", count - 1, count > 2 ? "s" : "");
     fprintf(stderr, " will not be watched: more than %d lists with a value are needed\n",
             EK_LISTS_FOR_LEVEL);
+}
+
+/* By the names that `inspect --json` has for it; and features whose level is not watched. */
+static int tell(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
+{
+    struct ek_summary s;
+    ek_summary_begin(&s);
+    ek_summary_text(&s, "output", a->output);
+    ek_summary_count(&s, "queries", p->queries);
+    ek_summary_count(&s, "items", p->items);
+    ek_summary_text(&s, "baseline", a->baseline);
+    ek_summary_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));
+    ek_summary_open(&s, "level_not_watched", '[');
+    for (int f = 0; f < p->features; f++)
+        if (too_few_lists(p, f))
+            ek_summary_text(&s, NULL, p->name[f]);
+    ek_summary_close(&s, ']');
+    return ek_summary_end(&s, stdout, e);
 }
 
 /* LETOR text has query features only to tell strata by. */
@@ -172,6 +201,8 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
                  (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
                  strata > 1 ? "strata" : "stratum");
         warn_of_few_lists(profile);
+        if (!rc && a->json)
+            rc = tell(a, profile, e);
         ek_profile_free(profile);
     }
     if (!rc)
@@ -186,9 +217,11 @@ int ek_cmd_profile(int argc, char **argv)
     struct arguments a = {0};
     struct ek_manifest *m;
     struct ek_error e;
-    argp_parse(&ARGP, argc, argv, 0, NULL, &a);
+    ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (!a.manifest || !a.output || (!a.letor_count && !a.messages))
         return ek_cli_usage("profile", "--manifest, --letor or --messages, and -o are needed");
+    if (a.json && ek_is_stdout(a.output))
+        return ek_cli_usage("profile", "the profile has standard output: --json needs -o FILE");
     if (ek_manifest_load(&m, a.manifest, &e)) {
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
         return ek_cli_fail(&e);

@@ -1,6 +1,7 @@
 /* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/dialect.h"
 #include "daemon/list_sink.h"
 #include "daemon/rehearsal.h"
@@ -13,7 +14,6 @@
 #include "guard/guard_items.h"
 #include "guard/guard_trials.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -244,11 +244,6 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
     return rc;
 }
 
-static bool is_stdout(const char *path)
-{
-    return path && !strcmp(path, "-");
-}
-
 static void explain(const struct arguments *a, const char *rules, struct ek_error *e)
 {
     ek_kind_explain(a->manifest, EK_KIND_MANIFEST, e);
@@ -305,7 +300,7 @@ static const char *wrong_call(const struct arguments *a)
         return "--manifest and --profile are needed";
     if (a->compare && (a->output || a->events))
         return "--compare has no --output and no --events: replay under each of the rules for that";
-    if (a->json + is_stdout(a->events) + is_stdout(a->output) > 1)
+    if (a->json + ek_is_stdout(a->events) + ek_is_stdout(a->output) > 1)
         return "only one of --json, --events - and --output - can have standard output";
     return NULL;
 }
@@ -316,7 +311,7 @@ int ek_cmd_replay(int argc, char **argv)
     struct ek_assets *assets;
     struct ek_error e;
     bool found = false;
-    argp_parse(&ARGP, argc, argv, 0, NULL, &a);
+    ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (wrong_call(&a))
         return ek_cli_usage("replay", "%s", wrong_call(&a));
     if (ek_dialect_load(&a.dialect, a.config, &e))

@@ -2,6 +2,7 @@
 #include "daemon/alert_try.h"
 #include "daemon/check.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 
 #include "base/buf.h"
 #include "daemon/config.h"
@@ -19,7 +20,6 @@
 #include "evenkeel.h"
 #include "guard/assets.h"
 
-#include <argp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -195,10 +195,8 @@ static int print(const struct run_args *a, const struct run *r)
     int rc = a->docs           ? ek_options_document(&text)
              : a->metrics_docs ? ek_metrics_document(&text)
                                : ek_config_print(r->config, &text);
-    if (!rc && fwrite(text.data, 1, text.length, stdout) != text.length)
-        rc = EK_EIO;
-    if (!rc && fflush(stdout))
-        rc = EK_EIO;
+    if (!rc)
+        fwrite(text.data, 1, text.length, stdout);
     ek_buf_release(&text);
     return rc ? EK_EXIT_FAILURE : EK_EXIT_OK;
 }
@@ -307,8 +305,7 @@ int ek_cmd_run(int argc, char **argv)
     struct run run = {0};
     struct ek_error e;
     hear_hups();
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    ek_cli_parse(&argp, argc, argv, 0, &args);
     if (args.docs || args.metrics_docs)
         return print(&args, &run);
     int rc = ek_config_load(&run.config, args.config, &e);

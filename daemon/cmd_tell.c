@@ -2,6 +2,7 @@
  * running instance, or told to it. */
 #include "daemon/api_client.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/config.h"
 #include "daemon/status_watch.h"
 #include "daemon/tell_print.h"
@@ -10,7 +11,6 @@
 #include "base/buf.h"
 #include "base/parse.h"
 
-#include <argp.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -271,8 +271,7 @@ static int show(const struct tell *t, int (*print)(const struct ek_buf *answer, 
 
 static void read_words(struct tell *t, const struct argp *argp, int argc, char **argv)
 {
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(argp, argc, argv, 0, NULL, t);
+    ek_cli_parse(argp, argc, argv, 0, t);
     ek_buf_init(&t->answer, 0);
 }
 

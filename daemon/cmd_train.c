@@ -2,6 +2,7 @@
 #include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/fidelity_report.h"
+#include "daemon/inspect.h"
 #include "daemon/pool.h"
 #include "daemon/train_args.h"
 
@@ -63,12 +64,13 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
                          double unrouted, const struct ek_fidelity *fidelity, size_t lists)
 {
     bool random = a->options.routing == EK_ROUTING_RANDOM;
-    if (a->json)
-        printf("{\"model\":\"%s\",\"epochs\":%d,\"best_epoch\":%d,\"loss\":%.9g,"
+    if (a->json) {
+        fputs("{\"model\":", stdout);
+        ek_inspect_text(a->output, stdout);
+        printf(",\"epochs\":%d,\"best_epoch\":%d,\"loss\":%.9g,"
                "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"%s\",\"empty\":\"skip\"",
-               a->output, p->epochs, p->best_epoch, p->loss, p->best_ndcg10,
-               a->taught ? "teacher" : "exp");
-    else
+               p->epochs, p->best_epoch, p->loss, p->best_ndcg10, a->taught ? "teacher" : "exp");
+    } else
         printf("%s: best epoch %d of %d, validation NDCG@10 %.4f", a->output, p->best_epoch,
                p->epochs, p->best_ndcg10);
     if (random)

@@ -3,10 +3,10 @@
 #include "daemon/dialect.h"
 
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 
 #include "base/parse.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,6 +234,5 @@ void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv)
     static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
     memset(a, 0, sizeof *a);
     a->metrics = "ndcg@5,ndcg@10";
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, a);
+    ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
 }

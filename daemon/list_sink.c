@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "daemon/summary.h"
 #include "data/letor_write.h"
 #include "offline/sources.h"
 
@@ -15,6 +16,7 @@ struct ek_list_sink {
     struct ek_upstream *upstream;
     struct ek_writer *writer;
     struct ek_buf bytes;
+    uint64_t queries, items;
 };
 
 static void free_sink(struct ek_list_sink *s)
@@ -113,6 +115,8 @@ int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number
     if (rc)
         return rc;
     ek_buf_clear(&s->bytes);
+    s->queries++;
+    s->items += (uint64_t)q->items;
     rc = s->o->letor ? ek_letor_write(m, q, number + 1, &s->bytes, e) : encode(s, q, e);
     return rc ? rc : ek_writer_write(s->writer, s->bytes.data, s->bytes.length, e);
 }
@@ -125,11 +129,33 @@ static void warn_of_idle_faults(const struct ek_list_sink *s)
                     s->o->upstream.faults[i]);
 }
 
+static int tell(const struct ek_list_sink *s, struct ek_error *e)
+{
+    struct ek_summary of;
+    ek_summary_begin(&of);
+    ek_summary_text(&of, "output", s->o->path);
+    ek_summary_count(&of, "queries", s->queries);
+    ek_summary_count(&of, "items", s->items);
+    if (!s->o->letor)
+        ek_summary_count(&of, "messages", s->o->layout == EK_LAYOUT_ITEM ? s->items : s->queries);
+    ek_summary_open(&of, "faults", '[');
+    for (size_t i = 0; i < s->o->upstream.fault_count; i++) {
+        ek_summary_open(&of, NULL, '{');
+        ek_summary_text(&of, "fault", s->o->upstream.faults[i]);
+        ek_summary_count(&of, "queries", ek_upstream_hits(s->upstream, i));
+        ek_summary_close(&of, '}');
+    }
+    ek_summary_close(&of, ']');
+    return ek_summary_end(&of, stdout, e);
+}
+
 int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e)
 {
     int rc = ek_writer_close(s->writer, e);
     if (!rc)
         warn_of_idle_faults(s);
+    if (!rc && s->o->json)
+        rc = tell(s, e);
     free_sink(s);
     return rc;
 }

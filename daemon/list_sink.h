@@ -16,6 +16,7 @@ struct ek_list_sink_options {
     const char *command; /* name for warnings */
     const char *path;    /* "-": standard output */
     bool letor;          /* text instead of messages */
+    bool json;           /* what it came to goes to standard output, which `path` is not */
     int sources;         /* items get one of so many by chance; 0: none */
     enum ek_feature_encoding encoding;
     enum ek_message_layout layout;
@@ -29,7 +30,8 @@ struct ek_upstream *ek_list_sink_upstream(struct ek_list_sink *s);
 /* Applies faults and scores to `q`, which they change, and writes it. */
 int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number,
                      struct ek_error *e);
-/* The file appears. Warns on stderr of faults that hit no query. Always frees. */
+/* The file appears. Warns on stderr of faults that hit no query, and with `json` tells on stdout
+ * how much was written. Always frees. */
 int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e);
 void ek_list_sink_abandon(struct ek_list_sink *s);
 

@@ -4,10 +4,12 @@
 #include "base/parse.h"
 #include "evenkeel.h"
 
-#include <argp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct ek_command COMMANDS[] = {
     {"run", "watch a topic and keep its rankings on an even keel", ek_cmd_run},
@@ -53,6 +55,8 @@ enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
 
 static int unknown(const char *word)
 {
+    if (*word == '-')
+        return ek_cli_usage(NULL, "a command comes first, not '%s'", word);
     const char *names[COMMAND_COUNT + LATER_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = COMMANDS[i].name;
@@ -67,25 +71,58 @@ static int unknown(const char *word)
     return ek_cli_usage(NULL, "unknown command '%s'", word);
 }
 
+/* What was asked for and did not reach anybody is a failure, whatever the command made of it. */
+static void end_output(void)
+{
+    int status = ek_cli_output_fault();
+    if (status)
+        _exit(status);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+static const struct ek_command *find(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(name, COMMANDS[i].name))
+            return &COMMANDS[i];
+    return NULL;
+}
+
+/* argv[0] is the name of the command. */
+static int run(const struct ek_command *c, int argc, char **argv)
+{
+    char name[64];
+    snprintf(name, sizeof name, "evenkeel %s", c->name);
+    argv[0] = name;
+    return c->run(argc, argv);
+}
+
+/* `evenkeel help gen` is `evenkeel gen --help`. */
+static int help_on(const char *word)
+{
+    char option[] = "--help", *words[] = {NULL, option, NULL};
+    const struct ek_command *c = find(word);
+    return c ? run(c, 2, words) : unknown(word);
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
-    argp_err_exit_status = EK_EXIT_USAGE;
+    atexit(end_output);
     if (argc < 2)
         return help(stderr);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+    if (is_one_of(argv[1], "--help", "-h", "-?"))
         return help(stdout);
-    if (!strcmp(argv[1], "--version")) {
+    if (!strcmp(argv[1], "help"))
+        return argc > 2 ? help_on(argv[2]) : help(stdout);
+    if (is_one_of(argv[1], "--version", "-V", "version")) {
         printf("evenkeel %s\n", ek_version());
         return EK_EXIT_OK;
     }
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], COMMANDS[i].name) != 0)
-            continue;
-        char name[64];
-        snprintf(name, sizeof name, "evenkeel %s", COMMANDS[i].name);
-        argv[1] = name;
-        return COMMANDS[i].run(argc - 1, argv + 1);
-    }
-    return unknown(argv[1]);
+    const struct ek_command *c = find(argv[1]);
+    return c ? run(c, argc - 1, argv + 1) : unknown(argv[1]);
 }

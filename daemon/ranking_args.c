@@ -132,6 +132,9 @@ int ek_one_of(struct argp_state *state, const char *name, const char *arg, const
     for (int i = 0; i < count; i++)
         if (!strcmp(words[i], arg))
             return i;
-    argp_error(state, "--%s does not know '%s'", name, arg);
+    char known[200] = "";
+    for (int i = 0, n = 0; i < count && n < (int)sizeof known; i++)
+        n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", words[i]);
+    argp_error(state, "--%s does not know '%s' (%s)", name, arg, known);
     return 0;
 }

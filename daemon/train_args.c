@@ -2,9 +2,9 @@
 
 #include "base/parse.h"
 #include "daemon/cli.h"
+#include "daemon/cli_parse.h"
 #include "daemon/pool.h"
 
-#include <argp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -339,8 +339,7 @@ void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv)
             (struct argp_option){ROWS[i].name, key_of(i), ROWS[i].argument, 0, ROWS[i].text, 0};
     *a = (struct ek_train_args){.routing = "random", .threads = processors()};
     ek_train_defaults(&a->options);
-    argp_err_exit_status = EK_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, a);
+    ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
 }
 
 static void take_hints(struct ek_train_args *a, const struct ek_training_hints *h)

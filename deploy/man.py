@@ -7,7 +7,8 @@ from help_text import Help, ask, commands  # noqa: E402
 from roff import head, roff, write  # noqa: E402
 
 STATUS = [("0", "all is well"), ("1", "something failed at run time"), ("2", "the command was called wrongly"),
-          ("3", "there was a finding (replay with --exit-code)"), ("78", "the configuration cannot be used")]
+          ("3", "there was a finding (replay with --exit-code)"), ("78", "the configuration cannot be used"),
+          ("128 and the number of a signal", "it was stopped by that: 130 by Ctrl-C; 141 when nobody reads any more what it writes")]
 
 
 def page(name, version, summary, help_text, also):

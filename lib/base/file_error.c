@@ -24,6 +24,8 @@ int ek_file_fail(struct ek_error *e, const char *name, const char *what)
     ek_fail_at(e, EK_EIO, name, 0, 0, "%s: %s", what, reason);
     if (e && of_the_path(problem))
         e->flags |= EK_ERR_PATH;
+    if (e && problem == EPIPE)
+        e->flags |= EK_ERR_READER;
     return EK_EIO;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 /* EK_EIO at `name`: `what: <the text of errno, lower case>`, with EK_ERR_PATH where it is
- * the path that is wrong. */
+ * the path that is wrong, and EK_ERR_READER where a pipe was closed. */
 int ek_file_fail(struct ek_error *e, const char *name, const char *what);
 /* read(2), again after EINTR. */
 ssize_t ek_file_retry_read(int fd, void *bytes, size_t size);

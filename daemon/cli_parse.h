@@ -1,0 +1,22 @@
+/* How every command reads its words: argp, and what people expect besides.
+ *
+ * Threads: one; it may end the process, as argp does.
+ */
+#ifndef EK_DAEMON_CLI_PARSE_H
+#define EK_DAEMON_CLI_PARSE_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* As argp_parse, whose `flags` these are. An option that there is not is answered with the nearest
+ * one that there is. --help ends with 0, any fault with EK_EXIT_USAGE. */
+void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
+
+/* The option that no entry of `options` (which ends with an empty one) fits, abbreviations
+ * included: its place in argv; 0: all are known. Arguments of options are passed over. */
+int ek_cli_unknown(const struct argp_option *options, char **argv);
+
+/* Whether a path, NULL for none, means standard output. */
+bool ek_is_stdout(const char *path);
+
+#endif

@@ -1,0 +1,68 @@
+# Files that are not there, empty, a folder, or cannot be written: a word and a status for each, and nothing half.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 40 --manifest-out h.yaml -o t.txt
+quiet "$EK" gen hotel --queries 40 --format messages -o m.msgpack
+quiet "$EK" profile --manifest h.yaml --letor t.txt -o p.ekp
+quiet "$EK" train --manifest h.yaml --train t.txt --vali t.txt --epochs 1 --hidden 4 -o m.safetensors
+mkdir folder
+: >empty
+
+# Whatever is read. What is configuration ends with 78.
+with() { # text, file: every command that reads, with that file in turn
+	for words in "1 profile -m h.yaml -l $2 -o x" "1 convert -m h.yaml --letor $2 -o x" "1 train -m h.yaml --train $2 --vali t.txt -o x" \
+		"1 eval -m h.yaml --model $2 --data t.txt" "1 eval -m h.yaml --model m.safetensors --data $2" "1 export --onnx $2 -o x" \
+		"1 inspect $2" "78 run -c $2" "78 status -c $2" "78 capture -c $2 -t x -o x" "78 replay -m h.yaml -p $2 -i m.msgpack" \
+		"78 replay -m h.yaml -p p.ekp -r $2 -i m.msgpack" "1 replay -m h.yaml -p p.ekp -i $2"; do
+		# shellcheck disable=SC2086 # words
+		refused ${words%% *} "$1" ${words#* }
+		[ ! -e x ] || fail "left a file: $words"
+	done
+}
+with "gone: cannot open: no such file or directory" gone
+with "folder: cannot read: is a directory" folder
+# Where something has to be said, nothing is a fault.
+for words in "profile -m empty -l t.txt -o x" "convert -m empty --letor t.txt -o x" "run -c empty" "status -c empty" \
+	"capture -c empty -t x -o x" "replay -m h.yaml -p p.ekp -r empty -i m.msgpack"; do
+	# shellcheck disable=SC2086 # words
+	refused 78 "empty:1:1: the file is empty" $words
+done
+refused 78 "empty: too short for a safetensors file" replay -m h.yaml -p empty -i m.msgpack
+refused 1 "empty: too short for a safetensors file" eval -m h.yaml --model empty --data t.txt
+refused 1 "no list with items" profile -m h.yaml -l empty -o x
+refused 1 "empty: there are no lists in it" eval -m h.yaml --model m.safetensors --data empty
+
+# Whatever is written: a folder there, a folder not there, a full disk. What was there before stays.
+for words in "gen hotel -n 5" "convert -m h.yaml --letor t.txt" "profile -m h.yaml -l t.txt" "export --onnx m.safetensors" \
+	"train -m h.yaml --train t.txt --vali t.txt --epochs 1 --hidden 4" "replay -m h.yaml -p p.ekp -i m.msgpack"; do
+	# shellcheck disable=SC2086 # words
+	refused 1 "folder: cannot open for writing: is a directory" $words -o folder
+	# shellcheck disable=SC2086 # words
+	refused 1 "away/x: cannot create: no such file or directory" $words -o away/x
+	# shellcheck disable=SC2086 # words
+	refused 1 "/dev/full: cannot write: no space left on device" $words -o /dev/full
+done
+refused 1 "folder: cannot open for writing" gen hotel -n 5 --manifest-out folder -o x
+[ ! -e x ] || fail "lists without their manifest"
+cp p.ekp before
+refused 1 "gone: cannot open" profile -m h.yaml -l gone -o p.ekp
+cmp p.ekp before
+quiet "$EK" profile -m h.yaml -l t.txt -o p.ekp
+cmp p.ekp before # written over
+
+# What is printed and gets nowhere is a failure, unless the reader has seen enough: that is no news.
+for words in "--help" "gen --help" "inspect p.ekp" "inspect p.ekp --json" "inspect p.ekp --plot price" "check h.yaml" "check --schema rules" \
+	"run --config-docs" "gen hotel -n 5" "eval -m h.yaml --model m.safetensors --data t.txt --json" "profile -m h.yaml -l t.txt -o x.ekp --json"; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	"$EK" $words >/dev/full 2>err || status=$?
+	[ $status = 1 ] || fail "status $status on a full disk: $words"
+	grep -qE 'cannot write' err || fail "not told: $words $(cat err)"
+	# shellcheck disable=SC2086 # words
+	python3 -c 'import os, subprocess, sys
+r, w = os.pipe()
+os.close(r)
+done = subprocess.run(sys.argv[1:], stdout=w, stderr=subprocess.PIPE, text=True)
+assert done.returncode == 141, done
+assert "write" not in done.stderr and "pipe" not in done.stderr, done' "$EK" $words || fail "into a closed pipe: $words"
+done

@@ -1,0 +1,41 @@
+# How commands are called: help for each, a hint at what was meant, and which words belong together.
+. "$(dirname "$0")/prelude"
+
+"$EK" --help >help
+commands=$(sed -nE 's/^  ([a-z]+) .*/\1/p' help)
+[ "$(echo "$commands" | wc -l)" -ge 22 ] || fail "few commands: $commands"
+for command in $commands; do
+	quiet "$EK" "$command" --help
+	[ -s said ] && [ ! -s chatter ] || fail "$command: no help, or some of it on stderr"
+	! LC_ALL=C.UTF-8 grep -E '^.{80}' said | grep -v '^FEATURE' || fail "$command: too wide"
+	"$EK" help "$command" | cmp - said || fail "help $command is another one"
+	refused 2 "unknown option '--helo', did you mean '--help'?" "$command" --helo
+	refused 2 "Try 'evenkeel $command --help'." "$command" --no-such-thing
+done
+for word in -h -? help; do
+	"$EK" $word | cmp - help || fail "$word is no help"
+done
+[ "$("$EK" -V)" = "$("$EK" --version)" ] || fail "two versions"
+refused 2 "unknown command 'stauts', did you mean 'status'?" stauts
+refused 2 "unknown command 'stauts', did you mean 'status'?" help stauts
+refused 2 "a command comes first, not '--json'" --json
+refused 2 "Usage: evenkeel COMMAND"
+
+# Near misses; what an option takes is no option, abbreviations are, and nothing is behind --.
+refused 2 "unknown option '--quries', did you mean '--queries'?" gen hotel --quries 4
+refused 2 "unknown option '--quries', did you mean '--queries'?" gen hotel --quries=4
+refused 2 "fault '--quries'" gen hotel --fault --quries
+refused 2 "fault '--quries'" gen hotel -n1 -s 2 --fault --quries --fault=x
+refused 2 "--seed needs a whole number, not '--quries'" gen hotel -n 1 -s --quries
+refused 2 "'--quries' is one too many" gen hotel -- --quries
+quiet "$EK" gen hotel --quer 2 --out few.txt
+refused 2 "invalid option -- 'z'" gen hotel -z
+refused 2 "--loss does not know 'listnt' (listnet, listmle, approxndcg)" train --loss listnt
+
+# One stream, one use of it.
+for words in "gen hotel" "gen hotel -o x --manifest-out -" "convert --manifest h --letor t" "export --onnx m -o -" \
+	"capture -b 127.0.0.1:1 -t x -o -" "profile --manifest h --letor t -o -"; do
+	# shellcheck disable=SC2086 # words
+	refused 2 "standard output" $words --json
+done
+refused 2 "standard output" gen hotel --manifest-out -
