@@ -19,6 +19,18 @@ void ek_columns_free(struct ek_columns *c);
 /* A row, as many texts as there are titles; copies. EK_ENOMEM. */
 int ek_columns_add(struct ek_columns *c, const char *const *texts);
 void ek_columns_print(const struct ek_columns *c, FILE *to);
+/* What is left of a screen. */
+struct ek_room {
+    int columns, lines;
+};
+/* As wide as that, and at most so many lines (but for the titles), the last of which says how many
+ * rows are not there; they are taken off `room`. Where too little would be left of a line for the
+ * last column, rows are folded: what does not fit comes on lines of its own. */
+void ek_columns_fit(const struct ek_columns *c, struct ek_room *room, FILE *to);
+
+/* `text` broken between words, as wide as that; ends the line. As it may be shown. Returns how many
+ * lines that took. */
+int ek_print_wrapped(const char *text, int columns, FILE *to);
 
 /* `text` as it may be shown, on one line. */
 void ek_print_safe(const char *text, FILE *to);

@@ -6,7 +6,10 @@
 #include "daemon/watch.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { HEAD_BYTES = 1000 };
 
 /* What was seen the last time, for what has come since. */
 struct seen {
@@ -61,21 +64,43 @@ static int line(void *of, FILE *to, struct ek_error *e)
     return one_line(of, true, to, e);
 }
 
-static int screen(void *of, FILE *to, struct ek_error *e)
+/* The line, broken to the screen. */
+static int head(struct seen *s, struct ek_room *room, FILE *to, struct ek_error *e)
+{
+    char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
+    FILE *into = fmemopen(text, sizeof text - 1, "w");
+    if (!into)
+        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+    int rc = one_line(s, false, into, e);
+    fclose(into);
+    text[strcspn(text, "\n")] = 0;
+    fprintf(to, "evenkeel  %s  %s  q ends\n", s->watch->url, ek_date_text(ek_wall_ms(), when));
+    room->lines -= 1 + ek_print_wrapped(text, room->columns, to);
+    return rc;
+}
+
+static int part(struct seen *s, const char *path,
+                int (*tell)(const struct ek_buf *answer, struct ek_room *room, FILE *to),
+                struct ek_room *room, FILE *to, struct ek_error *e)
+{
+    const struct ek_buf *answer = ask(s, path, e);
+    if (!answer)
+        return EK_EIO;
+    return tell(answer, room, to) ? strange(s, e) : EK_OK;
+}
+
+/* What is in force has a third of the screen for itself, however much is open. */
+static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
 {
     struct seen *s = of;
-    char when[EK_DATE_TEXT];
-    fprintf(to, "evenkeel  %s  %s  q ends\n", s->watch->url, ek_date_text(ek_wall_ms(), when));
-    int rc = one_line(s, false, to, e);
-    const struct ek_buf *answer = rc ? NULL : ask(s, "/api/v1/findings", e);
-    if (!rc && !answer)
-        return EK_EIO;
-    if (!rc && ek_tell_findings(answer, to))
-        rc = strange(s, e);
-    answer = rc ? NULL : ask(s, "/api/v1/plan", e);
-    if (!rc && !answer)
-        return EK_EIO;
-    return !rc && ek_tell_plan(answer, to) ? strange(s, e) : rc;
+    struct ek_room room = {columns, rows};
+    int rc = head(s, &room, to, e);
+    int kept = room.lines / 3;
+    room.lines -= kept;
+    if (!rc)
+        rc = part(s, "/api/v1/findings", ek_tell_findings_in, &room, to, e);
+    room.lines += kept;
+    return rc ? rc : part(s, "/api/v1/plan", ek_tell_plan_in, &room, to, e);
 }
 
 int ek_status_watch(const struct ek_status_watch *watch, struct ek_error *e)

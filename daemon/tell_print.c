@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WORDS_BYTES = 2000, NUMBER_BYTES = 24 };
+enum { WORDS_BYTES = 2000, NUMBER_BYTES = 24, TITLE_LINES = 2 };
 
 /* NULL when it is no JSON. */
 static json_t *parsed(const struct ek_buf *answer)
@@ -200,9 +200,11 @@ static int add_cell(struct ek_columns *c, const json_t *cell)
                                                    text_or(cell, "by", "-")});
 }
 
-/* A table of the objects of an array; false: it is none, or there is no memory. */
-static bool print_table(const json_t *array, const char *const *titles, int count,
-                        int (*add)(struct ek_columns *c, const json_t *of), FILE *to)
+/* A table of the objects of an array; room NULL: as long as it is.
+ * false: it is none, or there is no memory. */
+static bool fit_table(const json_t *array, const char *const *titles, int count,
+                      int (*add)(struct ek_columns *c, const json_t *of), struct ek_room *room,
+                      FILE *to)
 {
     struct ek_columns *c = json_is_array(array) ? ek_columns_new(titles, count) : NULL;
     bool good = c;
@@ -212,13 +214,21 @@ static bool print_table(const json_t *array, const char *const *titles, int coun
     {
         good = good && !add(c, of);
     }
-    if (good)
+    if (good && room)
+        ek_columns_fit(c, room, to);
+    else if (good)
         ek_columns_print(c, to);
     ek_columns_free(c);
     return good;
 }
 
-int ek_tell_findings(const struct ek_buf *answer, FILE *to)
+static bool print_table(const json_t *array, const char *const *titles, int count,
+                        int (*add)(struct ek_columns *c, const json_t *of), FILE *to)
+{
+    return fit_table(array, titles, count, add, NULL, to);
+}
+
+int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT",     "STATE",
                                          "ACTION",  "SINCE (UTC)", "WHAT"};
@@ -226,10 +236,17 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to)
     bool good = json_is_array(o);
     if (good)
         fputs(json_array_size(o) ? "\nopen findings\n" : "\nno open findings\n", to);
+    if (room)
+        room->lines -= TITLE_LINES;
     if (good && json_array_size(o))
-        good = print_table(o, titles, sizeof titles / sizeof *titles, add_finding, to);
+        good = fit_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
+}
+
+int ek_tell_findings(const struct ek_buf *answer, FILE *to)
+{
+    return ek_tell_findings_in(answer, NULL, to);
 }
 
 /* What waits for a person. */
@@ -254,7 +271,7 @@ static void print_gone(const json_t *cells, FILE *to)
     }
 }
 
-int ek_tell_plan(const struct ek_buf *answer, FILE *to)
+int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
     json_t *o = parsed(answer);
@@ -262,12 +279,19 @@ int ek_tell_plan(const struct ek_buf *answer, FILE *to)
     bool good = json_is_array(cells);
     if (good)
         fputs(json_array_size(cells) ? "\nplan in force\n" : "\nnothing in force\n", to);
+    if (room)
+        room->lines -= TITLE_LINES;
     if (good && json_array_size(cells))
-        good = print_table(cells, titles, sizeof titles / sizeof *titles, add_cell, to);
+        good = fit_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to);
     if (good)
         print_gone(cells, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
+}
+
+int ek_tell_plan(const struct ek_buf *answer, FILE *to)
+{
+    return ek_tell_plan_in(answer, NULL, to);
 }
 
 static int add_pin(struct ek_columns *c, const json_t *pin)

@@ -7,6 +7,7 @@
 #define EK_DAEMON_TELL_PRINT_H
 
 #include "base/buf.h"
+#include "daemon/columns.h"
 
 #include <stdio.h>
 
@@ -18,6 +19,9 @@ double ek_tell_consumed(const struct ek_buf *answer);
 /* What is open, and what is in force; each with a title, or a line that there is nothing. */
 int ek_tell_findings(const struct ek_buf *answer, FILE *to);
 int ek_tell_plan(const struct ek_buf *answer, FILE *to);
+/* The same in that much room of a screen; what they took is taken off. */
+int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE *to);
+int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to);
 /* Nothing where nothing is pinned. */
 int ek_tell_pins(const struct ek_buf *answer, FILE *to);
 /* Of pause; of resume, which may be about one route. */

@@ -123,10 +123,12 @@ static bool goes_on(const struct watch *w, int every_ms)
 static int look(const struct ek_watch_source *source, char *text, struct ek_error *e)
 {
     memset(text, 0, SCREEN_BYTES);
+    int columns, rows;
     FILE *to = fmemopen(text, SCREEN_BYTES - 1, "w");
     if (!to)
         return ek_fail(e, EK_ENOMEM, "no memory for a screen");
-    int rc = source->screen(source->of, to, e);
+    ek_terminal_size(stdout, &columns, &rows);
+    int rc = source->screen(source->of, columns, rows, to, e);
     fclose(to);
     if (rc)
         snprintf(text, SCREEN_BYTES, "%s\n\nasking again; q ends\n", e->message);

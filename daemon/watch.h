@@ -14,9 +14,9 @@
 
 struct ek_watch_source {
     void *of;
-    /* Writes all there is to see now, lines without control characters; more than 64 KiB are cut.
-     */
-    int (*screen)(void *of, FILE *to, struct ek_error *e);
+    /* Writes what there is to see now, lines without control characters, for a screen of that size:
+     * what is more is cut. */
+    int (*screen)(void *of, int columns, int rows, FILE *to, struct ek_error *e);
     /* Writes one line. */
     int (*line)(void *of, FILE *to, struct ek_error *e);
 };

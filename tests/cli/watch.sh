@@ -32,3 +32,4 @@ timeout 60 "$EK" status -c run.yaml --watch=1 --json | head -n 2 |
 timeout --preserve-status -s INT 3 "$EK" status -c run.yaml --watch=60 >lines || fail "status $? after SIGINT"
 [ -s lines ] || fail "nothing was shown at once"
 EK="$EK" python3 "$tests/cli/watch_terminal.py" run.yaml
+EK="$EK" python3 -B "$tests/cli/watch_many.py"

@@ -12,13 +12,13 @@ import termios
 SECONDS = 60
 
 
-def begin(columns, rows, **env):
-    """The program on a new terminal: its id, and our end."""
+def begin(columns, rows, where, **env):
+    """The program on a new terminal, asking the instance there: its id, and our end."""
     pid, fd = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
-        os.execve(os.environ["EK"], ["evenkeel", "status", "-c", sys.argv[1], "--watch=1"], {**clean, **env})
+        os.execve(os.environ["EK"], ["evenkeel", "status", *where, "--watch=1"], {**clean, **env})
     return pid, fd
 
 
@@ -55,31 +55,37 @@ def first_screen(told):
     return re.sub(rb"\x1b\[[0-9?]*[a-zA-Z]", b"", drawn).decode().split("\r\n")
 
 
-# A wide one: all of it, the title bold; q ends, and the screen is as it was.
-pid, fd = begin(100, 30, TERM="xterm")
-told = read_until(fd, b"\x1b[J")
-lines = first_screen(told)
-assert lines[0].startswith("evenkeel  http://127.0.0.1:") and "nothing in force" in lines, lines
-assert b"\x1b[1m" in told and b"\x1b[?1049h" in told, told
-told = read_until(fd, b"\x1b[J", told.split(b"\x1b[J", 1)[1])  # drawn again, by itself
-os.write(fd, b"q")
-assert b"\x1b[?1049l" in ends(pid, fd)
+def main():
+    where = ["-c", sys.argv[1]]
+    # A wide one: all of it, the title bold; q ends, and the screen is as it was.
+    pid, fd = begin(100, 30, where, TERM="xterm")
+    told = read_until(fd, b"\x1b[J")
+    lines = first_screen(told)
+    assert lines[0].startswith("evenkeel  http://127.0.0.1:") and "nothing in force" in lines, lines
+    assert b"\x1b[1m" in told and b"\x1b[?1049h" in told, told
+    told = read_until(fd, b"\x1b[J", told.split(b"\x1b[J", 1)[1])  # drawn again, by itself
+    os.write(fd, b"q")
+    assert b"\x1b[?1049l" in ends(pid, fd)
 
-# A small one: cut, and said so. Another size is drawn at once. Ctrl-C ends.
-pid, fd = begin(30, 4, TERM="xterm", NO_COLOR="1")
-told = read_until(fd, b"\x1b[J")
-lines = first_screen(told)
-assert len(lines) == 4 and all(len(line) <= 30 for line in lines), lines
-assert re.fullmatch(r"\.\.\. \d more lines", lines[-1]), lines
-assert b"\x1b[1m" not in told, told
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
-read_until(fd, b"nothing in force", told.split(b"\x1b[J", 1)[1])
-os.write(fd, b"\x03")
-assert b"\x1b[?1049l" in ends(pid, fd)
+    # A small one: cut, and said so. Another size is drawn at once. Ctrl-C ends.
+    pid, fd = begin(30, 4, where, TERM="xterm", NO_COLOR="1")
+    told = read_until(fd, b"\x1b[J")
+    lines = first_screen(told)
+    assert len(lines) == 4 and all(len(line) <= 30 for line in lines), lines
+    assert re.fullmatch(r"\.\.\. \d more lines", lines[-1]), lines
+    assert b"\x1b[1m" not in told, told
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
+    read_until(fd, b"nothing in force", told.split(b"\x1b[J", 1)[1])
+    os.write(fd, b"\x03")
+    assert b"\x1b[?1049l" in ends(pid, fd)
 
-# A terminal that cannot be drawn over gets lines.
-pid, fd = begin(100, 30, TERM="dumb")
-told = read_until(fd, b"plan 0\r\n")
-assert b"\x1b" not in told, told
-os.kill(pid, signal.SIGTERM)
-assert b"\x1b" not in ends(pid, fd)
+    # A terminal that cannot be drawn over gets lines.
+    pid, fd = begin(100, 30, where, TERM="dumb")
+    told = read_until(fd, b"plan 0\r\n")
+    assert b"\x1b" not in told, told
+    os.kill(pid, signal.SIGTERM)
+    assert b"\x1b" not in ends(pid, fd)
+
+
+if __name__ == "__main__":
+    main()
