@@ -18,10 +18,12 @@ FILES = {"--config": "*.yaml", "--manifest": "*.yaml", "--features": "*.yaml", "
 # And by the command that takes it without an option.
 ARGUMENTS = {"inspect": "*.@(ekp|safetensors|ekc|eks|msgpack|json|gz|zst)", "check": "*.@(yaml|ekp|safetensors)",
              "export": "*.safetensors"}
+# Words that a command takes without an option.
+WORDS = {"gen": "hotel"}
 VALUES = {
     ("train", "--loss"): "listmle listnet approxndcg", ("train", "--optimizer"): "adamw adagrad",
     ("train", "--routing"): "random none static:", ("train", "--log-input"): "always routed none",
-    ("train", "--teacher"): "upstream", ("eval", "--teacher"): "upstream", ("eval", "--gain"): "exp linear",
+    ("train", "--transform"): "log1p raw zscore cdf mixture", ("train", "--teacher"): "upstream", ("eval", "--teacher"): "upstream", ("eval", "--gain"): "exp linear",
     ("eval", "--empty"): "skip 0 1", ("eval", "--spread"): "auto off", ("eval", "--route"): "none all",
     ("eval", "--repair-by"): "all arm", ("gen", "--format"): "letor messages",
     ("gen", "--encoding"): "array bin map json json-map", ("convert", "--encoding"): "array bin map json json-map",
@@ -45,7 +47,7 @@ _evenkeel()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "%(commands)s --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "%(commands)s help --help --version" -- "$word")
         return
     fi
     # --option=value comes as three words.
@@ -132,7 +134,7 @@ def check_words(options, values):
     for option in FILES:
         if option not in every:
             raise SystemExit(f"completions: no command has {option}")
-    for command in ARGUMENTS:
+    for command in (*ARGUMENTS, *WORDS):
         if command not in options:
             raise SystemExit(f"completions: no command {command}")
 
@@ -143,17 +145,20 @@ def main():
     options = {name: list(dict.fromkeys(Help(ask(program, name)).options())) for name, _ in known}
     values = {**VALUES, ("pin", "--action"): words_of_rules(program)}
     check_words(options, values)
+    words = [*WORDS.items(), ("help", " ".join(options))]
     bash = BASH % {
         "commands": " ".join(n for n, _ in known),
         "values": "\n".join(f'    {c}:{o}) words="{v}" ;;' for (c, o), v in values.items()),
         "files": "\n".join(f"    *:{o}) _evenkeel_files \"$word\" '{kind}'; return ;;" for o, kind in FILES.items()),
-        "arguments": "\n".join(f"            {c}) _evenkeel_files \"$word\" '{k}' ;;" for c, k in ARGUMENTS.items()),
+        "arguments": "\n".join([f"            {c}) _evenkeel_files \"$word\" '{k}' ;;" for c, k in ARGUMENTS.items()] +
+                               [f'            {c}) mapfile -t COMPREPLY < <(compgen -W "{w}" -- "$word") ;;' for c, w in words]),
         "cases": "\n".join(f'        {n}) words="{" ".join(options[n])}" ;;' for n, _ in known)}
     zsh = ZSH % {
         "described": "\n".join("    " + quoted(f"{n}:{s}") for n, s in known),
         "values": "\n".join(f"{c}:{o}) compadd -- {v}; return ;;" for (c, o), v in values.items()),
         "files": "\n".join(f"*:{o}) _files -g {quoted(k)}; return ;;" for o, k in FILES.items()),
-        "arguments": "\n".join(f"{c}) _files -g {quoted(k.replace('@(', '('))} ;;" for c, k in ARGUMENTS.items()),
+        "arguments": "\n".join([f"{c}) _files -g {quoted(k.replace('@(', '('))} ;;" for c, k in ARGUMENTS.items()] +
+                               [f"{c}) compadd -- {w} ;;" for c, w in words]),
         "cases": "\n".join(f"{n}) options=({' '.join(map(quoted, options[n]))}) ;;" for n, _ in known)}
     os.makedirs(folder, exist_ok=True)
     for name, text in (("evenkeel", bash), ("_evenkeel", zsh)):

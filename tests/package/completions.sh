@@ -17,6 +17,26 @@ in_zsh() ( # what is typed, what the line becomes with a tab
 	needs zsh
 	"$PYTHON" "$here/zsh.py" "$B/completions" "$scratch/files" "$1" "$2"
 )
+# By --usage, which is laid out otherwise than the --help that completions are made from.
+every_option() ( # command
+	needs bash
+	"$B/evenkeel" "$1" --usage | grep -oE -- '--?[a-zA-Z?][a-zA-Z-]*' | LC_ALL=C sort -u >"$scratch/usage"
+	bash --norc -c '. "$0"; COMP_WORDS=(evenkeel "$1" -); COMP_CWORD=2; _evenkeel
+		printf "%s\n" "${COMPREPLY[@]}"' "$B/completions/evenkeel" "$1" | LC_ALL=C sort -u >"$scratch/offered"
+	diff "$scratch/usage" "$scratch/offered" || exit 1
+	for option in $(cat "$scratch/usage"); do
+		grep -E "^$1\) options=" "$B/completions/_evenkeel" | grep -qF "'$option'" || {
+			echo "zsh: $1 lacks $option"
+			exit 1
+		}
+	done
+)
+for command in $("$B/evenkeel" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
+	t "every option of $command is offered" every_option "$command"
+done
+t "bash: a word" in_bash "hotel," evenkeel gen ""
+t "bash: what there is help on" in_bash "pause,pin,profile," evenkeel help p
+t "zsh: a word" in_zsh "evenkeel gen hot" "evenkeel gen hotel"
 t "bash: a command" in_bash "profile," evenkeel prof
 t "bash: an option" in_bash "--manifest," evenkeel profile --mani
 t "bash: a value of --action" in_bash "route,route_source,route_spread," evenkeel pin price --action rou
