@@ -34,6 +34,11 @@ int ek_cli_fail(const struct ek_error *e)
     }
 }
 
+int ek_cli_stopped(int number, int status)
+{
+    return number && status ? EK_EXIT_SIGNAL + number : status;
+}
+
 /* The errno of a write may be long gone; the pipe still knows. */
 static bool reader_has_gone(void)
 {

@@ -31,6 +31,8 @@ struct ek_command {
 /* Prints `evenkeel: file:line:col: message` and returns the exit status that fits its code. Says
  * nothing of a reader that has seen enough, as with `| head`. */
 int ek_cli_fail(const struct ek_error *e);
+/* The exit status of who was asked to end by a signal (0: was not) and would end with `status`. */
+int ek_cli_stopped(int number, int status);
 /* At the very end: sends out what stdout still has. 0, or the exit status when something of it did
  * not get through, which is then told likewise. */
 int ek_cli_output_fault(void);

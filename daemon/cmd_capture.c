@@ -98,6 +98,14 @@ static void count(struct totals *t, const struct ek_record *r)
     t->last_ms = ms > t->last_ms ? ms : t->last_ms;
 }
 
+/* Not before there is something to keep: who waits for a broker in vain can be stopped. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const struct capture_args *a,
                 struct totals *totals, struct ek_error *e)
 {
@@ -198,6 +206,7 @@ static int capture(const struct capture_args *a, struct ek_error *e)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
     if (!rc) {
+        catch_signals();
         rc = copy(tap, writer, a, &totals, e);
         if (rc)
             ek_capture_abandon(writer);
@@ -240,9 +249,6 @@ int ek_cmd_capture(int argc, char **argv)
         NULL};
     struct capture_args args = {0};
     struct ek_error e;
-    struct sigaction action = {.sa_handler = on_signal};
     ek_cli_parse(&argp, argc, argv, 0, &args);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     return capture(&args, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
 }

@@ -31,7 +31,7 @@ enum {
 struct demo {
     uint64_t seed;
     const char *listen; /* of the page; NULL: there is none */
-    atomic_bool stopped;
+    atomic_int stopped; /* by this signal; 0: not */
     sigset_t signals;
     struct ek_demo_assets assets;
     struct ek_demo_pipeline *pipeline;
@@ -47,9 +47,10 @@ static bool stopped(void *context)
 {
     struct demo *d = context;
     const struct timespec at_once = {0, 0};
-    if (sigtimedwait(&d->signals, NULL, &at_once) > 0)
-        atomic_store(&d->stopped, true);
-    return atomic_load(&d->stopped);
+    int number = sigtimedwait(&d->signals, NULL, &at_once);
+    if (number > 0)
+        atomic_store(&d->stopped, number);
+    return atomic_load(&d->stopped) > 0;
 }
 
 static int send_due(struct demo *d)
@@ -260,8 +261,9 @@ int ek_cmd_demo(int argc, char **argv)
     struct demo d = {.seed = 1};
     ek_cli_parse(&argp, argc, argv, 0, &d);
     int rc = run(&d);
+    int number = atomic_load(&d.stopped);
     if (rc)
-        return ek_cli_fail(&d.e);
+        return ek_cli_stopped(number, ek_cli_fail(&d.e));
     ek_demo_draw_end(&d.screen, &d.story);
     return ek_demo_story_fault(&d.story) ? EK_EXIT_FAILURE : EK_EXIT_OK;
 }

@@ -18,8 +18,7 @@ static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
 {
-    (void)number;
-    interrupted = 1;
+    interrupted = number;
 }
 
 /* With a checkpoint to write, a signal lets the step in hand finish. */
@@ -45,7 +44,7 @@ static int show(void *context, const struct ek_train_progress *p)
     if (!isnan(p->vali_ndcg10))
         snprintf(note + n, sizeof note - (size_t)n, ", validation NDCG@10 %.4f", p->vali_ndcg10);
     ek_progress_update(&w->progress, p->step, p->steps, note);
-    return interrupted;
+    return interrupted != 0;
 }
 
 static void warn(void *context, const char *text)
@@ -201,5 +200,5 @@ int ek_cmd_train(int argc, char **argv)
 {
     struct ek_train_args a;
     ek_train_args_parse(&a, argc, argv);
-    return with_manifest(&a) ? ek_cli_fail(&a.e) : EK_EXIT_OK;
+    return with_manifest(&a) ? ek_cli_stopped(interrupted, ek_cli_fail(&a.e)) : EK_EXIT_OK;
 }

@@ -28,7 +28,7 @@ sleep 1
 kill -TERM $pid
 status=0
 wait $pid || status=$?
-[ $status = 1 ] || fail "status $status after SIGTERM"
+[ $status = 143 ] || fail "status $status after SIGTERM"
 grep -qF interrupted err || fail "an interrupted run does not say so"
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
 

@@ -21,3 +21,8 @@ for signal in TERM:143 KILL:137; do
 	[ $status = ${signal#*:} ] || fail "status $status after ${signal%:*}"
 	[ "$(ls at)" = out.msgpack ] && [ "$(cat at/out.msgpack)" = old ] || fail "left: $(ls at)"
 done
+
+# Nobody answers: who waits for that can be stopped at once.
+status=0
+timeout --preserve-status -s INT 1 "$EK" capture -b 127.0.0.1:1 -t x -o at/x.ekc 2>chatter || status=$?
+[ $status = 130 ] || fail "status $status after INT: $(cat chatter)"
