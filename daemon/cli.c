@@ -1,12 +1,13 @@
 #include "daemon/cli.h"
 
+#include "daemon/terminal.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,13 +117,6 @@ void ek_progress_start(struct ek_progress *p, const char *label)
     p->started_ms = p->last_ms = ek_now_ms();
 }
 
-/* Columns of the terminal on stderr; 80 when it does not say. */
-static int terminal_columns(void)
-{
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
-
 void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
                       double seconds_left, const char *note)
 {
@@ -145,7 +139,9 @@ static void draw_bar(const struct ek_progress *p, double share, double seconds_l
                      const char *note)
 {
     char line[LINE_BYTES];
-    ek_progress_line(line, sizeof line, terminal_columns(), p->label, share, seconds_left, note);
+    int columns, rows;
+    ek_terminal_size(stderr, &columns, &rows);
+    ek_progress_line(line, sizeof line, columns, p->label, share, seconds_left, note);
     fprintf(stderr, "\r%s\033[K", line);
 }
 

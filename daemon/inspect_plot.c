@@ -2,6 +2,7 @@
 #include "daemon/inspect.h"
 
 #include "base/parse.h"
+#include "daemon/columns.h"
 #include "daemon/each_message.h"
 #include "daemon/terminal.h"
 
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 20, WIDTH = 60, NARROW_WIDTH = 30, EIGHTHS = 8, LABEL = 12 };
+enum { ROWS = 20, WIDTH = 60, WIDTH_LEAST = 6, EIGHTHS = 8, LABEL = 12, FOOT = 160 };
 static const double TAIL = 0.001; /* of the values on each side is put into the outermost rows */
 
 /* |values| of one side by row. */
@@ -71,21 +72,38 @@ static void bar(double share, int width, bool utf8, bool pad, FILE *to)
         fprintf(to, "%*s", width - columns, "");
 }
 
-static void foot(const struct side *s, FILE *to)
+static void foot(const struct side *s, int columns, FILE *to)
 {
     struct ek_sketch_summary sum;
+    char text[FOOT];
     ek_sketch_summarize(s->sketch, &sum);
     double of = sum.total ? 100 / (double)sum.total : 0;
-    fprintf(to, "%-*s median %.4g, zero %.1f%%, missing %.1f%%, negative %.1f%% of %" PRIu64 "\n",
-            LABEL, s->title, sum.p50, (double)sum.zero * of, (double)sum.missing * of,
-            (double)sum.negative * of, sum.total);
+    int length =
+        snprintf(text, sizeof text,
+                 "%-*s median %.4g, zero %.1f%%, missing %.1f%%, negative %.1f%% of %" PRIu64,
+                 LABEL, s->title, sum.p50, (double)sum.zero * of, (double)sum.missing * of,
+                 (double)sum.negative * of, sum.total);
+    if (length < columns)
+        fprintf(to, "%s\n", text);
+    else
+        ek_print_wrapped(text, columns - 1, to);
+}
+
+/* Of a bar: what the labels leave of a line, divided among the sides. */
+static int width_of_bars(int columns, int sides)
+{
+    int all = columns - 1 - LABEL - 1 - 2 * sides, width = all / sides;
+    int most = WIDTH / sides;
+    return width > most ? most : width < WIDTH_LEAST ? WIDTH_LEAST : width;
 }
 
 static void draw(const char *feature, struct side *sides, int count, FILE *to)
 {
     double low = INFINITY, high = -INFINITY;
     bool utf8 = ek_terminal_utf8();
-    int width = count > 1 ? NARROW_WIDTH : WIDTH;
+    int columns, rows;
+    ek_terminal_size(to, &columns, &rows);
+    int width = width_of_bars(columns, count);
     for (int i = 0; i < count; i++) {
         low = fmin(low, quantile(sides[i].sketch, TAIL)); /* NaN gives way */
         high = fmax(high, quantile(sides[i].sketch, 1 - TAIL));
@@ -106,7 +124,7 @@ static void draw(const char *feature, struct side *sides, int count, FILE *to)
         }
     }
     for (int i = 0; i < count; i++)
-        foot(&sides[i], to);
+        foot(&sides[i], columns, to);
 }
 
 static int find(const struct ek_profile *p, const char *name, struct ek_error *e)

@@ -1,10 +1,14 @@
 #include "daemon/terminal.h"
 
+#include "base/parse.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+enum { SIZE_MOST = 1000 };
 
 bool ek_terminal_live(FILE *to)
 {
@@ -18,12 +22,24 @@ bool ek_terminal_colour(FILE *to)
     return ek_terminal_live(to) && !(no_color && *no_color);
 }
 
+static int size_of(int told, const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    uint64_t number = 0;
+    if (told > 0)
+        return told;
+    return text && !ek_parse_u64(text, EK_WHOLE, &number) && number && number <= SIZE_MOST
+               ? (int)number
+               : otherwise;
+}
+
 void ek_terminal_size(FILE *to, int *columns, int *rows)
 {
-    struct winsize size;
-    bool known = !ioctl(fileno(to), TIOCGWINSZ, &size);
-    *columns = known && size.ws_col ? size.ws_col : EK_TERMINAL_COLUMNS;
-    *rows = known && size.ws_row ? size.ws_row : EK_TERMINAL_ROWS;
+    struct winsize size = {0};
+    if (ioctl(fileno(to), TIOCGWINSZ, &size))
+        size = (struct winsize){0};
+    *columns = size_of(size.ws_col, "COLUMNS", EK_TERMINAL_COLUMNS);
+    *rows = size_of(size.ws_row, "LINES", EK_TERMINAL_ROWS);
 }
 
 bool ek_terminal_utf8(void)

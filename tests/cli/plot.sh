@@ -19,6 +19,13 @@ LC_ALL=C.UTF-8 "$EK" inspect messages.msgpack --plot price --features features.y
 narrow out
 grep -q '█' out || fail "no blocks: $(cat out)"
 awk '/^training/ { a = $3 } /^messages/ { b = $3 } END { exit !(b / a > 80 && b / a < 125) }' out || fail "not a hundredfold: $(cat out)"
+# No wider than there is room for.
+for columns in 40 60 200; do
+	COLUMNS=$columns LC_ALL=C.UTF-8 "$EK" inspect profile.ekp --plot price >out
+	COLUMNS=$columns LC_ALL=C.UTF-8 "$EK" inspect messages.msgpack --plot price --features features.yaml --profile profile.ekp >>out
+	[ $columns = 200 ] || ! LC_ALL=C.UTF-8 grep -qE "^.{$columns}" out || fail "too wide for $columns: $(cat out)"
+	narrow out
+done
 # Without training they stand alone, and so does a capture that was packed.
 gzip -k messages.msgpack
 "$EK" inspect messages.msgpack.gz --plot price --features features.yaml >out
