@@ -243,7 +243,8 @@ int ek_cmd_capture(int argc, char **argv)
         "Writes messages of a topic to a capture file, for replay and tests: all partitions, "
         "merged "
         "by the time of their messages. Ends with --max, --until-end or an interrupt; what was "
-        "read by then is kept.",
+        "read by then is kept."
+        "\v  evenkeel capture -c run.yaml -t scored --until-end -o scored.ekc.zst",
         NULL,
         NULL,
         NULL};

@@ -226,7 +226,8 @@ int ek_cmd_check(int argc, char **argv)
         "Checks manifests, rules, models, profiles and configurations; what a file is, its content "
         "tells.\v"
         "Prints 'FILE:LINE:COLUMN: message' for each fault, and ends with status 78 when there "
-        "was any.",
+        "was any.\n\n"
+        "  evenkeel check features.yaml rules.yaml profile.ekp m.safetensors run.yaml",
         NULL,
         NULL,
         NULL};

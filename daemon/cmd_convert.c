@@ -200,7 +200,8 @@ static int with_manifest(struct convert *c)
 int ek_cmd_convert(int argc, char **argv)
 {
     static const char doc[] =
-        "Turns LETOR lists into messages. Labels stay, as item field `label`.";
+        "Turns LETOR lists into messages. Labels stay, as item field `label`."
+        "\v  evenkeel convert -m features.yaml --letor lists.txt -o lists.msgpack";
     static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
     struct convert c = {.sink = {.path = "-", .command = "convert"}};
     c.files = ek_calloc((size_t)argc, sizeof *c.files);

@@ -235,7 +235,7 @@ int ek_cmd_gen(int argc, char **argv)
         "[,source=N][,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
         "*QUERYFEATURE, neg, zero, nan, =7 (set), currency (one of seven rates for each list), "
         "recode (each code becomes the next one). Queries count from 0.\n\n"
-        "  --fault price=x100,from=5000,to=9000,share=0.5,arm=B";
+        "  evenkeel gen hotel --fault price=x100,from=50,to=90,share=0.5,arm=B -o t.txt";
     static const struct argp argp = {OPTIONS, parse, "hotel", doc, NULL, NULL, NULL};
     struct gen g = {.queries = 10000, .sink = {.path = "-", .letor = true, .command = "gen"}};
     g.sink.upstream.seed = 7;

@@ -76,9 +76,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp ARGP = {
-    OPTIONS, parse,
-    "FILE",  "Shows what is in a profile, a model, a capture or a snapshot of a detector.",
-    NULL,    NULL,
+    OPTIONS,
+    parse,
+    "FILE",
+    "Shows what is in a profile, a model, a capture or a snapshot of a detector."
+    "\v  evenkeel inspect profile.ekp --plot price\n"
+    "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
+    NULL,
+    NULL,
     NULL};
 
 int ek_inspect_text(const char *text, FILE *to)

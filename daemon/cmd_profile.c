@@ -77,7 +77,8 @@ static const struct argp ARGP = {
     parse,
     NULL,
     "Makes the profile a stream is compared with: levels, spreads, shares and a sketch of every "
-    "item feature, from training lists.",
+    "item feature, from training lists."
+    "\v  evenkeel profile -m features.yaml --letor train.txt -o profile.ekp",
     NULL,
     NULL,
     NULL};

@@ -90,14 +90,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp ARGP = {OPTIONS,
-                                 parse,
-                                 NULL,
-                                 "Sends recorded messages through the same guard as the daemon and "
-                                 "writes what it found and what it would have forwarded.",
-                                 NULL,
-                                 NULL,
-                                 NULL};
+static const struct argp ARGP = {
+    OPTIONS,
+    parse,
+    NULL,
+    "Sends recorded messages through the same guard as the daemon and "
+    "writes what it found and what it would have forwarded."
+    "\v  evenkeel replay -m features.yaml -p profile.ekp -i week.ekc -e found.jsonl\n"
+    "  evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml",
+    NULL,
+    NULL,
+    NULL};
 
 struct replay {
     const struct ek_assets *assets;

@@ -300,7 +300,8 @@ int ek_cmd_status(int argc, char **argv)
         WATCH_OPTIONS,
         parse,
         "",
-        "Tells how a running instance is doing, what it has found, and what is in force.",
+        "Tells how a running instance is doing, what it has found, and what is in force."
+        "\v  evenkeel status -c run.yaml --watch",
         NULL,
         NULL,
         NULL};
@@ -619,7 +620,8 @@ int ek_cmd_pin(int argc, char **argv)
         "FEATURE",
         "Settles what a running instance does about a feature, whatever it finds and whatever its "
         "mode, until 'evenkeel unpin', or until a date. On all traffic it holds in every segment "
-        "without a pin of its own.",
+        "without a pin of its own."
+        "\v  evenkeel pin price --action route --until 2027-01-31 -c run.yaml",
         NULL,
         NULL,
         NULL};

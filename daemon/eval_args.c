@@ -230,7 +230,8 @@ void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv)
         "Operations: x100, ^2, +50, +1median (of the feature), *QUERYFEATURE, neg, zero, nan, =7 "
         "(set), currency "
         "(one of seven rates for each list), recode (each code becomes the next one).\n\n"
-        "  --perturb price=x100@0.5 --route price";
+        "  evenkeel eval -m features.yaml --model m.safetensors --data vali.txt\n"
+        "  evenkeel eval -m m.yaml --model m.st --data v.txt --perturb price=x100";
     static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
     memset(a, 0, sizeof *a);
     a->metrics = "ndcg@5,ndcg@10";

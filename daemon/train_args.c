@@ -331,7 +331,8 @@ void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv)
         "Trains a ranking model whose routable features can be switched to a scale-free path."
         "\vWhat the manifest says under `training:` holds where no option is given. The plain "
         "model "
-        "is --routing none --log-input none.";
+        "is --routing none --log-input none.\n\n"
+        "  evenkeel train -m features.yaml --train t.txt --vali v.txt -o m.safetensors";
     struct argp_option options[ROW_COUNT + 1] = {{0}};
     const struct argp argp = {options, parse, "", doc, NULL, NULL, NULL};
     for (size_t i = 0; i < ROW_COUNT; i++)

@@ -10,26 +10,37 @@ STATUS = [("0", "all is well"), ("1", "something failed at run time"), ("2", "th
           ("3", "there was a finding (replay with --exit-code)"), ("78", "the configuration cannot be used"),
           ("128 and the number of a signal", "it was stopped by that: 130 by Ctrl-C; 141 when nobody reads any more what it writes")]
 
+ENVIRONMENT = [("NO_COLOR", "when it is set and not empty, nothing is coloured; nor is anything but a terminal"),
+               ("TERM", "dumb: lines only, nothing is drawn over"),
+               ("COLUMNS, LINES", "the size of what is drawn where no terminal tells its own"),
+               ("LC_ALL, LC_CTYPE, LANG", "with UTF-8 in the first of them that is set, histograms are drawn with blocks")]
+
+
+def listed(title, entries):
+    out = [".SH " + title]
+    for name, meaning in entries:
+        out += [".TP", roff(name), roff(meaning)]
+    return out
+
 
 def page(name, version, summary, help_text, also):
     out = head(name, 1, version, summary) + [".SH SYNOPSIS"]
     for usage in help_text.usage:
         out += [".PP", "\\fB" + roff(usage) + "\\fR"]
     out.append(".SH DESCRIPTION")
-    in_options = False
+    section = "DESCRIPTION"
+    behind = {"option": "OPTIONS", "text": "NOTES", "verbatim": "EXAMPLES"}  # as help has them, one after the other
     for kind, *rest in help_text.blocks:
+        if (kind == "option" or section != "DESCRIPTION") and section != behind[kind]:
+            section = behind[kind]
+            out.append(".SH " + section)
         if kind == "option":
-            if not in_options:
-                out.append(".SH OPTIONS")
-            in_options = True
             out += [".TP", "\\fB" + roff(rest[0]) + "\\fR", roff(rest[1])]
         elif kind == "text":
             out += [".PP", roff(rest[0])]
         else:
             out += [".PP", ".nf"] + [roff(line) for line in rest[0]] + [".fi"]
-    out.append(".SH EXIT STATUS")
-    for status, meaning in STATUS:
-        out += [".TP", status, roff(meaning)]
+    out += listed("EXIT STATUS", STATUS) + (listed("ENVIRONMENT", ENVIRONMENT) if name == "evenkeel" else [])
     out += [".SH SEE ALSO", ", ".join(f"\\fB{roff(a)}\\fR({section})" for a, section in also)]
     return out
 

@@ -21,6 +21,22 @@ refused 2 "unknown command 'stauts', did you mean 'status'?" help stauts
 refused 2 "a command comes first, not '--json'" --json
 refused 2 "Usage: evenkeel COMMAND"
 
+# What help shows as an example is a call that is understood: the files are not there, and that is all that is wrong.
+for command in $commands; do
+	"$EK" "$command" --help | sed -nE 's/^  evenkeel //p'
+done >examples
+[ "$(wc -l <examples)" -ge 12 ] || fail "few examples: $(cat examples)"
+while read -r words; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	"$EK" $words >out 2>err </dev/null || status=$?
+	case $words:$status in
+	"gen "*:0) ;;
+	*:1 | *:78) grep -qE 'no such file' err out || fail "$words: $(cat err)" ;;
+	*) fail "status $status of $words: $(cat err)" ;;
+	esac
+done <examples
+
 # Near misses; what an option takes is no option, abbreviations are, and nothing is behind --.
 refused 2 "unknown option '--quries', did you mean '--queries'?" gen hotel --quries 4
 refused 2 "unknown option '--quries', did you mean '--queries'?" gen hotel --quries=4
