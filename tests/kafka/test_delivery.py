@@ -388,10 +388,12 @@ class Capture(unittest.TestCase):
         frames = numbered(WORLD.hotel(100), 2)
         WORLD.send(source, frames)
         path = WORLD.path("capture.zst")
-        evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", source, "--until-end",
-                 "-o", path)
+        told = json.loads(evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", source, "--until-end",
+                                   "-o", path, "--json")[0])
         shown = json.loads(evenkeel("inspect", path, "--json")[0])
         self.assertIn(100, shown.values(), shown)
+        self.assertEqual((told.pop("output"), told.pop("topic")), (path, source))
+        self.assertEqual(told, {name: shown[name] for name in told})
 
     def test_partitions_come_out_in_the_order_of_time(self):
         """Sent one partition after the other, so that no order of arrival is that of time."""
