@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "daemon/alert_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +88,7 @@ static int missed(const struct ek_alert_entry *e)
 {
     bool told = false;
     for (size_t i = 0; i < EK_ALERT_SINKS_MAX; i++) {
-        if (e->told[i].firing)
+        if (e->told[i].firing || e->told[i].unsure)
             return 2;
         told = told || e->told[i].news;
     }
@@ -185,10 +187,15 @@ static void refresh(struct ek_alert_entry *e, const struct ek_alert *a, struct e
 }
 
 /* What another instance has told is old when it comes to us. */
-static void hear(struct ek_alert_entry *e, bool ours, struct ek_alert_when when)
+static void belong(struct ek_alert_entry *e, bool ours)
 {
     e->old = e->old || (ours && !e->ours);
     e->ours = ours;
+}
+
+static void hear(struct ek_alert_entry *e, bool ours, struct ek_alert_when when)
+{
+    belong(e, ours);
     e->heard_ms = when.now_ms;
 }
 
@@ -245,6 +252,18 @@ static struct finding *add_finding(struct ek_alert_book *b, const struct ek_aler
     return f;
 }
 
+/* No state says of a limit that it was told, but of findings that it holds them back. */
+static int recall_limit(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
+                        struct ek_alert_when when)
+{
+    struct ek_alert_entry *e;
+    struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .firing = true};
+    a.factor = a.factor_low = a.factor_high = a.share = NAN;
+    ek_alert_copy(a.limit, sizeof a.limit, n->limit);
+    ek_alert_tell_other(&a, "it holds findings back that are open");
+    return take_fired(b, &a, ours, true, when, &e);
+}
+
 static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
                         bool recalled, struct ek_alert_when when)
 {
@@ -264,7 +283,7 @@ static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, 
     ek_alert_copy(f->limit, sizeof f->limit, n->limit);
     hear(e, ours, when);
     refresh(e, &n->alert, when);
-    return EK_OK;
+    return recalled && *n->limit ? recall_limit(b, n, ours, when) : EK_OK;
 }
 
 static bool has_findings(const struct ek_alert_book *b, const struct ek_alert_entry *e)
@@ -338,6 +357,12 @@ int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, b
     }
 }
 
+void ek_alert_book_take_over(struct ek_alert_book *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        belong(b->entry[i], true);
+}
+
 void ek_alert_book_begin_recall(struct ek_alert_book *b)
 {
     for (size_t i = 0; i < b->findings; i++)
@@ -352,6 +377,9 @@ void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when
             close_finding(b, &b->finding[i], when);
         else
             i++;
+    for (size_t i = 0; i < b->count; i++) /* its findings may have gone to another one */
+        if (b->entry[i]->alert.kind == EK_ALERT_DRIFT && !has_findings(b, b->entry[i]))
+            end(b->entry[i], when);
     b->recalling = false;
 }
 

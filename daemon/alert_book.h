@@ -23,6 +23,7 @@ enum { EK_ALERT_SINKS_MAX = 16, EK_ALERT_BRIEF_MS = 3600000 };
 struct ek_alert_told {
     uint32_t news;   /* of the alert, when it was told last; 0: never */
     bool firing;     /* it was told to fire */
+    bool unsure;     /* telling it failed since; what seems lost may have arrived */
     int64_t last_ms; /* when it was told last */
 };
 
@@ -51,7 +52,11 @@ void ek_alert_book_free(struct ek_alert_book *b);
  * is lost. */
 int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
                        bool recalled, struct ek_alert_when when);
-/* Between these all findings that are open are told again; those that are not have ended. */
+/* From here on all of it is for us to tell: whoever did is gone, and may not come to an end of it.
+ */
+void ek_alert_book_take_over(struct ek_alert_book *b);
+/* Between these all findings that are open are told again; those that are not have ended. A limit
+ * that holds one of them back goes on with it. */
 void ek_alert_book_begin_recall(struct ek_alert_book *b);
 void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when);
 /* The guard has begun anew: whatever it had found has ended. */

@@ -62,7 +62,8 @@ static struct ek_alert_told known(const struct ek_alert_entry *e, const struct s
 {
     struct ek_alert_told told = e->told[number];
     if (!told.news && e->old && !s->rule.by_key)
-        told = (struct ek_alert_told){.news = 1, .firing = true, .last_ms = e->born_ms};
+        told = (struct ek_alert_told){
+            .news = 1, .firing = true, .unsure = told.unsure, .last_ms = e->born_ms};
     return told;
 }
 
@@ -76,9 +77,9 @@ static int64_t news_due_ms(const struct ek_alert_queue *q, const struct ek_alert
         return NEVER;
     if (!e->alert.firing) {
         bool missed = !told.news && e->changed_ms - e->born_ms >= q->wait_ms;
-        return told.firing || missed ? e->changed_ms + patience_ms(q) : NEVER;
+        return told.firing || told.unsure || missed ? e->changed_ms + patience_ms(q) : NEVER;
     }
-    if (!told.firing)
+    if (!told.firing || told.unsure)
         return e->born_ms + patience_ms(q);
     return told.news == e->news ? NEVER : later(e->changed_ms, told.last_ms + EK_ALERT_PACE_MS);
 }
@@ -138,6 +139,7 @@ void ek_alert_queue_done(struct ek_alert_queue *q, size_t sink, enum ek_alert_re
     if (!s->busy)
         return;
     if (result == EK_ALERT_FAILED) {
+        s->busy->told[sink].unsure = true;
         back_off(s, asked_ms, now_ms);
     } else {
         s->on_way.last_ms = now_ms;

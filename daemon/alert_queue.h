@@ -5,6 +5,8 @@
  *  - a new alert waits `wait_ms`, for others of its cause; so does an end, for it may come back;
  *  - news of one that was told before come EK_ALERT_PACE_MS after the last at the earliest;
  *  - with repeat_ms it is told again so long after the last time, while it fires;
+ *  - of what failed nobody knows whether it arrived: the sink is told how it stands, whatever that
+ *    is by then;
  *  - a sink has one message on its way at a time. After a failure it is tried again later and
  *    later, up to EK_ALERT_BACK_OFF_MAX_MS, or as it asks for; what it refuses is not sent again.
  * Pure: time is a parameter, now_ms a clock that only rises. Owner: the caller. Threads: one at a

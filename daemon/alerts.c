@@ -16,7 +16,7 @@
 
 enum { LONGEST_WAIT_MS = 60000 };
 enum stage_of_life { AT_WORK, FINISHING, STOPPING };
-enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW };
+enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW, TAKEN_OVER };
 
 struct heard {
     struct heard *next;
@@ -157,15 +157,31 @@ void ek_alerts_begin_anew(struct ek_alerts *a)
         take_in(a, BEGUN_ANEW, "", false);
 }
 
+void ek_alerts_take_over(struct ek_alerts *a)
+{
+    if (a)
+        take_in(a, TAKEN_OVER, "", true);
+}
+
 static struct ek_alert_when now(void)
 {
     return (struct ek_alert_when){ek_now_ms(), ek_wall_ms()};
+}
+
+/* What each instance of a fleet has of its own: the end of one is not that of another. */
+static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
+{
+    bool own = of->kind == EK_ALERT_RELOAD_REFUSED || of->kind == EK_ALERT_MODEL_DRIFT;
+    if (own && a->config->fleet_topic && a->config->instance)
+        ek_alert_copy(of->instance, sizeof of->instance, a->config->instance);
 }
 
 static void take_event(struct ek_alerts *a, const struct heard *h)
 {
     struct ek_alert_news news;
     int rc = ek_alert_read(&news, h->json);
+    if (!rc)
+        name_instance(a, &news.alert);
     if (!rc)
         rc = ek_alert_book_take(a->book, &news, h->ours, h->kind == RECALLED, now());
     if (rc)
@@ -180,6 +196,8 @@ static void take(struct ek_alerts *a, const struct heard *h)
         ek_alert_book_end_recall(a->book, now());
     else if (h->kind == BEGUN_ANEW)
         ek_alert_book_begin_anew(a->book, now());
+    else if (h->kind == TAKEN_OVER)
+        ek_alert_book_take_over(a->book);
     else
         take_event(a, h);
 }

@@ -39,6 +39,8 @@ void ek_alerts_hear(struct ek_alerts *a, const char *json, bool ours);
 void ek_alerts_begin_recall(struct ek_alerts *a);
 int ek_alerts_recall(struct ek_alerts *a, const char *json, bool ours);
 void ek_alerts_end_recall(struct ek_alerts *a);
+/* In a fleet: the instance that told of alerts is another one no more, but this one. */
+void ek_alerts_take_over(struct ek_alerts *a);
 /* The guard has begun anew: whatever it had found has ended. */
 void ek_alerts_begin_anew(struct ek_alerts *a);
 

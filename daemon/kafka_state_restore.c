@@ -5,6 +5,7 @@
 #include "daemon/kafka_state_internal.h"
 #include "daemon/state_note.h"
 #include "guard/agreement.h"
+#include "guard/event.h"
 #include "guard/assets.h"
 #include "guard/guard_assets.h"
 #include "guard/guard_orders.h"
@@ -188,12 +189,19 @@ static int join_all(struct restoring *r, struct ek_error *e)
     return rc;
 }
 
-/* In a fleet the one that decides tells of alerts, which nobody is yet. */
+/* In a fleet the one that decides tells of alerts, which nobody is yet, but each of its model. */
+static int alert_again(void *context, const char *json)
+{
+    const struct ek_keeper_tools *t = context;
+    bool ours = !t->config->fleet_topic || ek_event_is(json, "model_drift");
+    return ek_alerts_recall(ek_shared_guard_alerts(t->guard), json, ours);
+}
+
 static int tell_again(void *context, const char *json)
 {
     const struct ek_keeper_tools *t = context;
     struct ek_journal_change change;
-    int rc = ek_alerts_recall(ek_shared_guard_alerts(t->guard), json, !t->config->fleet_topic);
+    int rc = alert_again(context, json);
     return rc ? rc : ek_journal_add(t->journal, json, ek_now_ms(), &change);
 }
 
@@ -205,7 +213,8 @@ static void show(struct ek_keeper *k, struct ek_guard *guard)
     ek_agreement_board_set(t->agreement, ek_guard_agreement(guard));
     ek_journal_begin_anew(t->journal);
     ek_alerts_begin_recall(ek_shared_guard_alerts(t->guard));
-    if (ek_guard_recall(guard, tell_again, (void *)(uintptr_t)t))
+    if (ek_guard_recall(guard, tell_again, (void *)(uintptr_t)t) ||
+        ek_guard_recall_amiss(guard, alert_again, (void *)(uintptr_t)t))
         ek_log_text(t->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
     ek_alerts_end_recall(ek_shared_guard_alerts(t->guard));
 }

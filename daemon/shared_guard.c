@@ -49,6 +49,7 @@ struct ek_shared_guard {
     bool decided_here;              /* the plan that was heard last */
     bool fleet_paused;              /* by the plan */
     bool hears;                     /* what is told now is what the fleet has decided */
+    bool hears_again;               /* which was told before */
     struct ek_plan_log heard;
 };
 
@@ -98,13 +99,14 @@ struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
 }
 
 /* All instances of a fleet tell the same findings, plans and limits of plans, and what came of the
- * orders of people: an alert comes from one of them. */
-static bool is_alert(const struct ek_shared_guard *s, const char *json)
+ * orders of people. */
+static bool is_common(const struct ek_shared_guard *s, const char *json)
 {
-    bool common = ek_event_is(json, "finding") || ek_event_is(json, "plan") ||
-                  (s->hears && ek_event_is(json, "limit")) ||
-                  (ek_event_is(json, "decision") && (s->hears || strstr(json, "\"request\":")));
-    return !s->member.name || s->decided_here || !common;
+    if (!s->member.name)
+        return false;
+    return ek_event_is(json, "finding") || ek_event_is(json, "plan") ||
+           (s->hears && ek_event_is(json, "limit")) ||
+           (ek_event_is(json, "decision") && (s->hears || strstr(json, "\"request\":")));
 }
 
 static void tell_one(struct ek_shared_guard *s, const char *json)
@@ -123,9 +125,10 @@ static void tell_one(struct ek_shared_guard *s, const char *json)
                      change.withdrawn != EK_RAIL_NONE);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
-    if (s->output && is_alert(s, json))
+    bool common = is_common(s, json), ours = !common || s->decided_here; /* one tells for all */
+    if (s->output && ours && !(common && s->hears_again))
         ek_output_tell(s->output, json);
-    ek_alerts_hear(s->alerts, json, is_alert(s, json));
+    ek_alerts_hear(s->alerts, json, ours);
 }
 
 static void tell(struct ek_shared_guard *s)
@@ -341,20 +344,18 @@ static int join_fleet(struct ek_shared_guard *s, struct ek_error *e)
     return ek_guard_join(s->guard, s->member.name, s->start, s->member.cells, e);
 }
 
-/* What the guard before this one heard. Its findings are told once more, here and as no alerts. */
+/* What the guard before this one heard. Its findings are told once more, here alone; alerts go on
+ * with them, whose they are. */
 static int hear_again(struct ek_shared_guard *s, struct ek_error *e)
 {
-    bool decided_here = s->decided_here;
     int rc = EK_OK;
-    s->decided_here = false;
-    s->hears = true;
+    s->hears = s->hears_again = true;
     for (int i = 0; i < ek_plan_log_count(&s->heard) && !rc; i++) {
         const struct ek_buf *record = ek_plan_log_at(&s->heard, i);
         rc = ek_guard_hear_plan_again(s->guard, record->data, record->length, s->heard.heard_ms, e);
     }
     tell(s);
-    s->hears = false;
-    s->decided_here = decided_here;
+    s->hears = s->hears_again = false;
     return rc;
 }
 
@@ -599,7 +600,10 @@ int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size
     s->hears = true;
     if (!rc)
         rc = hear_plan(s, bytes, length, now_ms, counts, e);
+    bool before = s->decided_here;
     s->decided_here = decides && is_ours(s);
+    if (s->decided_here && !before)
+        ek_alerts_take_over(s->alerts);
     follow_fleet(s);
     tell(s);
     s->hears = false;

@@ -2,8 +2,12 @@
 
 #include "base/alloc.h"
 #include "decide/pooled.h"
+#include "guard/drift_event.h"
 #include "guard/event.h"
 #include "guard/guard_internal.h"
+#include "guard/guard_trials.h"
+
+#include <string.h>
 
 static int recall_finding(struct ek_guard *g, struct ek_finding *f)
 {
@@ -34,4 +38,66 @@ int ek_guard_recall(struct ek_guard *g, int (*tell)(void *context, const char *j
     rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
                        ek_control_plan(g->control), ek_detector_queries(g->detector), g->time_ms);
     return rc ? rc : tell_event(g, tell, context);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool is_of(const struct ek_decided *m, const struct ek_ranks_view *v)
+{
+    return m->what == EK_DID_WITHDRAW && same(m->feature, v->feature) &&
+           same(m->dimension, v->dimension) && same(m->value, v->value);
+}
+
+/* As it was decided; where that is forgotten, what is known of it now. */
+static struct ek_decided withdrawal(const struct ek_guard *g, const struct ek_ranks_view *v)
+{
+    for (uint64_t i = ek_decisions_last(g->decisions); i > 0; i--) {
+        const struct ek_decided *m = ek_decisions_at(g->decisions, i);
+        if (m && is_of(m, v))
+            return *m;
+    }
+    struct ek_decided m = ek_decided_of(EK_DID_WITHDRAW);
+    m.time_ms = g->time_ms;
+    m.feature = v->feature;
+    m.dimension = v->dimension;
+    m.value = v->value;
+    m.rail = v->rail;
+    m.figure = v->figure;
+    m.limit = v->limit;
+    return m;
+}
+
+static int recall_withdrawal(struct ek_guard *g, const struct ek_ranks_view *v)
+{
+    struct ek_decided m = withdrawal(g, v);
+    ek_buf_clear(&g->event);
+    return ek_decided_json(&g->event, &m);
+}
+
+static int recall_model(struct ek_guard *g, int (*tell)(void *context, const char *json),
+                        void *context)
+{
+    struct ek_agreement_view v;
+    if (!ek_guard_has_drifted(g))
+        return EK_OK;
+    ek_agreement_watch_view(g->agreement, &v);
+    int rc = ek_event_model_drift(&g->event, &v, ek_detector_queries(g->detector), g->time_ms);
+    return rc ? rc : tell_event(g, tell, context);
+}
+
+int ek_guard_recall_amiss(struct ek_guard *g, int (*tell)(void *context, const char *json),
+                          void *context)
+{
+    struct ek_ranks_view v;
+    int rc = EK_OK, at = 0;
+    while (!rc && ek_guard_ranks(g, &at, &v)) {
+        if (!v.withdrawn)
+            continue;
+        rc = recall_withdrawal(g, &v);
+        rc = rc ? rc : tell_event(g, tell, context);
+    }
+    return rc ? rc : recall_model(g, tell, context);
 }

@@ -14,4 +14,9 @@
 int ek_guard_recall(struct ek_guard *g, int (*tell)(void *context, const char *json),
                     void *context);
 
+/* The same with what is amiss besides: for each route that a guardrail has taken back the decision,
+ * and that model and upstream do not rank alike. */
+int ek_guard_recall_amiss(struct ek_guard *g, int (*tell)(void *context, const char *json),
+                          void *context);
+
 #endif

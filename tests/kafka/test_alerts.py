@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import tempfile
@@ -172,6 +173,35 @@ class OneAlertPerCause(unittest.TestCase):
         self.assertEqual({b["dedup_key"] for b in pager}, {"evenkeel/kafka-test/drift/price/arm=B/scale"})
         self.assertEqual({b["event_action"] for b in pager[:3]}, {"trigger"})
         self.assertEqual({b["routing_key"] for b in pager}, {"0123456789abcdef"})
+
+
+class AFleet(unittest.TestCase):
+    COUNT, FAULTY, RATE = 3000, 600, 300
+
+    def instance(self, fleet, name, manager, slack):
+        return fleet.instance(name, limits="alert_wait: 200ms", sinks=[
+            f"alertmanager: {{url: \"{manager.url}\", repeat: 1s}}", f"webhook: {{url: \"{slack.url}\", format: slack}}"])
+
+    def test_goes_on_telling_what_fires_when_who_told_it_is_killed(self):
+        fleet = test_fleet.Fleet(2)
+        frames = test_fleet.paced(test_fleet.lists(self.COUNT, self.FAULTY), 2, self.RATE)
+        with Sink() as manager, Sink() as slack, self.instance(fleet, "one", manager, slack) as one, \
+                self.instance(fleet, "two", manager, slack) as two:
+            one.wait_ready()
+            two.wait_ready()
+            WORLD.send(fleet.source, frames, self.RATE)
+            eventually("Slack has it", slack.bodies)
+            eventually("all is out", lambda: len(fleet.out()) == self.COUNT)
+            first, second = (one, two) if test_fleet.fleet_of(one)["decides"] else (two, one)
+            self.assertEqual(second.metric('evenkeel_alerts_sent_total{sink="alertmanager",result="sent"}'), 0)
+            first.stop(signal.SIGKILL)
+            test_fleet.wait_decides(second, 40)
+            eventually("no list comes and it is told again", lambda: second.metric(
+                'evenkeel_alerts_sent_total{sink="alertmanager",result="sent"}') > 3)
+            self.assertEqual(second.stop(), 0, second.log())
+            self.assertEqual({(a["labels"]["feature"], a["endsAt"] > a["startsAt"]) for body in manager.bodies() for a in body},
+                             {("price", True)})
+            self.assertEqual([b["text"].startswith("over, ") for b in slack.bodies()], [False])
 
 
 class Sinks(unittest.TestCase):

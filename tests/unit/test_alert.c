@@ -1,94 +1,6 @@
 /* Alerts: what events make of them, when whom is told, and in which words. */
-#include "daemon/alert_book.h"
-#include "daemon/alert_format.h"
 #include "daemon/alert_post.h"
-#include "daemon/alert_queue.h"
-#include "tests/check.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { WAIT_MS = 5000, SLACK = 0, MANAGER = 1, SINKS = 2, REPEAT_MS = 60000 };
-
-struct scene {
-    struct ek_alert_book *book;
-    struct ek_alert_queue *queue;
-    int64_t now_ms;
-};
-
-static void begin(struct scene *s, size_t limit)
-{
-    static const struct ek_alert_rule rules[SINKS] = {
-        [SLACK] = {.least = EK_ALERT_INFO},
-        [MANAGER] = {.least = EK_ALERT_INFO, .by_key = true, .repeat_ms = REPEAT_MS}};
-    s->now_ms = 1000000;
-    s->book = ek_alert_book_new(limit);
-    s->queue = ek_alert_queue_new(s->book, rules, SINKS, WAIT_MS);
-    ck_assert(s->book && s->queue);
-}
-
-static void end(struct scene *s)
-{
-    ek_alert_queue_free(s->queue);
-    ek_alert_book_free(s->book);
-}
-
-static struct ek_alert_when when(const struct scene *s)
-{
-    return (struct ek_alert_when){s->now_ms, 1790001200000 + s->now_ms};
-}
-
-static void hear_as(struct scene *s, const char *json, bool ours, bool recalled)
-{
-    struct ek_alert_news news;
-    ck_assert_int_eq(ek_alert_read(&news, json), 0);
-    ck_assert_int_eq(ek_alert_book_take(s->book, &news, ours, recalled, when(s)), 0);
-}
-
-static void hear(struct scene *s, const char *json)
-{
-    hear_as(s, json, true, false);
-}
-
-struct finding {
-    const char *feature, *state, *cause, *members, *action, *mode;
-};
-
-static const char *json_of(const struct finding *f)
-{
-    static char json[2000];
-    snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"%s-1\",\"state\":\"%s\",\"query\":1298,"
-             "\"time_ms\":1790001121472,\"feature\":\"%s\",\"segment\":{\"arm\":\"B\"},"
-             "\"class\":\"scale\",\"factor\":100.3,\"factor_low\":98.9,\"factor_high\":101.8,"
-             "\"share\":1,\"spread_ratio\":1.002,\"units\":[\"cents\"],\"since_query\":1225,"
-             "\"since_ms\":1790001058400,\"action\":\"%s\",\"mode\":\"%s\",\"cause\":\"%s\","
-             "\"members\":[%s],\"text\":\"%s, arm=B: values are multiplied by 100.3 since query "
-             "1225; looks like amounts in cents; action: route\"}",
-             f->feature, f->state, f->feature, f->action ? f->action : "route",
-             f->mode ? f->mode : "enforce", f->cause ? f->cause : "c-9",
-             f->members ? f->members : "\"price\"", f->feature);
-    return json;
-}
-
-static void price(struct scene *s, const char *state)
-{
-    hear(s, json_of(&(struct finding){.feature = "price", .state = state}));
-}
-
-/* Tells a sink all that is due; how many that were, and the last of them. */
-static int told(struct scene *s, size_t sink, struct ek_alert *last)
-{
-    const struct ek_alert_entry *e;
-    int count = 0;
-    while ((e = ek_alert_queue_next(s->queue, sink, s->now_ms))) {
-        if (last)
-            *last = e->alert;
-        ek_alert_queue_done(s->queue, sink, EK_ALERT_SENT, 0, s->now_ms);
-        count++;
-    }
-    return count;
-}
+#include "tests/alert_scene.h"
 
 START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
 {
@@ -458,18 +370,6 @@ START_TEST(a_withdrawn_route_is_over_with_its_finding)
     end(&s);
 }
 END_TEST
-
-#define WITHDRAWN                                                                                  \
-    "{\"event\":\"decision\",\"what\":\"withdraw\",\"time_ms\":1,\"feature\":\"price\","           \
-    "\"segment\":{\"arm\":\"B\"},\"rail\":\"rank_change_p95\"}"
-
-static int firing(struct scene *s)
-{
-    int count = 0;
-    for (size_t i = 0; i < ek_alert_book_count(s->book); i++)
-        count += ek_alert_book_at(s->book, i)->alert.firing;
-    return count;
-}
 
 START_TEST(a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding)
 {

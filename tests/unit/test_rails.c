@@ -4,12 +4,14 @@
 #include "guard/assets.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
+#include "guard/recall.h"
 #include "tests/check.h"
 #include "tests/stream_assets.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BEFORE = 200, FACTOR = 100, PRICE = 0, ROUTED_WITHIN = 2000 };
 
@@ -300,6 +302,31 @@ START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
 }
 END_TEST
 
+static int keep(void *context, const char *json)
+{
+    return ek_buf_printf(context, "%s\n", json);
+}
+
+START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
+{
+    struct scene s;
+    struct ek_buf told;
+    begin(&s, "enforce", 50, "rank_change_p95: 0.2");
+    find_fault(&s);
+    ek_buf_init(&told, 0);
+    ck_assert_int_eq(ek_guard_recall_amiss(s.guard, keep, &told), EK_OK);
+    ck_assert_uint_eq(told.length, 0);
+    assert_withdrawn(&s, EK_RAIL_RANKS);
+    for (int i = 0; i < 50; i++)
+        pass(&s); /* which is later than it was decided */
+    ck_assert_int_eq(ek_guard_recall_amiss(s.guard, keep, &told), EK_OK);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), "\"what\":\"withdraw\""));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&s.events), ek_buf_string(&told)));
+    ek_buf_release(&told);
+    end(&s);
+}
+END_TEST
+
 /* Evidence of an earlier life must not take back what comes anew. */
 START_TEST(figures_of_a_route_that_ended_are_none_of_the_next)
 {
@@ -326,5 +353,6 @@ Suite *suite_rails(void)
                     ranks_that_move_too_far_take_a_route_back,
                     in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing,
                     a_route_that_was_taken_back_is_shown_with_the_reason,
+                    a_route_that_was_taken_back_is_recalled_as_it_was_decided,
                     figures_of_a_route_that_ended_are_none_of_the_next);
 }

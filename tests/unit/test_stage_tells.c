@@ -2,6 +2,8 @@
 #include "base/rng.h"
 #include "daemon/http.h"
 #include "daemon/log.h"
+#include "daemon/shared_guard.h"
+#include "guard/recall.h"
 #include "tests/plain_model.h"
 #include "tests/stage_scene.h"
 
@@ -225,6 +227,26 @@ static struct ek_model *faithful_model(const struct ek_manifest *m)
     return model;
 }
 
+static int keep(void *context, const char *json)
+{
+    return ek_buf_text(context, json);
+}
+
+static int recall(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    (void)e;
+    return ek_guard_recall_amiss(*guard, keep, context);
+}
+
+static void assert_recalled(struct ek_stage *stage, const char *part)
+{
+    struct ek_buf told;
+    ek_buf_init(&told, 0);
+    ck_assert_int_eq(ek_shared_guard_hold(ek_stage_guard(stage), recall, &told, NULL), EK_OK);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), part));
+    ek_buf_release(&told);
+}
+
 START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
 {
     struct scene s;
@@ -248,6 +270,7 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
                 "\nevenkeel_model_agreement_trained{figure=\"tau\"} 0.95\n");
     assert_page(s.stage, "/api/v1/status", NULL, 200, "\"model\":{\"state\":\"drifted\",");
     assert_page(s.stage, "/api/v1/events", "1000", 200, "{\"event\":\"model_drift\",");
+    assert_recalled(s.stage, "{\"event\":\"model_drift\",\"state\":\"drifted\",");
     finish(&s);
     ek_log_free(log);
     fclose(to);
