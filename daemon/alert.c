@@ -58,17 +58,27 @@ bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b)
            !strcmp(a->limit, b->limit) && !strcmp(a->instance, b->instance);
 }
 
+/* Names may have slashes, too: two alerts must not have one key. */
+static size_t add_part(char *out, size_t at, size_t size, const char *part)
+{
+    if (at < size)
+        at += (size_t)snprintf(out + at, size - at, "/");
+    for (; *part && at < size; part++)
+        at += (size_t)snprintf(out + at, size - at, *part == '/' ? "%%2F" : "%c", *part);
+    return at;
+}
+
 void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES])
 {
-    enum { HASH_BYTES = 17, ALL_BYTES = 2000 };
-    char all[ALL_BYTES];
+    enum { HASH_BYTES = 17, ALL_BYTES = 4000 };
+    char all[ALL_BYTES] = "evenkeel";
     const char *const parts[] = {
         service,    ek_alert_kind_name(a->kind), a->feature, a->segment, a->class, a->limit,
         a->instance};
-    int length = snprintf(all, sizeof all, "evenkeel");
+    size_t length = strlen(all);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (*parts[i] && length < ALL_BYTES)
-            length += snprintf(all + length, ALL_BYTES - (size_t)length, "/%s", parts[i]);
+        if (*parts[i])
+            length = add_part(all, length, sizeof all, parts[i]);
     if (length < EK_ALERT_KEY_BYTES) {
         snprintf(out, EK_ALERT_KEY_BYTES, "%s", all);
         return;

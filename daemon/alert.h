@@ -64,7 +64,8 @@ enum ek_alert_severity ek_alert_severity_of(const struct ek_alert *a);
 
 /* Whether both are the same alert of one service. */
 bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
-/* Who it is as one text: "evenkeel/hotel-ranker/drift/price/arm=B/scale". */
+/* Who it is as one text: "evenkeel/hotel-ranker/drift/price/arm=B/scale"; a slash in a name is %2F.
+ */
 void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES]);
 
 /* Its features, where it has some, and its summary: a sentence for people. */

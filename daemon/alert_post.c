@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BODY_BYTES_MAX = 64 << 10, URL_BYTES = 4096, SECRET_LEAST = 6 };
+enum { BODY_BYTES_MAX = 64 << 10, URL_BYTES = 4096, SECRET_LEAST = 6, PART_LEAST = 12 };
 
 struct ek_alert_rule ek_alert_rule_of(const struct ek_alert_sink *s)
 {
@@ -32,14 +32,15 @@ static int write_body(struct ek_buf *out, const struct ek_config *c, const struc
 static void write_url(const struct ek_alert_sink *s, char out[URL_BYTES])
 {
     static const char path[] = "/api/v2/alerts";
-    size_t length = strlen(s->url), end = sizeof path - 1;
+    size_t length = strcspn(s->url, "?#"), end = sizeof path - 1;
+    const char *query = s->url + length;
     bool whole =
-        s->kind != EK_SINK_ALERTMANAGER || (length > end && !strcmp(s->url + length - end, path));
+        s->kind != EK_SINK_ALERTMANAGER || (length > end && !strncmp(query - end, path, end));
     if (whole)
         snprintf(out, URL_BYTES, "%s", s->url);
     else
-        snprintf(out, URL_BYTES, "%.*s%s", (int)(length - (s->url[length - 1] == '/')), s->url,
-                 path);
+        snprintf(out, URL_BYTES, "%.*s%s%s", (int)(length - (query[-1] == '/')), s->url, path,
+                 query);
 }
 
 int ek_alert_post(struct ek_alert_http *h, const struct ek_config *c, size_t sink,
@@ -74,24 +75,52 @@ enum ek_alert_result ek_alert_judge(const struct ek_alert_answer *answer)
     return EK_ALERT_REFUSED;
 }
 
-static bool shows(const char *text, const char *secret)
+/* Whether it stands in a text, of which the end may be missing. */
+static bool shows_bytes(const char *text, const char *secret, size_t length)
 {
-    return secret && strlen(secret) >= SECRET_LEAST && strstr(text, secret);
+    size_t left = strlen(text);
+    bool cut = left == EK_ALERT_SAID_BYTES - 1;
+    for (; left >= SECRET_LEAST; text++, left--)
+        if ((left >= length || cut) && !strncmp(text, secret, left < length ? left : length))
+            return true;
+    return false;
 }
 
-/* What is behind the host, with its slash. */
-static const char *path_of(const char *url)
+static bool shows(const char *text, const char *secret)
 {
-    const char *host = strstr(url, "://");
-    const char *path = host ? strpbrk(host + 3, "/?") : NULL;
-    return path ? path : "";
+    size_t length = secret ? strlen(secret) : 0;
+    return length >= SECRET_LEAST && shows_bytes(text, secret, length);
+}
+
+/* Whether a part of the address does, between two of these marks, that is long enough for one. */
+static bool shows_part(const char *text, const char *from, const char *to, const char *marks,
+                       size_t least)
+{
+    while (from < to) {
+        size_t length = strcspn(from, marks), left = (size_t)(to - from);
+        length = length < left ? length : left;
+        if (length >= least && shows_bytes(text, from, length))
+            return true;
+        from += length + 1;
+    }
+    return false;
+}
+
+/* Of an address all is secret but the host. */
+static bool shows_address(const char *text, const char *url)
+{
+    const char *scheme = strstr(url, "://"), *place = scheme ? scheme + strlen("://") : url;
+    const char *path = place + strcspn(place, "/?#");
+    const char *host = memrchr(place, '@', (size_t)(path - place));
+    return (host && shows_part(text, place, host, ":", SECRET_LEAST)) ||
+           shows_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || shows(text, path);
 }
 
 void ek_alert_said(const struct ek_alert_sink *s, const struct ek_alert_answer *answer,
                    char out[EK_ALERT_SAID_BYTES])
 {
     const char *text = answer->said;
-    if (shows(text, s->token) || shows(text, s->routing_key) || shows(text, path_of(s->url)))
+    if (shows(text, s->token) || shows(text, s->routing_key) || shows_address(text, s->url))
         text = "(not shown, for it repeats a secret)";
     ek_alert_copy(out, EK_ALERT_SAID_BYTES, text);
     for (char *p = out; *p; p++)

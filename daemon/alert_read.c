@@ -44,14 +44,17 @@ static int64_t time_of(const json_t *event, const char *key)
 static void take_place(struct ek_alert *a, const json_t *event)
 {
     void *pair = json_object_iter(json_object_get(event, "segment"));
-    char both[2 * EK_ALERT_NAME_BYTES];
+    enum { HALF_BYTES = 201 };
+    char key[HALF_BYTES], text[HALF_BYTES], both[2 * HALF_BYTES];
     ek_alert_copy(a->feature, sizeof a->feature, text_of(event, "feature"));
     if (!pair) {
         snprintf(a->segment, sizeof a->segment, "all");
         return;
     }
     const char *value = json_string_value(json_object_iter_value(pair));
-    snprintf(both, sizeof both, "%.200s=%.200s", json_object_iter_key(pair), value ? value : "");
+    ek_alert_copy(key, sizeof key, json_object_iter_key(pair));
+    ek_alert_copy(text, sizeof text, value ? value : "");
+    snprintf(both, sizeof both, "%s=%s", key, text);
     ek_alert_copy(a->segment, sizeof a->segment, both);
 }
 

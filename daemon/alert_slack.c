@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTION_BYTES = 2900 }; /* Slack takes 3000 characters */
+/* Of a section Slack takes 3000 characters. */
+enum { SECTION_BYTES = 2900, LINK_BYTES = 1420, ADDRESS_BYTES = LINK_BYTES - 40 };
 
 /* A name of ours is not to become a mention or a link of theirs. */
 static void escape(const char *text, char *out, size_t size)
@@ -57,17 +58,42 @@ static void write_head(const struct ek_alert_about *about, const struct ek_alert
     escape(all, out, SECTION_BYTES);
 }
 
+/* "<address|text>" with nothing in the address that would end it. */
+static void write_link(const char *address, const char *text, char out[LINK_BYTES])
+{
+    char plain[ADDRESS_BYTES], escaped[ADDRESS_BYTES];
+    size_t at = 0;
+    for (; *address && at + 4 <= sizeof plain; address++)
+        at += (size_t)snprintf(plain + at, sizeof plain - at, *address == '|' ? "%%7C" : "%c",
+                               *address);
+    plain[at] = 0;
+    escape(plain, escaped, sizeof escaped);
+    snprintf(out, LINK_BYTES, "<%s|%s>", escaped, text);
+}
+
 /* What is no address is written as it is: a file in the sources. */
+static void write_runbook(const char *runbook, char out[LINK_BYTES])
+{
+    char escaped[ADDRESS_BYTES];
+    if (!strncmp(runbook, "http", 4)) {
+        write_link(runbook, "what to do", out);
+        return;
+    }
+    escape(runbook, escaped, sizeof escaped);
+    snprintf(out, LINK_BYTES, "what to do: %s", escaped);
+}
+
 static void write_links(const struct ek_alert_about *about, const struct ek_alert *a,
                         char out[SECTION_BYTES])
 {
     char page[EK_ALERT_LINK_BYTES], runbook[EK_ALERT_LINK_BYTES];
+    char first[LINK_BYTES] = "", second[LINK_BYTES];
     ek_alert_page(about, a, page);
     ek_alert_runbook(about, a, runbook);
-    bool address = !strncmp(runbook, "http", 4);
-    snprintf(out, SECTION_BYTES, "%s%s%s%s%s%s", *page ? "<" : "", page,
-             *page ? "|the feature's page>, " : "", address ? "<" : "what to do: ", runbook,
-             address ? "|what to do>" : "");
+    if (*page)
+        write_link(page, "the feature's page", first);
+    write_runbook(runbook, second);
+    snprintf(out, SECTION_BYTES, "%s%s%s", first, *first ? ", " : "", second);
 }
 
 int ek_alert_slack(struct ek_buf *out, const struct ek_alert_about *about, const struct ek_alert *a)

@@ -218,6 +218,55 @@ START_TEST(a_sink_that_fails_is_tried_later_and_later_with_the_newest_state)
 }
 END_TEST
 
+static void fail_once(struct scene *s)
+{
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s->queue, SLACK, s->now_ms));
+    ek_alert_queue_done(s->queue, SLACK, EK_ALERT_FAILED, 0, s->now_ms);
+}
+
+START_TEST(a_sink_that_took_one_is_tried_soon_after_it_fails_again)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    for (int i = 0; i < 5; i++) {
+        fail_once(&s);
+        s.now_ms += EK_ALERT_BACK_OFF_MAX_MS;
+    }
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    fail_once(&s);
+    s.now_ms += 1000;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_sink_hears_of_nothing_less_serious_than_it_asks_for)
+{
+    static const struct ek_alert_rule serious = {.least = EK_ALERT_CRITICAL};
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    ek_alert_queue_free(s.queue);
+    s.queue = ek_alert_queue_new(s.book, &serious, 1, WAIT_MS);
+    price(&s, "confirmed");
+    hear(&s, WITHDRAWN);
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, 0, &a), 1);
+    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_WITHDRAWN);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, 0, &a), 1);
+    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_WITHDRAWN);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
 START_TEST(a_sink_that_asks_to_wait_is_waited_for_within_a_limit)
 {
     struct scene s;
@@ -273,6 +322,24 @@ START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_newcomer)
     ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
     for (size_t i = 0; i < 2; i++)
         ck_assert(ek_alert_book_at(s.book, i)->alert.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(an_alert_that_somebody_is_being_told_of_stays)
+{
+    struct scene s;
+    begin(&s, 1);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+    price(&s, "recovered");
+    ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* for the sink has it in its hands */
+    s.now_ms += 2 * WAIT_MS;
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    ck_assert_int_eq(reach(&s, "plan"), 0);
     end(&s);
 }
 END_TEST
@@ -491,9 +558,12 @@ Suite *suite_alert(void)
         what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new,
         what_a_recall_leaves_out_has_ended, in_a_fleet_one_tells_and_another_goes_on_with_it,
         a_sink_that_fails_is_tried_later_and_later_with_the_newest_state,
+        a_sink_that_took_one_is_tried_soon_after_it_fails_again,
+        a_sink_hears_of_nothing_less_serious_than_it_asks_for,
         a_sink_that_asks_to_wait_is_waited_for_within_a_limit,
         what_a_sink_refuses_is_not_sent_again,
         too_many_alerts_lose_one_that_ended_and_else_the_newcomer,
+        an_alert_that_somebody_is_being_told_of_stays,
         what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
         what_else_goes_wrong_is_an_alert_until_it_is_over,
         a_withdrawn_route_is_over_with_its_finding,

@@ -61,6 +61,11 @@ static void open_world(struct world *w, const char *const *urls, size_t count, i
     w->to = open_memstream(&w->text, &w->length);
     w->log = ek_log_new(w->to, EK_LOG_DEBUG);
     ck_assert_int_eq(ek_alerts_new(&w->alerts, w->config, w->log, NULL), 0);
+}
+
+static void start_world(struct world *w, const char *const *urls, size_t count, int64_t wait_ms)
+{
+    open_world(w, urls, count, wait_ms);
     ck_assert_int_eq(ek_alerts_start(w->alerts, NULL), 0);
 }
 
@@ -108,7 +113,7 @@ START_TEST(at_the_end_of_the_process_all_that_is_heard_is_still_told)
     struct world w;
     struct web_sink web;
     web_sink_open(&web, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    open_world(&w, (const char *const[]){web.url}, 1, FOREVER_MS);
+    start_world(&w, (const char *const[]){web.url}, 1, FOREVER_MS);
     fire(&w, "price", "c-1"); /* which would wait for others */
     ek_alerts_finish(w.alerts);
     web_sink_wait(&web, 1);
@@ -123,13 +128,28 @@ START_TEST(at_the_end_of_the_process_all_that_is_heard_is_still_told)
 }
 END_TEST
 
+START_TEST(events_that_nobody_takes_are_lost_beyond_a_limit_and_counted)
+{
+    struct world w;
+    open_world(&w, (const char *const[]){"http://127.0.0.1:1"}, 1, 0); /* its thread does not run */
+    for (int i = 0; i < EK_ALERTS_INTAKE_MAX; i++)
+        fire(&w, "price", "c-1");
+    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 0\n"));
+    fire(&w, "price", "c-1");
+    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 1\n"));
+    stop(&w);
+    ck_assert_ptr_nonnull(strstr(w.text, "event=alert_lost"));
+    close_world(&w);
+}
+END_TEST
+
 START_TEST(a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_counted)
 {
     struct world w;
     struct web_sink deaf, good;
     web_sink_open(&deaf, NULL);
     web_sink_open(&good, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    open_world(&w, (const char *const[]){deaf.url, good.url}, 2, 0);
+    start_world(&w, (const char *const[]){deaf.url, good.url}, 2, 0);
     fire(&w, "price", "c-1");
     web_sink_wait(&deaf, 1);
     fire(&w, "rating", "c-2");
@@ -149,7 +169,7 @@ START_TEST(a_name_that_nobody_answers_for_holds_up_nobody)
     sem_init(&resolver.asked, 0, 0);
     sem_init(&resolver.go, 0, 0);
     web_sink_open(&good, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    open_world(&w, (const char *const[]){"http://stuck.invalid/x", good.url}, 2, 0);
+    start_world(&w, (const char *const[]){"http://stuck.invalid/x", good.url}, 2, 0);
     fire(&w, "price", "c-1");
     sem_wait(&resolver.asked);
     fire(&w, "rating", "c-2");
@@ -168,7 +188,7 @@ START_TEST(an_answer_without_end_is_an_answer)
     struct web_sink web;
     web_sink_open(&web, "HTTP/1.1 200 OK\r\n\r\n");
     web.endless = true;
-    open_world(&w, (const char *const[]){web.url}, 1, 0);
+    start_world(&w, (const char *const[]){web.url}, 1, 0);
     fire(&w, "price", "c-1");
     wait_for(&w, "{sink=\"webhook-1\",result=\"sent\"} 1\n");
     stop(&w);
@@ -189,7 +209,7 @@ START_TEST(a_redirect_is_not_followed_and_no_secret_is_logged)
              other.url);
     web_sink_open(&web, answer);
     snprintf(url, sizeof url, "%s/services/T0/secret-of-the-path", web.url);
-    open_world(&w, (const char *const[]){url}, 1, 0);
+    start_world(&w, (const char *const[]){url}, 1, 0);
     fire(&w, "price", "c-1");
     wait_for(&w, "{sink=\"webhook-1\",result=\"refused\"} 1\n");
     stop(&w);
@@ -210,7 +230,7 @@ START_TEST(instances_of_a_fleet_have_a_refused_reload_each)
     struct web_sink web;
     char topic[] = "plan", name[] = "hotels-2";
     web_sink_open(&web, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    open_world(&w, (const char *const[]){web.url}, 1, 0);
+    start_world(&w, (const char *const[]){web.url}, 1, 0);
     w.config->fleet_topic = topic;
     w.config->instance = name;
     ek_alerts_hear(w.alerts, "{\"event\":\"reload\",\"result\":\"refused\",\"time_ms\":1}", true);
@@ -229,6 +249,7 @@ END_TEST
 Suite *suite_alerts(void)
 {
     return ek_suite("alerts", at_the_end_of_the_process_all_that_is_heard_is_still_told,
+                    events_that_nobody_takes_are_lost_beyond_a_limit_and_counted,
                     a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_counted,
                     a_name_that_nobody_answers_for_holds_up_nobody,
                     an_answer_without_end_is_an_answer,
