@@ -9,6 +9,7 @@ import sys
 RULES, TESTS = "deploy/prometheus/evenkeel.rules.yml", "deploy/prometheus/evenkeel.test.yml"
 DASHBOARD, MAKER = "deploy/grafana/evenkeel.json", "deploy/grafana/dashboard.py"
 METRICS, RUNBOOKS = "docs/metrics.md", "docs/runbooks.md"
+OWN, ALERTS = "daemon/alert.c", "docs/alerts.md"
 OF_A_SCRAPE = {"job", "instance"}
 FOREIGN = {"up": OF_A_SCRAPE}
 
@@ -18,6 +19,7 @@ _KEY = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
 _GROUPED = re.compile(r"\b(?:by|on|without|ignoring)\s*\(([^)]*)\)")
 _LEGEND = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 _ALERT = re.compile(r"^ +- alert: (\w+)\n((?: {8}.*\n?)*)", re.M)
+_OWN = re.compile(r'\{"([a-z-]+)", "(Evenkeel\w+)", EK_ALERT_')
 _RECORD = re.compile(r"^ +- record: (\S+)\n +expr: (.*)$", re.M)
 
 
@@ -69,6 +71,21 @@ def rule_faults(tree, known):
             yield f"{TESTS}: no test in which {name} fires"
 
 
+def runbook_faults(tree):
+    """The other way round: nothing in the runbooks that no alert leads to."""
+    rules, text, own = tree.text(RULES), tree.text(RUNBOOKS), _OWN.findall(tree.text(OWN))
+    known = {name for name, _ in _ALERT.findall(rules)}
+    for name in sorted(set(re.findall(r"`(Evenkeel\w+)`", text)) - known):
+        yield f"{RUNBOOKS}: no rule has the name {name}"
+    places = set(re.findall(r"runbook_url: docs/runbooks\.md#(\S+)", rules)) | {kind for kind, _ in own if kind != "test"}
+    sections = anchors("\n".join(re.findall(r"^## .*$", text, re.M)))
+    for place in sorted(sections - places):
+        yield f"{RUNBOOKS}: no alert leads to #{place}"
+    for kind, title in own:
+        if kind != "test" and (kind not in sections or f"| `{kind}`, `{title}` |" not in tree.text(ALERTS)):
+            yield f"{OWN}: {kind} has no section in {RUNBOOKS}, or no row in {ALERTS}"
+
+
 def panel_faults(panels, known):
     seen = set()
     for p in panels:
@@ -117,6 +134,7 @@ def faults(tree):
             return
     known = families(tree)
     yield from rule_faults(tree, known)
+    yield from runbook_faults(tree)
     yield from dashboard_faults(tree, known)
 
 
@@ -130,6 +148,10 @@ SEEDS = [
     ("an alert on a label that is not there", RULES, _alert('evenkeel_ready{color="red"} > 0'), "has no label color"),
     ("a group by a label that is not there", RULES, _alert("sum by (color) (evenkeel_ready) > 0"), "the label color"),
     ("an alert without its place in the runbooks", RULES, _alert("evenkeel_ready == 0", "nowhere"), "leads to no place"),
+    ("a section that no alert leads to", RUNBOOKS, "\n## Seeded\n", "no alert leads to #seeded"),
+    ("a row of an alert that no rule has", RUNBOOKS, "\n`EvenkeelSeeded`\n", "no rule has the name EvenkeelSeeded"),
+    ("an alert of our own that nobody wrote about", OWN, '\nstatic const struct kind X = {"seeded", "EvenkeelSeeded", EK_ALERT_INFO};\n',
+     "seeded has no section"),
     ("an alert without a test", RULES, _alert("evenkeel_ready == 0"), "no test in which EvenkeelSeeded fires"),
     ("a dashboard that is no JSON", DASHBOARD, "}\n", "Extra data"),
     ("a dashboard that is stale", MAKER, 'print("more")\n', "is stale"),
