@@ -344,6 +344,24 @@ START_TEST(an_alert_that_somebody_is_being_told_of_stays)
 }
 END_TEST
 
+START_TEST(so_does_one_that_another_instance_ends_meanwhile)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "recovered"}), false, false);
+    s.now_ms += 2 * WAIT_MS;
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
 START_TEST(what_nobody_heard_of_goes_before_what_somebody_holds_for_firing)
 {
     struct scene s;
@@ -564,6 +582,7 @@ Suite *suite_alert(void)
         what_a_sink_refuses_is_not_sent_again,
         too_many_alerts_lose_one_that_ended_and_else_the_newcomer,
         an_alert_that_somebody_is_being_told_of_stays,
+        so_does_one_that_another_instance_ends_meanwhile,
         what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
         what_else_goes_wrong_is_an_alert_until_it_is_over,
         a_withdrawn_route_is_over_with_its_finding,
