@@ -2,7 +2,7 @@
 // asked for once and kept for this tab alone.
 
 import { get, tell, token } from "./api.js";
-import { byId, h } from "./dom.js";
+import { byId, focusOn, h, nameOf } from "./dom.js";
 import { refreshSoon } from "./live.js";
 import { inPlace, times } from "./words.js";
 
@@ -19,9 +19,20 @@ function close() {
   byId("dialog").close();
 }
 
-// `send` gets the form and returns what to say of the answer; what the instance refuses is shown as it says it.
+// What it was opened with may be drawn anew before it is closed.
+function open(dialog) {
+  const opener = nameOf(document.activeElement);
+  dialog.addEventListener("close", () => {
+    const now = document.activeElement;
+    if (now === document.body || dialog.contains(now)) focusOn(opener);
+  }, { once: true });
+  dialog.showModal();
+}
+
+// `send` gets the form, and what tells how it goes; it returns what to say of the answer. What the
+// instance refuses is shown as it says it.
 function confirm({ title, will, fields = [], button, send }) {
-  const dialog = byId("dialog"), fault = h("p", { class: "fault", role: "alert" });
+  const dialog = byId("dialog"), fault = h("p", { class: "fault", role: "alert" }), going = h("p", { class: "quiet", role: "status" });
   const tokens = h("div", null, token.get() ? null : key());
   const go = h("button", { type: "submit", class: "main" }, button), cancel = h("button", { type: "button", onclick: close }, "Cancel");
   const form = h("form", { onsubmit: async (e) => {
@@ -30,33 +41,37 @@ function confirm({ title, will, fields = [], button, send }) {
     go.disabled = true;
     fault.textContent = "";
     try {
-      const said = await send(form);
+      const said = await send(form, (text) => { going.textContent = text; });
       dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", { role: "status" }, said), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close, autofocus: true }, "Close")));
       dialog.querySelector("button").focus();
       refreshSoon();
     } catch (error) {
+      going.textContent = "";
       fault.textContent = error.message;
       if (!token.get() && !form.elements.token) tokens.replaceChildren(key());
-      if (error.status === 401) form.elements.token?.select();
       go.disabled = false;
+      if (error.status === 401) form.elements.token?.select();
+      else go.focus();
     }
-  } }, h("h2", { id: "dialog-title" }, title), ...will.map((text) => h("p", null, text)), ...fields, tokens, fault, h("p", { class: "buttons" }, cancel, go));
+  } }, h("h2", { id: "dialog-title" }, title), ...will.map((text) => h("p", null, text)), ...fields, tokens, fault, going, h("p", { class: "buttons" }, cancel, go));
   dialog.replaceChildren(form);
-  dialog.showModal();
+  open(dialog);
 }
 
 // Of a fleet whoever decides does it, for all instances: the answer is the number of an order then.
-async function give(what, body) {
+async function give(what, body, say) {
   const answer = await tell(what, body);
   if (!answer || answer.order === undefined) return answer;
+  say(`Told to the fleet as order ${answer.order}. Waiting for the instance that decides.`);
   for (let i = 0; i < ORDER_POLLS; i++) {
     const orders = (await get("api/v1/orders")) || [];
     const order = orders.find((o) => o.order === answer.order);
     if (order && order.state === "refused") throw new Error(order.error);
+    if (order && order.state === "lost") break;
     if (order && order.state === "done") return { ...order.decision, decider: order.decider };
     await aMoment();
   }
-  throw new Error("It was told to the fleet, and nobody has answered yet. Where nobody decides, nothing comes of it.");
+  throw new Error(`Order ${answer.order} was told to the fleet, and nobody has answered. Where nobody decides, nothing comes of it; an instance that was away may still carry it out, which the history then says.`);
 }
 
 const decided = (answer) => (answer && answer.decider ? `Done, for all instances, by ${answer.decider}.` : ownDecided(answer));
@@ -66,8 +81,8 @@ const at = (of) => ({ feature: of.feature, ...(of.segment ? { segment: of.segmen
 function pause() {
   confirm({ title: "Pause", button: "Pause now", fields: [reason()],
     will: ["From the next list on every list goes out as it came, whatever is wrong. The instance goes on watching.", "In a fleet it is of all instances, else of this one alone. It holds until somebody resumes."],
-    send: async (form) => {
-      const answer = await give("pause", words(form, "reason"));
+    send: async (form, say) => {
+      const answer = await give("pause", words(form, "reason"), say);
       if (answer.decider) return `Paused: all instances, by ${answer.decider}.`;
       return answer.changed ? `Paused.${answer.kept ? " It is kept over a restart." : " It ends with the process."}` : "It was paused already.";
     } });
@@ -75,8 +90,8 @@ function pause() {
 
 function resume() {
   confirm({ title: "Resume", button: "Resume now", fields: [reason()], will: ["Routing goes on with the plan as it would be by now."],
-    send: async (form) => {
-      const answer = await give("resume", words(form, "reason"));
+    send: async (form, say) => {
+      const answer = await give("resume", words(form, "reason"), say);
       if (answer.decider) return `Resumed: all instances, by ${answer.decider}.`;
       return answer.changed ? "Resumed." : "It was not paused.";
     } });
@@ -124,31 +139,36 @@ function pin(feature, segment) {
   const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
   confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "The end of that day, or that second, of the stream. Empty: for good."), reason()],
     will: [`This is done with every list ${inPlace(segment)} from now on, whatever is found and whatever its mode, until it runs out or is unpinned.`],
-    send: async (form) => decided(await give("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") })) });
+    send: async (form, say) => decided(await give("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") }, say)) });
 }
 
 export function unpin(of) {
   confirm({ title: `Unpin ${of.feature} ${inPlace(of.segment)}`, button: "Unpin", fields: [reason()], will: ["What is found and what the rules say counts again."],
-    send: async (form) => decided(await give("unpin", { ...at(of), ...words(form, "reason") })) });
+    send: async (form, say) => decided(await give("unpin", { ...at(of), ...words(form, "reason") }, say)) });
 }
 
 export function resumeRoute(r) {
   confirm({ title: `Let the route of ${r.feature} begin anew`, button: "Begin anew", fields: [reason()], will: [`A guardrail took it back ${inPlace(r.segment)}. It acts again as the rules say, until a guardrail is hit again or its fault has ended.`],
-    send: async (form) => decided(await give("resume", { ...at(r), ...words(form, "reason") })) });
+    send: async (form, say) => decided(await give("resume", { ...at(r), ...words(form, "reason") }, say)) });
 }
 
-const button = (text, act, kind) => h("button", { type: "button", class: kind || null, "data-key": `act ${text}`, onclick: act }, text);
+// `key`: buttons of which one stands for the other later have the same, so focus goes from one to the other.
+const button = (key, text, act, kind) => h("button", { type: "button", class: kind || null, "data-key": `act ${key}`, onclick: act }, text);
+
+function forget() {
+  token.forget();
+  refreshSoon();
+}
 
 export function actsOnFeature(feature, segment, finding, entry) {
   const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
-  return h("p", { class: "buttons start" }, withFactor ? button(`Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
-    entry && entry.by === "person" ? button(`Unpin ${inPlace(segment)}`, () => unpin(entry)) : button(`Pin ${inPlace(segment)}`, () => pin(feature, segment)));
+  return h("p", { class: "buttons start" }, withFactor ? button("accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
+    entry && entry.by === "person" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment)));
 }
 
 export function actsOnAll(known) {
   const paused = known.status && known.status.paused;
-  return h("div", null, h("p", { class: "buttons start" }, paused ? button("Resume", resume, "main") : button("Pause", pause), button("Reload", reload),
-    token.get() ? button("Forget the token", token.forget) : null),
+  return h("div", null, h("p", { class: "buttons start" }, paused ? button("pause", "Resume", resume, "main") : button("pause", "Pause", pause), button("reload", "Reload", reload),
+    token.get() ? button("forget", "Forget the token", forget) : null),
   h("p", { class: "quiet" }, "Each asks before it does anything, and takes a token of http.token_file. To accept or pin, open the page of the feature."));
 }
-

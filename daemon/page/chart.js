@@ -78,9 +78,12 @@ function arrow(from, to, y, factor) {
     text((from + to) / 2, y - 5, `\u00d7${number(factor)}`, "shift-word")];
 }
 
+// By which the values of training are multiplied in a cell whose level was accepted; else 1.
+export const accepted = (cell) => (cell.recent && cell.recent.accepted) || 1;
+
 function describe(cell, training, where) {
-  const r = cell.recent;
-  return `Distribution ${where}: in training the middle half lies from ${number(training.p25)} to ${number(training.p75)} with median ${number(training.p50)}; ` +
+  const r = cell.recent, by = accepted(cell), normal = by === 1 ? "in training" : `in training, times ${number(by)} as accepted,`;
+  return `Distribution ${where}: ${normal} the middle half lies from ${number(by * training.p25)} to ${number(by * training.p75)} with median ${number(by * training.p50)}; ` +
     (r && r.p50 !== null ? `now from ${number(r.p25)} to ${number(r.p75)} with median ${number(r.p50)}.` : "nothing came lately.");
 }
 
@@ -89,12 +92,12 @@ export function distribution(cell, training, width, where, factor) {
   const { bins } = cell.histogram, height = 230, bottom = 196, top = 34;
   const place = layout(bins, width), most = Math.max(0.02, ...bins.map((b) => Math.max(b.training, b.recent || 0)));
   const y = (share) => bottom - (bottom - top) * share / most;
-  const view = cell.recent, from = placeOf(training.p50, bins, place), now = view && view.p50 ? view.p50 : null;
-  const goal = factor ? factor * training.p50 : now, to = goal ? placeOf(goal, bins, place) : null;
+  const view = cell.recent, normal = accepted(cell) * training.p50, from = placeOf(normal, bins, place), now = view && view.p50 ? view.p50 : null;
+  const goal = factor ? factor * normal : now, to = goal ? placeOf(goal, bins, place) : null;
   const parts = [...axis(bins, place, bottom), ...outline(bins, "training", place, y), ...outline(bins, "recent", place, y),
     text(LEFT - 6, top + 4, percent(most), "tick", "end"), text(LEFT - 6, bottom + 3, "0", "tick", "end")];
   if (from !== null) parts.push(rule(from, top - 8, from, bottom, "median training"));
-  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median recent"), ...arrow(from, to, top - 14, goal / training.p50));
+  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median recent"), ...arrow(from, to, top - 14, goal / normal));
   return frame(width, height, describe(cell, training, where), ...parts);
 }
 
@@ -115,7 +118,7 @@ function path(xs, ys, x, y) {
   xs.forEach((t, i) => {
     if (ys[i] === null || ys[i] === undefined) pen = false;
     else {
-      d += `${pen ? "L" : "M"}${at(x(t))} ${at(y(ys[i]))}`;
+      d += pen ? `L${at(x(t))} ${at(y(ys[i]))}` : `M${at(x(t))} ${at(y(ys[i]))}h0`; // a point that stands alone is a dot
       pen = true;
     }
   });
@@ -134,22 +137,51 @@ export function evidence(track, width) {
     text(LEFT - 6, y(high) + 8, number(high, 2), "tick", "end"), text(LEFT - 6, y(low), number(low, 2), "tick", "end"));
 }
 
+// Neighbours that have an interval, one run for each time that there was an estimate.
+function runs(track) {
+  const all = [];
+  track.factor_low.forEach((low, i) => {
+    if (low === null) return;
+    if (all.length && all[all.length - 1].at(-1) === i - 1) all[all.length - 1].push(i);
+    else all.push([i]);
+  });
+  return all;
+}
+
 function band(track, x, y) {
-  const there = track.time_ms.map((t, i) => i).filter((i) => track.factor_low[i] !== null);
-  if (there.length < 2) return null;
-  const up = there.map((i) => `${at(x(track.time_ms[i]))} ${at(y(track.factor_high[i]))}`);
-  const down = there.reverse().map((i) => `${at(x(track.time_ms[i]))} ${at(y(track.factor_low[i]))}`);
-  return s("path", { d: `M${up.join("L")}L${down.join("L")}Z`, class: "band" });
+  const place = (i, v) => `${at(x(track.time_ms[i]))} ${at(y(v))}`;
+  return runs(track).filter((run) => run.length > 1).map((run) => {
+    const up = run.map((i) => place(i, track.factor_high[i])), down = run.map((i) => place(i, track.factor_low[i])).reverse();
+    return s("path", { d: `M${[...up, ...down].join("L")}Z`, class: "band" });
+  });
+}
+
+const estimates = (track) => [...track.factor, ...track.factor_low, ...track.factor_high].filter((v) => v > 0);
+const NEAR = 3;
+
+// Whether a factor of 1 is in the picture. It is not where it would leave no room for the interval.
+export function showsOne(track) {
+  const all = estimates(track);
+  return Math.min(...all) <= NEAR && Math.max(...all) >= 1 / NEAR;
+}
+
+// Where no round numbers are between, the ends and the last estimate, none upon another.
+function levels(low, high, between, y) {
+  const round = marks(low, high, 5), apart = [];
+  if (round.length > 2) return round;
+  for (const v of between) if (apart.every((other) => Math.abs(y(v) - y(other)) >= 15)) apart.push(v);
+  return apart;
 }
 
 // Null where no factor was ever estimated.
 export function factors(track, width) {
-  const all = [...track.factor, ...track.factor_low, ...track.factor_high].filter((v) => v > 0);
+  const all = estimates(track), last = track.factor.filter((v) => v !== null).pop();
   if (!all.length) return null;
-  const height = 170, bottom = 140, top = 14, low = Math.min(1, ...all) / 1.1, high = Math.max(1, ...all) * 1.1;
+  const one = showsOne(track) ? [1] : [], height = 170, bottom = 140, top = 14;
+  const least = Math.min(...one, ...all), most = Math.max(...one, ...all), room = Math.max(1.01, (most / least) ** 0.1), low = least / room, high = most * room;
   const y = (v) => bottom - (bottom - top) * (Math.log(v) - Math.log(low)) / (Math.log(high) - Math.log(low));
-  const time = timeAxis(track.time_ms, width, bottom), last = track.factor.filter((v) => v !== null).pop();
+  const time = timeAxis(track.time_ms, width, bottom);
   return frame(width, height, `Estimate of the factor over time with its 95% interval: last ${number(last)}.`, ...time.parts,
-    ...marks(low, high, 5).flatMap((v) => [rule(LEFT, y(v), width - RIGHT, y(v), v === 1 ? "one" : "grid"), text(LEFT - 6, y(v) + 4, `\u00d7${number(v)}`, "tick", "end")]),
-    band(track, time.x, y), s("path", { d: path(track.time_ms, track.factor, time.x, y), class: "line" }));
+    ...levels(low, high, [...one, last, most, least], y).flatMap((v) => [rule(LEFT, y(v), width - RIGHT, y(v), v === 1 ? "one" : "grid"), text(LEFT - 6, y(v) + 4, `\u00d7${number(v)}`, "tick", "end")]),
+    ...band(track, time.x, y), s("path", { d: path(track.time_ms, track.factor, time.x, y), class: "line" }));
 }

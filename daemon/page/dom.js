@@ -16,16 +16,28 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 export const byId = (id) => document.getElementById(id);
 
+// What an element is known by when it is drawn anew.
+export const nameOf = (e) => e.dataset.key || `${e.tagName} ${e.getAttribute("aria-label") || e.closest("[data-key]")?.dataset.key || ""}`;
+
+// To what has that name now; where it is gone the reader goes on at the content, not at the top.
+export function focusOn(name, within = document) {
+  const there = [...within.querySelectorAll("a, button, summary, input, select, [tabindex]")].find((e) => nameOf(e) === name);
+  (there || byId("content")).focus({ preventScroll: true });
+}
+
 // Puts children in place of what is there, unless that reads the same already: focus, selections and
-// readers are left alone while nothing changes.
+// readers are left alone while nothing changes. What was opened stays open, what was scrolled aside
+// stays there.
 export function show(parent, ...children) {
   const next = h("div", null, ...children);
   if (next.innerHTML === parent.dataset.shown && parent.childNodes.length) return false;
-  const focus = parent.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const focus = parent.contains(document.activeElement) && document.activeElement !== parent ? nameOf(document.activeElement) : null;
   const open = [...parent.querySelectorAll("details[open][data-key]")].map((d) => d.dataset.key);
+  const aside = new Map([...parent.querySelectorAll(".wide")].map((e) => [nameOf(e), e.scrollLeft]));
   parent.dataset.shown = next.innerHTML;
   parent.replaceChildren(...next.childNodes);
   for (const d of parent.querySelectorAll("details[data-key]")) if (open.includes(d.dataset.key)) d.open = true;
-  if (focus) [...parent.querySelectorAll("[data-key]")].find((e) => e.dataset.key === focus)?.focus();
+  for (const e of parent.querySelectorAll(".wide")) e.scrollLeft = aside.get(nameOf(e)) || 0;
+  if (focus) focusOn(focus, parent);
   return true;
 }

@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { byId, h, show } from "./dom.js";
-import { distribution, evidence, factors } from "./chart.js";
+import { accepted, distribution, evidence, factors, showsOne } from "./chart.js";
 import { samples } from "./samples.js";
 import { problems, planned } from "./problems.js";
 import { ranksOf } from "./plan.js";
@@ -48,7 +48,7 @@ function picker(cells, cell, redraw) {
   } }, ...cells.slice(0, CELLS).map((c) => h("option", { value: place(c.segment), selected: c === cell }, place(c.segment)))));
 }
 
-const legend = () => h("p", { class: "legend" }, h("span", { class: "key training" }), " training ", h("span", { class: "key recent" }), " last minutes");
+const legend = (cell) => h("p", { class: "legend" }, h("span", { class: "key training" }), accepted(cell) === 1 ? " training " : ` training, ${times(accepted(cell))} as accepted `, h("span", { class: "key recent" }), " last minutes");
 
 function besides(histogram) {
   const parts = [["missing", "missing"], ["zero", "zero"], ["infinite", "infinite"]].filter(([key]) => histogram[key] && (histogram[key].training || histogram[key].recent))
@@ -66,7 +66,7 @@ function shape(cell, training, width, factor) {
   const title = h("h3", null, `Distribution ${inPlace(cell.segment)}`);
   if (!cell.histogram || !cell.histogram.bins || !cell.histogram.bins.length)
     return [title, h("p", { class: "quiet" }, cell.recent ? "Not drawn yet: the figures are in the table below." : "Nothing came lately.")];
-  return [title, legend(), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
+  return [title, legend(cell), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
 }
 
 function story(cell, width) {
@@ -76,10 +76,10 @@ function story(cell, width) {
   const factor = factors(track, width);
   return [h("h3", null, `Evidence over time ${inPlace(cell.segment)}`), h("div", { class: "chart-place" }, evidence(track, width)),
     h("p", { class: "quiet" }, "As a logarithm. Above the alarm a change is suspected, and looked at until it is confirmed or dismissed."),
-    ...(factor ? [h("h3", null, "Estimate of the factor"), h("div", { class: "chart-place" }, factor), h("p", { class: "quiet" }, "With its 95% interval. \u00d71 is as in training.")] : [])];
+    ...(factor ? [h("h3", null, "Estimate of the factor"), h("div", { class: "chart-place" }, factor), h("p", { class: "quiet" }, showsOne(track) ? "With its 95% interval. \u00d71 is as in training." : "With its 95% interval. \u00d71, as in training, is far beyond the picture.")] : [])];
 }
 
-const COLUMNS = [["Segment", (c) => place(c.segment)], ["Lists", (v) => whole(v.lists)], ["Level", (v) => times(v.scale_ratio)], ["PSI (chance)", (v) => v.psi === null ? "\u2013" : `${distance(v.psi)} (${distance(v.psi_expected)})`],
+const COLUMNS = [["Segment", (c) => place(c.segment)], ["Lists", (v) => whole(v.lists)], ["Level", (v) => times(v.scale_ratio) + (v.accepted ? ` of ${times(v.accepted)}` : "")], ["PSI (chance)", (v) => v.psi === null ? "\u2013" : `${distance(v.psi)} (${distance(v.psi_expected)})`],
   ["Missing", (v) => percent(v.missing)], ["p5", (v) => number(v.p5)], ["Median", (v) => number(v.p50)], ["p95", (v) => number(v.p95)]];
 
 function segments(cells, training) {
@@ -88,7 +88,7 @@ function segments(cells, training) {
   return [h("h3", null, "Segments side by side"), h("div", { class: "wide", role: "region", "aria-label": "Segments", tabindex: "0" }, h("table", { id: "cells" },
     h("thead", null, h("tr", null, ...COLUMNS.map(([t], i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
     h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.recent))))),
-    h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training. PSI says how far the distribution is from training; what it is by chance stands behind.",
+    h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training", cells.some((c) => accepted(c) !== 1) ? ", and behind it by how much that was accepted to be more" : "", ". PSI says how far the distribution is from training; what it is by chance stands behind.",
       cells.length > CELLS ? ` ${CELLS} of ${cells.length} segments.` : "")];
 }
 
@@ -103,14 +103,20 @@ function missingName(view, name, answer) {
   show(view, h("h2", null, name), h("p", null, "There is no such item feature. ", answer && answer.did_you_mean ? h("a", { href: `#feature/${encodeURIComponent(answer.did_you_mean)}` }, `Did you mean ${answer.did_you_mean}?`) : null));
 }
 
+// Whether there is anything to draw; else it is said why not.
+function isThere(view, known) {
+  const { name, detail, problem } = now;
+  if (detail && detail.cells && detail.cells.length) return true;
+  if (!detail && problem) show(view, h("h2", null, name), h("p", null, problem));
+  else if (detail && detail.cells) show(view, h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
+    h("p", null, "This instance has no figures of it yet: they come with the lists."), actsOnFeature(name, null, null, planned(known, name, null)));
+  else if (detail) missingName(view, name, detail);
+  return false;
+}
+
 function draw(view, known) {
+  if (!isThere(view, known)) return;
   const { name, detail } = now, redraw = () => draw(view, known);
-  if (!detail && !now.problem && now.at) return;
-  if (!detail || !detail.cells) {
-    if (now.problem) show(view, h("h2", null, name), h("p", null, now.problem));
-    else missingName(view, name, detail);
-    return;
-  }
   const findings = known.findings.filter((f) => f.feature === name), cells = detail.cells;
   const cell = cells.find((c) => place(c.segment) === now.place) || firstCell(cells, findings);
   const finding = findings.find((f) => samePlace(f.segment, cell.segment));
@@ -130,7 +136,7 @@ function draw(view, known) {
 export function showFeature(view, known, name) {
   if (!now || now.name !== name) {
     leaveFeature();
-    now = { name, detail: null, samples: null, problem: null, place: null, at: true };
+    now = { name, detail: null, samples: null, problem: null, place: null };
     show(view, h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", { class: "quiet" }, "Asking for its figures."));
     load(view, known);
     return;

@@ -44,14 +44,13 @@ function turn() {
   return name;
 }
 
-// A page that was turned to by a link begins at its own heading.
+// A page that was turned to by a link begins at its own heading, the first one at the state.
 function turned() {
   turn();
   const heading = byId("view").querySelector("h2, h1");
-  if (place()[0] !== "features" && heading) {
-    heading.tabIndex = -1;
-    heading.focus();
-  }
+  if (place()[0] === "features" || !heading) return byId("content").focus();
+  heading.tabIndex = -1;
+  heading.focus();
 }
 
 addEventListener("hashchange", turned);

@@ -32,7 +32,8 @@ function list(l, open) {
   return h("details", { open, "data-key": `list ${l.query_id} ${l.time_ms}` },
     h("summary", null, h("span", { class: "id" }, l.query_id || "a list"), ` ${where}, ${went}, `, when(l.time_ms)),
     h("div", { class: "beside" }, order(l.items, "upstream_rank", "As it came", false), order(l.items, "plan_rank", "As the plan orders it", true)),
-    l.items_total > SHOWN ? h("p", { class: "quiet" }, `The first ${Math.min(SHOWN, l.items.length)} of ${l.items_total} items.`) : null);
+    l.items_total > SHOWN ? h("p", { class: "quiet" }, `The first ${Math.min(SHOWN, l.items.length)} of ${l.items_total} items.`,
+      l.items_total > l.items.length ? ` Of a list the first ${l.items.length} that came are kept: a rank that is missing is of one further down.` : "") : null);
 }
 
 export function samples(known) {

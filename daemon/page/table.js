@@ -80,13 +80,13 @@ function rowFor(r) {
     h("th", { scope: "row" }, h("a", { href: featurePage(r.name), "data-key": `row ${r.name}` }, r.name)),
     h("td", null, r.state ? h("span", { class: `chip ${level}` }, STATES[r.state]) : h("span", { class: "quiet" }, STATES[0])),
     h("td", { class: "number" }, factorOf(r)),
-    h("td", { class: "number", title: r.seen ? `${distance(r.seen.psi_expected)} by chance` : null }, distance(r.psi)),
+    h("td", { class: "number some", title: r.seen ? `${distance(r.seen.psi_expected)} by chance` : null }, distance(r.psi)),
     h("td", { class: "number some" }, missing, Math.abs(r.missing) > 0.005 ? h("small", null, ` was ${percent(r.training.missing)}`) : null),
     h("td", { class: "some" }, place(r.segment)),
     h("td", null, modeOf(r)));
 }
 
-const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], ["psi", "PSI", "number"],
+const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], ["psi", "PSI", "number some"],
   ["missing", "Missing", "number some"], ["segment", "Moved most in", "some"], ["mode", "Mode"]];
 
 function sortBy(key, redraw) {
@@ -111,7 +111,7 @@ function pager(count, redraw) {
     redraw();
   };
   const button = (text, by, off) => h("button", { type: "button", "data-key": text, disabled: off, onclick: go(by) }, text);
-  if (pages < 2) return h("p", { class: "pager" }, `${count} features`);
+  if (pages < 2) return h("p", { class: "pager" }, `${count} features, as they were over the last minutes`);
   return h("p", { class: "pager" }, button("Previous", -1, wish.page === 0), ` ${from + 1} to ${Math.min(count, from + ROWS)} of ${count} `,
     button("Next", 1, wish.page >= pages - 1));
 }

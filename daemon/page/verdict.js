@@ -35,8 +35,14 @@ function cutOff(fleet) {
     text: [`The plan was heard last ${Math.round(fleet.plan_age_ms / 1000)} s ago. The last plan stays in force and lists go on; what others find is not heard of here.`] };
 }
 
+const AGREEMENT = [["tau", "Kendall tau is", number], ["ndcg@10", "NDCG@10 under the upstream order", number], ["top1", "the first item is the same in", percent]];
+
 function drifted(model) {
-  return { level: "found", word: "model drift", title: "Model and upstream no longer rank alike", text: [model.text || "See model_drift in the events: routed lists get the order of the model, which is that of the upstream scorer as it was."] };
+  const figures = AGREEMENT.map(([key, words, as]) => [words, as, (model.figures || {})[key] || {}]).filter(([, , f]) => f.now !== null && f.now !== undefined)
+    .map(([words, as, f]) => `${words} ${as(f.now)} (when the model was made ${as(f.trained)})`);
+  return { level: "found", word: "model drift", title: "Model and upstream no longer rank alike",
+    text: [figures.length ? `Over the last lists ${items(figures)}. ` : "", "A list that is routed now gets the order of the model, not that of the upstream scorer. ",
+      "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, something it reads has changed that no finding tells."] };
 }
 
 // What holds whatever is found.
@@ -45,7 +51,7 @@ function notices(known) {
   if (ready && ready.ready === false) all.push(notReady(ready));
   if (status && status.paused) all.push(paused(status.paused));
   if (status && status.fleet && status.fleet.cut_off) all.push(cutOff(status.fleet));
-  if (status && status.model && (status.model.drifted || status.model.state === "drifted")) all.push(drifted(status.model));
+  if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));
   return all;
 }
 
@@ -78,12 +84,15 @@ function surely(p) {
 
 function withoutOf(p) {
   if (p.without && p.without.text) return p.without.text;
-  if (p.state === "suspected") return "Not known yet.";
+  if (p.state === "suspected") return "Not known yet: lists go out as they came until it is confirmed.";
   return ROUTES.includes(p.doing.action) ? "Not measured yet: no list was ranked both ways." : "Not measured: no route is planned.";
 }
 
 export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
 const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", null, ...value));
+
+// How long that is: by the minute, so that a page at rest is not drawn anew each second.
+const long = (ms) => (Date.now() - ms > 90000 ? `, ${ago(ms)}` : "");
 
 export function card(p) {
   return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature },
@@ -91,7 +100,7 @@ export function card(p) {
       inPlace(p.segment), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p))),
     h("dl", { class: "answers" },
       line("What", whatHappened(p) + "."),
-      line("Since", when(p.since_ms), ` (query ${whole(p.since_query)})`),
+      line("Since", when(p.since_ms), long(p.since_ms), ` (query ${whole(p.since_query)})`),
       line("How sure", surely(p)),
       line("What we do", p.doing.text),
       line("If we did not", withoutOf(p))));
@@ -117,6 +126,12 @@ function quiet(known) {
   return { level: "calm", word: "calm", title: "Nothing is wrong", text: ["No feature has a finding, and every list goes out as it came."] };
 }
 
+// Beside a notice that has more to say of what goes out.
+function unfound(known) {
+  const rest = quiet(known);
+  return rest.level === "calm" ? { ...rest, title: "No feature has a finding", text: [] } : rest;
+}
+
 function found(list) {
   const sure = list.filter((p) => p.state !== "suspected"), first = sure[0] || list[0];
   const others = list.length - 1;
@@ -133,7 +148,7 @@ function counts(known) {
 
 export function verdict(known) {
   const list = problems(known), all = notices(known);
-  all.push(list.length ? found(list) : quiet(known));
+  all.push(list.length ? found(list) : all.length ? unfound(known) : quiet(known));
   return { list, head: all[0], others: all.slice(1) };
 }
 

@@ -1,5 +1,6 @@
 """A headless Chromium, driven over WebDriver's plain HTTP by the standard library alone."""
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -39,6 +40,15 @@ class Browser:
         answer = self._call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = "/session/" + answer["sessionId"]
         return self
+
+    @contextlib.contextmanager
+    def before(self, script):
+        """Runs the script before those of every page that is opened meanwhile."""
+        of = self.command("Page.addScriptToEvaluateOnNewDocument", source=script)
+        try:
+            yield
+        finally:
+            self.command("Page.removeScriptToEvaluateOnNewDocument", identifier=of["identifier"])
 
     def __exit__(self, *_):
         try:

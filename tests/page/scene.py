@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(os.path.dirname(HERE), "kafka"))
@@ -53,6 +54,14 @@ def at_time(raw, ms):
     return raw[:at] + struct.pack(">Q", ms) + raw[at + 8:]
 
 
+def tell(daemon, what, **words):
+    """As somebody else would, with the token; what the instance answers."""
+    request = urllib.request.Request(f"http://{daemon.http}/api/v1/{what}", json.dumps(words).encode(), {
+        "Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
 class Assets:
     """Made once for all instances: manifest, profile, a model, and traffic."""
 
@@ -88,38 +97,28 @@ class Assets:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-_SHARED = []
-
-
-def shared():
-    """Assets for all tests of a run, made when first asked for."""
-    if not _SHARED:
-        _SHARED.append(Assets())
-    return _SHARED[0]
-
-
-def forget():
-    while _SHARED:
-        _SHARED.pop().close()
-
-
 class Scene:
     """One instance; use as a context. The story goes on list by list, as fast as it is asked to."""
 
-    def __init__(self, assets, mode="enforce", rules=RULES):
+    def __init__(self, assets, mode="enforce", rules=RULES, topics=(), **more):
         self.assets, self.sent = assets, 0
         self.begin_ms = int(time.time() * 1000) - 1000 * LISTS // PER_SECOND - PAUSE_MS
-        self.mock = Mock("scored", "ranked", "ranked.dead")
+        self.mock = Mock("scored", "ranked", "ranked.dead", *topics)
         self.rules = tempfile.mktemp(suffix=".yaml", dir=assets.folder)
         with open(self.rules, "w") as out:
             out.write(rules.replace("MODE", mode))
-        self.daemon = Daemon(assets.folder, self.mock, "scored", "ranked", assets.folder, rules=self.rules, model=assets.model,
-                             http=f"token_file: {assets.path('tokens.txt')}")
-        with open(self.daemon.config, encoding="utf-8") as file:
-            config = file.read()
-        with open(self.daemon.config, "w", encoding="utf-8") as file:
-            file.write(config.replace("name: kafka-test", "name: hotels"))
+        self.daemon = self.instance(**more)
         self.url = f"http://{self.daemon.http}/"
+
+    def instance(self, **more):
+        """A process of the group of this one."""
+        daemon = Daemon(self.assets.folder, self.mock, "scored", "ranked", self.assets.folder, rules=self.rules,
+                        model=self.assets.model, http=f"token_file: {self.assets.path('tokens.txt')}", **more)
+        with open(daemon.config, encoding="utf-8") as file:
+            config = file.read()
+        with open(daemon.config, "w", encoding="utf-8") as file:
+            file.write(config.replace("name: kafka-test", "name: hotels"))
+        return daemon
 
     def __enter__(self):
         self.daemon.start()
@@ -132,6 +131,9 @@ class Scene:
 
     def json(self, path):
         return self.daemon.json(path)
+
+    def tell(self, what, **words):
+        return tell(self.daemon, what, **words)
 
     def send(self, count):
         """The next lists of the traffic, taken into account when this returns."""

@@ -1,20 +1,18 @@
 """What people do on the page is done, and what is refused is said in the words of the API."""
+import datetime
 import unittest
 
+import kept
 import watch
-from browser import Browser
-from scene import TOKEN, Scene, shared
+from scene import TOKEN
+from words import place, three
 
 
 class Acts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scene = cls.enterClassContext(Scene(shared()))
-        cls.browser = cls.enterClassContext(Browser())
+        cls.scene, cls.browser = kept.found(), kept.browser()
         watch.begin(cls.browser)
-        cls.browser.look(1280, 900)
-        cls.scene.calm()
-        cls.scene.send(500)
 
     def setUp(self):
         self.browser.open(self.scene.url + "#plan")
@@ -74,19 +72,30 @@ class Acts(unittest.TestCase):
         b = self.browser
         b.open(self.scene.url + "#feature/taxes")
         b.until_text("Segments side by side")
+        b.run("sessionStorage.setItem('evenkeel-token', 'a-token-that-is-wrong')")
         self.begin("Pin in", until="soon", reason="the new tariff")
+        self.assertFalse(b.run("return Boolean(document.querySelector('#dialog [name=token]'))"))
+        b.click("#dialog [type=submit]")
+        b.until_text("the token is not in 'http.token_file'", "#dialog [role=alert]")
+        self.assertEqual(self.scene.json("/api/v1/pins"), [])
         self.send("until", "#dialog [role=alert]")
         self.fill("until", "2999-01-31")
         self.send("Done.")
         entry = next(c for c in self.scene.json("/api/v1/plan")["cells"] if c["feature"] == "taxes")
         self.assertEqual((entry["by"], entry["action"]), ("person", "route"))
         self.close()
+        b.until_text("in the plan", "#feature-head")
         b.open(self.scene.url + "#plan")
         b.until_text("a pin of a person", "#view")
+        pin, = self.scene.json("/api/v1/pins")
+        row = b.texts("[aria-label=Pins] tbody td")
+        until = datetime.datetime.fromtimestamp(pin["until_ms"] / 1000, datetime.timezone.utc)
+        self.assertEqual(row[:3] + row[4:6], ["taxes", place(pin["segment"]), "route", "ana", "the new tariff"])
+        self.assertEqual(b.run("return document.querySelector('[aria-label=Pins] time').dateTime"), until.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z")
         self.begin("Unpin")
         self.send("Done.")
         self.assertEqual([c for c in self.scene.json("/api/v1/plan")["cells"] if c["feature"] == "taxes"], [])
-        self.assertEqual([d["what"] for d in self.scene.json("/api/v1/history?feature=taxes")], ["pin", "unpin"])
+        self.assertEqual([d["what"] for d in self.scene.json("/api/v1/history?feature=taxes")][-2:], ["pin", "unpin"])
 
     def test_accept_and_revert(self):
         b = self.browser
@@ -98,6 +107,9 @@ class Acts(unittest.TestCase):
         self.close()
         b.open(self.scene.url + "#plan")
         b.until_text("cents from now on", "#view")
+        accept, = (d for d in self.scene.json("/api/v1/history?feature=price") if d["what"] == "accept")
+        row = b.texts("[aria-label='Accepted levels'] tbody td")
+        self.assertEqual(row[:3] + row[4:6], ["price", "arm=B", "\u00d7" + three(accept["factor"]), "ana", "cents from now on"])
         self.begin("Take back")
         self.send("Done.")
         b.until_text("Nothing: training is what is normal", "#view")

@@ -4,7 +4,7 @@ import http.client
 import re
 import unittest
 
-from scene import Scene, shared
+import kept
 
 MOST_BYTES = 200_000
 POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
@@ -14,7 +14,7 @@ POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'"
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scene = cls.enterClassContext(Scene(shared()))
+        cls.scene = kept.found()
 
     def ask(self, path, method="GET", **headers):
         connection = http.client.HTTPConnection(self.scene.daemon.http, timeout=10)

@@ -1,15 +1,20 @@
 """With 500 features: the table stays of use, and how soon it is there."""
-import os
+import contextlib
+import functools
+import math
 import random
 import struct
 import unittest
 
+import heard
+import kept
 import watch
-from browser import Browser
-from harness import evenkeel
+from harness import eventually, evenkeel
 from scene import Assets, Scene
+from words import written
 
 FEATURES, LISTS, ITEMS = 500, 120, 10
+FINDING = {"state": "suspected", "segment": None, "cause": None, "factor": None, "share": None, "since_ms": 1700000000000, "since_query": 1, "text": "", "action": None}
 # Milliseconds from the begin of the navigation to the first words and to the first row.
 CLOCK = """window.times = {};
 new MutationObserver(() => {
@@ -47,22 +52,31 @@ class ManyAssets(Assets):
         return []
 
 
+@functools.cache
+def begun():
+    """Figures of so many features are there some 13 s later."""
+    assets, dice = kept.keep(contextlib.closing(ManyAssets(train=False))), random.Random(9)
+    assets.traffic = [message(dice, i) for i in range(LISTS)]
+    scene = kept.keep(Scene(assets, rules="version: 1\nsegments: [arm]\n"))
+    scene.send(LISTS)
+    return scene
+
+
 class Many(unittest.TestCase):
     @classmethod
+    def ahead(cls):
+        begun()
+
+    @classmethod
     def setUpClass(cls):
-        cls.assets = ManyAssets(train=False)
-        cls.addClassCleanup(cls.assets.close)
-        dice = random.Random(9)
-        cls.assets.traffic = [message(dice, i) for i in range(LISTS)]
-        cls.scene = cls.enterClassContext(Scene(cls.assets, rules="version: 1\nsegments: [arm]\n"))
-        cls.scene.send(LISTS)
-        cls.browser = cls.enterClassContext(Browser())
+        cls.scene, cls.browser = begun(), kept.browser()
+        eventually("all have figures", lambda: all(f["moved_most"] for f in cls.scene.json("/api/v1/features")["features"]), 60)
 
     def test_table(self):
         b = self.browser
         watch.begin(b)
-        b.command("Page.addScriptToEvaluateOnNewDocument", source=CLOCK)
-        b.look(1280, 900)
+        self.enterContext(b.before(CLOCK))
+        self.enterContext(b.before(heard.SCRIPT))
         b.open(self.scene.url)
         b.until_text("1 to 50 of 500", "#pager")
         watch.accessible_everywhere(self, b, "500 features")
@@ -73,8 +87,63 @@ class Many(unittest.TestCase):
         b.keys("499")
         b.until("one row", "return document.querySelectorAll('#features tbody tr').length === 1")
         self.assertEqual(b.texts("#features tbody a"), ["a_feature_with_a_rather_long_name_499"])
+        self.filters()
+        self.sorts()
         watch.hold(self, b, self.scene.url)
         self.tell_times()
+
+    def search(self, text):
+        self.browser.run("const e = document.querySelector('#search'); e.value = arguments[0]; e.dispatchEvent(new Event('input'))", text)
+
+    def show(self, what):
+        self.browser.run("const e = document.querySelector('#only'); e.value = arguments[0]; e.dispatchEvent(new Event('change'))", what)
+
+    def filters(self):
+        """By name, as it is typed in whatever case; by state, by plan; a filter begins at its first page."""
+        b = self.browser
+        self.search("NAME_12")
+        self.assertEqual(sorted(b.texts("#features tbody a")), [f"a_feature_with_a_rather_long_name_12{i}" for i in range(10)])
+        self.search("nothing like it")
+        self.assertEqual(b.texts("#features tbody td"), ["No feature fits."])
+        self.search("")
+        for what in ("wrong", "plan"):
+            self.show(what)
+            self.assertEqual(b.texts("#features tbody td"), ["No feature fits."])
+        heard.say(b, findings=[{**FINDING, "feature": "a_feature_with_a_rather_long_name_333"}])
+        self.show("wrong")
+        b.until("the one that is wrong", "return document.querySelector('#features tbody a')?.innerText.endsWith('333')")
+        self.assertEqual(len(b.texts("#features tbody tr")), 1)
+        self.show("all")
+        b.until_text("1 to 50 of 500", "#pager")
+        self.assertTrue(b.texts("#features tbody a")[0].endswith("333"))
+        heard.say(b)
+
+    def sorts(self):
+        """By each column both ways, over all pages."""
+        b = self.browser
+        b.click("[data-key='sort name']")
+        names = self.all_rows(0)
+        self.assertEqual(names, sorted(f["feature"] for f in heard.answer(b, "api/v1/features")["features"]))
+        b.click("[data-key='sort name']")
+        self.assertEqual(self.all_rows(0), names[::-1])
+        nothing = {"factor": 0, "psi": -1}  # not worked out yet
+        for key, column in (("factor", 2), ("psi", 3)):
+            b.click(f"[data-key='sort {key}']")
+            self.assertEqual(b.run("return document.querySelector('th[aria-sort]').getAttribute('aria-sort')"), "descending")
+            shown = [nothing[key] if x == "\u2013" else abs(math.log(written(x))) if key == "factor" else written(x.lstrip("<")) for x in self.all_rows(column)]
+            self.assertGreater(len(set(shown)), 20)
+            for one, other in zip(shown, shown[1:]):
+                self.assertGreaterEqual(one * 1.05 + 0.006, other)
+
+    def all_rows(self, column):
+        """Of all pages, from the first on."""
+        cells = self.browser.run("""const cells = [], next = () => document.querySelector('[data-key=Next]');
+            for (;; next().click()) {
+              cells.push(...[...document.querySelectorAll('#features tbody tr')].map((r) => r.cells[arguments[0]].innerText));
+              if (next().disabled) return cells;
+            }""", column)
+        self.assertEqual(len(cells), FEATURES)
+        return cells
 
     def tell_times(self):
         b, seen = self.browser, []

@@ -1,32 +1,22 @@
 """What is shown is what the API of the same instance says, through the story of a fault."""
 import datetime
-import re
 import unittest
 import zoneinfo
 
+import kept
 import watch
-from browser import Browser
 from harness import eventually
-from scene import Scene, shared
+from scene import Scene
+from words import three, written
 
 ZONE = "Asia/Tokyo"
-
-
-def three(x):
-    """As the page writes numbers, up to a thousand."""
-    return f"{float(f'{x:.3g}'):.10f}".rstrip("0").rstrip(".")
-
-
-def written(x):
-    """A number of the page."""
-    return float(x.replace(",", "").replace("\u2212", "-").lstrip("\u00d7"))
 
 
 class Shown(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scene = cls.enterClassContext(Scene(shared()))
-        cls.browser = cls.enterClassContext(Browser())
+        cls.scene, cls.browser = cls.enterClassContext(Scene(kept.assets())), kept.browser()
+        cls.addClassCleanup(cls.browser.zone, "")
 
     def setUp(self):
         if not watch.AXE:
@@ -36,7 +26,6 @@ class Shown(unittest.TestCase):
         b, s = self.browser, self.scene
         watch.begin(b)
         b.zone(ZONE)
-        b.look(1280, 900)
         s.calm()
         b.open(s.url)
         self.calm()
@@ -51,7 +40,6 @@ class Shown(unittest.TestCase):
         self.modes()
         s.recovered()
         self.recovered()
-        self.lost_and_back()
         watch.hold(self, b, s.url)
 
     def turn(self, page):
@@ -74,7 +62,7 @@ class Shown(unittest.TestCase):
     def suspected(self):
         b = self.browser
         b.until_text("Suspected: price", "h1")
-        b.until_text("not known yet", "#problems")
+        b.until_text("Not known yet", "#problems")
         watch.accessible(self, b, "suspected")
 
     def routed(self):
@@ -175,14 +163,3 @@ class Shown(unittest.TestCase):
         b.until_text("its route ended at", "#headline")
         self.assertEqual(self.scene.json("/api/v1/plan")["cells"], [])
         watch.accessible(self, b, "recovered")
-
-    def lost_and_back(self):
-        b, daemon = self.browser, self.scene.daemon
-        daemon.stop()
-        b.until_text("Connection lost. What you see is of", "#link")
-        self.assertTrue(re.search(r"\d+ s ago", b.text("#link")))
-        self.assertEqual(b.text("#spoken"), "Connection lost")
-        watch.accessible(self, b, "lost")
-        daemon.start().wait_ready()
-        b.until_text("live", "#link")
-        b.until_text("calm", "#headline .chip")

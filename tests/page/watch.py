@@ -10,10 +10,10 @@ addEventListener('unhandledrejection', (e) => (window.mishaps ||= []).push(Strin
 
 
 def begin(browser):
-    """Before the page is opened."""
-    browser.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+    """Before the first page of a class is opened: nothing is left of the one before."""
+    browser.look(1280, 900)
     browser.open("about:blank")
-    requests(browser) # of the window's own first page
+    requests(browser)
 
 
 def requests(browser):

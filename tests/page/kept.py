@@ -1,0 +1,71 @@
+"""What the tests of a run share, made when first asked for: one browser, the assets, and an instance with a fault that is found."""
+import contextlib
+import functools
+
+import watch
+from browser import Browser
+from scene import Assets, Scene, eventually
+
+ARM_B = {"arm": "B"}
+ESTIMATES = 4
+FLEET = {"fleet": "topic: plan, tick: 100ms, silent: 2s", "session": 12000}
+_OPEN = contextlib.ExitStack()
+
+
+@functools.cache
+def browser():
+    made = _OPEN.enter_context(Browser())
+    _OPEN.enter_context(made.before(watch.WATCH))
+    return made
+
+
+@functools.cache
+def assets():
+    made = Assets()
+    _OPEN.callback(made.close)
+    return made
+
+
+def cell_of(feature, segment):
+    """Of what /api/v1/features/NAME says."""
+    return next(c for c in feature["cells"] if c["segment"] == segment)
+
+
+def _estimates(scene):
+    """How many samples of the track have a factor. One is taken each second in which lists came."""
+    track = cell_of(scene.json("/api/v1/features/price"), ARM_B)["track"]
+    return sum(factor is not None for factor in track["factor"])
+
+
+@functools.cache
+def found():
+    """Price is found and routed in arm B, and its factor was estimated over a few seconds."""
+    scene = _OPEN.enter_context(Scene(assets()))
+    scene.calm()
+    scene.suspected()
+    scene.routed()
+    while (before := _estimates(scene)) < ESTIMATES:
+        scene.send(60)
+        eventually("a sample of the track", lambda: _estimates(scene) > before)
+    eventually("lists before and after", lambda: scene.json("/api/v1/samples?feature=price")["lists"])
+    return scene
+
+
+def keep(context):
+    """Until the end of the run."""
+    return _OPEN.enter_context(context)
+
+
+@functools.cache
+def fleet():
+    """Two instances of a fleet on one partition, both begun. The first plan is there some 15 s later."""
+    scene = Scene(assets(), topics=("plan", "plan.ticks"), instance="one", **FLEET)
+    both = {"one": scene.daemon, "two": scene.instance(instance="two", **FLEET)}
+    _OPEN.push(scene.__exit__)
+    for instance in both.values():
+        _OPEN.push(instance.start().__exit__)
+    return scene, both
+
+
+def close():
+    _OPEN.close()

@@ -1,0 +1,115 @@
+"""The page of an instance of a fleet that does not decide itself: what it is told, an order waits for, and hears no more."""
+import os
+import signal
+import unittest
+
+import heard
+import kept
+import watch
+from harness import eventually
+from scene import TOKEN, tell
+
+
+class InFleet(unittest.TestCase):
+    @classmethod
+    def ahead(cls):
+        kept.fleet()
+
+    @classmethod
+    def setUpClass(cls):
+        scene, both = kept.fleet()
+        cls.name = eventually("one of them decides", lambda: next((name for name, i in both.items() if i.status().get("fleet", {}).get("decides")), None), 60)
+        cls.one, cls.two = both[cls.name], next(i for name, i in both.items() if name != cls.name)
+        scene.mock.send(kept.assets().traffic[:100])  # from which it knows the time
+        eventually("the other one hears the plan", lambda: cls.fleet().get("plan_version") and not cls.fleet()["cut_off"])
+        cls.browser, cls.url = kept.browser(), f"http://{cls.two.http}/"
+        watch.begin(cls.browser)
+        cls.enterClassContext(cls.browser.before(heard.SCRIPT))
+
+    @classmethod
+    def fleet(cls):
+        return cls.two.status().get("fleet", {})
+
+    def decider(self, number):
+        os.kill(self.one.process.pid, number)
+
+    def begin(self, button):
+        self.browser.until(button, "const b = [...document.querySelectorAll('#view button')].find((e) => e.innerText.startsWith(arguments[0]));"
+                           "b?.click(); return b && document.querySelector('#dialog').open", button)
+
+    def fill(self, name, text):
+        self.browser.run("document.querySelector(`#dialog [name=${arguments[0]}]`).value = arguments[1]", name, text)
+
+    def go(self):
+        self.browser.click("#dialog [type=submit]")
+
+    def order(self, number):
+        return next(o for o in self.two.json("/api/v1/orders") if o["order"] == number)
+
+    def test_story(self):
+        b = self.browser
+        b.open(self.url + "#feature/taxes")
+        b.run("sessionStorage.clear()")
+        self.readiness()
+        b.until_text("This instance has no figures of it yet")
+        self.an_order_is_done()
+        self.an_order_is_refused()
+        self.nobody_answers()
+        watch.hold(self, b, self.url)
+
+    def readiness(self):
+        """The other instance has the partition; whether this one is ready then is for the group to say."""
+        def agrees():
+            ready = self.two.json("/ready")["ready"]
+            return ("Not ready: it has no partition to read" in self.browser.text("#headline")) == (not ready)
+        eventually("the page says what /ready says", agrees)
+
+    def an_order_is_done(self):
+        b = self.browser
+        self.begin("Pin")
+        self.fill("reason", "the new tariff")
+        self.fill("token", TOKEN)
+        self.go()
+        b.until_text(f"Done, for all instances, by {self.name}.", "#dialog")
+        order = self.order(1)
+        self.assertEqual((order["state"], order["decider"], order["decision"]["what"], order["decision"]["who"]), ("done", self.name, "pin", "ana"))
+        pin, = self.one.json("/api/v1/pins")
+        self.assertEqual((pin["feature"], pin["reason"]), ("taxes", "the new tariff"))
+        b.click("#dialog button")
+        b.run("location.hash = '#plan'")
+        b.until_text("the new tariff", "[aria-label=Pins]")
+
+    def an_order_is_refused(self):
+        """In the words of the one that decides: it is unpinned there before the page hears of it."""
+        b = self.browser
+        self.begin("Unpin")
+        tell(self.one, "unpin", feature="taxes", reason="too late for the page")
+        eventually("it is unpinned", lambda: not self.one.json("/api/v1/pins"))
+        self.go()
+        b.until_text("'taxes' is not pinned there", "#dialog [role=alert]")
+        self.assertIn(self.order(2)["error"], b.text("#dialog [role=alert]"))
+        b.click("#dialog button")
+
+    def nobody_answers(self):
+        b = self.browser
+        self.decider(signal.SIGSTOP)
+        self.addCleanup(self.decider, signal.SIGCONT)
+        b.until_text("Cut off from its fleet", "#headline")
+        self.assertTrue(self.fleet()["cut_off"])
+        self.begin("Pause")
+        self.fill("reason", "odd")
+        self.go()
+        b.until_text("Told to the fleet as order 3. Waiting for the instance that decides.", "#dialog [role=status]")
+        self.assertEqual(self.order(3)["state"], "waiting")
+        self.assertTrue(b.run("return document.querySelector('#dialog [type=submit]').disabled"))
+        heard.say(b, orders=[{"order": 3, "state": "lost"}])
+        b.until_text("Order 3 was told to the fleet, and nobody has answered", "#dialog [role=alert]")
+        self.assertFalse(b.run("return document.querySelector('#dialog [type=submit]').disabled"))
+        heard.say(b)
+        self.decider(signal.SIGCONT)
+        eventually("it was answered after all", lambda: self.order(3)["state"] == "done")
+        self.go()
+        b.until_text(f"Paused: all instances, by {self.name}.", "#dialog")
+        b.click("#dialog button")
+        b.until_text("Paused by ana: every list goes out as it came", "#headline")
+        b.until("no longer cut off", "return !document.querySelector('#headline').innerText.includes('Cut off')")

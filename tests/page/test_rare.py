@@ -1,0 +1,115 @@
+"""What seldom happens: the instance's own answers, with a part of them as it would be then."""
+import unittest
+
+import heard
+import kept
+import watch
+from drawing import Scale, outline, points
+
+PRICE = "features/price"
+
+
+class Rare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scene, cls.browser = kept.found(), kept.browser()
+        watch.begin(cls.browser)
+        cls.enterClassContext(cls.browser.before(heard.SCRIPT))
+
+    def open(self, page):
+        self.browser.open("about:blank")
+        self.browser.open(self.scene.url + page)
+        self.browser.until("the state", "return document.querySelector('#headline .chip')")
+
+    def tearDown(self):
+        watch.hold(self, self.browser, self.scene.url)
+
+    def feature(self):
+        """The page of price, and what the instance said of it."""
+        self.open("#feature/price")
+        self.browser.until("charts", "return document.querySelectorAll('#view svg').length === 3")
+        return heard.answer(self.browser, "api/v1/" + PRICE)
+
+    def instead(self, detail):
+        """The page of price with that."""
+        self.browser.run("location.hash = '#feature/taxes'")
+        heard.say(self.browser, **{PRICE: detail})
+        self.browser.run("location.hash = '#feature/price'")
+
+    def chart(self, css, attribute):
+        return self.browser.run("return document.querySelector(arguments[0])?.getAttribute(arguments[1])", css, attribute)
+
+    def test_an_accepted_level_is_where_training_stands(self):
+        """Bins of training are at that scale already, its figures are not."""
+        detail = self.feature()
+        cell = kept.cell_of(detail, kept.ARM_B)
+        cell["recent"] |= {"accepted": 10.0, "scale_ratio": 1.01}
+        self.instead(detail)
+        self.browser.until_text("\u00d71.01 of \u00d710", "#cells")
+        self.browser.until_text("training, \u00d710 as accepted", "#feature-shape .legend")
+        edges, _ = outline(self.chart("#feature-shape .bins.recent", "d"))
+        bins = cell["histogram"]["bins"]
+        axis = Scale((edges[0], bins[0]["low"]), (edges[-1], bins[-1]["high"]), log=True)
+        self.assertAlmostEqual(float(self.chart("#feature-shape .median.training", "x1")), axis.pixel_of(10 * detail["training"]["p50"]), delta=0.11)
+        self.assertIn(f"with median {10 * detail['training']['p50']:,.0f};", self.chart("#feature-shape svg", "aria-label"))
+
+    def test_estimates_of_two_episodes_are_not_joined(self):
+        detail = self.feature()
+        track = kept.cell_of(detail, kept.ARM_B)["track"]
+        gap = [i for i, v in enumerate(track["factor"]) if v is not None][1]
+        for column in ("factor", "factor_low", "factor_high"):
+            track[column][gap] = None
+        self.instead(detail)
+        line, band = (f"#feature-story div:nth-of-type(2) .{part}" for part in ("line", "band"))
+        self.browser.until("two lines", "return (document.querySelector(arguments[0])?.getAttribute('d').match(/M/g) || []).length === 2", line)
+        alone, after = points(self.chart(line, "d"))
+        self.assertEqual(len(alone), 1)
+        self.assertIn("h0M", self.chart(line, "d"))  # a dot
+        run, = points(self.chart(band, "d"))
+        self.assertEqual({x for x, _ in run}, {x for x, _ in after})
+
+    def test_of_a_long_list_it_says_what_is_not_kept(self):
+        self.feature()
+        path = "samples?feature=price"
+        answer = heard.answer(self.browser, "api/v1/" + path)
+        answer["lists"][0]["items_total"] = 60
+        self.browser.run("location.hash = '#feature/taxes'")
+        heard.say(self.browser, **{path: answer})
+        self.browser.run("location.hash = '#feature/price'")
+        kept_items = len(answer["lists"][0]["items"])
+        self.browser.until_text(f"The first 10 of 60 items. Of a list the first {kept_items} that came are kept", "#feature-samples")
+
+    def test_a_model_that_drifted(self):
+        """In the keys that the instance really gives."""
+        model = self.scene.json("/api/v1/status")["model"]
+        figures = {"tau": (0.8536, 0.9376, 0.8958), "ndcg@10": (0.9525, 0.9833, 0.9627), "top1": (0.7872, 0.8967, 0.8081)}
+        self.assertEqual((set(model["figures"]), {key for f in model["figures"].values() for key in f}), (set(figures), {"now", "trained", "least"}))
+        self.assertIn(model["state"], ("unknown", "holds"))
+        self.open("#history")
+        self.assertNotIn("no longer rank alike", self.browser.text("#headline"))
+        heard.say(self.browser, status={"model": {**model, "state": "drifted", "figures": {
+            name: dict(zip(("now", "trained", "least"), values)) for name, values in figures.items()}}})
+        self.browser.until_text("Model and upstream no longer rank alike", "h1")
+        said = self.browser.text("#headline")
+        for part in ("Kendall tau is 0.854 (when the model was made 0.938)", "NDCG@10 under the upstream order 0.953 (when the model was made 0.983)",
+                     "the first item is the same in 79% (when the model was made 90%)"):
+            self.assertIn(part, said)
+        self.assertIn("price in arm=B is", said)  # what is found is told besides
+        heard.say(self.browser, status={"model": {**model, "state": "holds"}})
+        self.browser.until("it is over", "return !document.querySelector('#headline').innerText.includes('rank alike')")
+
+    def test_not_ready_and_why(self):
+        self.open("")
+        real = self.scene.json("/ready")
+        self.assertEqual(real, {"ready": True, "partitions": 1, "missing_topics": [], "reason": None})
+        for reason, more, words in (("no_broker", {"message": "127.0.0.1:1: refused"}, "Not ready: no broker answers"),
+                                    ("credentials", {"message": "not this one"}, "Not ready: brokers refuse its user or password"),
+                                    ("topic_missing", {"missing_topics": ["scored", "others"]}, "Not ready: an input topic is missing (scored and others)"),
+                                    ("no_partitions", {"partitions": 0}, "Not ready: it has no partition to read")):
+            heard.say(self.browser, ready={**real, "ready": False, "reason": reason, **more})
+            self.browser.until_text(words, "h1")
+            self.browser.until_text("not ready", "#headline .chip")
+            self.browser.until_text(more.get("message", "Nothing is read here"), "#headline")
+            self.assertIn("price in arm=B is", self.browser.text("#headline"))
+        heard.say(self.browser)
+        self.browser.until_text("routed", "#headline .chip")

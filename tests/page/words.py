@@ -1,0 +1,25 @@
+"""How the page writes numbers, written down a second time."""
+
+
+def three(x):
+    """Three digits that count, up to a thousand."""
+    return f"{float(f'{x:.3g}'):.10f}".rstrip("0").rstrip(".")
+
+
+def written(x):
+    """The number that the page shows."""
+    return float(x.replace(",", "").replace("\u2212", "-").lstrip("\u00d7"))
+
+
+def percent(x):
+    """A share of 1."""
+    p = 100 * x
+    if 0 < p < 0.1:
+        return "<0.1%"
+    if 99.9 < p < 100:
+        return ">99.9%"
+    return f"{p:.1f}%" if p < 10 and p != round(p) else f"{int(p + 0.5)}%"
+
+
+def place(segment):
+    return ", ".join(f"{name}={value}" for name, value in segment.items()) if segment else "all traffic"
