@@ -132,7 +132,7 @@ export function evidence(track, width) {
   const time = timeAxis(track.time_ms, width, bottom);
   const label = `Evidence over time: now ${number(last)}, the alarm is at ${number(track.alarm_ln)}, as logarithms.`;
   return frame(width, height, label, ...time.parts,
-    rule(LEFT, y(track.alarm_ln), width - RIGHT, y(track.alarm_ln), "alarm"), text(LEFT + 4, y(track.alarm_ln) - 5, `alarm at ${number(track.alarm_ln)}`, "alarm-word", "start"),
+    rule(LEFT, y(track.alarm_ln), width - RIGHT, y(track.alarm_ln), "alarm"), text(width - RIGHT - 4, y(track.alarm_ln) + 15, `alarm at ${number(track.alarm_ln)}`, "alarm-word", "end"),
     s("path", { d: path(track.time_ms, track.evidence_ln, time.x, y), class: "line" }),
     text(LEFT - 6, y(high) + 8, number(high, 2), "tick", "end"), text(LEFT - 6, y(low), number(low, 2), "tick", "end"));
 }

@@ -34,7 +34,7 @@ def story(b, s, folder):
     if any(cell.get("histogram") for cell in s.json("/api/v1/features/price")["cells"]):
         b.run("location.hash = '#feature/price'")
         b.until("a chart", "return document.querySelector('#feature-shape svg')")
-        take(b, folder, "feature", "#view")
+        take(b, folder, "feature", "#feature-segments")
         b.run("location.hash = '#'")
     s.recovered()
     b.until_text("Nothing is wrong any more", "h1")

@@ -88,6 +88,8 @@ class Live(unittest.TestCase):
             self.browser.until_text("live, asked every 3 s", "#link")
             self.pinned("by asking")
             self.browser.until_text("by asking", "#view")
+            self.unpinned()  # and again, when nothing else makes it ask
+            self.browser.until("the pin is gone", "return !document.querySelector('#view').innerText.includes('by asking')")
             self.same_page()
         finally:
             for one in held:
