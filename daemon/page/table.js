@@ -83,11 +83,11 @@ function rowFor(r) {
     h("td", { class: "number some", title: r.seen ? `${distance(r.seen.psi_expected)} by chance` : null }, distance(r.psi)),
     h("td", { class: "number some" }, missing, Math.abs(r.missing) > 0.005 ? h("small", null, ` was ${percent(r.training.missing)}`) : null),
     h("td", { class: "some" }, place(r.segment)),
-    h("td", null, modeOf(r)));
+    h("td", { class: "some" }, modeOf(r)));
 }
 
 const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], ["psi", "PSI", "number some"],
-  ["missing", "Missing", "number some"], ["segment", "Moved most in", "some"], ["mode", "Mode"]];
+  ["missing", "Missing", "number some"], ["segment", "Moved most in", "some"], ["mode", "Mode", "some"]];
 
 function sortBy(key, redraw) {
   if (wish.by === key) wish.down = !wish.down;
