@@ -1,6 +1,7 @@
 #include "decide/compose.h"
 
 #include "data/manifest.h"
+#include "decide/plan_modes.h"
 
 #include <math.h>
 
@@ -27,59 +28,11 @@ struct acting {
     } of[EK_PLAN_MAX + EK_PLAN_MODES_MAX];
 };
 
-static unsigned bit(enum ek_mode m)
-{
-    return 1u << m;
-}
-
-/* A mode and all that are less. */
-static unsigned up_to(enum ek_mode m)
-{
-    return 2 * bit(m) - 1;
-}
-
 static const unsigned ACTS = 1u << EK_MODE_CANARY | 1u << EK_MODE_ENFORCE;
 
 static bool may_act(const struct candidate *k)
 {
     return k->modes & ACTS;
-}
-
-/* Whether a list can be in both. */
-static bool meet(const struct ek_composing *c, int a, int b)
-{
-    return a == b || c->dimension_of(c->context, a) != c->dimension_of(c->context, b);
-}
-
-static const struct ek_plan_mode *mode_at(const struct ek_composing *c, int feature, int cell,
-                                          bool own)
-{
-    for (int i = 0; i < c->modes; i++)
-        if (c->mode[i].feature == feature && c->mode[i].cell == cell && c->mode[i].own == own)
-            return &c->mode[i];
-    return NULL;
-}
-
-/* The modes that lists of a cell can get at one level; `above`: those of lists of which this level
- * says nothing. */
-static unsigned modes_of_level(const struct ek_composing *c, int feature, int cell, bool own,
-                               unsigned above)
-{
-    const struct ek_plan_mode *here = mode_at(c, feature, cell, own);
-    unsigned modes = here ? bit(here->mode) : above, most = here ? up_to(here->mode) : ~0u;
-    for (int i = 0; i < c->modes; i++) {
-        const struct ek_plan_mode *m = &c->mode[i];
-        bool counts = m->feature == feature && m->own == own && meet(c, m->cell, cell);
-        if (counts && (own || !mode_at(c, feature, m->cell, true)))
-            modes |= bit(m->mode) & most; /* of two the more careful one counts */
-    }
-    return modes;
-}
-
-static unsigned modes_of(const struct ek_composing *c, int feature, int cell, enum ek_mode mode)
-{
-    unsigned of_defaults = modes_of_level(c, feature, cell, false, bit(mode));
-    return modes_of_level(c, feature, cell, true, of_defaults);
 }
 
 static bool pinned(const struct ek_composing *c, int feature, int cell)
@@ -92,15 +45,16 @@ static bool pinned(const struct ek_composing *c, int feature, int cell)
 
 static void find_candidates(const struct ek_composing *c, struct candidates *all)
 {
+    const struct ek_plan_words words = {c->mode, c->modes, c->dimension_of, c->context};
     all->count = 0;
     for (int i = 0; i < c->wanted->count; i++) {
         const struct ek_plan_entry *e = &c->wanted->entry[i];
         const struct ek_rollout *r = ek_rollout_find(c->rollouts, e->feature, e->cell);
         struct candidate k = {.wanted = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
-        k.modes = modes_of(c, e->feature, e->cell, k.mode);
-        k.percent = r && k.modes & bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
+        k.modes = ek_plan_modes_of(&words, e->feature, e->cell, k.mode);
+        k.percent = r && k.modes & ek_mode_bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
         k.turns = r ? r->turns : 0;
-        bool some = k.modes & ~bit(EK_MODE_OBSERVE);
+        bool some = k.modes & ~ek_mode_bit(EK_MODE_OBSERVE);
         if (some && ek_rollout_may_act(r) && !pinned(c, e->feature, e->cell))
             all->of[all->count++] = k;
     }
@@ -119,13 +73,13 @@ static void add_acting(struct acting *a, int cell, int percent)
 static void where_it_acts(const struct ek_composing *c, const struct candidate *k, struct acting *a)
 {
     int feature = k->wanted->feature, cell = k->wanted->cell;
-    int percent = k->modes & bit(EK_MODE_ENFORCE) ? EK_PERCENT_WHOLE : k->percent;
-    if (cell != 0 || bit(k->mode) & ACTS) {
+    int percent = k->modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_PERCENT_WHOLE : k->percent;
+    if (cell != 0 || ek_mode_bit(k->mode) & ACTS) {
         add_acting(a, cell, percent);
         return;
     }
     for (int i = 0; i < c->modes; i++)
-        if (c->mode[i].feature == feature && bit(c->mode[i].mode) & ACTS)
+        if (c->mode[i].feature == feature && ek_mode_bit(c->mode[i].mode) & ACTS)
             add_acting(a, c->mode[i].cell, percent);
 }
 

@@ -104,9 +104,9 @@ enum ek_rail ek_rollout_rail(const struct ek_canary *c, const struct ek_rollout_
                              double *figure, double *limit);
 /* What is due now, noted in *r: withdrawn by a rail; in canary, after `every` and with min_lists
  * tried, a step. A percentage above `max` comes down to it, which is a step, too. After another
- * answer than EK_ROLLOUT_STAYS the figures are to begin anew. mode: the furthest that the route has
- * for any list; below canary it does not act, and its time begins when it does. While all is paused
- * nobody looks. */
+ * answer than EK_ROLLOUT_STAYS the figures are to begin anew. mode: canary when any list that the
+ * route reaches has it, else the furthest that one has; below canary it does not act, and its time
+ * begins when it does. While all is paused nobody looks. */
 enum ek_rollout_turn ek_rollout_look(struct ek_rollout *r, enum ek_mode mode,
                                      const struct ek_canary *c, const struct ek_rollout_figures *f,
                                      int64_t now_ms);

@@ -1,4 +1,5 @@
 /* How far routes have been let: they begin and end with what is wanted, step, and are withdrawn. */
+#include "decide/plan_modes.h"
 #include "guard/control_internal.h"
 
 #include <math.h>
@@ -35,14 +36,17 @@ void ek_control_follow_wanted(struct ek_control *c, int64_t time_ms)
     }
 }
 
-/* The furthest mode that an entry in force has for any list. */
-static enum ek_mode furthest(const struct ek_plan *p, const struct ek_plan_entry *e)
+/* The mode by which a route of the plan in force steps and is judged: that of a canary as long as
+ * any list that it reaches has it, for those wait for its steps whatever others have. */
+static enum ek_mode mode_of_route(const struct ek_control *c, const struct ek_plan_entry *e)
 {
-    enum ek_mode mode = e->mode;
-    for (int i = 0; i < p->modes; i++)
-        if (p->mode[i].feature == e->feature && p->mode[i].mode > mode)
-            mode = p->mode[i].mode;
-    return mode;
+    const struct ek_plan *p = ek_control_plan(c);
+    const struct ek_plan_words words = {p->mode, p->modes, c->setup.cells.dimension_of,
+                                        c->setup.cells.context};
+    unsigned modes = ek_plan_modes_of(&words, e->feature, e->cell, e->mode);
+    if (modes & ek_mode_bit(EK_MODE_CANARY))
+        return EK_MODE_CANARY;
+    return modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
 }
 
 /* Whose step was the last of those that act: where the stage is slow, it is that one's doing. */
@@ -52,7 +56,7 @@ static const struct ek_rollout *grew_last(const struct ek_control *c)
     const struct ek_rollout *last = NULL;
     for (int i = 0; i < p->count; i++) {
         const struct ek_rollout *r = ek_control_rollout(c, p->entry[i].feature, p->entry[i].cell);
-        bool acts = r && ek_rollout_may_act(r) && furthest(p, &p->entry[i]) >= EK_MODE_CANARY;
+        bool acts = r && ek_rollout_may_act(r) && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY;
         if (acts && p->entry[i].by == EK_BY_FINDING && (!last || r->step_ms > last->step_ms))
             last = r;
     }
@@ -84,7 +88,7 @@ static bool look_at(struct ek_control *c, struct ek_rollout *r, const struct ek_
     for (int i = 0; i < p->count; i++)
         if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
             p->entry[i].by == EK_BY_FINDING)
-            mode = furthest(p, &p->entry[i]);
+            mode = mode_of_route(c, &p->entry[i]);
     struct ek_rollout_figures f = figures_of(c, r, last);
     if (ek_rollout_look(r, mode, &ek_control_rule(c, r->feature)->canary, &f, time_ms) ==
         EK_ROLLOUT_STAYS)

@@ -325,6 +325,42 @@ START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
 }
 END_TEST
 
+/* Percent of the route of a cell after its figures would have let it grow to the end. */
+static int grown(const char *rules, int cell)
+{
+    struct scene *s = new_scene(rules);
+    found(s, EK_CONFIRMED, 0, cell);
+    s->has_figures = true;
+    s->figures.tried = s->figures.acted = 200;
+    for (int step = 0; step < 6; step++) {
+        s->now += 10 * MINUTE;
+        settle(s);
+    }
+    int percent = entry_of(s, 0, cell)->percent;
+    free_scene(s);
+    return percent;
+}
+
+START_TEST(lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have)
+{
+    static const char canary[] = "canary: {percent: 10, step: 30, every: 10m, min_lists: 200}";
+    static const struct {
+        const char *in; /* modes of values */
+        int cell;
+    } scene[] = {{"A: shadow", ARM_B},
+                 {"A: enforce", ARM_B},
+                 {"B: enforce", ALL},
+                 {"A: shadow, B: enforce", ALL}};
+    for (size_t i = 0; i < sizeof scene / sizeof *scene; i++) {
+        char rules[300];
+        snprintf(rules, sizeof rules, "defaults: {mode: canary, %s, mode_in: {arm: {%s}}}\n",
+                 canary, scene[i].in);
+        int percent = grown(rules, scene[i].cell);
+        ck_assert_msg(percent == EK_PERCENT_WHOLE, "%s: %d", scene[i].in, percent);
+    }
+}
+END_TEST
+
 START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
 {
     struct scene *s = new_scene(CANARY);
@@ -419,6 +455,7 @@ Suite *suite_control(void)
         beyond_the_limit_nothing_acts_and_it_shouts_each_time,
         what_acted_first_is_kept_where_the_rules_say_so, a_share_of_the_traffic_is_a_limit_too,
         a_canary_grows_when_its_time_and_its_lists_have_come,
+        lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have,
         a_route_that_does_harm_is_taken_back_until_a_person_says_so,
         lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
         a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,

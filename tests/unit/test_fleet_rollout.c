@@ -34,6 +34,11 @@ static const char PINS[] =
     "defaults: {mode: observe}\n"
     "pins: [{feature: size, segment: {arm: B}, action: route, reason: known}]\n";
 
+static const char ENFORCED_IN_B[] =
+    "version: 1\nsegments: [arm]\n"
+    "defaults: {mode: canary, confirm_queries: 64, hold: 30s, mode_in: {arm: {B: enforce}},\n"
+    "           canary: {percent: 20, step: 40, every: 20s, max: 100, min_lists: 8}}\n";
+
 struct bench {
     struct ek_assets assets;
     struct ek_guard *guard[GUARDS];
@@ -219,6 +224,17 @@ START_TEST(a_canary_grows_on_all_alike_and_by_what_all_have_tried)
 }
 END_TEST
 
+START_TEST(a_canary_grows_on_all_though_some_values_do_not_wait_for_it)
+{
+    static struct bench b;
+    setup(&b, ENFORCED_IN_B);
+    run(&b, 20, false);
+    until_percent(&b, 2000);
+    until_percent(&b, 10000);
+    teardown(&b);
+}
+END_TEST
+
 /* The lists of one alone would not do: each has 10 a round, of which a fifth is tried. */
 START_TEST(lists_that_others_have_tried_count_for_a_step)
 {
@@ -357,6 +373,7 @@ END_TEST
 Suite *suite_fleet_rollout(void)
 {
     return ek_suite("fleet rollout", a_canary_grows_on_all_alike_and_by_what_all_have_tried,
+                    a_canary_grows_on_all_though_some_values_do_not_wait_for_it,
                     lists_that_others_have_tried_count_for_a_step,
                     who_takes_over_goes_on_with_the_canary_where_it_stood,
                     what_was_withdrawn_stays_so_on_all_and_when_another_decides,
