@@ -94,6 +94,15 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
     return r;
 }
 
+void ek_rollout_take_up(struct ek_rollout *r, int64_t now_ms)
+{
+    if (goes_on(r))
+        return;
+    r->ended_ms = -1;
+    r->step_ms = now_ms;
+    r->turns++;
+}
+
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms)
 {
     struct ek_rollout *r = ek_rollout_find(s, feature, cell);

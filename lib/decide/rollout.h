@@ -88,6 +88,9 @@ bool ek_rollout_may_act(const struct ek_rollout *r);
 struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell,
                                     const struct ek_rules *rules, const struct ek_canary *c,
                                     int64_t now_ms);
+/* One that has ended though its fault has not, and is asked for again: it goes on where it stood,
+ * withdrawn where it was, and is no relapse. Its figures begin anew. */
+void ek_rollout_take_up(struct ek_rollout *r, int64_t now_ms);
 /* What was wanted has ended, its hold included. */
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms);
 /* The cell is another value's from now on. */

@@ -103,6 +103,18 @@ static struct ek_repair repair_of(const struct ek_finding *f)
     return (struct ek_repair){one ? f->factor : (double)NAN, by_list ? f->query_feature : -1};
 }
 
+/* A fault whose figures waver about a bound lets its route end and asks again: that is the same
+ * fault, in which a guardrail's word is final. */
+static struct ek_rollout *rollout_for(struct ek_control *c, const struct ek_finding *f,
+                                      int64_t time_ms)
+{
+    struct ek_rollout *r = ek_rollout_find(&c->rollouts, f->feature, f->cell);
+    if (r && f->state == EK_UPDATED && f->episode == r->about.episode)
+        ek_rollout_take_up(r, time_ms);
+    return ek_rollout_begin(&c->rollouts, f->feature, f->cell, c->setup.rules,
+                            &ek_control_rule(c, f->feature)->canary, time_ms);
+}
+
 static void want(struct ek_control *c, const struct ek_finding *f, struct ek_treatment treatment,
                  int64_t time_ms)
 {
@@ -116,8 +128,7 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
     for (int i = 0; i < c->wanted.count; i++)
         if (c->wanted.entry[i].feature == f->feature && c->wanted.entry[i].cell == f->cell)
             c->wanted.entry[i].repair = repair_of(f);
-    struct ek_rollout *r = ek_rollout_begin(&c->rollouts, f->feature, f->cell, c->setup.rules,
-                                            &ek_control_rule(c, f->feature)->canary, time_ms);
+    struct ek_rollout *r = rollout_for(c, f, time_ms);
     if (r)
         r->about = (struct ek_rollout_about){f->episode,    f->class,       f->factor,
                                              f->factor_low, f->factor_high, f->share};

@@ -384,6 +384,45 @@ START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
 }
 END_TEST
 
+/* The fault goes on; its share alone is below act_share for longer than the hold. */
+static void waver(struct scene *s)
+{
+    struct ek_finding f = finding(EK_UPDATED, 0, ALL);
+    f.share = .01;
+    ek_control_found(s->control, &f, s->now);
+    s->now += 30 * MINUTE;
+    settle(s);
+    ck_assert(!ek_plan_has(ek_control_wanted(s->control), 0, ALL));
+    s->now += MINUTE;
+}
+
+START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it)
+{
+    struct scene *s = new_scene(CANARY);
+    found(s, EK_CONFIRMED, 0, ALL);
+    s->has_figures = true;
+    s->figures.tried = s->figures.acted = 1000;
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 2500);
+    s->has_figures = false;
+    waver(s);
+    ck_assert(found(s, EK_UPDATED, 0, ALL) && entry_of(s, 0, ALL)->percent == 2500);
+    s->has_figures = true;
+    s->figures.failed = 300;
+    ck_assert(settle(s) && !entry_of(s, 0, ALL));
+    s->has_figures = false;
+    waver(s);
+    ck_assert(!found(s, EK_UPDATED, 0, ALL) && !entry_of(s, 0, ALL));
+    ck_assert_int_eq(ek_control_rollout(s->control, 0, ALL)->relapses, 0);
+    found(s, EK_RECOVERED, 0, ALL);
+    s->now += 30 * MINUTE;
+    settle(s);
+    ck_assert(found(s, EK_CONFIRMED, 0, ALL) && entry_of(s, 0, ALL)->percent == 500);
+    ck_assert_int_eq(ek_control_rollout(s->control, 0, ALL)->relapses, 1);
+    free_scene(s);
+}
+END_TEST
+
 START_TEST(lists_of_a_value_have_the_mode_that_the_rules_have_for_them)
 {
     struct scene *s = new_scene("defaults: {mode: observe, mode_in: {arm: {B: enforce}}}\n");
@@ -457,6 +496,7 @@ Suite *suite_control(void)
         a_canary_grows_when_its_time_and_its_lists_have_come,
         lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have,
         a_route_that_does_harm_is_taken_back_until_a_person_says_so,
+        a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it,
         lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
         a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,
         of_two_that_are_joined_the_more_careful_percentage_counts);
