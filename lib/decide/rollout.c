@@ -178,7 +178,7 @@ enum ek_rail ek_rollout_rail(const struct ek_canary *c, const struct ek_rollout_
     *figure = *limit = 0;
     if (f->tried >= least)
         hit = rail_of_ranks(g, f, figure, limit);
-    if (!hit && f->acted && f->acted >= least)
+    if (!hit && f->acted && f->acted + f->earlier >= least)
         hit = rail_of_acts(g, f, figure, limit);
     if (!hit && g->model_drift && f->drifted) {
         *figure = 1;

@@ -24,6 +24,7 @@
 enum {
     EK_ROLLOUTS_MAX = 1280,  /* all of a plan, and 256 that ended */
     EK_RELAPSE_HOLDS = 24,   /* of `hold`: a fault that comes back within is a relapse */
+    EK_RAIL_LISTS = 1000,    /* guardrails look back on the last one or two times so many */
     EK_HARM_EVIDENCE = 10000 /* of worse_than_fault: lists to a wrong withdrawal, on average */
 };
 
@@ -67,12 +68,14 @@ struct ek_rollouts {
     struct ek_rollout one[EK_ROLLOUTS_MAX];
 };
 
-/* What is known of one route since its last step; NaN: not known, and then no rail is hit by it. */
+/* What is known of one route since its last step, and no further back than guardrails look; NaN:
+ * not known, and then no rail is hit by it. */
 struct ek_rollout_figures {
-    uint64_t tried;               /* lists it acts on that were scored both ways */
+    uint64_t tried;               /* lists it acts on that were scored both ways: all of them */
     uint64_t acted, failed, dead; /* lists it acts on; of them not scored; as dead letters */
+    uint64_t earlier;             /* lists it acted on before those: too long ago */
     double dead_rate_elsewhere;   /* dead letters of the lists that pass; NaN: as 0 */
-    double rank_change_p95;       /* 0..1, of the lists that were tried */
+    double rank_change_p95;       /* 0..1, of the last lists that were tried */
     double latency_p99_ms, latency_before_ms; /* of this window and the one before; the caller gives
                                                * them to the route that grew last, NaN to others */
     double worse; /* evidence that the route does more harm than the fault */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "guard/fleet_pool.h"
+#include "guard/recent.h"
 
 #include <string.h>
 
@@ -19,13 +20,13 @@ struct tried {
     struct ek_trial_sums sums;
 };
 
-/* A route that somebody asked about: where its figures begin, and its evidence so far. */
+/* A route that somebody asked about: where its last lists begin, and its evidence so far. */
 struct route {
     int feature, place;
     enum ek_action action;
     int64_t since_ms;
     uint32_t turns;
-    struct ek_guard_load from;
+    struct ek_recent recent;
     uint64_t measured;
     int64_t worse_sum[EK_MEAN_BETS];
     struct ek_mean_bets worse;
@@ -253,8 +254,8 @@ static struct route *route_of(struct ek_fleet_rails *r, const struct ek_plan_ent
                                  .place = e->cell,
                                  .action = e->treatment.action,
                                  .since_ms = e->since_ms,
-                                 .turns = e->turns,
-                                 .from = r->load};
+                                 .turns = e->turns};
+    ek_recent_start(&r->route[i].recent, &r->load);
     ek_mean_bets_start(&r->route[i].worse, EK_HARM_BOUND);
     return &r->route[i];
 }
@@ -304,9 +305,9 @@ bool ek_fleet_rails_figures(struct ek_fleet_rails *r, const struct ek_plan_entry
     if (!o || !sum_up(r, entry, &all))
         return false;
     bet(o, &all);
-    all.from = o->from;
     all.worse = o->worse;
-    *out = ek_trial_sums_figures(&all, &r->load, &r->latency);
+    ek_recent_roll(&o->recent, &all, &r->load);
+    *out = ek_recent_figures(&o->recent, &all, &r->load, &r->latency);
     out->drifted = has_drifted(r, clock_ms);
     return true;
 }

@@ -1,14 +1,21 @@
 #include "guard/trial_sums.h"
 
 #include "base/alloc.h"
+#include "guard/recent.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Of one entry: all since its present turn began, and where its last lists begin. */
+struct kept {
+    struct ek_trial_sums is;
+    struct ek_recent recent;
+};
+
 struct ek_trials {
     uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
     int count;
-    struct ek_trial_sums *one;
+    struct kept *one;
     struct ek_trials_all all;
     struct ek_latency latency;
 };
@@ -27,10 +34,10 @@ void ek_trials_free(struct ek_trials *t)
     ek_free(t);
 }
 
-static struct ek_trial_sums *find(const struct ek_trials *t, int feature, int cell)
+static struct kept *find(const struct ek_trials *t, int feature, int cell)
 {
     for (int i = 0; i < t->count; i++)
-        if (t->one[i].feature == feature && t->one[i].cell == cell)
+        if (t->one[i].is.feature == feature && t->one[i].is.cell == cell)
             return &t->one[i];
     return NULL;
 }
@@ -41,34 +48,42 @@ static bool is_of(const struct ek_trial_sums *s, const struct ek_plan_entry *e)
            s->since_ms == e->since_ms && s->turns == e->turns;
 }
 
+static struct kept *kept_of(const struct ek_trials *t, const struct ek_plan_entry *entry)
+{
+    struct kept *k = find(t, entry->feature, entry->cell);
+    return k && is_of(&k->is, entry) ? k : NULL;
+}
+
 const struct ek_trial_sums *ek_trials_of(const struct ek_trials *t,
                                          const struct ek_plan_entry *entry)
 {
-    const struct ek_trial_sums *s = find(t, entry->feature, entry->cell);
-    return s && is_of(s, entry) ? s : NULL;
+    const struct kept *k = kept_of(t, entry);
+    return k ? &k->is : NULL;
 }
 
-static struct ek_trial_sums nothing_yet(const struct ek_trials *t, const struct ek_plan_entry *e)
+static void begin(const struct ek_trials *t, const struct ek_plan_entry *e, struct kept *k)
 {
-    struct ek_trial_sums s = {.feature = e->feature,
-                              .cell = e->cell,
-                              .action = e->treatment.action,
-                              .since_ms = e->since_ms,
-                              .turns = e->turns,
-                              .from = t->all.load};
-    ek_mean_bets_start(&s.worse, EK_HARM_BOUND);
-    return s;
+    k->is = (struct ek_trial_sums){.feature = e->feature,
+                                   .cell = e->cell,
+                                   .action = e->treatment.action,
+                                   .since_ms = e->since_ms,
+                                   .turns = e->turns};
+    ek_mean_bets_start(&k->is.worse, EK_HARM_BOUND);
+    ek_recent_start(&k->recent, &t->all.load);
 }
 
 /* A place for each entry of the plan; what is of the same entry stays. */
 static int lay_out(struct ek_trials *t, const struct ek_plan *plan, struct ek_error *e)
 {
-    struct ek_trial_sums *one = ek_calloc((size_t)plan->count, sizeof *one);
+    struct kept *one = ek_calloc((size_t)plan->count, sizeof *one);
     if (!one)
         return ek_fail(e, EK_ENOMEM, "no memory for figures of trials");
     for (int i = 0; i < plan->count; i++) {
-        const struct ek_trial_sums *was = ek_trials_of(t, &plan->entry[i]);
-        one[i] = was ? *was : nothing_yet(t, &plan->entry[i]);
+        const struct kept *was = kept_of(t, &plan->entry[i]);
+        if (was)
+            one[i] = *was;
+        else
+            begin(t, &plan->entry[i], &one[i]);
     }
     ek_free(t->one);
     t->one = one;
@@ -79,13 +94,13 @@ static int lay_out(struct ek_trials *t, const struct ek_plan *plan, struct ek_er
 
 /* The place of an entry; NULL: the plan has none such. Of the same version its entries may stand in
  * another order, and one that went and came again is another one. */
-static struct ek_trial_sums *place(struct ek_trials *t, const struct ek_plan *plan, int entry,
-                                   struct ek_error *e, int *rc)
+static struct kept *place(struct ek_trials *t, const struct ek_plan *plan, int entry,
+                          struct ek_error *e, int *rc)
 {
     if (entry >= plan->count)
         return NULL;
     bool there = t->version == plan->version && entry < t->count &&
-                 is_of(&t->one[entry], &plan->entry[entry]);
+                 is_of(&t->one[entry].is, &plan->entry[entry]);
     *rc = there ? EK_OK : lay_out(t, plan, e);
     return *rc ? NULL : &t->one[entry];
 }
@@ -118,9 +133,11 @@ int ek_trials_take(struct ek_trials *t, const struct ek_plan *plan, const struct
     }
     int rc = EK_OK;
     for (int i = 0; !rc && i < trial->entries; i++) {
-        struct ek_trial_sums *s = place(t, plan, trial->entry[i], e, &rc);
-        if (s)
-            count(s, trial, trial->acting >> i & 1);
+        struct kept *k = place(t, plan, trial->entry[i], e, &rc);
+        if (!k)
+            continue;
+        count(&k->is, trial, trial->acting >> i & 1);
+        ek_recent_roll(&k->recent, &k->is, &t->all.load);
     }
     return rc;
 }
@@ -132,11 +149,12 @@ int ek_trials_take_acts(struct ek_trials *t, const struct ek_plan *plan, const s
         return EK_OK;
     int rc = EK_OK;
     for (int i = 0; !rc && i < acts->entries; i++) {
-        struct ek_trial_sums *s = acts->acted[i] ? place(t, plan, i, e, &rc) : NULL;
-        if (s) {
-            s->acts += acts->acted[i];
-            s->failed += acts->failed[i];
-        }
+        struct kept *k = acts->acted[i] ? place(t, plan, i, e, &rc) : NULL;
+        if (!k)
+            continue;
+        k->is.acts += acts->acted[i];
+        k->is.failed += acts->failed[i];
+        ek_recent_roll(&k->recent, &k->is, &t->all.load);
     }
     if (rc)
         return rc;
@@ -166,41 +184,23 @@ uint64_t ek_trials_late(const struct ek_trials *t)
 
 void ek_trials_begin(struct ek_trials *t, int feature, int cell)
 {
-    struct ek_trial_sums *s = find(t, feature, cell);
+    struct kept *k = find(t, feature, cell);
     memset(&t->latency, 0, sizeof t->latency);
-    if (!s)
+    if (!k)
         return;
-    struct ek_plan_entry entry = {.feature = feature,
-                                  .cell = cell,
-                                  .treatment = {s->action, 0},
-                                  .since_ms = s->since_ms,
-                                  .turns = s->turns};
-    *s = nothing_yet(t, &entry);
-}
-
-/* Of the outputs since then, the share that became dead letters; NaN without any. */
-static double dead_share(const struct ek_guard_load *now, const struct ek_guard_load *from,
-                         int kind)
-{
-    uint64_t dead = now->dead[kind] - from->dead[kind];
-    uint64_t all = now->lists[kind] - from->lists[kind] + dead;
-    return all ? (double)dead / (double)all : NAN;
-}
-
-/* As many of the entry's lists as of all; outputs that are not acknowledged are no reason to take
- * more for dead than there were. */
-static uint64_t dead_of(const struct ek_trial_sums *s, const struct ek_guard_load *load)
-{
-    double share = dead_share(load, &s->from, 1);
-    double most = (double)(load->dead[1] - s->from.dead[1]);
-    return isnan(share) ? 0 : (uint64_t)fmin(share * (double)s->acts, most);
+    const struct ek_plan_entry entry = {.feature = feature,
+                                        .cell = cell,
+                                        .treatment = {k->is.action, 0},
+                                        .since_ms = k->is.since_ms,
+                                        .turns = k->is.turns};
+    begin(t, &entry, k);
 }
 
 const struct ek_trial_sums *ek_trials_next(const struct ek_trials *t, int *at)
 {
     for (; *at < t->count; ++*at)
-        if (t->one[*at].tried || t->one[*at].acts)
-            return &t->one[(*at)++];
+        if (t->one[*at].is.tried || t->one[*at].is.acts)
+            return &t->one[(*at)++].is;
     return NULL;
 }
 
@@ -229,26 +229,11 @@ static const struct ek_rollout_figures NOTHING_KNOWN = {.dead_rate_elsewhere = (
                                                         .latency_p99_ms = (double)NAN,
                                                         .latency_before_ms = (double)NAN};
 
-struct ek_rollout_figures ek_trial_sums_figures(const struct ek_trial_sums *s,
-                                                const struct ek_guard_load *load,
-                                                const struct ek_latency *latency)
-{
-    return (struct ek_rollout_figures){.tried = s->acted.lists,
-                                       .acted = s->acts,
-                                       .failed = s->failed,
-                                       .dead = dead_of(s, load),
-                                       .dead_rate_elsewhere = dead_share(load, &s->from, 0),
-                                       .rank_change_p95 = ek_rank_sums_quantile(&s->acted, .95),
-                                       .latency_p99_ms = ek_latency_p99_ms(latency),
-                                       .latency_before_ms = ek_latency_before_ms(latency),
-                                       .worse = ek_mean_bets_evidence(&s->worse)};
-}
-
 struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
                                             const struct ek_plan_entry *entry)
 {
-    const struct ek_trial_sums *s = ek_trials_of(t, entry);
-    return s ? ek_trial_sums_figures(s, &t->all.load, &t->latency) : NOTHING_KNOWN;
+    const struct kept *k = kept_of(t, entry);
+    return k ? ek_recent_figures(&k->recent, &k->is, &t->all.load, &t->latency) : NOTHING_KNOWN;
 }
 
 struct ek_rollout_figures ek_trials_would_be(const struct ek_trials *t,

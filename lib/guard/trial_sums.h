@@ -9,7 +9,7 @@
  * EK_HARM_EVIDENCE is at least so many lists whose harm was measured. Where several entries treat a
  * list, its harm is that of all of them and counts for each.
  * Times and dead letters are known of the lists that any entry acts on, not by entry.
- * Memory: 3 KiB an entry. Owner: the caller. One thread at a time.
+ * Memory: 4 KiB an entry. Owner: the caller. One thread at a time.
  */
 #ifndef EK_GUARD_TRIAL_SUMS_H
 #define EK_GUARD_TRIAL_SUMS_H
@@ -40,7 +40,6 @@ struct ek_trial_sums {
                                        * model with nothing treated */
     struct ek_rank_sums acted;        /* to those it went out with, of lists that it acts on */
     uint64_t acts, failed;            /* lists it acts on, tried or not; of them not scored */
-    struct ek_guard_load from;        /* all that was told of outputs when it began */
     uint64_t measured;                /* lists whose harm was */
     struct ek_mean_bets worse;
     int64_t worse_sum[EK_MEAN_BETS]; /* of the same values, as ek_mean_bets_sum has them */
@@ -77,11 +76,7 @@ const struct ek_trials_all *ek_trials_all(const struct ek_trials *t);
 
 /* What is counted adds up, whoever counted it, in any order. */
 void ek_trial_sums_add(struct ek_trial_sums *into, const struct ek_trial_sums *s);
-/* What guardrails are held against; load: all that was told of outputs. */
-struct ek_rollout_figures ek_trial_sums_figures(const struct ek_trial_sums *s,
-                                                const struct ek_guard_load *load,
-                                                const struct ek_latency *latency);
-/* The same of the entry. */
+/* What guardrails are held against: its last lists (guard/recent.h). */
 struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
                                             const struct ek_plan_entry *entry);
 /* The same if it acted on all that it was tried on: of lists that it does not act on, no more is

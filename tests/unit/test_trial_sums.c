@@ -2,6 +2,7 @@
 #include "guard/trial_sums.h"
 
 #include "base/rng.h"
+#include "guard/recent.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -283,6 +284,78 @@ START_TEST(two_windows_of_times_come_one_after_the_other_and_begin_anew_with_a_s
 }
 END_TEST
 
+/* One list that entry (1, all traffic) acts on, whose ranks change so far. */
+static void act(double change, bool fails)
+{
+    struct ek_trial t = trial_of(1, -1);
+    struct ek_acts a = some_acts(1, fails);
+    t.ways.out.change = change;
+    t.acting = 1;
+    take(&t);
+    take_acts(&a);
+}
+
+/* Lists until a guardrail is hit, after so many that were well. */
+static int lists_until_hit(int well, const struct ek_canary *c, double change, bool fails)
+{
+    int lists = 0;
+    double figure, limit;
+    struct ek_rollout_figures f;
+    setup();
+    for (int i = 0; i < well; i++)
+        act(.1, false);
+    do {
+        act(change, fails);
+        f = ek_trials_figures(trials, entry_of(1, 0));
+    } while (++lists < 5000 && !ek_rollout_rail(c, &f, &figure, &limit));
+    teardown();
+    return lists;
+}
+
+START_TEST(a_guardrail_answers_as_soon_after_a_long_time_as_after_a_short_one)
+{
+    const struct ek_canary ranks = {.min_lists = 20, .abort_if = {.rank_change_p95 = .4}},
+                           errors = {.min_lists = 20, .abort_if = {.error_rate = .01}};
+    static const int well[] = {0, 1500, 24000, 24999};
+    for (size_t i = 0; i < sizeof well / sizeof *well; i++) {
+        ck_assert_int_le(lists_until_hit(well[i], &ranks, .9, false), EK_RAIL_LISTS / 9);
+        ck_assert_int_le(lists_until_hit(well[i], &errors, .1, true), EK_RAIL_LISTS / 20);
+    }
+}
+END_TEST
+
+START_TEST(lists_that_are_too_long_ago_still_count_for_min_lists)
+{
+    const struct ek_canary c = {.min_lists = 5000, .abort_if = {.error_rate = .01}};
+    ck_assert_int_eq(lists_until_hit(4000, &c, .1, true), 1000);
+}
+END_TEST
+
+/* What comes for a fleet's decider once in a tick, and has been lost. */
+START_TEST(sums_that_became_less_begin_anew)
+{
+    struct ek_recent r;
+    struct ek_guard_load load = {{7, 7}, {7, 7}};
+    struct ek_latency none = {.times = 0};
+    struct ek_trial_sums s = {.acts = 9000, .failed = 100};
+    ek_mean_bets_start(&s.worse, EK_HARM_BOUND);
+    ek_recent_start(&r, &load);
+    ek_recent_roll(&r, &s, &load);
+    struct ek_rollout_figures f = ek_recent_figures(&r, &s, &load, &none);
+    ck_assert(f.acted == 9000 && f.failed == 100 && f.dead == 0);
+    s.acts += 1000;
+    ek_recent_roll(&r, &s, &load);
+    f = ek_recent_figures(&r, &s, &load, &none);
+    ck_assert(f.acted == 1000 && f.earlier == 9000 && f.failed == 0);
+    s.acts = 400;
+    s.failed = 40;
+    ek_recent_roll(&r, &s, &load);
+    s.acts += 5;
+    f = ek_recent_figures(&r, &s, &load, &none);
+    ck_assert(f.acted == 5 && f.earlier == 400 && f.failed == 0);
+}
+END_TEST
+
 START_TEST(a_time_is_in_the_bin_it_lies_in)
 {
     ck_assert_int_eq(ek_latency_bin(0), 0);
@@ -311,5 +384,7 @@ Suite *suite_trial_sums(void)
                     lists_it_acts_on_and_those_that_failed_are_counted_by_entry,
                     dead_letters_count_for_an_entry_by_its_part_of_the_lists,
                     two_windows_of_times_come_one_after_the_other_and_begin_anew_with_a_step,
-                    a_time_is_in_the_bin_it_lies_in);
+                    a_guardrail_answers_as_soon_after_a_long_time_as_after_a_short_one,
+                    lists_that_are_too_long_ago_still_count_for_min_lists,
+                    sums_that_became_less_begin_anew, a_time_is_in_the_bin_it_lies_in);
 }
