@@ -141,11 +141,21 @@ static void let_end(struct ek_control *c, int feature, int cell, int64_t time_ms
     ek_plan_end(&c->wanted, feature, cell, time_ms, hold_ms);
 }
 
+/* Whether the route of a finding does anything; while all is paused, whether it did before. Where
+ * nobody knows what was in force then, the rules say what would have been. */
+static bool does_something(const struct ek_control *c, int feature, int cell)
+{
+    const struct ek_plan *p = c->paused ? &c->before : ek_control_plan(c);
+    const struct ek_plan_entry *e = ek_plan_entry_at(p, feature, cell);
+    if (c->paused && !p->count)
+        return ek_control_mode_of(c, feature, cell) != EK_MODE_OBSERVE;
+    return e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE;
+}
+
 /* Its fault is gone. With `recover: manual` what acts goes on until a person ends it. */
 static void recover(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
 {
-    const struct ek_plan_entry *e = ek_plan_entry_at(ek_control_plan(c), f->feature, f->cell);
-    bool acts = c->paused || (e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE);
+    bool acts = does_something(c, f->feature, f->cell);
     if (c->setup.rules->recover_auto || !acts) {
         let_end(c, f->feature, f->cell, time_ms);
         return;

@@ -423,6 +423,31 @@ START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it)
 }
 END_TEST
 
+/* Whether a route waits for a person after its fault went in a pause. */
+static bool awaits_after_pause(const char *mode)
+{
+    char rules[100];
+    snprintf(rules, sizeof rules, "defaults: {mode: %s, hold: 10m, recover: manual}\n", mode);
+    struct scene *s = new_scene(rules);
+    found(s, EK_CONFIRMED, 0, ALL);
+    ek_control_pause(s->control, true, s->now);
+    settle(s);
+    found(s, EK_RECOVERED, 0, ALL);
+    ek_control_pause(s->control, false, s->now);
+    s->now += 20 * MINUTE;
+    settle(s);
+    bool awaits = ek_plan_has(ek_control_wanted(s->control), 0, ALL);
+    free_scene(s);
+    return awaits;
+}
+
+START_TEST(what_never_acted_waits_for_no_person_because_all_was_paused)
+{
+    ck_assert(!awaits_after_pause("observe"));
+    ck_assert(awaits_after_pause("shadow") && awaits_after_pause("enforce"));
+}
+END_TEST
+
 START_TEST(lists_of_a_value_have_the_mode_that_the_rules_have_for_them)
 {
     struct scene *s = new_scene("defaults: {mode: observe, mode_in: {arm: {B: enforce}}}\n");
@@ -497,6 +522,7 @@ Suite *suite_control(void)
         lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have,
         a_route_that_does_harm_is_taken_back_until_a_person_says_so,
         a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it,
+        what_never_acted_waits_for_no_person_because_all_was_paused,
         lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
         a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,
         of_two_that_are_joined_the_more_careful_percentage_counts);
