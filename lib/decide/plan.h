@@ -83,7 +83,7 @@ struct ek_plan_routing {
     struct ek_treatment *would; /* the same if all acted that is in shadow or outside its canary */
     int acted, wanted;          /* features treated in each; wanted >= acted */
     enum ek_word word;
-    int entries; /* of the plan that are in `would`, the first of them */
+    int entries; /* of the plan that are in `would`, the first of them: findings', then pins */
     int16_t entry[EK_ROUTING_ENTRIES];
 };
 

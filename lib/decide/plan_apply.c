@@ -98,6 +98,20 @@ static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, i
         out->entry[out->entries++] = (int16_t)entry;
 }
 
+/* Of pins, or of what findings ask for. The latter come first: their guardrails and canaries go by
+ * what becomes of the list, and only the first entries are remembered. */
+static void route_all(const struct ek_plan *p, const struct ek_plan_list *list,
+                      const struct winners *w, bool pins, const int *routable_of_item,
+                      struct ek_plan_routing *out)
+{
+    for (int i = 0; i < w->count; i++) {
+        const struct ek_plan_entry *e = &p->entry[w->of[i].entry];
+        if (is_pin(e) == pins)
+            route(e, w->of[i].entry, mode_for(p, list, e), list->bucket,
+                  routable_of_item[e->feature], out);
+    }
+}
+
 void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
                    const int *routable_of_item, int routables, struct ek_plan_routing *out)
 {
@@ -109,11 +123,8 @@ void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
     memset(out->acts, 0, (size_t)routables * sizeof *out->acts);
     memset(out->would, 0, (size_t)routables * sizeof *out->would);
     find_winners(p, list, routable_of_item, &w);
-    for (int i = 0; i < w.count; i++) {
-        const struct ek_plan_entry *e = &p->entry[w.of[i].entry];
-        route(e, w.of[i].entry, mode_for(p, list, e), list->bucket, routable_of_item[e->feature],
-              out);
-    }
+    route_all(p, list, &w, false, routable_of_item, out);
+    route_all(p, list, &w, true, routable_of_item, out);
 }
 
 static bool same_entry(const struct ek_plan_entry *a, const struct ek_plan_entry *b)

@@ -256,6 +256,26 @@ START_TEST(a_pin_wins_over_what_is_found_and_over_every_mode)
 }
 END_TEST
 
+/* A canary grows by figures of its own, and only so many entries of a list have any. */
+START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
+{
+    struct ek_treatment acts[EK_ROUTING_ENTRIES + 1], would[EK_ROUTING_ENTRIES + 1];
+    struct ek_plan_routing r = {.acts = acts, .would = would};
+    struct ek_plan_list list = {(const int16_t[]){0}, 1, 0, true};
+    int routable[EK_ROUTING_ENTRIES + 1];
+    struct scene s = {.plan.version = 0};
+    for (int i = 0; i <= EK_ROUTING_ENTRIES; i++) {
+        routable[i] = i;
+        add(&s, i, 0, EK_MODE_CANARY, 500)->by =
+            i < EK_ROUTING_ENTRIES ? EK_BY_PERSON : EK_BY_FINDING;
+    }
+    ek_plan_apply(&s.plan, &list, routable, EK_ROUTING_ENTRIES + 1, &r);
+    ck_assert(r.wanted == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
+    ck_assert_int_eq(r.entry[0], EK_ROUTING_ENTRIES);
+    ck_assert_int_eq(r.entry[1], 0);
+}
+END_TEST
+
 START_TEST(a_pin_of_none_keeps_a_list_as_it_came)
 {
     struct scene s = {.plan.version = 0};
@@ -317,6 +337,8 @@ Suite *suite_plan(void)
         what_findings_ask_for_is_enforced_on_all_queries, in_shadow_nothing_acts_and_all_is_known,
         a_canary_acts_on_the_buckets_below_its_percentage, the_strongest_word_of_a_list_is_told,
         a_list_gets_the_most_careful_of_its_modes, a_word_for_the_feature_goes_before_one_for_all,
-        a_pin_wins_over_what_is_found_and_over_every_mode, a_pin_of_none_keeps_a_list_as_it_came,
-        a_paused_plan_says_so, two_plans_are_the_same_when_they_treat_lists_alike);
+        a_pin_wins_over_what_is_found_and_over_every_mode,
+        what_findings_ask_for_has_figures_however_many_pins_there_are,
+        a_pin_of_none_keeps_a_list_as_it_came, a_paused_plan_says_so,
+        two_plans_are_the_same_when_they_treat_lists_alike);
 }
