@@ -46,6 +46,9 @@ install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenke
 	$(INSTALL) -m 644 $(B)/completions/_evenkeel $(DEST)/share/zsh/site-functions/
 	$(INSTALL) -d $(DEST)/share/evenkeel/schema
 	$(INSTALL) -m 644 $(B)/schema/*.schema.json $(DEST)/share/evenkeel/schema/
+	$(INSTALL) -d $(DEST)/share/evenkeel/prometheus $(DEST)/share/evenkeel/grafana
+	$(INSTALL) -m 644 deploy/prometheus/evenkeel.rules.yml $(DEST)/share/evenkeel/prometheus/
+	$(INSTALL) -m 644 deploy/grafana/evenkeel.json $(DEST)/share/evenkeel/grafana/
 	$(if $(SHARED_RULES),$(INSTALL) -d $(DEST)/share/evenkeel/rules)
 	$(if $(SHARED_RULES),$(INSTALL) -m 644 $(SHARED_RULES) $(DEST)/share/evenkeel/rules/)
 

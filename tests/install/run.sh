@@ -76,6 +76,16 @@ brings_schemas() {
 		grep -q '"additionalProperties":false' "$home/share/evenkeel/schema/$kind.schema.json" || return 1
 	done
 }
+# For Prometheus and Grafana on this machine, or to be copied to where they are.
+brings_watch() {
+	rules=$home/share/evenkeel/prometheus/evenkeel.rules.yml
+	cmp "$rules" "$top/deploy/prometheus/evenkeel.rules.yml" &&
+		cmp "$home/share/evenkeel/grafana/evenkeel.json" "$top/deploy/grafana/evenkeel.json" || return 1
+	# Tests of rules are no rules: a Prometheus that is given all files of the folder would not start.
+	[ "$(ls "$home/share/evenkeel/prometheus")" = evenkeel.rules.yml ] || return 1
+	command -v promtool >/dev/null || return 0
+	promtool check rules "$rules"
+}
 leaves_nothing() {
 	$MAKE -C "$top" --no-print-directory uninstall PREFIX="$home" &&
 		[ -z "$(find "$home" ! -type d)" ]
@@ -92,6 +102,7 @@ t "completion of a command" completes "evenkeel che" check
 t "completion of an option" completes "evenkeel profile --man" --manifest
 t "JSON Schemas of rules and configuration" brings_schemas
 t "the catalogue of units is there, and that of the program" brings_units
+t "rules of Prometheus and the dashboard of Grafana" brings_watch
 t "DESTDIR and PREFIX" stages
 t "make uninstall leaves nothing" leaves_nothing
 echo "$passed passed, $failed failed"

@@ -69,11 +69,13 @@ must "what was not is the new one" not grep -q "an elder example" /etc/evenkeel/
 must "instances are left alone" test -s /etc/evenkeel/hotels/profile.ekp
 must "the new program finds them sound" as_user evenkeel check /etc/evenkeel/hotels/evenkeel.yaml
 must "its rules" evenkeel check /usr/share/evenkeel/rules/travel.yaml
+must "rules of Prometheus" grep -q "alert: Evenkeel" /usr/share/evenkeel/prometheus/evenkeel.rules.yml
+must "the dashboard of Grafana" grep -q '"uid": "evenkeel"' /usr/share/evenkeel/grafana/evenkeel.json
 must "the shared library is found" links
 must "nothing is enabled" gone /etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service
 [ -z "$demo" ] || must "the demonstration" as_user evenkeel demo
 must "removal" dpkg -r evenkeel libevenkeel-dev libevenkeel0
-must "the program is gone" gone /usr/bin/evenkeel /usr/include/evenkeel.h /lib/systemd/system/evenkeel@.service
+must "the program is gone" gone /usr/bin/evenkeel /usr/share/evenkeel /usr/include/evenkeel.h /lib/systemd/system/evenkeel@.service
 must "the configuration is not" test -s /etc/evenkeel/example/rules.yaml
 must "purge" dpkg -P evenkeel libevenkeel-dev libevenkeel0
 must "what people made is left to them" test -s /etc/evenkeel/hotels/profile.ekp
