@@ -147,7 +147,7 @@ def variable(name, query, many=True):
 def variables():
     """A service narrows the instances."""
     return [
-        {"name": "datasource", "type": "datasource", "query": "prometheus", "label": "source", "current": {}},
+        {"name": "datasource", "type": "datasource", "query": "prometheus", "label": "source"},
         variable("job", "label_values(evenkeel_build_info, job)"),
         variable("service", 'label_values(evenkeel_service_info{job=~"$job"}, service)'),
         variable("instance", 'label_values(evenkeel_service_info{job=~"$job", service=~"$service"}, instance)'),
@@ -156,13 +156,20 @@ def variables():
     ]
 
 
+OPTIONS = {
+    "stat": {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "colorMode": "value",
+             "graphMode": "area", "justifyMode": "auto", "orientation": "auto", "textMode": "auto",
+             "wideLayout": True, "showPercentChange": False, "percentChangeColorMode": "standard"},
+    "timeseries": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+                   "tooltip": {"mode": "multi", "sort": "desc"}},
+}
+
+
 def panel(kind, title, unit, text, targets, x, y, width, height):
     return {"type": kind, "title": title, "description": text, "datasource": SOURCE,
             "gridPos": {"x": x, "y": y, "w": width, "h": height},
             "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
-            "options": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
-                        "tooltip": {"mode": "multi", "sort": "desc"}} if kind == "timeseries" else
-                       {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}},
+            "options": OPTIONS[kind],
             "targets": [{"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expression, "legendFormat": legend}
                         for i, (expression, legend) in enumerate(targets)]}
 

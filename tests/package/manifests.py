@@ -161,6 +161,9 @@ def tags_are_of_this_version(program):
     same("kustomization", load("kubernetes", "kustomization.yaml")["images"][0]["newTag"], version)
     for service in ("prepare", "evenkeel"):
         same(service, load("compose", "compose.yaml")["services"][service]["image"], "evenkeel:" + version)
+    with open(os.path.join(TOP, "tests/watch/watch.mk"), encoding="utf-8") as f:
+        types = re.search(r"^GRAFANA := (\S+)$", f.read(), re.M).group(1)
+    same("grafana", load("compose", "compose.yaml")["services"]["grafana"]["image"], "grafana/grafana:" + types)
 
 
 def compose_fits(_):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Prometheus' own opinion of deploy/prometheus and deploy/grafana: rules, their tests, the expressions of the
-dashboard. Skipped visibly where promtool is missing."""
+"""What Prometheus and Grafana themselves say of deploy/prometheus and deploy/grafana: rules, their tests, the expressions
+of the dashboard, its JSON. Skipped visibly where promtool, node or Grafana's types are missing."""
+import functools
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+import board  # noqa: E402
 from panels import TOP, expressions  # noqa: E402
 
 PROMETHEUS = os.path.join(TOP, "deploy", "prometheus")
@@ -29,18 +31,20 @@ def check_dashboard():
 
 
 def main():
-    checks = {"the rules": lambda: promtool("check", "rules", "evenkeel.rules.yml"),
-              "the tests of the rules": lambda: promtool("test", "rules", "evenkeel.test.yml"),
-              "the expressions of the dashboard": check_dashboard}
-    if not shutil.which("promtool"):
-        print(f"skip   no promtool (deploy/deps.sh watch)\n0 passed, 0 failed, {len(checks)} skipped")
-        return 0
-    failed = 0
-    for what, check in checks.items():
-        fault = check()
+    tools = os.environ.get("TOOLS", "")
+    untold = "" if shutil.which("promtool") else "no promtool (deploy/deps.sh watch)"
+    checks = [("the rules", untold, functools.partial(promtool, "check", "rules", "evenkeel.rules.yml")),
+              ("the tests of the rules", untold, functools.partial(promtool, "test", "rules", "evenkeel.test.yml")),
+              ("the expressions of the dashboard", untold, check_dashboard),
+              ("the dashboard, by Grafana's types", board.missing(tools), functools.partial(board.faults, tools))]
+    failed = skipped = 0
+    for what, missing, check in checks:
+        fault = "" if missing else check()
         failed += bool(fault)
-        print(f"FAILED {what}:\n{fault}" if fault else f"ok     {what}", flush=True)
-    print(f"{len(checks) - failed} passed, {failed} failed")
+        skipped += bool(missing)
+        print(f"FAILED {what}:\n{fault}" if fault else f"skip   {what}: {missing}" if missing else f"ok     {what}",
+              flush=True)
+    print(f"{len(checks) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
 
 
