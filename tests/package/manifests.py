@@ -6,43 +6,19 @@ names, paths, ports and times in them are those of each other. Ends with 77 wher
 """
 import os
 import re
-import secrets
 import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 try:
-    import yaml
-except ImportError:
-    print("no Python module yaml")
+    import cluster
+    from deploy_files import TOP, load, path, same, text
+except ImportError as e:
+    print(f"no Python module {e.name}")
     sys.exit(77)
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DEPLOY = os.path.join(TOP, "deploy")
-SCHEMA_VERSION = "1.31"
-OPERATORS = ("monitoring.coreos.com", "keda.sh", "kustomize.config.k8s.io")
 passed, failed, skipped = [], [], []
-
-
-def path(*words):
-    return os.path.join(DEPLOY, *words)
-
-
-def text(*words):
-    with open(path(*words), encoding="utf-8") as f:
-        return f.read()
-
-
-def load(*words):
-    return yaml.safe_load(text(*words))
-
-
-def seconds(duration):
-    return float(re.fullmatch(r"([0-9.]+)s", duration).group(1))
-
-
-def same(what, a, b):
-    assert a == b, f"{what}: {a!r} and {b!r}"
 
 
 def assets(program, folder):
@@ -55,110 +31,61 @@ def assets(program, folder):
         "--hidden", "4", "-o", "model.safetensors")
 
 
-def checked(program, folder, source, places):
+def check(program, folder, source, places, change=lambda content: content):
     """`evenkeel check` of a configuration as the container has it, with its folders moved into a scratch one."""
     inside = os.path.join(folder, os.path.basename(source))
     os.makedirs(inside, exist_ok=True)
-    for name in ("evenkeel.yaml", "rules.yaml"):
+    for name in cluster.CONFIGURATION:
         content = text(source, name)
+        if name == "evenkeel.yaml":
+            content = change(content)
         for place in places:
             content = content.replace(place + "/", folder + "/")
         with open(os.path.join(inside, name), "w", encoding="utf-8") as f:
             f.write(content)
-    return subprocess.run([program, "check", "evenkeel.yaml", "rules.yaml"], cwd=inside, check=False,
-                          capture_output=True, text=True, env={**os.environ, "POD_NAME": "evenkeel-0"})
-
-
-def check(program, folder, source, places):
-    result = checked(program, folder, source, places)
+    result = subprocess.run([program, "check", *cluster.CONFIGURATION], cwd=inside, check=False, capture_output=True,
+                            text=True, env={**os.environ, "POD_NAME": "evenkeel-0"})
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def token(folder, lines):
-    with open(os.path.join(folder, "token"), "w", encoding="utf-8") as f:
-        f.write(lines)
-    os.chmod(os.path.join(folder, "token"), 0o640)
+def secrets_of(folder):
+    """As a pod has them."""
+    for name, content in (("token", "ana 0123456789-a-token-of-ana\n"), ("slack", "https://hooks.example/services/T0\n")):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(content)
+        os.chmod(os.path.join(folder, name), 0o640)
+
+
+def with_alerts(content):
+    """The sinks that are given as an example, without the marks before them."""
+    shown = re.sub(r"^# (alerts:|  - \{)", r"\1", content, flags=re.M)
+    assert shown.count("  - {") >= 2 and shown != content
+    return shown
 
 
 def configurations(program):
     with tempfile.TemporaryDirectory() as folder:
         assets(program, folder)
-        shipped = load("kubernetes", "secret.yaml")["stringData"]["token"]
-        token(folder, shipped)
-        result = checked(program, folder, "kubernetes", ["/assets", "/secrets"])
-        said = result.stdout + result.stderr
-        assert result.returncode and "a token must have 16" in said, "everybody knows that token"
-        token(folder, shipped.replace("REPLACE-ME", secrets.token_hex(32)))
-        check(program, folder, "kubernetes", ["/assets", "/secrets"])
+        secrets_of(folder)
+        for source in (cluster.BASE, cluster.EXAMPLE):
+            check(program, folder, source, ["/assets", "/secrets"])
+        check(program, folder, cluster.BASE, ["/assets", "/secrets"], with_alerts)
         check(program, folder, "compose", ["/data"])
-
-
-def schemas(_):
-    try:
-        import kubernetes_validate
-    except ImportError:
-        return "no Python module kubernetes_validate"
-    for name in sorted(os.listdir(path("kubernetes"))):
-        if not name.endswith(".yaml") or name in ("evenkeel.yaml", "rules.yaml"):
-            continue
-        resource = load("kubernetes", name)
-        if not resource["apiVersion"].startswith(OPERATORS):
-            kubernetes_validate.validate(resource, SCHEMA_VERSION, strict=True)
-    return None
-
-
-def kubernetes_fits(_):
-    here = {n for n in os.listdir(path("kubernetes")) if n.endswith(".yaml")}
-    kustomization = load("kubernetes", "kustomization.yaml")
-    maps = {each["name"]: each["files"] for each in kustomization["configMapGenerator"]}
-    named = set(kustomization["resources"]) | {"kustomization.yaml"} | {f for files in maps.values() for f in files}
-    same("files", sorted(named), sorted(here))
-    config = load("kubernetes", "evenkeel.yaml")
-    spec = load("kubernetes", "statefulset.yaml")["spec"]
-    pod = spec["template"]["spec"]
-    container = pod["containers"][0]
-    mounts = {m["name"]: m["mountPath"] for m in container["volumeMounts"]}
-    volumes = {v["name"]: v for v in pod["volumes"]}
-    same("mounts", set(mounts), set(volumes))
-    assert volumes["config"]["configMap"]["name"] in maps
-    same("secret", volumes["token"]["secret"]["secretName"], load("kubernetes", "secret.yaml")["metadata"]["name"])
-    same("configuration", container["args"][-1], mounts["config"] + "/evenkeel.yaml")
-    for kind in ("manifest", "profile", "model"):
-        same(kind, os.path.dirname(config["assets"][kind]), mounts["assets"])
-    same("token", os.path.dirname(config["http"]["token_file"]), mounts["token"])
-    same("port", config["http"]["listen"], f"0.0.0.0:{container['ports'][0]['containerPort']}")
-    same("name of the pod", config["service"]["instance"], "${%s}" % container["env"][0]["name"])
-    assert pod["terminationGracePeriodSeconds"] > 2 * seconds(config["limits"]["shutdown"])
-    assert all(container[f"{kind}Probe"]["httpGet"]["port"] == container["ports"][0]["name"]
-               for kind in ("startup", "liveness", "readiness"))
-    labels = spec["template"]["metadata"]["labels"]
-    for name in ("service", "poddisruptionbudget", "networkpolicy", "servicemonitor"):
-        rest = load("kubernetes", name + ".yaml")
-        chosen = rest["spec"].get("podSelector") or rest["spec"]["selector"]
-        same(name, chosen.get("matchLabels", chosen), labels)
-    scaled = load("kubernetes", "keda.yaml")["spec"]
-    same("scaled", scaled["scaleTargetRef"]["name"], load("kubernetes", "statefulset.yaml")["metadata"]["name"])
-
-
-def metric_is_there(program):
-    query = load("kubernetes", "keda.yaml")["spec"]["triggers"][0]["metadata"]["query"]
-    name = re.search(r"evenkeel_[a-z_]+", query).group(0)
-    with open(program, "rb") as f:
-        assert name.encode() in f.read(), name
 
 
 def image_fits(_):
     dockerfile = text("docker", "Dockerfile")
     uid = re.search(r"^USER ([0-9]+):\1$", dockerfile, re.M).group(1)
     assert f"--uid {uid} " in dockerfile and f"--gid {uid} " in dockerfile, uid
-    security = load("kubernetes", "statefulset.yaml")["spec"]["template"]["spec"]["securityContext"]
+    security = load(cluster.BASE, "statefulset.yaml")["spec"]["template"]["spec"]["securityContext"]
     for key in ("runAsUser", "runAsGroup", "fsGroup"):
         same(key, str(security[key]), uid)
 
 
 def tags_are_of_this_version(program):
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
-    same("kustomization", load("kubernetes", "kustomization.yaml")["images"][0]["newTag"], version)
+    for folder in (cluster.BASE, cluster.EXAMPLE):
+        same(folder, load(folder, "kustomization.yaml")["images"][0]["newTag"], version)
     for service in ("prepare", "evenkeel"):
         same(service, load("compose", "compose.yaml")["services"][service]["image"], "evenkeel:" + version)
     with open(os.path.join(TOP, "tests/watch/watch.mk"), encoding="utf-8") as f:
@@ -205,8 +132,7 @@ def lints(_):
 
 def main():
     program = os.path.realpath(sys.argv[1])
-    for case in (configurations, schemas, kubernetes_fits, metric_is_there, image_fits, tags_are_of_this_version,
-                 compose_fits, lints):
+    for case in (configurations, *cluster.CASES, image_fits, tags_are_of_this_version, compose_fits, lints):
         try:
             why = case(program)
         except Exception as e:  # whatever is wrong with one is told, and the others are tried
