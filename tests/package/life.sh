@@ -73,6 +73,8 @@ must "rules of Prometheus" grep -q "alert: Evenkeel" /usr/share/evenkeel/prometh
 must "the dashboard of Grafana" grep -q '"uid": "evenkeel"' /usr/share/evenkeel/grafana/evenkeel.json
 must "the shared library is found" links
 must "nothing is enabled" gone /etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service
+enabled=/etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service
+mkdir -p "$(dirname $enabled)" && ln -s /lib/systemd/system/evenkeel@.service $enabled
 [ -z "$demo" ] || must "the demonstration" as_user evenkeel demo
 must "removal" dpkg -r evenkeel libevenkeel-dev libevenkeel0
 must "the program is gone" gone /usr/bin/evenkeel /usr/share/evenkeel /usr/include/evenkeel.h /lib/systemd/system/evenkeel@.service
