@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { CONNECT_MS = 10000, FLUSH_MS = 5000 };
+enum { CONNECT_MS = 60000, FLUSH_MS = 5000 };
 
 static const char INPUT[] = "scored", OUTPUT[] = "ranked", DEAD[] = "ranked.dead",
                   ALERTS[] = "evenkeel-alerts";
@@ -104,7 +104,7 @@ static int still_running(const struct ek_demo_pipeline *p, struct ek_error *e)
     return p->rc;
 }
 
-/* A consumer group takes some seconds to settle; traffic waits for it. */
+/* A consumer group takes some seconds to settle, more on a busy machine; traffic waits for it. */
 static int wait_until_ready(struct ek_demo_pipeline *p, struct ek_demo_stop stop,
                             struct ek_error *e)
 {
