@@ -1,6 +1,6 @@
 #!/bin/sh
-# The unit on a machine that systemd runs: prints what is not as it should be, and `as it should be` when all is. No
-# broker is there, and none is needed: it is waited for.
+# The unit on a machine that systemd runs, from a lower version to removal: prints what is not as it should be, and
+# `as it should be` when all is. No broker is there, and none is needed: it is waited for.
 set -u
 bad=0
 unit=evenkeel@hotels
@@ -12,7 +12,7 @@ must() { # what, command...
 	"$@" >/tmp/said 2>&1 && return 0
 	echo "not so: $what"
 	tail -n 15 /tmp/said
-	journalctl -u $unit -n 8 --no-pager
+	journalctl -u "evenkeel@*" -n 8 --no-pager
 	bad=1
 }
 is() { # property, value
@@ -31,6 +31,18 @@ told() { # text in the log, within half a minute
 		sleep 0.5
 	done
 	return 1
+}
+process() {
+	systemctl show -P MainPID $unit
+}
+runs_as() { # user
+	[ "$(sed -nE 's/^Uid:\s+([0-9]+)\s.*/\1/p' "/proc/$(process)/status")" = "$(id -u "$1")" ]
+}
+another_than() { # number of a process
+	is ActiveState active && [ "$(process)" != "$1" ]
+}
+ended() { # number of a process
+	is ActiveState inactive && [ ! -e "/proc/$1" ]
 }
 not() {
 	! "$@"
@@ -58,8 +70,7 @@ demo_unit() { # all that the program can do, under the same sandbox
 must "an instance is set up" sets_up
 must "it starts without a token" systemctl start $unit
 must "it can be asked once it has started" evenkeel status -c $home/evenkeel.yaml
-must "it runs as a user of its own" sh -c "ps -o user= \$(systemctl show -P MainPID $unit) 2>/dev/null || stat -c %U /proc/\$(systemctl show -P MainPID $unit)" # no procps, perhaps
-must "its user is evenkeel" is User evenkeel
+must "it runs as a user of its own" runs_as evenkeel
 must "reload" systemctl reload $unit
 must "it has heard that" told event=reload
 must "it stops" systemctl stop $unit
@@ -70,12 +81,23 @@ must "and is not started again" is ExecMainStatus 78
 (umask 077 && echo "ana 0123456789-a-token-of-ana" >$home/token)
 must "with one it does" systemctl restart $unit
 must "the token counts" evenkeel pause --url http://127.0.0.1:9464 --token-file $home/token
-kill -KILL "$(systemctl show -P MainPID $unit)"
+kill -KILL "$(process)"
 must "after a crash it is started again" becomes NRestarts 1
 must "and runs" becomes ActiveState active
+before=$(process)
+must "an upgrade while it runs" dpkg -i /debs/new/evenkeel_*.deb
+must "to a later version" sh -c 'dpkg-query -W -f "\${Version}" evenkeel | grep -vq ^0.0.'
+must "it goes on with the new program" another_than "$before"
 must "it stops again" systemctl stop $unit
 echo "nonsense: 1" >>$home/evenkeel.yaml
 must "a fault of the configuration fails the start" not systemctl start $unit
 must "and is no reason to start again" is ActiveState failed
 must "the demonstration under the same sandbox" demo_unit
+sed -i '/^nonsense/d' $home/evenkeel.yaml
+must "without the fault it starts" systemctl start $unit
+before=$(process)
+must "removal while it runs" dpkg -r evenkeel
+must "ends it" ended "$before"
+must "purge" dpkg -P evenkeel
+must "what people made is left to them" test -s $home/profile.ekp
 [ $bad = 0 ] && echo "as it should be"
