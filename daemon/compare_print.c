@@ -140,8 +140,11 @@ static void entry_text(const struct ek_compared_plan *p, size_t i, char *text, s
     char place[300];
     text[0] = 0;
     if (i < p->count) {
-        place_text(&p->entry[i].at, place, sizeof place);
-        snprintf(text, size, "%s: %s", place, p->entry[i].action);
+        const struct ek_compared_entry *entry = &p->entry[i];
+        place_text(&entry->at, place, sizeof place);
+        int used = snprintf(text, size, "%s: %s, %s", place, entry->action, entry->mode);
+        if (!strcmp(entry->mode, "canary") && (size_t)used < size)
+            snprintf(text + used, size - (size_t)used, " %.4g%%", entry->percent);
     } else if (i == 0) {
         snprintf(text, size, "nothing");
     }
@@ -197,6 +200,13 @@ static void print_touched(const struct ek_compared *c, FILE *to)
                     c->left[i]);
 }
 
+static void print_withdrawn(const struct ek_compared *c, FILE *to)
+{
+    if (c->withdrawn[EK_SIDE_A] || c->withdrawn[EK_SIDE_B])
+        fprintf(to, "  withdrawn by a guardrail A %" PRIu64 ", B %" PRIu64 "\n",
+                c->withdrawn[EK_SIDE_A], c->withdrawn[EK_SIDE_B]);
+}
+
 /* The last one is no mean: the 95% quantile of `change`, which rules may bound. */
 enum { FIGURES = 5 };
 static const struct {
@@ -246,6 +256,7 @@ void ek_compare_print(const struct ek_compared *c, const char *a, const char *b,
     for (int k = 0; k < KINDS; k++)
         print_kind(c, (enum kind)k, to);
     print_plans(c, to);
+    print_withdrawn(c, to);
     print_touched(c, to);
     print_ranks(c, to);
     if (!c->differ)
@@ -339,6 +350,10 @@ static int add_plan(struct ek_buf *out, const struct ek_compared_plan *p)
         if (!rc)
             rc = add_word(out, "action", p->entry[i].action);
         if (!rc)
+            rc = add_word(out, "mode", p->entry[i].mode);
+        if (!rc)
+            rc = ek_buf_printf(out, ",\"percent\":%.4g", p->entry[i].percent);
+        if (!rc)
             rc = ek_buf_text(out, "}");
     }
     return rc ? rc : ek_buf_text(out, "]");
@@ -368,11 +383,12 @@ static int add_move(struct ek_buf *out, const char *key, const struct ek_rank_su
 static int add_lists(const struct ek_compared *c, struct ek_buf *out)
 {
     int rc = ek_buf_printf(out,
-                           "],\"touched\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64 ",\"both\":%" PRIu64
+                           "],\"withdrawn\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64
+                           "},\"touched\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64 ",\"both\":%" PRIu64
                            ",\"apart\":%" PRIu64 "},\"unscored\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64
                            "},\"left\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64 "},\"ranks\":{",
-                           c->touched[0], c->touched[1], c->both, c->apart, c->unscored[0],
-                           c->unscored[1], c->left[0], c->left[1]);
+                           c->withdrawn[0], c->withdrawn[1], c->touched[0], c->touched[1], c->both,
+                           c->apart, c->unscored[0], c->unscored[1], c->left[0], c->left[1]);
     if (!rc)
         rc = add_move(out, "came_to_a", &c->moved[EK_CAME_TO_A]);
     if (!rc)

@@ -35,7 +35,12 @@ uint64_t ek_guard_trials_late(const struct ek_guard *g)
 
 int ek_guard_try(struct ek_guard *g, struct ek_trial *out, bool *says, struct ek_error *e)
 {
-    struct ek_context *c = g->own;
+    return ek_guard_try_in(g, g->own, out, says, e);
+}
+
+int ek_guard_try_in(struct ek_guard *g, struct ek_context *c, struct ek_trial *out, bool *says,
+                    struct ek_error *e)
+{
     struct ek_acts acts = {0};
     bool failed = c->routing.acted && c->query.items && !c->scored;
     *says = false;

@@ -20,6 +20,9 @@ void ek_guard_load_is(struct ek_guard *g, const struct ek_guard_load *load);
 /* For who has one thread only: tries the list that ek_guard_score was last called for, where one is
  * wanted, and tells the guard. *says: there is a trial, in *out. */
 int ek_guard_try(struct ek_guard *g, struct ek_trial *out, bool *says, struct ek_error *e);
+/* The same for a list that was prepared, taken and scored in `c`; its scores are no longer good. */
+int ek_guard_try_in(struct ek_guard *g, struct ek_context *c, struct ek_trial *out, bool *says,
+                    struct ek_error *e);
 
 /* A list that came item by item, and is whole now: of those that want a trial, one in
  * EK_WHOLES_APART has one, for it is the guard's own time. */

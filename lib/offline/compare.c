@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "guard/context.h"
 #include "guard/guard_items.h"
+#include "guard/guard_trials.h"
 #include "offline/compare_side.h"
 
 #include <math.h>
@@ -134,6 +135,14 @@ static int hold_against(struct ek_compare *c, struct ek_error *e)
     return rc || !apart ? rc : move(c, EK_A_TO_B, scores(a), scores(b), e);
 }
 
+/* As a stage does, whose canaries and guardrails live on it. */
+static int try_both_ways(struct guarded *s, struct ek_error *e)
+{
+    struct ek_trial t;
+    bool says;
+    return ek_guard_try_in(s->guard, s->context, &t, &says, e);
+}
+
 int ek_compare_take(struct ek_compare *c, const void *message, size_t length, int64_t now_ms,
                     struct ek_error *e)
 {
@@ -152,7 +161,11 @@ int ek_compare_take(struct ek_compare *c, const void *message, size_t length, in
         if (!rc)
             rc = hear(&c->side[i], e);
     }
-    return rc ? rc : hold_against(c, e);
+    if (!rc)
+        rc = hold_against(c, e);
+    for (int i = 0; !rc && i < EK_SIDES; i++)
+        rc = try_both_ways(&c->side[i], e);
+    return rc;
 }
 
 static bool same_factor(double a, double b)
@@ -267,7 +280,8 @@ static int line_up(struct ek_compare *c, struct ek_error *e)
 static bool any_differs(const struct ek_compared *r)
 {
     bool differ = r->apart || r->touched[0] != r->touched[1] || r->touched[0] != r->both ||
-                  r->unscored[0] != r->unscored[1] || r->left[0] != r->left[1];
+                  r->unscored[0] != r->unscored[1] || r->left[0] != r->left[1] ||
+                  r->withdrawn[0] != r->withdrawn[1];
     for (size_t i = 0; i < r->pairs; i++)
         differ |= !r->pair[i].of[0] || !r->pair[i].of[1] || r->pair[i].other;
     for (size_t i = 0; i < r->rows; i++)
@@ -283,6 +297,7 @@ int ek_compare_end(struct ek_compare *c, const struct ek_compared **out, struct 
         rc = ek_guard_end_items(c->side[i].guard, e);
         if (!rc)
             rc = hear(&c->side[i], e);
+        r->withdrawn[i] = c->side[i].told.withdrawn;
         r->left[i] = c->side[i].told.left;
     }
     if (!rc)

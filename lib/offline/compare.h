@@ -56,8 +56,10 @@ struct ek_compared_pair {
 
 struct ek_compared_entry {
     struct ek_compared_place at;
-    char *action;
+    char *action, *mode;
+    double percent; /* of the queries: below 100 only in a canary */
 };
+#define EK_COMPARED_PERCENT 0.01 /* what a percentage is told to */
 
 struct ek_compared_plan {
     uint64_t query; /* the first that is scored under it */
@@ -80,11 +82,12 @@ struct ek_compared {
     size_t pairs;
     const struct ek_compared_row *row; /* by query */
     size_t rows;
-    uint64_t left[EK_SIDES];     /* findings and plans beyond EK_COMPARED_MAX */
-    uint64_t touched[EK_SIDES];  /* lists that come out with other scores than they came with */
-    uint64_t both;               /* touched by A and B */
-    uint64_t apart;              /* lists that A and B give out with different bytes */
-    uint64_t unscored[EK_SIDES]; /* a plan was for them, and they could not be scored */
+    uint64_t withdrawn[EK_SIDES]; /* routes that a guardrail took back */
+    uint64_t left[EK_SIDES];      /* findings and plans beyond EK_COMPARED_MAX */
+    uint64_t touched[EK_SIDES];   /* lists that come out with other scores than they came with */
+    uint64_t both;                /* touched by A and B */
+    uint64_t apart;               /* lists that A and B give out with different bytes */
+    uint64_t unscored[EK_SIDES];  /* a plan was for them, and they could not be scored */
     struct ek_rank_sums moved[EK_COMPARED_MOVES];
     bool differ; /* anything of the above is not the same for A and B */
 };

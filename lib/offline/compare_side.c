@@ -30,6 +30,7 @@ static void plan_release(struct ek_compared_plan *p)
     for (size_t i = 0; i < p->count; i++) {
         place_release(&p->entry[i].at);
         ek_free(p->entry[i].action);
+        ek_free(p->entry[i].mode);
     }
     ek_free(p->entry);
 }
@@ -56,11 +57,16 @@ bool ek_compared_same_place(const struct ek_compared_place *a, const struct ek_c
            same(a->value, b->value);
 }
 
+static bool same_entry(const struct ek_compared_entry *a, const struct ek_compared_entry *b)
+{
+    return ek_compared_same_place(&a->at, &b->at) && same(a->action, b->action) &&
+           same(a->mode, b->mode) && fabs(a->percent - b->percent) < EK_COMPARED_PERCENT / 2;
+}
+
 static bool has_entry(const struct ek_compared_plan *p, const struct ek_compared_entry *entry)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (ek_compared_same_place(&p->entry[i].at, &entry->at) &&
-            same(p->entry[i].action, entry->action))
+        if (same_entry(&p->entry[i], entry))
             return true;
     return false;
 }
@@ -229,10 +235,14 @@ static int take_drift(struct ek_compare_side *s, const struct event *v)
     return f || !drifted ? EK_OK : take_other(s, v, kind, "model and upstream", "since_query");
 }
 
-static int read_entry(const struct ek_node *map, struct ek_compared_entry *out)
+static int read_entry(const struct event *v, struct ek_compared_entry *out)
 {
-    int rc = read_place(map, &out->at);
-    return rc ? rc : put(&out->action, word(map, "action"));
+    double percent = number(v, "percent");
+    out->percent = isnan(percent) ? 100 : percent;
+    int rc = read_place(v->map, &out->at);
+    if (!rc)
+        rc = put(&out->action, word(v->map, "action"));
+    return rc ? rc : put(&out->mode, word(v->map, "mode"));
 }
 
 static int take_plan(struct ek_compare_side *s, const struct event *v)
@@ -255,8 +265,10 @@ static int take_plan(struct ek_compare_side *s, const struct event *v)
         return EK_ENOMEM;
     p->count = count;
     s->plans++;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = read_entry(&cells->children[i], &p->entry[i]);
+    for (size_t i = 0; !rc && i < count; i++) {
+        const struct event cell = {v->y, &cells->children[i]};
+        rc = read_entry(&cell, &p->entry[i]);
+    }
     return rc;
 }
 
@@ -279,6 +291,8 @@ int ek_compare_side_event(struct ek_compare_side *s, const char *json, struct ek
         rc = take_drift(s, &v);
     else if (ek_event_is(json, "limit"))
         rc = take_other(s, &v, "limit", word(v.map, "limit"), "query");
+    else if (ek_event_is(json, "decision"))
+        s->withdrawn += !strcmp(word(v.map, "what"), "withdraw");
     ek_yaml_free(y);
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;
 }

@@ -12,7 +12,8 @@ struct ek_compare_side {
     size_t findings, finding_room;
     struct ek_compared_plan *plan; /* by query */
     size_t plans, plan_room;
-    uint64_t left; /* beyond EK_COMPARED_MAX, or not to be read */
+    uint64_t withdrawn; /* by a guardrail */
+    uint64_t left;      /* beyond EK_COMPARED_MAX, or not to be read */
 };
 
 void ek_compare_side_release(struct ek_compare_side *s);

@@ -63,11 +63,33 @@ cmp -s plans.single plans.both || fail "plans: $(cat plans.both) instead of $(ca
 last=$(grep '"episode":"price-.*"state":"\(confirmed\|updated\)"' enforce.jsonl | tail -1 | sed -E 's/.*"text":"([^"]*)".*/\1/')
 grep -qF "$last" out || fail "'$last' is not in: $(cat out)"
 compare 3 observe.yaml enforce.yaml
-has '^    price, arm=B: .*mode observe in A, enforce in B' '^    [0-9]+ +nothing  +price, arm=B: route$' "^  scored anew +A 0, B $anew, by both 0; not the same $anew$" \
+has '^    price, arm=B: .*mode observe in A, enforce in B' '^    [0-9]+ +nothing  +price, arm=B: route, enforce$' "^  scored anew +A 0, B $anew, by both 0; not the same $anew$" \
 	"^    as they came, to B +$anew +0?\.?[0-9.]+"
 if grep -q 'Nothing differs' out; then fail "nothing differs: $(cat out)"; fi
 longest=$(awk '{ if (length > n) n = length } END { print n }' out)
 [ "$longest" -le 79 ] || fail "$longest columns: $(cat out)"
+
+# A canary grows in a comparison as it does alone, and a guardrail takes back what it takes back there.
+canary='percent: 10, step: 30, every: 2m, min_lists: 20'
+printf 'version: 1\ndefaults: {mode: canary, hold: 1s, canary: {%s}}\n%s\n' "$canary" "$common" >canary.yaml
+printf 'version: 1\ndefaults: {mode: enforce, hold: 1s, canary: {%s, abort_if: {rank_change_p95: 0.01}}}\n%s\n' \
+	"$canary" "$common" >railed.yaml
+for file in canary railed; do
+	replay $file.yaml --json >$file.json 2>chatter || fail "$(cat chatter)"
+	alone=$(number scored_anew $file.json)
+	[ "$alone" -gt 0 ] && [ "$alone" -lt "$anew" ] || fail "$file.yaml is not as meant: $alone of $anew"
+	compare 3 observe.yaml $file.yaml --json
+	[ "$(part touched b)" = "$alone" ] || fail "$file: $(part touched b) in a comparison, $alone alone"
+done
+[ "$(part withdrawn a)" = 0 ] && [ "$(part withdrawn b)" = 1 ] || fail "withdrawn: $(cat out)"
+compare 3 enforce.yaml railed.yaml
+has '^  withdrawn by a guardrail A 0, B 1$'
+compare 3 enforce.yaml canary.yaml
+has '^    [0-9]+ +price, arm=B: route, enforce +price, arm=B: route, canary 10%$' \
+	'^    [0-9]+ +price, arm=B: route, enforce +price, arm=B: route, canary 40%$'
+compare 3 enforce.yaml canary.yaml --json
+has '"action":"route","mode":"canary","percent":40\}'
+compare 0 canary.yaml canary.yaml
 
 # What only one of them finds, on the side that does.
 compare 3 enforce.yaml blind.yaml

@@ -75,6 +75,28 @@ START_TEST(plans_are_the_same_in_any_order_of_their_entries)
 }
 END_TEST
 
+START_TEST(plans_differ_by_mode_and_by_how_far_a_canary_has_come)
+{
+    static const char *const said[] = {"\"enforce\",\"percent\":100", "\"canary\",\"percent\":10",
+                                       "\"canary\",\"percent\":10.01", "\"canary\",\"percent\":10"};
+    struct ek_compare_side s = {0};
+    for (int i = 0; i < 4; i++) {
+        char json[200];
+        snprintf(json, sizeof json,
+                 "{\"event\":\"plan\",\"query\":%d,\"cells\":[{\"feature\":\"price\","
+                 "\"segment\":null,\"action\":\"route\",\"mode\":%s}]}",
+                 i, said[i]);
+        hear(&s, json);
+    }
+    ck_assert_str_eq(s.plan[0].entry[0].mode, "enforce");
+    ck_assert_double_eq(s.plan[2].entry[0].percent, 10.01);
+    ck_assert(!ek_compared_same_plan(&s.plan[0], &s.plan[1]));
+    ck_assert(!ek_compared_same_plan(&s.plan[1], &s.plan[2]));
+    ck_assert(ek_compared_same_plan(&s.plan[1], &s.plan[3]));
+    ek_compare_side_release(&s);
+}
+END_TEST
+
 START_TEST(model_and_limits_are_kept_like_findings)
 {
     struct ek_compare_side s = {0};
@@ -115,5 +137,6 @@ Suite *suite_compare(void)
 {
     return ek_suite("compare", a_finding_is_kept_as_it_was_told_last_and_when_it_was_confirmed,
                     plans_are_the_same_in_any_order_of_their_entries,
+                    plans_differ_by_mode_and_by_how_far_a_canary_has_come,
                     model_and_limits_are_kept_like_findings, what_cannot_be_kept_is_counted);
 }
