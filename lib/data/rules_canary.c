@@ -23,6 +23,9 @@ static int read_guardrails(const struct ek_rules_source *s, const struct ek_node
     return rc ? rc : ek_rules_bool(s, map, ABORT "model_drift", &g->model_drift);
 }
 
+/* Percentages count in hundredths: a smaller step would be none. */
+#define STEP_LEAST 0.01
+
 /* A canary that says one thing here and another there. */
 static int check_growth(const struct ek_rules_source *s, const struct ek_node *map,
                         const struct ek_canary *c)
@@ -31,13 +34,13 @@ static int check_growth(const struct ek_rules_source *s, const struct ek_node *m
         return ek_node_fail(s->y, map, s->e,
                             "'percent' (%g) is above 'max' (%g): it must be at most that",
                             c->percent, c->max);
-    if (c->step > 0 || c->percent >= c->max)
+    if (c->step >= STEP_LEAST || c->percent >= c->max)
         return EK_OK;
     const struct ek_node *step = ek_node_get(map, "step");
     return ek_node_fail(s->y, step ? step : map, s->e,
-                        "with 'step: 0' a canary of %g%% cannot come to 'max' (%g): write a larger "
-                        "'step', or 'max: %g'",
-                        c->percent, c->max, c->percent);
+                        "with 'step: %g' a canary of %g%% cannot come to 'max' (%g): write a "
+                        "'step' of at least %g, or 'max: %g'",
+                        c->step, c->percent, c->max, STEP_LEAST, c->percent);
 }
 
 int ek_rules_read_canary(const struct ek_rules_source *s, const struct ek_node *map,

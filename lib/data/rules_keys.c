@@ -63,7 +63,7 @@ static const struct ek_rules_key KEYS[] = {
     {"defaults.canary.percent", EK_KEY_NUMBER, .low = .01, .high = 100, .built_in = "5",
      .help = "of the queries, to begin with"},
     {"defaults.canary.step", EK_KEY_NUMBER, .low = 0, .high = 100, .built_in = "5",
-     .help = "how many percent more at each step; not 0 while `percent` is below `max`"},
+     .help = "how many percent more at each step; at least 0.01 while `percent` is below `max`"},
     {"defaults.canary.every", EK_KEY_DURATION, .low = 1000, .high = HUGE_VAL, .built_in = "10m",
      .help = "between two steps, by the time of the stream"},
     {"defaults.canary.max", EK_KEY_NUMBER, .low = .01, .high = 100, .built_in = "100",
