@@ -56,16 +56,27 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-static int check_pin_twice(const struct ek_rules_source *s, const struct ek_node *map)
+/* NULL: it says none. */
+static const char *feature_name(const struct ek_node *pin)
 {
-    const struct ek_pin *last = &s->r->pin[s->r->pin_count - 1];
-    for (const struct ek_pin *p = s->r->pin; p < last; p++)
-        if (p->feature >= 0 && p->feature == last->feature &&
-            same_text(p->dimension, last->dimension) && same_text(p->value, last->value))
+    const struct ek_node *n = ek_node_get(pin, "feature");
+    return n ? n->text : NULL;
+}
+
+/* The last one that was read against those before it. By their names, for without a manifest no
+ * feature has a number. */
+static int check_pin_twice(const struct ek_rules_source *s, const struct ek_node *list)
+{
+    size_t at = (size_t)s->r->pin_count - 1;
+    const struct ek_pin *pin = s->r->pin, *last = &pin[at];
+    const char *name = feature_name(&list->children[at]);
+    for (size_t i = 0; name && i < at; i++)
+        if (same_text(feature_name(&list->children[i]), name) &&
+            same_text(pin[i].dimension, last->dimension) && same_text(pin[i].value, last->value))
             return ek_node_fail(
-                s->y, map, s->e,
-                "feature '%s' is pinned twice for the same segment, first at %ld:%ld",
-                s->m->features[p->feature].name, p->line, p->column);
+                s->y, &list->children[at], s->e,
+                "feature '%.60s' is pinned twice for the same segment, first at %ld:%ld", name,
+                pin[i].line, pin[i].column);
     return EK_OK;
 }
 
@@ -86,7 +97,7 @@ int ek_rules_read_pins(const struct ek_rules_source *s, const struct ek_node *li
         s->r->pin_count++;
         rc = read_pin(s, &list->children[i], &s->r->pin[i]);
         if (!rc)
-            rc = check_pin_twice(s, &list->children[i]);
+            rc = check_pin_twice(s, list);
         rc = ek_rules_go_on(s, rc);
     }
     return rc;

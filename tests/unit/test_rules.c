@@ -432,6 +432,24 @@ START_TEST(times_are_written_as_they_are_read)
 }
 END_TEST
 
+START_TEST(pins_that_contradict_each_other_are_refused_without_a_manifest_too)
+{
+    static const char twice[] = "segments: [arm]\n"
+                                "pins:\n"
+                                "  - {feature: price, action: none}\n"
+                                "  - {feature: taxes, action: none}\n"
+                                "  - {feature: price, segment: {arm: B}, action: none}\n"
+                                "  - {feature: price, action: route}\n";
+    struct ek_rules *r;
+    struct ek_error e;
+    char text[300];
+    ck_assert_int_eq(ek_rules_parse(&r, NULL, "r.yaml", twice, strlen(twice), &e), EK_ECONFIG);
+    ck_assert_str_eq(
+        ek_error_text(&e, text, sizeof text),
+        "r.yaml:6:5: feature 'price' is pinned twice for the same segment, first at 3:5");
+}
+END_TEST
+
 Suite *suite_rules(void)
 {
     return ek_suite(
@@ -446,5 +464,6 @@ Suite *suite_rules(void)
         reading_ends_after_a_hundred_faults,
         who_has_no_manifest_gets_one_of_the_features_that_the_rules_name,
         a_name_that_no_manifest_takes_is_told_where_the_rules_have_it,
+        pins_that_contradict_each_other_are_refused_without_a_manifest_too,
         dates_are_days_and_seconds_in_utc, times_are_written_as_they_are_read);
 }
