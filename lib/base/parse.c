@@ -92,13 +92,13 @@ static int parse_with_suffix(const char *text, size_t length, const struct suffi
         digits++;
     uint64_t number;
     int rc = ek_parse_u64(text, digits, &number);
-    if (rc)
+    if (rc && rc != EK_ELIMIT)
         return rc;
     for (size_t i = 0; i < count; i++) {
         if (strlen(suffixes[i].name) != length - digits ||
             memcmp(suffixes[i].name, text + digits, length - digits) != 0)
             continue;
-        if (__builtin_mul_overflow(number, suffixes[i].factor, &number) || number > INT64_MAX)
+        if (rc || __builtin_mul_overflow(number, suffixes[i].factor, &number) || number > INT64_MAX)
             return EK_ELIMIT;
         *out = number;
         return EK_OK;

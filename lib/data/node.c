@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200 };
+enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200, DAY_MS = 86400000 };
 
 const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key)
 {
@@ -108,10 +108,18 @@ int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *wh
 }
 
 int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                     int64_t *out_ms, struct ek_error *e)
+                     int64_t least_ms, int64_t most_days, int64_t *out_ms, struct ek_error *e)
 {
-    if (n->kind != EK_NODE_SCALAR || ek_parse_duration_ms(n->text, EK_WHOLE, out_ms))
+    int64_t ms = 0;
+    int rc = n->kind == EK_NODE_SCALAR ? ek_parse_duration_ms(n->text, EK_WHOLE, &ms) : EK_EFORMAT;
+    if (rc && rc != EK_ELIMIT)
         return wrong(y, n, what, "a duration with its unit (250ms, 10s, 5m, 2h, 7d)", e);
+    if (rc || ms > most_days * DAY_MS)
+        return ek_node_fail(y, n, e, "'%s' must be at most %lldd, not %.*s", what,
+                            (long long)most_days, SHOWN_BYTES, n->text);
+    if (ms < least_ms)
+        return ek_node_fail(y, n, e, "'%s' must be at least %gs", what, (double)least_ms / 1000);
+    *out_ms = ms;
     return EK_OK;
 }
 

@@ -122,13 +122,9 @@ int ek_rules_duration(const struct ek_rules_source *s, const struct ek_node *map
 {
     const struct ek_rules_key *k;
     const struct ek_node *n = value_of(map, path, &k);
-    const char *what = ek_rules_key_name(k);
-    int64_t ms = 0;
-    int rc = n ? ek_node_duration(s->y, n, what, &ms, s->e) : EK_OK;
-    if (n && !rc && (double)ms < k->low)
-        rc = ek_node_fail(s->y, n, s->e, "'%s' must be at least %gs", what, k->low / 1000);
-    if (n && !rc)
-        *out_ms = ms;
+    int rc = n ? ek_node_duration(s->y, n, ek_rules_key_name(k), (int64_t)k->low, EK_RULES_DAYS_MAX,
+                                  out_ms, s->e)
+               : EK_OK;
     return ek_rules_go_on(s, rc);
 }
 

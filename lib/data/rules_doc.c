@@ -43,17 +43,17 @@ static const char *const TYPES[EK_KEY_TYPES] = {"text",          "`true`, `false
                                                 "date",          "`{dimension: value}`",
                                                 "mapping",       "list"};
 
-/* Both ends, or the only one. */
+/* Both ends, or the only one that says something. */
 static int write_range(const struct ek_rules_key *k, struct ek_buf *out)
 {
+    if (k->type == EK_KEY_DURATION)
+        return ek_buf_printf(out, ", %.10gs to %dd", k->low / 1000, EK_RULES_DAYS_MAX);
     if (k->low >= k->high)
         return EK_OK;
     if (k->type == EK_KEY_TEXT)
         return ek_buf_printf(out, ", %.10g to %.10g bytes", k->low, k->high);
     if (k->type == EK_KEY_TEXTS)
         return ek_buf_printf(out, ", at most %.10g", k->high);
-    if (k->type == EK_KEY_DURATION)
-        return k->low > 0 ? ek_buf_printf(out, ", at least %.10gs", k->low / 1000) : EK_OK;
     return ek_buf_printf(out, ", %.10g to %.10g", k->low, k->high);
 }
 

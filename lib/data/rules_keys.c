@@ -3,7 +3,6 @@
 #include "data/rules.h"
 #include "num/windows.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MODES   "observe shadow canary enforce"
@@ -64,7 +63,7 @@ static const struct ek_rules_key KEYS[] = {
      .help = "of the queries, to begin with"},
     {"defaults.canary.step", EK_KEY_NUMBER, .low = 0, .high = 100, .built_in = "5",
      .help = "how many percent more at each step; at least 0.01 while `percent` is below `max`"},
-    {"defaults.canary.every", EK_KEY_DURATION, .low = 1000, .high = HUGE_VAL, .built_in = "10m",
+    {"defaults.canary.every", EK_KEY_DURATION, .low = 1000, .built_in = "10m",
      .help = "between two steps, by the time of the stream"},
     {"defaults.canary.max", EK_KEY_NUMBER, .low = .01, .high = 100, .built_in = "100",
      .help = "percent of the queries at which it stays; not below `percent`"},
@@ -83,8 +82,8 @@ static const struct ek_rules_key KEYS[] = {
      .help =
          "share of the lists it acts on that become dead letters, beyond that of the others. 0: "
          "not asked"},
-    {"defaults.canary.abort_if.latency_p99", EK_KEY_DURATION, .low = 0, .high = HUGE_VAL,
-     .built_in = "0ms", .help = "of the stage, for 99% of the lists it acts on. 0ms: not asked"},
+    {"defaults.canary.abort_if.latency_p99", EK_KEY_DURATION, .low = 0, .built_in = "0ms",
+     .help = "of the stage, for 99% of the lists it acts on. 0ms: not asked"},
     {"defaults.canary.abort_if.worse_than_fault", EK_KEY_BOOL, .built_in = "true",
      .help = "the route does the order of the lists more harm than the fault itself"},
     {"defaults.canary.abort_if.model_drift", EK_KEY_BOOL, .built_in = "false",
@@ -100,10 +99,10 @@ static const struct ek_rules_key KEYS[] = {
              "case; there is no word for that"},
     {"defaults.confirm_queries", EK_KEY_INT, .low = 1, .high = 1000000, .built_in = "64",
      .help = "queries of the cell, after the alarm, before anything is enforced"},
-    {"defaults.hold", EK_KEY_DURATION, .low = 0, .high = HUGE_VAL, .built_in = "10m",
+    {"defaults.hold", EK_KEY_DURATION, .low = 0, .built_in = "10m",
      .help = "once in force, a route stays at least so long, even when its fault has recovered "
              "sooner"},
-    {"defaults.hold_max", EK_KEY_DURATION, .low = 0, .high = HUGE_VAL, .built_in = "6h",
+    {"defaults.hold_max", EK_KEY_DURATION, .low = 0, .built_in = "6h",
      .help =
          "a hold grows each time the fault comes back, up to this; not below `hold`. Where only "
          "`hold` is given and longer, it counts for both"},
@@ -128,7 +127,7 @@ static const struct ek_rules_key KEYS[] = {
 
     {"windows", EK_KEY_MAP,
      .help = "the live sketches of the traffic, which findings do not depend on"},
-    {"windows.length", EK_KEY_DURATION, .low = 1000, .high = HUGE_VAL, .built_in = "5m",
+    {"windows.length", EK_KEY_DURATION, .low = 1000, .built_in = "5m",
      .help = "of a window, by the time of the stream"},
     {"windows.kept", EK_KEY_INT, .low = 1, .high = EK_WINDOWS_KEPT_MAX, .built_in = "12",
      .help = "closed windows that are kept beside the open one. With the built-in values: the last "

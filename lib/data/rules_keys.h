@@ -18,7 +18,7 @@ enum ek_key_type {
     EK_KEY_BOOL,
     EK_KEY_INT,
     EK_KEY_NUMBER,
-    EK_KEY_DURATION, /* low and high: milliseconds */
+    EK_KEY_DURATION, /* low: milliseconds; EK_RULES_DAYS_MAX at most */
     EK_KEY_CHOICE,
     EK_KEY_TEXTS,   /* a list; high: how many */
     EK_KEY_RATE,    /* 1 per N queries */
@@ -39,6 +39,8 @@ struct ek_rules_key {
     bool also_feature, required;
 };
 
+/* No duration is longer: the times that come of it stay far below what records of a fleet carry. */
+enum { EK_RULES_DAYS_MAX = 3650 };
 /* The most keys that one mapping has. */
 enum { EK_RULES_KEYS_MOST = 24 };
 

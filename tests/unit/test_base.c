@@ -75,6 +75,9 @@ START_TEST(durations_and_sizes_have_units)
     ck_assert_int_eq(ek_parse_duration_ms("10m", EK_WHOLE, &ms), EK_OK);
     ck_assert_int_eq(ms, 600000);
     ck_assert_int_eq(ek_parse_duration_ms("10", EK_WHOLE, &ms), EK_EFORMAT);
+    ck_assert_int_eq(ek_parse_duration_ms("99999999999999999999d", EK_WHOLE, &ms), EK_ELIMIT);
+    ck_assert_int_eq(ek_parse_duration_ms("99999999999999999999", EK_WHOLE, &ms), EK_EFORMAT);
+    ck_assert_int_eq(ek_parse_duration_ms("999999999999999d", EK_WHOLE, &ms), EK_ELIMIT);
     ck_assert_int_eq(ek_parse_bytes("4MiB", EK_WHOLE, &bytes), EK_OK);
     ck_assert_uint_eq(bytes, 4u << 20);
     ck_assert_int_eq(ek_parse_bytes("4MB", EK_WHOLE, &bytes), EK_EFORMAT);
