@@ -51,11 +51,25 @@ static bool is_plain(const struct ek_node *n)
     return n->kind == EK_NODE_SCALAR && !n->quoted;
 }
 
+/* The words of YAML for nothing. */
+static bool is_null(const struct ek_node *n)
+{
+    static const char *const words[] = {"null", "Null", "NULL", "~"};
+    for (size_t i = 0; is_plain(n) && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(n->text, words[i]))
+            return true;
+    return false;
+}
+
 int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                  const char **out, struct ek_error *e)
 {
     if (n->kind != EK_NODE_SCALAR || (!n->quoted && !*n->text))
         return wrong(y, n, what, "a text", e);
+    if (is_null(n))
+        return ek_node_fail(y, n, e,
+                            "'%s' has no value (%s): write a text, in quotes where '%s' is meant",
+                            what, n->text, n->text);
     *out = n->text;
     return EK_OK;
 }
