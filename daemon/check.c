@@ -105,11 +105,18 @@ static bool is_catalogue(const struct ek_node *root)
            (!units->count || units->children[0].kind == EK_NODE_MAPPING);
 }
 
+/* Rules that list their features by mistake are rules all the same. */
+static bool is_surely_rules(const struct ek_node *root)
+{
+    return ek_node_get(root, "defaults") || ek_node_get(root, "limits") ||
+           ek_node_get(root, "pins");
+}
+
 static enum ek_kind kind_of_tree(const struct ek_node *root)
 {
     const struct ek_node *features = ek_node_get(root, "features");
     if (features && features->kind == EK_NODE_SEQUENCE)
-        return EK_KIND_MANIFEST;
+        return is_surely_rules(root) ? EK_KIND_RULES : EK_KIND_MANIFEST;
     for (int nearly = 0; nearly < 2; nearly++) {
         for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
             if (has_any(root, SIGNS[i].keys, SIGNS[i].count, nearly))

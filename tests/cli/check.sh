@@ -167,6 +167,12 @@ status=0
 [ $status = 78 ] || fail "status $status for a wrong configuration"
 grep -q '^run.yaml:2:.*dead_letter' out || fail "no hint: $(cat out)"
 
+# Rules whose features are a list, as in a manifest, are told what is wrong with them as rules.
+for key in 'defaults: {mode: observe}' 'limits: {max_routed_features: 1}' 'pins: []'; do
+	printf 'features: [price]\n%s\n' "$key" >listed.yaml
+	says 78 "listed.yaml:1:11: 'features' must be a mapping (key: value), not a list" listed.yaml
+done
+
 # Files of the wrong kind get a plain word, whoever reads them.
 plain() { # expected text, words...
 	want=$1
