@@ -3,6 +3,7 @@
 #include "decide/detector.h"
 #include "decide/policy.h"
 #include "offline/faults.h"
+#include "offline/rules_settled.h"
 #include "offline/world.h"
 
 #include <math.h>
@@ -79,11 +80,6 @@ static void cell_text(const char *dimension, const char *value, char *text, size
         snprintf(text, size, "all traffic");
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool is_near(double value, double wanted, double within_percent)
 {
     double within = isnan(within_percent) ? EK_RULES_TEST_WITHIN : within_percent;
@@ -104,9 +100,10 @@ static bool misfit_number(const char *what, double value, double wanted, double 
 static bool misfit(const struct run *r, const struct ek_finding *f, char *said, size_t size)
 {
     const struct ek_rules_test *t = r->t;
+    char by[EK_SETTLED_BYTES];
     struct ek_decision d = ek_decide(r->rules, r->m, true, f);
-    if (t->cell_said &&
-        (!same_text(f->dimension, t->found_dimension) || !same_text(f->value, t->found_value))) {
+    ek_rules_settle(r->rules, t->feature, f, r->q.time_ms, &d, by);
+    if (t->cell_said && !ek_found_in(f, t->found_dimension, t->found_value)) {
         char found[90], wanted[90];
         cell_text(f->dimension, f->value, found, sizeof found);
         cell_text(t->found_dimension, t->found_value, wanted, sizeof wanted);
@@ -118,10 +115,10 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
              misfit_number("exponent", f->exponent, t->exponent, t->within_percent, said, size))
         return true;
     else if (t->action >= 0 && (int)d.treatment.action != t->action)
-        snprintf(said, size, "action '%s', wanted '%s'", ek_action_name(d.treatment.action),
+        snprintf(said, size, "action '%s'%s, wanted '%s'", ek_action_name(d.treatment.action), by,
                  ek_action_name((enum ek_action)t->action));
     else if (t->mode >= 0 && (int)d.mode != t->mode)
-        snprintf(said, size, "mode '%s', wanted '%s'", ek_mode_name(d.mode),
+        snprintf(said, size, "mode '%s'%s, wanted '%s'", ek_mode_name(d.mode), by,
                  ek_mode_name((enum ek_mode)t->mode));
     else
         return false;

@@ -134,6 +134,47 @@ START_TEST(rules_that_are_changed_fail_their_test)
 }
 END_TEST
 
+#define IN_CENTS "inject: {feature: price, scale: 100}, expect: {class: scale, "
+
+START_TEST(a_test_is_told_what_a_pin_makes_of_its_finding)
+{
+    static const char none[] = "defaults: {mode: enforce}\npins: [{feature: price, action: none}]",
+                      other[] = "defaults: {mode: enforce}\n"
+                                "pins: [{feature: price, action: none, until: 1970-01-02},"
+                                " {feature: rating, action: none}]",
+                      route[] = "defaults: {on: {scale: alert}}\n"
+                                "pins: [{feature: price, action: route}]",
+                      in_b[] = "defaults: {mode: enforce}\nsegments: [arm]\n"
+                               "pins: [{feature: price, segment: {arm: B}, action: none}]";
+    ck_says(said_with(none, IN_CENTS "action: route, mode: enforce}"),
+            "action 'none' by the pin at 3:8, wanted 'route'");
+    ck_says(said_with(none, IN_CENTS "mode: enforce}"),
+            "mode 'observe' by the pin at 3:8, wanted 'enforce'");
+    ck_assert_str_eq(said_with(none, IN_CENTS "action: none}"), "");
+    ck_assert_str_eq(said_with(other, IN_CENTS "action: route, mode: enforce}"), "");
+    ck_assert_str_eq(said_with(route, IN_CENTS "action: route, mode: enforce}"), "");
+    ck_assert_str_eq(said_with(in_b, IN_CENTS "action: route, mode: enforce}"), "");
+    ck_says(said_with(in_b, "inject: {feature: price, scale: 100, segment: {arm: B}}, expect: "
+                            "{class: scale, action: route}"),
+            "action 'none' by the pin at 4:8, wanted 'route'");
+}
+END_TEST
+
+START_TEST(a_test_is_told_of_a_limit_that_its_finding_alone_goes_beyond)
+{
+    static const char enforced[] = IN_CENTS "action: route, mode: enforce}";
+    ck_says(said_with("defaults: {mode: enforce}\nlimits: {max_routed_features: 0}", enforced),
+            "mode 'observe' by 'max_routed_features', wanted 'enforce'");
+    ck_says(said_with("defaults: {mode: enforce}\nlimits: {max_routed_share: 0.5}", enforced),
+            "mode 'observe' by 'max_routed_share', wanted 'enforce'");
+    ck_assert_str_eq(
+        said_with("defaults: {mode: enforce}\nlimits: {max_routed_features: 1}", enforced), "");
+    ck_assert_str_eq(said_with("defaults: {mode: canary}\nlimits: {max_routed_share: 0.5}",
+                               IN_CENTS "action: route, mode: canary}"),
+                     "");
+}
+END_TEST
+
 struct lists {
     struct ek_world *world;
     uint64_t asked;
@@ -178,5 +219,7 @@ Suite *suite_rules_test(void)
     return ek_suite(
         "rules_test", a_test_that_is_so_passes, a_test_says_what_came_and_what_was_wanted,
         what_comes_too_late_is_a_fault_at_the_place_of_the_test,
+        a_test_is_told_what_a_pin_makes_of_its_finding,
+        a_test_is_told_of_a_limit_that_its_finding_alone_goes_beyond,
         rules_that_are_changed_fail_their_test, the_same_test_runs_on_lists_that_are_given);
 }
