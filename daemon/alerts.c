@@ -4,6 +4,7 @@
 #include "daemon/alert_post.h"
 #include "daemon/background.h"
 #include "daemon/cli.h"
+#include "daemon/instance.h"
 #include "daemon/log.h"
 #include "daemon/metrics_table.h"
 #include "daemon/url.h"
@@ -37,6 +38,7 @@ struct figures {
 struct ek_alerts {
     const struct ek_config *config;
     struct ek_log *log;
+    char instance[EK_INSTANCE_BYTES]; /* "": there is no fleet */
     struct ek_alert_book *book;
     struct ek_alert_queue *queue;
     struct ek_alert_http *http;
@@ -172,8 +174,8 @@ static struct ek_alert_when now(void)
 static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
 {
     bool own = of->kind == EK_ALERT_RELOAD_REFUSED || of->kind == EK_ALERT_MODEL_DRIFT;
-    if (own && a->config->fleet_topic && a->config->instance)
-        ek_alert_copy(of->instance, sizeof of->instance, a->config->instance);
+    if (own)
+        ek_alert_copy(of->instance, sizeof of->instance, a->instance);
 }
 
 static void take_event(struct ek_alerts *a, const struct heard *h)
@@ -330,6 +332,12 @@ static void *run(void *context)
         step(a, LONGEST_WAIT_MS);
     tell_the_rest(a);
     return NULL;
+}
+
+void ek_alerts_are_of(struct ek_alerts *a, const char *instance)
+{
+    if (a)
+        snprintf(a->instance, sizeof a->instance, "%s", instance);
 }
 
 int ek_alerts_start(struct ek_alerts *a, struct ek_error *e)

@@ -23,6 +23,9 @@ struct ek_log;
 /* *out NULL: the configuration has no sinks. Nothing is sent before ek_alerts_start. */
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
                   struct ek_error *e);
+/* Before the start: the name of this instance in its fleet, for what each has of its own. a may be
+ * NULL. */
+void ek_alerts_are_of(struct ek_alerts *a, const char *instance);
 int ek_alerts_start(struct ek_alerts *a, struct ek_error *e);
 /* The process ends: from now on nothing waits to be told. What is heard until ek_alerts_stop is
  * still taken. Does not wait. */

@@ -44,7 +44,9 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
 {
     struct recorded r = {.path = how->messages, .dialect = how->dialect};
     struct ek_profile *profile = NULL;
-    int rc = ek_profile_load(&profile, how->profile, e);
+    int rc = ek_dialect_needs_lists(how->dialect, how->messages, e);
+    if (!rc)
+        rc = ek_profile_load(&profile, how->profile, e);
     if (!rc && (rc = ek_profile_check(profile, m, e)))
         ek_error_place(e, how->profile, 0, 0);
     if (!rc)

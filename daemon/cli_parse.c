@@ -116,5 +116,9 @@ void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags
 
 bool ek_is_stdout(const char *path)
 {
-    return path && !strcmp(path, "-");
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; path && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(path, names[i]))
+            return true;
+    return false;
 }

@@ -280,6 +280,7 @@ static int compare(const struct arguments *a, const struct ek_assets *assets, bo
     const struct ek_replay_compare r = {.assets = {assets, other},
                                         .rules = {a->rules ? a->rules : "built in", a->compare},
                                         .messages = a->messages ? a->messages : "-",
+                                        .dialect = &a->dialect,
                                         .json = a->json};
     rc = ek_replay_compare(&r, differ, e);
     ek_assets_free(other);

@@ -28,6 +28,8 @@ struct ek_dialect {
  * Errors of ek_config_load; then there is nothing to release. */
 int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e);
 void ek_dialect_release(struct ek_dialect *d);
+/* EK_EUSAGE with that path where each message is an item. */
+int ek_dialect_needs_lists(const struct ek_dialect *d, const char *path, struct ek_error *e);
 /* Adds to an error with EK_ERR_FIELD that a configuration can say what fields are called, where
  * none did. Returns the code. */
 int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e);

@@ -32,11 +32,10 @@ int ek_each_message(const struct ek_manifest *m, const struct ek_dialect *dialec
 {
     struct ek_capture_reader *capture;
     struct ek_codec *codec;
-    if (dialect->mapping.layout == EK_LAYOUT_ITEM)
-        return ek_fail_at(e, EK_EUSAGE, path, 0, 0,
-                          "lists are needed, and by 'message.layout' of the configuration each "
-                          "message is an item");
-    int rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
+    int rc = ek_dialect_needs_lists(dialect, path, e);
+    if (rc)
+        return rc;
+    rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
     if (rc)
         return rc;
     rc = ek_capture_open(&capture, path, 0, e);

@@ -147,6 +147,11 @@ static int make_parts(struct ek_fleet *f, struct ek_error *e)
     return rc ? rc : join(f, e);
 }
 
+const char *ek_fleet_name(const struct ek_fleet *f)
+{
+    return f->name;
+}
+
 int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e)
 {
     struct ek_fleet *f = ek_calloc(1, sizeof *f);

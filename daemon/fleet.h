@@ -46,6 +46,8 @@ void ek_fleet_take_back(struct ek_fleet *f);
 void ek_fleet_stop(struct ek_fleet *f);
 /* NULL is allowed. */
 void ek_fleet_free(struct ek_fleet *f);
+/* Of this instance; a view. */
+const char *ek_fleet_name(const struct ek_fleet *f);
 
 /* Has the decider do what a person says, at once or as soon as it is heard; *number is that of the
  * order, for ek_fleet_orders_of. EK_EUSAGE, EK_ESTATE for what cannot be meant; EK_ENOMEM. Any

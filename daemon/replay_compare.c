@@ -9,6 +9,7 @@
 enum { UNREADABLE_SHOWN = 5 };
 
 struct run {
+    const struct ek_dialect *dialect;
     struct ek_compare *compare;
     struct ek_capture_reader *in;
     uint64_t messages, unreadable;
@@ -21,6 +22,7 @@ static int one_message(struct run *r, const struct ek_record *record, struct ek_
     int rc = ek_compare_take(r->compare, record->bytes, record->length, now_ms, e);
     if (rc != EK_EFORMAT && rc != EK_ELIMIT && rc != EK_ESTATE)
         return rc;
+    ek_dialect_hint(r->dialect, e);
     if (++r->unreadable <= UNREADABLE_SHOWN)
         fprintf(stderr, "evenkeel: message %llu left out: %s\n", (unsigned long long)r->messages,
                 ek_error_text(e, text, sizeof text));
@@ -69,7 +71,7 @@ static int tell(const struct ek_replay_compare *a, const struct run *r, const st
 
 int ek_replay_compare(const struct ek_replay_compare *a, bool *differ, struct ek_error *e)
 {
-    struct run r = {0};
+    struct run r = {.dialect = a->dialect};
     struct ek_progress progress;
     const struct ek_compared *c;
     int rc = ek_compare_new(&r.compare, a->assets[0], a->assets[1], e);

@@ -3,6 +3,7 @@
 #ifndef EK_DAEMON_REPLAY_COMPARE_H
 #define EK_DAEMON_REPLAY_COMPARE_H
 
+#include "daemon/dialect.h"
 #include "guard/assets.h"
 
 #include <stdbool.h>
@@ -11,6 +12,7 @@ struct ek_replay_compare {
     const struct ek_assets *assets[2]; /* A, B */
     const char *rules[2];              /* names for people */
     const char *messages;              /* a path, "-" for standard input */
+    const struct ek_dialect *dialect;  /* that the assets were read with */
     bool json;
 };
 

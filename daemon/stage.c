@@ -140,7 +140,10 @@ static int make_fleet(struct ek_stage *s, struct ek_error *e)
                                          .guard = s->guard,
                                          .metrics = s->metrics,
                                          .log = s->log};
-    return s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
+    int rc = s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
+    if (s->fleet)
+        ek_alerts_are_of(s->alerts, ek_fleet_name(s->fleet));
+    return rc;
 }
 
 static int make_crew(struct ek_stage *s, struct ek_error *e)

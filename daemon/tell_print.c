@@ -249,25 +249,46 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to)
     return ek_tell_findings_in(answer, NULL, to);
 }
 
+static void print_end_of(const json_t *cell, FILE *to)
+{
+    char segment[WORDS_BYTES];
+    bool all = !json_object_iter(json_object_get(cell, "segment"));
+    segment_text(cell, segment, sizeof segment);
+    fputs("the fault of ", to);
+    ek_print_safe(text_or(cell, "feature", "?"), to);
+    fputs(" is gone: end its route with 'evenkeel resume --feature ", to);
+    ek_print_safe(text_or(cell, "feature", "?"), to);
+    fputs(all ? "" : " --segment ", to);
+    ek_print_safe(all ? "" : segment, to);
+    fputs("'\n", to);
+}
+
+/* Broken to the room; what has none left is left out. */
+static void print_in(const json_t *cell, struct ek_room *room, FILE *to)
+{
+    char text[3 * WORDS_BYTES] = "";
+    FILE *into = room->lines > 0 ? fmemopen(text, sizeof text - 1, "w") : NULL;
+    if (!into)
+        return;
+    print_end_of(cell, into);
+    fclose(into);
+    text[strcspn(text, "\n")] = 0;
+    room->lines -= ek_print_wrapped(text, room->columns, to);
+}
+
 /* What waits for a person. */
-static void print_gone(const json_t *cells, FILE *to)
+static void print_gone(const json_t *cells, struct ek_room *room, FILE *to)
 {
     size_t i;
     json_t *cell;
     json_array_foreach(cells, i, cell)
     {
-        char segment[WORDS_BYTES];
-        bool all = !json_object_iter(json_object_get(cell, "segment"));
-        segment_text(cell, segment, sizeof segment);
         if (!json_is_true(json_object_get(cell, "gone")))
             continue;
-        fputs("the fault of ", to);
-        ek_print_safe(text_or(cell, "feature", "?"), to);
-        fputs(" is gone: end its route with 'evenkeel resume --feature ", to);
-        ek_print_safe(text_or(cell, "feature", "?"), to);
-        fputs(all ? "" : " --segment ", to);
-        ek_print_safe(all ? "" : segment, to);
-        fputs("'\n", to);
+        if (room)
+            print_in(cell, room, to);
+        else
+            print_end_of(cell, to);
     }
 }
 
@@ -284,7 +305,7 @@ int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
     if (good && json_array_size(cells))
         good = fit_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to);
     if (good)
-        print_gone(cells, to);
+        print_gone(cells, room, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }

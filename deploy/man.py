@@ -8,7 +8,7 @@ from roff import head, roff, write  # noqa: E402
 
 STATUS = [("0", "all is well"), ("1", "something failed at run time"), ("2", "the command was called wrongly"),
           ("3", "there was a finding (replay with --exit-code)"), ("78", "the configuration cannot be used"),
-          ("128 and the number of a signal", "it was stopped by that: 130 by Ctrl-C; 141 when nobody reads any more what it writes")]
+          ("128 and the number of a signal", "it was stopped by that, where that is not how it ends: 130 by Ctrl-C; 141 when nobody reads any more what it writes")]
 
 ENVIRONMENT = [("NO_COLOR", "when it is set and not empty, nothing is coloured; nor is anything but a terminal"),
                ("TERM", "dumb: lines only, nothing is drawn over"),

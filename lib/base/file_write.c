@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,13 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { OUTPUT_BYTES = 128 << 10, SHORT_TEXT = 1024, NAME_TRIES = 1000, ZSTD_LEVEL = 3 };
+enum {
+    OUTPUT_BYTES = 128 << 10,
+    SHORT_TEXT = 1024,
+    NAME_TRIES = 1000,
+    NAME_MORE = 48,
+    ZSTD_LEVEL = 3
+};
 enum packing { PLAIN, GZIP, ZSTD };
 enum ending { GO_ON, FLUSH, END };
 
@@ -172,7 +179,7 @@ static int give_name(struct ek_writer *w, const char *name)
 static int take_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const char *name),
                      struct ek_error *e)
 {
-    size_t size = strlen(w->target) + 48;
+    size_t size = strlen(w->target) + NAME_MORE;
     char *name = ek_calloc(size, 1);
     if (!name)
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -198,8 +205,9 @@ static bool open_nameless(struct ek_writer *w)
 {
     char *slash = strrchr(w->target, '/');
     const char *folder = !slash ? "." : slash == w->target ? "/" : w->target;
-    if (access("/proc/self/fd", X_OK))
-        return false;
+    size_t name = strlen(slash ? slash + 1 : w->target);
+    if (access("/proc/self/fd", X_OK) || name + NAME_MORE > NAME_MAX)
+        return false; /* if it cannot have a name beside the target, that is to be told now */
     if (folder == w->target)
         *slash = 0;
     w->fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -223,6 +231,21 @@ static int find_target(struct ek_writer *w, const char *path, bool exists, struc
     return w->target ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
+/* As /dev/stdout is: a file put into its place would take away what is in it. */
+static bool is_stdout(const struct stat *s)
+{
+    struct stat own;
+    return !fstat(STDOUT_FILENO, &own) && own.st_dev == s->st_dev && own.st_ino == s->st_ino;
+}
+
+/* Those who may read the old file may read the new one; where the owner cannot be kept, the file
+ * runs as nobody. */
+static int take_after(struct ek_writer *w, const struct stat *s, struct ek_error *e)
+{
+    mode_t mode = fchown(w->fd, s->st_uid, s->st_gid) ? s->st_mode & 0777 : s->st_mode & 07777;
+    return fchmod(w->fd, mode) ? ek_file_fail(e, w->name, "cannot set the permissions") : EK_OK;
+}
+
 static int open_output(struct ek_writer *w, const char *path, struct ek_error *e)
 {
     if (!strcmp(path, "-")) {
@@ -231,6 +254,10 @@ static int open_output(struct ek_writer *w, const char *path, struct ek_error *e
     }
     struct stat s;
     bool exists = !stat(path, &s);
+    if (exists && is_stdout(&s)) {
+        w->fd = STDOUT_FILENO;
+        return EK_OK;
+    }
     if (exists && !S_ISREG(s.st_mode)) {
         w->fd = open(path, O_WRONLY | O_CLOEXEC);
         return w->fd < 0 ? ek_file_fail(e, w->name, "cannot open for writing") : EK_OK;
@@ -238,9 +265,7 @@ static int open_output(struct ek_writer *w, const char *path, struct ek_error *e
     int rc = find_target(w, path, exists, e);
     if (!rc)
         rc = open_temporary(w, e);
-    if (!rc && exists && fchmod(w->fd, s.st_mode & 07777))
-        rc = ek_file_fail(e, w->name, "cannot set the permissions");
-    return rc;
+    return !rc && exists ? take_after(w, &s, e) : rc;
 }
 
 int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)

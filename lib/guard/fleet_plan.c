@@ -122,7 +122,7 @@ static void get_normal(struct reading *r)
     uint64_t profile = 0;
     r->accepted = r->normal = 0;
     if (!r->w.elder) {
-        r->normal = ek_wire_get(&r->w, UINT64_MAX >> 1);
+        r->normal = ek_wire_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
         profile = ek_wire_get_u64(&r->w);
     }
     if (is_heard(r) && r->hears->normal)

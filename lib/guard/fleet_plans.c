@@ -288,6 +288,10 @@ const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
                                                const struct ek_plan *plan)
 {
     for (int i = p->count - 1; i >= 0; i--)
+        if (p->kept[i].plan->version == plan->version &&
+            p->kept[i].levels->is.version == plan->normal)
+            return &p->kept[i].levels->is;
+    for (int i = p->count - 1; i >= 0; i--) /* its own is not kept any more */
         if (p->kept[i].levels->is.version == plan->normal)
             return &p->kept[i].levels->is;
     return ek_detector_rebases(p->detector);

@@ -192,6 +192,14 @@ static bool is_handed_over(const struct ek_fleet_told *t, int gone)
     return false;
 }
 
+/* What is done about it goes on with what was done. */
+static struct ek_finding as_before(const struct open *o)
+{
+    struct ek_finding f = o->f;
+    f.state = o->fresh ? EK_CONFIRMED : EK_UPDATED;
+    return f;
+}
+
 void ek_fleet_told_settle(struct ek_fleet_told *t, bool settled, int64_t time_ms,
                           void (*act)(void *context, const struct ek_finding *f), void *context)
 {
@@ -202,7 +210,8 @@ void ek_fleet_told_settle(struct ek_fleet_told *t, bool settled, int64_t time_ms
             update(t, o);
             if (o->fresh)
                 tell(t, &o->f, EK_CONFIRMED, time_ms);
-            act(context, &o->f);
+            const struct ek_finding f = as_before(o);
+            act(context, &f);
         } else if (settled || o->by != NOBODY) {
             o->f.state = is_handed_over(t, i) ? EK_DISMISSED : EK_RECOVERED;
             tell(t, &o->f, o->f.state, time_ms);

@@ -66,3 +66,11 @@ done = subprocess.run(sys.argv[1:], stdout=w, stderr=subprocess.PIPE, text=True)
 assert done.returncode == 141, done
 assert "write" not in done.stderr and "pipe" not in done.stderr, done' "$EK" $words || fail "into a closed pipe: $words"
 done
+
+# Standard output by another name is written to, not replaced: what is in the file stays.
+echo kept >log
+"$EK" gen hotel --queries 5 --seed 1 -o /dev/stdout >>log 2>chatter
+[ "$(head -n 1 log)" = kept ] || fail "what was in the file is gone"
+[ "$(wc -l <log)" -gt 1 ] || fail "nothing was written behind it"
+refused 2 "standard output" gen hotel --queries 5 --seed 1 --json -o /dev/stdout
+refused 78 "gone.yaml" profile -c gone.yaml -m h.yaml -i t.mp -o x.ekp
