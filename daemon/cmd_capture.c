@@ -6,6 +6,7 @@
 #include "daemon/config.h"
 #include "daemon/config_expand.h"
 #include "daemon/kafka_tool.h"
+#include "daemon/record_totals.h"
 #include "daemon/secret.h"
 #include "daemon/summary.h"
 #include "data/capture.h"
@@ -82,22 +83,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-struct totals {
-    uint64_t messages, bytes, largest;
-    int64_t first_ms, last_ms; /* earliest and latest; -1 without any */
-};
-
-static void count(struct totals *t, const struct ek_record *r)
-{
-    int64_t ms = r->timestamp_ms;
-    t->messages++;
-    t->bytes += r->length;
-    t->largest = r->length > t->largest ? r->length : t->largest;
-    if (ms >= 0 && (t->first_ms < 0 || ms < t->first_ms))
-        t->first_ms = ms;
-    t->last_ms = ms > t->last_ms ? ms : t->last_ms;
-}
-
 /* Not before there is something to keep: who waits for a broker in vain can be stopped. */
 static void catch_signals(void)
 {
@@ -107,7 +92,7 @@ static void catch_signals(void)
 }
 
 static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const struct capture_args *a,
-                struct totals *totals, struct ek_error *e)
+                struct ek_record_totals *totals, struct ek_error *e)
 {
     struct ek_progress progress;
     struct ek_kafka_record in;
@@ -121,7 +106,7 @@ static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const stru
         struct ek_record out = {in.partition,  in.offset, in.timestamp_ms, in.key,
                                 in.key_length, in.bytes,  in.length};
         rc = ek_capture_write(writer, &out, e);
-        count(totals, &out);
+        ek_record_totals_add(totals, out.length, out.timestamp_ms);
         ek_progress_update(&progress, totals->messages, a->max, NULL);
     }
     ek_progress_finish(&progress, NULL);
@@ -178,7 +163,7 @@ static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek
 }
 
 /* By the names that `inspect --json` has for it. */
-static int tell(const struct capture_args *a, const struct totals *t, struct ek_error *e)
+static int tell(const struct capture_args *a, const struct ek_record_totals *t, struct ek_error *e)
 {
     struct ek_summary s;
     fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
@@ -200,13 +185,14 @@ static int capture(const struct capture_args *a, struct ek_error *e)
 {
     struct ek_tap *tap;
     struct ek_capture_writer *writer;
-    struct totals totals = {.first_ms = -1, .last_ms = -1};
+    struct ek_record_totals totals;
     int rc = open_tap(&tap, a, e);
     if (rc)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
     if (!rc) {
         catch_signals();
+        ek_record_totals_init(&totals);
         rc = copy(tap, writer, a, &totals, e);
         if (rc)
             ek_capture_abandon(writer);

@@ -1,5 +1,6 @@
 #include "daemon/inspect.h"
 #include "daemon/inspect_states.h"
+#include "daemon/record_totals.h"
 
 #include "base/date.h"
 #include "base/hash_set.h"
@@ -9,9 +10,8 @@
 #include <inttypes.h>
 
 struct totals {
-    uint64_t messages, bytes, largest;
+    struct ek_record_totals all;
     struct ek_hash_set partitions;
-    int64_t first_ms, last_ms; /* earliest and latest; -1 without any */
     struct ek_inspect_states states;
 };
 
@@ -19,12 +19,7 @@ static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
 {
     bool added;
     int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
-    t->messages++;
-    t->bytes += r->length;
-    t->largest = r->length > t->largest ? r->length : t->largest;
-    if (ms >= 0 && (t->first_ms < 0 || ms < t->first_ms))
-        t->first_ms = ms;
-    t->last_ms = ms > t->last_ms ? ms : t->last_ms;
+    ek_record_totals_add(&t->all, r->length, ms);
     if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
         return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
     return ek_inspect_states_add(&t->states, r, e);
@@ -50,7 +45,8 @@ static int print_json(const struct totals *t, FILE *to)
             "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
             ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
             ",\"last_ms\":%" PRId64,
-            t->messages, t->bytes, t->largest, t->partitions.count, t->first_ms, t->last_ms);
+            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count, t->all.first_ms,
+            t->all.last_ms);
     int rc = ek_inspect_states_json(&t->states, to);
     fputs("}\n", to);
     return rc;
@@ -63,14 +59,15 @@ static void print_table(const struct totals *t, FILE *to)
             "capture\n  messages        %" PRIu64 "\n  bytes           %" PRIu64
             "\n  largest         %" PRIu64 "\n  partitions      %zu\n  first           %s\n"
             "  last            %s\n",
-            t->messages, t->bytes, t->largest, t->partitions.count,
-            ek_date_text(t->first_ms, first), ek_date_text(t->last_ms, last));
+            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count,
+            ek_date_text(t->all.first_ms, first), ek_date_text(t->all.last_ms, last));
     ek_inspect_states_table(&t->states, to);
 }
 
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e)
 {
-    struct totals t = {.first_ms = -1, .last_ms = -1};
+    struct totals t = {0};
+    ek_record_totals_init(&t.all);
     ek_hash_set_init(&t.partitions);
     int rc = count(path, &t, e);
     if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))

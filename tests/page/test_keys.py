@@ -1,9 +1,7 @@
 """Without a mouse: everything is reached by keys in the order it is read in, and where the focus is stays so while figures change."""
-import unittest
-
 import heard
 import kept
-import watch
+import opened
 from scene import TOKEN
 
 TAB, ENTER = "\ue004", "\ue007"
@@ -15,18 +13,7 @@ IN_ORDER = """return [...document.querySelectorAll('a[href], button, input, sele
   .filter((e) => !e.disabled && e.checkVisibility() && !e.closest('dialog')).map(nameOf);"""
 
 
-class Keys(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scene, cls.browser = kept.found(), kept.browser()
-        watch.begin(cls.browser)
-        cls.enterClassContext(cls.browser.before(heard.SCRIPT))
-
-    def open(self, page):
-        self.browser.open("about:blank")
-        self.browser.open(self.scene.url + page)
-        self.browser.until("the state", "return document.querySelector('#headline .chip')")
-
+class Keys(opened.Opened):
     def focus(self):
         return self.browser.run(NAME + "return nameOf(document.activeElement)")
 

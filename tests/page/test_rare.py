@@ -1,26 +1,14 @@
 """What seldom happens: the instance's own answers, with a part of them as it would be then."""
-import unittest
-
 import heard
 import kept
+import opened
 import watch
 from drawing import Scale, outline, points
 
 PRICE = "features/price"
 
 
-class Rare(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scene, cls.browser = kept.found(), kept.browser()
-        watch.begin(cls.browser)
-        cls.enterClassContext(cls.browser.before(heard.SCRIPT))
-
-    def open(self, page):
-        self.browser.open("about:blank")
-        self.browser.open(self.scene.url + page)
-        self.browser.until("the state", "return document.querySelector('#headline .chip')")
-
+class Rare(opened.Opened):
     def tearDown(self):
         watch.hold(self, self.browser, self.scene.url)
 
