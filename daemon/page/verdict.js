@@ -118,7 +118,7 @@ function quiet(known) {
     const names = items(held.slice(0, 3).map((e) => `${e.feature} ${inPlace(e.segment)}`)) + (held.length > 3 ? ` and ${held.length - 3} more` : "");
     const pins = held.filter((e) => e.by && e.by !== "finding").length;
     return { level: "recovered", word: pins === held.length ? "pinned" : "recovered", title: pins === held.length ? "Nothing is wrong; pins are in force" : "Nothing is wrong any more",
-      text: [`Still routed: ${names}. `, pins === held.length ? "Pins hold until they run out or are taken away." : "A route stays for its hold after its fault has ended, then it goes by itself."] };
+      text: [`Still routed: ${names}. `, pins === held.length ? "Pins hold until they run out or are taken away." : "A route stays until the hold that began with it is over, then it goes by itself."] };
   }
   const end = recovered(known);
   if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
