@@ -7,6 +7,8 @@ DESTDIR ?=
 # Parts are found by folder, so a new file needs no line here.
 LIB_SRC    := $(sort $(wildcard lib/*/*.c))
 LIB_CXX    := $(sort $(wildcard lib/*/*.cc))
+# Of the program alone: who links the library needs nothing of it, nor of what it is made with.
+TEXT_SRC   := $(sort $(wildcard text/*.c))
 DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 PROP_SRC   := $(sort $(wildcard tests/prop/test_*.c))
@@ -24,11 +26,11 @@ PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
 LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson simdjson libzstd zlib libxxhash
-DAEMON_PKGS = rdkafka libmicrohttpd libcurl
+DAEMON_PKGS = rdkafka libmicrohttpd libcurl libutf8proc libzip
 # The headers of others are not held to our warnings.
 PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check)))
 LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lstdc++ -lm)
-DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
+DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lstreamvbyte -lstemmer -lpthread)
 CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check))
 
 CC      ?= cc
@@ -55,7 +57,8 @@ ALL_CXXFLAGS = $(CFLAGS) $(BASE_CXXFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cc=$(B)/%.o)
-DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o)
+TEXT_OBJ   := $(TEXT_SRC:%.c=$(B)/%.o)
+DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o) $(TEXT_OBJ)
 UNIT_OBJ   := $(UNIT_SRC:%.c=$(B)/%.o)
 PROP_OBJ   := $(PROP_SRC:%.c=$(B)/%.o)
 
@@ -102,7 +105,7 @@ $(B)/flags.stamp: FORCE
 	$(call keep,echo '$(FLAGS)')
 # Link again when a file was added or taken away.
 $(B)/sources.stamp: FORCE
-	$(call keep,echo '$(LIB_SRC) $(LIB_CXX) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
+	$(call keep,echo '$(LIB_SRC) $(LIB_CXX) $(TEXT_SRC) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
 
 # The catalogue of units becomes a table of the library; what reads it is the library's own reader.
@@ -189,7 +192,7 @@ check-parts:
 	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' sh tests/run-parts.sh $(PARTS)
 
 compile-commands: ## compile_commands.json for editors and analysers
-	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(LIB_SRC) $(DAEMON_SRC) $(UNIT_SRC) \
+	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(LIB_SRC) $(TEXT_SRC) $(DAEMON_SRC) $(UNIT_SRC) \
 	  $(PROP_SRC) -- $(CC) $(ALL_CFLAGS)
 
 clean: ## remove what was built

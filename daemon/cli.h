@@ -86,5 +86,8 @@ int ek_cmd_accept(int argc, char **argv);
 int ek_cmd_revert(int argc, char **argv);
 int ek_cmd_pin(int argc, char **argv);
 int ek_cmd_unpin(int argc, char **argv);
+int ek_cmd_normalize(int argc, char **argv);
+int ek_cmd_select(int argc, char **argv);
+int ek_cmd_extract(int argc, char **argv);
 
 #endif

@@ -34,6 +34,9 @@ static const struct ek_command COMMANDS[] = {
     {"check", "is this manifest, rules, profile, model or configuration valid", ek_cmd_check},
     {"gen", "synthetic traffic, with faults if wanted", ek_cmd_gen},
     {"convert", "LETOR lists to messages", ek_cmd_convert},
+    {"normalize", "which transform fits each feature", ek_cmd_normalize},
+    {"select", "which features to train on, and which to watch", ek_cmd_select},
+    {"extract", "features of queries and texts", ek_cmd_extract},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -49,23 +52,14 @@ static int help(FILE *to)
     return to == stdout ? EK_EXIT_OK : EK_EXIT_USAGE;
 }
 
-/* Known by their design, so nobody is sent to another command that is spelt alike. */
-static const char *const LATER[] = {"normalize", "select", "extract"};
-enum { LATER_COUNT = sizeof LATER / sizeof *LATER };
-
 static int unknown(const char *word)
 {
     if (*word == '-')
         return ek_cli_usage(NULL, "a command comes first, not '%s'", word);
-    const char *names[COMMAND_COUNT + LATER_COUNT];
+    const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = COMMANDS[i].name;
-    for (int i = 0; i < LATER_COUNT; i++) {
-        names[COMMAND_COUNT + i] = LATER[i];
-        if (!strcmp(word, LATER[i]))
-            return ek_cli_usage(NULL, "command '%s' is not in this version", word);
-    }
-    const char *near = ek_nearest_word(word, names, COMMAND_COUNT + LATER_COUNT);
+    const char *near = ek_nearest_word(word, names, COMMAND_COUNT);
     if (near)
         return ek_cli_usage(NULL, "unknown command '%s', did you mean '%s'?", word, near);
     return ek_cli_usage(NULL, "unknown command '%s'", word);

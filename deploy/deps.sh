@@ -28,6 +28,8 @@ zlib 1.2.11 zlib1g-dev
 libxxhash 0.8.0 libxxhash-dev
 libmicrohttpd 0.9.72 libmicrohttpd-dev
 libcurl 7.85 libcurl4-openssl-dev
+libutf8proc 2.6 libutf8proc-dev
+libzip 1.7 libzip-dev
 check 0.15 check
 '
 # program, Debian package
@@ -38,9 +40,11 @@ g++ g++
 make make
 python3 python3
 '
-# A header stands for libc6-dev: gcc alone comes without it when recommendations are off.
+# A header stands for libc6-dev: gcc alone comes without it when recommendations are off. The others have no pkg-config file.
 BUILD_HEADERS='
 stdio.h libc6-dev
+libstemmer.h libstemmer-dev
+streamvbyte.h libstreamvbyte-dev
 '
 BENCH_PROGRAMS='
 cargo cargo

@@ -248,9 +248,6 @@ refused 2 "takes no cut-off" $eval --metric map@5
 refused 2 "LETOR text has no segment 'market'" profile --manifest hotel.yaml --letor a.txt --baseline market -o x
 refused 2 "did you mean 'stay_nights'?" profile --manifest hotel.yaml --letor a.txt --baseline stay_night -o x
 quiet "$EK" profile --manifest hotel.yaml -i train.msg -o by-letter.ekp
-for word in normalize select extract; do
-	refused 2 "command '$word' is not in this version" $word
-done
 refused 2 "did you mean 'status'?" stauts
 refused 2 "did you mean 'train'?" trian
 refused 2 "--manifest, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt

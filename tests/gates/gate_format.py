@@ -14,7 +14,7 @@ def faults(tree):
     if not re.search(rf"version {MAJOR}\.", version):
         tree.note = f"skipped: clang-format is not version {MAJOR}"
         return
-    names = tree.files("*.c", "*.cc", "*.h", folders=("lib", "daemon", "tests"))
+    names = tree.files("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon", "tests"))
     result = subprocess.run(["clang-format", "--dry-run", "-Werror", *names], cwd=tree.root,
                             capture_output=True, text=True, check=False)
     seen = dict.fromkeys(re.findall(r"^(\S+?:\d+):\d+: error", result.stderr, re.M))

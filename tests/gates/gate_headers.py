@@ -21,7 +21,7 @@ def compiles(tree, command, name):
 
 def faults(tree):
     c = [*shlex.split(tree.cc), *tree.cflags, "-Wno-unused-function", "-Wno-unused-const-variable", "-x", "c"]
-    for name in tree.files("*.h", folders=("lib", "daemon", "tests")):
+    for name in tree.files("*.h", folders=("lib", "text", "daemon", "tests")):
         if name.endswith("_body.h"):
             continue
         result = compiles(tree, c, name)

@@ -5,7 +5,7 @@ import subprocess
 
 MAP, HEADER = "deploy/evenkeel.map", "lib/evenkeel.h"
 # A test has a getaddrinfo of its own, which libcurl finds before that of the C library.
-PREFIXES = {"lib": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|getaddrinfo$"}
+PREFIXES = {"lib": r"ek_", "text": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|getaddrinfo$"}
 
 
 def nm(tree, path, *flags):
