@@ -204,19 +204,19 @@ static int capture(const struct capture_args *a, struct ek_error *e)
 }
 
 static const struct argp_option OPTIONS[] = {
-    {"brokers", 'b', "HOST:PORT,...", 0, "bootstrap servers", 0},
+    {"brokers", 'b', "HOST:PORT,...", 0, "Bootstrap servers", 0},
     {"config", 'c', "FILE", 0,
-     "configuration of run: its brokers and input.librdkafka, for brokers that ask for TLS or a "
+     "Configuration of run: its brokers and input.librdkafka, for brokers that ask for TLS or a "
      "password",
      0},
     {"property", 'X', "NAME=VALUE", 0,
-     "a librdkafka property; ${NAME} and ${file:PATH} in it are replaced as in a configuration", 0},
-    {"topic", 't', "TOPIC", 0, "what to read, all partitions, outside of any group", 0},
-    {"output", 'o', "FILE", 0, "capture file; .gz and .zst are packed, - is standard output", 0},
-    {"from", 'f', "beginning|end", 0, "where to start (beginning)", 0},
-    {"max", KEY_MAX, "N", 0, "stop after N messages", 0},
-    {"until-end", KEY_UNTIL_END, NULL, 0, "stop where the topic ends now", 0},
-    {"json", KEY_JSON, NULL, 0, "what was read, as JSON on standard output", 0},
+     "A librdkafka property; ${NAME} and ${file:PATH} in it are replaced as in a configuration", 0},
+    {"topic", 't', "TOPIC", 0, "What to read, all partitions, outside of any group", 0},
+    {"output", 'o', "FILE", 0, "Capture file; .gz and .zst are packed, - is standard output", 0},
+    {"from", 'f', "beginning|end", 0, "Where to start (beginning)", 0},
+    {"max", KEY_MAX, "N", 0, "Stop after N messages", 0},
+    {"until-end", KEY_UNTIL_END, NULL, 0, "Stop where the topic ends now", 0},
+    {"json", KEY_JSON, NULL, 0, "What was read, as JSON on standard output", 0},
     {0},
 };
 

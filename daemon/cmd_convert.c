@@ -155,7 +155,10 @@ static int convert_file(struct convert *c, const char *path, struct ek_query *q,
     int rc = ek_letor_open(&letor, c->sink.upstream.manifest, path, &c->e);
     if (rc)
         return rc;
+    uint64_t before = c->done;
     rc = convert_lists(c, letor, q, sink);
+    if (!rc && c->done == before)
+        rc = ek_fail_at(&c->e, EK_EFORMAT, path, 0, 0, "there are no lists in it");
     ek_letor_close(letor);
     return rc;
 }

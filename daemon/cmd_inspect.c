@@ -23,13 +23,13 @@ struct arguments {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"json", KEY_JSON, NULL, 0, "for programs: one JSON object", 0},
+    {"json", KEY_JSON, NULL, 0, "For programs: one JSON object", 0},
     {"plot", KEY_PLOT, "FEATURE", 0,
-     "draw the distribution of a feature: of a profile, or of messages, which takes --features", 0},
-    {"features", 'm', "FILE", 0, "with --plot: the manifest of the messages", 0},
-    {"profile", 'p', "FILE", 0, "with --plot: training, beside the messages", 0},
+     "Draw the distribution of a feature: of a profile, or of messages, which takes --features", 0},
+    {"features", 'm', "FILE", 0, "With --plot: the manifest of the messages", 0},
+    {"profile", 'p', "FILE", 0, "With --plot: training, beside the messages", 0},
     {"manifest", KEY_MANIFEST, NULL, 0,
-     "print a first manifest for the features of messages: names, and which look as if they had a "
+     "Print a first manifest for the features of messages: names, and which look as if they had a "
      "scale; to be gone over",
      0},
     EK_DIALECT_OPTION,

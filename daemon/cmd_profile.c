@@ -23,15 +23,15 @@ struct arguments {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"manifest", 'm', "FILE", 0, "feature manifest (YAML)", 0},
-    {"letor", 'l', "FILE...", 0, "training lists as LETOR text; several files may follow", 0},
-    {"messages", 'i', "FILE", 0, "training lists as messages or a capture, '-' for standard input",
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; several files may follow", 0},
+    {"messages", 'i', "FILE", 0, "Training lists as messages or a capture, '-' for standard input",
      0},
     {"baseline", 'b', "FIELD", 0,
-     "stratum whose values have different normal levels: a segment dimension or query feature", 0},
-    {"output", 'o', "FILE", 0, "profile to write (.ekp)", 0},
+     "Stratum whose values have different normal levels: a segment dimension or query feature", 0},
+    {"output", 'o', "FILE", 0, "Profile to write (.ekp)", 0},
     EK_DIALECT_OPTION,
-    {"json", KEY_JSON, NULL, 0, "what it was made from, as JSON on standard output", 0},
+    {"json", KEY_JSON, NULL, 0, "What it was made from, as JSON on standard output", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -27,19 +27,19 @@ struct arguments {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"manifest", 'm', "FILE", 0, "feature manifest (YAML)", 0},
-    {"profile", 'p', "FILE", 0, "profile (.ekp)", 0},
-    {"rules", 'r', "FILE", 0, "rules (YAML); the built-in ones when not given", 0},
-    {"model", 'M', "FILE", 0, "routable model; without one nothing is routed", 0},
-    {"messages", 'i', "FILE", 0, "messages or a capture; standard input by default", 0},
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"profile", 'p', "FILE", 0, "Profile (.ekp)", 0},
+    {"rules", 'r', "FILE", 0, "Rules (YAML); the built-in ones when not given", 0},
+    {"model", 'M', "FILE", 0, "Routable model; without one nothing is routed", 0},
+    {"messages", 'i', "FILE", 0, "Messages or a capture; standard input by default", 0},
     EK_DIALECT_OPTION,
-    {"layout", KEY_LAYOUT, "KIND", 0, "messages of a list, or of an item each (list)", 0},
-    {"output", 'o', "FILE", 0, "capture of what would have been forwarded", 0},
-    {"events", 'e', "FILE", 0, "findings and plans, one JSON object a line; '-' for stdout", 0},
-    {"compare", KEY_COMPARE, "RULES", 0, "say what would differ under these rules instead", 0},
+    {"layout", KEY_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
+    {"output", 'o', "FILE", 0, "Capture of what would have been forwarded", 0},
+    {"events", 'e', "FILE", 0, "Findings and plans, one JSON object a line; '-' for stdout", 0},
+    {"compare", KEY_COMPARE, "RULES", 0, "Say what would differ under these rules instead", 0},
     {"exit-code", KEY_EXIT_CODE, NULL, 0,
-     "end with 3 when there was a finding, or with --compare when anything differs", 0},
-    {"json", KEY_JSON, NULL, 0, "the closing summary as one JSON object on standard output", 0},
+     "End with 3 when there was a finding, or with --compare when anything differs", 0},
+    {"json", KEY_JSON, NULL, 0, "The closing summary as one JSON object on standard output", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -244,6 +244,8 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
     rc = finish(r, rc, e);
     if (!rc)
         tell(a, r, &progress);
+    if (!rc && r->came_to.messages && r->came_to.unreadable == r->came_to.messages)
+        rc = ek_fail(e, EK_EFORMAT, "none of the messages could be read");
     return rc;
 }
 

@@ -162,17 +162,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option OPTIONS[] = {
-    {"config", 'c', "FILE", 0, "configuration (docs/config.md)", 0},
+    {"config", 'c', "FILE", 0, "Configuration (docs/config.md)", 0},
     {"print-config", KEY_PRINT, NULL, 0,
-     "print what is in force, defaults included, secrets hidden, and end", 0},
+     "Print what is in force, defaults included, secrets hidden, and end", 0},
     {"paused", KEY_PAUSED, NULL, 0,
-     "begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
+     "Begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
     {"test-alerts", KEY_TEST, NULL, 0,
-     "send every sink of alerts one that fires and its end, print what they answer, and end; the "
+     "Send every sink of alerts one that fires and its end, print what they answer, and end; the "
      "status is 1 where one did not take it",
      0},
-    {"config-docs", KEY_DOCS, NULL, 0, "print docs/config.md and end", 0},
-    {"metrics-docs", KEY_METRICS_DOCS, NULL, 0, "print docs/metrics.md and end", 0},
+    {"config-docs", KEY_DOCS, NULL, 0, "Print docs/config.md and end", 0},
+    {"metrics-docs", KEY_METRICS_DOCS, NULL, 0, "Print docs/metrics.md and end", 0},
     {0},
 };
 

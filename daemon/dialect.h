@@ -19,7 +19,7 @@ struct ek_dialect {
 #define EK_DIALECT_OPTION                                                                          \
     {                                                                                              \
         "config", 'c', "FILE", 0,                                                                  \
-            "configuration of run, which says under message what the fields of messages are "      \
+            "Configuration of run, which says under message what the fields of messages are "      \
             "called",                                                                              \
             0                                                                                      \
     }

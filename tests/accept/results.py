@@ -3,7 +3,7 @@
 
     python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/results.md]
 
-NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources; or all. Prints Markdown; with --write it
+NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources, transforms; or all. Prints Markdown; with --write it
 replaces what stands between `<!-- table NAME -->` and `<!-- end -->` in a document instead. EK_DATA names the folder of the sets.
 Models and figures are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
 virtual environment below that folder; without an index to fetch it from its columns stay empty, and a line says so.
@@ -102,11 +102,17 @@ class Bench:
 
     def ours(self, name, variant, loss, words):
         """[[NDCG@5, NDCG@10] per seed]."""
+        return self.figures(name, variant, loss, words, ("ndcg@5", "ndcg@10"))
+
+    def figures(self, name, variant, loss, words, metrics):
+        """[[a value for each metric] per seed]."""
         data, key = self.set(name), " ".join([variant, loss, *words])
+        if metrics != ("ndcg@5", "ndcg@10"):
+            key += " " + ",".join(metrics)
         if key not in self.found[name].of:
             print(name, key, file=sys.stderr)
-            values = data.measure(variant, loss, self.seeds, words)
-            self.found[name].add({key: list(zip(values["ndcg@5"], values["ndcg@10"]))})
+            values = data.measure(variant, loss, self.seeds, words, metrics)
+            self.found[name].add({key: list(zip(*(values[m] for m in metrics)))})
         return self.found[name].of[key]
 
     def theirs(self, name, rows):

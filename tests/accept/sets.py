@@ -33,6 +33,12 @@ INPUTS = {
 }
 VARIANTS.update(INPUTS)
 
+# The network that learned mixtures were published with, a quarter as wide, and what it is given.
+PUBLISHED = ["--routing", "none", "--log-input", "none", "--hidden", "256,128,64", "--batch-norm", "--dropout", "0.1",
+             "--loss", "approxndcg", "--samples", "8", "--cutoff", "5", "--optimizer", "adagrad", "--lr", "0.1"]
+TRANSFORMS = {"raw": "raw", "Gauss": "zscore", "CDF": "cdf", "Log1p": "log1p", "mixture": "mixture"}
+VARIANTS.update({f"published {name}": [*PUBLISHED, "--transform", word] for name, word in TRANSFORMS.items()})
+
 
 def run(program, *words):
     """The JSON that the program prints."""
@@ -93,8 +99,8 @@ class Set:
         path = os.path.join(self.scratch, f"{variant}-{loss}-{seed}.safetensors")
         if not os.path.exists(path):
             run(self.program, "train", "--manifest", self.manifest, "--train", *self.files("train", seed), "--vali",
-                *self.files("vali", seed), "-o", path, "--loss", loss, "--seed", str(seed), "--json",
-                *self.words(VARIANTS[variant]))
+                *self.files("vali", seed), "-o", path, "--seed", str(seed), "--json",
+                *([] if "--loss" in VARIANTS[variant] else ["--loss", loss]), *self.words(VARIANTS[variant]))
         return path
 
     def measure(self, variant, loss, seeds, words=(), metrics=("ndcg@5", "ndcg@10")):

@@ -1,7 +1,7 @@
 """The tables of docs/results.md. Each is a function of the bench, `render` and `cell` (results.py) that gives Markdown."""
 import random
 
-from sets import INPUTS
+from sets import INPUTS, TRANSFORMS
 
 LOSS = "listmle"
 ALL_SETS = ("hotel", "swissmetro", "car", "mq2008")
@@ -199,5 +199,16 @@ def sources(bench, render, _):
     return render(made, ["mixed lists", *CHOICE_SETS], best=False)
 
 
+def transforms(bench, render, cell):
+    """The paper's first table: one network, its inputs as they are, standardised, as ranks, as logarithms, mixed."""
+    head = ["transform"] + [f"{name}, @{k}" for name in ALL_SETS for k in (1, 5, 10)]
+    rows = []
+    for label in TRANSFORMS:
+        values = [bench.figures(name, f"published {label}", "approxndcg", [], ("ndcg@1", "ndcg@5", "ndcg@10")) for name in ALL_SETS]
+        rows.append((label, [cell(of, k) for of in values for k in range(3)]))
+    return render(rows, head, best=False)
+
+
 TABLES = {**{name: with_and_without(name) for name in ALL_SETS},
-          "subset": subset, "faults": faults, "codes": codes, "cost": cost, "inputs": inputs, "sources": sources}
+          "subset": subset, "faults": faults, "codes": codes, "cost": cost, "inputs": inputs, "sources": sources,
+          "transforms": transforms}

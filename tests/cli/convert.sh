@@ -66,3 +66,7 @@ refused 1 "missing.txt" convert --manifest hotel.yaml --letor missing.txt -o x.m
 echo "1 qid:1 2:3 1:4" >falling.txt
 refused 1 "falling.txt:1" convert --manifest hotel.yaml --letor falling.txt -o x.msg
 [ ! -e x.msg ] || fail "a refused run left a file"
+
+: >empty.txt
+refused 1 "empty.txt: there are no lists in it" convert --manifest hotel.yaml --letor empty.txt -o nothing.msg
+[ ! -e nothing.msg ] || fail "an empty file became messages"

@@ -105,3 +105,6 @@ grep -qE '^  partitions +2$' out || fail "not two partitions: $(cat out)"
 grep -qE '^  last +2004-11-03T19:53:47.776Z$' out || fail "no time of the record: $(cat out)"
 printf '\200' >none.msg
 "$EK" inspect none.msg | grep -qE '^  first +none$' || fail "a time from nowhere"
+
+# Where nothing could be read there was no rehearsal, and a script is to know.
+refused 1 "none of the messages could be read" replay --manifest hotel.yaml --profile p.ekp -i none.msg
