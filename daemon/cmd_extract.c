@@ -1,11 +1,19 @@
 /* evenkeel extract: features of queries and texts. */
 #include "daemon/cli.h"
-#include "daemon/cli_parse.h"
-
-static const struct argp ARGP = {.doc = "extract"};
+#include "daemon/extract_args.h"
+#include "daemon/extract_features.h"
+#include "daemon/extract_index.h"
 
 int ek_cmd_extract(int argc, char **argv)
 {
-    ek_cli_parse(&ARGP, argc, argv, 0, NULL);
-    return EK_EXIT_OK;
+    struct ek_extract_args a;
+    int rc = EK_OK;
+    ek_extract_args_parse(&a, argc, argv);
+    if (a.list)
+        rc = ek_extract_list(&a, &a.e);
+    if (!rc && !a.list && a.collection.count)
+        rc = ek_extract_index(&a, &a.e);
+    if (!rc && !a.list && a.queries)
+        rc = ek_extract_features(&a, &a.e);
+    return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }
