@@ -11,9 +11,9 @@
 
 #include "text/collection.h"
 
-#define EK_BUILD_MEMORY     (INT64_C(512) << 20)
-#define EK_BUILD_MEMORY_MIN (INT64_C(16) << 20)
-#define EK_BUILD_MEMORY_MAX (INT64_C(64) << 30)
+#define EK_BUILD_MEMORY     (512LL << 20)
+#define EK_BUILD_MEMORY_MIN (1LL << 20)
+#define EK_BUILD_MEMORY_MAX (64LL << 30)
 
 struct ek_build;
 

@@ -12,6 +12,7 @@
 #define EK_TEXT_COLLECTION_H
 
 #include "base/error.h"
+#include "data/query.h"
 #include "text/field.h"
 
 #include <stdbool.h>
@@ -21,12 +22,6 @@
 enum { EK_TEXT_BYTES_MAX = 16 << 20, EK_ID_BYTES_MAX = 512 };
 
 enum ek_collection_format { EK_COLLECTION_AUTO, EK_COLLECTION_JSON, EK_COLLECTION_TREC };
-
-/* A stretch of bytes; NULL only with length 0. */
-struct ek_text {
-    const char *bytes;
-    size_t length;
-};
 
 /* A document as it was read; texts live until the next one. Texts of an array stand one behind the
  * other, with a line end between them. */

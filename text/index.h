@@ -1,6 +1,6 @@
-/* An index of a collection of texts, as its file has it (docs/format/index.md): a dictionary, per
- * term and field the documents, counts and positions (inverted), per document its fields' terms in
- * order (forward), both as compressed integers.
+/* An index of a collection of texts, as its file has it (docs/format/index.md): a dictionary with
+ * statistics per field, per term the documents, counts and positions (inverted), per document its
+ * fields' terms in order (forward), both as compressed integers.
  *
  * Shapes: D documents, 0 .. D-1 in the order of the collection; T terms, 0 .. T-1 in the order of
  * their bytes. Positions are those in a field, from 0.
@@ -35,10 +35,12 @@ struct ek_term_statistics {
     uint32_t most;      /* the highest count in one document */
 };
 
-enum { EK_NO_TERM = 0xffffffff };
+#define EK_NO_TERM UINT32_MAX
 
 int ek_index_open(struct ek_index **out, const char *path, struct ek_error *e);
 void ek_index_close(struct ek_index *x);
+/* Reads all of it and holds it against the hashes it has. EK_EFORMAT. */
+int ek_index_check(const struct ek_index *x, struct ek_error *e);
 uint32_t ek_index_documents(const struct ek_index *x);
 uint32_t ek_index_terms(const struct ek_index *x);
 /* How its texts became terms (words.h); queries are to be treated alike. */

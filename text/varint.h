@@ -1,0 +1,67 @@
+/* Whole numbers in as few bytes as they need: seven bits a byte, lowest first, the eighth says that
+ * more follow. */
+#ifndef EK_TEXT_VARINT_H
+#define EK_TEXT_VARINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EK_VARINT_BYTES_MAX = 10 };
+
+/* Room for EK_VARINT_BYTES_MAX bytes is needed. Returns how many it took. */
+static inline size_t ek_varint_put(uint8_t *out, uint64_t value)
+{
+    size_t n = 0;
+    for (; value >= 0x80; value >>= 7)
+        out[n++] = (uint8_t)(value | 0x80);
+    out[n++] = (uint8_t)value;
+    return n;
+}
+
+/* Bytes that are still to be read. `bad`: they ended too soon, or were no number; what is read is 0
+ * from then on. */
+struct ek_bytes {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static inline uint64_t ek_varint_get(struct ek_bytes *b)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && b->at < b->end; shift += 7) {
+        uint8_t byte = *b->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    b->bad = true;
+    b->at = b->end;
+    return 0;
+}
+
+/* Of a number that has to be at most `most`. */
+static inline uint64_t ek_varint_upto(struct ek_bytes *b, uint64_t most)
+{
+    uint64_t value = ek_varint_get(b);
+    if (value <= most)
+        return value;
+    b->bad = true;
+    b->at = b->end;
+    return 0;
+}
+
+/* The next `length` bytes; NULL, and bad, when there are fewer. */
+static inline const uint8_t *ek_bytes_take(struct ek_bytes *b, uint64_t length)
+{
+    const uint8_t *at = b->at;
+    if (length > (uint64_t)(b->end - b->at)) {
+        b->bad = true;
+        b->at = b->end;
+        return NULL;
+    }
+    b->at += length;
+    return at;
+}
+
+#endif
