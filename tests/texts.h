@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EK_TEXTS_MAX = 3000, EK_TEXTS_WORDS = 60, EK_TEXTS_FIELD = 12 };
+enum { EK_TEXTS_MAX = 3000, EK_TEXTS_WORDS = 60, EK_TEXTS_FIELD = 24 };
 
 /* Word numbers; "w17" is what they are called. */
 struct ek_texts {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { FIRST_ROOM = 4096, COPIED = 64 << 10 };
+enum { FIRST_ROOM = 4096, COPIED = 64 << 10, SLOTS = 1024 };
 
 int ek_numbers_add(struct ek_numbers *n, uint32_t number)
 {
@@ -254,6 +254,20 @@ static int write_section(struct ek_build *b, enum ek_section section, const void
     return rc;
 }
 
+static int write_slots(struct ek_build *b, struct ek_error *e)
+{
+    uint32_t numbers[SLOTS];
+    int rc = ek_index_out_begin(&b->out, EK_SECTION_SLOTS, e);
+    for (size_t i = 0; i < b->ids.slot_count && !rc;) {
+        size_t n = 0;
+        while (n < SLOTS && i < b->ids.slot_count)
+            numbers[n++] = b->ids.slots[i++].number;
+        rc = ek_index_out_add(&b->out, numbers, n * sizeof *numbers, e);
+    }
+    ek_index_out_end(&b->out);
+    return rc;
+}
+
 static int write_documents(struct ek_build *b, struct ek_error *e)
 {
     int rc = write_section(b, EK_SECTION_LENGTHS, b->lengths.data,
@@ -263,9 +277,7 @@ static int write_documents(struct ek_build *b, struct ek_error *e)
     if (!rc)
         rc = copy_spool(b, b->rows, e);
     ek_index_out_end(&b->out);
-    return rc ? rc
-              : write_section(b, EK_SECTION_SLOTS, b->ids.slots,
-                              b->ids.slot_count * sizeof *b->ids.slots, e);
+    return rc ? rc : write_slots(b, e);
 }
 
 int ek_build_finish(struct ek_build *b,

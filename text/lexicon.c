@@ -9,7 +9,6 @@ enum { FIRST_ROOM = 1024, FIRST_BYTES = 16 << 10, FIRST_SLOTS = 64 };
 
 struct ek_word {
     uint32_t at, length;
-    uint32_t hash; /* the lower half, to compare before the bytes are */
 };
 
 void ek_lexicon_init(struct ek_lexicon *n)
@@ -25,25 +24,28 @@ void ek_lexicon_release(struct ek_lexicon *n)
     ek_lexicon_init(n);
 }
 
-static bool is_same(const struct ek_lexicon *n, uint32_t number, uint32_t hash, const char *bytes,
-                    size_t length)
+static bool is_same(const struct ek_lexicon *n, const struct ek_slot *slot, uint32_t hash,
+                    const char *bytes, size_t length)
 {
-    const struct ek_word *name = n->names + number;
-    return name->hash == hash && name->length == length &&
-           !memcmp(n->bytes + name->at, bytes, length);
+    if (slot->hash != hash)
+        return false;
+    const struct ek_word *name = n->names + slot->number - 1;
+    return name->length == length && !memcmp(n->bytes + name->at, bytes, length);
 }
 
 static int widen(struct ek_lexicon *n)
 {
     size_t count = n->slot_count ? 2 * n->slot_count : FIRST_SLOTS;
-    uint32_t *slots = ek_calloc(count, sizeof *slots);
+    struct ek_slot *slots = ek_calloc(count, sizeof *slots);
     if (!slots)
         return EK_ENOMEM;
-    for (uint32_t i = 0; i < n->count; i++) {
-        size_t at = n->names[i].hash & (count - 1);
-        while (slots[at])
+    for (size_t i = 0; i < n->slot_count; i++) {
+        size_t at = n->slots[i].hash & (count - 1);
+        if (!n->slots[i].number)
+            continue;
+        while (slots[at].number)
             at = (at + 1) & (count - 1);
-        slots[at] = i + 1;
+        slots[at] = n->slots[i];
     }
     ek_free(n->slots);
     n->slots = slots;
@@ -71,14 +73,14 @@ static int make_room(struct ek_lexicon *n, size_t length)
         n->bytes = larger;
         n->capacity = capacity;
     }
-    return n->count + 1 > n->slot_count / 3 * 2 ? widen(n) : EK_OK;
+    return n->count + 1 > n->slot_count / 2 ? widen(n) : EK_OK;
 }
 
 /* The slot of a string, or the free one where it belongs. */
 static size_t slot_of(const struct ek_lexicon *n, uint32_t hash, const char *bytes, size_t length)
 {
     size_t at = hash & (n->slot_count - 1);
-    while (n->slots[at] && !is_same(n, n->slots[at] - 1, hash, bytes, length))
+    while (n->slots[at].number && !is_same(n, n->slots + at, hash, bytes, length))
         at = (at + 1) & (n->slot_count - 1);
     return at;
 }
@@ -91,8 +93,8 @@ int ek_lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint3
     *added = false;
     if (n->slot_count) {
         at = slot_of(n, hash, bytes, length);
-        if (n->slots[at]) {
-            *number = n->slots[at] - 1;
+        if (n->slots[at].number) {
+            *number = n->slots[at].number - 1;
             return EK_OK;
         }
     }
@@ -100,11 +102,11 @@ int ek_lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint3
     if (rc)
         return rc;
     at = slot_of(n, hash, bytes, length);
-    n->names[n->count] = (struct ek_word){(uint32_t)n->length, (uint32_t)length, hash};
+    n->names[n->count] = (struct ek_word){(uint32_t)n->length, (uint32_t)length};
     memcpy(n->bytes + n->length, bytes, length);
     n->length += length;
     *number = n->count++;
-    n->slots[at] = n->count;
+    n->slots[at] = (struct ek_slot){n->count, hash};
     *added = true;
     return EK_OK;
 }

@@ -14,9 +14,14 @@
 
 struct ek_word;
 
+struct ek_slot {
+    uint32_t number; /* + 1, 0: free */
+    uint32_t hash;   /* lower half of ek_hash of the bytes; where it belongs follows from it */
+};
+
 struct ek_lexicon {
     struct ek_word *names;
-    uint32_t *slots; /* number + 1, 0: free; at most two thirds are taken */
+    struct ek_slot *slots; /* at most half of them are taken; the next free one is taken */
     char *bytes;
     uint32_t count, room;
     size_t slot_count, length, capacity;

@@ -1,0 +1,186 @@
+/* Collections: both formats give the documents that are in them, faults their place. */
+#include "base/file.h"
+#include "tests/check.h"
+#include "text/collection.h"
+#include "text/entities.h"
+#include "text/packed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH "test_collection.txt"
+
+/* What is read of a text: "id|url|title|body|heading|inlink|anchor", line ends as '/', a document
+ * behind another after ';', or the fault. */
+static const char *read_as(const char *text, enum ek_collection_format format)
+{
+    static char told[4096], full[700];
+    struct ek_collection *c = NULL;
+    struct ek_record_text r;
+    struct ek_error e = {0};
+    bool more = true;
+    told[0] = 0;
+    ck_assert_int_eq(ek_file_write(PATH, text, NULL), EK_OK);
+    int rc = ek_collection_open(&c, PATH, format, &e);
+    while (!rc && !(rc = ek_collection_next(c, &r, &more, &e)) && more) {
+        size_t n = strlen(told);
+        const struct ek_text *f = r.field;
+        const struct ek_text all[] = {r.id, r.url, f[0], f[1], f[2], f[3], f[4]};
+        for (int i = 0; i < 7; i++)
+            n += (size_t)snprintf(told + n, sizeof told - n, "%s%.*s",
+                                  i   ? "|"
+                                  : n ? ";"
+                                      : "",
+                                  (int)all[i].length, all[i].length ? all[i].text : "");
+    }
+    ek_collection_close(c);
+    unlink(PATH);
+    for (char *p = told; *p; p++)
+        *p = *p == '\n' ? '/' : *p;
+    return rc ? ek_error_text(&e, full, sizeof full) : told;
+}
+
+static const char *read_it(const char *text)
+{
+    return read_as(text, EK_COLLECTION_AUTO);
+}
+
+START_TEST(json_lines_have_texts_and_arrays_of_texts)
+{
+    ck_assert_str_eq(
+        read_it("{\"id\":\"a\",\"title\":\"T\",\"body\":[\"x\",\"y z\"],\"url\":\"u\"}\n\n"
+                "  {\"id\":7,\"anchor\":\"q\",\"heading\":null,\"other\":{\"b\":[1]},"
+                "\"inlink\":[\"i\"]}\n"),
+        "a|u|T|x/y z|||;7|||||i|q");
+    ck_assert_str_eq(read_it(""), "");
+    ck_assert_str_eq(read_it("\xef\xbb\xbf{\"id\":\"a\"}"), "a||||||");
+    ck_assert_str_eq(read_it("{\"id\":\"a\",\"body\":\"x\\u00e4\\ny\"}"), "a|||x\xc3\xa4/y|||");
+}
+END_TEST
+
+START_TEST(faults_of_json_have_their_line)
+{
+    ck_assert_str_eq(read_it("{\"id\":\"a\"}\n{\"id\":\n"),
+                     PATH ":2:6: no JSON: unexpected token near end of file");
+    ck_assert_str_eq(read_it("{\"id\":\"a\"}\n{}\n"), PATH ":2: a document without 'id'");
+    ck_assert_str_eq(read_it("{\"id\":\"\"}\n"), PATH ":1: a document without 'id'");
+    ck_assert_str_eq(read_it("{\"id\":\"a\"}\n[]\n"),
+                     PATH ":2: a document has to be a JSON object");
+    ck_assert_str_eq(read_it("{\"id\":1.5}\n"), PATH ":1: 'id' has to be a text or a whole number");
+    ck_assert_str_eq(read_it("{\"id\":\"a\",\"body\":3}\n"),
+                     PATH ":1: 'body' has to be a text or an array of texts");
+    ck_assert_str_eq(read_it("{\"id\":\"a\",\"body\":[\"x\",3]}\n"),
+                     PATH ":1: 'body' has to be a text or an array of texts");
+    ck_assert_str_eq(read_it("{\"id\":\"a\",\"url\":[]}\n"), PATH ":1: 'url' has to be a text");
+    ck_assert_str_eq(read_it("\nhello\n"), PATH
+                     ":2: neither JSON lines, which begin with '{', nor TREC text, which begins "
+                     "with '<DOC>'");
+}
+END_TEST
+
+START_TEST(trec_text_has_its_parts_between_tags)
+{
+    ck_assert_str_eq(
+        read_it("<DOC>\n<DOCNO> FT-1 </DOCNO>\n<TITLE>A &amp; B</TITLE>\n<TEXT>\nx <b>y"
+                "</b>\nz\n<H1>head</H1> tail</TEXT>\n</DOC>\n"
+                "<doc><docno>2</docno><url>http://a/?x&amp;y</url>free text"
+                "<ANCHOR>an</ANCHOR><INLINK>in</INLINK><Heading>h</Heading></doc>"
+                "<DOC><DOCNO>3</DOCNO></DOC>\n"),
+        "FT-1||A & B|x/y/z/tail|head||;2|http://a/?x&y||free text|h|in|an;3||||||");
+}
+END_TEST
+
+START_TEST(tags_of_others_are_dropped_and_their_text_stays)
+{
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO><DATE>may</DATE><TITLE>a <i>b</i></TITLE>"
+                             "<p class=\"x\ny\">c</p><!-- not this > nor this -->3 < 4</DOC>"),
+                     "1||a/b|may/c/3 < 4|||");
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO><TITLE>a <H2>b</TITLE> c</DOC>"), "1||a|c|b||");
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO>a<TITLE/>b</H1>c</DOC>"), "1|||a/b/c|||");
+}
+END_TEST
+
+START_TEST(faults_of_trec_text_have_their_line)
+{
+    ck_assert_str_eq(read_it("<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n\n<DOC>\n<DOCNO>2</DOCNO>\n"),
+                     PATH ":5: a document that does not end: '</DOC>' is missing");
+    ck_assert_str_eq(read_it("<DOC>\nx\n</DOC>\n"), PATH ":1: a document without '<DOCNO>'");
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO></DOC>\nstray\n"),
+                     PATH ":2: '<DOC>' is missing: text outside of documents");
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO><DOCNO>2</DOCNO></DOC>\n"),
+                     PATH ":1: a document with a second '<DOCNO>'");
+    ck_assert_str_eq(read_as("{\"id\":\"a\"}\n", EK_COLLECTION_TREC),
+                     PATH ":1: '<DOC>' is missing: text outside of documents");
+}
+END_TEST
+
+START_TEST(ids_and_documents_have_limits)
+{
+    static char text[(17 << 20) + 100];
+    static const char head[] = "{\"id\":\"";
+    size_t n = strlen(head);
+    memcpy(text, head, n);
+    memset(text + n, 'x', 600);
+    memcpy(text + n + 600, "\"}\n", 4);
+    ck_assert_str_eq(read_it(text), PATH ":1: an id of 600 bytes, at most 512");
+    n = 0;
+    for (const char *p = "<DOC>\n<DOCNO>1</DOCNO>\n"; *p; p++)
+        text[n++] = *p;
+    while (n < 17 << 20) {
+        text[n] = n % 64 ? 'x' : '\n';
+        n++;
+    }
+    memcpy(text + n, "</DOC>\n", 8);
+    ck_assert_str_eq(read_it(text), PATH ":1: a document has more than 16 MiB");
+}
+END_TEST
+
+static const char *entities(const char *text)
+{
+    static char told[200];
+    snprintf(told, sizeof told, "%s", text);
+    told[ek_entities(told, strlen(told))] = 0;
+    return told;
+}
+
+START_TEST(entities_become_characters)
+{
+    ck_assert_str_eq(entities("&lt;a&gt; &quot;&apos;&amp;amp;"), "<a> \"'&amp;");
+    ck_assert_str_eq(entities("&#65;&#x42;&#x20ac;&#128512;"), "AB\xe2\x82\xac\xf0\x9f\x98\x80");
+    ck_assert_str_eq(entities("&nbsp;x"), "\xc2\xa0x");
+    ck_assert_str_eq(entities("a & b &; &# &#; &#x; &#xd800; &#0; &#99999999; &foo; &amp"),
+                     "a & b &; &# &#; &#x; &#xd800; &#0; &#99999999; &foo; &amp");
+}
+END_TEST
+
+START_TEST(packed_numbers_are_the_same_again_and_damage_is_told)
+{
+    uint32_t numbers[300], again[300];
+    uint8_t bytes[4000];
+    size_t used;
+    ck_assert_uint_le(ek_pack_room(300), sizeof bytes);
+    for (uint32_t i = 0; i < 300; i++)
+        numbers[i] = i % 7 ? i % 3 : UINT32_MAX >> i % 32;
+    for (uint32_t count = 0; count <= 300; count += 1 + count / 9)
+        for (int kind = EK_PACK_WIDE; kind <= EK_PACK_SMALL; kind++) {
+            size_t n = ek_pack_put((enum ek_pack)kind, numbers, count, bytes);
+            ck_assert(ek_pack_get((enum ek_pack)kind, bytes, n, count, again, &used));
+            ck_assert_uint_eq(used, n);
+            ck_assert_mem_eq(numbers, again, count * sizeof *numbers);
+            if (n)
+                ck_assert(!ek_pack_get((enum ek_pack)kind, bytes, n - 1, count, again, &used));
+        }
+}
+END_TEST
+
+Suite *suite_collection(void);
+Suite *suite_collection(void)
+{
+    return ek_suite(
+        "collection", json_lines_have_texts_and_arrays_of_texts, faults_of_json_have_their_line,
+        trec_text_has_its_parts_between_tags, tags_of_others_are_dropped_and_their_text_stays,
+        faults_of_trec_text_have_their_line, ids_and_documents_have_limits,
+        entities_become_characters, packed_numbers_are_the_same_again_and_damage_is_told);
+}
