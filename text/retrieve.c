@@ -237,8 +237,12 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
         uint32_t at = r->touched[i];
         double sum = r->sum[at];
         r->sum[at] = 0;
-        if (!rc && (sum + looked) * slack >= ek_top_least(&r->top))
+        if (rc || (sum + looked) * slack < ek_top_least(&r->top))
+            continue;
+        if (looked > 0)
             rc = score_document(r, r->low + at, e);
+        else /* all terms were gone through, in their order: that is the score */
+            ek_top_add(&r->top, (struct ek_hit){r->low + at, sum});
     }
     return rc;
 }

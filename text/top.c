@@ -59,5 +59,6 @@ static int best_first(const void *a, const void *b)
 
 void ek_top_sort(struct ek_top *t)
 {
-    qsort(t->hits, t->count, sizeof *t->hits, best_first);
+    if (t->count)
+        qsort(t->hits, t->count, sizeof *t->hits, best_first);
 }

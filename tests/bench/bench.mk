@@ -29,6 +29,11 @@ $(TIME_SKETCH): $(TIME_SKETCH).o $(BENCH_WORLD) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+TIME_TEXTS   := $(B)/tests/bench/peers/time_texts
+$(TIME_TEXTS): $(TIME_TEXTS).o $(BENCH_WORLD) $(TEXT_OBJ) $(B)/libevenkeel.a
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+
 # Programs of the benchmarks on a broker: tests/bench/kafka/NAME.c.
 BENCH_KAFKA := $(patsubst tests/bench/kafka/%.c,$(B)/tests/bench/kafka/%,$(wildcard tests/bench/kafka/*.c))
 $(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(TESTED_DAEMON) $(B)/libevenkeel.a
@@ -36,9 +41,9 @@ $(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(TESTED_DAEMON) $(B)/libevenkeel.a
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
 
 # Nobody runs them in `make check`, but they are to compile.
-TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(TIME_SKETCH) $(BENCH_KAFKA)
+TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BENCH_KAFKA)
 
-bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)
+bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)
 	@MAKE='$(MAKE)' sh tests/bench/run.sh $(B) $(RUNS) $(BENCH)
 
 check-bench: $(B)/bench $(TIME_SKETCH) $(B)/tests/bench/kafka/clients ## that the benchmarks run and their lines can be read
@@ -49,5 +54,5 @@ performance: ## the tables and the picture of docs/performance.md out of build/b
 plots: ## the picture alone
 	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/performance.svg
 
--include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d $(TIME_SKETCH).d $(BENCH_KAFKA:=.d)
+-include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d $(TIME_SKETCH).d $(TIME_TEXTS).d $(BENCH_KAFKA:=.d)
 .PHONY: bench check-bench performance plots

@@ -7,7 +7,7 @@ build=$1 runs=$2
 shift 2
 here=$(dirname "$0")
 top=$(cd "$here/../.." && pwd)
-others="onnx train peers check kafka abuse stages scale perf"
+others="onnx train peers check extract kafka abuse stages scale perf"
 [ $# -gt 0 ] || set -- all
 
 python_with() { # name, modules: prints the interpreter that has them, or says what is missing
@@ -43,6 +43,11 @@ run_peers() {
 run_check() {
 	# shellcheck disable=SC2086 # a list of words
 	python3 -B "$here/peers/check.py" "$build" "$1" ${BENCH_WORDS:-}
+}
+
+run_extract() {
+	# shellcheck disable=SC2086 # a list of words
+	python3 -B "$here/peers/extract.py" "$build" "$1" ${BENCH_WORDS:-}
 }
 
 # The broker of tests/kafka; its jars are fetched when they are not there.

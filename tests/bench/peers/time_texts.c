@@ -1,0 +1,118 @@
+/* time_texts: our index and our candidates, as a peer in another language is timed.
+ *
+ *     time_texts index COLLECTION INDEX       prints documents per second, from opening to the end
+ *     time_texts search INDEX QUERIES K PASSES
+ *
+ * QUERIES: a line each, words between spaces. Prints the best pass in us per query, the documents
+ * found, and the sum of the numbers of the best ones, which another engine can be held against.
+ */
+#include "base/file.h"
+#include "base/parse.h"
+#include "tests/bench/bench.h"
+#include "tests/measure.h"
+#include "tests/must.h"
+#include "text/build.h"
+#include "text/index.h"
+#include "text/retrieve.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TERMS_MAX = 64 };
+
+static int index_texts(const char *from, const char *to)
+{
+    struct ek_collection *c;
+    struct ek_record_text r;
+    struct ek_build *b;
+    bool more;
+    double documents = 0, start = ek_measure_seconds();
+    must(ek_collection_open(&c, from, EK_COLLECTION_AUTO, NULL));
+    must(ek_build_new(&b, to, "none", EK_BUILD_MEMORY, NULL));
+    for (;;) {
+        must(ek_collection_next(c, &r, &more, NULL));
+        if (!more)
+            break;
+        must(ek_build_add(b, &r, from, NULL));
+        documents++;
+    }
+    must(ek_build_finish(b, NULL, NULL, NULL));
+    printf("%.6g\n", documents / (ek_measure_seconds() - start));
+    ek_build_free(b);
+    ek_collection_close(c);
+    return EXIT_SUCCESS;
+}
+
+struct queries {
+    uint32_t (*term)[TERMS_MAX];
+    uint32_t *length;
+    size_t count;
+};
+
+/* Words are looked up in the index as they stand. */
+static void read_queries(struct queries *q, const struct ek_index *x, const char *path)
+{
+    struct ek_reader *r;
+    char *line, *rest;
+    must(ek_reader_open(&r, path, NULL));
+    for (*q = (struct queries){0};;) {
+        must(ek_reader_line(r, &line, NULL, NULL));
+        if (!line)
+            break;
+        q->term = realloc(q->term, (q->count + 1) * sizeof *q->term);
+        q->length = realloc(q->length, (q->count + 1) * sizeof *q->length);
+        must(!q->term || !q->length);
+        uint32_t n = 0;
+        for (char *w = strtok_r(line, " ", &rest); w && n < TERMS_MAX;
+             w = strtok_r(NULL, " ", &rest))
+            q->term[q->count][n++] = ek_index_find(x, w, strlen(w));
+        q->length[q->count++] = n;
+    }
+    ek_reader_close(r);
+}
+
+static int search(const char *path, const char *queries, uint32_t k, uint64_t passes)
+{
+    struct ek_index *x;
+    struct ek_retrieve *r;
+    struct queries q;
+    double best = 1e300;
+    uint64_t found = 0, sum = 0;
+    must(ek_index_open(&x, path, NULL));
+    must(ek_retrieve_new(&r, x, EK_BM25_USUAL, NULL));
+    read_queries(&q, x, queries);
+    struct ek_hit *hits = ek_bench_memory(k, sizeof *hits);
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        double start = ek_measure_seconds();
+        found = sum = 0;
+        for (size_t i = 0; i < q.count; i++) {
+            uint32_t n;
+            must(ek_retrieve(r, q.term[i], q.length[i], k, hits, &n, NULL));
+            found += n;
+            sum += n ? hits[0].document : 0;
+        }
+        double seconds = ek_measure_seconds() - start;
+        best = seconds < best ? seconds : best;
+    }
+    printf("%.6g %" PRIu64 " %" PRIu64 "\n", 1e6 * best / (double)q.count, found, sum);
+    free(hits);
+    free(q.term);
+    free(q.length);
+    ek_retrieve_free(r);
+    ek_index_close(x);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t k, passes;
+    if (argc == 4 && !strcmp(argv[1], "index"))
+        return index_texts(argv[2], argv[3]);
+    if (argc == 6 && !strcmp(argv[1], "search") && !ek_parse_u64(argv[4], EK_WHOLE, &k) &&
+        !ek_parse_u64(argv[5], EK_WHOLE, &passes) && k && k < UINT32_MAX)
+        return search(argv[2], argv[3], (uint32_t)k, passes);
+    fprintf(stderr, "usage: time_texts index COLLECTION INDEX | search INDEX QUERIES K PASSES\n");
+    return 2;
+}
