@@ -161,9 +161,13 @@ START_TEST(packed_numbers_are_the_same_again_and_damage_is_told)
     uint8_t bytes[4000];
     size_t used;
     ck_assert_uint_le(ek_pack_room(300), sizeof bytes);
-    for (uint32_t i = 0; i < 300; i++)
-        numbers[i] = i % 7 ? i % 3 : UINT32_MAX >> i % 32;
-    for (uint32_t count = 0; count <= 300; count += 1 + count / 9)
+    for (uint32_t round = 0; round < 3 * 301; round++) {
+        uint32_t count = round % 301;
+        for (uint32_t i = 0; i < 300; i++)
+            numbers[i] = round < 301   ? 0
+                         : round < 602 ? i % 256
+                         : i % 7       ? i % 3
+                                       : UINT32_MAX >> i % 32;
         for (int kind = EK_PACK_WIDE; kind <= EK_PACK_SMALL; kind++) {
             size_t n = ek_pack_put((enum ek_pack)kind, numbers, count, bytes);
             ck_assert(ek_pack_get((enum ek_pack)kind, bytes, n, count, again, &used));
@@ -172,6 +176,7 @@ START_TEST(packed_numbers_are_the_same_again_and_damage_is_told)
             if (n)
                 ck_assert(!ek_pack_get((enum ek_pack)kind, bytes, n - 1, count, again, &used));
         }
+    }
 }
 END_TEST
 

@@ -108,16 +108,16 @@ END_TEST
 
 START_TEST(long_words_are_cut_at_a_character)
 {
-    char text[1000], want[EK_WORD_BYTES_MAX + 1];
+    char text[6000], want[EK_WORD_BYTES_MAX + 1];
     memset(text, 'A', sizeof text);
     memset(want, 'a', EK_WORD_BYTES_MAX);
     want[EK_WORD_BYTES_MAX] = 0;
     ck_assert_str_eq(words_by("none", text, sizeof text), want);
-    text[999] = '\xe4'; /* another way through, to the same end */
+    text[sizeof text - 1] = '\xe4'; /* another way through, to the same end */
     ck_assert_str_eq(words_by("none", text, sizeof text), want);
-    for (int i = 0; i < 999; i += 3)
+    for (size_t i = 0; i < sizeof text; i += 3)
         memcpy(text + i, "\xe3\x82\xab", 3);
-    ck_assert_uint_eq(strlen(words_by("none", text, 999)), EK_WORD_BYTES_MAX / 3 * 3);
+    ck_assert_uint_eq(strlen(words_by("none", text, sizeof text)), EK_WORD_BYTES_MAX / 3 * 3);
 }
 END_TEST
 
