@@ -2,7 +2,7 @@
 """Indexing texts, and the best documents of a query by BM25, beside Tantivy: peers/extract.py BUILD RESULTS [--documents N]
 
 Made-up documents of 30 to 60 words, word n with a probability that falls as 1/n among 100,000; queries of two to four words
-out of documents. One thread each, in turns.
+out of documents. One thread each, in turns; rates and costs are of processor time, so that what else runs says little.
 """
 import itertools
 import os
