@@ -20,7 +20,9 @@ static size_t announced(enum ek_pack kind, uint8_t control)
 {
     unsigned pairs = (control & 0x33u) + (control >> 2 & 0x33u);
     unsigned sum = (pairs & 0xf) + (pairs >> 4), threes = control & (control >> 1) & 0x55u;
-    return sum + (kind == EK_PACK_WIDE ? 4 : (unsigned)__builtin_popcount(threes));
+    return sum + (kind == EK_PACK_WIDE
+                      ? 4
+                      : (threes & 1) + (threes >> 2 & 1) + (threes >> 4 & 1) + (threes >> 6));
 }
 
 /* Bytes of all the numbers; the last control byte may have fewer than four. */
