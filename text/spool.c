@@ -19,16 +19,16 @@ struct ek_spool {
     uint8_t buffer[BUFFER];
 };
 
-static int open_nameless(const char *path)
+/* In the folder of the path, which is as it was afterwards. */
+static int open_nameless(char *path)
 {
-    char *folder = ek_strdup(path);
-    if (!folder)
-        return -1;
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-    ek_free(folder);
+    char *slash = strrchr(path, '/');
+    const char *folder = !slash ? "." : slash == path ? "/" : path;
+    if (folder == path)
+        *slash = 0;
+    int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (folder == path)
+        *slash = '/';
     return fd;
 }
 
@@ -61,7 +61,7 @@ int ek_spool_open(struct ek_spool **out, const char *path, struct ek_error *e)
         ek_spool_close(s);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
-    s->fd = open_nameless(path);
+    s->fd = open_nameless(s->name);
     if (s->fd < 0)
         s->fd = open_unlinked(path);
     if (s->fd < 0) {
