@@ -1,0 +1,60 @@
+/* The catalogue of text features: as a table, as JSON, as docs/text-features.md. */
+#include "daemon/extract_features.h"
+
+#include "daemon/columns.h"
+#include "daemon/extract_args.h"
+#include "daemon/summary.h"
+#include "text/feature_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int list_json(const struct ek_feature_list *l, struct ek_error *e)
+{
+    struct ek_summary s;
+    ek_summary_begin(&s);
+    ek_summary_count(&s, "count", l->count);
+    ek_summary_open(&s, "features", '[');
+    for (size_t i = 0; i < l->count; i++) {
+        const struct ek_text_feature *f = &l->features[i];
+        ek_summary_open(&s, NULL, '{');
+        ek_summary_text(&s, "name", f->name);
+        ek_summary_text(&s, "family", ek_text_family_name(f->family));
+        ek_summary_text(&s, "field", f->has_field ? ek_field_name(f->field) : NULL);
+        ek_summary_text(&s, "role", f->of_query ? "query" : "item");
+        ek_summary_text(&s, "group", f->core ? "core" : "more");
+        ek_summary_text(&s, "missing", f->missing ? "expected" : "never");
+        ek_summary_text(&s, "formula", f->formula);
+        ek_summary_text(&s, "source", *f->source ? f->source : NULL);
+        ek_summary_close(&s, '}');
+    }
+    ek_summary_close(&s, ']');
+    return ek_summary_end(&s, stdout, e);
+}
+
+static int list_table(const struct ek_feature_list *l, struct ek_error *e)
+{
+    static const char *const TITLES[] = {"feature", "family", "group", "what it is"};
+    struct ek_columns *table = ek_columns_new(TITLES, 4);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (size_t i = 0; !rc && i < l->count; i++) {
+        const struct ek_text_feature *f = &l->features[i];
+        rc = ek_columns_add(table, (const char *const[]){f->name, ek_text_family_name(f->family),
+                                                         f->core ? "core" : "more", f->formula});
+    }
+    if (!rc)
+        ek_columns_print(table, stdout);
+    ek_columns_free(table);
+    return rc ? ek_fail(e, EK_ENOMEM, "no memory for the list of features") : EK_OK;
+}
+
+int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e)
+{
+    struct ek_feature_list *l;
+    int rc = ek_feature_list_new(&l, e);
+    if (rc)
+        return rc;
+    rc = a->json ? list_json(l, e) : list_table(l, e);
+    ek_feature_list_free(l);
+    return rc;
+}
