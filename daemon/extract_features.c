@@ -102,8 +102,10 @@ static int extract_query(struct extracting *g, const struct ek_extract_query *q,
     const struct ek_candidate *at;
     size_t n, unknown;
     int rc = ek_text_features_query(g->features, q->text, q->text_length, e);
-    if (rc)
+    if (rc) {
+        ek_extract_queries_place(g->queries, e);
         return rc;
+    }
     rc = ek_extract_candidates_of(g->candidates, q->id, g->features, &at, &n, &unknown, e);
     for (size_t i = 0; !rc && i < n; i++)
         rc = write_document(g, q->id, &at[i], e);
@@ -132,10 +134,8 @@ static int extract(struct extracting *g, struct ek_error *e)
     ek_progress_start(&g->progress, "extracting");
     while (!(rc = ek_extract_queries_next(g->queries, &q, &more, e)) && more) {
         rc = extract_query(g, &q, e);
-        if (rc) {
-            ek_error_place(e, g->args->queries, 0, 0);
+        if (rc)
             break;
-        }
         show(g);
     }
     ek_progress_finish(&g->progress, NULL);

@@ -115,8 +115,13 @@ int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_quer
     if (!rc)
         rc = check_id(q, out->id, e);
     if (rc)
-        ek_error_place(e, ek_reader_name(q->r), ek_reader_line_number(q->r), 0);
+        ek_extract_queries_place(q, e);
     return rc;
+}
+
+void ek_extract_queries_place(const struct ek_extract_queries *q, struct ek_error *e)
+{
+    ek_error_place(e, ek_reader_name(q->r), ek_reader_line_number(q->r), 0);
 }
 
 void ek_extract_queries_position(const struct ek_extract_queries *q, uint64_t *done,

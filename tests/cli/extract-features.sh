@@ -1,0 +1,132 @@
+# evenkeel extract: features as their formulas say, in three formats, and a model from them.
+. "$(dirname "$0")/prelude"
+
+# Sixty documents out of few words, so that terms, pairs and repeats abound; some fields are empty, one document is.
+python3 - <<'END'
+import json
+import random
+r = random.Random(7)
+words = "the of red fish blue pond cat sea ship sails north and wind a".split()
+text = lambda most: " ".join(r.choices(words, k=r.randint(0, most)))
+with open("docs.jsonl", "w") as docs, open("qrels.txt", "w") as qrels:
+    for i in range(60):
+        doc = {"id": f"d{i}", "body": text(40) + (" red fish" if i % 3 == 0 else "")}
+        for field, most in (("title", 4), ("heading", 6), ("inlink", 8), ("anchor", 5)):
+            if r.random() < 0.6:
+                doc[field] = [text(most), text(most)] if r.random() < 0.3 else text(most)
+        if r.random() < 0.7:
+            doc["url"] = f"https://x.org/{'a/' * r.randint(0, 3)}p{i}?q={i}&r=1#top"
+        docs.write(json.dumps({"id": "empty"} if i == 13 else doc) + "\n")
+        for q in range(1, 31):
+            if i % 3 == q % 3:
+                qrels.write(f"t{q} 0 d{i} {1 + i % 2}\n")
+with open("more.tsv", "w") as queries:
+    for q in range(1, 31):
+        queries.write(f"t{q}\t{' '.join(r.choices(words[2:12], k=3))}\n")
+END
+printf 'q1\tred fish\nq2\tblue\nq3\tRed fish, pond fish unicorn!\nq4\tthe red and the blue\nq5\tfish fish\nq6\tunicorn\nq7\t\n' >queries.tsv
+for q in q1 q2 q3 q4 q5 q6 q7; do echo "$q d1"; echo "$q empty"; echo "$q d7 2.5"; echo "$q gone 1"; done >run.txt
+echo 'features: [all]' >all.yaml
+quiet "$EK" extract --collection docs.jsonl --index docs.ekx
+extract="extract --index docs.ekx"
+
+# Every value of every feature is that of a second reader of the formulas.
+oracle="python3 $tests/format/read_text_features.py docs.jsonl"
+quiet "$EK" $extract --queries queries.tsv --top 4 -f all.yaml -o top.csv
+quiet $oracle queries.tsv top.csv
+grep -qx '[0-9]* values, 0 differ' said || fail "$(cat said)"
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt -f all.yaml -o run.csv
+grep -qx 'run.txt: 7 candidates are not in the index and are left out' chatter || fail "$(cat chatter)"
+[ "$(wc -l <run.csv)" = 22 ] || fail "$(wc -l <run.csv) lines"
+quiet $oracle queries.tsv run.csv
+sed '2s/,[0-9.]*$/,77/' run.csv >broken.csv
+if $oracle queries.tsv broken.csv >said; then fail "a wrong value is not seen: $(cat said)"; fi
+
+# The formats agree, and come out the same again.
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.csv --manifest-out m.yaml
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.letor.zst
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.npz
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o b.npz --json
+grep -q '^{"output":"b.npz","lists":7,"rows":21,"relevant":0,"features":435,' said || fail "$(cat said)"
+cmp a.npz b.npz
+quiet "$EK" check m.yaml
+"$EK" $extract --queries queries.tsv --candidates run.txt >plain.letor 2>chatter
+python3 - <<'END'
+import csv
+import math
+import struct
+import zipfile
+rows = list(csv.reader(open("a.csv", newline="")))
+names, rows = rows[0][3:], rows[1:]
+same = lambda a, b: (math.isnan(a) and math.isnan(b)) or a == b
+single = lambda x: struct.unpack("<f", struct.pack("<f", x))[0]
+table = [[single(float(x)) if x else math.nan for x in row[3:]] for row in rows]
+with zipfile.ZipFile("a.npz") as z:
+    def array(name):
+        raw = z.read(name + ".npy")
+        assert raw[:8] == b"\x93NUMPY\x01\x00" and raw[127:128] == b"\n", raw[:16]
+        head = eval(raw[10:128])
+        return head["descr"], head["shape"], raw[128:]
+    kind, shape, raw = array("X")
+    assert kind == "<f4" and shape == (len(rows), len(names)), shape
+    got = list(struct.iter_unpack(f"<{len(names)}f", raw))
+    assert all(same(a, b) for x, y in zip(got, table) for a, b in zip(x, y))
+    kind, shape, raw = array("feature_names")
+    width = int(kind[2:])
+    assert [raw[i:i + width].rstrip(b"\0").decode() for i in range(0, len(raw), width)] == names
+    assert struct.unpack("<7i", array("group")[2]) == (3,) * 7
+    kind, shape, raw = array("query")
+    assert (kind, raw) == ("|S2", b"q1q2q3q4q5q6q7"), (kind, raw)
+for line, row, want in zip(open("plain.letor"), rows, table):
+    parts, doc = line.split(" # ")
+    values = {int(i): float(x) for i, x in (p.split(":") for p in parts.split()[2:])}
+    assert doc.strip() == row[1] and parts.split()[1] == "qid:" + row[0], line
+    assert all(same(single(values.get(i + 1, 0)), x) for i, x in enumerate(want)), line
+END
+
+# What comes out can be trained on.
+echo 'features: ["bm25_atire.*", sdm.document, "stream_tf_*.body", query_length, query_idf_max]' >some.yaml
+quiet "$EK" $extract --queries more.tsv --qrels qrels.txt --top 30 -f some.yaml -o train.letor --manifest-out some-m.yaml
+quiet "$EK" train --manifest some-m.yaml --train train.letor --vali train.letor --epochs 2 --hidden 8 -o m.safetensors
+quiet "$EK" eval --manifest some-m.yaml --model m.safetensors --data train.letor --json
+grep -q '"queries":30' said || fail "$(cat said)"
+
+# Queries as JSON lines, ids as numbers.
+printf '{"id": 7, "text": "red fish"}\n\n{"id": "b", "text": "blue"}\n' >q.jsonl
+"$EK" $extract --queries q.jsonl --top 1 -f some.yaml 2>chatter | cut -d' ' -f2 >said
+[ "$(cat said)" = "$(printf 'qid:7\nqid:b')" ] || fail "$(cat said)"
+
+# The catalogue.
+quiet "$EK" extract --list
+[ "$(awk 'length($0) > 79' said | wc -l)" = 0 ] || fail "the list is too wide"
+quiet "$EK" extract --list --json
+grep -q '^{"count":592,"features":\[{"name":"bm25_atire.document","family":"unigram","field":"document","role":"item"' said ||
+	fail "$(head -c 300 said)"
+
+# Refusals name the place, and leave nothing.
+bad() { # status, text, name of the option, content
+	printf "$4" >bad
+	refused "$1" "$2" $extract --queries "${5:-queries.tsv}" "--$3" bad -o x.csv
+	[ ! -e x.csv ] || fail "x.csv is there"
+}
+bad 78 "bad:1:12: no feature is named 'bm25_atier.title', did you mean 'bm25_atire.title'?" features 'features: [bm25_atier.title]'
+bad 1 "bad:2: a line has 5 parts, expected" candidates 'q1 d1\nq1 Q0 d2 1 2\n'
+bad 1 "bad:1: score 'x' is no number" candidates 'q1 d1 x\n'
+bad 1 "bad: document 'd1' of query 'q1' is there twice" candidates 'q1 d1\nq1 d2\nq1 d1\n'
+bad 1 "bad:1: label 'high' is no number" qrels 'q1 0 d1 high\n'
+printf 'q1 red\n' >bad
+refused 1 "bad:1: a query is written ID<TAB>TEXT, there is no tab" $extract --queries bad -o x.csv
+printf 'q1\tred\nq1\tblue\n' >bad
+refused 1 "bad:2: query 'q1' is there twice" $extract --queries bad -o x.csv
+printf 'q 1\tred\n' >bad
+refused 1 "bad:1: query id 'q 1' has a blank or a '#'" $extract --queries bad -o x.csv
+printf '{"id": "a", "text": 3}\n' >bad
+refused 1 "bad:1: a query needs a 'text'" $extract --queries bad -o x.csv
+printf '{"id": "a", "text": "red"\n' >bad
+refused 1 "bad:1: no JSON object" $extract --queries bad -o x.csv
+python3 -c 'print("q1\t" + "red " * 257)' >bad
+refused 1 "bad:1: a query has at most 256 terms" $extract --queries bad -o x.csv
+printf 'q1\tunicorn\n' >bad
+refused 1 "bad: no query has a document to extract features of" $extract --queries bad -o x.csv
+refused 1 "nowhere/x.npz" $extract --queries queries.tsv -o nowhere/x.npz
+[ "$(ls | grep -c 'npz\.')" = 0 ] || fail "left: $(ls)"
