@@ -19,6 +19,7 @@ enum {
     OPT_FORMAT,
     OPT_MANIFEST,
     OPT_LIST,
+    OPT_LIST_DOCS,
     OPT_JSON
 };
 
@@ -38,12 +39,13 @@ static const struct argp_option OPTIONS[] = {
      "Which documents for which query: a TREC run, or query<TAB>document (the best by BM25)", 2},
     {"top", OPT_TOP, "K", 0, "So many candidates a query where no file names them (100)", 2},
     {"qrels", OPT_QRELS, "FILE", 0, "Labels: TREC qrels; what is not there is 0", 2},
-    {"features", 'f', "FILE", 0, "Which features, as YAML (all)", 2},
+    {"features", 'f', "FILE", 0, "Which features, as YAML (the 435 of the core)", 2},
     {"output", 'o', "FILE", 0, "Where to (standard output)", 2},
     {"format", OPT_FORMAT, "KIND", 0, "letor, csv or npz (by the ending of -o, else letor)", 2},
     {"manifest-out", OPT_MANIFEST, "FILE", 0, "The manifest of what was written", 2},
     {NULL, 0, NULL, 0, "Both", 3},
     {"list", OPT_LIST, NULL, 0, "List the features there are, and do nothing else", 3},
+    {"list-docs", OPT_LIST_DOCS, NULL, 0, "Print docs/text-features.md, and do nothing else", 3},
     {"json", OPT_JSON, NULL, 0, "What it came to, as JSON on standard output", 3},
     {0}};
 
@@ -162,9 +164,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             TAKES[i].take(state, a, arg);
             return 0;
         }
-    if (key == OPT_LIST)
+    if (key == OPT_LIST || key == OPT_LIST_DOCS) {
         a->list = true;
-    else if (key == OPT_JSON)
+        a->list_docs = key == OPT_LIST_DOCS;
+    } else if (key == OPT_JSON)
         a->json = true;
     else if (key == ARGP_KEY_END)
         finish(state, a);

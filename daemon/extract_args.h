@@ -28,13 +28,14 @@ struct ek_extract_args {
     const char *candidates; /* NULL: the best `top` by BM25 */
     const char *qrels;      /* NULL: every label is 0 */
     uint64_t top;           /* EK_EXTRACT_TOP */
-    const char *features;   /* YAML that chooses; NULL: all */
+    const char *features;   /* YAML that chooses; NULL: the core */
     const char *output;     /* NULL: standard output */
     enum ek_extract_format
         format; /* by the ending of `output` unless given: .csv, .npz, else letor */
     bool format_given;
     const char *manifest_out;
-    bool list; /* --list: the catalogue of features, nothing else */
+    bool list;      /* --list: the catalogue of features, nothing else */
+    bool list_docs; /* as docs/text-features.md */
     bool json;
     struct ek_error e;
 };

@@ -23,7 +23,6 @@ struct extracting {
     struct ek_trec_pairs *labels;
     struct ek_extract_queries *queries;
     struct ek_extract_write *out;
-    struct ek_document document; /* for its id */
     float *row;
     struct ek_progress progress;
     uint64_t lists, rows, unknown, without, relevant;
@@ -61,7 +60,6 @@ static void close_all(struct extracting *g)
     ek_extract_candidates_free(g->candidates);
     ek_extract_queries_close(g->queries);
     ek_text_features_free(g->features);
-    ek_document_release(&g->document);
     ek_index_close(g->x);
     ek_feature_choice_free(g->choice);
 }
@@ -84,12 +82,11 @@ static double label_of(const struct extracting *g, const char *query, struct ek_
 static int write_document(struct extracting *g, const char *query, const struct ek_candidate *c,
                           struct ek_error *e)
 {
-    int rc = ek_index_read(g->x, c->document, &g->document, e);
-    if (!rc)
-        rc = ek_text_features_document(g->features, c->document, c->score, g->row, e);
+    int rc = ek_text_features_document(g->features, c->document, c->score, g->row, e);
     if (rc)
         return rc;
-    struct ek_text id = {g->document.id, g->document.id_length};
+    struct ek_text id = {NULL, 0};
+    id.text = ek_text_features_id(g->features, &id.length);
     double label = label_of(g, query, id, e, &rc);
     struct ek_extract_row row = {query, id, label, g->row};
     g->rows++;
@@ -182,7 +179,6 @@ static int tell_json(const struct extracting *g, struct ek_error *e)
 int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e)
 {
     struct extracting g = {.args = a, .started_ms = ek_now_ms()};
-    ek_document_init(&g.document);
     int rc = open_all(&g, e);
     if (!rc)
         rc = extract(&g, e);

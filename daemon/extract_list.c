@@ -3,6 +3,7 @@
 
 #include "daemon/columns.h"
 #include "daemon/extract_args.h"
+#include "daemon/extract_list.h"
 #include "daemon/summary.h"
 #include "text/feature_list.h"
 
@@ -48,8 +49,21 @@ static int list_table(const struct ek_feature_list *l, struct ek_error *e)
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for the list of features") : EK_OK;
 }
 
+static int list_docs(struct ek_error *e)
+{
+    struct ek_buf page;
+    ek_buf_init(&page, 0);
+    int rc = ek_text_features_page(&page);
+    if (!rc)
+        fwrite(page.data, 1, page.length, stdout);
+    ek_buf_release(&page);
+    return rc ? ek_fail(e, (enum ek_code)rc, "no memory for the page of features") : EK_OK;
+}
+
 int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e)
 {
+    if (a->list_docs)
+        return list_docs(e);
     struct ek_feature_list *l;
     int rc = ek_feature_list_new(&l, e);
     if (rc)

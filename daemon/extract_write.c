@@ -3,35 +3,61 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SURE_DIGITS = 6, ALL_DIGITS = 9 };
+enum { SURE_DIGITS = 6, ALL_DIGITS = 9, WHOLE_MAX = 1000000 };
 
 struct ek_extract_write {
     const struct ek_feature_choice *c;
     ek_extract_line *line; /* NULL: NPZ */
     struct ek_writer *file;
     struct ek_buf text;
+    struct ek_float_kept *kept; /* [features] */
     struct ek_extract_npz *npz;
 };
 
-/* Six digits always survive the way to text and back, nine always suffice. */
+static bool same_with(float x, int digits, char text[EK_FLOAT_TEXT])
+{
+    snprintf(text, EK_FLOAT_TEXT, "%.*g", digits, (double)x);
+    return strtof(text, NULL) == x;
+}
+
+/* Six digits always survive the way to text and back, nine always suffice. Most values need eight
+ * or nine, so it begins there. */
 const char *ek_float_text(float x, char text[EK_FLOAT_TEXT])
 {
-    for (int digits = SURE_DIGITS; digits <= ALL_DIGITS; digits++) {
-        snprintf(text, EK_FLOAT_TEXT, "%.*g", digits, (double)x);
-        if (strtof(text, NULL) == x)
-            break;
+    char fewer[EK_FLOAT_TEXT];
+    if (x == floorf(x) && fabsf(x) < WHOLE_MAX) {
+        snprintf(text, EK_FLOAT_TEXT, "%d", (int)x);
+        return text;
     }
+    if (!same_with(x, ALL_DIGITS - 1, text)) {
+        snprintf(text, EK_FLOAT_TEXT, "%.*g", ALL_DIGITS, (double)x);
+        return text;
+    }
+    for (int digits = ALL_DIGITS - 2; digits >= SURE_DIGITS && same_with(x, digits, fewer);
+         digits--)
+        memcpy(text, fewer, sizeof fewer);
     return text;
+}
+
+const char *ek_float_kept_text(struct ek_float_kept *k, float x)
+{
+    if (k->value != x || !*k->text) {
+        k->value = x;
+        ek_float_text(x, k->text);
+    }
+    return k->text;
 }
 
 static int write_line(struct ek_extract_write *w, const struct ek_extract_row *row,
                       struct ek_error *e)
 {
     ek_buf_clear(&w->text);
-    int rc = w->line(w->c, row, &w->text, e);
+    int rc = w->line(w->c, row, w->kept, &w->text, e);
     return rc ? rc : ek_writer_write(w->file, w->text.data, w->text.length, e);
 }
 
@@ -41,6 +67,9 @@ static int open_file(struct ek_extract_write *w, enum ek_extract_format format, 
     if (format == EK_EXTRACT_NPZ)
         return ek_extract_npz_open(&w->npz, path, w->c, e);
     w->line = format == EK_EXTRACT_CSV ? ek_extract_csv_line : ek_extract_letor_line;
+    w->kept = ek_calloc(w->c->count, sizeof *w->kept);
+    if (!w->kept)
+        return ek_fail(e, EK_ENOMEM, "no memory for what is written");
     int rc = ek_writer_open(&w->file, path ? path : "-", e);
     return rc ? rc : write_line(w, NULL, e);
 }
@@ -84,5 +113,6 @@ void ek_extract_write_abandon(struct ek_extract_write *w)
         ek_writer_abandon(w->file);
     ek_extract_npz_abandon(w->npz);
     ek_buf_release(&w->text);
+    ek_free(w->kept);
     ek_free(w);
 }

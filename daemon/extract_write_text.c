@@ -10,15 +10,15 @@ static int no_room(int rc, struct ek_error *e)
 }
 
 /* An absent index is 0, so zeros are left out; index 1 is the first of the choice. */
-static int letor_values(const struct ek_feature_choice *c, const float *x, struct ek_buf *out)
+static int letor_values(const struct ek_feature_choice *c, const float *x,
+                        struct ek_float_kept *kept, struct ek_buf *out)
 {
-    char text[EK_FLOAT_TEXT];
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < c->count; i++)
         if (isnan(x[i]))
             rc = ek_buf_printf(out, " %zu:nan", i + 1);
         else if (x[i] != 0)
-            rc = ek_buf_printf(out, " %zu:%s", i + 1, ek_float_text(x[i], text));
+            rc = ek_buf_printf(out, " %zu:%s", i + 1, ek_float_kept_text(&kept[i], x[i]));
     return rc;
 }
 
@@ -33,7 +33,7 @@ static bool fits_comment(struct ek_text id)
 }
 
 int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                          struct ek_buf *out, struct ek_error *e)
+                          struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e)
 {
     char label[EK_FLOAT_TEXT];
     if (!row)
@@ -43,7 +43,7 @@ int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_ext
                        (int)row->document.length, row->document.text);
     int rc = ek_buf_printf(out, "%s qid:%s", ek_float_text((float)row->label, label), row->query);
     if (!rc)
-        rc = letor_values(c, row->x, out);
+        rc = letor_values(c, row->x, kept, out);
     if (!rc)
         rc = ek_buf_printf(out, " # %.*s\n", (int)row->document.length, row->document.text);
     return no_room(rc, e);
@@ -71,17 +71,20 @@ static int csv_titles(const struct ek_feature_choice *c, struct ek_buf *out)
     return rc ? rc : ek_buf_text(out, "\n");
 }
 
-static int csv_values(const struct ek_feature_choice *c, const float *x, struct ek_buf *out)
+static int csv_values(const struct ek_feature_choice *c, const float *x, struct ek_float_kept *kept,
+                      struct ek_buf *out)
 {
-    char text[EK_FLOAT_TEXT];
     int rc = EK_OK;
-    for (size_t i = 0; !rc && i < c->count; i++)
-        rc = ek_buf_printf(out, ",%s", isnan(x[i]) ? "" : ek_float_text(x[i], text));
+    for (size_t i = 0; !rc && i < c->count; i++) {
+        rc = ek_buf_text(out, ",");
+        if (!rc && !isnan(x[i]))
+            rc = ek_buf_text(out, ek_float_kept_text(&kept[i], x[i]));
+    }
     return rc ? rc : ek_buf_text(out, "\n");
 }
 
 int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                        struct ek_buf *out, struct ek_error *e)
+                        struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e)
 {
     char label[EK_FLOAT_TEXT];
     if (!row)
@@ -94,6 +97,6 @@ int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extra
     if (!rc)
         rc = ek_buf_printf(out, ",%s", ek_float_text((float)row->label, label));
     if (!rc)
-        rc = csv_values(c, row->x, out);
+        rc = csv_values(c, row->x, kept, out);
     return no_room(rc, e);
 }

@@ -69,7 +69,8 @@ int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x
     ek_query_terms_init(&f->q);
     ek_document_init(&f->d);
     f->scores = ek_calloc(EK_QUERY_TOKENS_MAX, sizeof *f->scores);
-    int rc = f->scores ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for features");
+    f->letters = ek_calloc(ek_index_terms(x), sizeof *f->letters);
+    int rc = f->scores && f->letters ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for features");
     if (!rc)
         rc = ek_words_new(&f->words, ek_index_stemmer(x), e);
     if (!rc)
@@ -92,6 +93,7 @@ void ek_text_features_free(struct ek_text_features *f)
     ek_term_scan_free(f->scan);
     ek_words_free(f->words);
     ek_free(f->scores);
+    ek_free(f->letters);
     ek_free(f->square);
     ek_free(f->at);
     ek_free(f->sorted);
@@ -155,4 +157,10 @@ int ek_text_features_document(struct ek_text_features *f, uint32_t number, doubl
         x[i] = isfinite(value) ? value : NAN;
     }
     return EK_OK;
+}
+
+const char *ek_text_features_id(const struct ek_text_features *f, size_t *length)
+{
+    *length = f->d.id_length;
+    return f->d.id;
 }

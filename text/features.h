@@ -29,5 +29,7 @@ uint32_t ek_text_features_terms(const struct ek_text_features *f, uint32_t *term
 /* A document for the query taken last. stage0: its score among the candidates, NaN for none. */
 int ek_text_features_document(struct ek_text_features *f, uint32_t number, double stage0, float *x,
                               struct ek_error *e);
+/* Id of the document asked for last; not terminated, until the next one. */
+const char *ek_text_features_id(const struct ek_text_features *f, size_t *length);
 
 #endif

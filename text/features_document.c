@@ -149,21 +149,24 @@ static void proximity(struct ek_text_features *f, enum ek_field field, double *o
     out[EK_TP_DECAY] = ek_distance_decay(d.min);
 }
 
-/* Letters of a term, not bytes: those that continue a character do not count. */
+/* Letters of a term, not bytes: those that continue a character do not count. A term has at most
+ * EK_WORD_BYTES_MAX of them. */
 static uint32_t letters(void *context, uint32_t term)
 {
-    size_t length;
-    uint32_t count = 0;
-    const char *text = ek_index_term(context, term, &length);
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
+    struct ek_text_features *f = context;
+    if (!f->letters[term]) {
+        size_t length;
+        const char *text = ek_index_term(f->x, term, &length);
+        for (size_t i = 0; i < length; i++)
+            f->letters[term] += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    return f->letters[term];
 }
 
 static void fixed(struct ek_text_features *f)
 {
     double *out = f->of_document.fixed;
-    struct ek_static_words w = {f->stop, f->stops, letters, (void *)(uintptr_t)f->x};
+    struct ek_static_words w = {f->stop, f->stops, letters, f};
     ek_static_url(f->d.url, f->d.url_length, out);
     ek_static_terms(&w, f->d.term[EK_FIELD_DOCUMENT], f->d.length[EK_FIELD_DOCUMENT], f->d.length,
                     f->sorted, out);

@@ -40,6 +40,7 @@ struct ek_text_features {
     struct ek_term_scan *scan;
     uint32_t stop[EK_STOPS_MAX]; /* rising numbers of terms */
     size_t stops;
+    uint8_t *letters; /* [terms of the index] of a term, 0: not counted yet */
 
     struct ek_query_terms q;
     struct ek_text_field field[EK_FIELDS_AND_DOCUMENT];
