@@ -15,7 +15,7 @@
 
 static void folder(char path[32])
 {
-    strcpy(path, "/tmp/ek-npz-XXXXXX");
+    snprintf(path, 32, "/tmp/ek-npz-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(path));
 }
 

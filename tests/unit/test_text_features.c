@@ -23,7 +23,7 @@ struct scene {
 static void begin(struct scene *s, const char *yaml)
 {
     static struct ek_texts t;
-    strcpy(s->path, "/tmp/ek-features-XXXXXX");
+    snprintf(s->path, sizeof s->path, "/tmp/ek-features-XXXXXX");
     int fd = mkstemp(s->path);
     ck_assert_int_ge(fd, 0);
     close(fd);
@@ -132,7 +132,7 @@ START_TEST(a_query_of_too_many_terms_is_refused_and_the_next_one_taken)
     struct scene s;
     begin(&s, "features: [query_length]");
     for (int i = 0; i < 257; i++)
-        strcat(query, "w1 ");
+        memcpy(query + 3 * i, "w1 ", 3);
     ck_assert_int_eq(ek_text_features_query(s.f, query, strlen(query), &e), EK_ELIMIT);
     ck_assert_str_eq(e.message, "a query has at most 256 terms");
     ask(&s, "w1 w2 w1", 3);
