@@ -121,7 +121,8 @@ int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_quer
 
 void ek_extract_queries_place(const struct ek_extract_queries *q, struct ek_error *e)
 {
-    ek_error_place(e, ek_reader_name(q->r), ek_reader_line_number(q->r), 0);
+    if (!*e->file)
+        ek_error_place(e, ek_reader_name(q->r), ek_reader_line_number(q->r), 0);
 }
 
 void ek_extract_queries_position(const struct ek_extract_queries *q, uint64_t *done,
