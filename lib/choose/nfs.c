@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "choose/nfs_chance.h"
+#include "choose/nfs_copies.h"
 #include "choose/nfs_look.h"
 #include "offline/statistics.h"
 #include "offline/train_check.h"
@@ -20,7 +21,9 @@ struct work {
     struct ek_model *model; /* statistics of the transforms only */
     struct ek_nfs_data train, vali;
     double *mean, *scale; /* [F, EK_NFS_PARTS] */
-    bool *live;           /* [F] */
+    int *copy_of;         /* [F] */
+    bool *constant;       /* [F] */
+    bool *live;           /* [F] neither a copy nor constant */
     struct ek_nfs_ranker ranker;
     struct ek_nfs_look look;
 };
@@ -50,19 +53,37 @@ static int check_data(const struct ek_manifest *m, const struct ek_dataset *trai
     return code ? code : ek_train_check_data("validation", m, vali, false, &quiet, e);
 }
 
-static int standardise(struct work *w, struct ek_error *e)
+/* Which features take part. */
+static void sort_out(struct work *w)
+{
+    for (size_t f = 0; f < w->train.features; f++) {
+        double *scale = w->scale + f * EK_NFS_PARTS;
+        w->constant[f] = true;
+        for (size_t k = 0; k < EK_NFS_PARTS; k++)
+            w->constant[f] = w->constant[f] && !(scale[k] > 0);
+        w->live[f] = !w->constant[f] && w->copy_of[f] < 0;
+        for (size_t k = 0; k < EK_NFS_PARTS && !w->live[f]; k++)
+            scale[k] = 0;
+    }
+}
+
+static int standardise(struct work *w, const struct ek_dataset *train, struct ek_error *e)
 {
     size_t features = w->train.features;
     w->mean = ek_calloc(features, EK_NFS_PARTS * sizeof *w->mean);
     w->scale = ek_calloc(features, EK_NFS_PARTS * sizeof *w->scale);
+    w->copy_of = ek_calloc(features, sizeof *w->copy_of);
+    w->constant = ek_calloc(features, sizeof *w->constant);
     w->live = ek_calloc(features, sizeof *w->live);
-    if (!w->mean || !w->scale || !w->live)
+    if (!w->mean || !w->scale || !w->copy_of || !w->constant || !w->live)
         return ek_fail(e, EK_ENOMEM, "no memory to select from %zu features", features);
+    int code = ek_nfs_copies(train, w->copy_of, e);
+    if (code)
+        return code;
     ek_nfs_data_measure(&w->train, w->mean, w->scale);
+    sort_out(w);
     ek_nfs_data_standardise(&w->train, w->mean, w->scale);
     ek_nfs_data_standardise(&w->vali, w->mean, w->scale);
-    for (size_t i = 0; i < features * EK_NFS_PARTS; i++)
-        w->live[i / EK_NFS_PARTS] = w->live[i / EK_NFS_PARTS] || w->scale[i] > 0;
     return EK_OK;
 }
 
@@ -78,7 +99,7 @@ static int encode(struct work *w, const struct ek_manifest *m, const struct ek_d
         code = ek_nfs_data_init(&w->train, w->model, train, e);
     if (!code)
         code = ek_nfs_data_init(&w->vali, w->model, vali, e);
-    return code ? code : standardise(w, e);
+    return code ? code : standardise(w, train, e);
 }
 
 static size_t count_live(const struct work *w)
@@ -89,7 +110,7 @@ static size_t count_live(const struct work *w)
     return live;
 }
 
-/* Adds a kept group to what is told of its features. together [F, F] gets weights. */
+/* Adds a kept group to what is told of its features; similarity holds weights at first. */
 static void take_group(struct ek_nfs *out, const struct ek_nfs_groups *g, size_t group)
 {
     size_t features = g->features;
@@ -122,7 +143,19 @@ static void keep_groups(struct ek_nfs *out, const struct work *w, const struct e
             out->similarity[i] /= out->frequency[i / features];
 }
 
-static int report(struct ek_nfs *out, const struct work *w, const struct ek_nfs_options *o,
+/* A copy has what its original has. */
+static void fill_copy(struct ek_nfs *n, size_t copy, size_t original)
+{
+    size_t features = (size_t)n->features;
+    n->saliency[copy] = n->saliency[original];
+    n->frequency[copy] = n->frequency[original];
+    memcpy(n->similarity + copy * features, n->similarity + original * features,
+           features * sizeof *n->similarity);
+    for (size_t i = 0; i < features; i++)
+        n->similarity[i * features + copy] = n->similarity[i * features + original];
+}
+
+static int report(struct ek_nfs *out, struct work *w, const struct ek_nfs_options *o,
                   struct ek_error *e)
 {
     size_t features = w->train.features;
@@ -136,6 +169,13 @@ static int report(struct ek_nfs *out, const struct work *w, const struct ek_nfs_
     }
     memcpy(out->saliency, w->look.saliency, features * sizeof *out->saliency);
     keep_groups(out, w, o);
+    for (size_t f = 0; f < features; f++)
+        if (w->copy_of[f] >= 0)
+            fill_copy(out, f, (size_t)w->copy_of[f]);
+    out->copy_of = w->copy_of;
+    out->constant = w->constant;
+    w->copy_of = NULL;
+    w->constant = NULL;
     return EK_OK;
 }
 
@@ -148,6 +188,8 @@ static void release(struct work *w)
     ek_model_free(w->model);
     ek_free(w->mean);
     ek_free(w->scale);
+    ek_free(w->copy_of);
+    ek_free(w->constant);
     ek_free(w->live);
 }
 
@@ -175,5 +217,7 @@ void ek_nfs_release(struct ek_nfs *n)
     ek_free(n->saliency);
     ek_free(n->frequency);
     ek_free(n->similarity);
+    ek_free(n->copy_of);
+    ek_free(n->constant);
     memset(n, 0, sizeof *n);
 }

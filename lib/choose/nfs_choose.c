@@ -6,9 +6,23 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Whether feature i comes before j: more frequent, then more salient, then the lower number. */
+/* What is chosen first: features in kept groups, others, copies, those that never vary. */
+static int class_of(const struct ek_nfs *n, int i)
+{
+    if (n->constant[i])
+        return 3;
+    if (n->copy_of[i] >= 0)
+        return 2;
+    return n->frequency[i] > 0 ? 0 : 1;
+}
+
+/* Whether feature i comes before j: of one class the more frequent, then the more salient, then
+ * the lower number. */
 static bool before(const struct ek_nfs *n, int i, int j)
 {
+    int a = class_of(n, i), b = class_of(n, j);
+    if (a != b)
+        return a < b;
     if (n->frequency[i] != n->frequency[j])
         return n->frequency[i] > n->frequency[j];
     if (n->saliency[i] != n->saliency[j])
@@ -80,7 +94,7 @@ int ek_nfs_choose(const struct ek_nfs *n, int k, int *chosen, struct ek_error *e
         return ek_fail(e, EK_ENOMEM, "no memory to choose from %d features", n->features);
     for (int f = 0; f < n->features; f++) {
         of[f] = f;
-        grouped += n->frequency[f] > 0;
+        grouped += !class_of(n, f);
     }
     qsort_r(of, (size_t)n->features, sizeof *of, by_rank, (void *)n);
     if (k < grouped)

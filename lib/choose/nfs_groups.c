@@ -14,18 +14,21 @@ size_t ek_nfs_words(size_t features)
     return (features + 63) / 64;
 }
 
-/* Lowest and highest saliency of the live features; NaN makes both NaN. */
-static void range_of(const double *map, const bool *live, size_t features, double *low,
+/* Lowest and highest saliency of the live features; false when one is no number. */
+static bool range_of(const double *map, const bool *live, size_t features, double *low,
                      double *high)
 {
+    bool usable = true;
     *low = INFINITY;
     *high = -INFINITY;
     for (size_t f = 0; f < features; f++) {
         if (!live[f])
             continue;
-        *low = map[f] >= *low ? *low : map[f];
-        *high = map[f] <= *high ? *high : map[f];
+        usable = usable && isfinite(map[f]);
+        *low = fmin(*low, map[f]);
+        *high = fmax(*high, map[f]);
     }
+    return usable;
 }
 
 bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size_t features,
@@ -35,8 +38,8 @@ bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size
     memset(bits, 0, ek_nfs_words(features) * sizeof *bits);
     for (size_t f = 0; f < features; f++)
         map[f] = there[f] && live[f] ? fabs((double)gradient[f]) : 0;
-    range_of(map, live, features, &low, &high);
-    bool usable = isfinite(low) && isfinite(high), varies = usable && high > low;
+    bool usable = range_of(map, live, features, &low, &high);
+    bool varies = usable && high > low;
     for (size_t f = 0; f < features; f++) {
         if (varies && live[f])
             map[f] = (map[f] - low) / (high - low);
