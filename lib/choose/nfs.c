@@ -13,7 +13,7 @@
 void ek_nfs_defaults(struct ek_nfs_options *o)
 {
     *o = (struct ek_nfs_options){
-        .threshold = 0.95, .chance = 0.02, .epochs = 15, .batch_lists = 64, .learning_rate = 3e-3};
+        .threshold = 0.95, .chance = 0.02, .epochs = 15, .batch_lists = 64, .learning_rate = 1e-3};
 }
 
 /* All that a run needs besides its result. */

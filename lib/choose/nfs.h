@@ -54,7 +54,7 @@ struct ek_nfs {
     size_t groups, kept; /* different ones */
 };
 
-/* Threshold .95, chance .02, 15 epochs of batches of 64 lists, learning rate 3e-3, no patience. */
+/* Threshold .95, chance .02, 20 epochs of batches of 64 lists, learning rate 1e-3, no patience. */
 void ek_nfs_defaults(struct ek_nfs_options *o);
 /* Trains on `train`, keeps the best epoch by `vali`, looks at the items of `train`. EK_EUSAGE for
  * options out of range and when no list can be learned from or judged by, EK_ESTATE for data of
