@@ -178,6 +178,59 @@ START_TEST(a_copy_is_not_chosen_beside_its_twin_while_another_informative_featur
 }
 END_TEST
 
+START_TEST(groups_that_chance_explains_are_not_kept)
+{
+    struct plan p = {.lists = 60, .weight = {[0] = 1, [3] = 1}, .missing = .5};
+    struct ek_nfs n;
+    struct ek_nfs_options o = options();
+    select_with(&n, &p, &o);
+    ck_assert_uint_gt(n.kept, 0);
+    ck_assert_uint_lt(n.kept, n.groups);
+    ek_nfs_release(&n);
+}
+END_TEST
+
+/* List f has values of feature f only. */
+static void draw_apart(struct ek_dataset *d)
+{
+    struct ek_rng r;
+    struct ek_query q;
+    struct ek_error e;
+    ek_rng_seed(&r, 1);
+    ek_query_init(&q);
+    ek_dataset_init(d, F, M);
+    for (int f = 0; f < F; f++) {
+        ck_assert_int_eq(ek_query_resize(&q, 6, F, M), EK_OK);
+        q.has_label = true;
+        q.query[0] = 0;
+        for (int i = 0; i < 6; i++) {
+            for (int g = 0; g < F; g++)
+                q.x[i * F + g] = g == f ? (float)ek_rng_normal(&r) : NAN;
+            q.label[i] = q.x[i * F + f] > 0;
+        }
+        ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
+    }
+    ek_query_release(&q);
+}
+
+START_TEST(every_list_of_a_batch_teaches)
+{
+    struct ek_manifest *m = manifest(F);
+    struct ek_nfs_options o = options();
+    struct ek_dataset d;
+    struct ek_nfs n;
+    struct ek_error e;
+    o.epochs = 1;
+    draw_apart(&d);
+    ck_assert_int_eq(ek_nfs_run(&n, m, &d, &d, &o, &e), EK_OK);
+    for (int f = 0; f < F; f++)
+        ck_assert_double_gt(n.saliency[f], 0);
+    ek_nfs_release(&n);
+    ek_dataset_release(&d);
+    ek_manifest_free(m);
+}
+END_TEST
+
 START_TEST(features_that_never_vary_come_last)
 {
     struct plan p = {.lists = 200, .weight = {[2] = 1}, .constant = 1, .gone = 4};
@@ -312,6 +365,7 @@ Suite *suite_nfs(void)
     return ek_suite("nfs", one_informative_feature_among_noise_is_chosen_first,
                     a_feature_of_which_less_is_better_is_found_as_well,
                     a_copy_is_not_chosen_beside_its_twin_while_another_informative_feature_is_left,
+                    groups_that_chance_explains_are_not_kept, every_list_of_a_batch_teaches,
                     features_that_never_vary_come_last, missing_values_do_not_hide_what_matters,
                     the_number_of_threads_changes_no_bit, a_stop_looks_at_what_was_learned_so_far,
                     options_out_of_range_and_lists_without_order_are_errors);
