@@ -23,13 +23,22 @@ int ek_letor_fail(const struct ek_letor_line *line, const char *at, struct ek_er
                       message);
 }
 
+int ek_letor_width(const struct ek_manifest *m)
+{
+    int last = m->unused_count ? m->unused[m->unused_count - 1] : 0;
+    return last > m->width ? last : m->width;
+}
+
 int *ek_letor_slots(const struct ek_manifest *m)
 {
-    int *slots = ek_calloc((size_t)m->width + 1, sizeof *slots);
+    int width = ek_letor_width(m);
+    int *slots = ek_calloc((size_t)width + 1, sizeof *slots);
     if (!slots)
         return NULL;
-    for (int i = 0; i <= m->width; i++)
+    for (int i = 0; i <= width; i++)
         slots[i] = EK_SLOT_UNKNOWN;
+    for (int i = 0; i < m->unused_count; i++)
+        slots[m->unused[i]] = EK_SLOT_UNUSED;
     for (int i = 0; i < m->item_count; i++)
         slots[m->item[i]->index] = i;
     for (int i = 0; i < m->query_count - m->derived_count; i++)
@@ -152,7 +161,7 @@ int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *
 {
     memset(item, 0, (size_t)m->item_count * sizeof *item);
     memset(query, 0, (size_t)m->query_count * sizeof *query);
-    int last = 0, index = 0;
+    int last = 0, index = 0, width = ek_letor_width(m);
     const char *p = skip_space(line->values);
     while (*p && *p != '#') {
         const char *start = p;
@@ -160,13 +169,14 @@ int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *
         p = read_index(line, p, last, &index, e);
         if (!p)
             return EK_EFORMAT;
-        if (index > m->width || slots[index] == EK_SLOT_UNKNOWN)
-            return unknown_index(line, start, m->width, index, e);
+        if (index > width || slots[index] == EK_SLOT_UNKNOWN)
+            return unknown_index(line, start, width, index, e);
         const char *digits = p + 1;
         p = ek_decimal(digits, &value);
         if (!p || !ends_word(*p))
             return wrong_value(line, digits, index, e);
-        *(slots[index] >= 0 ? &item[slots[index]] : &query[-1 - slots[index]]) = (float)value;
+        if (slots[index] != EK_SLOT_UNUSED)
+            *(slots[index] >= 0 ? &item[slots[index]] : &query[-1 - slots[index]]) = (float)value;
         last = index;
         p = skip_space(p);
     }

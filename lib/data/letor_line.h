@@ -5,8 +5,9 @@
 #include "data/manifest.h"
 #include "data/query.h"
 
-/* Where the value of an index goes: item number, or -1 - query number; EK_SLOT_UNKNOWN. */
-enum { EK_SLOT_UNKNOWN = INT32_MIN };
+/* Where the value of an index goes: item number, or -1 - query number; EK_SLOT_UNKNOWN, or nowhere,
+ * EK_SLOT_UNUSED. */
+enum { EK_SLOT_UNKNOWN = INT32_MIN, EK_SLOT_UNUSED };
 
 struct ek_letor_line {
     const char *name; /* of the file, for errors */
@@ -17,7 +18,8 @@ struct ek_letor_line {
     const char *values; /* where they begin */
 };
 
-/* Slots of the indices 0 .. m->width. NULL without memory. */
+/* Slots of the indices 0 .. ek_letor_width(m). NULL without memory. */
+int ek_letor_width(const struct ek_manifest *m);
 int *ek_letor_slots(const struct ek_manifest *m);
 /* Label and query id of line->text. EK_EFORMAT. */
 int ek_letor_head(struct ek_letor_line *line, struct ek_error *e);

@@ -27,6 +27,7 @@ void ek_manifest_free(struct ek_manifest *m)
     ek_free(m->routable);
     ek_free(m->routable_of_item);
     ek_free(m->by_name);
+    ek_free(m->unused);
     ek_free(m->main_feature);
     ek_free(m->nights_feature);
     ek_free(m);

@@ -5,6 +5,7 @@
  * query features follow those of the data, so M counts them too; in `features` they stand last and
  * feature_count counts them. Routable features are item features, 0 .. K-1 in item order. The hash
  * leaves the derived ones out: it says what the numbers of a message are.
+ * Columns among `unused` may stand in LETOR files and are passed over; nothing else knows of them.
  * Names have no spaces, commas, equals or control signs and are unique over both roles.
  * Owner: the caller, ek_manifest_free. Read-only after loading, may be shared by threads.
  */
@@ -46,7 +47,8 @@ struct ek_manifest {
     int query_count;                 /* M, derived ones included */
     int derived_count;               /* the last of the query features; only log_list_size so far */
     int routable_count;              /* K */
-    int width;                       /* highest index */
+    int width;                       /* highest index of a feature */
+    int *unused, unused_count;       /* LETOR columns that are no features, rising */
     const struct ek_feature **item;  /* [F] */
     const struct ek_feature **query; /* [M] */
     int *routable;                   /* [K] item numbers */

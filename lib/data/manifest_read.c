@@ -360,12 +360,59 @@ static int read_version(const struct source *s, const struct ek_node *root)
     return n ? ek_node_int(s->y, n, "version", 1, 1, &version, s->e) : EK_OK;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int read_unused_index(const struct source *s, const struct ek_node *n)
+{
+    struct ek_manifest *m = s->m;
+    int64_t index = 0;
+    int rc = ek_node_int(s->y, n, "unused", 1, EK_INDEX_MAX, &index, s->e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < m->feature_count - m->derived_count; i++)
+        if (m->features[i].index == index)
+            return ek_node_fail(s->y, n, s->e, "index %d is unused, and that of feature '%s'",
+                                m->features[i].index, m->features[i].name);
+    m->unused[m->unused_count++] = (int)index;
+    return EK_OK;
+}
+
+/* Columns that the data has and nobody reads. Twice is no harm, but a slip. */
+static int read_unused(const struct source *s, const struct ek_node *list)
+{
+    struct ek_manifest *m = s->m;
+    if (!list)
+        return EK_OK;
+    int rc = ek_node_expect(s->y, list, "unused", EK_NODE_SEQUENCE, s->e);
+    if (!rc && list->count > EK_FEATURES_MAX)
+        rc = ek_node_fail(s->y, list, s->e, "there must be at most %d unused indices, not %zu",
+                          EK_FEATURES_MAX, list->count);
+    if (rc)
+        return rc;
+    m->unused = ek_calloc(list->count, sizeof *m->unused);
+    if (!m->unused)
+        return no_memory(s);
+    for (size_t i = 0; !rc && i < list->count; i++)
+        rc = go_on(s, read_unused_index(s, &list->children[i]));
+    qsort(m->unused, (size_t)m->unused_count, sizeof *m->unused, by_value);
+    for (int i = 1; !rc && i < m->unused_count; i++)
+        if (m->unused[i] == m->unused[i - 1])
+            rc = go_on(
+                s, ek_node_fail(s->y, list, s->e, "unused index %d is there twice", m->unused[i]));
+    return rc;
+}
+
 static int read_root(const struct source *s, const struct ek_node *root)
 {
     static const char *const keys[] = {"version",      "features",       "set",
                                        "labels",       "splits",         "folds",
                                        "main_feature", "nights_feature", "currency_features",
-                                       "training",     "lightgbm",       "derived_query_features"};
+                                       "training",     "lightgbm",       "derived_query_features",
+                                       "unused"};
     int rc = ek_node_all_keys(s->y, root, keys, COUNT(keys), s->faults, s->e);
     const struct ek_node *list = ek_node_get(root, "features");
     const struct ek_node *derived = ek_node_get(root, "derived_query_features");
@@ -381,6 +428,8 @@ static int read_root(const struct source *s, const struct ek_node *root)
         rc = read_features(s, list, derived ? derived->count : 0);
     if (!rc && is_sound(s))
         rc = go_on(s, read_derived(s, derived));
+    if (!rc && is_sound(s))
+        rc = go_on(s, read_unused(s, ek_node_get(root, "unused")));
     if (!rc)
         rc = go_on(s, read_training(s, ek_node_get(root, "training")));
     return rc ? rc : go_on(s, check_foreign(s, root));
