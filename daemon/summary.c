@@ -1,6 +1,7 @@
 #include "daemon/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 void ek_summary_begin(struct ek_summary *s)
@@ -40,6 +41,21 @@ void ek_summary_integer(struct ek_summary *s, const char *key, int64_t number)
     add_key(s, key);
     if (!s->rc)
         s->rc = ek_buf_printf(&s->text, "%" PRId64, number);
+}
+
+void ek_summary_number(struct ek_summary *s, const char *key, double number)
+{
+    add_key(s, key);
+    if (!s->rc)
+        s->rc = isfinite(number) ? ek_buf_printf(&s->text, "%.9g", number)
+                                 : ek_buf_text(&s->text, "null");
+}
+
+void ek_summary_flag(struct ek_summary *s, const char *key, bool flag)
+{
+    add_key(s, key);
+    if (!s->rc)
+        s->rc = ek_buf_text(&s->text, flag ? "true" : "false");
 }
 
 void ek_summary_open(struct ek_summary *s, const char *key, char bracket)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,6 +25,9 @@ void ek_summary_begin(struct ek_summary *s);
 void ek_summary_text(struct ek_summary *s, const char *key, const char *text);
 void ek_summary_count(struct ek_summary *s, const char *key, uint64_t count);
 void ek_summary_integer(struct ek_summary *s, const char *key, int64_t number);
+/* Nine digits; null where it is not finite. */
+void ek_summary_number(struct ek_summary *s, const char *key, double number);
+void ek_summary_flag(struct ek_summary *s, const char *key, bool flag);
 /* An array or an object, '[' or '{', until its closing bracket. */
 void ek_summary_open(struct ek_summary *s, const char *key, char bracket);
 void ek_summary_close(struct ek_summary *s, char bracket);

@@ -1,0 +1,15 @@
+/* What `evenkeel select` has chosen, for people and for programs. Both go to stdout. */
+#ifndef EK_DAEMON_SELECT_PRINT_H
+#define EK_DAEMON_SELECT_PRINT_H
+
+#include "daemon/select_judge.h"
+
+/* judged: NULL when nothing was trained. EK_ENOMEM. */
+int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
+                       const struct ek_manifest *m, const struct ek_judged *judged,
+                       struct ek_error *e);
+int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
+                            const struct ek_manifest *m, const struct ek_judged *judged,
+                            struct ek_error *e);
+
+#endif

@@ -1,0 +1,186 @@
+#include "choose/harm.h"
+
+#include "base/alloc.h"
+#include "choose/column.h"
+#include "offline/evaluate.h"
+#include "offline/faults.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct job {
+    const struct ek_model *model;
+    const struct ek_manifest *manifest;
+    const struct ek_dataset *data;
+    const struct ek_importance_options *options;
+    double whole;
+    struct ek_harm *out;    /* [F] */
+    struct ek_error *error; /* [F] */
+};
+
+/* What is measured of one feature. */
+struct part {
+    const struct job *job;
+    struct ek_column column;
+    struct ek_treatment *treatment; /* [K] */
+    int routable;                   /* -1: is not */
+};
+
+static int lost(const struct job *j, const struct ek_dataset *d,
+                const struct ek_treatment *treatment, double *out, struct ek_error *e)
+{
+    const struct ek_importance_options *o = j->options;
+    struct ek_evaluation v = {.metric = {o->metric},
+                              .metric_count = 1,
+                              .gain = o->gain,
+                              .empty = o->empty,
+                              .treatment = treatment};
+    int rc = ek_evaluate(j->model, d, &v, e);
+    if (!rc)
+        *out = j->whole - ek_metric_result(&v.mean[0]);
+    return rc;
+}
+
+static int lost_under(struct part *p, enum ek_action action, double *out, struct ek_error *e)
+{
+    if (p->routable < 0) {
+        *out = NAN;
+        return EK_OK;
+    }
+    p->treatment[p->routable].action = action;
+    return lost(p->job, &p->column.data, p->treatment, out, e);
+}
+
+static void apply(struct part *p, const struct ek_fault *f)
+{
+    for (size_t q = 0; q < p->column.data.lists; q++) {
+        struct ek_query view;
+        ek_dataset_view(&p->column.data, q, &view);
+        ek_fault_apply(f, &view, q, p->job->options->seed);
+    }
+}
+
+/* The feature of the part under one shift. */
+static int shifted(struct part *p, struct ek_harm *h, struct ek_shift *s, struct ek_error *e)
+{
+    char spec[sizeof s->how + EK_NAME_BYTES_MAX + 2];
+    struct ek_fault fault;
+    double routed = NAN, silenced = NAN;
+    snprintf(spec, sizeof spec, "%s=%s", p->job->manifest->item[p->column.feature]->name, s->how);
+    int rc = ek_fault_parse(&fault, p->job->manifest, spec, e);
+    if (rc)
+        return rc;
+    rc = ek_fault_fit(&fault, p->job->data, e);
+    if (!rc) {
+        ek_column_restore(&p->column);
+        apply(p, &fault);
+        rc = lost(p->job, &p->column.data, NULL, &s->lost, e);
+    }
+    if (!rc)
+        rc = lost_under(p, EK_ACT_ROUTE, &routed, e);
+    if (!rc)
+        rc = lost_under(p, EK_ACT_SILENCE, &silenced, e);
+    h->unnoticed += s->weight * s->lost;
+    h->routed += s->weight * routed;
+    h->silenced += s->weight * silenced;
+    ek_fault_release(&fault);
+    return rc;
+}
+
+/* What is best done, from the three means. */
+static void settle(struct ek_harm *h)
+{
+    double weight = 0;
+    for (int i = 0; i < h->shift_count; i++)
+        weight += h->shift[i].weight;
+    h->unnoticed /= weight;
+    h->routed /= weight;
+    h->silenced /= weight;
+    h->action = EK_ACT_ALERT;
+    h->left = h->unnoticed;
+    h->expected = h->chance * h->unnoticed;
+    if (isnan(h->routed) || h->unnoticed < EK_HARM_NONE)
+        return;
+    bool route = h->routed <= h->silenced + EK_HARM_NEAR && h->routed < h->unnoticed;
+    double best = route ? h->routed : h->silenced;
+    if (best < h->unnoticed) {
+        h->action = route ? EK_ACT_ROUTE : EK_ACT_SILENCE;
+        h->left = best;
+    }
+}
+
+static int routable_number(const struct ek_model *m, int feature)
+{
+    for (int k = 0; k < m->routable_count; k++)
+        if (m->routable[k] == feature)
+            return k;
+    return -1;
+}
+
+static int measure(const struct job *j, int feature, struct ek_error *e)
+{
+    struct ek_harm *h = &j->out[feature];
+    struct part p = {.job = j, .routable = routable_number(j->model, feature)};
+    p.treatment = ek_calloc((size_t)j->model->routable_count, sizeof *p.treatment);
+    if (!p.treatment)
+        return ek_fail(e, EK_ENOMEM, "no memory for %d treatments", j->model->routable_count);
+    int rc = ek_column_copy(&p.column, j->data, (size_t)feature, e);
+    if (!rc) {
+        h->unnoticed = h->routed = h->silenced = 0;
+        for (int i = 0; i < h->shift_count && !rc; i++)
+            rc = shifted(&p, h, &h->shift[i], e);
+        settle(h);
+        ek_column_release(&p.column);
+    }
+    ek_free(p.treatment);
+    return rc;
+}
+
+static void of_feature(void *arg, int feature)
+{
+    struct job *j = arg;
+    struct ek_error *e = &j->error[feature];
+    e->code = EK_OK;
+    if (!measure(j, feature, e) && j->options->done)
+        j->options->done(j->options->context, j->data->item_features);
+}
+
+static int run_all(struct job *j, struct ek_error *e)
+{
+    const struct ek_importance_options *o = j->options;
+    int features = j->data->item_features;
+    if (o->run)
+        o->run(o->context, of_feature, j, features);
+    else
+        for (int f = 0; f < features; f++)
+            of_feature(j, f);
+    for (int f = 0; f < features; f++)
+        if (j->error[f].code) {
+            if (e)
+                *e = j->error[f];
+            return (int)j->error[f].code;
+        }
+    return EK_OK;
+}
+
+int ek_harm_measure(const struct ek_model *model, const struct ek_manifest *m,
+                    const struct ek_dataset *d, const struct ek_importance_options *o,
+                    double *whole, struct ek_harm *out, struct ek_error *e)
+{
+    struct job j = {model, m, d, o, 0, out, NULL};
+    double minus = NAN;
+    int rc = lost(&j, d, NULL, &minus, e);
+    if (!rc && isnan(minus))
+        rc = ek_fail(e, EK_EUSAGE, "no list has a positive label, so nothing can be lost");
+    if (rc)
+        return rc;
+    j.whole = -minus;
+    j.error = ek_calloc((size_t)d->item_features, sizeof *j.error);
+    if (!j.error)
+        return ek_fail(e, EK_ENOMEM, "no memory for %d features", d->item_features);
+    rc = run_all(&j, e);
+    ek_free(j.error);
+    if (!rc)
+        *whole = j.whole;
+    return rc;
+}
