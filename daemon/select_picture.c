@@ -18,7 +18,7 @@ static const struct ek_feature_set *last_set(const struct ek_selection *s)
 /* The upward figure of the scatter. */
 static double height_of(const struct ek_selection *s, int item)
 {
-    return s->nfs.features ? s->nfs.frequency[item] : s->relevance[item].ndcg;
+    return s->nfs.features ? s->nfs.saliency[item] : s->relevance[item].ndcg;
 }
 
 struct frame {
@@ -44,27 +44,27 @@ static struct frame frame_of(const struct ek_selection *s)
     }
     double room = 0.05 * (f.high - f.low);
     room = room > 0 ? room : 0.05;
-    f.low = fmax(f.low - room, 0);
+    f.low -= room;
     f.high += room;
     return f;
 }
 
 static void draw_axes(struct ek_svg *g, const struct frame *f, const struct ek_select_args *a,
-                      bool frequency)
+                      bool saliency)
 {
     char text[80];
     for (int i = 0; i <= TICKS; i++) {
         double share = (double)i / TICKS, v = f->low + share * (f->high - f->low);
         ek_svg_line(g, "grid", LEFT, y_of(f, v), LEFT + WIDE, y_of(f, v));
-        snprintf(text, sizeof text, frequency ? "%.3g" : "%.3f", v);
+        snprintf(text, sizeof text, "%.3f", v);
         ek_svg_words(g, "label", LEFT - 8, y_of(f, v) + 4, EK_ANCHOR_END, text);
         snprintf(text, sizeof text, "%.1f", share);
         ek_svg_words(g, "label", x_of(share), TOP + HIGH + 18, EK_ANCHOR_MIDDLE, text);
     }
     ek_svg_line(g, "axis", LEFT, TOP + HIGH, LEFT + WIDE, TOP + HIGH);
     ek_svg_line(g, "axis", LEFT, TOP, LEFT, TOP + HIGH);
-    if (frequency)
-        snprintf(text, sizeof text, "frequency among the salient groups");
+    if (saliency)
+        snprintf(text, sizeof text, "mean saliency: what the re-ranker looks at");
     else
         snprintf(text, sizeof text, "relevance: NDCG@%d of the feature alone", a->cutoff);
     ek_svg_words(g, "label", LEFT, TOP - 10, EK_ANCHOR_START, text);

@@ -4,8 +4,8 @@
 
 #include "daemon/select_choose.h"
 
-/* Relevance (upwards; with NFS the frequency) against how like a feature is to another chosen one.
- * Chosen ones are marked and named. */
+/* Relevance (upwards; with NFS the mean saliency) against how like a feature is to another chosen
+ * one. Chosen ones are marked and named. */
 int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_args *a,
                          const struct ek_manifest *m, const char *path, struct ek_error *e);
 /* Single linkage of the features that vary; with a choice by clusters, where it was cut. */

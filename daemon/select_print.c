@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CELL_BYTES = 24, CELLS = 7 };
+enum { CELL_BYTES = 24, CELLS = 7, WIDTH = 79 };
 
 /* The chosen ones first, in their order; then by relevance. */
 static int by_rank(const void *a, const void *b, void *context)
@@ -132,19 +132,29 @@ static int print_features(const struct ek_selection *s, const struct ek_manifest
 
 static void print_legend(const struct ek_selection *s, const struct ek_select_args *a)
 {
-    printf("\nrelevance: NDCG@%d of ranking by the feature alone, best values first as said (gain "
-           "2^y - 1,\nlists without a positive label skipped); like: how like it is to another "
-           "chosen one, 0 to 1\n",
-           a->cutoff);
-    if (s->importance)
-        printf("lost: NDCG@%d that the model loses when the feature is shuffled (%d times), of "
-               "%.4f;\nrouted, silenced: the same when it is\n",
-               a->cutoff, a->repeats, s->whole);
-    if (s->nfs.features)
-        printf("frequency: weight of the groups of salient features that it is in; %zu of %zu "
-               "groups are\nmore frequent than by chance; the re-ranker's validation NDCG@10 is "
-               "%.4f\n",
-               s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
+    char text[400];
+    putchar('\n');
+    snprintf(text, sizeof text,
+             "relevance: NDCG@%d of ranking by the feature alone, best values first as said (gain "
+             "2^y - 1, lists without a positive label skipped); like: how like it is to another "
+             "chosen one, 0 to 1",
+             a->cutoff);
+    ek_print_wrapped(text, WIDTH, stdout);
+    if (s->importance) {
+        snprintf(text, sizeof text,
+                 "lost: NDCG@%d that the model loses when the feature is shuffled (%d times), of "
+                 "%.4f; routed, silenced: the same when it is",
+                 a->cutoff, a->repeats, s->whole);
+        ek_print_wrapped(text, WIDTH, stdout);
+    }
+    if (s->nfs.features) {
+        snprintf(text, sizeof text,
+                 "frequency: weight of the groups of salient features that it is in; %zu of %zu "
+                 "groups are more frequent than by chance; the re-ranker's validation NDCG@10 is "
+                 "%.4f",
+                 s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
+        ek_print_wrapped(text, WIDTH, stdout);
+    }
 }
 
 static int print_judged(const struct ek_selection *s, const struct ek_judged *j, struct ek_error *e)
@@ -186,7 +196,7 @@ static int print_sets(const struct ek_selection *s, const struct ek_manifest *m,
             rc = ek_buf_printf(&line, "%s %s", k ? "," : "", m->item[set->item[k]]->name);
         const char *text = rc ? NULL : ek_buf_string(&line);
         if (text)
-            ek_print_wrapped(text, 79, stdout);
+            ek_print_wrapped(text, WIDTH, stdout);
         else
             rc = EK_ENOMEM;
     }

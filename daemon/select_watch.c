@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WIDTH = 79 };
+
 struct watch {
     struct ek_progress progress;
     struct ek_pool *pool;
@@ -139,11 +141,15 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
     ek_columns_free(table);
     if (rc)
         return ek_fail(e, rc, "no memory for the result");
-    printf("\nNDCG@%d is %.4f (gain 2^y - 1, lists without a positive label skipped). unnoticed: "
-           "what is\nlost of it when the unit changes, as a mean over plausible changes; left: "
-           "once the action\nis taken; chance: that it does within a year (a judgement, --chance); "
-           "expected: chance\nx unnoticed\n",
-           a->cutoff, whole);
+    char text[400];
+    snprintf(text, sizeof text,
+             "NDCG@%d is %.4f (gain 2^y - 1, lists without a positive label skipped). unnoticed: "
+             "what is lost of it when the unit changes, as a mean over plausible changes; left: "
+             "once the action is taken; chance: that it does within a year (a judgement, "
+             "--chance); expected: chance x unnoticed",
+             a->cutoff, whole);
+    putchar('\n');
+    ek_print_wrapped(text, WIDTH, stdout);
     return EK_OK;
 }
 

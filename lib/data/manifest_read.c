@@ -375,7 +375,7 @@ static int read_unused_index(const struct source *s, const struct ek_node *n)
         return rc;
     for (int i = 0; i < m->feature_count - m->derived_count; i++)
         if (m->features[i].index == index)
-            return ek_node_fail(s->y, n, s->e, "index %d is unused, and that of feature '%s'",
+            return ek_node_fail(s->y, n, s->e, "unused index %d must not be that of feature '%s'",
                                 m->features[i].index, m->features[i].name);
     m->unused[m->unused_count++] = (int)index;
     return EK_OK;
@@ -401,8 +401,9 @@ static int read_unused(const struct source *s, const struct ek_node *list)
     qsort(m->unused, (size_t)m->unused_count, sizeof *m->unused, by_value);
     for (int i = 1; !rc && i < m->unused_count; i++)
         if (m->unused[i] == m->unused[i - 1])
-            rc = go_on(
-                s, ek_node_fail(s->y, list, s->e, "unused index %d is there twice", m->unused[i]));
+            rc = go_on(s,
+                       ek_node_fail(s->y, list, s->e,
+                                    "unused index %d is there twice: take one away", m->unused[i]));
     return rc;
 }
 

@@ -249,10 +249,35 @@ START_TEST(the_published_sets_have_the_lists_they_say)
 }
 END_TEST
 
+START_TEST(unused_columns_are_passed_over_and_others_are_not)
+{
+    struct ek_manifest *m = manifest("unused: [2, 9]\n"
+                                     "features:\n"
+                                     "  - {name: price, index: 1, role: item}\n"
+                                     "  - {name: stars, index: 3, role: item}\n");
+    struct ek_dataset d;
+    struct ek_error e;
+    ek_dataset_init(&d, 2, 0);
+    ck_assert_int_eq(
+        ek_dataset_read_letor(&d, m, file_with("1 qid:1 1:5 2:6 3:7 9:8\n0 qid:1 2:6\n"), &e),
+        EK_OK);
+    ck_assert(d.items == 2 && d.x[0] == 5 && d.x[1] == 7 && d.x[2] == 0 && d.x[3] == 0);
+    ck_assert_int_eq(ek_dataset_read_letor(&d, m, file_with("1 qid:1 4:6\n"), &e), EK_EFORMAT);
+    ck_assert_str_eq(e.message, "index 4 is not in the manifest");
+    ck_assert_int_eq(ek_dataset_read_letor(&d, m, file_with("1 qid:1 10:6\n"), &e), EK_EFORMAT);
+    ck_assert_str_eq(e.message, "index 10 is not in the manifest, whose highest is 9");
+    ck_assert_int_eq(ek_dataset_read_letor(&d, m, file_with("1 qid:1 2:x\n"), &e), EK_EFORMAT);
+    ek_dataset_release(&d);
+    ek_manifest_free(m);
+}
+END_TEST
+
 Suite *suite_letor(void)
 {
     return ek_suite("letor", lists_come_out_as_they_were_written, an_empty_file_has_no_lists,
                     a_packed_file_that_is_cut_is_an_error_although_its_lists_are_whole,
                     a_dataset_gives_back_the_lists_it_was_given, decimals_are_those_of_strtod,
-                    what_is_no_decimal_is_refused, the_published_sets_have_the_lists_they_say);
+                    what_is_no_decimal_is_refused,
+                    unused_columns_are_passed_over_and_others_are_not,
+                    the_published_sets_have_the_lists_they_say);
 }

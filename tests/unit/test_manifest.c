@@ -50,6 +50,23 @@ START_TEST(features_are_numbered_by_their_index_whatever_their_order_in_the_file
 }
 END_TEST
 
+START_TEST(columns_that_are_unused_change_nothing_else)
+{
+    struct ek_manifest *m = parse(TEXT);
+    char text[sizeof TEXT + 40];
+    snprintf(text, sizeof text, "unused: [9, 5]\n%s", TEXT);
+    struct ek_manifest *more = parse(text);
+    ck_assert_int_eq(m->unused_count, 0);
+    ck_assert_int_eq(more->unused_count, 2);
+    ck_assert_int_eq(more->unused[0], 5);
+    ck_assert_int_eq(more->unused[1], 9);
+    ck_assert_int_eq(more->width, m->width);
+    ck_assert_uint_eq(more->hash, m->hash);
+    ek_manifest_free(more);
+    ek_manifest_free(m);
+}
+END_TEST
+
 START_TEST(derived_query_features_come_last_and_know_the_list_size)
 {
     struct ek_manifest *m = parse(TEXT);
@@ -131,6 +148,7 @@ Suite *suite_manifest(void)
 {
     return ek_suite(
         "manifest", features_are_numbered_by_their_index_whatever_their_order_in_the_file,
+        columns_that_are_unused_change_nothing_else,
         derived_query_features_come_last_and_know_the_list_size,
         the_hash_is_that_of_name_index_and_role_only, training_hints_say_only_what_the_file_says,
         the_manifests_of_the_published_sets_load);

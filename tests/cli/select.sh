@@ -1,0 +1,122 @@
+# evenkeel select: planted features, reduced manifests that train, pictures, what to watch, clear refusals.
+. "$(dirname "$0")/prelude"
+
+# The label follows `main` and `reversed` (low is good); `copy` is main on another scale, `noise` nothing, `same` one value.
+cat >shop.yaml <<'END'
+# The shop.
+set: shop
+main_feature: copy
+training: {hidden: [8], epochs: 2, batch_size: 32}
+features:
+  - {name: main, index: 1, role: item, routable: true, unit: EUR} # net
+  - {name: copy, index: 2, role: item, routable: true}
+  # Others.
+  - {name: reversed, index: 3, role: item, routable: true, unit: km}
+  - {name: noise, index: 4, role: item}
+  - {name: same, index: 5, role: item}
+  - {name: nights, index: 6, role: query}
+END
+lists() { # how many, seed
+	awk -v lists="$1" -v seed="$2" 'BEGIN {
+		srand(seed)
+		for (q = 1; q <= lists; q++) {
+			nights = 1 + int(7 * rand())
+			for (i = 0; i < 8; i++) {
+				a = 1 + 99 * rand(); b = 1 + 99 * rand()
+				printf "%d qid:%d 1:%.3f 2:%.5f 3:%.3f 4:%.4f 5:4 6:%d\n", (a - 0.7 * b > 30), q, a, a * a, b, rand(), nights
+			}
+		}
+	}'
+}
+lists 200 1 >train.txt
+lists 100 2 >vali.txt
+files="--manifest shop.yaml --train train.txt --vali vali.txt"
+
+# Ranks of the chosen ones; the copy comes after what is independent, a constant never.
+quiet "$EK" select $files --count 3
+[ "$(awk '$1 ~ /^[123]$/ {printf "%s ", $NF}' said)" = "main reversed noise " ] || fail "hcas chose otherwise: $(cat said)"
+grep -qE '^2 .* low .* reversed$' said || fail "the reversed feature is not seen: $(cat said)"
+grep -qE '^- .* constant .* same$' said || fail "the constant is not named: $(cat said)"
+awk 'length > 79' said | grep . && fail "lines beyond 79 columns"
+quiet "$EK" select $files --count 4 --likeness lists
+[ "$(awk '$1 == "4" {print $NF}' said)" = "noise" ] || fail "$(cat said)"
+for method in xgas random nfs; do
+	quiet "$EK" select $files --method $method --count 4 --epochs 2 --json
+	! grep -oE '"sets":.*' said | grep -q '"same"' || fail "$method chose a constant: $(cat said)"
+	cp said once
+	quiet "$EK" select $files --method $method --count 4 --epochs 2 --json --threads 1
+	cmp said once
+done
+grep -q '"method":"nfs".*"kept":' said || fail "$(cat said)"
+
+# A reduced manifest reads the same files, and trains.
+quiet "$EK" select $files --count 2 -o reduced.yaml
+sed -e '/^main_feature/d' -e '/name: copy/d' -e '/name: noise/d' -e '/name: same/d' -e 's/^features:/unused: [2, 4, 5]\n&/' shop.yaml >want.yaml
+cmp reduced.yaml want.yaml
+quiet "$EK" check reduced.yaml
+quiet "$EK" train --manifest reduced.yaml --train train.txt --vali vali.txt -o small.safetensors
+quiet "$EK" eval --manifest reduced.yaml --model small.safetensors --data vali.txt
+quiet "$EK" check --manifest reduced.yaml small.safetensors
+quiet "$EK" select --manifest reduced.yaml --train train.txt --vali vali.txt --count 1 -o least.yaml
+grep -q '^unused: \[2, 3, 4, 5\]' least.yaml || fail "$(cat least.yaml)"
+
+# The judge's figures are those of train and eval with the reduced manifest.
+quiet "$EK" select $files --share 40 --judge --json --test vali.txt
+judged=$(sed -E 's/.*"count":2,"features":\["main","reversed"\],"ndcg@3":([0-9.]+),.*/\1/' said)
+quiet "$EK" eval --manifest reduced.yaml --model small.safetensors --data vali.txt --metric ndcg@3 --json
+grep -q "\"ndcg@3\":$judged[,}]" said || fail "judged $judged, but: $(cat said)"
+quiet "$EK" select $files --judge --epochs 1
+grep -qE '^all +5 +0\.[0-9]{4} +0\.[0-9]{4}$' said || fail "$(cat said)"
+
+# Importance: a model of all features.
+quiet "$EK" train --manifest shop.yaml --train train.txt --vali vali.txt -o m.safetensors --epochs 4 --lr 0.01
+quiet "$EK" select $files --method importance --model m.safetensors --count 3 --repeats 3
+grep -qE '^3 ' said || fail "$(cat said)"
+awk 'length > 79' said | grep . && fail "lines beyond 79 columns"
+grep -qE '^- .* \+0\.0000 .* same$' said || fail "a constant has importance: $(cat said)"
+
+# Pictures are SVG that can be read.
+for method in hcas xgas; do
+	quiet "$EK" select $files --method $method --count 2 --scatter s.svg --dendrogram d.svg
+	for picture in s.svg d.svg; do
+		python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' $picture || fail "$picture is no XML"
+		grep -q '>reversed<' $picture || fail "$picture does not name it"
+		if grep -qi 'nan\|inf"' $picture; then fail "$picture has numbers that are none"; fi
+	done
+done
+[ "$(grep -c '<circle class="main"' s.svg)" = 2 ] || fail "two are chosen"
+
+# What to watch: rules that check, with a reason for each.
+quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt -o rules.yaml
+grep -qE '^money +20% .* main$' said || fail "$(cat said)"
+quiet "$EK" check --manifest shop.yaml rules.yaml
+[ "$(grep -c '^  # .* a year to change unit' rules.yaml)" = 5 ] || fail "$(cat rules.yaml)"
+grep -qE '^  "noise": \{.*scale: alert' rules.yaml || fail "noise cannot be routed: $(cat rules.yaml)"
+quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance main=0 --chance length=1 --json
+grep -q '"name":"reversed","kind":"length","chance":1,' said || fail "$(cat said)"
+grep -q '"name":"main","kind":"money","chance":0,.*"shift":"x100","unit":"cents"' said || fail "$(cat said)"
+
+# What cannot be is said, with a hint where there is one.
+refused 2 "--count 6: the manifest has 5 item features" select $files --count 6
+refused 2 "1 of the 5 item features are constant in the --train files, which leaves 4" select $files --count 5
+refused 2 "--share needs percents above 0 and up to 100" select $files --share 0
+refused 2 "must rise" select $files --share 10,5
+refused 2 "--count and --share exclude each other" select $files --count 2 --share 5
+refused 2 "Say --count or one --share" select $files -o x.yaml
+refused 2 "hcas" select $files --method hcass
+refused 2 "--method importance needs --model" select $files --method importance
+refused 2 "--watch needs --manifest, --model and --data" select --watch --manifest shop.yaml
+refused 2 "--watch chooses nothing" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --count 2
+refused 2 "there is no item feature or kind 'mian', did you mean 'main'?" \
+	select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance mian=0.5
+refused 2 "from 0 to 1" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance main=2
+sed 's/^[01]/0/' vali.txt >empty.txt
+refused 2 "no list of the --train files has a positive label" select --manifest shop.yaml --train empty.txt --vali vali.txt
+refused 2 "no list has a positive label" select --watch --manifest shop.yaml --model m.safetensors --data empty.txt
+[ ! -e x.yaml ] || fail "x.yaml was written"
+refused 1 "nowhere/r.yaml" select $files --count 2 -o nowhere/r.yaml
+sed 's/^features:/unused: [1]\n&/' shop.yaml >both.yaml
+refused 78 "both.yaml:5:10: unused index 1 must not be that of feature 'main'" select --manifest both.yaml --train train.txt --vali vali.txt
+sed '1s/.*/1 qid:0 1:5 3:2 6:1/; 2,$d' train.txt >one.txt
+quiet "$EK" select $files --count 1
+refused 2 "constant" select --manifest shop.yaml --train one.txt --vali vali.txt
