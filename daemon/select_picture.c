@@ -74,14 +74,17 @@ static void draw_axes(struct ek_svg *g, const struct frame *f, const struct ek_s
 
 /* Names are put beside their points, and moved down where another one is already. */
 struct names {
-    double *x, *y; /* of those that are written */
+    double *x, *y, *end; /* of those that are written */
     int count;
 };
 
-static double free_height(const struct names *n, double x, double y)
+/* About as wide as a small letter is. */
+static const double LETTER = 5.4;
+
+static double free_height(const struct names *n, double x, double end, double y)
 {
     for (int i = 0; i < n->count; i++)
-        if (fabs(n->x[i] - x) < RIGHT && fabs(n->y[i] - y) < LABEL_HIGH) {
+        if (n->x[i] < end && x < n->end[i] && fabs(n->y[i] - y) < LABEL_HIGH) {
             y = n->y[i] + LABEL_HIGH;
             i = -1;
         }
@@ -101,8 +104,10 @@ static void draw_points(struct ek_svg *g, const struct ek_selection *s, const st
     for (int i = 0; i < set->count; i++) {
         int item = set->item[i];
         double x = x_of(ek_selection_redundancy(s, item, set)) + 8;
-        double y = free_height(n, x, y_of(f, height_of(s, item)) + 4);
+        double end = x + LETTER * (double)strlen(m->item[item]->name);
+        double y = free_height(n, x, end, y_of(f, height_of(s, item)) + 4);
         n->x[n->count] = x;
+        n->end[n->count] = end;
         n->y[n->count++] = y;
         ek_svg_words(g, "small", x, y, EK_ANCHOR_START, m->item[item]->name);
     }
@@ -114,8 +119,9 @@ int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_ar
     struct ek_svg g;
     struct frame f = frame_of(s);
     size_t count = (size_t)last_set(s)->count;
-    struct names n = {ek_calloc(count, sizeof *n.x), ek_calloc(count, sizeof *n.y), 0};
-    int rc = n.x && n.y ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the picture");
+    struct names n = {ek_calloc(count, sizeof *n.x), ek_calloc(count, sizeof *n.y),
+                      ek_calloc(count, sizeof *n.end), 0};
+    int rc = n.x && n.y && n.end ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the picture");
     if (!rc) {
         char title[80];
         snprintf(title, sizeof title, "%d of %d features, chosen by %s", last_set(s)->count,
@@ -128,6 +134,7 @@ int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_ar
     }
     ek_free(n.x);
     ek_free(n.y);
+    ek_free(n.end);
     return rc;
 }
 

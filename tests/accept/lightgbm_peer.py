@@ -6,6 +6,8 @@
 The job: {"scratch": folder for boosters, "splits": [{"train": [file], "vali": [...], "test": [...]}], "items": [names],
 "query": [names], "list_size": bool, "leaves": n, "min_leaf": n, "seeds": [...], "rows": [{"perturb": [spec], "features": [names],
 "remedy": null | "repair" | "arm" | "fill"}]}. The result: per row, per seed [NDCG@5, NDCG@10].
+With "columns": [[item names]...] in place of "rows": boosters of these item features (and all query features) each; the result is per
+choice, per seed [NDCG@3, NDCG@10]. A choice may be {seed: [names]}.
 
 Raw values, early stopping on the validation lists. The specs are those of `evenkeel eval`; which lists a share hits is drawn here.
 """
@@ -132,9 +134,36 @@ def measure(booster, train, test, row, names, known):
     return known[key]
 
 
+def only(lists, keep):
+    """The same lists with fewer columns."""
+    fewer = object.__new__(Lists)
+    fewer.__dict__.update(lists.__dict__)
+    fewer.x = lists.x[:, keep]
+    return fewer
+
+
+def judge(job, names):
+    """What is to be had from each choice of features."""
+    found, width = [[] for _ in job["columns"]], len(names) + job["list_size"]
+    for seed in job["seeds"]:
+        split = job["splits"][seed if len(job["splits"]) > 1 else 0]
+        lists = {key: Lists(paths, len(names), job["list_size"]) for key, paths in split.items()}
+        for choice, values in zip(job["columns"], found):
+            chosen = choice[str(seed)] if isinstance(choice, dict) else choice
+            keep = [j for j in range(width) if j >= len(job["items"]) or names[j] in chosen]
+            train, vali, test = (only(lists[key], keep) for key in ("train", "vali", "test"))
+            booster = fit(train, vali, seed, job["leaves"], job["min_leaf"])
+            scores = booster.predict(test.x, num_threads=1)
+            values.append([ndcg(test, scores, k) for k in (3, 10)])
+    return found
+
+
 def main():
     job = json.load(sys.stdin)
     names = job["items"] + job["query"]
+    if "columns" in job:
+        json.dump(judge(job, names), sys.stdout)
+        return
     found, read = [[] for _ in job["rows"]], {}
     for seed in job["seeds"]:
         fold = seed if len(job["splits"]) > 1 else 0

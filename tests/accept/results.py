@@ -3,7 +3,8 @@
 
     python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/results.md]
 
-NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources, transforms; or all. Prints Markdown; with --write it
+NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources,
+transforms, select; or all. Prints Markdown; with --write it
 replaces what stands between `<!-- table NAME -->` and `<!-- end -->` in a document instead. EK_DATA names the folder of the sets.
 Models and figures are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
 virtual environment below that folder; without an index to fetch it from its columns stay empty, and a line says so.
@@ -74,10 +75,26 @@ class Peer:
             known.add(zip(map(repr, new), self._ask(data, seeds, new, folder)))
         return [known.of[repr(r)] for r in rows]
 
+    def judge(self, data, seeds, choices):
+        """Choices of item features, each {seed: [names]} -> per choice, per seed [NDCG@3, NDCG@10]; None without LightGBM."""
+        if not self.ready:
+            return [None] * len(choices)
+        folder = os.path.join(self.keep, self.version, data.name)
+        os.makedirs(folder, exist_ok=True)
+        known = Kept(os.path.join(folder, f"choices-{len(seeds)}.json"))
+        new = [c for c in choices if json.dumps(c) not in known.of]
+        if new:
+            print(f"{data.name} lightgbm, {len(new)} choices", file=sys.stderr)
+            known.add(zip(map(json.dumps, new), self._run(data, seeds, folder, {"columns": new})))
+        return [known.of[json.dumps(c)] for c in choices]
+
     def _ask(self, data, seeds, rows, folder):
+        return self._run(data, seeds, folder, {
+            "rows": [{"perturb": specs, "features": features, "remedy": remedy} for specs, features, remedy in rows]})
+
+    def _run(self, data, seeds, folder, what):
         job = {"scratch": folder, "splits": data.splits, "items": data.items, "query": data.query,
-               "list_size": data.folded, "seeds": seeds, **data.lightgbm,
-               "rows": [{"perturb": specs, "features": features, "remedy": remedy} for specs, features, remedy in rows]}
+               "list_size": data.folded, "seeds": seeds, **data.lightgbm, **what}
         result = subprocess.run([self.python, PEER], input=json.dumps(job), capture_output=True, text=True, check=False)
         if result.returncode:
             raise SystemExit(result.stderr)
@@ -93,6 +110,7 @@ class Bench:
         self.args, self.folder = args, folder
         self.scratch = os.path.join(args.keep, "models-" + build)
         self.seeds, self.peer, self.sets, self.found = list(range(args.seeds)), Peer(args.keep), {}, {}
+        self.names = args.sets.split(",") if args.sets else None
 
     def set(self, name):
         if name not in self.sets:
@@ -113,6 +131,14 @@ class Bench:
             print(name, key, file=sys.stderr)
             values = data.measure(variant, loss, self.seeds, words, metrics)
             self.found[name].add({key: list(zip(*(values[m] for m in metrics)))})
+        return self.found[name].of[key]
+
+    def chosen(self, name, method):
+        """Per seed the sets of `evenkeel select --judge` on the test lists."""
+        data, key = self.set(name), "select " + method
+        if key not in self.found[name].of:
+            print(name, key, file=sys.stderr)
+            self.found[name].add({key: [data.select(method, seed) for seed in self.seeds]})
         return self.found[name].of[key]
 
     def theirs(self, name, rows):
@@ -145,6 +171,7 @@ def main():
     parser.add_argument("--keep", default="build/accept")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--write")
+    parser.add_argument("--sets", help="of the table `select`: these only, as in mq2008,car")
     args = parser.parse_args()
     folder = os.environ.get("EK_DATA")
     if not folder:

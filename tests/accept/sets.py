@@ -119,6 +119,14 @@ class Set:
                     found[metric].append(model["metrics"][metric])
         return found
 
+    def select(self, method, seed):
+        """The sets of features that `evenkeel select` chooses, judged on the test lists."""
+        words = ["--model", self.model("routable", "listmle", seed)] if method == "importance" else []
+        found = run(self.program, "select", "--manifest", self.manifest, "--train", *self.files("train", seed), "--vali",
+                    *self.files("vali", seed), "--test", *self.files("test", seed), "--method", method, "--judge",
+                    "--cutoff", "3", "--seed", str(seed), "--json", *words)
+        return found["sets"]
+
     def faults(self):
         """Name -> (the features it hits, words of `evenkeel eval`), as targets.json has them."""
         main = [self.main]

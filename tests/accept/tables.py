@@ -209,6 +209,31 @@ def transforms(bench, render, cell):
     return render(rows, head, best=False)
 
 
+METHODS = {"nfs": "NFS", "xgas": "XGAS", "hcas": "HCAS", "importance": "importance", "random": "by chance"}
+
+
+def select(bench, render, cell):
+    """NDCG@3 with a part of the features, chosen in ways that differ, by two judges."""
+    parts = []
+    for name in bench.names or ("mq2008", "hotel", "car", "swissmetro"):
+        data = bench.set(name)
+        found = {method: bench.chosen(name, method) for method in METHODS}
+        sizes = range(len(found["hcas"][0]))
+        asked = [{str(s): runs[i]["features"] for i, s in enumerate(bench.seeds)}
+                 for method in METHODS for runs in zip(*found[method])]
+        peers = bench.peer.judge(data, bench.seeds, asked)
+        rows = []
+        for m, (method, label) in enumerate(METHODS.items()):
+            ours = [[[run[i]["ndcg@3"]] for run in found[method]] for i in sizes]
+            theirs = peers[m * len(sizes):(m + 1) * len(sizes)]
+            rows.append((label, [text for a, b in zip(ours, theirs) for text in (cell(a, 0), cell(b, 0))]))
+        counts = [s["count"] for s in found["hcas"][0]]
+        head = [data.name] + [f"{c} of {counts[-1]}{', LightGBM' if k else ''}" if c < counts[-1] else f"all{', LightGBM' if k else ''}"
+                              for c in counts for k in (0, 1)]
+        parts.append(render(rows, head, best=False))
+    return "\n\n".join(parts)
+
+
 TABLES = {**{name: with_and_without(name) for name in ALL_SETS},
           "subset": subset, "faults": faults, "codes": codes, "cost": cost, "inputs": inputs, "sources": sources,
-          "transforms": transforms}
+          "transforms": transforms, "select": select}
