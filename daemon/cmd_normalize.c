@@ -1,11 +1,78 @@
 /* evenkeel normalize: which transform fits each feature. */
+#include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/cli_parse.h"
+#include "daemon/normalize.h"
 
-static const struct argp ARGP = {.doc = "normalize"};
+static int write_results(struct ek_normalize_args *a, const struct ek_choices *c)
+{
+    int rc = EK_OK;
+    if (a->output)
+        rc = ek_normalize_write_manifest(c, a->manifest, a->output, &a->e);
+    if (!rc && a->report)
+        rc = ek_normalize_report(c, a->report, &a->e);
+    if (!rc && a->output_data)
+        rc = ek_normalize_apply(c, a, &a->e);
+    bool taken = ek_is_stdout(a->output) || ek_is_stdout(a->report) ||
+                 ek_is_stdout(a->output_data) || ek_is_stdout(a->output_manifest);
+    if (rc)
+        return rc;
+    if (a->json)
+        return ek_normalize_print_json(c, stdout, &a->e);
+    return ek_normalize_print(c, taken ? stderr : stdout, &a->e);
+}
+
+static int choose(struct ek_normalize_args *a, const struct ek_manifest *m,
+                  const struct ek_profile *p, const struct ek_dataset *train,
+                  const struct ek_dataset *vali)
+{
+    struct ek_choices c;
+    int rc = ek_choices_make(&c, a, m, p, train, vali, &a->e);
+    if (!rc)
+        rc = write_results(a, &c);
+    ek_choices_release(&c);
+    return rc;
+}
+
+static int from_profile(struct ek_normalize_args *a, const struct ek_manifest *m)
+{
+    struct ek_profile *p;
+    int rc = ek_profile_load(&p, a->profile, &a->e);
+    if (rc)
+        return ek_kind_explain(a->profile, EK_KIND_PROFILE, &a->e);
+    rc = ek_profile_check(p, m, &a->e);
+    if (rc)
+        ek_error_place(&a->e, a->profile, 0, 0);
+    else
+        rc = choose(a, m, p, NULL, NULL);
+    ek_profile_free(p);
+    return rc;
+}
+
+static int from_lists(struct ek_normalize_args *a, const struct ek_manifest *m)
+{
+    struct ek_dataset train, vali;
+    int rc = ek_normalize_read(&a->letor, m, &train, &a->e);
+    ek_dataset_init(&vali, m->item_count, m->query_count);
+    if (!rc && a->vali.count)
+        rc = ek_normalize_read(&a->vali, m, &vali, &a->e);
+    if (!rc)
+        rc = choose(a, m, NULL, &train, a->vali.count ? &vali : NULL);
+    ek_dataset_release(&train);
+    ek_dataset_release(&vali);
+    return rc;
+}
 
 int ek_cmd_normalize(int argc, char **argv)
 {
-    ek_cli_parse(&ARGP, argc, argv, 0, NULL);
-    return EK_EXIT_OK;
+    struct ek_normalize_args a;
+    struct ek_manifest *m;
+    ek_normalize_parse(&a, argc, argv);
+    if (ek_manifest_load(&m, a.manifest, &a.e)) {
+        ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &a.e);
+        return ek_cli_fail(&a.e);
+    }
+    int rc = a.profile ? from_profile(&a, m) : from_lists(&a, m);
+    ek_manifest_free(m);
+    return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

@@ -45,12 +45,12 @@ static int write_values(const struct ek_manifest *m, const struct ek_query *q, i
     return EK_OK;
 }
 
-static int write_item(const struct ek_manifest *m, const struct ek_query *q, uint64_t qid, int item,
-                      struct ek_buf *out, struct ek_error *e)
+static int write_item(const struct ek_manifest *m, const struct ek_query *q, struct ek_text qid,
+                      int item, struct ek_buf *out, struct ek_error *e)
 {
     char label[NUMBER_BYTES];
     shortest(q->has_label ? q->label[item] : 0, label);
-    int rc = ek_buf_printf(out, "%s qid:%llu", label, (unsigned long long)qid);
+    int rc = ek_buf_printf(out, "%s qid:%.*s", label, (int)qid.length, qid.text);
     if (!rc) {
         rc = write_values(m, q, item, out, e);
         if (rc)
@@ -64,8 +64,8 @@ static int write_item(const struct ek_manifest *m, const struct ek_query *q, uin
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a list as text") : EK_OK;
 }
 
-int ek_letor_write(const struct ek_manifest *m, const struct ek_query *q, uint64_t qid,
-                   struct ek_buf *out, struct ek_error *e)
+int ek_letor_write_as(const struct ek_manifest *m, const struct ek_query *q, struct ek_text qid,
+                      struct ek_buf *out, struct ek_error *e)
 {
     size_t before = out->length;
     for (int item = 0; item < q->items; item++) {
@@ -76,4 +76,12 @@ int ek_letor_write(const struct ek_manifest *m, const struct ek_query *q, uint64
         }
     }
     return EK_OK;
+}
+
+int ek_letor_write(const struct ek_manifest *m, const struct ek_query *q, uint64_t qid,
+                   struct ek_buf *out, struct ek_error *e)
+{
+    char text[NUMBER_BYTES];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)qid);
+    return ek_letor_write_as(m, q, ek_text_of(text), out, e);
 }

@@ -16,5 +16,8 @@
  * is as it was. */
 int ek_letor_write(const struct ek_manifest *m, const struct ek_query *q, uint64_t qid,
                    struct ek_buf *out, struct ek_error *e);
+/* The same under an id that is any text without spaces, as a reader gives it. */
+int ek_letor_write_as(const struct ek_manifest *m, const struct ek_query *q, struct ek_text qid,
+                      struct ek_buf *out, struct ek_error *e);
 
 #endif

@@ -19,6 +19,7 @@ void ek_manifest_free(struct ek_manifest *m)
         ek_free(m->features[i].name);
         ek_free(m->features[i].unit);
         ek_free(m->features[i].note);
+        ek_free(m->features[i].scale_why);
     }
     ek_free(m->set);
     ek_free(m->features);
@@ -30,6 +31,7 @@ void ek_manifest_free(struct ek_manifest *m)
     ek_free(m->unused);
     ek_free(m->main_feature);
     ek_free(m->nights_feature);
+    ek_free(m->scale_method);
     ek_free(m);
 }
 

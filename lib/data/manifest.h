@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/error_list.h"
 #include "data/query.h"
+#include "data/scale.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +32,9 @@ struct ek_feature {
     enum ek_type type;
     bool routable, positive, missing_expected;
     bool is_money; /* among `currency_features` */
+    /* Of `normalization:`, item features only; none where it does not name the feature. */
+    enum ek_scale scale;
+    char *scale_why; /* may be NULL */
 };
 
 /* Hyper-parameters a set asks for under `training:`; -1 (hidden_count: 0) where it says nothing. */
@@ -55,6 +59,7 @@ struct ek_manifest {
     int *routable_of_item;           /* [F] routable number or -1 */
     const struct ek_feature **by_name;   /* [feature_count] in the order of their names */
     char *main_feature, *nights_feature; /* NULL when not named */
+    char *scale_method; /* of `normalization:`, NULL where there is none or it does not say */
     struct ek_training_hints training;
     uint64_t hash; /* xxh64 of "name index role\n" per feature, ordered by index */
 };

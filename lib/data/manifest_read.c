@@ -413,7 +413,7 @@ static int read_root(const struct source *s, const struct ek_node *root)
                                        "labels",       "splits",         "folds",
                                        "main_feature", "nights_feature", "currency_features",
                                        "training",     "lightgbm",       "derived_query_features",
-                                       "unused"};
+                                        "unused",       "normalization"};
     int rc = ek_node_all_keys(s->y, root, keys, COUNT(keys), s->faults, s->e);
     const struct ek_node *list = ek_node_get(root, "features");
     const struct ek_node *derived = ek_node_get(root, "derived_query_features");
@@ -442,6 +442,9 @@ static int read_rest(const struct source *s, const struct ek_node *root)
     if (ek_manifest_arrange(s->m))
         return no_memory(s);
     int rc = go_on(s, read_references(s, root));
+    if (!rc)
+        rc = go_on(s, ek_manifest_read_scales(s->y, ek_node_get(root, "normalization"), s->m,
+                                              s->faults, s->e));
     if (!rc && !s->m->item_count)
         rc = go_on(
             s, ek_node_fail(s->y, ek_node_get(root, "features"), s->e, "there is no item feature"));

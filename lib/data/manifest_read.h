@@ -3,9 +3,15 @@
 #define EK_DATA_MANIFEST_READ_H
 
 #include "data/manifest.h"
+#include "data/yaml.h"
 
 /* Counts, orders and hash from `features`, `feature_count` and `derived_count`. EK_ENOMEM leaves a
  * manifest that may be freed. */
 int ek_manifest_arrange(struct ek_manifest *m);
+/* The section `normalization` (NULL: there is none) of a manifest whose orders stand. faults may be
+ * NULL, e not. */
+int ek_manifest_read_scales(const struct ek_yaml *y, const struct ek_node *section,
+                            struct ek_manifest *m, struct ek_error_list *faults,
+                            struct ek_error *e);
 
 #endif
