@@ -60,6 +60,9 @@ void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv);
  * beyond EK_NORMALIZE_VALUES_MAX. */
 int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
                       struct ek_dataset *d, struct ek_error *e);
+/* The same; lists [files->count] gets how many each file has. */
+int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
+                            struct ek_dataset *d, size_t *lists, struct ek_error *e);
 /* Exactly one of profile and train is there. The caller releases `c`, initialised here, even on
  * failure. vali: of osm, NULL to have the last fifth of the lists. */
 int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,

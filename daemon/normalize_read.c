@@ -38,8 +38,8 @@ static int read_file(struct ek_dataset *d, const struct ek_manifest *m, const ch
     return rc;
 }
 
-int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
-                      struct ek_dataset *d, struct ek_error *e)
+int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
+                            struct ek_dataset *d, size_t *lists, struct ek_error *e)
 {
     struct ek_progress progress;
     struct ek_query q;
@@ -47,8 +47,18 @@ int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
     ek_dataset_init(d, m->item_count, m->query_count);
     ek_query_init(&q);
     ek_progress_start(&progress, "reading");
-    for (int i = 0; i < files->count && !rc; i++)
+    for (int i = 0; i < files->count && !rc; i++) {
+        size_t before = d->lists;
         rc = read_file(d, m, files->path[i], &q, &progress, e);
+        if (lists)
+            lists[i] = d->lists - before;
+    }
     ek_query_release(&q);
     return rc;
+}
+
+int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
+                      struct ek_dataset *d, struct ek_error *e)
+{
+    return ek_normalize_read_parts(files, m, d, NULL, e);
 }
