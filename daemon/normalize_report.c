@@ -84,7 +84,7 @@ static void shorten(char *text, size_t most)
     memcpy(text + at, "...", 4);
 }
 
-static void draw_cell(struct ek_svg *s, const struct ek_choice *c, double x, double y)
+static void draw_cell(struct ek_svg *s, const struct ek_choice *c, bool named, double x, double y)
 {
     char text[TEXT_BYTES];
     snprintf(text, sizeof text - 4, "%s", c->feature->name);
@@ -92,8 +92,8 @@ static void draw_cell(struct ek_svg *s, const struct ek_choice *c, double x, dou
     ek_svg_words(s, "title", x, y + 14, EK_ANCHOR_START, text);
     ek_svg_words(s, "title", x + PLOT_WIDTH + BETWEEN, y + 14, EK_ANCHOR_START,
                  ek_scale_name(c->scale));
-    snprintf(text, sizeof text - 4, "%s%s%s", c->fdm.category ? ek_fdm_name(c->fdm.category) : "",
-             c->fdm.category ? ": " : "", c->why);
+    snprintf(text, sizeof text - 4, "%s%s%s", named ? ek_fdm_name(c->fdm.category) : "",
+             named ? ": " : "", c->why);
     shorten(text, LINE_BYTES);
     ek_svg_words(s, "small", x, y + 30, EK_ANCHOR_START, text);
     draw(s, &c->before, "bar", x, y + PLOT_TOP, PLOT_WIDTH);
@@ -115,7 +115,7 @@ int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_
                  "Left the values as they are, right what they become; heights are square roots of "
                  "counts.");
     for (int f = 0; f < features; f++)
-        draw_cell(&s, &c->of[f], MARGIN + f % COLUMNS * CELL_WIDTH,
-                  HEAD + f / COLUMNS * CELL_HEIGHT);
+        draw_cell(&s, &c->of[f], c->method == EK_METHOD_FDM && c->of[f].fdm.category,
+                  MARGIN + f % COLUMNS * CELL_WIDTH, HEAD + f / COLUMNS * CELL_HEIGHT);
     return ek_svg_end(&s, path, e);
 }

@@ -73,7 +73,8 @@ const char *ek_fdm_name(enum ek_fdm_category c)
 static int percent(char *text, size_t size, double share, double limit)
 {
     double whole = round(share * 100);
-    bool misread = whole == limit * 100 && fabs(share - limit) > SAME;
+    bool misread =
+        (whole == limit * 100 && fabs(share - limit) > SAME) || (whole >= 100 && share < 1);
     return snprintf(text, size, misread ? "%.5g%%" : "%.0f%%", share * 100);
 }
 

@@ -49,9 +49,9 @@ static int find(const struct source *s, const struct ek_node *key, struct ek_fea
         return ek_node_fail(s->y, key, s->e, "'%.60s' is a query feature, these have no scale",
                             name);
     if (near)
-        return ek_node_fail(s->y, key, s->e, "unknown item feature '%.60s', did you mean '%s'?",
+        return ek_node_fail(s->y, key, s->e, "there is no item feature '%.60s', did you mean '%s'?",
                             name, near);
-    return ek_node_fail(s->y, key, s->e, "unknown item feature '%.60s'", name);
+    return ek_node_fail(s->y, key, s->e, "there is no item feature '%.60s'", name);
 }
 
 static int read_one(const struct source *s, const struct ek_node *key, const struct ek_node *value)
