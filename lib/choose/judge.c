@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double GRID[EK_JUDGE_CS] = {.01, .1, 1, 10, 100, 1000, 10000};
+static const double GRID[EK_JUDGE_CS] = {.01, .1, 1, 10, 100, 1e3, 1e4, 1e5};
 
 /* One method, whose folds may be at work at the same time. */
 struct bench {

@@ -25,8 +25,8 @@ enum {
     EK_JUDGE_ERR,
     EK_JUDGE_METRICS
 };
-enum { EK_JUDGE_CS = 7 };
-/* The grid of C, in rising order: 0.01 to 10000, a step being tenfold. */
+enum { EK_JUDGE_CS = 8 };
+/* The grid of C, in rising order: 0.01 to 100000, a step being tenfold. */
 double ek_judge_c(int number);
 
 /* What a scaling makes of a fold: rows of finite numbers, in the order of the items. */

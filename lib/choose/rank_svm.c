@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Of the accuracy asked for, what the small problem may use up. */
-static const double SMALL_SHARE = 0.1;
+static const double SMALL_SHARE = 0.5;
 
 struct work {
     const struct ek_dataset *lists;

@@ -4,7 +4,7 @@
     python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/results.md]
 
 NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources,
-transforms, select; or all. Prints Markdown; with --write it
+transforms, select, normalize; or all. Prints Markdown; with --write it
 replaces what stands between `<!-- table NAME -->` and `<!-- end -->` in a document instead. EK_DATA names the folder of the sets.
 Models and figures are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
 virtual environment below that folder; without an index to fetch it from its columns stay empty, and a line says so.

@@ -1,6 +1,7 @@
 """The tables of docs/results.md. Each is a function of the bench, `render` and `cell` (results.py) that gives Markdown."""
 import random
 
+import judge_table
 from sets import INPUTS, TRANSFORMS
 
 LOSS = "listmle"
@@ -236,4 +237,4 @@ def select(bench, render, cell):
 
 TABLES = {**{name: with_and_without(name) for name in ALL_SETS},
           "subset": subset, "faults": faults, "codes": codes, "cost": cost, "inputs": inputs, "sources": sources,
-          "transforms": transforms, "select": select}
+          "transforms": transforms, "select": select, "normalize": judge_table.table(ALL_SETS)}
