@@ -59,9 +59,12 @@ static int read_one(const struct source *s, const struct ek_node *key, const str
     static const char *const keys[] = {"scale", "why"};
     struct ek_feature *f = NULL;
     const struct ek_node *n = ek_node_get(value, "scale");
+    size_t before = s->faults ? s->faults->count : 0;
     int scale = 0, rc = find(s, key, &f);
     if (!rc)
         rc = ek_node_all_keys(s->y, value, keys, COUNT(keys), s->faults, s->e);
+    if (!rc && !n && s->faults && s->faults->count > before)
+        return EK_OK; /* it is there, misspelt */
     if (!rc && !n)
         rc = ek_node_fail(s->y, value, s->e, "the feature has no 'scale'");
     if (!rc)
@@ -81,12 +84,12 @@ static int read_features(const struct source *s, const struct ek_node *map)
     return rc;
 }
 
-static int check_method(const struct source *s, const struct ek_node *n)
+static int read_method(const struct source *s, const struct ek_node *section)
 {
-    const char *text;
-    int rc = n ? ek_node_text(s->y, n, "method", &text, s->e) : EK_OK;
-    if (n && !rc && strlen(text) > METHOD_BYTES_MAX)
-        rc = ek_node_fail(s->y, n, s->e, "'method' has more than %d bytes", METHOD_BYTES_MAX);
+    int rc = read_text(s, section, "method", &s->m->scale_method);
+    if (!rc && s->m->scale_method && strlen(s->m->scale_method) > METHOD_BYTES_MAX)
+        rc = ek_node_fail(s->y, ek_node_get(section, "method"), s->e,
+                          "'method' has more than %d bytes", METHOD_BYTES_MAX);
     return rc;
 }
 
@@ -101,8 +104,6 @@ int ek_manifest_read_scales(const struct ek_yaml *y, const struct ek_node *secti
     if (!rc)
         rc = ek_node_all_keys(y, section, keys, COUNT(keys), faults, e);
     if (!rc)
-        rc = go_on(&s, check_method(&s, ek_node_get(section, "method")));
-    if (!rc)
-        rc = read_text(&s, section, "method", &m->scale_method);
+        rc = go_on(&s, read_method(&s, section));
     return rc ? rc : read_features(&s, ek_node_get(section, "features"));
 }

@@ -1,0 +1,99 @@
+# evenkeel normalize: the choice from lists and from a profile, what is made of it, and what is refused.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 400 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" gen hotel --queries 50 --seed 2 -o test.txt
+quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
+
+# A table no wider than a screen; blocks only where the locale has them; the same from a profile.
+LC_ALL=C "$EK" normalize -m features.yaml --letor train.txt >out 2>err || fail "failed: $(cat err)"
+! LC_ALL=C grep -q '[^ -~]' out || fail "not plain: $(cat out)"
+! grep -qE '^.{80}' out || fail "too wide: $(cat out)"
+grep -qE '^price +C2 .* log +[0-9.]+% of [0-9]+ unique' out || fail "price is not C2: $(cat out)"
+grep -qE '^chain +C4 .* minmax +2 unique values$' out || fail "chain is not C4: $(cat out)"
+LC_ALL=C.UTF-8 "$EK" normalize -m features.yaml --letor train.txt 2>err | grep -q '█' || fail "no blocks"
+"$EK" normalize -m features.yaml --letor train.txt --json >lists.json 2>err
+"$EK" normalize -m features.yaml --profile profile.ekp --json >profile.json 2>err
+python3 - <<'EOF' || fail "lists and profile disagree"
+import json
+a, b = json.load(open("lists.json")), json.load(open("profile.json"))
+assert a["exact"] and not b["exact"] and a["items"] == b["items"] > 4000, (a["items"], b["items"])
+for x, y in zip(a["features"], b["features"]):
+    assert (x["name"], x["category"], x["scale"]) == (y["name"], y["category"], y["scale"]), (x, y)
+    assert abs(sum(x["shares"]) - 1) < 1e-6
+EOF
+
+# The manifest keeps its bytes, gets the section once, and is read by everything.
+printf '# first\n' | cat - features.yaml >mine.yaml
+quiet "$EK" normalize -m mine.yaml --letor train.txt -o scaled.yaml
+head -c "$(wc -c <mine.yaml)" scaled.yaml | cmp - mine.yaml
+grep -qE '^    price: \{scale: log, why: "C2: .* in the first five of ten intervals"\}$' scaled.yaml || fail "no choice: $(cat scaled.yaml)"
+quiet "$EK" normalize -m scaled.yaml --letor train.txt --method zscore -o scaled.yaml
+[ "$(grep -c '^normalization:' scaled.yaml)" = 1 ] || fail "not once: $(cat scaled.yaml)"
+grep -qF 'price: {scale: zscore, why: "zscore for all"}' scaled.yaml || fail "not replaced: $(cat scaled.yaml)"
+quiet "$EK" check scaled.yaml
+quiet "$EK" check -m scaled.yaml profile.ekp
+cp scaled.yaml kept.yaml
+"$EK" normalize -m kept.yaml --letor train.txt --method cdf -o - 2>err >piped.yaml || fail "failed: $(cat err)"
+"$EK" check piped.yaml >out || fail "standard output has more than the manifest: $(cat out piped.yaml)"
+grep -q '^price' err || fail "the table is gone: $(cat err)"
+
+# Lists as they were but for the values: by hand for min-max, three columns of merge with names.
+quiet "$EK" normalize -m features.yaml --letor train.txt --method minmax --apply train.txt test.txt --output-data all.txt
+python3 - <<'EOF' || fail "not min-max"
+import re
+def rows(path):
+    return [(l.split()[0], l.split()[1], l.split("#")[1].strip(), {int(k): float(v) for k, v in re.findall(r" (\d+):(\S+)", l.split("#")[0].split(" ", 2)[2].join([" ", ""]))}) for l in open(path)]
+train, test, scaled = rows("train.txt"), rows("test.txt"), rows("all.txt")
+assert len(scaled) == len(train) + len(test)
+low, high = min(r[3][1] for r in train), max(r[3][1] for r in train)
+for r, s in zip(train + test, scaled):
+    assert r[:3] == s[:3], (r, s)
+    assert abs(s[3][1] - (r[3][1] - low) / (high - low)) < 1e-6, (r, s)
+    assert r[3].keys() == s[3].keys()
+EOF
+quiet "$EK" normalize -m features.yaml --letor train.txt --method merge --apply test.txt --output-data merged.txt.zst --output-manifest merged.yaml
+for column in minmax log arctan; do
+	grep -q "name: \"price.$column\"" merged.yaml || fail "no $column: $(cat merged.yaml)"
+done
+quiet "$EK" profile --manifest merged.yaml --letor merged.txt.zst -o merged.ekp
+awk '{ $1 = $1; print }' test.txt | sed 's/ 1:[^ ]*/ 1:nan/' >holes.txt
+quiet "$EK" normalize -m features.yaml --letor holes.txt --method log --apply holes.txt --output-data kept.txt
+grep -q ' 1:nan ' kept.txt || fail "missing values are gone: $(head -1 kept.txt)"
+quiet "$EK" normalize -m features.yaml --letor holes.txt --method log --missing zero --apply holes.txt --output-data zero.txt
+! grep -q nan zero.txt || fail "missing values are there"
+
+# Switches one by one, with the last fifth of the lists or with lists of their own.
+quiet "$EK" normalize -m features.yaml --letor train.txt --method osm
+grep -qE '^price .* validation +MAP' said || fail "no MAP: $(cat said)"
+quiet "$EK" normalize -m features.yaml --letor train.txt --method osm --vali test.txt --json
+
+# The picture is XML with every feature.
+quiet "$EK" normalize -m features.yaml --letor train.txt --method merge --report picture.svg
+python3 -c '
+import xml.etree.ElementTree as t
+text = "".join(t.parse("picture.svg").getroot().itertext())
+assert all(w in text for w in ("price", "host_rate", "arctan", "merge for all")), text' || fail "picture"
+
+refused 2 "--manifest and --letor or --profile are needed" normalize
+refused 2 "not from both" normalize -m features.yaml --letor train.txt --profile profile.ekp
+refused 2 "osm trains on lists" normalize -m features.yaml --profile profile.ekp --method osm
+refused 2 "--vali is for --method osm" normalize -m features.yaml --letor train.txt --vali test.txt
+refused 2 "--apply and --output-data go together" normalize -m features.yaml --letor train.txt --apply test.txt
+refused 2 "--output-manifest is needed" normalize -m features.yaml --letor train.txt --method merge --apply test.txt --output-data x
+refused 2 "standard output can have one thing only" normalize -m features.yaml --letor train.txt --json -o -
+refused 2 "minmix" normalize -m features.yaml --letor train.txt --method minmix
+refused 1 "this is a manifest, not LETOR" normalize -m features.yaml --letor features.yaml
+refused 1 "gone.txt" normalize -m features.yaml --letor gone.txt
+refused 1 "profile" normalize -m features.yaml --profile train.txt
+echo 'features: [{name: a, index: 1, role: item}]' >other.yaml
+refused 1 "profile.ekp" normalize -m other.yaml --profile profile.ekp
+head -5 train.txt | cut -d ' ' -f 1-3 | sed 's/1:/1:/' >few.txt
+refused 2 "too few to hold a fifth" normalize -m other.yaml --letor few.txt --method osm
+echo '{features: [{name: a, index: 1, role: item}]}' >braces.yaml
+refused 78 "written in braces" normalize -m braces.yaml --letor few.txt -o new.yaml
+[ ! -e new.yaml ] || fail "wrote a manifest all the same"
+# A damaged list behind good ones leaves nothing half.
+{ cat test.txt && echo 'x qid:1 1:2'; } >torn.txt
+refused 1 "torn.txt:" normalize -m features.yaml --letor test.txt --apply torn.txt --output-data half.txt
+[ ! -e half.txt ] || fail "half of it was written"
