@@ -113,8 +113,7 @@ static void note_switches(const struct ek_choices *c, const enum ek_scale *scale
     for (int f = 0; f < features; f++) {
         struct ek_choice *one = &c->of[f];
         one->scale = scale[f];
-        snprintf(one->why, sizeof one->why, "validation MAP %.4f with log, %.4f without", map[f],
-                 before);
+        snprintf(one->why, sizeof one->why, "MAP %.4f with log, %.4f without", map[f], before);
         before = fmax(before, map[f]);
     }
 }

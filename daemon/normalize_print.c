@@ -24,23 +24,29 @@ static void spark(const struct ek_fdm *f, char text[SPARK_BYTES])
     }
 }
 
-static int add_row(struct ek_columns *t, const struct ek_choice *c)
+static int add_row(struct ek_columns *t, const struct ek_choice *c, bool by_values)
 {
-    char drawn[SPARK_BYTES];
+    char drawn[SPARK_BYTES], brief[EK_NORMALIZE_WHY];
     spark(&c->fdm, drawn);
+    if (by_values && c->scale)
+        ek_fdm_brief(&c->fdm, brief, sizeof brief);
+    else
+        snprintf(brief, sizeof brief, "%s", c->why);
     const char *const texts[] = {c->feature->name, ek_fdm_name(c->fdm.category), drawn,
-                                 ek_scale_name(c->scale), c->why};
+                                 ek_scale_name(c->scale), brief};
     return ek_columns_add(t, texts);
 }
 
 int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
 {
-    static const char *const TITLES[] = {"feature", "FDM", "values", "scale", "why"};
-    struct ek_columns *t = ek_columns_new(TITLES, 5);
+    bool by_values = c->method == EK_METHOD_FDM;
+    const char *const titles[] = {"feature", "FDM", "values", "scale",
+                                  by_values ? "why: unique values" : "why"};
+    struct ek_columns *t = ek_columns_new(titles, 5);
     struct ek_room room = {WIDE, INT_MAX};
     int rc = t ? EK_OK : EK_ENOMEM;
     for (int f = 0; f < c->manifest->item_count && !rc; f++)
-        rc = add_row(t, &c->of[f]);
+        rc = add_row(t, &c->of[f], by_values);
     if (!rc)
         ek_columns_fit(t, &room, to);
     ek_columns_free(t);

@@ -69,13 +69,15 @@ const char *ek_fdm_name(enum ek_fdm_category c)
     return NAMES[c];
 }
 
-/* A share that is more than a limit is not to be read as equal to it, nor the other way round. */
-static int percent(char *text, size_t size, double share, double limit)
+/* A share that is more than a limit is not to be read as equal to it, nor most as all. */
+static void percent(char *text, size_t size, double share, double limit)
 {
     double whole = round(share * 100);
-    bool misread =
-        (whole == limit * 100 && fabs(share - limit) > SAME) || (whole >= 100 && share < 1);
-    return snprintf(text, size, misread ? "%.5g%%" : "%.0f%%", share * 100);
+    bool misread = whole == round(limit * 100) && fabs(share - limit) > SAME;
+    if (whole >= 100 && share < 1)
+        snprintf(text, size, ">99%%");
+    else
+        snprintf(text, size, misread ? "%.5g%%" : "%.0f%%", share * 100);
 }
 
 void ek_fdm_reason(const struct ek_fdm *f, char *text, size_t size)
@@ -98,4 +100,25 @@ void ek_fdm_reason(const struct ek_fdm *f, char *text, size_t size)
         snprintf(text, size, "%s%s of %s%.0f unique values in one of ten intervals",
                  f->category == EK_FDM_C1 ? "at most " : "", share, about, unique);
     }
+}
+
+void ek_fdm_brief(const struct ek_fdm *f, char *text, size_t size)
+{
+    char share[32];
+    double unique = round(f->unique), limit = .8, which = f->first;
+    const char *where = "lower half", *about = f->exact ? "" : "~";
+    if (f->category == EK_FDM_C4) {
+        snprintf(text, size, "%.0f unique value%s", unique, unique == 1 ? "" : "s");
+        return;
+    }
+    if (f->category == EK_FDM_C3) {
+        which = f->last;
+        where = "upper half";
+    } else if (f->category != EK_FDM_C2) {
+        which = f->most;
+        where = "one tenth";
+        limit = .2;
+    }
+    percent(share, sizeof share, which, limit);
+    snprintf(text, size, "%s of %s%.0f in %s", share, about, unique, where);
 }

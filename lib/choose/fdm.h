@@ -43,5 +43,7 @@ const char *ek_fdm_name(enum ek_fdm_category c);
 /* Why, with the figures, for people: "92% of 812 unique values in the first five of ten intervals".
  * Always terminated. */
 void ek_fdm_reason(const struct ek_fdm *f, char *text, size_t size);
+/* The same for a narrow column: "92% of 812 in lower half", with '~' before a guess. */
+void ek_fdm_brief(const struct ek_fdm *f, char *text, size_t size);
 
 #endif

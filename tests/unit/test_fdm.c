@@ -182,6 +182,11 @@ START_TEST(reasons_have_the_figures_and_no_share_is_rounded_onto_its_limit)
     f = (struct ek_fdm){.category = EK_FDM_C3, .last = .92, .unique = 811.6};
     ek_fdm_reason(&f, text, sizeof text);
     ck_assert_str_eq(text, "92% of about 812 unique values in the last five of ten intervals");
+    ek_fdm_brief(&f, text, sizeof text);
+    ck_assert_str_eq(text, "92% of ~812 in upper half");
+    f = (struct ek_fdm){.category = EK_FDM_C2, .first = .9998, .unique = 8240, .exact = true};
+    ek_fdm_brief(&f, text, sizeof text);
+    ck_assert_str_eq(text, ">99% of 8240 in lower half");
     f = (struct ek_fdm){.category = EK_FDM_C4, .unique = 1, .exact = true};
     ek_fdm_reason(&f, text, sizeof text);
     ck_assert_str_eq(text, "1 unique value");
