@@ -58,6 +58,8 @@ static const char *read_exponent(const char *p, int *power)
         return NULL;
     for (; is_digit(*p); p++)
         value = value < EXPONENT_MAX ? value * 10 + (*p - '0') : value;
+    if (value >= EXPONENT_MAX) /* perhaps more than that; zeros before the digits could hide it */
+        return NULL;
     *power += negative ? -value : value;
     return p;
 }

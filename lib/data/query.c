@@ -118,7 +118,8 @@ int ek_text_compare(struct ek_text text, const char *word)
 
 bool ek_text_same(struct ek_text a, struct ek_text b)
 {
-    return a.length == b.length && !memcmp(a.text, b.text, a.length);
+    return a.length == b.length &&
+           (!a.length || !memcmp(a.text, b.text, a.length)); /* absent: NULL */
 }
 
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name)

@@ -45,6 +45,8 @@ int ek_sketch_pack(const struct ek_sketch *s, struct ek_buf *out)
 
 void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length)
 {
+    if (!length) /* an empty sketch may have no bytes at all, not even a place for them */
+        return;
     const uint8_t *at = bytes, *end = bytes + length;
     uint64_t key = 0, gap, count, total = 0;
     while (at < end) {
