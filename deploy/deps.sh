@@ -9,6 +9,7 @@
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
 #   deploy/deps.sh deb      what `make deb` needs
 #   deploy/deps.sh package  what the tests of packages (only they) need besides
+#   deploy/deps.sh fuzz     what looks for new inputs (clang with libFuzzer, AFL++; `make check` needs none of it)
 #   deploy/deps.sh --check  says what is missing, installs nothing
 #
 # What counts is what can be used, not what was once installed: each library is asked for its
@@ -69,6 +70,11 @@ groff groff
 bash bash
 zsh zsh
 mandoc mandoc
+'
+FUZZ_PROGRAMS='
+clang clang
+llvm-cov llvm
+afl-fuzz afl++
 '
 WATCH_PROGRAMS='
 prometheus-alertmanager prometheus-alertmanager
@@ -175,6 +181,14 @@ check_exchange() {
 		lacks libopenblas0-pthread "OpenBLAS: not found"
 }
 
+# The sanitizers and libFuzzer are a package of their own, by the version of clang.
+check_fuzz() {
+	check_programs "$FUZZ_PROGRAMS"
+	release=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+	[ -e "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer-$(uname -m).a" ] ||
+		lacks "libclang-rt-${release:-14}-dev" "libFuzzer: not found"
+}
+
 check_all() {
 	missing= why=
 	if [ "$1" = broker ]; then
@@ -191,6 +205,8 @@ check_all() {
 	elif [ "$1" = package ]; then
 		check_programs "$DEB_PROGRAMS"
 		check_programs "$PACKAGE_PROGRAMS"
+	elif [ "$1" = fuzz ]; then
+		check_fuzz
 	elif [ "$1" = bench ]; then
 		check_broker
 		check_programs "$BENCH_PROGRAMS"
@@ -236,10 +252,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | watch | exchange | page | bench | deb | package) set_name=$word ;;
+	build | broker | watch | exchange | page | bench | deb | package | fuzz) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|watch|exchange|page|bench|deb|package] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|exchange|page|bench|deb|package|fuzz] [--check]" >&2
 		exit 2
 		;;
 	esac

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ek_capture_reader *r = reader_of(data, size), *written = NULL;
     if (!r)
         return 0;
-    snprintf(path, sizeof path, "/tmp/ek-fuzz-%d", (int)getpid());
+    snprintf(path, sizeof path, "/dev/shm/ek-fuzz-%d", (int)getpid());
     ek_fuzz_require(!ek_capture_create(&w, path, 0, NULL), "no capture to write to");
     size_t count = read_all(r, w, NULL);
     ek_capture_close(r);

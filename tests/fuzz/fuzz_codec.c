@@ -1,6 +1,76 @@
-/* Messages: decode, patch, decode again; msgpack-c must agree on all of it. */
+/* Messages: decode, patch, decode again; msgpack-c must agree on all of it. Some of those that were
+ * read are written in every form there is, and come back as the same list. */
+#include "base/hash.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
+
+/* Five forms take ten times as long as the rest. */
+enum { WRITTEN_ONE_OF = 8 };
+
+/* Trees of values, with the names that messages have. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    static const char words[] =
+        "query time_ms segments manifest query_features items item list_items log_means id score "
+        "features label source price rating stars nights guests other "
+        "a_feature_with_a_name_too_long_for_a_short_text";
+    static struct ek_fuzz_words w;
+    if (!w.keys)
+        ek_fuzz_keys(&w, words);
+    return ek_fuzz_mutate_msgpack(data, size, most, seed, &w);
+}
+
+static bool same_floats(const float *a, const float *b, size_t count, bool finite)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != b[i] && !(isnan(a[i]) && isnan(b[i])) && !(finite && isinf(a[i])))
+            return false;
+    return true;
+}
+
+/* A list that says it is whole is written as one that does not say. */
+static int length_of(const struct ek_query *q)
+{
+    return q->list_items ? q->list_items : q->items;
+}
+
+/* JSON has no infinite number and no text that is no UTF-8, hence no ids there. */
+static void same_list(const struct ek_query *a, const struct ek_query *b, bool json)
+{
+    ek_fuzz_require(a->items == b->items && length_of(a) == length_of(b),
+                    "another length comes back");
+    ek_fuzz_require(a->time_ms == b->time_ms, "another time comes back");
+    ek_fuzz_require(a->segment_count == b->segment_count, "other segments come back");
+    ek_fuzz_require(a->has_label == b->has_label, "other labels come back");
+    ek_fuzz_require(a->sources == b->sources, "other sources come back");
+    ek_fuzz_require(json || ek_text_same(a->id, b->id), "another id comes back");
+    ek_fuzz_require(same_floats(a->x, b->x, (size_t)(a->items * a->item_features), json) &&
+                        same_floats(a->query, b->query, (size_t)a->query_features, json),
+                    "other values come back");
+    for (int i = 0; i < a->items; i++)
+        ek_fuzz_require((isnan(a->score[i]) && isnan(b->score[i])) || a->score[i] == b->score[i] ||
+                            (json && isinf(a->score[i])),
+                        "another score comes back");
+}
+
+static void write_in_each_form(const struct ek_codec *codec, const struct ek_manifest *m,
+                               const uint8_t *data, size_t size)
+{
+    static struct ek_query q, back;
+    static struct ek_buf out;
+    struct ek_error e = {0};
+    if (!out.limit)
+        ek_buf_init(&out, 0);
+    ek_fuzz_require(!ek_codec_decode(codec, data, size, &q, &e), e.message);
+    for (int form = EK_FEATURES_ARRAY; form <= EK_FEATURES_JSON_MAP; form++) {
+        ek_buf_clear(&out);
+        ek_fuzz_require(!ek_codec_encode(m, &q, (enum ek_feature_encoding)form, &out, &e),
+                        e.message);
+        ek_fuzz_require(!ek_codec_decode(codec, out.data, out.length, &back, &e), e.message);
+        same_list(&q, &back, form >= EK_FEATURES_JSON);
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,5 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const char *fault = ek_oracle_fault(codec, manifest, data, size, &accepted);
     ek_fuzz_require(!fault, fault);
+    if (accepted && ek_crc32(data, size) % WRITTEN_ONE_OF == 0)
+        write_in_each_form(codec, manifest, data, size);
     return 0;
 }

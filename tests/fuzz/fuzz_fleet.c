@@ -24,8 +24,21 @@ static void set_up(void)
                     "no rules");
 }
 
-/* A decider that decides after what it was given writes a plan that everybody can read. */
-static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans)
+/* What people are told of their orders can be read, and followed by others. */
+static int hear(void *context, const void *bytes, size_t length)
+{
+    static struct ek_fleet_reply answer;
+    struct ek_error e = {0};
+    ek_fuzz_require(!ek_fleet_reply_open(&answer, bytes, length, &e), e.message);
+    ek_fuzz_require(answer.code == EK_OK || answer.refusal.length, "refused without a word");
+    ek_fuzz_require(!ek_fleet_decider_follow(context, bytes, length, &e), e.message);
+    return 0;
+}
+
+/* A decider that decides after what it was given writes a plan that everybody can read. Orders are
+ * carried out by one that decides only, so it is given the record again. */
+static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans, const uint8_t *data,
+                   size_t size)
 {
     struct ek_buf out;
     struct ek_error e = {0};
@@ -36,11 +49,14 @@ static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans)
         int rc = tick == 1 ? ek_fleet_decider_look(d, CLOCK_MS, &out, &e)
                            : ek_fleet_decider_tick(d, CLOCK_MS, &out, &e);
         ek_fuzz_require(!rc, e.message);
+        if (!tick && ek_fleet_decider_take(d, data, size, CLOCK_MS, &e))
+            ek_fuzz_require(e.message[0] != 0, "refused without a word");
         if (!out.length) /* no instance has told of a list, or nothing is new */
             continue;
         ek_fuzz_require(!ek_fleet_decider_follow(d, out.data, out.length, &e), e.message);
         ek_fuzz_require(!ek_fleet_plans_take(plans, out.data, out.length, CLOCK_MS, 0, &e),
                         e.message);
+        ek_fuzz_require(!ek_fleet_decider_answers(d, hear, d), "an answer cannot be written");
     }
     ek_buf_release(&out);
 }
@@ -96,7 +112,7 @@ static void try(const uint8_t *data, size_t size)
     ek_fuzz_require(plan != NULL, "no plan");
     ek_fuzz_require(ek_fleet_plans_levels(plans, plan)->count <= EK_REBASES_MAX, "no levels");
     ek_fleet_plans_settle(plans);
-    decide(d, plans);
+    decide(d, plans, data, size);
     ek_fleet_decider_free(d);
     ek_fleet_member_free(member);
     ek_detector_free(detector);

@@ -3,6 +3,20 @@
 #include "data/codec.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
+
+/* Trees of values, with the names that messages have. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    static const char words[] =
+        "query time_ms segments manifest query_features items item list_items log_means id score "
+        "features label source price rating stars nights guests other "
+        "a_feature_with_a_name_too_long_for_a_short_text";
+    static struct ek_fuzz_words w;
+    if (!w.keys)
+        ek_fuzz_keys(&w, words);
+    return ek_fuzz_mutate_msgpack(data, size, most, seed, &w);
+}
 
 static void check_patched(const struct ek_codec *codec, const struct ek_query *q,
                           const uint8_t *data, size_t size)

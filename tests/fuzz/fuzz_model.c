@@ -2,6 +2,7 @@
 #include "data/model.h"
 #include "score/scorer.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 enum { ITEMS = 3, FEATURES_TRIED = 256 };
 
@@ -25,6 +26,11 @@ static void score_list(const struct ek_model *m)
     ek_fuzz_require(!ek_scorer_score(scorer, &q, NULL, scores, &e), e.message);
     ek_scorer_free(scorer);
     ek_query_release(&q);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return ek_fuzz_mutate_tensors(data, size, most, seed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,7 @@
 /* Profiles: one that is loaded and fits a manifest can be asked and saved. */
 #include "data/profile.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 #include <string.h>
 
@@ -18,9 +19,14 @@ static void use(const struct ek_profile *p)
     struct ek_error e = {0};
     ek_fuzz_require(ek_profile_stratum(p, "m1", 2) >= 0, "no stratum for a value");
     ek_fuzz_require(ek_category_find(&p->category[0], 5) < p->category[0].count, "no such value");
-    snprintf(saved, sizeof saved, "/tmp/ek-fuzz-%d", (int)getpid());
+    snprintf(saved, sizeof saved, "/dev/shm/ek-fuzz-%d", (int)getpid());
     ek_fuzz_require(!ek_profile_save(p, saved, &e), e.message);
     unlink(saved);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return ek_fuzz_mutate_tensors(data, size, most, seed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,7 @@
 /* Safetensors: what can be read can be written, and reads as the same. */
 #include "data/tensors.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 #include <string.h>
 
@@ -12,6 +13,11 @@ static void same(const struct ek_tensor *a, const struct ek_tensor *b)
                     "a tensor came back otherwise");
     ek_fuzz_require(!memcmp(a->data, b->data, a->count * sizes[a->dtype]),
                     "a tensor came back with other values");
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return ek_fuzz_mutate_tensors(data, size, most, seed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""How much of what each fuzz target is about its inputs reach: lines, by llvm-cov.
+
+usage: coverage.py --build FOLDER TARGET...
+
+Takes the committed corpus and what `make fuzz` has collected in build/fuzz-corpus.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SEEDS = Path("tests/fuzz/corpus")
+COLLECTED = Path("build/fuzz-corpus")
+# What a target is about; what it calls besides is not its matter.
+ABOUT = {
+    "api": ["daemon/api.c", "daemon/api_words.c"],
+    "capture": ["lib/data/capture*.c"],
+    "codec": ["lib/data/codec_[!js]*.c", "lib/data/codec.c"],
+    "config": ["daemon/config*.c"],
+    "faults": ["lib/offline/faults_parse.c"],
+    "fleet": ["lib/guard/fleet_*.c"],
+    "guard": ["lib/guard/guard.c", "lib/guard/beyond.h", "lib/score/scorer.c"],
+    "http": ["daemon/http*.c"],
+    "items": ["lib/data/codec_[!js]*.c", "lib/data/codec.c"],
+    "json": ["lib/data/codec_json.cc", "lib/data/codec_write_json.c"],
+    "letor": ["lib/data/letor.c", "lib/data/letor_line.c"],
+    "manifest": ["lib/data/manifest*.c"],
+    "mapped": ["daemon/dialect.c", "lib/data/codec_shape.c", "lib/data/codec_fields.c"],
+    "model": ["lib/data/model_read.c", "lib/data/model_trained.c", "lib/data/model_fidelity.c"],
+    "numbers": ["lib/base/parse.c", "lib/base/decimal.c", "lib/base/date.c"],
+    "profile": ["lib/data/profile*.c"],
+    "rules": ["lib/data/rules*.c"],
+    "snapshot": ["lib/decide/snapshot*.c", "lib/decide/*_snap.c"],
+    "state": ["lib/guard/guard_load.c", "lib/guard/guard_parts.c", "lib/guard/state*.c",
+              "lib/guard/ledger.c", "lib/guard/control_snap.c"],
+    "tensors": ["lib/data/tensors*.c"],
+    "units": ["lib/data/units*.c"],
+    "words": ["daemon/state_pointer.c", "daemon/http_host.c", "daemon/url.c", "daemon/address.c",
+              "daemon/token.c"],
+    "yaml": ["lib/data/yaml*.c", "lib/data/node.c"],
+}
+
+
+def run(command, **more):
+    return subprocess.run([str(w) for w in command], check=True, capture_output=True, text=True, **more)
+
+
+def lines_of(args, target):
+    binary, raw, data = (args.build / "fuzz" / target, args.build / f"{target}.profraw",
+                         args.build / f"{target}.profdata")
+    raws = []
+    for i, folder in enumerate((SEEDS / target, COLLECTED / target)):
+        if not folder.is_dir() or not any(folder.iterdir()):
+            continue
+        raws.append(raw.with_suffix(f".{i}.profraw"))
+        run([binary, folder, "0"], env=os.environ | {"LLVM_PROFILE_FILE": str(raws[-1])})
+    run(["llvm-profdata", "merge", "-sparse", "-o", data] + raws)
+    files = sorted({str(p) for glob in ABOUT[target] for p in Path(".").glob(glob)})
+    told = run(["llvm-cov", "export", "-summary-only", f"-instr-profile={data}", binary] + files)
+    return json.loads(told.stdout)["data"][0]
+
+
+def main():
+    p = argparse.ArgumentParser(description="Lines that the inputs of fuzz targets reach.")
+    p.add_argument("--build", required=True, type=Path)
+    p.add_argument("targets", nargs="+")
+    args = p.parse_args()
+    print("{:<10} {:>7} {:>7} {:>6} {:>9}  of".format("target", "lines", "reached", "%", "branches"))
+    for target in args.targets:
+        told = lines_of(args, target)
+        lines, branches = told["totals"]["lines"], told["totals"]["branches"]
+        print("{:<10} {:>7} {:>7} {:>6.1f} {:>8.1f}%  {}".format(
+            target, lines["count"], lines["covered"], lines["percent"], branches["percent"],
+            " ".join(ABOUT[target])), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+/* Requests: the input is what a client sends, over a real connection to the real server, which
+ * must answer what can be answered in the form of HTTP, and go on with others.
+ */
+#include "daemon/http.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/served.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { FIRST_MS = 20, MORE_MS = 1, PING_MS = 10000, ANSWER_MAX = 1 << 16, SENT_MAX = 1 << 16 };
+
+static int port;
+
+static void serve(void)
+{
+    static struct ek_http *http;
+    static const struct ek_http_limits limits = {64, 64, 8, 1000, NULL};
+    struct ek_error e = {0};
+    ek_fuzz_require(!ek_http_start(&http, "127.0.0.1:0", &limits, ek_fuzz_served(), NULL, &e),
+                    e.message);
+    port = ek_http_port(http);
+}
+
+/* It ends without lingering: no port stays behind. */
+static int reach(void)
+{
+    const struct linger none = {1, 0};
+    const int on = 1;
+    const struct sockaddr_in at = {.sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ek_fuzz_require(fd >= 0, "no socket");
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ek_fuzz_require(!connect(fd, (const struct sockaddr *)&at, sizeof at), "not reached");
+    return fd;
+}
+
+/* Until its end or a silence, for what is no whole request has no answer; once something has come
+ * a shorter one will do. */
+static size_t hear(int fd, char answer[ANSWER_MAX], int first_ms)
+{
+    size_t length = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (length < ANSWER_MAX - 1 && poll(&p, 1, length ? MORE_MS : first_ms) > 0) {
+        ssize_t got = recv(fd, answer + length, ANSWER_MAX - 1 - length, 0);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+    }
+    answer[length] = 0;
+    return length;
+}
+
+static void ask(const void *bytes, size_t size, char answer[ANSWER_MAX], int first_ms)
+{
+    int fd = reach();
+    size_t sent = 0;
+    while (sent < size) {
+        ssize_t put = send(fd, (const char *)bytes + sent, size - sent, MSG_NOSIGNAL);
+        if (put <= 0)
+            break; /* it has heard enough */
+        sent += (size_t)put;
+    }
+    shutdown(fd, SHUT_WR);
+    size_t length = hear(fd, answer, first_ms);
+    ek_fuzz_require(!length || !strncmp(answer, "HTTP/1.", 7), "an answer that is none of HTTP");
+    ek_fuzz_require(!strstr(answer, EK_FUZZ_TOKEN), "the token is told");
+    close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char ping[] = "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    static char answer[ANSWER_MAX];
+    static unsigned turns;
+    if (!port)
+        serve();
+    ask(data, size < SENT_MAX ? size : SENT_MAX, answer, FIRST_MS);
+    if (++turns % 64 == 0) {
+        ask(ping, sizeof ping - 1, answer, PING_MS);
+        ek_fuzz_require(!strncmp(answer, "HTTP/1.1 200", 12), "nobody is answered any more");
+    }
+    return 0;
+}

@@ -1,0 +1,119 @@
+/* Messages under a configuration that names their fields: the input is the configuration, a zero,
+ * and a message, which is read both as a list and by `inspect`, which knows no manifest.
+ */
+#include "daemon/dialect.h"
+#include "data/codec_shape.h"
+#include "tests/codec_oracle.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
+
+#include <string.h>
+
+enum { ITEMS_MOST = 200 };
+
+/* The part before the zero by lines, or the one behind it by values. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    static const char words[] = "query time_ms segments manifest query_features items item "
+                                "list_items log_means item_id score features label source "
+                                "encoding layout message price rating stars nights guests";
+    static const char values[] =
+        "search.id search.query a.b.c items score msgpack json either list item data.x features";
+    static struct ek_fuzz_words w;
+    static uint8_t part[1 << 16];
+    uint8_t *zero = size ? memchr(data, 0, size) : NULL;
+    if (!w.keys) {
+        ek_fuzz_keys(&w, words);
+        ek_fuzz_values(&w, values);
+    }
+    if (!zero || size > sizeof part)
+        return LLVMFuzzerMutate(data, size, most);
+    size_t head = (size_t)(zero - data) + 1, tail = size - head;
+    if (seed % 2)
+        return head + ek_fuzz_mutate_msgpack(zero + 1, tail, most - head, seed / 2, &w);
+    size_t room = most - tail - 1 < sizeof part ? most - tail - 1 : sizeof part;
+    memcpy(part, data, head - 1);
+    size_t length = ek_fuzz_mutate_lines(part, head - 1, room, seed / 2, &w);
+    memmove(data + length + 1, zero + 1, tail);
+    memcpy(data, part, length);
+    data[length] = 0;
+    return length + 1 + tail;
+}
+
+static void read_message(const struct ek_codec *codec, const uint8_t *bytes, size_t length)
+{
+    static struct ek_query q, again;
+    static struct ek_buf out;
+    struct ek_error e = {0};
+    double scores[ITEMS_MOST];
+    if (!out.data)
+        ek_buf_init(&out, 0);
+    if (ek_codec_decode(codec, bytes, length, &q, &e)) {
+        ek_fuzz_require(e.message[0], "refused without a word");
+        return;
+    }
+    ek_fuzz_require(q.items <= ITEMS_MOST, "more items than the limit");
+    for (int i = 0; i < q.items; i++)
+        scores[i] = i / 4. - 1;
+    if (ek_codec_patch(&q, bytes, length, scores, &out, &e))
+        return;
+    ek_fuzz_require(!ek_codec_decode(codec, out.data, out.length, &again, &e), "patched to pieces");
+    for (int i = 0; i < q.items; i++)
+        ek_fuzz_require(again.score[i] == scores[i], "a patched score is not the one asked for");
+}
+
+/* A manifest that is made of a message can be read. */
+static void look(const struct ek_mapping *mapping, const uint8_t *bytes, size_t length)
+{
+    struct ek_shape *shape;
+    struct ek_manifest *m;
+    struct ek_buf out;
+    struct ek_error e = {0};
+    ek_buf_init(&out, 0);
+    ek_fuzz_require(!ek_shape_new(&shape, mapping, NULL), "no memory");
+    int rc = ek_shape_add(shape, bytes, length, &e);
+    if (!rc)
+        rc = ek_shape_add(shape, bytes, length, &e);
+    ek_fuzz_require(!rc || e.message[0], "refused without a word");
+    if (!rc && !ek_shape_manifest(shape, &out, &e)) {
+        rc = ek_manifest_parse(&m, "made", (char *)out.data, out.length, &e);
+        ek_fuzz_require(!rc, e.message);
+        ek_manifest_free(m);
+    }
+    ek_shape_free(shape);
+    ek_buf_release(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct ek_manifest *manifest;
+    struct ek_dialect d;
+    struct ek_codec *codec;
+    struct ek_error e = {0};
+    char path[EK_FUZZ_PATH_BYTES];
+    const uint8_t *zero = size ? memchr(data, 0, size) : NULL;
+    size_t head = zero ? (size_t)(zero - data) : size;
+    const uint8_t *message = data + head + (zero != NULL);
+    size_t length = size - head - (zero != NULL);
+    if (!manifest)
+        ek_fuzz_require(!ek_manifest_parse(&manifest, "m", EK_ORACLE_FEATURES,
+                                           strlen(EK_ORACLE_FEATURES), NULL),
+                        "the manifest cannot be read");
+    int fd = ek_fuzz_file(data, head, path);
+    if (ek_dialect_load(&d, path, &e)) {
+        ek_fuzz_require(e.message[0], "refused without a word");
+    } else {
+        struct ek_codec_limits limits = d.limits;
+        limits.items = ITEMS_MOST;
+        if (ek_codec_new(&codec, manifest, &d.mapping, &limits, &e)) {
+            ek_fuzz_require(e.message[0], "refused without a word");
+        } else {
+            read_message(codec, message, length);
+            ek_codec_free(codec);
+        }
+        look(&d.mapping, message, length);
+        ek_dialect_release(&d);
+    }
+    close(fd);
+    return 0;
+}
