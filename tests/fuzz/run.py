@@ -16,12 +16,13 @@ from pathlib import Path
 SEEDS = Path("tests/fuzz/corpus")
 DICTIONARIES = Path("tests/fuzz/dict")
 OPTIONS = {
-    "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0",
+    "ASAN_OPTIONS": "abort_on_error=1",
     "UBSAN_OPTIONS": "abort_on_error=1:print_stacktrace=1",
     "AFL_SKIP_CPUFREQ": "1",
     "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
     "AFL_NO_UI": "1",
 }
+AFL_OPTIONS = {"ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0"}  # it insists on these
 COLUMNS = "{:<10} {:>12} {:>8} {:>7} {:>9} {:>7} {:>9}"
 
 
@@ -99,7 +100,7 @@ def by_afl(args, target):
 
 def main():
     args = arguments()
-    os.environ.update(OPTIONS)
+    os.environ.update(OPTIONS | (AFL_OPTIONS if args.afl else {}))
     run = by_afl if args.afl else by_libfuzzer
     bad = done = 0
     print(COLUMNS.format("target", "executions", "per s", "edges", "features", "corpus", "findings"))
