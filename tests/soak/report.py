@@ -1,0 +1,114 @@
+"""What long hours came to: each round is judged, growth is measured, all is drawn."""
+import collections
+import json
+import os
+import statistics
+
+GROWTH = 0.01  # of memory, over the second half
+EARLY, LATE = (0.4, 0.6), (0.8, 1.0)  # shares of the time that are held against each other
+LEAST_LOOKS = 8  # in either of them, or nothing is said of growth
+INK, SOFT, LINE, COLOUR, OTHER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#b45309"
+
+
+def judge(frames, source, out, dead, cut):
+    """Counts of a round. `source` is what the input topic has, where a sender that tried again may have put a message twice."""
+    first = int(frames[0].header("n"))
+    given = {int(f.header("n")): f for f in frames}
+    sent = collections.Counter(int(f.header("n")) for f in source)
+    came = collections.Counter(int(f.header("n")) for f in out + dead)
+    changed = sum(f.value != given[int(f.header("n"))].value for f in out
+                  if f.header("ek-action") != "routed" and int(f.header("n")) in given)
+    wrongly_dead = sum(int(f.header("n")) % cut != cut - 1 for f in dead)
+    return {"first": first, "sent": len(sent), "in": len(source), "out": len(out), "dead": len(dead),
+            "routed": sum(f.header("ek-action") == "routed" for f in out),
+            "lost": sum((sent - came).values()) + len(given) - len(sent), "twice": sum((came - sent).values()),
+            "changed": changed, "wrongly_dead": wrongly_dead}
+
+
+def medians(rows, key, share):
+    end = rows[-1]["at"]
+    found = [r[key] for r in rows if key in r and share[0] * end <= r["at"] <= share[1] * end]
+    return statistics.median(found) if len(found) >= LEAST_LOOKS else None
+
+
+def growth(rows, key):
+    """(earlier, later) medians of a process that ran all the time; None where there were too few looks."""
+    early, late = (medians(rows, key, share) for share in (EARLY, LATE)) if rows else (None, None)
+    return None if early is None or late is None else (early, late)
+
+
+def verdicts(rounds, rows):
+    """(what, held, figure) each."""
+    total = {key: sum(r[key] for r in rounds) for key in ("lost", "twice", "changed", "wrongly_dead")}
+    found = [(f"{key.replace('_', ' ')} messages", not n, str(n)) for key, n in total.items()]
+    errors = [e for r in rounds for e in r["errors"]]
+    found.append(("what went wrong besides", not errors, "; ".join(errors) or "nothing"))
+    steady = [r for r in rows if r["name"] == "steady"]
+    memory, descriptors, threads = (growth(steady, key) for key in ("anonymous_kib", "descriptors", "threads"))
+    if memory:
+        change = memory[1] / memory[0] - 1
+        found.append(("memory of the first instance", change <= GROWTH, f"{memory[0] / 1024:.1f} to {memory[1] / 1024:.1f} MiB, {100 * change:+.2f}%"))
+        found.append(("its descriptors", descriptors[1] <= descriptors[0], f"{descriptors[0]:.0f} to {descriptors[1]:.0f}"))
+        found.append(("its threads", threads[1] <= threads[0], f"{threads[0]:.0f} to {threads[1]:.0f}"))
+    else:
+        found.append(("growth", False, "too short to say"))
+    return found
+
+
+def curve(rows, key, scale, top, left, width, height, high, end, colour):
+    points = [(left + width * r["at"] / end, top + height * (1 - min(r[key] * scale / high, 1))) for r in rows if key in r]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.2"/>'
+
+
+def picture(rows):
+    """Memory, descriptors, latency and lag of both instances over time, in four panels."""
+    panels = (("anonymous memory, MiB", "anonymous_kib", 1 / 1024), ("descriptors", "descriptors", 1),
+              ("99th percentile of latency, ms", "p99_ms", 1), ("lag, messages", "lag", 1))
+    width, height, end = 860, 150, max((r["at"] for r in rows), default=0) or 1
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + 100}" height="{len(panels) * (height + 50) + 30}" font-family="system-ui,sans-serif">',
+           f'<rect width="100%" height="100%" fill="#fff"/><text x="70" y="18" font-size="12" fill="{COLOUR}">first instance</text>'
+           f'<text x="170" y="18" font-size="12" fill="{OTHER}">second, which comes and goes</text>']
+    for i, (title, key, scale) in enumerate(panels):
+        top = 50 + i * (height + 50)
+        high = max((r[key] * scale for r in rows if key in r), default=0) or 1
+        out.append(f'<text x="70" y="{top - 8}" font-size="12" fill="{INK}">{title}</text>')
+        for share in (0, .5, 1):
+            y = top + height * (1 - share)
+            out.append(f'<line x1="70" x2="{70 + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="{LINE}"/>'
+                       f'<text x="64" y="{y + 4:.1f}" font-size="10" text-anchor="end" fill="{SOFT}">{high * share:.3g}</text>')
+        for name, colour in (("other", OTHER), ("steady", COLOUR)):
+            out.append(curve([r for r in rows if r["name"] == name], key, scale, top, 70, width, height, high, end, colour))
+    bottom = 50 + len(panels) * (height + 50) - 34
+    out += [f'<text x="{70 + width * s:.1f}" y="{bottom}" font-size="10" text-anchor="middle" fill="{SOFT}">{end * s / 3600:.2f} h</text>'
+            for s in (0, .25, .5, .75, 1)]
+    return "\n".join(out) + "\n</svg>\n"
+
+
+def text_of(rounds, rows, about, broken):
+    found = verdicts(rounds, rows) if rounds else []
+    done = collections.Counter(d for r in rounds for d in r["disturbed"])
+    lines = ["# Long hours", "", f"{max((r['at'] for r in rows), default=0) / 3600:.2f} hours, {len(rounds)} rounds, "
+             f"{sum(r['in'] for r in rounds):,} messages, {sum(r['routed'] for r in rounds):,} routed, {sum(r['dead'] for r in rounds):,} dead letters; "
+             f"Kafka {about['kafka']}, librdkafka {about['librdkafka']}.", "", "| | held | |", "|---|---|---|"]
+    lines += [f"| {what} | {'yes' if held else '**no**'} | {figure} |" for what, held, figure in found]
+    if broken:
+        lines += ["", "It broke off: " + broken]
+    lines += ["", "| disturbance | times |", "|---|---|", *(f"| {name.replace('_', ' ')} | {n} |" for name, n in sorted(done.items()))]
+    lines += ["", "| fault | rounds | lists routed |", "|---|---|---|"]
+    for fault in sorted({r["fault"] or "" for r in rounds}):
+        of = [r for r in rounds if (r["fault"] or "") == fault]
+        lines.append(f"| {fault or 'none'} | {len(of)} | {sum(r['routed'] for r in of) / max(1, sum(r['out'] for r in of)):.1%} |")
+    return bool(rounds) and not broken and all(held for _, held, _ in found), "\n".join(lines) + "\n"
+
+
+def write(folder, rounds, rows, about, broken):
+    """Files in a folder; (whether all held, the text)."""
+    held, text = text_of(rounds, rows, about, broken)
+    with open(os.path.join(folder, "report.md"), "w", encoding="utf-8") as out:
+        out.write(text)
+    with open(os.path.join(folder, "soak.svg"), "w", encoding="utf-8") as out:
+        out.write(picture(rows))
+    with open(os.path.join(folder, "verdict.json"), "w", encoding="utf-8") as out:
+        json.dump({"held": held, **about}, out)
+    return held, text
