@@ -37,6 +37,7 @@ needs() { # program...
 . "$here/completions.sh"
 . "$here/unit.sh"
 . "$here/deb.sh"
+. "$here/sbom.sh"
 . "$here/images.sh"
 
 echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"

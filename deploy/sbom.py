@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM LIBRARY > FILE
+
+The table says what is meant; which of the libraries are linked is read from the binaries (readelf), the version in use
+is asked from dpkg, elsewhere from pkg-config. A binary that wants what the table lacks is an error. The same binaries
+and versions give the same bytes: the time is SOURCE_DATE_EPOCH, or that of the newest entry of the packaging.
+"""
+import email.utils
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import datetime, timezone
+
+# name, soname without its number, names for pkg-config, Debian package, licence, home. Licences are those of what is
+# linked, from /usr/share/doc/*/copyright of Debian 12, read by hand: not those of examples, tests and packaging.
+LIBRARIES = [
+    ("librdkafka", "librdkafka", "rdkafka", "librdkafka-dev",
+     "BSD-2-Clause AND BSD-3-Clause AND MIT AND Zlib", "https://github.com/confluentinc/librdkafka"),
+    ("msgpack-c", "libmsgpackc", "msgpack-c msgpack", "libmsgpack-dev", "BSL-1.0", "https://github.com/msgpack/msgpack-c"),
+    ("libyaml", "libyaml-0", "yaml-0.1", "libyaml-dev", "MIT", "https://pyyaml.org/wiki/LibYAML"),
+    ("jansson", "libjansson", "jansson", "libjansson-dev", "MIT", "https://github.com/akheron/jansson"),
+    ("simdjson", "libsimdjson", "simdjson", "libsimdjson-dev", "Apache-2.0 AND BSD-3-Clause AND BSL-1.0 AND MIT", "https://simdjson.org"),
+    ("zstd", "libzstd", "libzstd", "libzstd-dev", "BSD-3-Clause OR GPL-2.0-only", "https://facebook.github.io/zstd"),
+    ("zlib", "libz", "zlib", "zlib1g-dev", "Zlib", "https://zlib.net"),
+    ("xxhash", "libxxhash", "libxxhash", "libxxhash-dev", "BSD-2-Clause", "https://xxhash.com"),
+    ("libmicrohttpd", "libmicrohttpd", "libmicrohttpd", "libmicrohttpd-dev", "LGPL-2.1-or-later",
+     "https://www.gnu.org/software/libmicrohttpd"),
+    ("curl", "libcurl", "libcurl", "libcurl4-openssl-dev", "curl", "https://curl.se"),
+    ("utf8proc", "libutf8proc", "libutf8proc", "libutf8proc-dev", "MIT AND Unicode-DFS-2015", "https://juliastrings.github.io/utf8proc"),
+    ("libzip", "libzip", "libzip", "libzip-dev", "BSD-3-Clause", "https://libzip.org"),
+    ("snowball", "libstemmer", "", "libstemmer-dev", "BSD-3-Clause", "https://snowballstem.org"),
+    ("streamvbyte", "libstreamvbyte", "", "libstreamvbyte-dev", "Apache-2.0", "https://github.com/lemire/streamvbyte"),
+    ("libstdc++", "libstdc++", "", "libstdc++6", "GPL-3.0-or-later WITH GCC-exception-3.1", "https://gcc.gnu.org"),
+    ("libgcc", "libgcc_s", "", "libgcc-s1", "GPL-3.0-or-later WITH GCC-exception-3.1", "https://gcc.gnu.org"),
+    ("glibc", "libc", "", "libc6-dev", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc"),
+]
+ALSO = {"libm": "libc", "libpthread": "libc", "ld-linux-x86-64": "libc", "ld-linux-aarch64": "libc"}
+# What builds and tests, and stays behind.
+TOOLS = [
+    ("gcc", "gcc", "GPL-3.0-or-later", "https://gcc.gnu.org", "BUILD_TOOL_OF"),
+    ("g++", "g++", "GPL-3.0-or-later", "https://gcc.gnu.org", "BUILD_TOOL_OF"),
+    ("make", "make", "GPL-3.0-or-later", "https://www.gnu.org/software/make", "BUILD_TOOL_OF"),
+    ("pkg-config", "pkg-config", "GPL-2.0-or-later", "https://www.freedesktop.org/wiki/Software/pkg-config", "BUILD_TOOL_OF"),
+    ("python3", "python3", "PSF-2.0", "https://www.python.org", "BUILD_TOOL_OF"),
+    ("check", "check", "LGPL-2.1-or-later", "https://libcheck.github.io/check", "TEST_DEPENDENCY_OF"),
+]
+
+
+def ask(*words):
+    try:
+        said = subprocess.run(words, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""
+
+
+def version_of(package, pkg_names):
+    """(version, purl without a name, or None where nobody knows)"""
+    status, _, found = ask("dpkg-query", "-W", "-f", "${db:Status-Status}|${source:Package}@${source:Version}", package).partition("|")
+    if status == "installed":
+        name, _, version = found.partition("@")
+        quoted = version.replace("+", "%2B").replace(":", "%3A")
+        return version, f"pkg:deb/debian/{name}@{quoted}?arch=source"
+    for name in pkg_names.split():
+        version = ask("pkg-config", "--modversion", name)
+        if version:
+            return version, f"pkg:generic/{name}@{version}"
+    return None, None
+
+
+def wanted_by(binary):
+    said = ask("readelf", "-d", binary)
+    if not said:
+        sys.exit(f"sbom: cannot read '{binary}' with readelf")
+    stems = [re.sub(r"\.so.*", "", name) for name in re.findall(r"\(NEEDED\).*\[([^\]]+)\]", said)]
+    return {ALSO.get(re.sub(r"-[0-9]+\.[0-9.]+$", "", s), s) for s in stems}
+
+
+def spdx_id(name):
+    return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name.replace("+", "p"))
+
+
+def package(name, version, licence, home, purl=None, **more):
+    told = {"SPDXID": spdx_id(name), "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION", "homepage": home,
+            "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence, "copyrightText": "NOASSERTION", **more}
+    if purl:
+        told["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl}]
+    return {k: v for k, v in told.items() if v is not None}
+
+
+def ours(name, version, path, purpose):
+    build = re.search(r"Build ID: ([0-9a-f]+)", ask("readelf", "-n", path))  # strip leaves it, unlike any checksum
+    return package(name, version, "Apache-2.0", None, None, primaryPackagePurpose=purpose, supplier="Organization: evenkeel maintainers",
+                   comment=f"GNU build id {build.group(1)}" if build else None)
+
+
+def relation(a, kind, b):
+    return {"spdxElementId": spdx_id(a), "relationshipType": kind, "relatedSpdxElement": spdx_id(b)}
+
+
+def libraries(wants):
+    """Packages and relations of LIBRARIES; wants: {ours: sonames without numbers}."""
+    packages, relations, known = [], [], {row[1] for row in LIBRARIES}
+    for who, names in wants.items():
+        for name in sorted(names - known):
+            sys.exit(f"sbom: '{who}' is linked with '{name}', which is not in the table")
+    for name, soname, pkg_names, debian, licence, home in LIBRARIES:
+        version, purl = version_of(debian, pkg_names)
+        users = [who for who, names in wants.items() if soname in names]
+        if version is None and users:
+            sys.exit(f"sbom: no version of '{name}': neither dpkg nor pkg-config knows it")
+        if version is None:
+            continue
+        packages.append(package(name, version, licence, home, purl, primaryPackagePurpose="LIBRARY"))
+        relations += [relation(who, "DYNAMIC_LINK", name) for who in users]
+        if not users:  # its headers, or nothing of it yet
+            relations.append(relation(name, "BUILD_DEPENDENCY_OF", "evenkeel"))
+    return packages, relations
+
+
+def tools():
+    packages, relations = [], []
+    for name, debian, licence, home, kind in TOOLS:
+        version, purl = version_of(debian, "check" if name == "check" else "")
+        if version is not None:
+            packages.append(package(name, version, licence, home, purl, primaryPackagePurpose="APPLICATION"))
+            relations.append(relation(name, kind, "evenkeel"))
+    return packages, relations
+
+
+def time_of_build():
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if not epoch:
+        with open("deploy/debian/changelog", encoding="utf-8") as f:
+            date = re.search(r"^ -- .*>  (.*)$", f.read(), re.M).group(1)
+        epoch = email.utils.parsedate_to_datetime(date).timestamp()
+    return datetime.fromtimestamp(int(epoch), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: sbom.py VERSION PROGRAM LIBRARY > FILE")
+    version, program, library = sys.argv[1:]
+    linked, links = libraries({"evenkeel": wanted_by(program), "libevenkeel0": wanted_by(library)})
+    used, uses = tools()
+    packages = [ours("evenkeel", version, program, "APPLICATION"), ours("libevenkeel0", version, library, "LIBRARY")] + linked + used
+    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": spdx_id(name)}
+                 for name in ("evenkeel", "libevenkeel0")] + links + uses
+    about = json.dumps([packages, relations], sort_keys=True).encode()
+    document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"evenkeel-{version}",
+                "documentNamespace": f"https://evenkeel.invalid/spdx/evenkeel-{version}-{hashlib.sha256(about).hexdigest()[:32]}",
+                "creationInfo": {"created": time_of_build(), "creators": [f"Tool: evenkeel-sbom-{version}"]},
+                "documentDescribes": [spdx_id("evenkeel"), spdx_id("libevenkeel0")],
+                "packages": packages, "relationships": relations}
+    json.dump(document, sys.stdout, indent=1)
+    print()
+
+
+main()
