@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_NUMBER = 400, LONGEST_WORD = 63 };
+enum { LONGEST_NUMBER = 400, LONGEST_WORD = 63, HASH_DIGITS = 16 };
 
 static int is_special(const char *text)
 {
@@ -40,6 +40,33 @@ int ek_parse_finite(const char *text, size_t length, double *out)
         return rc;
     if (!isfinite(value))
         return EK_ELIMIT;
+    *out = value;
+    return EK_OK;
+}
+
+/* 16 where it is none. */
+static unsigned hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+}
+
+int ek_parse_hash(const char *text, size_t length, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (length == EK_WHOLE)
+        length = strlen(text);
+    if (length != HASH_DIGITS)
+        return EK_EFORMAT;
+    for (size_t i = 0; i < length; i++) {
+        unsigned digit = hex_digit(text[i]);
+        if (digit > 15)
+            return EK_EFORMAT;
+        value = value << 4 | digit;
+    }
     *out = value;
     return EK_OK;
 }

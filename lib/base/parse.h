@@ -15,6 +15,8 @@ int ek_parse_double(const char *text, size_t length, double *out);
 int ek_parse_finite(const char *text, size_t length, double *out);
 int ek_parse_u64(const char *text, size_t length, uint64_t *out);
 int ek_parse_i64(const char *text, size_t length, int64_t *out);
+/* A hash of 64 bits as files and messages have it: 16 hexadecimal digits, of either case. */
+int ek_parse_hash(const char *text, size_t length, uint64_t *out);
 /* `250ms`, `10s`, `5m`, `2h`, `7d` -> milliseconds. */
 int ek_parse_duration_ms(const char *text, size_t length, int64_t *out);
 /* `123`, `64KiB`, `4MiB`, `1GiB` -> bytes. */

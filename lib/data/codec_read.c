@@ -1,9 +1,8 @@
+#include "base/parse.h"
 #include "data/codec_inner.h"
 #include "data/codec_json.h"
 
 #include <math.h>
-
-enum { HASH_DIGITS = 16 };
 
 int ek_decode_head(struct ek_decode *d, struct ek_head *h)
 {
@@ -122,21 +121,6 @@ static int read_time(struct ek_decode *d)
     return EK_OK;
 }
 
-static bool parse_hash(struct ek_text text, uint64_t *out)
-{
-    uint64_t value = 0;
-    if (text.length != HASH_DIGITS)
-        return false;
-    for (size_t i = 0; i < text.length; i++) {
-        const char *digits = "0123456789abcdef", *digit = strchr(digits, text.text[i] | 0x20);
-        if (!digit || !text.text[i])
-            return false;
-        value = value << 4 | (uint64_t)(digit - digits);
-    }
-    *out = value;
-    return true;
-}
-
 static int read_manifest(struct ek_decode *d)
 {
     struct ek_head h;
@@ -147,7 +131,8 @@ static int read_manifest(struct ek_decode *d)
     if (is_whole(&h)) {
         theirs = h.bits;
     } else if (h.kind == EK_WIRE_TEXT) {
-        if (!parse_hash(take_text(d, &h), &theirs))
+        struct ek_text text = take_text(d, &h);
+        if (ek_parse_hash(text.text, text.length, &theirs))
             return ek_decode_fail(d, EK_EFORMAT, "not a hash of 16 hexadecimal digits");
     } else {
         return wrong_kind(d, &h, "an integer or 16 hexadecimal digits");

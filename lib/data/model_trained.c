@@ -60,7 +60,7 @@ static int read_origin(struct ek_trained *t, const json_t *d, struct ek_error *e
     snprintf(t->loss, sizeof t->loss, "%s", loss ? loss : "");
     if (seed && ek_parse_u64(seed, EK_WHOLE, &t->seed))
         return unusable(e, "seed");
-    if (hash && sscanf(hash, "%16" SCNx64, &t->manifest_hash) != 1)
+    if (hash && ek_parse_hash(hash, EK_WHOLE, &t->manifest_hash))
         return unusable(e, "manifest");
     return EK_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/parse.h"
 #include "data/profile_inner.h"
 #include "data/query.h"
 #include "data/tensors.h"
@@ -282,7 +283,7 @@ static int read_description(struct ek_profile *p, const json_t *root, const char
         return bad(path, e, "'features'");
     if (!json_array_size(strata) || json_array_size(strata) > EK_STRATA_MAX)
         return bad(path, e, "'strata'");
-    if (!hash || sscanf(hash, "%16" SCNx64, &p->manifest_hash) != 1)
+    if (!hash || ek_parse_hash(hash, EK_WHOLE, &p->manifest_hash))
         return bad(path, e, "'manifest'");
     p->features = (int)json_array_size(features);
     p->strata = (int)json_array_size(strata);

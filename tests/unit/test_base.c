@@ -84,6 +84,26 @@ START_TEST(durations_and_sizes_have_units)
 }
 END_TEST
 
+START_TEST(a_hash_has_sixteen_hexadecimal_digits_and_nothing_else)
+{
+    uint64_t hash = 1;
+    static const char *const wrong[] = {"",
+                                        "0123456789abcde",
+                                        "0123456789abcdef0",
+                                        "0x23456789abcdef",
+                                        " 123456789abcdef",
+                                        "-123456789abcdef",
+                                        "0123456789abcdeg",
+                                        "012345678\x19"
+                                        "abcdef"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_int_eq(ek_parse_hash(wrong[i], EK_WHOLE, &hash), EK_EFORMAT);
+    ck_assert(hash == 1);
+    ck_assert_int_eq(ek_parse_hash("0123456789abcDEF more", 16, &hash), EK_OK);
+    ck_assert(hash == 0x0123456789abcdef);
+}
+END_TEST
+
 START_TEST(a_typing_error_finds_its_word)
 {
     static const char *const words[] = {"thresholds", "mode", "hold"};
@@ -124,6 +144,7 @@ Suite *suite_base(void)
     return ek_suite("base", a_buffer_grows_to_its_limit_and_no_further,
                     json_text_is_escaped_and_always_valid, an_error_tells_its_place,
                     numbers_are_read_strictly, integers_know_their_range,
+                    a_hash_has_sixteen_hexadecimal_digits_and_nothing_else,
                     durations_and_sizes_have_units, a_typing_error_finds_its_word,
                     random_numbers_have_the_moments_they_should, streams_of_one_seed_differ);
 }
