@@ -108,6 +108,8 @@ static int by_name(const void *a, const void *b)
 static void drop_repeated(struct names *all)
 {
     size_t kept = 0;
+    if (!all->count)
+        return; /* and no array, which qsort must have */
     qsort(all->one, all->count, sizeof *all->one, by_name);
     for (size_t i = 0; i < all->count; i++)
         if (!i || strcmp(all->one[i].name, all->one[kept - 1].name) != 0)
