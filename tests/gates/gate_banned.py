@@ -4,7 +4,10 @@ import re
 from tree import line_of
 
 BANNED = ("strcpy strcat sprintf vsprintf atoi atol atoll atof strtok gets alloca "
-          "tmpnam mktemp strncpy strncat").split()
+          "tmpnam mktemp strncpy strncat "
+          # what is shared between threads, what starts a shell, what leaves a function behind its back
+          "rand srand gmtime localtime ctime asctime tempnam inet_ntoa gethostbyname strdupa "
+          "system popen vfork setjmp longjmp sigsetjmp siglongjmp").split()
 MEMORY = "malloc calloc realloc free strdup strndup aligned_alloc posix_memalign asprintf vasprintf getline".split()
 ALLOCATOR = "lib/base/alloc.c"
 
@@ -26,6 +29,8 @@ def faults(tree):
 BODY = "void ek_seeded(char *a, const char *b);\nvoid ek_seeded(char *a, const char *b)\n{\n    %s;\n}\n"
 SEEDS = [
     ("a banned function", "daemon/cli.c", BODY % "strcpy(a, b)", "strcpy() is banned"),
+    ("a time that threads share", "daemon/cli.c", BODY % "a = (char *)gmtime((void *)b)", "gmtime() is banned"),
+    ("a shell", "daemon/cli.c", BODY % "a[0] = (char)system(b)", "system() is banned"),
     ("bare memory", "lib/base/buf.c", BODY % "a = malloc(7)", "malloc() outside"),
     ("a bare free", "lib/base/buf.c", BODY % "free(a)", "free() outside"),
 ]
