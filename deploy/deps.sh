@@ -7,6 +7,7 @@
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh page     what the tests of the page in the browser need
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
+#   deploy/deps.sh analyze  what `make analyze` looks with
 #   deploy/deps.sh deb      what `make deb` needs
 #   deploy/deps.sh package  what the tests of packages (only they) need besides
 #   deploy/deps.sh fuzz     what looks for new inputs (clang with libFuzzer, AFL++; `make check` needs none of it)
@@ -55,6 +56,11 @@ PAGE_PROGRAMS='
 python3 python3
 chromium chromium
 chromedriver chromium-driver
+'
+ANALYZE_PROGRAMS='
+gcc gcc
+clang-tidy clang-tidy
+cppcheck cppcheck
 '
 DEB_PROGRAMS='
 dpkg-buildpackage dpkg-dev
@@ -200,6 +206,8 @@ check_all() {
 	elif [ "$1" = page ]; then
 		check_programs "$PAGE_PROGRAMS"
 		check_modules 'ensurepip python3-venv'
+	elif [ "$1" = analyze ]; then
+		check_programs "$ANALYZE_PROGRAMS"
 	elif [ "$1" = deb ]; then
 		check_programs "$DEB_PROGRAMS"
 	elif [ "$1" = package ]; then
@@ -252,10 +260,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | watch | exchange | page | bench | deb | package | fuzz) set_name=$word ;;
+	build | broker | watch | exchange | page | bench | analyze | deb | package | fuzz) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|watch|exchange|page|bench|deb|package|fuzz] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|exchange|page|bench|analyze|deb|package|fuzz] [--check]" >&2
 		exit 2
 		;;
 	esac

@@ -1,0 +1,12 @@
+# Static analysis. What is quick is a part of `make check`; `make analyze` takes minutes (JOBS=N: so many files at a time).
+ANALYZED := $(LIB_SRC) $(TEXT_SRC) $(DAEMON_SRC)
+ANALYZE   = $(PYTHON) tests/analyze/run.py
+# Warnings are the compiler's business; clang does not know all of gcc's.
+ANALYZE_FLAGS = $(filter-out -W%,$(BASE_CFLAGS)) $(PKG_CFLAGS)
+
+check-analyze: $(B)/generated/units_built_in.inc $(B)/generated/page_files.inc ## what cppcheck finds; `make analyze` takes more tools
+	@$(ANALYZE) cppcheck -- $(ANALYZED) -- $(ANALYZE_FLAGS)
+analyze: $(B)/generated/units_built_in.inc $(B)/generated/page_files.inc ## gcc -fanalyzer, clang-tidy, cppcheck: minutes
+	@deploy/deps.sh analyze
+	@$(ANALYZE) gcc clang-tidy cppcheck -- $(ANALYZED) -- $(ANALYZE_FLAGS)
+.PHONY: check-analyze analyze
