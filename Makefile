@@ -41,9 +41,11 @@ CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
 LDFLAGS ?= -Wl,-z,relro,-z,now
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Werror
+# Where it was built leaves no trace: the same sources give the same bytes (`make check-reproducible`).
+SAME_ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Ilib -I. -I$(B)/generated -DEK_VERSION='"$(VERSION)"' -fPIC \
-               -fno-math-errno -ffp-contract=off $(WARN)
+               -fno-math-errno -ffp-contract=off $(SAME_ANYWHERE) $(WARN)
 ifneq ($(ISA),)
 BASE_CFLAGS += -DEK_ISA_WIDEST=EK_ISA_$(shell echo $(ISA) | tr a-z A-Z)
 endif
@@ -136,7 +138,7 @@ $(B)/daemon/page_files.o: $(B)/generated/page_files.inc
 
 $(B)/libevenkeel.a: $(LIB_OBJ) $(B)/sources.stamp
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map
@@ -186,7 +188,8 @@ check-binaries: $(TEST_BINARIES)
 FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
 BESIDE      := kafka page
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
-NO_PARTS    := parts binaries
+# Those that take minutes are for a release.
+NO_PARTS    := parts binaries reproducible
 PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(BESIDE) $(NO_PARTS),$(FOUND_PARTS)) $(BESIDE)
 check-parts:
 	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' sh tests/run-parts.sh $(PARTS)

@@ -7,7 +7,7 @@ LIB_DEST = $(DESTDIR)$(LIBDIR)
 # Where systemd looks for units besides its own folders.
 UNITS    = $(DEST)/lib/systemd/system
 LIB_REAL := libevenkeel.so.$(VERSION)
-SHARED_RULES := $(wildcard rules/*.yaml)
+SHARED_RULES := $(sort $(wildcard rules/*.yaml))
 HELP_TOOLS := deploy/help_text.py
 MAN_TABLES := evenkeel.yaml=docs/config.md:'configuration of evenkeel run' \
               evenkeel-rules=docs/rules.md:'what evenkeel watches, and what it does about findings'
@@ -42,6 +42,7 @@ install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenke
 	$(INSTALL) -m 644 $(B)/man/*.1 $(DEST)/share/man/man1/
 	$(INSTALL) -m 644 $(B)/man/*.5 $(DEST)/share/man/man5/
 	sed -e 's|/usr/bin/evenkeel|$(PREFIX)/bin/evenkeel|' deploy/systemd/evenkeel@.service > $(UNITS)/evenkeel@.service
+	chmod 644 $(UNITS)/evenkeel@.service
 	$(INSTALL) -m 644 $(B)/completions/evenkeel $(DEST)/share/bash-completion/completions/
 	$(INSTALL) -m 644 $(B)/completions/_evenkeel $(DEST)/share/zsh/site-functions/
 	$(INSTALL) -d $(DEST)/share/evenkeel/schema

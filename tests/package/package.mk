@@ -9,7 +9,10 @@ $(B)/package-tools.stamp: tests/package/package.mk
 
 check-package: all $(B)/evenkeel.spdx.json $(B)/man.stamp $(B)/completions.stamp $(B)/package-tools.stamp ## packages, units, images and manifests, as far as one machine can try them
 	@MAKE='$(MAKE) SANITIZE=' PYTHON='$(PYTHON)' TOOLS='$(PACKAGE_TOOLS)' B='$(B)' sh tests/package/run.sh
+check-reproducible: ## builds the packages twice, as unlike as can be, and compares each byte: minutes
+	@deploy/deps.sh deb
+	@MAKE='$(MAKE) SANITIZE= ISA=' sh tests/package/reproducible.sh
 package-trial: deb ## the packages on a bare Debian under systemd, and the image's steps: minutes, as root, fetches
 	@deploy/deps.sh package
 	@PYTHON='$(PYTHON)' sh tests/package/trial.sh $(B)/deb
-.PHONY: check-package package-trial
+.PHONY: check-reproducible check-package package-trial

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The same sources give the same bytes: built in folders of unlike length, one after the other, under another umask, locale,
+# time zone, home, number of jobs and, as root, another user. Where two differ, diffoscope says in what, if it is there.
+set -u
+: "${MAKE:=make}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+chmod 755 "$scratch"
+one=$scratch/one other=$scratch/quite/another/folder
+# Nothing of the caller's make, of its compilers' cache, nor of its time may reach the builds.
+unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH
+export CCACHE_DISABLE=1
+
+copy() { # folder
+	mkdir -p "$1" && tar -c --exclude=./build --exclude=./.git . | tar -x -C "$1"
+}
+# shellcheck disable=SC2086 # words
+build() { # folder, jobs, words before make...
+	folder=$1 jobs=$2
+	shift 2
+	(cd "$folder" && "$@" $MAKE --no-print-directory -j"$jobs" all deb) >"$folder.log" 2>&1 || {
+		tail -n 20 "$folder.log"
+		echo "0 passed, 1 failed"
+		exit 1
+	}
+}
+jobs=${JOBS:-$(nproc)}
+copy "$one" && copy "$other"
+(umask 022 && LC_ALL=C TZ=UTC HOME=$scratch && export LC_ALL TZ HOME && build "$one" "$jobs") || exit 1
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chown -R 65534:65534 "$scratch/quite"
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+fi
+# shellcheck disable=SC2086 # words
+(umask 077 && LC_ALL=C.UTF-8 TZ=Asia/Kathmandu HOME=/ && export LC_ALL TZ HOME &&
+	build "$other" "$((jobs + 1))" ${as:-env}) || exit 1
+
+passed=0 failed=0
+for file in $(cd "$one/build" && ls evenkeel libevenkeel.so libevenkeel.a evenkeel.spdx.json deb/*.deb); do
+	if cmp -s "$one/build/$file" "$other/build/$file"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $file: two builds of the same sources differ"
+		! command -v diffoscope >/dev/null || diffoscope "$one/build/$file" "$other/build/$file" | head -n 60
+	fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ] && [ $passed -ge 5 ]
