@@ -201,7 +201,7 @@ compile-commands: ## compile_commands.json for editors and analysers
 clean: ## remove what was built
 	rm -rf build compile_commands.json
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
 -include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(LIB_OBJ:.o=.d) $(DAEMON_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(PROP_OBJ:.o=.d)
 .PHONY: all demo check deps deps-broker deps-watch check-unit check-prop check-binaries check-parts \
