@@ -3,6 +3,7 @@
 #include "daemon/cli.h"
 #include "daemon/cli_parse.h"
 #include "daemon/normalize.h"
+#include "daemon/normalize_judge.h"
 
 static int write_results(struct ek_normalize_args *a, const struct ek_choices *c)
 {
@@ -72,7 +73,9 @@ int ek_cmd_normalize(int argc, char **argv)
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &a.e);
         return ek_cli_fail(&a.e);
     }
-    int rc = a.profile ? from_profile(&a, m) : from_lists(&a, m);
+    int rc = a.judge     ? ek_normalize_judge(&a.letor, m, a.judge_methods, a.empty, a.json, &a.e)
+             : a.profile ? from_profile(&a, m)
+                         : from_lists(&a, m);
     ek_manifest_free(m);
     return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

@@ -183,8 +183,7 @@ void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
         "documents "
         "that a ranking model learns from."
         "\v  evenkeel extract --collection docs.jsonl.zst --index docs.ekx --stem english\n"
-        "  evenkeel extract --index docs.ekx --queries queries.tsv --qrels qrels.txt -o "
-        "train.letor";
+        "  evenkeel extract -i docs.ekx --queries q.tsv --qrels qrels.txt -o t.letor";
     static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
     *a = (struct ek_extract_args){
         .stemmer = "none", .memory_bytes = EK_BUILD_MEMORY, .top = EK_EXTRACT_TOP};

@@ -23,7 +23,8 @@ enum {
 };
 
 struct ek_normalize_args {
-    const char *manifest, *profile, *output, *report, *output_data, *output_manifest;
+    const char *manifest, *profile, *judge_methods, *output, *report, *output_data,
+        *output_manifest;
     struct ek_files letor, vali, apply, *open;
     enum ek_method method;
     enum ek_empty empty;

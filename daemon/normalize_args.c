@@ -15,7 +15,8 @@ enum {
     KEY_DATA,
     KEY_DATA_MANIFEST,
     KEY_MISSING,
-    KEY_EMPTY
+    KEY_EMPTY,
+    KEY_JUDGE
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -31,7 +32,11 @@ static const struct argp_option OPTIONS[] = {
      "minmax, log, arctan, zscore, cdf, log1p, merge",
      2},
     {"empty", KEY_EMPTY, "RULE", 0,
-     "What a list without a relevant item counts in osm: skip (default), 0 or 1", 2},
+     "What a list without a relevant item counts in osm and --judge: skip (default), 0 or 1", 2},
+    {"judge", KEY_JUDGE, "NAME,...", OPTION_ARG_OPTIONAL,
+     "Chooses nothing, but shows how well a linear ranker does under each of these methods (all "
+     "without names), over five folds; five files of --letor are the five parts",
+     2},
     {NULL, 0, NULL, 0, "What is made of it:", 3},
     {"output", 'o', "FILE", 0, "The manifest with the choice and its reasons", 3},
     {"report", KEY_REPORT, "FILE", 0, "Histograms of each feature, before and after (SVG)", 3},
@@ -66,6 +71,10 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
         argp_error(state, "values come from --letor or from --profile, not from both");
     if (a->profile && a->method == EK_METHOD_OSM)
         argp_error(state, "osm trains on lists: it needs --letor");
+    if (a->judge && a->profile)
+        argp_error(state, "the judge trains on lists: it needs --letor");
+    if (a->judge && (a->output || a->report || a->apply.count || a->vali.count || a->method))
+        argp_error(state, "--judge goes with --letor, --empty and --json only");
     if (a->vali.count && a->method != EK_METHOD_OSM)
         argp_error(state, "--vali is for --method osm");
     if (!a->apply.count != !a->output_data)
@@ -134,6 +143,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MISSING:
         a->missing_zero = ek_one_of(state, "missing", arg, missing, 2) == 1;
         return 0;
+    case KEY_JUDGE:
+        a->judge = true;
+        a->judge_methods = arg;
+        return 0;
     case KEY_JSON:
         a->json = true;
         return 0;
@@ -151,9 +164,8 @@ void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv)
         "Chooses how each item feature is scaled before training: by the distribution of its "
         "values, by trying, or the same for all."
         "\v  evenkeel normalize -m features.yaml --letor train.txt -o scaled.yaml\n"
-        "  evenkeel normalize -m features.yaml --profile profile.ekp --report features.svg\n"
-        "  evenkeel normalize -m features.yaml --letor train.txt --apply train.txt test.txt "
-        "--output-data scaled.txt";
+        "  evenkeel normalize -m features.yaml --profile p.ekp --report p.svg\n"
+        "  evenkeel normalize -m f.yaml -l a.txt --apply b.txt --output-data scaled.txt";
     static const struct argp argp = {OPTIONS, parse, NULL, doc, NULL, NULL, NULL};
     *a = (struct ek_normalize_args){.empty = EK_EMPTY_SKIP};
     ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);

@@ -272,8 +272,8 @@ static const struct argp ARGP = {
     NULL,
     "Chooses features to train on, or says which ones to watch."
     "\vQuery features always stay.\n\n"
-    "  evenkeel select -m features.yaml --train t.txt --vali v.txt --count 8 -o reduced.yaml\n"
-    "  evenkeel select --watch -m features.yaml -M m.safetensors -d v.txt -o rules.yaml",
+    "  evenkeel select -m f.yaml --train t.txt --vali v.txt --count 8 -o less.yaml\n"
+    "  evenkeel select --watch -m features.yaml -M m.safetensors -d v.txt -o r.yaml",
     NULL,
     NULL,
     NULL};

@@ -413,7 +413,7 @@ static int read_root(const struct source *s, const struct ek_node *root)
                                        "labels",       "splits",         "folds",
                                        "main_feature", "nights_feature", "currency_features",
                                        "training",     "lightgbm",       "derived_query_features",
-                                        "unused",       "normalization"};
+                                       "unused",       "normalization"};
     int rc = ek_node_all_keys(s->y, root, keys, COUNT(keys), s->faults, s->e);
     const struct ek_node *list = ek_node_get(root, "features");
     const struct ek_node *derived = ek_node_get(root, "derived_query_features");
