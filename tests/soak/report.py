@@ -37,13 +37,22 @@ def growth(rows, key):
     return None if early is None or late is None else (early, late)
 
 
+def longest_life(rows):
+    """The looks at the process that lived longest, from its own beginning."""
+    lives = collections.defaultdict(list)
+    for row in rows:
+        lives[row["pid"]].append(row)
+    of = max(lives.values(), key=lambda life: life[-1]["at"] - life[0]["at"], default=[])
+    return [{**row, "at": row["at"] - of[0]["at"]} for row in of]
+
+
 def verdicts(rounds, rows):
     """(what, held, figure) each."""
     total = {key: sum(r[key] for r in rounds) for key in ("lost", "twice", "changed", "wrongly_dead")}
     found = [(f"{key.replace('_', ' ')} messages", not n, str(n)) for key, n in total.items()]
     errors = [e for r in rounds for e in r["errors"]]
     found.append(("what went wrong besides", not errors, "; ".join(errors) or "nothing"))
-    steady = [r for r in rows if r["name"] == "steady"]
+    steady = longest_life([r for r in rows if r["name"] == "steady"])
     memory, descriptors, threads = (growth(steady, key) for key in ("anonymous_kib", "descriptors", "threads"))
     if memory:
         change = memory[1] / memory[0] - 1
@@ -94,6 +103,7 @@ def text_of(rounds, rows, about, broken):
     lines += [f"| {what} | {'yes' if held else '**no**'} | {figure} |" for what, held, figure in found]
     if broken:
         lines += ["", "It broke off: " + broken]
+    lines += ["", f"Instances ended by themselves, and were started again, {sum(r['ended'] for r in rounds)} times."]
     lines += ["", "| disturbance | times |", "|---|---|", *(f"| {name.replace('_', ' ')} | {n} |" for name, n in sorted(done.items()))]
     lines += ["", "| fault | rounds | lists routed |", "|---|---|---|"]
     for fault in sorted({r["fault"] or "" for r in rounds}):

@@ -21,12 +21,12 @@ def frame(n, value=None, action="pass"):
 
 
 def looks(memory=lambda at: 50000, descriptors=lambda at: 40):
-    return [{"name": "steady", "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12} for at in range(0, 1000, 5)]
+    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12} for at in range(0, 1000, 5)]
 
 
 def healthy(**more):
     return {"round": 0, "fault": None, "disturbed": ["kill"], "sent": 10, "in": 10, "out": 9, "dead": 1, "routed": 0, "lost": 0, "twice": 0,
-            "changed": 0, "wrongly_dead": 0, "errors": [], **more}
+            "changed": 0, "wrongly_dead": 0, "ended": 0, "errors": [], **more}
 
 
 class Judge(unittest.TestCase):
@@ -76,6 +76,11 @@ class Growth(unittest.TestCase):
 
     def test_a_leak_of_descriptors_is_seen(self):
         self.assertFalse(self.held(looks(descriptors=lambda at: 40 + at // 200))["its descriptors"])
+
+    def test_growth_is_that_of_the_longest_life(self):
+        before = [{**row, "pid": 0, "at": row["at"] / 10 - 100} for row in looks(lambda at: 10000)]
+        self.assertTrue(all(self.held(before + looks()).values()))
+        self.assertFalse(self.held(before + looks(lambda at: 50000 + at * 3))["memory of the first instance"])
 
     def test_too_short_is_not_well(self):
         self.assertFalse(self.held(looks()[:10])["growth"])
