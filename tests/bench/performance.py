@@ -199,7 +199,8 @@ def perf(rows):
 
 TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "abuse": abuse, "latency": latency, "peers": by_peer("peers", "ns/value"),
           "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "limits": limits, "perf": perf,
-          "texts": by_peer("extract", "documents/s"), "candidates": by_peer("extract", "us/query")}
+          "texts": by_peer("extract", "documents/s"), "candidates": by_peer("extract", "us/query"),
+          "features": by_peer("extract", "us/document")}
 
 
 def main():

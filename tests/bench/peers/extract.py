@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Indexing texts, and the best documents of a query by BM25, beside Tantivy: peers/extract.py BUILD RESULTS [--documents N]
+"""Indexing texts, the best documents of a query by BM25, and features of these, beside Tantivy: peers/extract.py BUILD RESULTS [--documents N]
 
 Made-up documents of 30 to 60 words, word n with a probability that falls as 1/n among 100,000; queries of two to four words
-out of documents. One thread each, in turns; rates and costs are of processor time, so that what else runs says little.
+out of documents. One thread each, in turns; rates and costs are of processor time, so that what else runs says little. Of features there is
+no peer in a registry: beside them stands what Tantivy takes for the only one that it has, the BM25 score of each of the same documents.
 """
 import itertools
 import os
@@ -15,6 +16,8 @@ from record import Bench, words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORDS, QUERIES, ROUNDS, PASSES = 100000, 300, 3, 3
+BEST = 100
+CHOICES = {"BM25": "bm25_atire.document", "the 435 of the core": "core"}
 
 
 def word(number):
@@ -43,6 +46,22 @@ def told(command):
     return [float(x) for x in done.stdout.split()]
 
 
+def features(bench, folder, ours, theirs, queries):
+    """Per query and document, the search for candidates included."""
+    with open(queries, encoding="ascii") as lines:
+        asked = sum(1 for _ in lines)
+    for name, wanted in CHOICES.items():
+        path, found, peers = os.path.join(folder, "choice.yaml"), [], []
+        with open(path, "w", encoding="ascii") as out:
+            out.write(f"features: [{wanted}]\n")
+        for _ in range(ROUNDS):
+            found.append(told(ours[0] + ["features", ours[1], queries, str(BEST), str(PASSES), path]))
+            if theirs:
+                cost, hits = told(theirs[0] + ["search", theirs[1], queries, str(BEST), str(PASSES)])
+                peers.append(cost * asked / hits)
+        bench.rounds(f"{name} of the best {BEST}", "us/document", [f[0] for f in found], {"Tantivy, the score alone": peers} if theirs else {})
+
+
 def main():
     a = words(__doc__, documents=50000)
     bench, python = Bench("extract", a.results), sketches.python_of(os.path.abspath(a.build))
@@ -64,6 +83,7 @@ def main():
         case(f"index {a.documents} documents of 45 words", "documents/s", "index")
         for k in (10, 100, 1000):
             case(f"best {k} of {a.documents} documents", "us/query", "search", k, PASSES)
+        features(bench, folder, ours, theirs if python else None, queries)
 
 
 main()

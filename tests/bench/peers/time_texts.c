@@ -2,16 +2,19 @@
  *
  *     time_texts index COLLECTION INDEX       prints documents per second of processor time
  *     time_texts search INDEX QUERIES K PASSES
+ *     time_texts features INDEX QUERIES K PASSES CHOICE
  *
  * QUERIES: a line each, words between spaces. Prints the best pass in us of processor time per
  * query, the documents found, and the sum of the numbers of the best ones, which another engine can
- * be held against.
+ * be held against; of features, of the best K documents, us per query and document, how many of
+ * these there were, and how many values each has.
  */
 #include "base/file.h"
 #include "base/parse.h"
 #include "tests/bench/bench.h"
 #include "tests/must.h"
 #include "text/build.h"
+#include "text/features.h"
 #include "text/index.h"
 #include "text/retrieve.h"
 
@@ -114,6 +117,61 @@ static int search(const char *path, const char *queries, uint32_t k, uint64_t pa
     return EXIT_SUCCESS;
 }
 
+/* Candidates and their features; the number of rows. */
+static uint64_t extract(struct ek_retrieve *r, struct ek_text_features *f,
+                        struct ek_reader *queries, uint32_t k, struct ek_hit *hits, float *x)
+{
+    uint32_t terms[TERMS_MAX], n;
+    uint64_t rows = 0;
+    size_t length;
+    char *line;
+    for (;;) {
+        must(ek_reader_line(queries, &line, &length, NULL));
+        if (!line)
+            return rows;
+        must(ek_text_features_query(f, line, length, NULL));
+        uint32_t count = ek_text_features_terms(f, terms, TERMS_MAX);
+        must(ek_retrieve(r, terms, count, k, hits, &n, NULL));
+        for (uint32_t i = 0; i < n; i++)
+            must(ek_text_features_document(f, hits[i].document, hits[i].score, x, NULL));
+        rows += n;
+    }
+}
+
+static int features(const char *path, const char *queries, uint32_t k, uint64_t passes,
+                    const char *wanted)
+{
+    struct ek_index *x;
+    struct ek_retrieve *r;
+    struct ek_feature_choice *choice;
+    struct ek_text_features *f;
+    double best = 1e300;
+    uint64_t rows = 0;
+    must(ek_index_open(&x, path, NULL));
+    must(ek_retrieve_new(&r, x, EK_BM25_USUAL, NULL));
+    must(ek_feature_choice_load(&choice, wanted, NULL));
+    must(ek_text_features_new(&f, x, choice, NULL));
+    struct ek_hit *hits = ek_bench_memory(k, sizeof *hits);
+    float *values = ek_bench_memory(choice->count, sizeof *values);
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        struct ek_reader *lines;
+        must(ek_reader_open(&lines, queries, NULL));
+        double start = processor_seconds();
+        rows = extract(r, f, lines, k, hits, values);
+        double seconds = processor_seconds() - start;
+        best = seconds < best ? seconds : best;
+        ek_reader_close(lines);
+    }
+    printf("%.6g %" PRIu64 " %zu\n", 1e6 * best / (double)rows, rows, choice->count);
+    free(values);
+    free(hits);
+    ek_text_features_free(f);
+    ek_feature_choice_free(choice);
+    ek_retrieve_free(r);
+    ek_index_close(x);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t k, passes;
@@ -122,6 +180,10 @@ int main(int argc, char **argv)
     if (argc == 6 && !strcmp(argv[1], "search") && !ek_parse_u64(argv[4], EK_WHOLE, &k) &&
         !ek_parse_u64(argv[5], EK_WHOLE, &passes) && k && k < UINT32_MAX)
         return search(argv[2], argv[3], (uint32_t)k, passes);
-    fprintf(stderr, "usage: time_texts index COLLECTION INDEX | search INDEX QUERIES K PASSES\n");
+    if (argc == 7 && !strcmp(argv[1], "features") && !ek_parse_u64(argv[4], EK_WHOLE, &k) &&
+        !ek_parse_u64(argv[5], EK_WHOLE, &passes) && k && k < UINT32_MAX)
+        return features(argv[2], argv[3], (uint32_t)k, passes, argv[6]);
+    fprintf(stderr, "usage: time_texts index COLLECTION INDEX | search INDEX QUERIES K PASSES | "
+                    "features INDEX QUERIES K PASSES CHOICE\n");
     return 2;
 }
