@@ -26,8 +26,8 @@ quiet "$EK" convert --manifest hotel.yaml --letor train.txt --layout item -o con
 quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --layout item --messages converted.msg
 
 # What is no item, and what items cannot have.
-quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --layout item --messages list.msg
-grep -q 'message 0 left out: item: missing' chatter || fail "$(cat chatter)"
+refused 1 "message 0 left out: item: missing" replay --manifest hotel.yaml --profile p.ekp --layout item --messages list.msg
+grep -q 'none of the messages could be read' err || fail "$(cat err)"
 printf 'version: 1\nfeatures:\n  price:\n    on: {items: route_source}\n' >source.yaml
 refused 78 "source.yaml:4:17: 'route_source' needs the other items of the list, and messages hold one" \
 	replay --manifest hotel.yaml --profile p.ekp --rules source.yaml --layout item --messages item.msg
