@@ -121,10 +121,11 @@ static int set_parameter(struct ek_feature_choice *c, const struct ek_yaml *y, c
     size_t count = 0;
     for (int i = 0; i < PARAMETER_COUNT; i++)
         if (!strcmp(PARAMETERS[i].group, group)) {
+            void *place = (char *)c + PARAMETERS[i].offset;
             known[count++] = PARAMETERS[i].key;
             if (!strcmp(PARAMETERS[i].key, key->text))
                 return ek_node_double(y, value, key->text, PARAMETERS[i].low, PARAMETERS[i].high,
-                                      (double *)((char *)c + PARAMETERS[i].offset), e);
+                                      place, e);
         }
     const char *near = ek_nearest_word(key->text, known, count);
     return ek_node_fail(y, key, e, "'%s' has no parameter '%s'%s%s%s", group, key->text,
