@@ -74,6 +74,12 @@ static int next_event(struct builder *b, yaml_event_t *event)
 
 static int build_node(struct builder *b, const yaml_event_t *event, int depth, struct ek_node *n);
 
+/* The line below that of a mark, which stands behind the last sign of something. */
+static long line_below(yaml_mark_t end)
+{
+    return (long)end.line + 1 + (end.column > 0);
+}
+
 /* Copies a scalar. */
 static int build_scalar(struct builder *b, const yaml_event_t *event, struct ek_node *n)
 {
@@ -87,6 +93,9 @@ static int build_scalar(struct builder *b, const yaml_event_t *event, struct ek_
         return ek_fail(b->e, EK_ENOMEM, "out of memory");
     n->kind = EK_NODE_SCALAR;
     n->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    n->end_line = line_below(event->end_mark);
+    if (n->end_line <= n->line)
+        n->end_line = n->line + 1;
     n->text = copy;
     return EK_OK;
 }
@@ -183,6 +192,24 @@ static int check_duplicates(struct builder *b, struct ek_node *n)
     return rc;
 }
 
+/* libyaml ends what has no brackets where the next thing begins, behind comments: its last child
+ * knows better. A value that is nothing may stand there too. */
+static void end_collection(struct ek_node *n, const yaml_event_t *event)
+{
+    size_t count = n->kind == EK_NODE_MAPPING ? 2 * n->count : n->count;
+    bool brackets = event->end_mark.index > event->start_mark.index;
+    n->end_line = n->line + 1;
+    for (size_t i = 0; i < count; i++) {
+        struct ek_node *child = &n->children[i];
+        if (n->kind == EK_NODE_MAPPING && i % 2 && child->text && !*child->text && !child->quoted)
+            child->end_line = child[-1].end_line;
+        if (child->end_line > n->end_line)
+            n->end_line = child->end_line;
+    }
+    if (brackets)
+        n->end_line = line_below(event->end_mark);
+}
+
 static int build_children(struct builder *b, int depth, struct ek_node *n)
 {
     size_t used = 0, capacity = 0;
@@ -201,6 +228,8 @@ static int build_children(struct builder *b, int depth, struct ek_node *n)
             rc = fail_at_mark(b, EK_ECONFIG, event.start_mark, "a key must be a plain word");
         else if (!end)
             rc = build_node(b, &event, depth + 1, child);
+        else
+            end_collection(n, &event);
         yaml_event_delete(&event);
         if (rc)
             return rc;

@@ -23,7 +23,8 @@ struct ek_node {
     bool quoted;      /* a scalar in quotes: "1" is text */
     const char *text; /* scalar: its value, terminated; else NULL */
     long line, column;
-    size_t count;             /* sequence: elements; mapping: pairs */
+    long end_line; /* the first line below that has nothing of it; comments are not its */
+    size_t count;  /* sequence: elements; mapping: pairs */
     struct ek_node *children; /* sequence: count; mapping: 2 count, key then value */
 };
 
