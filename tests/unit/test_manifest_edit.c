@@ -3,6 +3,7 @@
 #include "data/manifest_edit.h"
 #include "tests/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char SECTION[] = "normalization:\n  method: fdm\n";
@@ -30,8 +31,8 @@ START_TEST(a_section_that_is_there_is_replaced_where_it_stands)
 {
     becomes("# one\nnormalization: {method: osm,\n  features: {}}\n\n# two\nset: a\n",
             "# one\nnormalization:\n  method: fdm\n\n# two\nset: a\n");
-    becomes("set: a\nnormalization:\n  method: osm\n  # its own\n\n# three\n",
-            "set: a\nnormalization:\n  method: fdm\n\n# three\n");
+    becomes("set: a\nnormalization:\n  method: osm\n  # at its end\n\n# three\n",
+            "set: a\nnormalization:\n  method: fdm\n  # at its end\n\n# three\n");
     becomes("normalization: {}", "normalization:\n  method: fdm\n");
 }
 END_TEST
@@ -43,10 +44,47 @@ START_TEST(putting_it_twice_is_putting_it_once)
 }
 END_TEST
 
+START_TEST(what_stands_beside_a_section_stays)
+{
+    becomes("normalization:\n  method: osm\n # of features\nset: a\n",
+            "normalization:\n  method: fdm\n # of features\nset: a\n");
+    becomes("set: a\nnormalization:\n  method: osm\n...\n",
+            "set: a\nnormalization:\n  method: fdm\n...\n");
+    becomes("set: a\n# b\n... # end\n# c\n",
+            "set: a\n# b\nnormalization:\n  method: fdm\n... # end\n# c\n");
+    becomes("set: |\n  ...\n  b\n...", "set: |\n  ...\n  b\nnormalization:\n  method: fdm\n...");
+    becomes("\xef\xbb\xbfnormalization: {}\nset: a\n",
+            "\xef\xbb\xbfnormalization:\n  method: fdm\nset: a\n");
+}
+END_TEST
+
+START_TEST(breaks_that_are_no_line_feed_shift_nothing)
+{
+    static const char *const breaks[] = {"\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        char from[200], want[200];
+        const char *b = breaks[i];
+        snprintf(from, sizeof from,
+                 "note: 'a%s b'\nnormalization: {features: {a: 'x%s y'}}\n"
+                 "labels: {}\nset: a\n",
+                 b, b);
+        snprintf(want, sizeof want,
+                 "note: 'a%s b'\nnormalization:\n  method: fdm\n"
+                 "labels: {}\nset: a\n",
+                 b);
+        becomes(from, want);
+        snprintf(from, sizeof from, "set: a%s", b);
+        snprintf(want, sizeof want, "set: a%snormalization:\n  method: fdm\n", b);
+        becomes(from, want);
+    }
+}
+END_TEST
+
 START_TEST(line_ends_and_indentation_are_those_of_the_file)
 {
     becomes("set: a\r\nlabels: {}\r\n",
             "set: a\r\nlabels: {}\r\nnormalization:\r\n  method: fdm\r\n");
+    becomes("set: a\r\nlabels: {}", "set: a\r\nlabels: {}\r\nnormalization:\r\n  method: fdm\r\n");
     becomes("  set: a\n  labels: {}\n",
             "  set: a\n  labels: {}\n  normalization:\n    method: fdm\n");
     becomes("  normalization:\n    method: osm\n  # of set\n  set: a\n",
@@ -56,7 +94,9 @@ END_TEST
 
 START_TEST(what_is_no_block_of_keys_is_refused)
 {
-    static const char *const bad[] = {"{set: a}", "[a]", "text", "a: [", "\t"};
+    /* The last would give a text an end of line that it has not. */
+    static const char *const bad[] = {
+        "{set: a}", "[a]", "text", "a: [", "\t", "\xef\xbb\xbf{set: a}", "set: |\n  a"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ek_buf out;
         struct ek_error e;
@@ -100,7 +140,8 @@ Suite *suite_manifest_edit(void)
 {
     return ek_suite("manifest_edit", a_section_that_is_not_there_comes_last,
                     a_section_that_is_there_is_replaced_where_it_stands,
-                    putting_it_twice_is_putting_it_once,
+                    putting_it_twice_is_putting_it_once, what_stands_beside_a_section_stays,
+                    breaks_that_are_no_line_feed_shift_nothing,
                     line_ends_and_indentation_are_those_of_the_file,
                     what_is_no_block_of_keys_is_refused, choices_are_read_and_change_nothing_else);
 }
