@@ -64,6 +64,8 @@ int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
 /* The same; lists [files->count] gets how many each file has. */
 int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
                             struct ek_dataset *d, size_t *lists, struct ek_error *e);
+/* mask [F]: the categories, which no method scales. */
+void ek_normalize_categories(const struct ek_manifest *m, bool *mask);
 /* Exactly one of profile and train is there. The caller releases `c`, initialised here, even on
  * failure. vali: of osm, NULL to have the last fifth of the lists. */
 int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,

@@ -118,6 +118,12 @@ static void note_switches(const struct ek_choices *c, const enum ek_scale *scale
     }
 }
 
+void ek_normalize_categories(const struct ek_manifest *m, bool *mask)
+{
+    for (int f = 0; f < m->item_count; f++)
+        mask[f] = m->item[f]->type == EK_TYPE_CATEGORY;
+}
+
 static int try_switches(const struct ek_choices *c, const struct ek_normalize_args *a,
                         const struct ek_dataset *train, const struct ek_dataset *vali,
                         struct ek_error *e)
@@ -127,17 +133,22 @@ static int try_switches(const struct ek_choices *c, const struct ek_normalize_ar
     size_t features = (size_t)c->manifest->item_count;
     enum ek_scale *scale = ek_calloc(features, sizeof *scale);
     double *map = ek_calloc(features + 1, sizeof *map);
+    bool *category = ek_calloc(features, sizeof *category);
     ek_osm_defaults(&o);
     o.empty = a->empty;
     o.progress = show;
     o.context = &progress;
     ek_progress_start(&progress, "osm");
-    int rc = scale && map ? ek_osm(train, vali, &o, scale, map, e)
-                          : ek_fail(e, EK_ENOMEM, "no memory for %zu scales", features);
+    o.category = category;
+    if (category)
+        ek_normalize_categories(c->manifest, category);
+    int rc = scale && map && category ? ek_osm(train, vali, &o, scale, map, e)
+                                      : ek_fail(e, EK_ENOMEM, "no memory for %zu scales", features);
     if (!rc)
         note_switches(c, scale, map);
     ek_free(scale);
     ek_free(map);
+    ek_free(category);
     return rc;
 }
 

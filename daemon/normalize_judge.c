@@ -5,6 +5,7 @@
 #include "daemon/normalize.h"
 #include "daemon/pool.h"
 
+#include "base/alloc.h"
 #include "base/parse.h"
 #include "choose/judge_method.h"
 
@@ -21,6 +22,7 @@ struct contest {
     struct ek_judged of[EK_METHOD_COUNT];
     struct ek_judgement out[EK_METHOD_COUNT];
     int count;
+    bool *category; /* [F] */
     struct ek_judge_options options;
     struct ek_dataset data;
     struct ek_folds folds;
@@ -35,6 +37,7 @@ static void enter(struct contest *c, enum ek_method method)
     m->method = method;
     ek_osm_defaults(&m->osm);
     m->osm.empty = c->options.empty;
+    m->osm.category = c->category;
     c->of[c->count++] = ek_judge_of_method(m);
 }
 
@@ -136,11 +139,16 @@ int ek_normalize_judge(const struct ek_files *letor, const struct ek_manifest *m
     ek_judge_defaults(&c.options);
     c.options.empty = empty;
     ek_dataset_init(&c.data, m->item_count, m->query_count);
-    int rc = enter_all(&c, methods, e);
+    c.category = ek_calloc((size_t)m->item_count, sizeof *c.category);
+    if (c.category)
+        ek_normalize_categories(m, c.category);
+    int rc = c.category ? enter_all(&c, methods, e)
+                        : ek_fail(e, EK_ENOMEM, "no memory for %d features", m->item_count);
     if (!rc)
         rc = read_lists(&c, letor, m, e);
     if (!rc)
         rc = judge(&c, json, e);
     ek_dataset_release(&c.data);
+    ek_free(c.category);
     return rc;
 }

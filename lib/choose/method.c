@@ -46,11 +46,15 @@ int ek_method_scales(enum ek_method method, const struct ek_dataset *train,
                      const struct ek_dataset *vali, const struct ek_osm_options *o,
                      enum ek_scale *scale, struct ek_error *e)
 {
-    if (method == EK_METHOD_FDM)
-        return by_distribution(train, scale, e);
+    int rc = EK_OK;
     if (method == EK_METHOD_OSM)
         return ek_osm(train, vali, o, scale, NULL, e);
-    for (int f = 0; f < train->item_features; f++)
-        scale[f] = ek_method_scale(method);
-    return EK_OK;
+    if (method == EK_METHOD_FDM)
+        rc = by_distribution(train, scale, e);
+    for (int f = 0; f < train->item_features && !rc; f++)
+        if (o->category && o->category[f])
+            scale[f] = EK_SCALE_NONE;
+        else if (method != EK_METHOD_FDM)
+            scale[f] = ek_method_scale(method);
+    return rc;
 }

@@ -26,7 +26,8 @@ enum ek_method {
 const char *const *ek_method_names(void);
 /* The scaling that a method has for all features; EK_SCALE_NONE of fdm and osm. */
 enum ek_scale ek_method_scale(enum ek_method method);
-/* scale [F], by the lists of `train`; vali and o are looked at by osm only. What ek_osm fails with,
+/* scale [F], by the lists of `train`; a category (o->category) has none
+ * whatever the method. All else of o, and vali, is looked at by osm only. What ek_osm fails with,
  * or EK_ENOMEM. */
 int ek_method_scales(enum ek_method method, const struct ek_dataset *train,
                      const struct ek_dataset *vali, const struct ek_osm_options *o,

@@ -27,6 +27,20 @@ void ek_osm_defaults(struct ek_osm_options *o)
     ek_rank_svm_defaults(&o->svm);
 }
 
+static bool is_category(const struct ek_osm_options *o, size_t feature)
+{
+    return o->category && o->category[feature];
+}
+
+/* How many are tried. */
+static int switches(const struct ek_osm_options *o, int features)
+{
+    int n = 0;
+    for (int f = 0; f < features; f++)
+        n += !is_category(o, (size_t)f);
+    return n;
+}
+
 static size_t longest(const struct ek_dataset *d)
 {
     size_t most = 0;
@@ -115,6 +129,12 @@ static int try_all(struct judge *j, int features, enum ek_scale *scale, double *
     if (!rc && map)
         map[features] = best;
     for (int f = 0; f < features && !rc; f++) {
+        if (is_category(j->o, (size_t)f)) {
+            scale[f] = EK_SCALE_NONE;
+            if (map)
+                map[f] = best;
+            continue;
+        }
         switch_to(j, f, true);
         rc = measure(j, &with, e);
         bool better = !rc && with > best;
@@ -138,7 +158,7 @@ static int prepare(struct judge *j, const struct ek_dataset *train, const struct
     int rc = EK_OK;
     for (int i = 0; i < 2 && !rc; i++) {
         for (size_t f = 0; f < features; f++)
-            scale[f] = WHICH[i];
+            scale[f] = is_category(j->o, f) ? EK_SCALE_NONE : WHICH[i];
         rc = ek_scaling_of(&fit[i], train, scale, e);
     }
     j->w = ek_calloc(features, sizeof *j->w);
@@ -158,7 +178,7 @@ static int prepare(struct judge *j, const struct ek_dataset *train, const struct
 int ek_osm(const struct ek_dataset *train, const struct ek_dataset *vali,
            const struct ek_osm_options *o, enum ek_scale *scale, double *map, struct ek_error *e)
 {
-    struct judge j = {.o = o, .of = train->item_features + 1};
+    struct judge j = {.o = o, .of = switches(o, train->item_features) + 1};
     size_t features = (size_t)train->item_features;
     enum ek_scale *chosen = ek_calloc(features, sizeof *chosen);
     int rc = chosen ? prepare(&j, train, vali, chosen, e)

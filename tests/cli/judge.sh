@@ -49,6 +49,17 @@ quiet "$EK" normalize -m hotel.yaml --letor part[1-4].txt --judge=log --empty 0
 grep -q '200 lists in 5 parts of equal size' said || fail "$(cat said)"
 grep -q 'relevant item count 0' said || fail "$(cat said)"
 
+# Categories keep their values, so that no method differs where there is nothing else.
+echo 'features: [{name: a, index: 1, role: item, type: category}, {name: b, index: 2, role: item, type: category}]' >categories.yaml
+awk 'BEGIN { for (i = 0; i < 300; i++) { a = i * 37 % 11; b = i * 53 % 13; print (a * a + b > 40 + i % 7) " qid:" int(i / 6) " 1:" a " 2:" b } }' >categories.txt
+"$EK" normalize -m categories.yaml --letor categories.txt --judge --json 2>err >json || fail "failed: $(cat err)"
+python3 -c '
+import json
+methods = json.load(open("json"))["methods"]
+assert len(methods) == 9 and len({json.dumps(m["metrics"]) for m in methods}) == 1, methods
+assert all(f["columns"] == 2 for m in methods for f in m["folds"])
+' || fail "categories were scaled"
+
 refused 2 "unknown method 'minmx', did you mean 'minmax'?" normalize -m hotel.yaml --letor lists.txt --judge=log,minmx
 refused 2 "unknown method 'softmax'; there are minmax, log" normalize -m hotel.yaml --letor lists.txt --judge=softmax
 refused 2 "method 'log' comes twice" normalize -m hotel.yaml --letor lists.txt --judge=log,cdf,log

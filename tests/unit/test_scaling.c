@@ -187,17 +187,29 @@ static void fill_list(struct ek_dataset *d, size_t list)
     }
 }
 
+enum { OSM_LISTS = 40, OSM_EACH = 10, OSM_ITEMS = OSM_LISTS * OSM_EACH };
+
+/* The labels ask for the logarithm of the first of two features. */
+static struct ek_dataset logarithm_helps(void)
+{
+    static float x[OSM_ITEMS * 2], label[OSM_ITEMS];
+    static size_t offset[OSM_LISTS + 1];
+    struct ek_dataset d = {.lists = OSM_LISTS,
+                           .items = OSM_ITEMS,
+                           .item_features = 2,
+                           .offset = offset,
+                           .x = x,
+                           .label = label};
+    for (size_t i = 0; i <= OSM_LISTS; i++)
+        offset[i] = i * OSM_EACH;
+    for (size_t i = 0; i < OSM_LISTS; i++)
+        fill_list(&d, i);
+    return d;
+}
+
 START_TEST(osm_switches_the_feature_that_a_logarithm_helps_and_no_other)
 {
-    enum { LISTS = 40, EACH = 10, N = LISTS * EACH };
-    static float x[N * 2], label[N];
-    size_t offset[LISTS + 1];
-    struct ek_dataset d = {
-        .lists = LISTS, .items = N, .item_features = 2, .offset = offset, .x = x, .label = label};
-    for (size_t i = 0; i <= LISTS; i++)
-        offset[i] = i * EACH;
-    for (size_t i = 0; i < LISTS; i++)
-        fill_list(&d, i);
+    struct ek_dataset d = logarithm_helps();
     struct ek_osm_options o;
     enum ek_scale scale[2];
     double map[3];
@@ -213,6 +225,41 @@ START_TEST(osm_switches_the_feature_that_a_logarithm_helps_and_no_other)
 }
 END_TEST
 
+static int count_trainings(void *context, int done, int of, double map)
+{
+    int *trainings = context;
+    (void)map;
+    *trainings = done;
+    ck_assert_int_le(done, of);
+    return 0;
+}
+
+START_TEST(a_category_keeps_its_values_whatever_the_method)
+{
+    static const bool category[2] = {true, false};
+    struct ek_dataset d = logarithm_helps();
+    struct ek_osm_options o;
+    enum ek_scale scale[2];
+    struct ek_error e;
+    double map[3];
+    int trainings = 0;
+    ek_osm_defaults(&o);
+    o.category = category;
+    o.progress = count_trainings;
+    o.context = &trainings;
+    for (int m = 0; m < EK_METHOD_COUNT; m++) {
+        scale[0] = EK_SCALE_MERGE;
+        int rc = ek_method_scales((enum ek_method)m, &d, &d, &o, scale, &e);
+        ck_assert_msg(!rc, "%s", e.message);
+        ck_assert_int_eq(scale[0], EK_SCALE_NONE);
+        ck_assert_int_ne(scale[1], EK_SCALE_NONE);
+    }
+    ck_assert_int_eq(ek_osm(&d, &d, &o, scale, map, &e), EK_OK);
+    ck_assert_int_eq(trainings, 2);
+    ck_assert_double_eq(map[0], map[2]);
+}
+END_TEST
+
 Suite *suite_scaling(void)
 {
     return ek_suite("scaling", each_scaling_is_its_formula, training_ends_become_nought_and_one,
@@ -223,5 +270,6 @@ Suite *suite_scaling(void)
                     merge_makes_three_columns_and_leaves_the_others_where_they_belong,
                     the_share_below_is_near_where_values_are_too_many_to_keep,
                     values_are_sorted_counted_and_told_apart,
-                    osm_switches_the_feature_that_a_logarithm_helps_and_no_other);
+                    osm_switches_the_feature_that_a_logarithm_helps_and_no_other,
+                    a_category_keeps_its_values_whatever_the_method);
 }
