@@ -5,11 +5,49 @@
 #include "daemon/normalize.h"
 #include "daemon/normalize_judge.h"
 
+#include "base/file.h"
+#include "data/yaml.h"
+
+#include <sys/stat.h>
+
+/* Devices and pipes must not be opened twice: who reads a pipe would see its end. */
+static bool can_be_tried(const char *path)
+{
+    struct stat s;
+    return path && !ek_is_stdout(path) && (stat(path, &s) || S_ISREG(s.st_mode));
+}
+
+/* An output that cannot be written is told before the work. */
+static int try_outputs(struct ek_normalize_args *a)
+{
+    const char *const path[] = {a->output, a->report, a->output_data, a->output_manifest};
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
+        struct ek_writer *w;
+        if (!can_be_tried(path[i]))
+            continue;
+        int rc = ek_writer_open(&w, path[i], &a->e);
+        if (rc)
+            return rc;
+        ek_writer_abandon(w);
+    }
+    return EK_OK;
+}
+
+/* Kept as text for --output. */
+static int load(struct ek_normalize_args *a, struct ek_manifest **m)
+{
+    int rc = ek_file_read(a->manifest, &a->text, &a->e);
+    if (!rc)
+        rc = ek_manifest_parse(m, ek_is_stdout(a->manifest) ? "stdin" : a->manifest,
+                               (const char *)a->text.data, a->text.length, &a->e);
+    return rc ? ek_kind_explain(a->manifest, EK_KIND_MANIFEST, &a->e) : EK_OK;
+}
+
 static int write_results(struct ek_normalize_args *a, const struct ek_choices *c)
 {
     int rc = EK_OK;
     if (a->output)
-        rc = ek_normalize_write_manifest(c, a->manifest, a->output, &a->e);
+        rc = ek_normalize_write_manifest(c, a->manifest, &a->text, a->output, &a->e);
     if (!rc && a->report)
         rc = ek_normalize_report(c, a->report, &a->e);
     if (!rc && a->output_data)
@@ -64,18 +102,29 @@ static int from_lists(struct ek_normalize_args *a, const struct ek_manifest *m)
     return rc;
 }
 
+static int run(struct ek_normalize_args *a, const struct ek_manifest *m)
+{
+    if (a->judge)
+        return ek_normalize_judge(&a->letor, m, a->judge_methods, a->empty, a->json, &a->e);
+    int rc =
+        a->output_data && a->method == EK_METHOD_MERGE ? ek_normalize_check_merge(m, &a->e) : EK_OK;
+    if (rc)
+        return rc;
+    return a->profile ? from_profile(a, m) : from_lists(a, m);
+}
+
 int ek_cmd_normalize(int argc, char **argv)
 {
     struct ek_normalize_args a;
-    struct ek_manifest *m;
     ek_normalize_parse(&a, argc, argv);
-    if (ek_manifest_load(&m, a.manifest, &a.e)) {
-        ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &a.e);
-        return ek_cli_fail(&a.e);
-    }
-    int rc = a.judge     ? ek_normalize_judge(&a.letor, m, a.judge_methods, a.empty, a.json, &a.e)
-             : a.profile ? from_profile(&a, m)
-                         : from_lists(&a, m);
+    struct ek_manifest *m = NULL;
+    ek_buf_init(&a.text, EK_YAML_BYTES_MAX);
+    int rc = try_outputs(&a);
+    if (!rc)
+        rc = load(&a, &m);
+    if (!rc)
+        rc = run(&a, m);
     ek_manifest_free(m);
+    ek_buf_release(&a.text);
     return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

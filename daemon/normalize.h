@@ -9,6 +9,7 @@
 
 #include "daemon/ranking_args.h"
 
+#include "base/buf.h"
 #include "choose/fdm.h"
 #include "choose/method.h"
 #include "choose/scaling.h"
@@ -28,7 +29,8 @@ struct ek_normalize_args {
     struct ek_files letor, vali, apply, *open;
     enum ek_method method;
     enum ek_empty empty;
-    bool missing_zero, json, judge;
+    bool method_given, missing_given, empty_given, missing_zero, json, judge;
+    struct ek_buf text; /* of the manifest: a pipe can be read once */
     struct ek_error e;
 };
 
@@ -76,10 +78,12 @@ void ek_choices_release(struct ek_choices *c);
 
 int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e);
 int ek_normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e);
-/* The manifest `from` with the choices, as `to`. */
-int ek_normalize_write_manifest(const struct ek_choices *c, const char *from, const char *to,
-                                struct ek_error *e);
+/* The manifest, whose file `from` has the text `old`, with the choices, as `to`. */
+int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
+                                const struct ek_buf *old, const char *to, struct ek_error *e);
 int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_error *e);
+/* EK_EUSAGE where a column of merge would have a name that no manifest can have. */
+int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e);
 /* The lists of --apply as --output-data, and their manifest as --output-manifest. */
 int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_args *a,
                        struct ek_error *e);

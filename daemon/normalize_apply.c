@@ -21,6 +21,34 @@ static bool merges(const struct ek_choices *c)
     return false;
 }
 
+static int check_column(const struct ek_manifest *m, const struct ek_feature *f, const char *part,
+                        struct ek_error *e)
+{
+    char name[EK_NAME_BYTES_MAX + 16];
+    snprintf(name, sizeof name, "%s.%s", f->name, part);
+    if (strlen(name) > EK_NAME_BYTES_MAX)
+        return ek_fail(e, EK_EUSAGE,
+                       "merge cannot name the columns of feature '%s': with '.%s' it is longer "
+                       "than %d bytes",
+                       f->name, part, EK_NAME_BYTES_MAX);
+    if (ek_manifest_feature(m, name) >= 0)
+        return ek_fail(e, EK_EUSAGE,
+                       "merge cannot name the columns of feature '%s': there is a feature '%s'",
+                       f->name, name);
+    return EK_OK;
+}
+
+int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int f = 0; f < m->item_count; f++)
+        for (int i = 0; i < EK_SCALING_MERGED && !rc; i++)
+            if (m->item[f]->type != EK_TYPE_CATEGORY)
+                rc =
+                    check_column(m, m->item[f], ek_scale_name(ek_scale_part(EK_SCALE_MERGE, i)), e);
+    return rc;
+}
+
 /* `part`: NULL, or what the column of a merged feature has. */
 static int add_feature(struct ek_buf *to, const struct ek_feature *f, const char *part, int index)
 {

@@ -63,6 +63,21 @@ static void take_files(struct argp_state *state, struct ek_normalize_args *a, st
     take_file(state, a, arg);
 }
 
+static void check_outputs(struct argp_state *state, const struct ek_normalize_args *a)
+{
+    const char *const path[] = {a->output, a->report, a->output_data, a->output_manifest};
+    static const char *const name[] = {"--output", "--report", "--output-data",
+                                       "--output-manifest"};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            if (path[i] && path[k] && !ek_is_stdout(path[i]) && !strcmp(path[i], path[k]))
+                argp_error(state, "'%s' cannot be both %s and %s", path[i], name[k], name[i]);
+    if (ek_is_stdout(a->output) + ek_is_stdout(a->output_data) + ek_is_stdout(a->output_manifest) +
+            ek_is_stdout(a->report) + a->json >
+        1)
+        argp_error(state, "standard output can have one thing only");
+}
+
 static void finish(struct argp_state *state, const struct ek_normalize_args *a)
 {
     if (!a->manifest || (!a->letor.count && !a->profile))
@@ -73,7 +88,8 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
         argp_error(state, "osm trains on lists: it needs --letor");
     if (a->judge && a->profile)
         argp_error(state, "the judge trains on lists: it needs --letor");
-    if (a->judge && (a->output || a->report || a->apply.count || a->vali.count || a->method))
+    if (a->judge && (a->output || a->report || a->apply.count || a->vali.count || a->method_given ||
+                     a->missing_given))
         argp_error(state, "--judge goes with --letor, --empty and --json only");
     if (a->vali.count && a->method != EK_METHOD_OSM)
         argp_error(state, "--vali is for --method osm");
@@ -84,10 +100,11 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
     if (a->output_data && a->method == EK_METHOD_MERGE && !a->output_manifest)
         argp_error(state, "merge makes three columns of one: --output-manifest is needed to tell "
                           "them apart");
-    if (ek_is_stdout(a->output) + ek_is_stdout(a->output_data) + ek_is_stdout(a->output_manifest) +
-            ek_is_stdout(a->report) + a->json >
-        1)
-        argp_error(state, "standard output can have one thing only");
+    if (a->missing_given && !a->output_data)
+        argp_error(state, "--missing is for --output-data");
+    if (a->empty_given && !a->judge && a->method != EK_METHOD_OSM)
+        argp_error(state, "--empty is for --method osm and --judge");
+    check_outputs(state, a);
 }
 
 static error_t parse_file(int key, char *arg, struct argp_state *state, struct ek_normalize_args *a)
@@ -134,13 +151,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct ek_normalize_args *a = state->input;
     switch (key) {
     case KEY_METHOD:
+        a->method_given = true;
         a->method =
             (enum ek_method)ek_one_of(state, "method", arg, ek_method_names(), EK_METHOD_COUNT);
         return 0;
     case KEY_EMPTY:
+        a->empty_given = true;
         a->empty = (enum ek_empty)ek_one_of(state, "empty", arg, rules, 3);
         return 0;
     case KEY_MISSING:
+        a->missing_given = true;
         a->missing_zero = ek_one_of(state, "missing", arg, missing, 2) == 1;
         return 0;
     case KEY_JUDGE:

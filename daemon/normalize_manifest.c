@@ -67,27 +67,25 @@ static int check(const struct ek_choices *c, const char *name, const struct ek_b
                 : ek_fail_at(e, EK_ECONFIG, name, 0, 0, "a section cannot be put into this file");
 }
 
-int ek_normalize_write_manifest(const struct ek_choices *c, const char *from, const char *to,
-                                struct ek_error *e)
+int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
+                                const struct ek_buf *old, const char *to, struct ek_error *e)
 {
-    struct ek_buf old, section, text;
-    ek_buf_init(&old, EK_YAML_BYTES_MAX);
+    struct ek_buf section, text;
+    int rc = EK_OK;
     ek_buf_init(&section, EK_YAML_BYTES_MAX);
     ek_buf_init(&text, 2 * EK_YAML_BYTES_MAX);
-    int rc = ek_file_read(from, &old, e);
-    if (!rc && make_section(c, &section))
+    if (make_section(c, &section))
         rc = ek_fail(e, EK_ENOMEM, "no memory for the section");
     const char *lines = rc ? NULL : ek_buf_string(&section);
     if (!rc && !lines)
         rc = ek_fail(e, EK_ENOMEM, "no memory for the section");
     if (!rc)
-        rc = ek_manifest_put(from, (const char *)old.data, old.length, "normalization", lines,
+        rc = ek_manifest_put(from, (const char *)old->data, old->length, "normalization", lines,
                              &text, e);
     if (!rc)
         rc = check(c, from, &text, e);
     if (!rc)
         rc = ek_file_write_bytes(to, text.data, text.length, e);
-    ek_buf_release(&old);
     ek_buf_release(&section);
     ek_buf_release(&text);
     return rc;

@@ -93,6 +93,27 @@ refused 2 "too few to hold a fifth" normalize -m other.yaml --letor few.txt --me
 echo '{features: [{name: a, index: 1, role: item}]}' >braces.yaml
 refused 78 "written in braces" normalize -m braces.yaml --letor few.txt -o new.yaml
 [ ! -e new.yaml ] || fail "wrote a manifest all the same"
+# What cannot be is said before the lists are read.
+refused 1 "nowhere" normalize -m features.yaml --letor gone.txt --method osm -o nowhere/x.yaml
+refused 1 "nowhere" normalize -m features.yaml --letor gone.txt --apply test.txt --output-data x --output-manifest nowhere/x.yaml
+refused 2 "'same.x' cannot be both --output and --report" normalize -m features.yaml --letor train.txt -o same.x --report same.x
+refused 2 "'same.x' cannot be both --output-data and --output-manifest" \
+	normalize -m features.yaml --letor train.txt --apply test.txt --output-data same.x --output-manifest same.x
+refused 2 "--missing is for --output-data" normalize -m features.yaml --letor train.txt --missing zero
+refused 2 "--empty is for --method osm and --judge" normalize -m features.yaml --letor train.txt --empty 0
+refused 2 "--judge goes with" normalize -m features.yaml --letor train.txt --judge --method fdm
+refused 2 "--judge goes with" normalize -m features.yaml --letor train.txt --judge --missing zero
+long=$(printf 'x%.0s' $(seq 195))
+echo "features: [{name: $long, index: 1, role: item}]" >long.yaml
+refused 2 "columns of feature '$long': with '.minmax'" \
+	normalize -m long.yaml --letor gone.txt --method merge --apply few.txt --output-data x --output-manifest y
+echo 'features: [{name: a, index: 1, role: item}, {name: a.log, index: 2, role: query}]' >taken.yaml
+refused 2 "columns of feature 'a': there is a feature 'a.log'" \
+	normalize -m taken.yaml --letor gone.txt --method merge --apply few.txt --output-data x --output-manifest y
+# A manifest that comes by a pipe is read once.
+"$EK" normalize -m - --letor train.txt --method zscore -o from-pipe.yaml <mine.yaml >out 2>err || fail "no pipe: $(cat err)"
+quiet "$EK" normalize -m mine.yaml --letor train.txt --method zscore -o from-file.yaml
+cmp from-pipe.yaml from-file.yaml
 # A damaged list behind good ones leaves nothing half.
 { cat test.txt && echo 'x qid:1 1:2'; } >torn.txt
 refused 1 "torn.txt:" normalize -m features.yaml --letor test.txt --apply torn.txt --output-data half.txt
