@@ -93,7 +93,8 @@ static int write_reduced(struct ek_select_args *a, const struct loaded *l,
                          const struct ek_selection *s)
 {
     struct ek_buf out;
-    bool anew = false, *keep = ek_calloc((size_t)s->features, sizeof *keep);
+    const char *anew = NULL;
+    bool *keep = ek_calloc((size_t)s->features, sizeof *keep);
     if (!keep)
         return ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", s->features);
     for (int i = 0; i < s->features; i++)
@@ -103,10 +104,8 @@ static int write_reduced(struct ek_select_args *a, const struct loaded *l,
     if (!rc)
         rc = ek_file_write_bytes(a->output, out.data, out.length, &a->e);
     if (!rc && anew)
-        fprintf(stderr,
-                "evenkeel: '%s' is written anew, without comments: in '%s' features do not stand "
-                "on lines of their own\n",
-                a->output, a->manifest);
+        fprintf(stderr, "evenkeel: '%s' is written anew, without the comments of '%s': %s\n",
+                a->output, a->manifest, anew);
     ek_buf_release(&out);
     ek_free(keep);
     return rc;

@@ -110,7 +110,7 @@ static int judge_one(struct judge *j, const struct ek_buf *text, const bool *kee
     struct ek_dataset set[3];
     struct ek_manifest *m = NULL;
     struct ek_buf reduced;
-    bool anew;
+    const char *anew;
     ek_buf_init(&reduced, 0);
     int rc = ek_manifest_reduce(j->data->m, text, keep, &reduced, &anew, &j->args->e);
     if (!rc)

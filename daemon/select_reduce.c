@@ -1,11 +1,19 @@
 #include "daemon/select_reduce.h"
 
 #include "base/alloc.h"
-#include "data/yaml.h"
+#include "daemon/yaml_write.h"
 
 #include <string.h>
 
 enum { NUMBERS_A_LINE = 20 };
+
+static const char CURRENCY[] = "currency_features", UNUSED[] = "unused", MAIN[] = "main_feature",
+                  FEATURES[] = "features", SCALES[] = "normalization";
+
+/* The tree of the manifest less what goes, without the two lists that are made anew. */
+struct rest {
+    struct ek_node root, features, scales, scaled; /* children: views into the whole tree */
+};
 
 struct work {
     const struct ek_manifest *m;
@@ -14,6 +22,9 @@ struct work {
     struct ek_buf *out;
     int *unused; /* [count], rising */
     int count;
+    int indent;      /* of the root */
+    const char *eol; /* line end of the file */
+    struct rest rest;
 };
 
 static bool kept(const struct work *w, const char *name)
@@ -44,103 +55,153 @@ static int list_unused(struct work *w)
 
 static int put_unused(const struct work *w)
 {
-    int rc = w->count ? ek_buf_text(w->out, "unused: [") : EK_OK;
-    for (int i = 0; i < w->count && !rc; i++)
-        rc = ek_buf_printf(w->out, "%s%d",
-                           !i                   ? ""
-                           : i % NUMBERS_A_LINE ? ", "
-                                                : ",\n         ",
-                           w->unused[i]);
-    return rc || !w->count ? rc : ek_buf_text(w->out, "]\n");
+    int rc = w->count ? ek_buf_printf(w->out, "%*s%s: [", w->indent, "", UNUSED) : EK_OK;
+    for (int i = 0; i < w->count && !rc; i++) {
+        if (i)
+            rc = ek_buf_text(w->out, i % NUMBERS_A_LINE ? ", " : ",");
+        if (i && i % NUMBERS_A_LINE == 0 && !rc)
+            rc = ek_buf_printf(w->out, "%s%*s", w->eol, w->indent + 9, "");
+        if (!rc)
+            rc = ek_buf_printf(w->out, "%d", w->unused[i]);
+    }
+    return rc || !w->count ? rc : ek_buf_printf(w->out, "]%s", w->eol);
 }
 
 /* Amounts of money among the features that stay. */
 static int put_money(const struct work *w)
 {
-    const char *before = "currency_features: [";
     int rc = EK_OK;
-    for (int i = 0; i < w->m->item_count && !rc; i++)
-        if (w->m->item[i]->is_money && w->keep[i]) {
-            rc = ek_buf_text(w->out, before);
-            if (!rc)
-                rc = ek_buf_text(w->out, w->m->item[i]->name);
-            before = ", ";
-        }
-    return rc || before[0] == 'c' ? rc : ek_buf_text(w->out, "]\n");
+    bool any = false;
+    for (int i = 0; i < w->m->item_count && !rc; i++) {
+        if (!w->m->item[i]->is_money || !w->keep[i])
+            continue;
+        rc = any ? ek_buf_text(w->out, ", ")
+                 : ek_buf_printf(w->out, "%*s%s: [", w->indent, "", CURRENCY);
+        any = true;
+        if (!rc)
+            rc = ek_yaml_put_word(w->out, w->m->item[i]->name);
+    }
+    return rc || !any ? rc : ek_buf_printf(w->out, "]%s", w->eol);
 }
 
-/* The lines of a text, from 1. */
+/* The lines of a text, from 1, as libyaml counts them. */
 struct lines {
     const char **at; /* [count + 2]: the last one is the end */
     bool *gone;      /* [count + 2] */
     long count;
 };
 
+/* Bytes of the line break at p; 0: none is there. */
+static size_t break_length(const char *p, const char *end)
+{
+    size_t left = (size_t)(end - p);
+    if (!left)
+        return 0;
+    if (*p == '\r')
+        return left > 1 && p[1] == '\n' ? 2 : 1;
+    if (*p == '\n')
+        return 1;
+    if (left > 1 && !memcmp(p, "\xc2\x85", 2))
+        return 2;
+    return left > 2 && (!memcmp(p, "\xe2\x80\xa8", 3) || !memcmp(p, "\xe2\x80\xa9", 3)) ? 3 : 0;
+}
+
+/* The start of the line behind the one of p. */
+static const char *next_line(const char *p, const char *end)
+{
+    size_t n = 0;
+    while (p < end && !(n = break_length(p, end)))
+        p++;
+    return p + n;
+}
+
 static int split(struct lines *l, const struct ek_buf *text)
 {
     const char *start = (const char *)text->data, *end = start + text->length;
     *l = (struct lines){NULL, NULL, 0};
-    for (const char *p = start; p < end; p++)
-        l->count += *p == '\n' || p + 1 == end;
+    for (const char *p = start; p < end; p = next_line(p, end))
+        l->count++;
     l->at = ek_calloc((size_t)l->count + 2, sizeof *l->at);
     l->gone = ek_calloc((size_t)l->count + 2, sizeof *l->gone);
     if (!l->at || !l->gone)
         return EK_ENOMEM;
     const char *p = start;
-    for (long i = 1; i <= l->count; i++) {
+    for (long i = 1; i <= l->count; i++, p = next_line(p, end))
         l->at[i] = p;
-        const char *stop = memchr(p, '\n', (size_t)(end - p));
-        p = stop ? stop + 1 : end;
-    }
     l->at[l->count + 1] = end;
     return EK_OK;
 }
 
-static char first_sign(const struct lines *l, long line)
+static const char *line_end_of(const struct ek_buf *text)
 {
-    const char *p = l->at[line];
-    while (p < l->at[line + 1] && (*p == ' ' || *p == '\t' || *p == '\r'))
+    const char *p = (const char *)text->data, *end = p + text->length;
+    while (p < end && !break_length(p, end))
         p++;
-    return p < l->at[line + 1] ? *p : '\n';
+    return p < end && *p == '\r' ? break_length(p, end) == 2 ? "\r\n" : "\r" : "\n";
+}
+
+/* The first sign of a line that is no blank; the end of the line where there is none. */
+static const char *first_sign(const struct lines *l, long line)
+{
+    const char *p = l->at[line], *end = l->at[line + 1];
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p < end && break_length(p, end) ? end : p;
+}
+
+/* Whether nothing stands before the node on its line. */
+static bool begins_line(const struct lines *l, const struct ek_node *n)
+{
+    return n->line >= 1 && n->line <= l->count &&
+           first_sign(l, n->line) - l->at[n->line] == n->column - 1;
+}
+
+static bool is_between(const struct lines *l, long line)
+{
+    const char *p = first_sign(l, line), *end = l->at[line + 1];
+    return p == end || *p == '#' || (p == l->at[line] && end - p >= 3 && !memcmp(p, "...", 3));
 }
 
 /* What is between two things belongs to the second, as far as it is comments and empty lines. */
-static long without_comments(const struct lines *l, long first, long end)
-{
-    while (end - 1 > first && strchr("#\n", first_sign(l, end - 1)))
-        end--;
-    return end;
-}
-
 static void take_away(struct lines *l, long first, long end)
 {
+    while (end - 1 > first && is_between(l, end - 1))
+        end--;
     for (long i = first; i < end; i++)
         l->gone[i] = true;
 }
 
-/* The line of the next key of the root behind `line`, or the end. */
-static long next_key(const struct ek_node *root, long line, long end)
+/* The line of the next key of a mapping behind `line`, or the end. */
+static long next_key(const struct ek_node *map, long line, long end)
 {
-    for (size_t i = 0; i < root->count; i++) {
-        long at = root->children[2 * i].line;
+    for (size_t i = 0; i < map->count; i++) {
+        long at = map->children[2 * i].line;
         if (at > line && at < end)
             end = at;
     }
     return end;
 }
 
+static const struct ek_node *key_of(const struct ek_node *map, const char *key)
+{
+    for (size_t i = 0; i < map->count; i++)
+        if (!strcmp(map->children[2 * i].text, key))
+            return &map->children[2 * i];
+    return NULL;
+}
+
 /* Takes away the features that do not stay. False when they do not stand on lines of their own. */
 static bool cut_features(const struct work *w, struct lines *l, const struct ek_node *root)
 {
-    const struct ek_node *list = ek_node_get(root, "features");
+    const struct ek_node *list = ek_node_get(root, FEATURES);
     for (size_t i = 0; i < list->count; i++) {
         const struct ek_node *n = &list->children[i];
         long end = i + 1 < list->count ? list->children[i + 1].line
                                        : next_key(root, n->line, l->count + 1);
-        if (end <= n->line || first_sign(l, n->line) != '-')
+        if (end <= n->line || *first_sign(l, n->line) != '-')
             return false;
         if (!kept(w, ek_node_get(n, "name")->text))
-            take_away(l, n->line, without_comments(l, n->line, end));
+            take_away(l, n->line, end);
     }
     return true;
 }
@@ -149,24 +210,33 @@ static bool cut_features(const struct work *w, struct lines *l, const struct ek_
  * line with others. */
 static long cut_key(struct lines *l, const struct ek_node *root, const char *key)
 {
-    for (size_t i = 0; i < root->count; i++) {
-        const struct ek_node *k = &root->children[2 * i];
-        if (strcmp(k->text, key) != 0)
-            continue;
-        if (k->column != 1)
-            return -1;
-        take_away(l, k->line, without_comments(l, k->line, next_key(root, k->line, l->count + 1)));
-        return k->line;
-    }
-    return 0;
+    const struct ek_node *k = key_of(root, key);
+    if (!k)
+        return 0;
+    if (k->column != root->column || !begins_line(l, k))
+        return -1;
+    take_away(l, k->line, next_key(root, k->line, l->count + 1));
+    return k->line;
 }
 
-static long line_of_key(const struct ek_node *root, const char *key)
+/* Takes away the scales of features that do not stay. */
+static bool cut_scales(const struct work *w, struct lines *l, const struct ek_node *root)
 {
-    for (size_t i = 0; i < root->count; i++)
-        if (!strcmp(root->children[2 * i].text, key))
-            return root->children[2 * i].line;
-    return 0;
+    const struct ek_node *section = ek_node_get(root, SCALES), *map;
+    if (!section || !(map = ek_node_get(section, FEATURES)))
+        return true;
+    if (map->count && !w->rest.scaled.count)
+        return cut_key(l, root, SCALES) >= 0;
+    for (size_t i = 0; i < map->count; i++) {
+        const struct ek_node *k = &map->children[2 * i];
+        long end = next_key(section, k->line, next_key(root, k->line, l->count + 1));
+        if (kept(w, k->text))
+            continue;
+        if (!begins_line(l, k) || (i + 1 < map->count && k[2].line == k->line))
+            return false;
+        take_away(l, k->line, next_key(map, k->line, end));
+    }
+    return true;
 }
 
 static int copy_lines(const struct work *w, const struct lines *l, long money, long features)
@@ -183,161 +253,197 @@ static int copy_lines(const struct work *w, const struct lines *l, long money, l
     return rc;
 }
 
-/* *done tells whether it could be. */
-static int edit(const struct work *w, const struct ek_node *root, bool *done)
+/* *why tells why it could not be, else NULL. */
+static int edit(const struct work *w, const struct ek_node *root, const char **why)
 {
+    const struct ek_node *features = key_of(root, FEATURES);
     struct lines l;
-    int rc = split(&l, w->text);
     long money = 0, old = 0, main = 0;
-    *done = !rc && cut_features(w, &l, root);
-    if (*done) {
-        money = cut_key(&l, root, "currency_features");
-        old = cut_key(&l, root, "unused");
+    int rc = split(&l, w->text);
+    *why = NULL;
+    if (!rc && !cut_features(w, &l, root))
+        *why = "its features do not stand on lines of their own";
+    if (!rc && !*why) {
+        money = cut_key(&l, root, CURRENCY);
+        old = cut_key(&l, root, UNUSED);
         if (w->m->main_feature && !kept(w, w->m->main_feature))
-            main = cut_key(&l, root, "main_feature");
-        *done = money >= 0 && old >= 0 && main >= 0;
+            main = cut_key(&l, root, MAIN);
+        if (money < 0 || old < 0 || main < 0 || !begins_line(&l, features))
+            *why = "its keys do not stand on lines of their own";
+        else if (!cut_scales(w, &l, root))
+            *why = "the features of its 'normalization' do not stand on lines of their own";
     }
-    if (*done)
-        rc = copy_lines(w, &l, money, line_of_key(root, "features"));
+    if (!rc && !*why)
+        rc = copy_lines(w, &l, money, features->line);
     ek_free(l.at);
     ek_free(l.gone);
     return rc;
 }
 
-/* Whether the text is read as what it shall be. */
-static bool is_right(const struct work *w)
+static int room(struct ek_node *to, const struct ek_node *from)
 {
-    struct ek_manifest *n;
-    int i = 0;
-    if (ek_manifest_parse(&n, "reduced", (const char *)w->out->data, w->out->length, NULL))
-        return false;
-    bool right = n->unused_count == w->count && n->query_count == w->m->query_count;
-    for (int k = 0; k < w->m->item_count && right; k++)
-        if (w->keep[k]) {
-            right = i < n->item_count && !strcmp(n->item[i]->name, w->m->item[k]->name) &&
-                    n->item[i]->index == w->m->item[k]->index &&
-                    n->item[i]->is_money == w->m->item[k]->is_money;
-            i++;
-        }
-    right = right && i == n->item_count;
-    ek_manifest_free(n);
-    return right;
+    *to = *from;
+    to->count = 0;
+    to->children = ek_calloc(2 * from->count + 1, sizeof *to->children);
+    return to->children ? EK_OK : EK_ENOMEM;
 }
 
-static int put_text(struct ek_buf *out, const char *key, const char *text)
+static void add_pair(struct ek_node *to, const struct ek_node *key, const struct ek_node *value)
 {
-    int rc = text ? ek_buf_printf(out, ", %s: ", key) : EK_OK;
-    return rc || !text ? rc : ek_buf_json(out, text, strlen(text));
+    to->children[2 * to->count] = *key;
+    to->children[2 * to->count++ + 1] = *value;
 }
 
-static int put_feature(struct ek_buf *out, const struct ek_feature *f)
+/* The features that stay, and their scales. */
+static int keep_features(struct work *w, const struct ek_node *root)
 {
-    int rc = ek_buf_text(out, "  - {name: ");
-    if (!rc)
-        rc = ek_buf_json(out, f->name, strlen(f->name));
-    if (!rc)
-        rc = ek_buf_printf(out, ", index: %d, role: %s%s%s%s%s", f->index,
-                           f->role == EK_ROLE_ITEM ? "item" : "query",
-                           f->type == EK_TYPE_CATEGORY ? ", type: category" : "",
-                           f->routable ? ", routable: true" : "",
-                           f->positive ? ", positive: true" : "",
-                           f->missing_expected ? ", missing: expected" : "");
-    if (!rc)
-        rc = put_text(out, "unit", f->unit);
-    if (!rc)
-        rc = put_text(out, "note", f->note);
-    return rc ? rc : ek_buf_text(out, "}\n");
-}
-
-static int put_training(struct ek_buf *out, const struct ek_training_hints *t)
-{
-    const char *comma = "";
-    int rc = ek_buf_text(out, "training: {");
-    if (t->hidden_count && !rc)
-        rc = ek_buf_text(out, "hidden: [");
-    for (int i = 0; i < t->hidden_count && !rc; i++)
-        rc = ek_buf_printf(out, "%s%d", i ? ", " : "", t->hidden[i]);
-    if (t->hidden_count && !rc) {
-        rc = ek_buf_text(out, "]");
-        comma = ", ";
+    const struct ek_node *list = ek_node_get(root, FEATURES), *section = ek_node_get(root, SCALES),
+                         *map = section ? ek_node_get(section, FEATURES) : NULL;
+    struct rest *r = &w->rest;
+    int rc = room(&r->features, list);
+    for (size_t i = 0; i < list->count && !rc; i++)
+        if (kept(w, ek_node_get(&list->children[i], "name")->text))
+            r->features.children[r->features.count++] = list->children[i];
+    if (!rc && map)
+        rc = room(&r->scaled, map);
+    for (size_t i = 0; map && i < map->count && !rc; i++)
+        if (kept(w, map->children[2 * i].text))
+            add_pair(&r->scaled, &map->children[2 * i], &map->children[2 * i + 1]);
+    if (!rc && section)
+        rc = room(&r->scales, section);
+    for (size_t i = 0; section && i < section->count && !rc; i++) {
+        const struct ek_node *k = &section->children[2 * i];
+        add_pair(&r->scales, k, &k[1] == map ? &r->scaled : &k[1]);
     }
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {{"epochs", t->epochs},
-                   {"batch_size", t->batch_size},
-                   {"learning_rate", t->learning_rate},
-                   {"weight_decay", t->weight_decay}};
-    for (size_t i = 0; i < 4 && !rc; i++)
-        if (numbers[i].value >= 0) {
-            rc = ek_buf_printf(out, "%s%s: %.17g", comma, numbers[i].key, numbers[i].value);
-            comma = ", ";
-        }
-    return rc ? rc : ek_buf_text(out, "}\n");
-}
-
-static int put_name(struct ek_buf *out, const char *key, const char *name)
-{
-    int rc = name ? ek_buf_printf(out, "%s: ", key) : EK_OK;
-    if (name && !rc)
-        rc = ek_buf_json(out, name, strlen(name));
-    return rc || !name ? rc : ek_buf_text(out, "\n");
-}
-
-static int write_head(const struct work *w)
-{
-    const struct ek_manifest *m = w->m;
-    int rc = ek_buf_text(w->out, "version: 1\n");
-    if (!rc)
-        rc = put_name(w->out, "set", m->set);
-    if (!rc && m->main_feature && kept(w, m->main_feature))
-        rc = put_name(w->out, "main_feature", m->main_feature);
-    if (!rc)
-        rc = put_name(w->out, "nights_feature", m->nights_feature);
-    if (!rc)
-        rc = put_money(w);
-    if (!rc && m->derived_count)
-        rc = ek_buf_text(w->out, "derived_query_features: [log_list_size]\n");
-    if (!rc)
-        rc = put_training(w->out, &m->training);
-    return rc ? rc : put_unused(w);
-}
-
-static int write_anew(const struct work *w)
-{
-    int rc = write_head(w);
-    if (!rc)
-        rc = ek_buf_text(w->out, "features:\n");
-    for (int i = 0; i < w->m->feature_count - w->m->derived_count && !rc; i++)
-        if (kept(w, w->m->features[i].name))
-            rc = put_feature(w->out, &w->m->features[i]);
     return rc;
 }
 
-static int reduce(const struct work *w, bool *anew, struct ek_error *e)
+static int prune(struct work *w, const struct ek_node *root)
 {
-    struct ek_yaml *y;
-    bool edited = false;
-    int rc = ek_yaml_parse(&y, "manifest", (const char *)w->text->data, w->text->length, e);
-    if (rc)
-        return rc;
-    rc = edit(w, ek_yaml_root(y), &edited);
-    ek_yaml_free(y);
-    *anew = !edited || !is_right(w);
-    if (!rc && *anew) {
-        ek_buf_clear(w->out);
-        rc = write_anew(w);
+    struct rest *r = &w->rest;
+    int rc = keep_features(w, root);
+    if (!rc)
+        rc = room(&r->root, root);
+    for (size_t i = 0; i < root->count && !rc; i++) {
+        const struct ek_node *k = &root->children[2 * i], *value = &k[1];
+        bool scales = !strcmp(k->text, SCALES);
+        if (!strcmp(k->text, CURRENCY) || !strcmp(k->text, UNUSED) ||
+            (!strcmp(k->text, MAIN) && !kept(w, value->text)))
+            continue;
+        const struct ek_node *all = scales ? ek_node_get(value, FEATURES) : NULL;
+        if (all && all->count && !r->scaled.count)
+            continue;
+        add_pair(&r->root, k,
+                 scales                       ? &r->scales
+                 : !strcmp(k->text, FEATURES) ? &r->features
+                                              : value);
     }
-    return rc ? ek_fail(e, rc, "no memory for the reduced manifest") : EK_OK;
+    return rc;
+}
+
+/* Whether a tree is what stays, but for the two lists. */
+static bool is_rest(const struct work *w, const struct ek_node *root)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < root->count; i++) {
+        const struct ek_node *k = &root->children[2 * i], *want = &w->rest.root.children[2 * at];
+        if (!strcmp(k->text, CURRENCY) || !strcmp(k->text, UNUSED))
+            continue;
+        if (at++ == w->rest.root.count || !ek_yaml_same(k, want) || !ek_yaml_same(&k[1], &want[1]))
+            return false;
+    }
+    return at == w->rest.root.count;
+}
+
+/* Whether the lists are read as what they shall be. */
+static bool has_lists(const struct work *w, const struct ek_manifest *n)
+{
+    int i = 0;
+    bool right = n->unused_count == w->count;
+    for (int k = 0; k < w->count && right; k++)
+        right = n->unused[k] == w->unused[k];
+    for (int k = 0; k < w->m->item_count && right; k++)
+        if (w->keep[k]) {
+            right = i < n->item_count && n->item[i]->is_money == w->m->item[k]->is_money;
+            i++;
+        }
+    return right && i == n->item_count;
+}
+
+/* Whether the text is read as what it shall be: as tree and as manifest. */
+static bool is_right(const struct work *w)
+{
+    const char *text = (const char *)w->out->data;
+    struct ek_manifest *n;
+    struct ek_yaml *y;
+    if (ek_manifest_parse(&n, "reduced", text, w->out->length, NULL))
+        return false;
+    bool right = has_lists(w, n);
+    ek_manifest_free(n);
+    if (!right || ek_yaml_parse(&y, "reduced", text, w->out->length, NULL))
+        return false;
+    right = is_rest(w, ek_yaml_root(y));
+    ek_yaml_free(y);
+    return right;
+}
+
+static int write_anew(struct work *w)
+{
+    const struct ek_node *root = &w->rest.root;
+    int rc = EK_OK;
+    w->indent = 0;
+    w->eol = "\n";
+    ek_buf_clear(w->out);
+    for (size_t i = 0; i < root->count && !rc; i++) {
+        const struct ek_node *k = &root->children[2 * i];
+        if (!strcmp(k->text, FEATURES))
+            rc = put_money(w);
+        if (!strcmp(k->text, FEATURES) && !rc)
+            rc = put_unused(w);
+        if (!rc)
+            rc = ek_yaml_put_pair(w->out, k, &k[1]);
+    }
+    return rc;
+}
+
+static int reduce(struct work *w, const struct ek_node *root, const char **anew, struct ek_error *e)
+{
+    int rc = list_unused(w);
+    if (!rc)
+        rc = prune(w, root);
+    if (!rc)
+        rc = edit(w, root, anew);
+    if (!rc && !*anew && !is_right(w))
+        *anew = "without the features its text is not read as what stays";
+    if (!rc && *anew)
+        rc = write_anew(w);
+    if (rc)
+        return ek_fail(e, rc, "no memory for the reduced manifest");
+    if (*anew && !is_right(w))
+        return ek_fail(e, EK_ECONFIG,
+                       "the manifest cannot be reduced: %s, and written anew it is not read as "
+                       "what stays",
+                       *anew);
+    return EK_OK;
 }
 
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,
-                       struct ek_buf *out, bool *anew, struct ek_error *e)
+                       struct ek_buf *out, const char **anew, struct ek_error *e)
 {
-    struct work w = {m, text, keep, out, NULL, 0};
+    struct work w = {.m = m, .text = text, .keep = keep, .out = out};
+    struct ek_yaml *y;
     ek_buf_clear(out);
-    int rc = list_unused(&w);
-    rc = rc ? ek_fail(e, rc, "no memory for the reduced manifest") : reduce(&w, anew, e);
+    int rc = ek_yaml_parse(&y, "manifest", (const char *)text->data, text->length, e);
+    if (rc)
+        return rc;
+    w.indent = (int)ek_yaml_root(y)->column - 1;
+    w.eol = line_end_of(text);
+    rc = reduce(&w, ek_yaml_root(y), anew, e);
+    ek_yaml_free(y);
     ek_free(w.unused);
+    ek_free(w.rest.root.children);
+    ek_free(w.rest.features.children);
+    ek_free(w.rest.scales.children);
+    ek_free(w.rest.scaled.children);
     return rc;
 }

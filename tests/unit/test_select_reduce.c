@@ -2,6 +2,7 @@
 #include "daemon/select_reduce.h"
 #include "tests/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char BLOCK[] = "# Shop.\n"
@@ -35,7 +36,8 @@ static struct ek_manifest *parsed(const char *text, size_t length)
 }
 
 /* The reduced text, as a string in `out`. */
-static const char *reduced(const char *text, const bool *keep, struct ek_buf *out, bool *anew)
+static const char *reduced(const char *text, const bool *keep, struct ek_buf *out,
+                           const char **anew)
 {
     struct ek_manifest *m = parsed(text, strlen(text));
     struct ek_buf whole;
@@ -50,7 +52,7 @@ static const char *reduced(const char *text, const bool *keep, struct ek_buf *ou
 START_TEST(what_stays_keeps_its_text_and_its_comments)
 {
     struct ek_buf out;
-    bool anew;
+    const char *anew;
     ek_buf_init(&out, 0);
     ck_assert_str_eq(reduced(BLOCK, (const bool[]){false, true, false}, &out, &anew),
                      "# Shop.\n"
@@ -82,7 +84,7 @@ START_TEST(features_on_one_line_are_written_anew)
         "expected, unit: \"a: b\", note: \"\\\"\"}, {name: c, index: 7, role: item, type: "
         "category}]}";
     struct ek_buf out;
-    bool anew;
+    const char *anew;
     ek_buf_init(&out, 0);
     reduced(line, (const bool[]){true, false, true}, &out, &anew);
     ck_assert(anew);
@@ -104,10 +106,104 @@ START_TEST(features_on_one_line_are_written_anew)
 }
 END_TEST
 
+/* The features a and b, of which b stays, below and above other lines. */
+#define AB "features:\n  - {name: a, index: 1, role: item}\n  - {name: b, index: 2, role: item}\n"
+
+static void expect_reduced(const char *text, const char *want)
+{
+    struct ek_buf out;
+    const char *anew;
+    ek_buf_init(&out, 0);
+    ck_assert_str_eq(reduced(text, (const bool[]){false, true}, &out, &anew), want);
+    ck_assert_msg(!anew, "%s", anew);
+    ek_buf_release(&out);
+}
+
+#define B_ONLY "unused: [1]\nfeatures:\n  - {name: b, index: 2, role: item}\n"
+
+START_TEST(scales_of_what_goes_go_and_all_else_stays)
+{
+    expect_reduced("labels: {0: no}\n" AB "normalization: # chosen\n  method: fdm\n  features:\n"
+                   "    a: {scale: log,\n      why: x}\n    # of b\n    b: {scale: minmax}\n# end\n"
+                   "lightgbm: {x: 1}\n",
+                   "labels: {0: no}\n" B_ONLY
+                   "normalization: # chosen\n  method: fdm\n  features:\n"
+                   "    # of b\n    b: {scale: minmax}\n# end\nlightgbm: {x: 1}\n");
+    expect_reduced(AB "normalization:\n  features: {a: {scale: log}}\n...\n", B_ONLY "...\n");
+    expect_reduced("  set: x\n  features:\n  - {name: a, index: 1, role: item}\n"
+                   "  - {name: b, index: 2, role: item}\n  labels: {0: no}\n",
+                   "  set: x\n  unused: [1]\n  features:\n  - {name: b, index: 2, role: item}\n"
+                   "  labels: {0: no}\n");
+}
+END_TEST
+
+START_TEST(lines_are_counted_and_ended_as_in_the_file)
+{
+    static const char *const breaks[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9", "\r"};
+    char text[400], want[400];
+    for (int i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "set: x\n# %s# y\n" AB "labels: {0: no}\nsplits: {a: 1}\n",
+                 breaks[i]);
+        snprintf(want, sizeof want, "set: x\n# %s# y\n" B_ONLY "labels: {0: no}\nsplits: {a: 1}\n",
+                 breaks[i]);
+        expect_reduced(text, want);
+    }
+    expect_reduced("set: x\r\nfeatures:\r\n  - {name: a, index: 1, role: item}\r\n"
+                   "  - {name: b, index: 2, role: item}\r\nlabels: {0: no}\r\n",
+                   "set: x\r\nunused: [1]\r\nfeatures:\r\n  - {name: b, index: 2, role: item}\r\n"
+                   "labels: {0: no}\r\n");
+    /* In quotes the break belongs to the value. */
+    expect_reduced("features:\n  - {name: a, index: 1, role: item, note: \"x\xe2\x80\xa8y\"}\n"
+                   "  - {name: b, index: 2, role: item}\nlabels: {0: no}\n",
+                   B_ONLY "labels: {0: no}\n");
+}
+END_TEST
+
+START_TEST(names_of_money_have_quotes_where_they_need_them)
+{
+    expect_reduced("currency_features: [\"a\", \"#fee\"]\n"
+                   "features:\n  - {name: a, index: 1, role: item}\n"
+                   "  - {name: \"#fee\", index: 2, role: item}\n",
+                   "currency_features: [\"#fee\"]\nunused: [1]\n"
+                   "features:\n  - {name: \"#fee\", index: 2, role: item}\n");
+}
+END_TEST
+
+START_TEST(what_is_written_anew_loses_comments_only)
+{
+    static const char text[] =
+        "{ # flow\nlabels: {0: 'no: #', 1: \"1\"}, splits: {train: [a, 'b c'], x: }, main_feature: "
+        "b,\n"
+        "currency_features: [\"#x\", b], lightgbm: {\"odd \\u2028\": [[1, {k: v}]]},\n"
+        "features: [{name: \"#x\", index: 1, role: item}, {name: b, index: 2, role: item, note: "
+        "\"\\u0085\\x7f\"}],\n"
+        "normalization: {method: fdm, features: {\"#x\": {scale: log}, b: {scale: log, why: "
+        "yes}}}}";
+    struct ek_buf out;
+    const char *anew;
+    ek_buf_init(&out, 0);
+    ck_assert_str_eq(reduced(text, (const bool[]){false, true}, &out, &anew),
+                     "labels: {0: \"no: #\", 1: \"1\"}\n"
+                     "splits:\n  train: [a, \"b c\"]\n  x: \n"
+                     "main_feature: b\n"
+                     "lightgbm:\n  \"odd \\u2028\":\n    - [1, {k: v}]\n"
+                     "currency_features: [b]\nunused: [1]\n"
+                     "features:\n  - {name: b, index: 2, role: item, note: \"\\x85\\u007f\"}\n"
+                     "normalization:\n  method: fdm\n  features:\n"
+                     "    b: {scale: log, why: yes}\n");
+    ck_assert_str_eq(anew, "its features do not stand on lines of their own");
+    reduced(text, (const bool[]){true, false}, &out, &anew);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"#x\": {scale: log}"));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "currency_features: [\"#x\"]"));
+    ck_assert_ptr_null(strstr(ek_buf_string(&out), "main_feature"));
+    ek_buf_release(&out);
+}
+END_TEST
+
 START_TEST(a_manifest_can_be_reduced_again_and_again)
 {
     struct ek_buf once, twice;
-    bool anew;
+    const char *anew;
     ek_buf_init(&once, 0);
     ek_buf_init(&twice, 0);
     const char *text = reduced(BLOCK, (const bool[]){true, true, false}, &once, &anew);
@@ -125,7 +221,9 @@ END_TEST
 
 Suite *suite_select_reduce(void)
 {
-    return ek_suite("select_reduce", what_stays_keeps_its_text_and_its_comments,
-                    features_on_one_line_are_written_anew,
-                    a_manifest_can_be_reduced_again_and_again);
+    return ek_suite(
+        "select_reduce", what_stays_keeps_its_text_and_its_comments,
+        features_on_one_line_are_written_anew, scales_of_what_goes_go_and_all_else_stays,
+        lines_are_counted_and_ended_as_in_the_file, names_of_money_have_quotes_where_they_need_them,
+        what_is_written_anew_loses_comments_only, a_manifest_can_be_reduced_again_and_again);
 }
