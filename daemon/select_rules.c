@@ -1,5 +1,6 @@
-/* Rules from what was measured. What is dearest is spoken of at smaller effects than the built-in
- * ones, what is harmless only at larger ones; when to act stays as it is built in. */
+/* Rules from what was measured. What cannot be told from nothing has the built-in values: noise of
+ * a few lists must not turn protection off. What is dearest is spoken of at smaller effects than
+ * the built-in ones, what is harmless only at larger ones; when to act stays as it is built in. */
 #include "daemon/select_watch.h"
 
 #include "base/file.h"
@@ -10,13 +11,13 @@
 #include <string.h>
 
 /* How closely a feature is watched. */
-enum care { CARE_MOST, CARE_USUAL, CARE_NONE };
+enum care { CARE_MOST, CARE_USUAL, CARE_NONE, CARE_BUILT_IN };
 
 /* The first third of those whose shift does harm are watched most. */
 static enum care care_of(const struct ek_harm *h, int rank, int harmful)
 {
-    if (h->unnoticed < EK_HARM_NONE)
-        return CARE_NONE;
+    if (ek_harm_known(h) != EK_HARM_YES)
+        return ek_harm_known(h) == EK_HARM_NO ? CARE_NONE : CARE_BUILT_IN;
     return rank < (harmful + 2) / 3 ? CARE_MOST : CARE_USUAL;
 }
 
@@ -24,7 +25,7 @@ static int count_harmful(const struct ek_harm *h, const int *order, int features
 {
     int count = 0;
     for (int i = 0; i < features; i++)
-        count += h[order[i]].unnoticed >= EK_HARM_NONE;
+        count += ek_harm_known(&h[order[i]]) == EK_HARM_YES;
     return count;
 }
 
@@ -48,34 +49,43 @@ static int write_head(struct ek_writer *w, int cutoff, double whole, struct ek_e
 static int write_why(struct ek_writer *w, const struct ek_harm *h, enum care care,
                      struct ek_error *e)
 {
-    int rc =
-        ek_writer_printf(w, e, "  # %s: %g%% a year to change unit, which unnoticed costs %.4f",
-                         h->kind, 100 * h->chance, fmax(h->unnoticed, 0));
-    if (rc)
+    int rc = ek_writer_printf(w, e, "  # %s: %g%% a year to change unit, which unnoticed ", h->kind,
+                              100 * h->chance);
+    if (!rc)
+        rc = isnan(h->unnoticed)
+                 ? ek_writer_printf(w, e, "was not measured: built-in actions\n")
+                 : ek_writer_printf(w, e, "costs %.4f +- %.4f", h->unnoticed, h->error);
+    if (rc || isnan(h->unnoticed))
         return rc;
+    if (care == CARE_BUILT_IN)
+        return ek_writer_printf(w, e, "%s: built-in actions\n",
+                                h->unnoticed < -2 * h->error ? ", a gain, which is not relied on"
+                                                             : ", too few lists to tell");
     if (care == CARE_NONE)
         return ek_writer_printf(w, e, ", as good as nothing: told, not acted on\n");
     if (h->action == EK_ACT_ROUTE)
-        return ek_writer_printf(w, e, "; routed, %.4f of that is left\n", fmax(h->left, 0));
+        return ek_writer_printf(w, e, "; routed, %.4f of that is left\n", h->left);
     if (h->action == EK_ACT_SILENCE)
         return ek_writer_printf(w, e, "; silenced, %.4f of that is left, and routed %.4f\n",
-                                fmax(h->left, 0), fmax(h->routed, 0));
+                                h->left, h->routed);
     if (isnan(h->routed))
         return ek_writer_printf(w, e, "; not routable, so people are told\n");
     return ek_writer_printf(w, e, "; to route or silence it costs more, so people are told\n");
 }
 
-static int write_units(struct ek_writer *w, const struct ek_harm *h, struct ek_error *e)
+static int write_units(struct ek_writer *w, const struct ek_harm *h, const char *before,
+                       struct ek_error *e)
 {
-    const char *before = ", units: [";
     int rc = EK_OK;
+    bool any = false;
     for (int i = 0; i < h->shift_count && i < EK_UNITS_MAX && !rc; i++)
         if (h->shift[i].unit) {
             rc = ek_writer_printf(w, e, h->shift[i].by_query ? "%s\"query_feature:%s\"" : "%s%s",
                                   before, h->shift[i].unit);
             before = ", ";
+            any = true;
         }
-    return rc || before[2] == 'u' ? rc : ek_writer_printf(w, e, "]");
+    return rc || !any ? rc : ek_writer_printf(w, e, "]");
 }
 
 /* A name as YAML: in quotes, for it may look like anything else. */
@@ -90,26 +100,33 @@ static int write_name(struct ek_writer *w, const char *name, struct ek_error *e)
     return rc;
 }
 
-static int write_feature(struct ek_writer *w, const struct ek_feature *f, const struct ek_harm *h,
+static int write_actions(struct ek_writer *w, const struct ek_feature *f, const struct ek_harm *h,
                          enum care care, struct ek_error *e)
 {
     static const char *const effects[] = {"min_effect: 1.05, ", "", "min_effect: 1.5, "};
     enum ek_action action = care == CARE_NONE ? EK_ACT_ALERT : h->action;
     const char *word = ek_action_name(action);
+    int rc = ek_writer_printf(w, e, "%son: {scale: %s", effects[care], word);
+    /* What is routed, and what cannot be, has the built-in action for the rest. */
+    if (!rc && action != EK_ACT_ROUTE && f->routable)
+        rc = ek_writer_printf(w, e, ", power: %s, offset: %s, sign: %s", word, word, word);
+    return rc ? rc : ek_writer_printf(w, e, "}");
+}
+
+static int write_feature(struct ek_writer *w, const struct ek_feature *f, const struct ek_harm *h,
+                         enum care care, struct ek_error *e)
+{
     int rc = write_why(w, h, care, e);
     if (!rc)
         rc = ek_writer_printf(w, e, "  ");
     if (!rc)
         rc = write_name(w, f->name, e);
     if (!rc)
-        rc = ek_writer_printf(w, e, ": {%son: {scale: %s", effects[care], word);
-    /* What is routed, and what cannot be, has the built-in action for the rest. */
-    if (!rc && action != EK_ACT_ROUTE && f->routable)
-        rc = ek_writer_printf(w, e, ", power: %s, offset: %s, sign: %s", word, word, word);
+        rc = ek_writer_printf(w, e, ": {");
+    if (!rc && care != CARE_BUILT_IN)
+        rc = write_actions(w, f, h, care, e);
     if (!rc)
-        rc = ek_writer_printf(w, e, "}");
-    if (!rc)
-        rc = write_units(w, h, e);
+        rc = write_units(w, h, care == CARE_BUILT_IN ? "units: [" : ", units: [", e);
     return rc ? rc : ek_writer_printf(w, e, "}\n");
 }
 
@@ -125,7 +142,7 @@ int ek_select_write_rules(const char *path, const struct ek_manifest *m, const s
     for (int i = 0; i < m->item_count && !rc; i++) {
         const struct ek_harm *f = &h[order[i]];
         enum care care = care_of(f, rank, harmful);
-        rank += care != CARE_NONE;
+        rank += ek_harm_known(f) == EK_HARM_YES;
         rc = write_feature(w, m->item[order[i]], f, care, e);
     }
     if (!rc)

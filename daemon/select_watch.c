@@ -6,6 +6,7 @@
 #include "daemon/columns.h"
 #include "daemon/pool.h"
 #include "daemon/summary.h"
+#include "offline/faults.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -85,6 +86,8 @@ static int by_expected(const void *a, const void *b, void *context)
 {
     const struct ek_harm *h = context;
     int i = *(const int *)a, j = *(const int *)b;
+    if (isnan(h[i].expected) || isnan(h[j].expected))
+        return isnan(h[i].expected) == isnan(h[j].expected) ? i - j : isnan(h[i].expected) ? 1 : -1;
     if (h[i].expected != h[j].expected)
         return h[i].expected > h[j].expected ? -1 : 1;
     return i - j;
@@ -114,25 +117,40 @@ static int measure(struct ek_select_args *a, const struct ek_manifest *m,
     return rc;
 }
 
+static void number(char cell[20], int digits, double x)
+{
+    if (isnan(x))
+        snprintf(cell, 20, "-");
+    else
+        snprintf(cell, 20, "%+.*f", digits, x);
+}
+
+/* What is known to be best; else what the rules have built in. */
+static const char *action_of(const struct ek_harm *h)
+{
+    return ek_harm_known(h) == EK_HARM_UNKNOWN ? "built-in" : ek_action_name(h->action);
+}
+
 static int add_row(struct ek_columns *table, const struct ek_manifest *m, const struct ek_harm *h,
                    int item)
 {
-    char chance[20], unnoticed[20], left[20], expected[20];
-    const char *texts[] = {
-        h->kind, chance, unnoticed, left, expected, ek_action_name(h->action), m->item[item]->name};
+    char chance[20], unnoticed[20], error[20], left[20], expected[20];
+    const char *texts[] = {h->kind, chance,   unnoticed,    error,
+                           left,    expected, action_of(h), m->item[item]->name};
     snprintf(chance, sizeof chance, "%g%%", 100 * h->chance);
-    snprintf(unnoticed, sizeof unnoticed, "%+.4f", h->unnoticed);
-    snprintf(left, sizeof left, "%+.4f", h->left);
-    snprintf(expected, sizeof expected, "%+.5f", h->expected);
+    number(unnoticed, 4, h->unnoticed);
+    snprintf(error, sizeof error, isnan(h->error) ? "-" : "%.4f", h->error);
+    number(left, 4, h->left);
+    number(expected, 5, h->expected);
     return ek_columns_add(table, texts);
 }
 
 static int print_text(const struct ek_select_args *a, const struct ek_manifest *m,
                       const struct ek_harm *h, const int *order, double whole, struct ek_error *e)
 {
-    static const char *const titles[] = {"kind",     "chance", "unnoticed", "left",
-                                         "expected", "action", "feature"};
-    struct ek_columns *table = ek_columns_new(titles, 7);
+    static const char *const titles[] = {"kind", "chance",   "unnoticed", "+-",
+                                         "left", "expected", "action",    "feature"};
+    struct ek_columns *table = ek_columns_new(titles, 8);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (int i = 0; i < m->item_count && !rc; i++)
         rc = add_row(table, m, &h[order[i]], order[i]);
@@ -141,10 +159,11 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
     ek_columns_free(table);
     if (rc)
         return ek_fail(e, rc, "no memory for the result");
-    char text[400];
+    char text[600];
     snprintf(text, sizeof text,
              "NDCG@%d is %.4f (gain 2^y - 1, lists without a positive label skipped). unnoticed: "
-             "what is lost of it when the unit changes, as a mean over plausible changes; left: "
+             "what is lost of it when the unit changes, as a mean over plausible changes; +-: its "
+             "standard error over the lists; built-in: too few to tell, or not measured (-); left: "
              "once the action is taken; chance: that it does within a year (a judgement, "
              "--chance); expected: chance x unnoticed",
              a->cutoff, whole);
@@ -184,9 +203,10 @@ static int print_json(const struct ek_select_args *a, const struct ek_manifest *
         ek_summary_text(&to, "kind", f->kind);
         ek_summary_number(&to, "chance", f->chance);
         ek_summary_number(&to, "unnoticed", f->unnoticed);
+        ek_summary_number(&to, "error", isfinite(f->error) ? f->error : NAN);
         ek_summary_number(&to, "routed", f->routed);
         ek_summary_number(&to, "silenced", f->silenced);
-        ek_summary_text(&to, "action", ek_action_name(f->action));
+        ek_summary_text(&to, "action", action_of(f));
         ek_summary_number(&to, "left", f->left);
         ek_summary_number(&to, "expected", f->expected);
         shifts_json(&to, f);
@@ -207,8 +227,14 @@ int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
         h && order ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", m->item_count);
     if (!rc)
         rc = measure(a, m, model, d, pool, &whole, h);
-    for (int i = 0; i < m->item_count && !rc; i++)
+    for (int i = 0; i < m->item_count && !rc; i++) {
         order[i] = i;
+        if (isnan(h[i].unnoticed))
+            fprintf(stderr,
+                    "evenkeel: '%s' is not measured: it has more than %d values, too many codes to "
+                    "number anew\n",
+                    m->item[i]->name, EK_FAULT_CODES_MAX);
+    }
     if (!rc)
         qsort_r(order, n, sizeof *order, by_expected, h);
     if (!rc && a->output)

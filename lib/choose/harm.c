@@ -14,6 +14,7 @@ struct job {
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
     double whole;
+    double *of_list;        /* [Q] metric with nothing changed */
     struct ek_harm *out;    /* [F] */
     struct ek_error *error; /* [F] */
 };
@@ -24,17 +25,21 @@ struct part {
     struct ek_column column;
     struct ek_treatment *treatment; /* [K] */
     int routable;                   /* -1: is not */
+    double *now, *lost;             /* [Q] metric under a shift; lost, times the weights */
 };
 
+/* of_list [Q], may be NULL: the metric of each. */
 static int lost(const struct job *j, const struct ek_dataset *d,
-                const struct ek_treatment *treatment, double *out, struct ek_error *e)
+                const struct ek_treatment *treatment, double *of_list, double *out,
+                struct ek_error *e)
 {
     const struct ek_importance_options *o = j->options;
     struct ek_evaluation v = {.metric = {o->metric},
                               .metric_count = 1,
                               .gain = o->gain,
                               .empty = o->empty,
-                              .treatment = treatment};
+                              .treatment = treatment,
+                              .of_list = of_list};
     int rc = ek_evaluate(j->model, d, &v, e);
     if (!rc)
         *out = j->whole - ek_metric_result(&v.mean[0]);
@@ -48,7 +53,7 @@ static int lost_under(struct part *p, enum ek_action action, double *out, struct
         return EK_OK;
     }
     p->treatment[p->routable].action = action;
-    return lost(p->job, &p->column.data, p->treatment, out, e);
+    return lost(p->job, &p->column.data, p->treatment, NULL, out, e);
 }
 
 static void apply(struct part *p, const struct ek_fault *f)
@@ -58,6 +63,36 @@ static void apply(struct part *p, const struct ek_fault *f)
         ek_dataset_view(&p->column.data, q, &view);
         ek_fault_apply(f, &view, q, p->job->options->seed);
     }
+}
+
+static void add_lost(struct part *p, double weight)
+{
+    for (size_t q = 0; q < p->job->data->lists; q++)
+        p->lost[q] += weight * (p->job->of_list[q] - p->now[q]);
+}
+
+/* Standard error of the mean over the lists that have the metric, of what each lost. */
+static double error_of(const double *lost, size_t lists, double weight)
+{
+    double n = 0, mean = 0, squares = 0;
+    for (size_t q = 0; q < lists; q++) {
+        if (isnan(lost[q]))
+            continue;
+        double d = lost[q] / weight - mean;
+        mean += d / ++n;
+        squares += d * (lost[q] / weight - mean);
+    }
+    return n < 2 ? INFINITY : sqrt(squares / (n - 1) / n);
+}
+
+enum ek_harm_known ek_harm_known(const struct ek_harm *h)
+{
+    if (isnan(h->unnoticed))
+        return EK_HARM_UNKNOWN;
+    if (h->unnoticed < EK_HARM_NONE && fabs(h->unnoticed) + 2 * h->error < EK_HARM_NEAR)
+        return EK_HARM_NO;
+    return h->unnoticed >= EK_HARM_NONE && h->unnoticed >= 2 * h->error ? EK_HARM_YES
+                                                                        : EK_HARM_UNKNOWN;
 }
 
 /* The feature of the part under one shift. */
@@ -71,11 +106,19 @@ static int shifted(struct part *p, struct ek_harm *h, struct ek_shift *s, struct
     if (rc)
         return rc;
     rc = ek_fault_fit(&fault, p->job->data, e);
+    if (rc == EK_EUSAGE) { /* too many codes; the other features are measured all the same */
+        ek_fault_release(&fault);
+        e->code = EK_OK;
+        s->lost = h->unnoticed = h->routed = h->silenced = NAN;
+        return EK_OK;
+    }
     if (!rc) {
         ek_column_restore(&p->column);
         apply(p, &fault);
-        rc = lost(p->job, &p->column.data, NULL, &s->lost, e);
+        rc = lost(p->job, &p->column.data, NULL, p->now, &s->lost, e);
     }
+    if (!rc)
+        add_lost(p, s->weight);
     if (!rc)
         rc = lost_under(p, EK_ACT_ROUTE, &routed, e);
     if (!rc)
@@ -88,18 +131,19 @@ static int shifted(struct part *p, struct ek_harm *h, struct ek_shift *s, struct
 }
 
 /* What is best done, from the three means. */
-static void settle(struct ek_harm *h)
+static void settle(struct ek_harm *h, const struct part *p)
 {
     double weight = 0;
     for (int i = 0; i < h->shift_count; i++)
         weight += h->shift[i].weight;
+    h->error = isnan(h->unnoticed) ? NAN : error_of(p->lost, p->job->data->lists, weight);
     h->unnoticed /= weight;
     h->routed /= weight;
     h->silenced /= weight;
     h->action = EK_ACT_ALERT;
     h->left = h->unnoticed;
     h->expected = h->chance * h->unnoticed;
-    if (isnan(h->routed) || h->unnoticed < EK_HARM_NONE)
+    if (isnan(h->unnoticed) || isnan(h->routed) || h->unnoticed < EK_HARM_NONE)
         return;
     bool route = h->routed <= h->silenced + EK_HARM_NEAR && h->routed < h->unnoticed;
     double best = route ? h->routed : h->silenced;
@@ -122,17 +166,21 @@ static int measure(const struct job *j, int feature, struct ek_error *e)
     struct ek_harm *h = &j->out[feature];
     struct part p = {.job = j, .routable = routable_number(j->model, feature)};
     p.treatment = ek_calloc((size_t)j->model->routable_count, sizeof *p.treatment);
-    if (!p.treatment)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d treatments", j->model->routable_count);
-    int rc = ek_column_copy(&p.column, j->data, (size_t)feature, e);
+    p.now = ek_calloc(j->data->lists, sizeof *p.now);
+    p.lost = ek_calloc(j->data->lists, sizeof *p.lost);
+    int rc = p.treatment && p.now && p.lost
+                 ? ek_column_copy(&p.column, j->data, (size_t)feature, e)
+                 : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", j->data->lists);
     if (!rc) {
         h->unnoticed = h->routed = h->silenced = 0;
         for (int i = 0; i < h->shift_count && !rc; i++)
             rc = shifted(&p, h, &h->shift[i], e);
-        settle(h);
+        settle(h, &p);
         ek_column_release(&p.column);
     }
     ek_free(p.treatment);
+    ek_free(p.now);
+    ek_free(p.lost);
     return rc;
 }
 
@@ -167,20 +215,20 @@ int ek_harm_measure(const struct ek_model *model, const struct ek_manifest *m,
                     const struct ek_dataset *d, const struct ek_importance_options *o,
                     double *whole, struct ek_harm *out, struct ek_error *e)
 {
-    struct job j = {model, m, d, o, 0, out, NULL};
+    struct job j = {.model = model, .manifest = m, .data = d, .options = o, .out = out};
     double minus = NAN;
-    int rc = lost(&j, d, NULL, &minus, e);
+    j.of_list = ek_calloc(d->lists, sizeof *j.of_list);
+    j.error = ek_calloc((size_t)d->item_features, sizeof *j.error);
+    int rc = j.of_list && j.error ? lost(&j, d, NULL, j.of_list, &minus, e)
+                                  : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", d->lists);
     if (!rc && isnan(minus))
         rc = ek_fail(e, EK_EUSAGE, "no list has a positive label, so nothing can be lost");
-    if (rc)
-        return rc;
-    j.whole = -minus;
-    j.error = ek_calloc((size_t)d->item_features, sizeof *j.error);
-    if (!j.error)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", d->item_features);
-    rc = run_all(&j, e);
-    ek_free(j.error);
-    if (!rc)
+    if (!rc) {
+        j.whole = -minus;
         *whole = j.whole;
+        rc = run_all(&j, e);
+    }
+    ek_free(j.of_list);
+    ek_free(j.error);
     return rc;
 }

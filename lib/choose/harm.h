@@ -5,7 +5,8 @@
  *              rules/units.yaml from that very unit (of its quantity where none is); amounts of
  *              money also another currency per list, and the length of the stay times; numbers
  *              without a known unit a lost decimal place, and rarely two; codes are numbered anew
- *   unnoticed  metric lost under the shifts, as a mean by their weights
+ *   unnoticed  metric lost under the shifts, as a mean by their weights; error: its standard error
+ *              over the lists, each held against itself (infinite for fewer than two)
  *   routed, silenced  what is lost under them when the feature is
  *   chance     that its unit changes in a year, by its kind. These are judgements, not
  *              measurements, and stand in one table (harm.c)
@@ -14,9 +15,10 @@
  *   left       metric lost once the action is taken: with alert all of it
  *   expected   chance x unnoticed: what it costs not to watch
  *
- * Losses may be below 0. Missing values stay missing. Deterministic, whatever the threads. Shapes:
- * F item features. Memory: a copy of the items for each thread. Owner: the caller. Threads: `run`
- * may use some.
+ * Codes of too many values to be numbered anew are not measured: all figures are NaN, and the
+ * action is alert. Losses may be below 0. Missing values stay missing. Deterministic, whatever the
+ * threads. Shapes: F item features. Memory: a copy of the items for each thread. Owner: the caller.
+ * Threads: `run` may use some.
  */
 #ifndef EK_CHOOSE_HARM_H
 #define EK_CHOOSE_HARM_H
@@ -44,10 +46,19 @@ struct ek_harm {
     double chance;
     int shift_count;
     struct ek_shift shift[EK_SHIFTS_MAX];
-    double unnoticed, routed, silenced; /* the last two NaN where not routable */
+    double unnoticed, error;
+    double routed, silenced; /* NaN where not routable */
     enum ek_action action;
     double left, expected;
 };
+
+/* What the lists tell of the harm. */
+enum ek_harm_known {
+    EK_HARM_NO,     /* as good as none: nothing is lost, and it cannot be much by the error */
+    EK_HARM_YES,    /* more than two errors */
+    EK_HARM_UNKNOWN /* cannot be told, or was not measured */
+};
+enum ek_harm_known ek_harm_known(const struct ek_harm *h);
 
 /* Kind i of the table and its chance; NULL behind the last. */
 const char *ek_harm_kind(int i, double *chance);

@@ -18,6 +18,7 @@ struct ek_evaluation {
     enum ek_gain gain;
     enum ek_empty empty;
     const struct ek_treatment *treatment; /* [K], for every list; NULL routes nothing */
+    double *of_list; /* [lists] of the first metric, NaN where a list has none; may be NULL */
     struct ek_metric_mean mean[EK_EVALUATE_METRICS_MAX]; /* the result */
     double max_label;                                    /* of the data, which ERR is relative to */
 };

@@ -57,6 +57,10 @@ quiet "$EK" check reduced.yaml
 quiet "$EK" train --manifest reduced.yaml --train train.txt --vali vali.txt -o small.safetensors
 quiet "$EK" eval --manifest reduced.yaml --model small.safetensors --data vali.txt
 quiet "$EK" check --manifest reduced.yaml small.safetensors
+quiet "$EK" normalize --manifest shop.yaml --letor train.txt -o scaled.yaml
+quiet "$EK" select --manifest scaled.yaml --train train.txt --vali vali.txt --count 2 -o less.yaml
+sed -n '/^normalization/,$p' scaled.yaml | grep -vE '^    (copy|noise|same):' | cat want.yaml - >both.yaml
+cmp less.yaml both.yaml
 quiet "$EK" select --manifest reduced.yaml --train train.txt --vali vali.txt --count 1 -o least.yaml
 grep -q '^unused: \[2, 3, 4, 5\]' least.yaml || fail "$(cat least.yaml)"
 
@@ -95,6 +99,26 @@ grep -qE '^  "noise": \{.*scale: alert' rules.yaml || fail "noise cannot be rout
 quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance main=0 --chance length=1 --json
 grep -q '"name":"reversed","kind":"length","chance":1,' said || fail "$(cat said)"
 grep -q '"name":"main","kind":"money","chance":0,.*"shift":"x100","unit":"cents"' said || fail "$(cat said)"
+
+# Two lists tell nothing: no protection is turned off by them.
+awk '$2 == "qid:1" || $2 == "qid:2"' vali.txt >two.txt
+quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data two.txt -o rules.yaml
+quiet "$EK" check --manifest shop.yaml rules.yaml
+grep -A1 'too few lists to tell: built-in actions' rules.yaml | grep -qE '^  "[a-z]+": \{(units: [^}]*)?\}$' || fail "$(cat rules.yaml)"
+! grep -A1 'too few lists to tell' rules.yaml | grep -q 'on:' || fail "noise changes an action: $(cat rules.yaml)"
+
+# A dictionary too large to be numbered anew is named; the others are measured.
+sed 's/name: noise, index: 4, role: item/&, type: category/' shop.yaml >coded.yaml
+lists 600 3 | awk '{sub(/ 4:[0-9.]+/, " 4:" NR); print}' >codes.txt
+quiet "$EK" train --manifest coded.yaml --train codes.txt --vali vali.txt -o coded.safetensors --epochs 1
+"$EK" select --watch --manifest coded.yaml --model coded.safetensors --data codes.txt -o rules.yaml >said 2>err || fail "$(cat err)"
+grep -q "'noise' is not measured: it has more than 4096 values" err || fail "$(cat err)"
+grep -qE '^code +5% +- +- +- +- +built-in +noise$' said || fail "$(cat said)"
+grep -qE '^money +20% +[+-]0\.[0-9]+ .* main$' said || fail "$(cat said)"
+awk 'length > 79' said | grep . && fail "lines beyond 79 columns"
+quiet "$EK" check --manifest coded.yaml rules.yaml
+quiet "$EK" select --watch --manifest coded.yaml --model coded.safetensors --data codes.txt --json
+grep -q '"name":"noise","kind":"code","chance":0.05,"unnoticed":null' said || fail "$(cat said)"
 
 # What cannot be is said, with a hint where there is one.
 refused 2 "--count 6: the manifest has 5 item features" select $files --count 6

@@ -145,6 +145,58 @@ START_TEST(a_routable_feature_whose_shift_does_harm_is_routed)
 }
 END_TEST
 
+START_TEST(noise_of_few_lists_is_not_taken_for_no_harm)
+{
+    static const struct {
+        double unnoticed, error;
+        enum ek_harm_known known;
+    } of[] = {{-.031, .03, EK_HARM_UNKNOWN},
+              {-.031, .001, EK_HARM_UNKNOWN},
+              {0, 0, EK_HARM_NO},
+              {-.0003, .002, EK_HARM_NO},
+              {.0003, .003, EK_HARM_UNKNOWN},
+              {.03, .02, EK_HARM_UNKNOWN},
+              {.03, .01, EK_HARM_YES},
+              {.002, .0001, EK_HARM_YES},
+              {.1, INFINITY, EK_HARM_UNKNOWN},
+              {0, INFINITY, EK_HARM_UNKNOWN},
+              {NAN, NAN, EK_HARM_UNKNOWN}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct ek_harm h = {.unnoticed = of[i].unnoticed, .error = of[i].error};
+        ck_assert_msg(ek_harm_known(&h) == of[i].known, "case %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(the_error_is_that_of_the_mean_over_lists_with_a_positive_label)
+{
+    struct ek_importance_options o;
+    struct ek_manifest *m = ek_small_manifest();
+    struct ek_harm once[F], twice[F];
+    struct ek_dataset half;
+    double whole;
+    set_up();
+    ek_importance_defaults(&o);
+    for (int f = 0; f < F; f++)
+        ek_harm_shifts(m, f, &DATA, &once[f]);
+    memcpy(twice, once, sizeof once);
+    half = DATA;
+    half.lists = 50;
+    half.items = DATA.offset[50];
+    ck_assert_int_eq(ek_harm_measure(MODEL, m, &DATA, &o, &whole, once, NULL), EK_OK);
+    ck_assert_int_eq(ek_harm_measure(MODEL, m, &half, &o, &whole, twice, NULL), EK_OK);
+    /* Four times the lists, half the error. */
+    ck_assert(once[PRICE].error > 0);
+    ck_assert_double_eq_tol(twice[PRICE].error / once[PRICE].error, 2, .7);
+    half.lists = 1;
+    half.items = DATA.offset[1];
+    ck_assert_int_eq(ek_harm_measure(MODEL, m, &half, &o, &whole, twice, NULL), EK_OK);
+    ck_assert(isinf(twice[PRICE].error));
+    ek_manifest_free(m);
+    tear_down();
+}
+END_TEST
+
 /* The shift of a unit's id, or of how it is spelled; NULL. */
 static const struct ek_shift *shift_of(const struct ek_harm *h, const char *name)
 {
@@ -197,5 +249,7 @@ Suite *suite_importance(void)
                     a_feature_that_is_one_value_in_a_list_is_shuffled_over_lists,
                     without_labels_or_repeats_nothing_is_measured,
                     a_routable_feature_whose_shift_does_harm_is_routed,
+                    noise_of_few_lists_is_not_taken_for_no_harm,
+                    the_error_is_that_of_the_mean_over_lists_with_a_positive_label,
                     shifts_and_chances_follow_from_the_unit);
 }
