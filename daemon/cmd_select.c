@@ -50,6 +50,9 @@ static int load(struct loaded *l, struct ek_select_args *a)
         l->m = NULL;
         return ek_kind_explain(a->manifest, EK_KIND_MANIFEST, &a->e);
     }
+    if (a->count > l->m->item_count)
+        return ek_fail(&a->e, EK_EUSAGE, "--count %d: the manifest has %d item features", a->count,
+                       l->m->item_count);
     rc = load_model(l, a);
     if (!rc)
         rc = ek_files_read(a->watch ? &a->data : &a->train, l->m, &l->train, &a->e);
@@ -132,8 +135,8 @@ static int choose(struct ek_select_args *a, const struct loaded *l)
     if (!rc && a->judge)
         rc = ek_selection_judge(&judged, &s, a, &d, &l->text, a->test.count ? &l->test : &l->vali);
     if (!rc)
-        rc = (a->json ? ek_selection_print_json
-                      : ek_selection_print)(&s, a, l->m, a->judge ? &judged : NULL, &a->e);
+        rc = (a->json ? ek_selection_print_json : ek_selection_print)(
+            &s, a, l->m, a->judge ? &judged : NULL, ek_select_table(a), &a->e);
     ek_selection_release(&s);
     return rc;
 }

@@ -130,6 +130,42 @@ static void take_likeness(struct argp_state *state, struct ek_select_args *a, co
 {
     static const char *const words[] = {"items", "lists"};
     a->likeness = (enum ek_spearman)ek_one_of(state, "likeness", arg, words, 2);
+    a->likeness_given = true;
+}
+
+FILE *ek_select_table(const struct ek_select_args *a)
+{
+    bool taken = ek_is_stdout(a->output) || ek_is_stdout(a->scatter) || ek_is_stdout(a->dendrogram);
+    return taken ? stderr : stdout;
+}
+
+/* What no training of this choice would heed. */
+static void refuse_idle(struct argp_state *state, const struct ek_select_args *a)
+{
+    if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->judge)))
+        argp_error(state, "--epochs is for --method nfs and --judge");
+    if (a->repeats && (a->watch || a->method != EK_SELECT_IMPORTANCE))
+        argp_error(state, "--repeats is for --method importance");
+    if (a->likeness_given && (a->watch || a->method == EK_SELECT_NFS))
+        argp_error(state, "--likeness does not go with --watch or --method nfs, which has its own");
+}
+
+/* The second would be written over the first. */
+static void refuse_same_files(struct argp_state *state, const struct ek_select_args *a)
+{
+    const char *path[] = {a->output, a->scatter, a->dendrogram};
+    int out = a->json;
+    for (int i = 0; i < 3; i++) {
+        out += ek_is_stdout(path[i]);
+        while (path[i] && !strncmp(path[i], "./", 2))
+            path[i] += 2;
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < i; k++)
+            if (path[i] && path[k] && !ek_is_stdout(path[i]) && !strcmp(path[i], path[k]))
+                argp_error(state, "'%s' is to be written twice", path[i]);
+    if (out > 1)
+        argp_error(state, "standard output can have one thing only");
 }
 
 static void finish_choice(struct argp_state *state, const struct ek_select_args *a)
@@ -169,8 +205,10 @@ static void finish(struct argp_state *state, struct ek_select_args *a)
         finish_watch(state, a);
     else
         finish_choice(state, a);
-    if (a->json && ek_is_stdout(a->output) && a->output)
-        argp_error(state, "--json and '-o %s' would both write to standard output", a->output);
+    refuse_idle(state, a);
+    refuse_same_files(state, a);
+    if (!a->repeats)
+        a->repeats = 5;
     if (!a->count && !a->share_count) {
         memcpy(a->share, shares, sizeof shares);
         a->share_count = sizeof shares / sizeof *shares;
@@ -286,7 +324,6 @@ static uint64_t processors(void)
 
 void ek_select_args_parse(struct ek_select_args *a, int argc, char **argv)
 {
-    *a = (struct ek_select_args){
-        .method = EK_SELECT_HCAS, .cutoff = 10, .repeats = 5, .threads = processors()};
+    *a = (struct ek_select_args){.method = EK_SELECT_HCAS, .cutoff = 10, .threads = processors()};
     ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, a);
 }

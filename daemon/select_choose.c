@@ -273,36 +273,39 @@ static int choose(struct ek_selection *s, const struct ek_select_args *a, int k,
     return rc;
 }
 
-static int add_set(struct ek_selection *s, const struct ek_select_args *a, double share, int count,
+static int add_set(struct ek_selection *s, const struct ek_select_args *a, double share, int wanted,
                    struct ek_error *e)
 {
+    int count = wanted > s->candidates ? s->candidates : wanted;
     struct ek_feature_set *set = &s->set[s->set_count];
-    if (s->set_count && count <= set[-1].count)
-        return EK_OK;
-    *set = (struct ek_feature_set){share, count, ek_calloc((size_t)count, sizeof *set->item)};
+    *set =
+        (struct ek_feature_set){share, count, wanted, ek_calloc((size_t)count, sizeof *set->item)};
     if (!set->item)
         return ek_fail(e, EK_ENOMEM, "no memory for %d features", count);
     s->set_count++;
     return choose(s, a, count, set->item, e);
 }
 
-static int choose_all(struct ek_selection *s, const struct ek_select_args *a, struct ek_error *e)
+/* Before hours of training. */
+static int check_count(const struct ek_selection *s, const struct ek_select_args *a,
+                       struct ek_error *e)
 {
-    int rc = EK_OK;
-    if (a->count > s->features)
-        return ek_fail(e, EK_EUSAGE, "--count %d: the manifest has %d item features", a->count,
-                       s->features);
     if (a->count > s->candidates)
         return ek_fail(e, EK_EUSAGE,
                        "--count %d: %d of the %d item features are constant in the --train files, "
                        "which leaves %d",
                        a->count, s->features - s->candidates, s->features, s->candidates);
+    return EK_OK;
+}
+
+static int choose_all(struct ek_selection *s, const struct ek_select_args *a, struct ek_error *e)
+{
+    int rc = EK_OK;
     if (a->count)
         return add_set(s, a, 0, a->count, e);
     for (int i = 0; i < a->share_count && !rc; i++) {
         int count = (int)floor(a->share[i] / 100 * s->features + 0.5);
-        count = count < 1 ? 1 : count > s->candidates ? s->candidates : count;
-        rc = add_set(s, a, a->share[i], count, e);
+        rc = add_set(s, a, a->share[i], count < 1 ? 1 : count, e);
     }
     return rc;
 }
@@ -329,6 +332,8 @@ int ek_selection_make(struct ek_selection *s, struct ek_select_args *a,
     int rc = allocate(s, d->m->item_count, &a->e);
     if (!rc)
         rc = measure(s, a, d, &a->e);
+    if (!rc)
+        rc = check_count(s, a, &a->e);
     if (!rc && clusters) {
         s->cluster = ek_calloc((size_t)s->features, sizeof *s->cluster);
         rc = s->cluster ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for the clusters");

@@ -1,7 +1,7 @@
 /* What `evenkeel select` measures of features, and the sets that it chooses.
  *
- * Shapes: F item features; candidates are those that are not constant. Sets rise in size; no two
- * have the same. Owner: the caller, ek_selection_release.
+ * Shapes: F item features; candidates are those that are not constant. Sets do not fall
+ * in size; two shares may come to the same one. Owner: the caller, ek_selection_release.
  */
 #ifndef EK_DAEMON_SELECT_CHOOSE_H
 #define EK_DAEMON_SELECT_CHOOSE_H
@@ -14,9 +14,9 @@
 #include "daemon/select_args.h"
 
 struct ek_feature_set {
-    double share; /* percent; 0: chosen by count */
-    int count;
-    int *item; /* [count], the best first */
+    double share;      /* percent; 0: chosen by count */
+    int count, wanted; /* wanted: more than count where only that many vary */
+    int *item;         /* [count], the best first */
 };
 
 struct ek_selection {

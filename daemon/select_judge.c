@@ -142,6 +142,11 @@ int ek_selection_judge(struct ek_judged *out, const struct ek_selection *s,
     ek_progress_start(&j.progress, "training");
     for (j.number = 0; j.number < j.count && !rc; j.number++) {
         const struct ek_feature_set *set = j.number < s->set_count ? &s->set[j.number] : NULL;
+        if (set && j.number && set->count == set[-1].count) { /* the same one */
+            out->ndcg3[j.number] = out->ndcg3[j.number - 1];
+            out->ndcg10[j.number] = out->ndcg10[j.number - 1];
+            continue;
+        }
         for (int i = 0; i < s->features; i++)
             keep[i] = !set || ek_feature_set_rank(set, i);
         rc = judge_one(&j, text, keep, &out->ndcg3[j.number], &out->ndcg10[j.number]);

@@ -110,7 +110,7 @@ static int add_row(struct ek_columns *table, const struct ek_selection *s,
     return ek_columns_add(table, texts);
 }
 
-static int print_features(const struct ek_selection *s, const struct ek_manifest *m,
+static int print_features(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
                           struct ek_error *e)
 {
     const char *title[EK_COLUMNS_MOST] = {"rank", "relevance", "best", "like"};
@@ -124,28 +124,28 @@ static int print_features(const struct ek_selection *s, const struct ek_manifest
     for (int i = 0; i < s->features && !rc; i++)
         rc = add_row(table, s, m, order[i]);
     if (!rc)
-        ek_columns_print(table, stdout);
+        ek_columns_print(table, to);
     ek_columns_free(table);
     ek_free(order);
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
 
-static void print_legend(const struct ek_selection *s, const struct ek_select_args *a)
+static void print_legend(const struct ek_selection *s, const struct ek_select_args *a, FILE *to)
 {
     char text[400];
-    putchar('\n');
+    fputc('\n', to);
     snprintf(text, sizeof text,
              "relevance: NDCG@%d of ranking by the feature alone, best values first as said (gain "
              "2^y - 1, lists without a positive label skipped); like: how like it is to another "
              "chosen one, 0 to 1",
              a->cutoff);
-    ek_print_wrapped(text, WIDTH, stdout);
+    ek_print_wrapped(text, WIDTH, to);
     if (s->importance) {
         snprintf(text, sizeof text,
                  "lost: NDCG@%d that the model loses when the feature is shuffled (%d times), of "
                  "%.4f; routed, silenced: the same when it is",
                  a->cutoff, a->repeats, s->whole);
-        ek_print_wrapped(text, WIDTH, stdout);
+        ek_print_wrapped(text, WIDTH, to);
     }
     if (s->nfs.features) {
         snprintf(text, sizeof text,
@@ -153,11 +153,12 @@ static void print_legend(const struct ek_selection *s, const struct ek_select_ar
                  "groups are more frequent than by chance; the re-ranker's validation NDCG@10 is "
                  "%.4f",
                  s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
-        ek_print_wrapped(text, WIDTH, stdout);
+        ek_print_wrapped(text, WIDTH, to);
     }
 }
 
-static int print_judged(const struct ek_selection *s, const struct ek_judged *j, struct ek_error *e)
+static int print_judged(const struct ek_selection *s, const struct ek_judged *j, FILE *to,
+                        struct ek_error *e)
 {
     static const char *const titles[] = {"share", "features", "NDCG@3", "NDCG@10"};
     struct ek_columns *table = ek_columns_new(titles, 4);
@@ -173,21 +174,22 @@ static int print_judged(const struct ek_selection *s, const struct ek_judged *j,
         rc = ek_columns_add(table, texts);
     }
     if (!rc) {
-        putchar('\n');
-        ek_columns_print(table, stdout);
+        fputc('\n', to);
+        ek_columns_print(table, to);
     }
     ek_columns_free(table);
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
 
 /* The sets one by one, where they are not the first ranks of the largest. */
-static int print_sets(const struct ek_selection *s, const struct ek_manifest *m, struct ek_error *e)
+static int print_sets(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
+                      struct ek_error *e)
 {
     struct ek_buf line;
     int rc = EK_OK;
     ek_buf_init(&line, 0);
     if (s->set_count > 1)
-        putchar('\n');
+        fputc('\n', to);
     for (int i = 0; i < s->set_count && s->set_count > 1 && !rc; i++) {
         const struct ek_feature_set *set = &s->set[i];
         ek_buf_clear(&line);
@@ -196,7 +198,7 @@ static int print_sets(const struct ek_selection *s, const struct ek_manifest *m,
             rc = ek_buf_printf(&line, "%s %s", k ? "," : "", m->item[set->item[k]]->name);
         const char *text = rc ? NULL : ek_buf_string(&line);
         if (text)
-            ek_print_wrapped(text, WIDTH, stdout);
+            ek_print_wrapped(text, WIDTH, to);
         else
             rc = EK_ENOMEM;
     }
@@ -204,16 +206,29 @@ static int print_sets(const struct ek_selection *s, const struct ek_manifest *m,
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
 
+/* Which shares have fewer features than they ask for. */
+static void print_short(const struct ek_selection *s, FILE *to)
+{
+    for (int i = 0; i < s->set_count; i++) {
+        const struct ek_feature_set *set = &s->set[i];
+        if (set->count < set->wanted)
+            fprintf(to, "\n%g%% would be %d features; only %d of them vary\n", set->share,
+                    set->wanted, set->count);
+    }
+}
+
 int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
-                       const struct ek_manifest *m, const struct ek_judged *judged,
+                       const struct ek_manifest *m, const struct ek_judged *judged, FILE *to,
                        struct ek_error *e)
 {
-    int rc = print_features(s, m, e);
+    int rc = print_features(s, m, to, e);
     if (rc)
         return rc;
-    print_legend(s, a);
-    rc = print_sets(s, m, e);
-    return rc || !judged ? rc : print_judged(s, judged, e);
+    print_legend(s, a, to);
+    rc = print_sets(s, m, to, e);
+    if (!rc)
+        print_short(s, to);
+    return rc || !judged ? rc : print_judged(s, judged, to, e);
 }
 
 static void feature_json(struct ek_summary *to, const struct ek_selection *s,
@@ -249,6 +264,7 @@ static void set_json(struct ek_summary *to, const struct ek_selection *s,
 {
     const struct ek_feature_set *set = i < s->set_count ? &s->set[i] : NULL;
     ek_summary_open(to, NULL, '{');
+    ek_summary_count(to, "wanted", (uint64_t)(set ? set->wanted : s->features));
     ek_summary_number(to, "share", set ? (set->share > 0 ? set->share : NAN) : 100);
     ek_summary_count(to, "count", (uint64_t)(set ? set->count : s->features));
     ek_summary_open(to, "features", '[');
@@ -263,7 +279,7 @@ static void set_json(struct ek_summary *to, const struct ek_selection *s,
 }
 
 int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
-                            const struct ek_manifest *m, const struct ek_judged *judged,
+                            const struct ek_manifest *m, const struct ek_judged *judged, FILE *out,
                             struct ek_error *e)
 {
     struct ek_summary to;
@@ -291,5 +307,5 @@ int ek_selection_print_json(const struct ek_selection *s, const struct ek_select
         set_json(&to, s, m, judged, i);
     ek_summary_close(&to, ']');
     ek_free(order);
-    return ek_summary_end(&to, stdout, e);
+    return ek_summary_end(&to, out, e);
 }

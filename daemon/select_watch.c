@@ -150,12 +150,13 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
 {
     static const char *const titles[] = {"kind", "chance",   "unnoticed", "+-",
                                          "left", "expected", "action",    "feature"};
+    FILE *to = ek_select_table(a);
     struct ek_columns *table = ek_columns_new(titles, 8);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (int i = 0; i < m->item_count && !rc; i++)
         rc = add_row(table, m, &h[order[i]], order[i]);
     if (!rc)
-        ek_columns_print(table, stdout);
+        ek_columns_print(table, to);
     ek_columns_free(table);
     if (rc)
         return ek_fail(e, rc, "no memory for the result");
@@ -167,8 +168,8 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
              "once the action is taken; chance: that it does within a year (a judgement, "
              "--chance); expected: chance x unnoticed",
              a->cutoff, whole);
-    putchar('\n');
-    ek_print_wrapped(text, WIDTH, stdout);
+    fputc('\n', to);
+    ek_print_wrapped(text, WIDTH, to);
     return EK_OK;
 }
 

@@ -41,10 +41,12 @@ awk 'length > 79' said | grep . && fail "lines beyond 79 columns"
 quiet "$EK" select $files --count 4 --likeness lists
 [ "$(awk '$1 == "4" {print $NF}' said)" = "noise" ] || fail "$(cat said)"
 for method in xgas random nfs; do
-	quiet "$EK" select $files --method $method --count 4 --epochs 2 --json
+	epochs=
+	[ $method != nfs ] || epochs='--epochs 2'
+	quiet "$EK" select $files --method $method --count 4 $epochs --json
 	! grep -oE '"sets":.*' said | grep -q '"same"' || fail "$method chose a constant: $(cat said)"
 	cp said once
-	quiet "$EK" select $files --method $method --count 4 --epochs 2 --json --threads 1
+	quiet "$EK" select $files --method $method --count 4 $epochs --json --threads 1
 	cmp said once
 done
 grep -q '"method":"nfs".*"kept":' said || fail "$(cat said)"
@@ -120,10 +122,40 @@ quiet "$EK" check --manifest coded.yaml rules.yaml
 quiet "$EK" select --watch --manifest coded.yaml --model coded.safetensors --data codes.txt --json
 grep -q '"name":"noise","kind":"code","chance":0.05,"unnoticed":null' said || fail "$(cat said)"
 
+# Each share is told, also where two come to the same, and where there is not enough to choose from.
+quiet "$EK" select $files --share 5,20,100 --json
+[ "$(grep -o '"wanted":[0-9]*,"share":[0-9]*,"count":[0-9]*' said | tr '\n' ' ')" = \
+	'"wanted":1,"share":5,"count":1 "wanted":1,"share":20,"count":1 "wanted":5,"share":100,"count":4 ' ] || fail "$(cat said)"
+quiet "$EK" select $files --share 5,20,100 --judge --epochs 1
+grep -qxF '100% would be 5 features; only 4 of them vary' said || fail "$(cat said)"
+[ "$(grep -cE '^(5|20)% +1 +0\.' said)" = 2 ] || fail "$(cat said)"
+
+# What is written to standard output is there alone.
+"$EK" select $files --count 2 -o - >said 2>err || fail "$(cat err)"
+cmp said want.yaml
+grep -qE '^1 .* main$' err || fail "$(cat err)"
+"$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt -o - >piped.yaml 2>err || fail "$(cat err)"
+quiet "$EK" check --manifest shop.yaml piped.yaml
+for picture in scatter dendrogram; do
+	"$EK" select $files --count 2 --$picture - >said 2>err || fail "$(cat err)"
+	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' said || fail "--$picture - is no XML"
+done
+
 # What cannot be is said, with a hint where there is one.
 refused 2 "--count 6: the manifest has 5 item features" select $files --count 6
 refused 2 "1 of the 5 item features are constant in the --train files, which leaves 4" select $files --count 5
 refused 2 "--share needs percents above 0 and up to 100" select $files --share 0
+refused 2 "standard output can have one thing only" select $files --count 2 -o - --scatter -
+refused 2 "standard output can have one thing only" select $files --count 2 -o - --json
+refused 2 "'x.svg' is to be written twice" select $files --count 2 --scatter x.svg --dendrogram ./x.svg
+refused 2 "--epochs is for" select $files --count 2 --epochs 3
+refused 2 "--repeats is for" select $files --count 2 --repeats 3
+refused 2 "--likeness does not go" select $files --count 2 --method nfs --likeness lists
+refused 2 "--repeats is for" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --repeats 2
+refused 2 "--count 6: the manifest has 5" select $files --method nfs --count 6
+! grep -q 're-ranker' err || fail "it trained first"
+refused 2 "which leaves 4" select $files --method nfs --count 5
+! grep -q 're-ranker' err || fail "it trained first"
 refused 2 "must rise" select $files --share 10,5
 refused 2 "--count and --share exclude each other" select $files --count 2 --share 5
 refused 2 "Say --count or one --share" select $files -o x.yaml
