@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/yaml_write.h"
+#include "data/yaml_text.h"
 
 #include <string.h>
 
@@ -91,28 +92,14 @@ struct lines {
     long count;
 };
 
-/* Bytes of the line break at p; 0: none is there. */
-static size_t break_length(const char *p, const char *end)
-{
-    size_t left = (size_t)(end - p);
-    if (!left)
-        return 0;
-    if (*p == '\r')
-        return left > 1 && p[1] == '\n' ? 2 : 1;
-    if (*p == '\n')
-        return 1;
-    if (left > 1 && !memcmp(p, "\xc2\x85", 2))
-        return 2;
-    return left > 2 && (!memcmp(p, "\xe2\x80\xa8", 3) || !memcmp(p, "\xe2\x80\xa9", 3)) ? 3 : 0;
-}
-
-/* The start of the line behind the one of p. */
 static const char *next_line(const char *p, const char *end)
 {
-    size_t n = 0;
-    while (p < end && !(n = break_length(p, end)))
-        p++;
-    return p + n;
+    return p + ek_yaml_next_line(p, (size_t)(end - p), 0);
+}
+
+static size_t break_length(const char *p, const char *end)
+{
+    return ek_yaml_break(p, (size_t)(end - p), 0);
 }
 
 static int split(struct lines *l, const struct ek_buf *text)
