@@ -37,6 +37,8 @@ static int open_all(struct extracting *g, struct ek_error *e)
     if (!rc)
         rc = ek_index_open(&g->x, a->index, e);
     if (!rc)
+        rc = ek_index_check(g->x, e);
+    if (!rc)
         rc = ek_text_features_new(&g->features, g->x, g->choice, e);
     if (!rc)
         rc = ek_extract_queries_open(&g->queries, a->queries, e);

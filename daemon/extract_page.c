@@ -2,8 +2,11 @@
 #include "daemon/extract_list.h"
 
 #include "text/feature_list.h"
+#include "text/static.h"
 
 #include <string.h>
+
+enum { STOPS_A_LINE = 28 };
 
 static const char HEAD[] =
     "# Text features\n\n"
@@ -37,6 +40,15 @@ static const char HEAD[] =
     "| a term is there more than once in the query | scores count it as often; streams, nearness "
     "and what is over terms take it once |\n"
     "| scores are not all of one sign | they have no harmonic mean: missing |\n\n";
+
+static const char STOPS[] =
+    "\n## Stop words\n\n"
+    "`stop_cover`, `stop_ratio`, `query_length_content`, `query_idf_mean_content` and "
+    "`query_ictf_mean_content` go by this list. It is English, whatever `--stem` says: for texts "
+    "of "
+    "another language leave them out (`except`).\n"
+    "The words are folded and stemmed as the index is; those that become one count once. All of "
+    "them are indexed and searched as other words are.\n\n";
 
 static const char SOURCES[] =
     "\n## The paper's 435\n\n"
@@ -153,6 +165,15 @@ static int write_kinds(const struct ek_feature_list *l, struct ek_buf *out)
     return rc;
 }
 
+static int write_stops(struct ek_buf *out)
+{
+    const char *word;
+    int rc = ek_buf_text(out, STOPS);
+    for (size_t i = 0; !rc && (word = ek_stop_word(i)); i++)
+        rc = ek_buf_printf(out, "%s%s", i % STOPS_A_LINE ? " " : i ? "\n" : "", word);
+    return rc ? rc : ek_buf_text(out, "\n");
+}
+
 int ek_text_features_page(struct ek_buf *out)
 {
     struct ek_feature_list *l;
@@ -164,6 +185,8 @@ int ek_text_features_page(struct ek_buf *out)
         rc = write_counts(l, out);
     if (!rc)
         rc = write_kinds(l, out);
+    if (!rc)
+        rc = write_stops(out);
     if (!rc)
         rc = ek_buf_text(out, SOURCES);
     ek_feature_list_free(l);

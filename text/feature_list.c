@@ -35,9 +35,12 @@ static const struct {
     {"pairs", "the same of neighbours in the query", EK_TERM_FIGURES, true},
 };
 
-static const struct ek_text_kind STAGE0 = {"stage0",
-                                           "the candidate's score in the run; of --top, its BM25",
-                                           "Gallagher et al. 2020", true};
+static const struct ek_text_kind STAGE0 = {
+    "stage0",
+    "the candidate's score in the run; of --top: sum qtf ln(1 + (N - "
+    "df + 0.5) / (df + 0.5)) tf / (tf + k1 (1 - b + b len / "
+    "avg)), N and avg of all documents; k1 = 0.9, b = 0.4",
+    "Gallagher et al. 2020", true};
 
 const char *ek_text_family_name(enum ek_text_family f)
 {

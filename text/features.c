@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int by_number(const void *a, const void *b)
 {
@@ -12,30 +11,18 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int add_stop(void *context, const char *term, size_t length)
+static int read_stops(struct ek_text_features *f, struct ek_error *e)
 {
-    struct ek_text_features *f = context;
-    uint32_t number = ek_index_find(f->x, term, length);
-    if (number != EK_NO_TERM && f->stops < EK_STOPS_MAX)
-        f->stop[f->stops++] = number;
+    if (ek_stops_read(&f->stops, f->words))
+        return ek_fail(e, EK_ENOMEM, "no memory for stop words");
+    for (size_t i = 0, length; i < f->stops.count; i++) {
+        const char *text = ek_stops_text(&f->stops, i, &length);
+        uint32_t number = ek_index_find(f->x, text, length);
+        if (number != EK_NO_TERM)
+            f->stop[f->known_stops++] = number;
+    }
+    qsort(f->stop, f->known_stops, sizeof *f->stop, by_number);
     return EK_OK;
-}
-
-/* The stop words as the index has them: folded, stemmed, those that it has at all. Two may have
- * become one. */
-static int read_stops(struct ek_text_features *f)
-{
-    const char *word;
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && (word = ek_stop_word(i)); i++)
-        rc = ek_words_of(f->words, word, strlen(word), add_stop, f);
-    qsort(f->stop, f->stops, sizeof *f->stop, by_number);
-    size_t n = 0;
-    for (size_t i = 0; i < f->stops; i++)
-        if (!n || f->stop[n - 1] != f->stop[i])
-            f->stop[n++] = f->stop[i];
-    f->stops = n;
-    return rc;
 }
 
 static void find_needs(struct ek_feature_needs *n, const struct ek_feature_choice *c)
@@ -75,8 +62,8 @@ int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x
         rc = ek_words_new(&f->words, ek_index_stemmer(x), e);
     if (!rc)
         rc = ek_term_scan_new(&f->scan, x, &c->unigram, e);
-    if (!rc && read_stops(f))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for stop words");
+    if (!rc)
+        rc = read_stops(f, e);
     if (rc)
         ek_text_features_free(f);
     else
@@ -92,6 +79,7 @@ void ek_text_features_free(struct ek_text_features *f)
     ek_document_release(&f->d);
     ek_term_scan_free(f->scan);
     ek_words_free(f->words);
+    ek_stops_release(&f->stops);
     ek_free(f->scores);
     ek_free(f->letters);
     ek_free(f->square);

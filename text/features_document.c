@@ -166,7 +166,7 @@ static uint32_t letters(void *context, uint32_t term)
 static void fixed(struct ek_text_features *f)
 {
     double *out = f->of_document.fixed;
-    struct ek_static_words w = {f->stop, f->stops, letters, f};
+    struct ek_static_words w = {f->stop, f->known_stops, f->stops.count, letters, f};
     ek_static_url(f->d.url, f->d.url_length, out);
     ek_static_terms(&w, f->d.term[EK_FIELD_DOCUMENT], f->d.length[EK_FIELD_DOCUMENT], f->d.length,
                     f->sorted, out);

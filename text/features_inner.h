@@ -6,10 +6,11 @@
 #include "text/query_features.h"
 #include "text/query_terms.h"
 #include "text/static.h"
+#include "text/stops.h"
 #include "text/stream.h"
 #include "text/term_scan.h"
 
-enum { EK_STOPS_MAX = 256, EK_NEAR_TOKENS = 8 };
+enum { EK_NEAR_TOKENS = 8 };
 
 /* What is worked out for a document, family by family; only what the choice needs is. */
 struct ek_document_values {
@@ -38,8 +39,9 @@ struct ek_text_features {
     struct ek_feature_needs needs;
     struct ek_words *words;
     struct ek_term_scan *scan;
-    uint32_t stop[EK_STOPS_MAX]; /* rising numbers of terms */
-    size_t stops;
+    struct ek_stops stops;
+    uint32_t stop[EK_STOPS_MAX]; /* [known_stops] rising numbers of those that the index has */
+    size_t known_stops;
     uint8_t *letters; /* [terms of the index] of a term, 0: not counted yet */
 
     struct ek_query_terms q;

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void fill_field(struct ek_text_features *f, enum ek_field field)
 {
@@ -18,15 +17,12 @@ static void fill_field(struct ek_text_features *f, enum ek_field field)
     }
 }
 
-static int by_number(const void *a, const void *b)
+/* By its letters: one that no document has is a stop word all the same. */
+static bool is_stop(const struct ek_text_features *f, uint32_t t)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool is_stop(const struct ek_text_features *f, uint32_t number)
-{
-    return f->stops && bsearch(&number, f->stop, f->stops, sizeof number, by_number);
+    size_t length;
+    const char *text = ek_query_terms_text(&f->q, t, &length);
+    return ek_stops_has(&f->stops, text, length);
 }
 
 /* A scan of all documents of the terms, so only where somebody asks. */
@@ -52,7 +48,7 @@ static int query_values(struct ek_text_features *f, struct ek_error *e)
     if (rc)
         return rc;
     for (uint32_t t = 0; t < f->q.terms; t++)
-        stop[t] = f->q.number[t] != EK_NO_TERM && is_stop(f, f->q.number[t]);
+        stop[t] = is_stop(f, t);
     struct ek_query_numbers n = {
         f->term[EK_FIELD_DOCUMENT], stop, f->q.terms, all->documents, all->tokens, reached};
     ek_query_features(&n, scratch, f->of_query.query);

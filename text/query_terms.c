@@ -27,12 +27,19 @@ static size_t begin_of(const struct ek_query_terms *q, uint32_t t)
     return t ? q->letters_end[t - 1] : 0;
 }
 
+const char *ek_query_terms_text(const struct ek_query_terms *q, uint32_t t, size_t *length)
+{
+    size_t begin = begin_of(q, t);
+    *length = q->letters_end[t] - begin;
+    return (const char *)q->letters.data + begin;
+}
+
 static uint32_t same_term(const struct ek_query_terms *q, const char *term, size_t length)
 {
     uint32_t t = 0;
-    for (; t < q->terms; t++) {
-        size_t begin = begin_of(q, t);
-        if (q->letters_end[t] - begin == length && !memcmp(q->letters.data + begin, term, length))
+    for (size_t n; t < q->terms; t++) {
+        const char *text = ek_query_terms_text(q, t, &n);
+        if (n == length && !memcmp(text, term, n))
             break;
     }
     return t;

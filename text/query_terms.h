@@ -32,6 +32,8 @@ void ek_query_terms_release(struct ek_query_terms *q);
 /* EK_ELIMIT for more than EK_QUERY_TOKENS_MAX terms, EK_ENOMEM; it is then without terms. */
 int ek_query_terms_read(struct ek_query_terms *q, struct ek_words *w, const struct ek_index *x,
                         const char *text, size_t length, struct ek_error *e);
+/* Letters of a term, not terminated. */
+const char *ek_query_terms_text(const struct ek_query_terms *q, uint32_t t, size_t *length);
 /* Which of the query's terms a number of the index is; -1: none. */
 int ek_query_terms_find(const struct ek_query_terms *q, uint32_t number);
 

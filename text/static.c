@@ -20,7 +20,8 @@ static const struct ek_text_kind KINDS[EK_STATICS] = {
     [EK_TERM_LETTERS] = {"term_letters", "mean letters of its terms, as indexed", BENDERSKY, true},
     [EK_ENTROPY] = {"entropy", "- sum p ln p over its distinct terms; p = tf / len", BENDERSKY,
                     true},
-    [EK_STOP_COVER] = {"stop_cover", "share of the stop words that it has", BENDERSKY, true},
+    [EK_STOP_COVER] = {"stop_cover", "share of all [stop words](#stop-words) that it has",
+                       BENDERSKY, true},
     [EK_STOP_RATIO] = {"stop_ratio", "its stop words / its other tokens", BENDERSKY, true},
     {"share_title", "share of its tokens that are in the title", BENDERSKY, true},
     {"share_body", "the same of the body", BENDERSKY, true},
@@ -109,7 +110,7 @@ static int by_number(const void *a, const void *b)
 
 static int is_stop(const struct ek_static_words *w, uint32_t term)
 {
-    return w->stops && bsearch(&term, w->stop, w->stops, sizeof term, by_number);
+    return w->known && bsearch(&term, w->stop, w->known, sizeof term, by_number);
 }
 
 /* Sums over the runs of equal terms. */

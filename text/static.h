@@ -34,10 +34,11 @@ const struct ek_text_kind *ek_static_kind(int kind);
 /* All NaN for an address of no bytes. */
 void ek_static_url(const char *url, size_t length, double out[EK_URLS]);
 
-/* What is known of words: the stop words' terms in rising order, and the letters of a term. */
+/* What is known of words: the stop words' terms in rising order, how many stop words there are (an
+ * index need not have all), and the letters of a term. */
 struct ek_static_words {
-    const uint32_t *stop;
-    size_t stops;
+    const uint32_t *stop; /* [known] */
+    size_t known, stops;
     uint32_t (*letters)(void *context, uint32_t term);
     void *context;
 };

@@ -30,7 +30,8 @@ static const struct ek_text_kind KINDS[EK_STREAMS] = {
 };
 
 static const struct ek_text_kind IDF[EK_SPREADS] = {
-    {"stream_idf_sum", "sum over the query's distinct terms of ln((N + 1) / (df + 0.5))", MSLR,
+    {"stream_idf_sum",
+     "sum over the query's distinct terms that the field has of ln((N + 1) / (df + 0.5))", MSLR,
      false},
     {"stream_idf_min", "least of those", MSLR, false},
     {"stream_idf_max", "greatest of those", MSLR, false},

@@ -24,7 +24,7 @@ with open("more.tsv", "w") as queries:
     for q in range(1, 31):
         queries.write(f"t{q}\t{' '.join(r.choices(words[2:12], k=3))}\n")
 END
-printf 'q1\tred fish\nq2\tblue\nq3\tRed fish, pond fish unicorn!\nq4\tthe red and the blue\nq5\tfish fish\nq6\tunicorn\nq7\t\n' >queries.tsv
+printf 'q1\tred fish\nq2\tblue\nq3\tRed fish, pond fish unicorn!\nq4\tthe red and the blue\nq5\tfish fish\nq6\tunicorn\nq7\t\nq8\twho should sail the ships\n' >queries.tsv
 for q in q1 q2 q3 q4 q5 q6 q7; do echo "$q d1"; echo "$q empty"; echo "$q d7 2.5"; echo "$q gone 1"; done >run.txt
 echo 'features: [all]' >all.yaml
 quiet "$EK" extract --collection docs.jsonl --index docs.ekx
@@ -41,6 +41,21 @@ grep -qx 'run.txt: 7 candidates are not in the index and are left out' chatter |
 quiet $oracle queries.tsv run.csv
 sed '2s/,[0-9.]*$/,77/' run.csv >broken.csv
 if $oracle queries.tsv broken.csv >said; then fail "a wrong value is not seen: $(cat said)"; fi
+
+# A byte that changed anywhere is told before anything is extracted: postings (1) and documents (0) too.
+python3 - <<'END'
+import struct
+whole = open("docs.ekx", "rb").read()
+sections = struct.iter_unpack("<3Q", whole[-352 + 56 + 96:][:192])
+for n, (at, length, _) in enumerate(sections):
+    damaged = bytearray(whole)
+    damaged[at + length // 2] ^= 1
+    open(f"damaged{n}.ekx", "wb").write(damaged)
+END
+for n in 0 1 2 3 4 5 6 7; do
+	refused 1 "damaged$n.ekx: damaged index" extract --index damaged$n.ekx --queries queries.tsv -o damaged.csv
+	[ ! -e damaged.csv ] || fail "features of a damaged index"
+done
 
 # The formats agree, and come out the same again.
 quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.csv --manifest-out m.yaml

@@ -272,12 +272,11 @@ class Features:
         out = {"url_length": len(rest), "url_slashes": url.count("/"), "url_depth": sum(bool(p) for p in path.split("/")[1:]),
                "url_digits": sum(x.isdigit() for x in url), "url_parameters": question.count("&") + 1 if question else 0}
         out = out if url else dict.fromkeys(out, NAN)
-        known_stops = [s for s in STOP if self.c.df(s, "document")]
         stops = sum(t in STOP for t in text)
         p = [text.count(t) / len(text) for t in set(text)]
         words = {"unique_terms": len(set(text)), "unique_share": len(set(text)) / max(1, len(text)),
                  "term_letters": statistics.fmean(map(len, text)) if text else NAN, "entropy": -sum(x * math.log(x) for x in p),
-                 "stop_cover": len(set(text) & set(STOP)) / len(known_stops) if known_stops else 0,
+                 "stop_cover": len(set(text) & set(STOP)) / len(STOP),
                  "stop_ratio": stops / (len(text) - stops) if stops < len(text) else NAN}
         words.update({f"share_{f}": len(self.d.field[f]) / max(1, len(text)) for f in FIELDS})
         return {**out, **(words if text else dict.fromkeys(words, NAN))}

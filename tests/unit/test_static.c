@@ -49,7 +49,7 @@ START_TEST(words_are_counted)
 {
     const uint32_t stop[] = {1, 5}, terms[] = {3, 1, 3, 4, 1, 3, 7, 3};
     const uint32_t length[EK_FIELDS] = {2, 6, 0, 0, 0};
-    struct ek_static_words w = {stop, 2, letters, NULL};
+    struct ek_static_words w = {stop, 2, 4, letters, NULL};
     uint32_t scratch[8];
     double out[EK_STATICS];
     ek_static_terms(&w, terms, 8, length, scratch, out);
@@ -58,7 +58,7 @@ START_TEST(words_are_counted)
     ck_assert_double_eq(out[EK_TERM_LETTERS], 25. / 8);
     /* shares 1/2, 1/4, 1/8, 1/8 */
     ck_assert_double_eq_tol(out[EK_ENTROPY], 1.75 * log(2), 1e-12);
-    ck_assert_double_eq(out[EK_STOP_COVER], 0.5);
+    ck_assert_double_eq(out[EK_STOP_COVER], 0.25);
     ck_assert_double_eq_tol(out[EK_STOP_RATIO], 2. / 6, 1e-15);
     ck_assert_double_eq(out[EK_SHARE_OF_FIELD + EK_FIELD_TITLE], 0.25);
     ck_assert_double_eq(out[EK_SHARE_OF_FIELD + EK_FIELD_BODY], 0.75);
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(a_document_without_words_has_no_values_of_words)
 {
     const uint32_t length[EK_FIELDS] = {0};
-    struct ek_static_words w = {NULL, 0, letters, NULL};
+    struct ek_static_words w = {NULL, 0, 4, letters, NULL};
     double out[EK_STATICS];
     ek_static_terms(&w, NULL, 0, length, NULL, out);
     for (int k = EK_UNIQUE_TERMS; k < EK_STATICS; k++)
