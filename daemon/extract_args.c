@@ -2,10 +2,12 @@
 
 #include "base/parse.h"
 #include "daemon/cli_parse.h"
+#include "daemon/extract_paths.h"
 #include "text/build.h"
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     OPT_COLLECTION = 256,
@@ -49,12 +51,48 @@ static const struct argp_option OPTIONS[] = {
     {"json", OPT_JSON, NULL, 0, "What it came to, as JSON on standard output", 3},
     {0}};
 
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), n = strlen(end);
+    return length >= n && !strcasecmp(name + length - n, end);
+}
+
 static enum ek_extract_format format_of(const char *path)
 {
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    if (dot && !strcmp(dot, ".npz"))
+    if (path && ends_with(path, ".npz"))
         return EK_EXTRACT_NPZ;
-    return path && strstr(path, ".csv") ? EK_EXTRACT_CSV : EK_EXTRACT_LETOR;
+    bool csv = path && (ends_with(path, ".csv") || ends_with(path, ".csv.gz") ||
+                        ends_with(path, ".csv.zst"));
+    return csv ? EK_EXTRACT_CSV : EK_EXTRACT_LETOR;
+}
+
+/* What was given for a half of the work that is not asked for. */
+static void check_halves(struct argp_state *state, const struct ek_extract_args *a)
+{
+    bool builds = a->collection.count > 0;
+    if (!a->queries && (a->candidates || a->qrels || a->features || a->output || a->manifest_out ||
+                        a->top || a->format_given))
+        argp_error(state, "to extract features, --queries is needed");
+    if (!builds && strcmp(a->stemmer, "none") != 0)
+        argp_error(state, "--stem goes with --collection; an index keeps what it was made with");
+    if (!builds && (a->memory_bytes || a->collection_format != EK_COLLECTION_AUTO))
+        argp_error(state, "--memory and --collection-format go with --collection");
+    if (a->candidates && a->top)
+        argp_error(state, "--candidates has the documents: --top is for BM25");
+}
+
+/* One file, one thing. */
+static void check_outputs(struct argp_state *state, struct ek_extract_args *a)
+{
+    bool rows = a->queries && (!a->output || ek_is_stdout(a->output));
+    if (rows && a->format == EK_EXTRACT_NPZ)
+        argp_error(state, "npz needs -o FILE");
+    if (rows && a->json)
+        argp_error(state, "the features have standard output: --json needs -o FILE");
+    if (ek_is_stdout(a->manifest_out) && (rows || a->json))
+        argp_error(state, "standard output can have one thing only: --manifest-out needs a file");
+    if (ek_extract_paths_check(a, &a->e))
+        argp_error(state, "%s", a->e.message);
 }
 
 static void finish(struct argp_state *state, struct ek_extract_args *a)
@@ -65,16 +103,12 @@ static void finish(struct argp_state *state, struct ek_extract_args *a)
         argp_error(state, "--collection to build an index, --queries to extract, or both");
     if (!a->index)
         argp_error(state, "--index is needed");
-    if (!a->queries && (a->candidates || a->qrels || a->features || a->output || a->manifest_out))
-        argp_error(state, "to extract features, --queries is needed");
-    if (!a->collection.count && strcmp(a->stemmer, "none") != 0)
-        argp_error(state, "--stem goes with --collection; an index keeps what it was made with");
+    check_halves(state, a);
     if (!a->format_given)
         a->format = format_of(a->output);
-    if (a->queries && a->format == EK_EXTRACT_NPZ && ek_is_stdout(a->output))
-        argp_error(state, "npz needs -o FILE");
-    if (a->queries && a->json && ek_is_stdout(a->output))
-        argp_error(state, "the features have standard output: --json needs -o FILE");
+    check_outputs(state, a);
+    a->memory_bytes = a->memory_bytes ? a->memory_bytes : EK_BUILD_MEMORY;
+    a->top = a->top ? a->top : EK_EXTRACT_TOP;
 }
 
 static void take_file(struct argp_state *state, struct ek_extract_args *a, const char *arg)
@@ -185,7 +219,6 @@ void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
         "\v  evenkeel extract --collection docs.jsonl.zst --index docs.ekx --stem english\n"
         "  evenkeel extract -i docs.ekx --queries q.tsv --qrels qrels.txt -o t.letor";
     static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
-    *a = (struct ek_extract_args){
-        .stemmer = "none", .memory_bytes = EK_BUILD_MEMORY, .top = EK_EXTRACT_TOP};
+    *a = (struct ek_extract_args){.stemmer = "none"};
     ek_cli_parse(&argp, argc, argv, 0, a);
 }

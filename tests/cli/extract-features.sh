@@ -145,3 +145,29 @@ printf 'q1\tunicorn\n' >bad
 refused 1 "bad: no query has a document to extract features of" $extract --queries bad -o x.csv
 refused 1 "nowhere/x.npz" $extract --queries queries.tsv -o nowhere/x.npz
 [ "$(ls | grep -c 'npz\.')" = 0 ] || fail "left: $(ls)"
+
+# Nothing is read and written at once, or written to twice, whatever its name.
+mkdir -p d.csv
+ln -sf queries.tsv link.tsv
+cp docs.jsonl kept.jsonl
+refused 2 "--output and --queries are the same file" $extract --queries queries.tsv -o ./queries.tsv
+refused 2 "--output and --queries are the same file" $extract --queries queries.tsv -o link.tsv
+refused 2 "--output and --index are the same file" $extract --queries queries.tsv -o d.csv/../docs.ekx
+refused 2 "--output and --manifest-out are the same file" $extract --queries queries.tsv -o new.csv --manifest-out d.csv/../new.csv
+refused 2 "--manifest-out and --features are the same file" $extract --queries queries.tsv -f some.yaml -o new.csv --manifest-out some.yaml
+refused 2 "--manifest-out and --index are the same file" extract --collection docs.jsonl --index new --queries queries.tsv --manifest-out new -o x.csv
+refused 2 "--index and --collection are the same file" extract --collection docs.jsonl --index docs.jsonl
+cmp docs.jsonl kept.jsonl
+refused 2 "standard output can have one thing only" $extract --queries queries.tsv --manifest-out -
+refused 2 "standard output can have one thing only" $extract --queries queries.tsv --manifest-out - -o x.csv --json
+refused 2 "--queries and --qrels cannot both be standard input" $extract --queries - --qrels -
+refused 2 "--candidates has the documents: --top is for BM25" $extract --queries queries.tsv --candidates run.txt --top 5
+refused 2 "--memory and --collection-format go with --collection" $extract --queries queries.tsv --memory 1MiB
+refused 2 "to extract features, --queries is needed" extract --collection docs.jsonl --index x.ekx --top 5
+quiet "$EK" $extract --queries queries.tsv -o /dev/null --manifest-out /dev/null
+
+# The ending of the name says the format, not its folder.
+quiet "$EK" $extract --queries queries.tsv --top 1 -o d.csv/x.letor
+head -n 1 d.csv/x.letor | grep -q '^0 qid:q1 ' || fail "$(head -c 80 d.csv/x.letor)"
+quiet "$EK" $extract --queries queries.tsv --top 1 -o X.CSV
+head -n 1 X.CSV | grep -q '^query,document,label,' || fail "$(head -c 80 X.CSV)"
