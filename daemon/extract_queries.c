@@ -45,23 +45,30 @@ void ek_extract_queries_close(struct ek_extract_queries *q)
     ek_free(q);
 }
 
-static int from_tsv(char *line, struct ek_extract_query *out, struct ek_error *e)
+static int fail_nul(struct ek_error *e)
 {
-    char *tab = strchr(line, '\t');
+    return ek_fail(e, EK_EFORMAT, "a query id has a NUL byte");
+}
+
+static int from_tsv(char *line, size_t length, struct ek_extract_query *out, struct ek_error *e)
+{
+    char *tab = memchr(line, '\t', length);
     if (!tab)
         return ek_fail(e, EK_EFORMAT, "a query is written ID<TAB>TEXT, there is no tab");
     *tab = 0;
-    *out = (struct ek_extract_query){line, tab + 1, strlen(tab + 1)};
-    return EK_OK;
+    *out = (struct ek_extract_query){line, tab + 1, length - (size_t)(tab + 1 - line)};
+    return strlen(line) == (size_t)(tab - line) ? EK_OK : fail_nul(e);
 }
 
 static int json_id(struct ek_extract_queries *q, const char **id, struct ek_error *e)
 {
     json_t *x = json_object_get(q->json, "id");
     *id = q->number;
-    if (json_is_string(x))
+    if (json_is_string(x)) {
         *id = json_string_value(x);
-    else if (json_is_integer(x))
+        if (strlen(*id) != json_string_length(x))
+            return fail_nul(e);
+    } else if (json_is_integer(x))
         snprintf(q->number, sizeof q->number, "%lld", (long long)json_integer_value(x));
     else
         return ek_fail(e, EK_EFORMAT, "a query needs an 'id', a text or a whole number");
@@ -73,7 +80,7 @@ static int from_json(struct ek_extract_queries *q, const char *line, size_t leng
 {
     json_error_t why;
     json_decref(q->json);
-    q->json = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    q->json = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
     if (!json_is_object(q->json))
         return ek_fail(e, EK_EFORMAT, "no JSON object: %s", q->json ? "another value" : why.text);
     json_t *text = json_object_get(q->json, "text");
@@ -104,14 +111,14 @@ int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_quer
     int rc;
     do
         rc = ek_reader_line(q->r, &line, &length, e);
-    while (!rc && line && !line[strspn(line, " \t")]);
+    while (!rc && line && strspn(line, " \t") == length);
     *more = !rc && line;
     if (!*more)
         return rc;
     if (q->first)
-        q->is_json = *line == '{';
+        q->is_json = line[strspn(line, " \t")] == '{';
     q->first = false;
-    rc = q->is_json ? from_json(q, line, length, out, e) : from_tsv(line, out, e);
+    rc = q->is_json ? from_json(q, line, length, out, e) : from_tsv(line, length, out, e);
     if (!rc)
         rc = check_id(q, out->id, e);
     if (rc)

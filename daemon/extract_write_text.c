@@ -28,8 +28,9 @@ static bool fits_comment(struct ek_text id)
     const char *blanks = " \t\r\n\v\f";
     if (!id.length)
         return true;
-    return !memchr(id.text, '\n', id.length) && !memchr(id.text, '\r', id.length) &&
-           !strchr(blanks, id.text[0]) && !strchr(blanks, id.text[id.length - 1]);
+    return !memchr(id.text, 0, id.length) && !memchr(id.text, '\n', id.length) &&
+           !memchr(id.text, '\r', id.length) && !strchr(blanks, id.text[0]) &&
+           !strchr(blanks, id.text[id.length - 1]);
 }
 
 int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,

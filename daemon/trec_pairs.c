@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static int add_text(struct ek_trec_pairs *p, const char *text)
 
 /* Texts move while the buffer grows, so pairs have their places in it until all are read. */
 static int add(struct ek_trec_pairs *p, const char *query, const char *document, double number,
-               struct ek_error *e)
+               long line, struct ek_error *e)
 {
     if (p->count == EK_TREC_PAIRS_MAX)
         return ek_fail(e, EK_ELIMIT, "more than %d pairs", EK_TREC_PAIRS_MAX);
@@ -75,14 +76,15 @@ static int add(struct ek_trec_pairs *p, const char *query, const char *document,
     if (rc)
         return ek_fail(e, (enum ek_code)rc, "no room for the pairs of a file");
     p->pair[p->count] =
-        (struct ek_trec_pair){(const char *)q, (const char *)d, number, (uint32_t)p->count};
+        (struct ek_trec_pair){(const char *)q, (const char *)d, number, (uint32_t)line};
     p->count++;
     return EK_OK;
 }
 
-static int read_line(struct ek_trec_pairs *p, enum ek_trec_kind kind, char *line,
+static int read_line(struct ek_trec_pairs *p, enum ek_trec_kind kind, char *line, long number_of,
                      struct ek_error *e)
 {
+    const char *what = kind == EK_TREC_RUN ? "score" : "label";
     char *part[PARTS_MAX];
     int document, number, parts = split(line, part);
     double value = NAN;
@@ -94,20 +96,24 @@ static int read_line(struct ek_trec_pairs *p, enum ek_trec_kind kind, char *line
                                              "'QUERY DOCUMENT [SCORE]'"
                                            : "'QUERY 0 DOCUMENT LABEL'");
     if (number >= 0 && ek_parse_finite(part[number], EK_WHOLE, &value))
-        return ek_fail(e, EK_EFORMAT, "%s '%s' is no number",
-                       kind == EK_TREC_RUN ? "score" : "label", part[number]);
+        return ek_fail(e, EK_EFORMAT, "%s '%s' is no number", what, part[number]);
+    if (fabs(value) > FLT_MAX)
+        return ek_fail(e, EK_EFORMAT, "%s '%s' has no room in a float32", what, part[number]);
     if (kind == EK_TREC_QRELS)
         value = fmax(value, 0);
-    return add(p, part[0], part[document], value, e);
+    return add(p, part[0], part[document], value, number_of, e);
 }
 
 static int read_lines(struct ek_trec_pairs *p, enum ek_trec_kind kind, struct ek_reader *r,
                       struct ek_error *e)
 {
     char *line;
+    size_t length;
     int rc;
-    while (!(rc = ek_reader_line(r, &line, NULL, e)) && line)
-        if ((rc = read_line(p, kind, line, e))) {
+    while (!(rc = ek_reader_line(r, &line, &length, e)) && line)
+        if ((rc = memchr(line, 0, length)
+                      ? ek_fail(e, EK_EFORMAT, "a line has a NUL byte")
+                      : read_line(p, kind, line, ek_reader_line_number(r), e))) {
             ek_error_place(e, ek_reader_name(r), ek_reader_line_number(r), 0);
             break;
         }
@@ -137,11 +143,12 @@ static int arrange(struct ek_trec_pairs *p, enum ek_trec_kind kind, const char *
         p->pair[i].document = text + (uintptr_t)p->pair[i].document;
     }
     qsort(p->pair, p->count, sizeof *p->pair, by_document);
-    for (size_t i = 1; i < p->count; i++)
-        if (!by_document(&p->pair[i - 1], &p->pair[i]))
-            return ek_fail_at(e, EK_EFORMAT, path, 0, 0,
-                              "document '%s' of query '%s' is there twice", p->pair[i].document,
-                              p->pair[i].query);
+    for (size_t i = 1; i < p->count; i++) {
+        const struct ek_trec_pair *a = &p->pair[i - 1], *b = &p->pair[i];
+        if (!by_document(a, b))
+            return ek_fail_at(e, EK_EFORMAT, path, a->line > b->line ? a->line : b->line, 0,
+                              "document '%s' of query '%s' is there twice", b->document, b->query);
+    }
     if (kind == EK_TREC_RUN)
         qsort(p->pair, p->count, sizeof *p->pair, by_line);
     return EK_OK;

@@ -3,7 +3,7 @@
  * A run's line is `QUERY Q0 DOCUMENT RANK SCORE TAG`, or `QUERY DOCUMENT [SCORE]`; a judgement's
  * `QUERY 0 DOCUMENT LABEL`, or `QUERY DOCUMENT LABEL`; parts apart by spaces or tabs. Plain, gzip
  * or zstd. A pair may be there once. A score that is not given is NaN; a label below 0, as some
- * collections have them for spam, is 0.
+ * collections have them for spam, is 0. A number that float32 has no room for is a fault.
  * Owner: the caller, ek_trec_pairs_free; texts live as long. Read-only, any thread.
  */
 #ifndef EK_DAEMON_TREC_PAIRS_H
@@ -21,7 +21,7 @@ enum ek_trec_kind { EK_TREC_RUN, EK_TREC_QRELS };
 struct ek_trec_pair {
     const char *query, *document;
     double number; /* score or label */
-    uint32_t line; /* 0-based among the pairs: the order of the file */
+    uint32_t line; /* of the file, from 1 */
 };
 
 struct ek_trec_pairs;

@@ -33,16 +33,11 @@ int ek_collection_add(struct ek_collection *c, int part, const char *text, size_
 /* Passes over lines with nothing on them; those of a file that begins like neither stay unread. */
 static int recognise(struct ek_collection *c, struct ek_error *e)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of byte order, which some put before UTF-8 */
     int rc = EK_OK;
     while (!rc) {
         rc = ek_collection_line(c, e);
         if (rc || !c->line)
             return rc;
-        if (!strncmp(c->line, mark, strlen(mark))) {
-            c->length -= strlen(mark);
-            c->line += strlen(mark);
-        }
         if (strspn(c->line, " \t") != c->length)
             break;
         c->line = NULL;
@@ -95,6 +90,24 @@ static struct ek_text text_of(const struct ek_buf *b)
     return (struct ek_text){(const char *)b->data, b->length};
 }
 
+/* What a comment of LETOR text, a line of judgements or a C text could not give back. */
+static bool is_plain_id(const char *id, size_t length)
+{
+    static const char name[] = "docid"; /* which a comment may have before the id */
+    static const char blanks[] = " \t\v\f";
+    for (size_t i = 0; i < length; i++)
+        if (!id[i] || id[i] == '\n' || id[i] == '\r')
+            return false;
+    size_t at = sizeof name - 1;
+    if (length > at && !memcmp(id, name, at)) {
+        while (at < length && strchr(blanks, id[at]))
+            at++;
+        if (at < length && id[at] == '=')
+            return false;
+    }
+    return !strchr(blanks, id[0]) && !strchr(blanks, id[length - 1]);
+}
+
 static int check_id(const struct ek_collection *c, struct ek_error *e)
 {
     const struct ek_buf *id = c->part + EK_TEXT_ID;
@@ -106,6 +119,11 @@ static int check_id(const struct ek_collection *c, struct ek_error *e)
     if (id->length > EK_ID_BYTES_MAX)
         return ek_fail_at(e, EK_ELIMIT, ek_collection_name(c), c->begin, 0,
                           "an id of %zu bytes, at most %d", id->length, EK_ID_BYTES_MAX);
+    if (!is_plain_id((const char *)id->data, id->length))
+        return ek_collection_fault(c, e,
+                                   "an id that cannot be written with features: it begins or ends "
+                                   "with a blank, has a line "
+                                   "end or a NUL byte, or begins with 'docid ='");
     return EK_OK;
 }
 

@@ -2,9 +2,10 @@
  *
  * JSON: an object a line, {"id", "url", "title", "body", "heading", "inlink", "anchor"}; a field is
  * a text, null or an array of texts; other keys are passed over; the id may be a whole number.
- * TREC: <DOC> ... </DOC> with <DOCNO>, <TITLE>, <H1> to <H6> or <HEADING>, <URL>, <ANCHOR>,
- * <INLINK>, <BODY>, <TEXT>; other tags are dropped and their text stays with the field around them,
- * of its own it is body. Limits: EK_TEXT_BYTES_MAX for a document as it stands in the file,
+ * TREC: <DOC> ... </DOC>, which may have attributes, with <DOCNO>, <TITLE>, <H1> to <H6> or
+ * <HEADING>, <URL>, <ANCHOR>, <INLINK>, <BODY>, <TEXT>; <SCRIPT>, <STYLE> and <DOCHDR> are dropped
+ * with what is in them; other tags are dropped and their text stays with the field around them, of
+ * its own it is body. Limits: EK_TEXT_BYTES_MAX for a document as it stands in the file,
  * EK_ID_BYTES_MAX for its id. Errors have file and line, those of TREC the line at which the
  * document begins. Owner: the caller. Threads: one each.
  */

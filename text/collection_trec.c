@@ -2,10 +2,12 @@
 #include "text/collection_internal.h"
 #include "text/entities.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-enum { DEPTH = 32, TAG_MOST = 4096 };
+enum { DEPTH = 32, TAG_MOST = 4096, NAME_MOST = 16 };
+enum { DROPPED = -1 }; /* in place of a part: what nobody reads */
 
 static const struct {
     const char *tag;
@@ -14,7 +16,8 @@ static const struct {
             {"text", EK_FIELD_BODY},  {"body", EK_FIELD_BODY},     {"heading", EK_FIELD_HEADING},
             {"h1", EK_FIELD_HEADING}, {"h2", EK_FIELD_HEADING},    {"h3", EK_FIELD_HEADING},
             {"h4", EK_FIELD_HEADING}, {"h5", EK_FIELD_HEADING},    {"h6", EK_FIELD_HEADING},
-            {"url", EK_TEXT_URL},     {"anchor", EK_FIELD_ANCHOR}, {"inlink", EK_FIELD_INLINK}};
+            {"url", EK_TEXT_URL},     {"anchor", EK_FIELD_ANCHOR}, {"inlink", EK_FIELD_INLINK},
+            {"script", DROPPED},      {"style", DROPPED},          {"dochdr", DROPPED}};
 
 /* Which tags stand around a text. */
 struct nest {
@@ -61,6 +64,29 @@ static size_t tag_length(const char *p, const char *end)
     return close ? (size_t)(close - p) + 1 : 0;
 }
 
+/* Where a tag begins that goes on like this, whatever NUL bytes there are; NULL: nowhere. */
+static char *find_tag_text(char *line, size_t length, const char *tag)
+{
+    size_t n = strlen(tag);
+    char *end = line + length;
+    for (char *p = line; (p = memchr(p, '<', (size_t)(end - p))); p++)
+        if ((size_t)(end - p) >= n && !strncasecmp(p, tag, n))
+            return p;
+    return NULL;
+}
+
+/* What follows a dropped tag up to its end is no text and has no tags ("if (a < b)"); 0 where it
+ * does not end. */
+static size_t dropped_length(const struct nest *n, char *p, const char *end)
+{
+    char close[NAME_MOST];
+    if (part_of(n) != DROPPED)
+        return 0;
+    snprintf(close, sizeof close, "</%s", TAGS[n->tag[n->depth - 1]].tag);
+    const char *at = find_tag_text(p, (size_t)(end - p), close);
+    return at ? (size_t)(at - p) : 0;
+}
+
 static void take_tag(struct nest *n, const char *p, size_t length)
 {
     bool closing = p[1] == '/';
@@ -87,7 +113,7 @@ static int add_text(struct ek_collection *c, int part, const char *from, const c
         from++;
     while (from < to && is_space(to[-1]))
         to--;
-    if (from == to)
+    if (from == to || part == DROPPED)
         return EK_OK;
     if (part == EK_TEXT_ID && c->part[EK_TEXT_ID].length)
         return ek_collection_fault(c, e, "a document with a second '<DOCNO>'");
@@ -101,11 +127,11 @@ static int add_text(struct ek_collection *c, int part, const char *from, const c
 
 static int take_parts(struct ek_collection *c, struct ek_error *e)
 {
-    const char *p = (const char *)c->document.data, *end = p + c->document.length, *from = p;
+    char *p = (char *)c->document.data, *end = p + c->document.length, *from = p;
     struct nest n = {{0}, 0};
     int rc = EK_OK;
     while (p < end && !rc) {
-        const char *open = memchr(p, '<', (size_t)(end - p));
+        char *open = memchr(p, '<', (size_t)(end - p));
         size_t length = open ? tag_length(open, end) : 0;
         if (open && !length) {
             p = open + 1;
@@ -114,16 +140,40 @@ static int take_parts(struct ek_collection *c, struct ek_error *e)
         rc = add_text(c, part_of(&n), from, open ? open : end, e);
         if (open)
             take_tag(&n, open, length);
-        p = from = open ? open + length : end;
+        p = open ? open + length : end;
+        p = from = p + dropped_length(&n, p, end);
     }
     return rc ? rc : add_text(c, part_of(&n), from, end, e);
+}
+
+/* The bytes of "<DOC>", or of "<DOC ...>" with attributes; 0: it is none. */
+static size_t begin_length(const char *p, size_t length)
+{
+    size_t n = strlen("<doc");
+    if (length <= n || strncasecmp(p, "<doc", n) != 0 || !memchr("> \t", p[n], 3))
+        return 0;
+    const char *end = memchr(p, '>', length);
+    return end ? (size_t)(end - p) + 1 : 0;
+}
+
+static bool has_begin(char *line, size_t length)
+{
+    char *end = line + length;
+    for (char *p = line; (p = find_tag_text(p, (size_t)(end - p), "<doc")); p++)
+        if (begin_length(p, (size_t)(end - p)))
+            return true;
+    return false;
 }
 
 /* Adds to the document what stands before its end; *whole: there it was. */
 static int take_line(struct ek_collection *c, bool *whole, struct ek_error *e)
 {
-    const char *end = strcasestr(c->line, "</doc>");
+    char *end = find_tag_text(c->line, c->length, "</doc>");
     size_t length = end ? (size_t)(end - c->line) : c->length;
+    if (has_begin(c->line, length))
+        return ek_fail_at(e, EK_EFORMAT, ek_collection_name(c), ek_reader_line_number(c->reader), 0,
+                          "a '<DOC>' within the document of line %ld: '</DOC>' is missing",
+                          c->begin);
     int rc = ek_buf_add(&c->document, c->line, length);
     if (!rc)
         rc = ek_buf_add(&c->document, "\n", 1);
@@ -140,6 +190,14 @@ static int take_line(struct ek_collection *c, bool *whole, struct ek_error *e)
     return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
+/* A line of "<?xml ...>", of "<!DOCTYPE ...>" or a comment, and nothing else. */
+static bool is_prolog(const char *p, size_t length)
+{
+    const char *end =
+        length > 1 && *p == '<' && (p[1] == '?' || p[1] == '!') ? memchr(p, '>', length) : NULL;
+    return end && (size_t)(end - p) + 1 + strspn(end + 1, " \t\r") == length;
+}
+
 /* Goes to the next <DOC>; c->line NULL: there is none. */
 static int find_begin(struct ek_collection *c, struct ek_error *e)
 {
@@ -148,11 +206,16 @@ static int find_begin(struct ek_collection *c, struct ek_error *e)
         if (rc || !c->line)
             return rc;
         size_t blank = strspn(c->line, " \t\r");
+        size_t begin = begin_length(c->line + blank, c->length - blank);
         c->begin = ek_reader_line_number(c->reader);
-        if (!strncasecmp(c->line + blank, "<doc>", strlen("<doc>"))) {
-            c->line += blank + strlen("<doc>");
-            c->length -= blank + strlen("<doc>");
+        if (begin) {
+            c->line += blank + begin;
+            c->length -= blank + begin;
             return EK_OK;
+        }
+        if (is_prolog(c->line + blank, c->length - blank)) {
+            c->line = NULL;
+            continue;
         }
         if (blank != c->length)
             return ek_collection_fault(c, e, "'<DOC>' is missing: text outside of documents");

@@ -340,6 +340,14 @@ static int find_line_end(struct ek_reader *r, size_t *end, struct ek_error *e)
     return EK_OK;
 }
 
+/* How long the mark of byte order is that some put before UTF-8; 0: there is none. */
+static size_t mark_length(const struct ek_reader *r, size_t n)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t length = sizeof mark - 1;
+    return !r->line && n >= length && !memcmp(r->text + r->text_at, mark, length) ? length : 0;
+}
+
 int ek_reader_line(struct ek_reader *r, char **line, size_t *length, struct ek_error *e)
 {
     size_t end = 0;
@@ -351,8 +359,9 @@ int ek_reader_line(struct ek_reader *r, char **line, size_t *length, struct ek_e
         *line = NULL;
         return EK_OK;
     }
-    size_t n = end - r->text_at;
-    *line = r->text + r->text_at;
+    size_t n = end - r->text_at, mark = mark_length(r, n);
+    n -= mark;
+    *line = r->text + r->text_at + mark;
     r->text_at = last ? end : end + 1;
     r->line++;
     if (n && (*line)[n - 1] == '\r')

@@ -127,7 +127,7 @@ bad() { # status, text, name of the option, content
 bad 78 "bad:1:12: no feature is named 'bm25_atier.title', did you mean 'bm25_atire.title'?" features 'features: [bm25_atier.title]'
 bad 1 "bad:2: a line has 5 parts, expected" candidates 'q1 d1\nq1 Q0 d2 1 2\n'
 bad 1 "bad:1: score 'x' is no number" candidates 'q1 d1 x\n'
-bad 1 "bad: document 'd1' of query 'q1' is there twice" candidates 'q1 d1\nq1 d2\nq1 d1\n'
+bad 1 "bad:3: document 'd1' of query 'q1' is there twice" candidates 'q1 d1\nq1 d2\nq1 d1\n'
 bad 1 "bad:1: label 'high' is no number" qrels 'q1 0 d1 high\n'
 printf 'q1 red\n' >bad
 refused 1 "bad:1: a query is written ID<TAB>TEXT, there is no tab" $extract --queries bad -o x.csv
@@ -145,6 +145,37 @@ printf 'q1\tunicorn\n' >bad
 refused 1 "bad: no query has a document to extract features of" $extract --queries bad -o x.csv
 refused 1 "nowhere/x.npz" $extract --queries queries.tsv -o nowhere/x.npz
 [ "$(ls | grep -c 'npz\.')" = 0 ] || fail "left: $(ls)"
+
+bad 1 "bad:1: label '1e300' has no room in a float32" qrels 'q1 0 d1 1e300\n'
+bad 1 "bad:2: score '-1e39' has no room in a float32" candidates 'q1 d1 1\nq1 d2 -1e39\n'
+bad 1 "bad:1: a line has a NUL byte" qrels 'q1 0 d1\0x 1\n'
+printf 'q1\0x\tred\n' >bad
+refused 1 "bad:1: a query id has a NUL byte" $extract --queries bad -o x.csv
+printf '{"id": "a\\u0000", "text": "red"}\n' >bad
+refused 1 "bad:1: a query id has a NUL byte" $extract --queries bad -o x.csv
+for id in ' d1' 'd1 ' 'd\n1' 'd\u0000' 'd1\t' 'docid = z'; do
+	printf '{"id": "ok"}\n{"id": "%s", "body": "red"}\n' "$id" >bad
+	refused 1 "bad:2: an id that cannot be written with features" extract --collection bad --index x.ekx
+done
+
+# A mark of byte order and blanks before the first line change nothing; a NUL byte parts words.
+mark=$(printf '\357\273\277')
+same="-f some.yaml --top 5"
+"$EK" $extract $same --queries more.tsv --qrels qrels.txt >plain 2>chatter
+for f in more.tsv qrels.txt run.txt; do { printf %s "$mark"; cat $f; } >marked-$f; done
+"$EK" $extract $same --queries marked-more.tsv --qrels marked-qrels.txt >marked 2>chatter
+cmp plain marked || fail "a mark of byte order changed the features"
+"$EK" $extract -f some.yaml --queries queries.tsv --candidates run.txt >plain 2>chatter
+"$EK" $extract -f some.yaml --queries queries.tsv --candidates marked-run.txt >marked 2>chatter
+cmp plain marked || fail "a mark of byte order changed the candidates"
+printf 'q\tred fish\n' >one
+"$EK" $extract $same --queries one >plain 2>chatter
+printf 'q\tred\0fish\n' >one
+"$EK" $extract $same --queries one >nul 2>chatter
+cmp plain nul || fail "a NUL byte cut a query"
+printf '  {"id": "q", "text": "red\\u0000fish"}\n' >one
+"$EK" $extract $same --queries one >nul 2>chatter
+cmp plain nul || fail "a NUL byte cut a query of JSON"
 
 # Nothing is read and written at once, or written to twice, whatever its name.
 mkdir -p d.csv

@@ -102,6 +102,44 @@ START_TEST(tags_of_others_are_dropped_and_their_text_stays)
 }
 END_TEST
 
+START_TEST(scripts_styles_and_heads_of_trec_text_are_dropped)
+{
+    ck_assert_str_eq(
+        read_it("<DOC><DOCNO>1</DOCNO><DOCHDR>\nhttp://a 127.0.0.1 text/html\n</DOCHDR>"
+                "<SCRIPT type=\"x\">if (a<b) { \"</p>\" }</SCRIPT>x<style>p {}</style>"
+                "<text>y<script>z</script></text></DOC>"),
+        "1|||x/y|||");
+}
+END_TEST
+
+START_TEST(documents_of_trec_text_may_have_attributes_and_a_prolog)
+{
+    ck_assert_str_eq(read_it("<?xml version=\"1.0\"?>\n<!DOCTYPE x>\n<DOC id=\"7\">"
+                             "<DOCNO>1</DOCNO>x</DOC>\n<DOCS>\n"),
+                     PATH ":4: '<DOC>' is missing: text outside of documents");
+    ck_assert_str_eq(read_it("<?xml version=\"1.0\"?>\n<DOC id=\"7\"><DOCNO>1</DOCNO>x</DOC>\n"),
+                     "1|||x|||");
+}
+END_TEST
+
+START_TEST(a_nul_byte_does_not_hide_the_end_of_a_document)
+{
+    static const char text[] = "<DOC><DOCNO>1</DOCNO>x\0y</DOC><DOC><DOCNO>2</DOCNO>z</DOC>\n";
+    struct ek_collection *c;
+    struct ek_record_text r;
+    bool more;
+    ck_assert_int_eq(ek_file_write_bytes(PATH, text, sizeof text - 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_collection_open(&c, PATH, EK_COLLECTION_AUTO, NULL), EK_OK);
+    ck_assert_int_eq(ek_collection_next(c, &r, &more, NULL), EK_OK);
+    ck_assert(more && r.field[EK_FIELD_BODY].length == 3 &&
+              !memcmp(r.field[EK_FIELD_BODY].text, "x\0y", 3));
+    ck_assert_int_eq(ek_collection_next(c, &r, &more, NULL), EK_OK);
+    ck_assert(more && r.id.length == 1 && *r.id.text == '2');
+    ek_collection_close(c);
+    unlink(PATH);
+}
+END_TEST
+
 START_TEST(faults_of_trec_text_have_their_line)
 {
     ck_assert_str_eq(read_it("<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n\n<DOC>\n<DOCNO>2</DOCNO>\n"),
@@ -109,6 +147,8 @@ START_TEST(faults_of_trec_text_have_their_line)
     ck_assert_str_eq(read_it("<DOC>\nx\n</DOC>\n"), PATH ":1: a document without '<DOCNO>'");
     ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO></DOC>\nstray\n"),
                      PATH ":2: '<DOC>' is missing: text outside of documents");
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO>\nx\n<DOC><DOCNO>2</DOCNO></DOC>\n"),
+                     PATH ":3: a '<DOC>' within the document of line 1: '</DOC>' is missing");
     ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO><DOCNO>2</DOCNO></DOC>\n"),
                      PATH ":1: a document with a second '<DOCNO>'");
     ck_assert_str_eq(read_as("{\"id\":\"a\"}\n", EK_COLLECTION_TREC),
@@ -186,6 +226,9 @@ Suite *suite_collection(void)
     return ek_suite(
         "collection", json_lines_have_texts_and_arrays_of_texts, faults_of_json_have_their_line,
         trec_text_has_its_parts_between_tags, tags_of_others_are_dropped_and_their_text_stays,
-        faults_of_trec_text_have_their_line, ids_and_documents_have_limits,
-        entities_become_characters, packed_numbers_are_the_same_again_and_damage_is_told);
+        scripts_styles_and_heads_of_trec_text_are_dropped,
+        documents_of_trec_text_may_have_attributes_and_a_prolog,
+        a_nul_byte_does_not_hide_the_end_of_a_document, faults_of_trec_text_have_their_line,
+        ids_and_documents_have_limits, entities_become_characters,
+        packed_numbers_are_the_same_again_and_damage_is_told);
 }
