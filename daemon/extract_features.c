@@ -23,11 +23,25 @@ struct extracting {
     struct ek_trec_pairs *labels;
     struct ek_extract_queries *queries;
     struct ek_extract_write *out;
+    struct ek_writer *manifest;
     float *row;
     struct ek_progress progress;
     uint64_t lists, rows, unknown, without, relevant;
     int64_t started_ms;
 };
+
+/* Whether they can be written is known before anything is extracted. The manifest is whole at once;
+ * it gets its name when the rows have theirs. */
+static int open_outputs(struct extracting *g, struct ek_error *e)
+{
+    const struct ek_extract_args *a = g->args;
+    int rc = EK_OK;
+    if (a->manifest_out)
+        rc = ek_writer_open(&g->manifest, a->manifest_out, e);
+    if (!rc && a->manifest_out)
+        rc = ek_extract_manifest_write(g->choice, g->manifest, e);
+    return rc ? rc : ek_extract_write_open(&g->out, a->format, a->output, g->choice, e);
+}
 
 static int open_all(struct extracting *g, struct ek_error *e)
 {
@@ -51,11 +65,13 @@ static int open_all(struct extracting *g, struct ek_error *e)
     g->row = ek_calloc(g->choice->count, sizeof *g->row);
     if (!g->row)
         return ek_fail(e, EK_ENOMEM, "no memory for a row");
-    return ek_extract_write_open(&g->out, a->format, a->output, g->choice, e);
+    return open_outputs(g, e);
 }
 
 static void close_all(struct extracting *g)
 {
+    if (g->manifest)
+        ek_writer_abandon(g->manifest);
     ek_extract_write_abandon(g->out);
     ek_free(g->row);
     ek_trec_pairs_free(g->labels);
@@ -184,8 +200,10 @@ int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e)
     int rc = open_all(&g, e);
     if (!rc)
         rc = extract(&g, e);
-    if (!rc && a->manifest_out)
-        rc = ek_extract_manifest_write(g.choice, a->manifest_out, e);
+    if (!rc && g.manifest) {
+        rc = ek_writer_close(g.manifest, e);
+        g.manifest = NULL;
+    }
     if (!rc)
         tell(&g);
     if (!rc && a->json)

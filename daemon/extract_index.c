@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { DOCUMENTS_BETWEEN = 512, NUMBER = 24, NOTE = 64 };
 
@@ -17,7 +18,7 @@ struct indexing {
     const struct ek_extract_args *args;
     struct ek_build *build;
     struct ek_progress progress;
-    uint64_t documents;
+    uint64_t documents, unknown_keys;
     uint32_t spills;
     uint64_t bytes;
     int64_t started_ms;
@@ -47,6 +48,19 @@ static int read_collection(struct indexing *g, struct ek_collection *c, struct e
     return rc;
 }
 
+/* A field under another name is lost without a fault: it is to be seen at least. */
+static void tell_unknown(struct indexing *g, const struct ek_collection *c)
+{
+    const char *first;
+    uint64_t unknown = ek_collection_unknown(c, &first);
+    g->unknown_keys += unknown;
+    if (unknown)
+        fprintf(stderr,
+                "%s: %" PRIu64 " keys are no fields and are passed over, the first is '%s'%s\n",
+                ek_collection_name(c), unknown, first,
+                strcmp(first, "text") && strcmp(first, "contents") ? "" : ": call it 'body'");
+}
+
 static int read_file(struct indexing *g, const char *path, struct ek_error *e)
 {
     struct ek_collection *c;
@@ -56,6 +70,7 @@ static int read_file(struct indexing *g, const char *path, struct ek_error *e)
     ek_progress_start(&g->progress, path);
     rc = read_collection(g, c, e);
     ek_progress_finish(&g->progress, NULL);
+    tell_unknown(g, c);
     ek_collection_close(c);
     return rc;
 }
@@ -98,6 +113,7 @@ static int print_json(const struct indexing *g, const struct ek_index *x, struct
         ek_summary_close(&s, '}');
     }
     ek_summary_close(&s, '}');
+    ek_summary_count(&s, "unknown_keys", g->unknown_keys);
     ek_summary_count(&s, "bytes", g->bytes);
     ek_summary_count(&s, "spills", g->spills);
     ek_summary_count(&s, "milliseconds", (uint64_t)(ek_now_ms() - g->started_ms));
@@ -136,7 +152,10 @@ static int tell(const struct indexing *g, struct ek_error *e)
     int rc = ek_index_open(&x, g->args->index, e);
     if (rc)
         return rc;
-    rc = g->args->json ? print_json(g, x, e) : print_table(g, x, e);
+    if (!ek_index_terms(x))
+        fprintf(stderr, "%s: no document has any word\n", g->args->index);
+    if (!g->args->queries)
+        rc = g->args->json ? print_json(g, x, e) : print_table(g, x, e);
     ek_index_close(x);
     return rc;
 }
@@ -150,5 +169,5 @@ int ek_extract_index(const struct ek_extract_args *a, struct ek_error *e)
     if (!rc)
         rc = merge(&g, e);
     ek_build_free(g.build);
-    return rc || a->queries ? rc : tell(&g, e);
+    return rc ? rc : tell(&g, e);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -62,11 +63,35 @@ static bool put_room(FILE *f)
     return put(f, room, sizeof room);
 }
 
+/* libzip renames over what it is given: behind a symbolic link lies what is meant. */
+static char *target_of(const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *target = ek_strdup(real ? real : path);
+    ek_free(real);
+    return target;
+}
+
+/* Told now, not when everything was worked out. */
+static int check_target(const char *path, struct ek_error *e)
+{
+    struct stat s;
+    if (stat(path, &s))
+        return EK_OK;
+    if (!S_ISREG(s.st_mode))
+        return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot be written: %s",
+                          S_ISDIR(s.st_mode) ? strerror(EISDIR) : "an npz needs a plain file");
+    return EK_OK;
+}
+
 int ek_npz_open(struct ek_npz **out, const char *path, struct ek_error *e)
 {
+    int rc = check_target(path, e);
+    if (rc)
+        return rc;
     struct ek_npz *z = ek_calloc(1, sizeof *z);
     if (z)
-        z->path = ek_strdup(path);
+        z->path = target_of(path);
     if (!z || !z->path) {
         ek_free(z);
         return ek_fail(e, EK_ENOMEM, "no memory for arrays");

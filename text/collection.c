@@ -154,6 +154,12 @@ const char *ek_collection_name(const struct ek_collection *c)
     return ek_reader_name(c->reader);
 }
 
+uint64_t ek_collection_unknown(const struct ek_collection *c, const char **first)
+{
+    *first = c->first_unknown;
+    return c->unknown;
+}
+
 void ek_collection_position(const struct ek_collection *c, uint64_t *done, uint64_t *total)
 {
     ek_reader_position(c->reader, done, total);

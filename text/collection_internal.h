@@ -17,6 +17,8 @@ struct ek_collection {
     struct ek_buf part[EK_TEXT_PARTS]; /* fields, id, URL of the document */
     struct ek_buf document;            /* TREC: as it stands in the file */
     long begin;                        /* line of the document */
+    uint64_t unknown;                  /* keys that were passed over */
+    char first_unknown[EK_KEY_BYTES];  /* as much of it as fits */
 };
 
 /* The line that was kept, or the next one; c->line NULL at the end. */

@@ -81,6 +81,20 @@ static json_t *parse(const struct ek_collection *c, struct ek_error *e)
     return object;
 }
 
+static void count_unknown(struct ek_collection *c, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        int part = 0;
+        while (part < EK_TEXT_PARTS && strcmp(key, KEYS[part]) != 0)
+            part++;
+        if (part == EK_TEXT_PARTS && !c->unknown++)
+            snprintf(c->first_unknown, sizeof c->first_unknown, "%s", key);
+    }
+}
+
 int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e)
 {
     do {
@@ -99,6 +113,7 @@ int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e)
     int rc = EK_OK;
     for (int i = 0; i < EK_TEXT_PARTS && !rc; i++)
         rc = take(c, i, json_object_get(object, KEYS[i]), e);
+    count_unknown(c, object);
     json_decref(object);
     *more = !rc;
     return rc;

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "data/yaml.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const KEYS[] = {"version", "features", "except", "parameters"};
@@ -200,6 +201,9 @@ static int read_choice(struct ek_feature_choice *c, const struct ek_yaml *y, boo
         rc = mark_all(c, y, "except", false, chosen, e);
     if (!rc)
         rc = read_parameters(c, y, e);
+    if (!rc && c->sdm.terms + c->sdm.ordered + c->sdm.unordered <= 0)
+        rc = ek_node_fail(y, ek_node_get(root, "parameters"), e,
+                          "'sdm' needs one weight above 0: 'terms', 'ordered' or 'unordered'");
     keep(c, chosen);
     return rc || c->count ? rc : ek_node_fail(y, root, e, "no feature is left");
 }
@@ -256,4 +260,52 @@ bool ek_feature_choice_has(const struct ek_feature_choice *c, enum ek_text_famil
         if (c->feature[i]->family == f && (kind < 0 || c->feature[i]->kind == kind))
             return true;
     return false;
+}
+
+/* The parameters of a group are those of these models. */
+static const struct {
+    const char *group, *model;
+} MODELS[] = {{"bm25_atire", "bm25_atire"},
+              {"bm25_atire", "tp_score"},
+              {"bm25_atire", "bm25_pairs_w100"},
+              {"bm25_atire", "bm25_uw8"},
+              {"bm25_trec3", "bm25_trec3"},
+              {"bm25_trec3_kmax", "bm25_trec3_kmax"},
+              {"dfr", "be"},
+              {"dfr", "dfr"},
+              {"dfr", "pl2"},
+              {"sdm", "sdm"}};
+
+/* name: MODEL.FIELD, or MODEL_FIGURE of what is spread over terms. */
+static bool is_of(const char *name, const char *model)
+{
+    size_t n = strlen(model);
+    return !strncmp(name, model, n) && strchr("._", name[n]) &&
+           strncmp(name + n, "_kmax", strlen("_kmax")) != 0;
+}
+
+static bool uses(const struct ek_text_feature *f, const char *group)
+{
+    bool spread = f->family == EK_FAMILY_TERMS || f->family == EK_FAMILY_PAIRS;
+    const char *name = spread ? strchr(f->name, '_') + 1 : f->name;
+    for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++)
+        if (!strcmp(MODELS[i].group, group) && is_of(name, MODELS[i].model))
+            return true;
+    return false;
+}
+
+void ek_feature_choice_changed(const struct ek_feature_choice *c, const struct ek_text_feature *f,
+                               char text[EK_CHANGED_BYTES])
+{
+    struct ek_feature_choice usual = {.unigram = ek_unigram_defaults(), .sdm = ek_sdm_defaults()};
+    size_t n = 0;
+    text[0] = 0;
+    for (int i = 0; i < PARAMETER_COUNT; i++) {
+        const struct parameter *p = &PARAMETERS[i];
+        const double *is = (const double *)(const void *)((const char *)c + p->offset);
+        const double *was = (const double *)(const void *)((const char *)&usual + p->offset);
+        if (*is != *was && uses(f, p->group) && n < EK_CHANGED_BYTES)
+            n += (size_t)snprintf(text + n, EK_CHANGED_BYTES - n, "%s%s = %.9g", n ? ", " : "",
+                                  p->key, *is);
+    }
 }

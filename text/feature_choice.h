@@ -32,6 +32,11 @@ int ek_feature_choice_load(struct ek_feature_choice **out, const char *path, str
 int ek_feature_choice_parse(struct ek_feature_choice **out, const char *name, const char *text,
                             size_t length, struct ek_error *e);
 void ek_feature_choice_free(struct ek_feature_choice *c);
+/* Parameters that a feature of the choice goes by and that are not those of its formula, as
+ * "k1 = 1.2, b = 0.6"; "" for none. */
+enum { EK_CHANGED_BYTES = 128 };
+void ek_feature_choice_changed(const struct ek_feature_choice *c, const struct ek_text_feature *f,
+                               char text[EK_CHANGED_BYTES]);
 /* Whether a feature of that family and kind (-1: any) is wanted. */
 bool ek_feature_choice_has(const struct ek_feature_choice *c, enum ek_text_family f, int kind);
 

@@ -57,12 +57,13 @@ static int read_footer(struct ek_index *x, struct ek_error *e)
         return ek_index_damaged(x, "its end is missing", e);
     if (f->byte_order != EK_INDEX_BYTE_ORDER)
         return ek_index_damaged(x, "made for machines of another byte order", e);
+    if (f->hash != ek_hash(f, offsetof(struct ek_index_footer, hash), 0))
+        return ek_index_damaged(x, "the footer is not what was written", e);
     if (f->version != EK_INDEX_VERSION)
         return ek_fail_at(e, EK_EFORMAT, x->path, 0, 0,
                           "index of version %u, this program reads version %d: build it again",
                           f->version, EK_INDEX_VERSION);
-    if (f->hash != ek_hash(f, offsetof(struct ek_index_footer, hash), 0) ||
-        !memchr(f->stemmer, 0, sizeof f->stemmer))
+    if (!memchr(f->stemmer, 0, sizeof f->stemmer))
         return ek_index_damaged(x, "the footer is not what was written", e);
     return EK_OK;
 }

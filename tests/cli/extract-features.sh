@@ -51,8 +51,11 @@ for n, (at, length, _) in enumerate(sections):
     damaged = bytearray(whole)
     damaged[at + length // 2] ^= 1
     open(f"damaged{n}.ekx", "wb").write(damaged)
+version = bytearray(whole)
+version[-352 + 8] ^= 2
+open("damaged8.ekx", "wb").write(version)
 END
-for n in 0 1 2 3 4 5 6 7; do
+for n in 0 1 2 3 4 5 6 7 8; do
 	refused 1 "damaged$n.ekx: damaged index" extract --index damaged$n.ekx --queries queries.tsv -o damaged.csv
 	[ ! -e damaged.csv ] || fail "features of a damaged index"
 done
@@ -176,6 +179,29 @@ cmp plain nul || fail "a NUL byte cut a query"
 printf '  {"id": "q", "text": "red\\u0000fish"}\n' >one
 "$EK" $extract $same --queries one >nul 2>chatter
 cmp plain nul || fail "a NUL byte cut a query of JSON"
+
+# The manifest has the parameters that were used, and only where they were.
+printf 'features: [bm25_atire.title, tp_score.document, bm25_trec3.title, bm25_trec3_kmax.title, be.title, sdm.document, terms_bm25_atire_max_mean]\nparameters: {bm25_atire: {k1: 1.5, b: 0.25}, bm25_trec3: {b: 0.5}, dfr: {c: 7}, sdm: {mu: 99}}\n' >changed.yaml
+quiet "$EK" $extract --queries queries.tsv -f changed.yaml -o x.letor --manifest-out changed-m.yaml
+quiet "$EK" check changed-m.yaml
+sed -n 's/.*name: \([a-z0-9_.]*\),.*; here \(.*\)"}/\1: \2/p' changed-m.yaml >said
+printf '%s\n' 'bm25_atire.title: k1 = 1.5, b = 0.25' 'bm25_trec3.title: b = 0.5' 'be.title: c = 7' 'tp_score.document: k1 = 1.5, b = 0.25' \
+	'sdm.document: mu = 99' 'terms_bm25_atire_max_mean: k1 = 1.5, b = 0.25' | sort >want
+sort said | cmp - want || fail "$(cat said)"
+bad 78 "'sdm' needs one weight above 0" features 'parameters: {sdm: {terms: 0, ordered: 0, unordered: 0}}'
+
+# Places that cannot be written are told before anything is extracted; a link stays one.
+refused 1 "nowhere/m.yaml" $extract --queries queries.tsv -o x.csv --manifest-out nowhere/m.yaml
+[ ! -e x.csv ] || fail "rows without their manifest"
+if grep -q extracting err; then fail "told too late: $(cat err)"; fi
+mkdir folder.npz
+refused 1 "folder.npz: cannot be written" $extract --queries queries.tsv -o folder.npz
+if grep -q extracting err; then fail "told too late: $(cat err)"; fi
+: >real.npz
+ln -s real.npz link.npz
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o link.npz
+[ -L link.npz ] || fail "a link was replaced"
+cmp real.npz a.npz
 
 # Nothing is read and written at once, or written to twice, whatever its name.
 mkdir -p d.csv

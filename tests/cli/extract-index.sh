@@ -20,6 +20,13 @@ grep -Eq '^title +3 +1 +3$' said || fail "$(cat said)"
 quiet "$EK" extract --collection docs.trec --index b.ekx
 cmp a.ekx b.ekx || fail "two formats, two indexes"
 
+# A key that is no field is told, a collection without words too.
+echo '{"id": 1, "text": "red fish"}' >text.jsonl
+quiet "$EK" extract --collection text.jsonl --index text.ekx --json
+grep -qx "text.jsonl: 1 keys are no fields and are passed over, the first is 'text': call it 'body'" chatter || fail "$(cat chatter)"
+grep -qx "text.ekx: no document has any word" chatter || fail "$(cat chatter)"
+grep -q '"unknown_keys":1,' said || fail "$(cat said)"
+
 gzip -k docs.jsonl
 quiet "$EK" extract --collection docs.jsonl.gz --index c.ekx --memory 1MiB
 cmp a.ekx c.ekx || fail "packing or memory changed the index"

@@ -3,6 +3,7 @@
 #include "daemon/extract_list.h"
 #include "tests/texts.h"
 #include "text/features.h"
+#include "text/stops.h"
 
 #include "base/file.h"
 
@@ -142,6 +143,38 @@ START_TEST(a_query_of_too_many_terms_is_refused_and_the_next_one_taken)
 }
 END_TEST
 
+START_TEST(stop_words_are_known_by_their_letters)
+{
+    struct scene s;
+    begin(&s, "features: [query_length_content, stop_cover, stop_ratio]");
+    ask(&s, "who w1 should w2 of nobody", 3); /* of these the index has w1 and w2 */
+    ck_assert_float_eq(value(&s, "query_length_content"), 3);
+    ck_assert_float_eq(value(&s, "stop_cover"), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(stop_words_are_stemmed_as_texts_are)
+{
+    struct ek_words *w;
+    struct ek_stops none, english;
+    size_t length;
+    ck_assert_int_eq(ek_words_new(&w, "none", NULL), EK_OK);
+    ck_assert_int_eq(ek_stops_read(&none, w), EK_OK);
+    ek_words_free(w);
+    ck_assert_int_eq(ek_words_new(&w, "english", NULL), EK_OK);
+    ck_assert_int_eq(ek_stops_read(&english, w), EK_OK);
+    ek_words_free(w);
+    ck_assert_uint_eq(none.count, 84);
+    ck_assert(ek_stops_has(&none, "does", 4) && !ek_stops_has(&none, "doe", 3));
+    ck_assert(ek_stops_has(&english, "doe", 3) && !ek_stops_has(&english, "does", 4));
+    ck_assert_uint_lt(english.count, 84); /* "on" and "one", ... */
+    ck_assert(!memcmp(ek_stops_text(&none, 0, &length), "a", 1) && length == 1);
+    ek_stops_release(&none);
+    ek_stops_release(&english);
+}
+END_TEST
+
 START_TEST(the_score_of_the_run_comes_through)
 {
     struct scene s;
@@ -177,5 +210,6 @@ Suite *suite_text_features(void)
                     features_of_a_query_are_the_same_for_all_documents,
                     a_choice_has_the_values_that_all_have, what_was_asked_before_does_not_matter,
                     a_query_of_too_many_terms_is_refused_and_the_next_one_taken,
+                    stop_words_are_known_by_their_letters, stop_words_are_stemmed_as_texts_are,
                     the_score_of_the_run_comes_through, the_page_of_text_features_is_up_to_date);
 }
