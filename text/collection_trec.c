@@ -75,8 +75,8 @@ static char *find_tag_text(char *line, size_t length, const char *tag)
     return NULL;
 }
 
-/* What follows a dropped tag up to its end is no text and has no tags ("if (a < b)"); 0 where it
- * does not end. */
+/* What follows a dropped tag up to its end is no text and has no tags ("if (a < b)"). Without
+ * an end it goes on to that of the document, so that each byte is looked at once. */
 static size_t dropped_length(const struct nest *n, char *p, const char *end)
 {
     char close[NAME_MOST];
@@ -84,7 +84,7 @@ static size_t dropped_length(const struct nest *n, char *p, const char *end)
         return 0;
     snprintf(close, sizeof close, "</%s", TAGS[n->tag[n->depth - 1]].tag);
     const char *at = find_tag_text(p, (size_t)(end - p), close);
-    return at ? (size_t)(at - p) : 0;
+    return (size_t)((at ? at : end) - p);
 }
 
 static void take_tag(struct nest *n, const char *p, size_t length)
@@ -152,7 +152,7 @@ static size_t begin_length(const char *p, size_t length)
     size_t n = strlen("<doc");
     if (length <= n || strncasecmp(p, "<doc", n) != 0 || !memchr("> \t", p[n], 3))
         return 0;
-    const char *end = memchr(p, '>', length);
+    const char *end = memchr(p, '>', length < TAG_MOST ? length : TAG_MOST);
     return end ? (size_t)(end - p) + 1 : 0;
 }
 

@@ -112,6 +112,14 @@ START_TEST(scripts_styles_and_heads_of_trec_text_are_dropped)
 }
 END_TEST
 
+START_TEST(a_dropped_tag_without_an_end_goes_on_to_that_of_the_document)
+{
+    ck_assert_str_eq(read_it("<DOC><DOCNO>1</DOCNO>x<script>y<p>z</text></DOC>"
+                             "<DOC><DOCNO>2</DOCNO>z</DOC>"),
+                     "1|||x|||;2|||z|||");
+}
+END_TEST
+
 START_TEST(documents_of_trec_text_may_have_attributes_and_a_prolog)
 {
     ck_assert_str_eq(read_it("<?xml version=\"1.0\"?>\n<!DOCTYPE x>\n<DOC id=\"7\">"
@@ -227,6 +235,7 @@ Suite *suite_collection(void)
         "collection", json_lines_have_texts_and_arrays_of_texts, faults_of_json_have_their_line,
         trec_text_has_its_parts_between_tags, tags_of_others_are_dropped_and_their_text_stays,
         scripts_styles_and_heads_of_trec_text_are_dropped,
+        a_dropped_tag_without_an_end_goes_on_to_that_of_the_document,
         documents_of_trec_text_may_have_attributes_and_a_prolog,
         a_nul_byte_does_not_hide_the_end_of_a_document, faults_of_trec_text_have_their_line,
         ids_and_documents_have_limits, entities_become_characters,
