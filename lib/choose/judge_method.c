@@ -3,14 +3,15 @@
 #include "base/alloc.h"
 #include "choose/scaling.h"
 
-static int rows_of(const struct ek_scaling *s, const struct ek_dataset *d, float **rows,
-                   struct ek_error *e)
+static int rows_of(const struct ek_scaling *s, const enum ek_scale *scales,
+                   const struct ek_dataset *d, float **rows, struct ek_error *e)
 {
     *rows = ek_calloc(d->items, ek_scaling_columns(s) * sizeof **rows);
     if (!*rows)
         return ek_fail(e, EK_ENOMEM, "no memory for %zu items of %zu columns", d->items,
                        ek_scaling_columns(s));
     ek_scaling_apply(s, d->x, d->items, 0, *rows);
+    ek_scaling_drop_unscaled(s, scales, d->item_features, d->items, *rows);
     return EK_OK;
 }
 
@@ -27,12 +28,12 @@ static int scale(void *context, const struct ek_fold *fold, struct ek_judge_rows
         rc = ek_scaling_of(&s, &fold->train, scales, e);
     if (!rc) {
         rows->columns = ek_scaling_columns(s);
-        rc = rows_of(s, &fold->train, &rows->train, e);
+        rc = rows_of(s, scales, &fold->train, &rows->train, e);
     }
     if (!rc)
-        rc = rows_of(s, &fold->vali, &rows->vali, e);
+        rc = rows_of(s, scales, &fold->vali, &rows->vali, e);
     if (!rc)
-        rc = rows_of(s, &fold->test, &rows->test, e);
+        rc = rows_of(s, scales, &fold->test, &rows->test, e);
     ek_scaling_free(s);
     ek_free(scales);
     return rc;

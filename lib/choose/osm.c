@@ -51,7 +51,8 @@ static size_t longest(const struct ek_dataset *d)
     return most;
 }
 
-static int side_init(struct side *s, const struct ek_dataset *lists,
+/* scale [F]: that of `log`, in which categories are as they are. */
+static int side_init(struct side *s, const struct ek_dataset *lists, const enum ek_scale *scale,
                      const struct ek_scaling *minmax, const struct ek_scaling *log)
 {
     size_t width = (size_t)lists->item_features;
@@ -63,6 +64,7 @@ static int side_init(struct side *s, const struct ek_dataset *lists,
         return EK_ENOMEM;
     ek_scaling_apply(minmax, lists->x, lists->items, 0, s->minmax);
     ek_scaling_apply(log, lists->x, lists->items, 0, s->log);
+    ek_scaling_drop_unscaled(minmax, scale, lists->item_features, lists->items, s->minmax);
     memcpy(s->x, s->minmax, lists->items * width * sizeof *s->x);
     return EK_OK;
 }
@@ -165,9 +167,9 @@ static int prepare(struct judge *j, const struct ek_dataset *train, const struct
     j->score = ek_calloc(n, sizeof *j->score);
     j->spare = ek_calloc(n, sizeof *j->spare);
     j->order = ek_calloc(n, sizeof *j->order);
-    if (!rc &&
-        (!j->w || !j->score || !j->spare || !j->order ||
-         side_init(&j->train, train, fit[0], fit[1]) || side_init(&j->vali, vali, fit[0], fit[1])))
+    if (!rc && (!j->w || !j->score || !j->spare || !j->order ||
+                side_init(&j->train, train, scale, fit[0], fit[1]) ||
+                side_init(&j->vali, vali, scale, fit[0], fit[1])))
         rc = ek_fail(e, EK_ENOMEM, "no memory for %zu items in two scalings",
                      train->items + vali->items);
     ek_scaling_free(fit[0]);

@@ -199,3 +199,14 @@ void ek_scaling_apply(const struct ek_scaling *s, const float *x, size_t items, 
             for (int c = 0; c < ek_scale_columns(s->fit[f].scale); c++)
                 *y++ = isfinite(*x) ? (float)ek_scaling_value(s, f, c, (double)*x) : missing;
 }
+
+void ek_scaling_drop_unscaled(const struct ek_scaling *s, const enum ek_scale *scale, int features,
+                              size_t items, float *y)
+{
+    size_t columns = ek_scaling_columns(s), at = 0;
+    for (int f = 0; f < features; f++) {
+        for (size_t i = 0; scale[f] == EK_SCALE_NONE && i < items; i++)
+            y[i * columns + at] = 0;
+        at += (size_t)ek_scale_columns(scale[f]);
+    }
+}

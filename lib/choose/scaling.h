@@ -47,6 +47,10 @@ size_t ek_scaling_columns(const struct ek_scaling *s);
 /* How many columns a feature becomes, and how one of them is made. */
 int ek_scale_columns(enum ek_scale scale);
 enum ek_scale ek_scale_part(enum ek_scale scale, int column);
+/* Sets columns of y to 0 that come from features left as they are: codes say nothing to a linear
+ * ranker, and unscaled it would not settle on them. scale [F] is that of the scaling. */
+void ek_scaling_drop_unscaled(const struct ek_scaling *s, const enum ek_scale *scale, int features,
+                              size_t items, float *y);
 /* x [items, F] to y [items, columns]; missing: what missing values become, 0 or NaN as a rule. */
 void ek_scaling_apply(const struct ek_scaling *s, const float *x, size_t items, float missing,
                       float *y);

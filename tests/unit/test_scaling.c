@@ -234,6 +234,25 @@ static int count_trainings(void *context, int done, int of, double map)
     return 0;
 }
 
+START_TEST(what_is_not_scaled_is_dropped_for_a_linear_ranker)
+{
+    enum ek_scale scale[3] = {EK_SCALE_MERGE, EK_SCALE_NONE, EK_SCALE_MINMAX};
+    float x[6] = {1, 1e6f, 3, 2, 2e6f, 5}, y[10];
+    size_t offset[2] = {0, 2};
+    struct ek_dataset d = {.lists = 1, .items = 2, .item_features = 3, .offset = offset, .x = x};
+    struct ek_scaling *s;
+    struct ek_error e;
+    ck_assert_int_eq(ek_scaling_of(&s, &d, scale, &e), EK_OK);
+    ck_assert_uint_eq(ek_scaling_columns(s), 5);
+    ek_scaling_apply(s, x, 2, 0, y);
+    ck_assert_float_eq(y[3], 1e6f);
+    ek_scaling_drop_unscaled(s, scale, 3, 2, y);
+    ck_assert(y[3] == 0 && y[8] == 0);
+    ck_assert(y[5] == 1 && y[9] == 1);
+    ek_scaling_free(s);
+}
+END_TEST
+
 START_TEST(a_category_keeps_its_values_whatever_the_method)
 {
     static const bool category[2] = {false, true};
@@ -271,5 +290,6 @@ Suite *suite_scaling(void)
                     the_share_below_is_near_where_values_are_too_many_to_keep,
                     values_are_sorted_counted_and_told_apart,
                     osm_switches_the_feature_that_a_logarithm_helps_and_no_other,
+                    what_is_not_scaled_is_dropped_for_a_linear_ranker,
                     a_category_keeps_its_values_whatever_the_method);
 }
