@@ -114,6 +114,16 @@ void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags
     argp_parse(argp, argc, argv, flags, NULL, input);
 }
 
+uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,
+                      uint64_t high)
+{
+    uint64_t n = 0;
+    if (ek_parse_u64(arg, EK_WHOLE, &n) || n < low || n > high)
+        argp_error(state, "--%s needs a whole number from %llu to %llu, not '%s'", name,
+                   (unsigned long long)low, (unsigned long long)high, arg);
+    return n;
+}
+
 bool ek_is_stdout(const char *path)
 {
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};

@@ -7,6 +7,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* As argp_parse, whose `flags` these are. An option that there is not is answered with the nearest
  * one that there is. --help ends with 0, any fault with EK_EXIT_USAGE. */
@@ -15,6 +16,10 @@ void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags
 /* The option that no entry of `options` (which ends with an empty one) fits, abbreviations
  * included: its place in argv; 0: all are known. Arguments of options are passed over. */
 int ek_cli_unknown(const struct argp_option *options, char **argv);
+
+/* The whole number that an option is given, within low and high; else the usage error. */
+uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,
+                      uint64_t high);
 
 /* Whether a path, NULL for none, means standard output. */
 bool ek_is_stdout(const char *path);

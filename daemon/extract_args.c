@@ -135,9 +135,7 @@ static void take_memory(struct argp_state *state, struct ek_extract_args *a, con
 
 static void take_top(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
-    if (ek_parse_u64(arg, EK_WHOLE, &a->top) || !a->top || a->top > EK_EXTRACT_TOP_MAX)
-        argp_error(state, "--top needs a whole number from 1 to %d, not '%s'", EK_EXTRACT_TOP_MAX,
-                   arg);
+    a->top = ek_cli_whole(state, "top", arg, 1, EK_EXTRACT_TOP_MAX);
 }
 
 static void take_format(struct argp_state *state, struct ek_extract_args *a, const char *arg)

@@ -68,16 +68,6 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "Result as JSON", 0},
     {0}};
 
-static uint64_t number(struct argp_state *state, const char *name, const char *arg, uint64_t low,
-                       uint64_t high)
-{
-    uint64_t n = 0;
-    if (ek_parse_u64(arg, EK_WHOLE, &n) || n < low || n > high)
-        argp_error(state, "--%s needs a whole number from %llu to %llu, not '%s'", name,
-                   (unsigned long long)low, (unsigned long long)high, arg);
-    return n;
-}
-
 static void take_file(struct argp_state *state, struct ek_select_args *a, struct ek_files *to,
                       const char *arg)
 {
@@ -219,22 +209,22 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
 {
     switch (key) {
     case KEY_COUNT:
-        a->count = (int)number(state, "count", arg, 1, EK_FEATURES_MAX);
+        a->count = (int)ek_cli_whole(state, "count", arg, 1, EK_FEATURES_MAX);
         return 0;
     case KEY_CUTOFF:
-        a->cutoff = (int)number(state, "cutoff", arg, 1, 1000000);
+        a->cutoff = (int)ek_cli_whole(state, "cutoff", arg, 1, 1000000);
         return 0;
     case KEY_REPEATS:
-        a->repeats = (int)number(state, "repeats", arg, 1, 10000);
+        a->repeats = (int)ek_cli_whole(state, "repeats", arg, 1, 10000);
         return 0;
     case KEY_EPOCHS:
-        a->epochs = (int)number(state, "epochs", arg, 1, 100000);
+        a->epochs = (int)ek_cli_whole(state, "epochs", arg, 1, 100000);
         return 0;
     case KEY_SEED:
-        a->seed = number(state, "seed", arg, 0, UINT64_MAX);
+        a->seed = ek_cli_whole(state, "seed", arg, 0, UINT64_MAX);
         return 0;
     case KEY_THREADS:
-        a->threads = number(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+        a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
         return 0;
     case KEY_SHARE:
         take_shares(state, a, arg);

@@ -3,10 +3,9 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "choose/gas.h"
-#include "daemon/cli.h"
+#include "daemon/select_progress.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,30 +80,9 @@ static int measure(struct ek_selection *s, const struct ek_select_args *a,
     return rc;
 }
 
-/* What the callbacks of the library need. */
-struct watch {
-    struct ek_progress progress;
-    struct ek_pool *pool;
-    pthread_mutex_t lock;
-    int done;
-};
-
-static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, int count)
-{
-    ek_pool_run(((struct watch *)context)->pool, task, arg, count);
-}
-
-static void one_done(void *context, int count)
-{
-    struct watch *w = context;
-    pthread_mutex_lock(&w->lock);
-    ek_progress_update(&w->progress, (uint64_t)++w->done, (uint64_t)count, "features");
-    pthread_mutex_unlock(&w->lock);
-}
-
 static int show_epoch(void *context, int epoch, int epochs, double vali)
 {
-    struct watch *w = context;
+    struct ek_select_progress *w = context;
     char note[80];
     snprintf(note, sizeof note, "epoch %d of %d, validation NDCG@10 %.4f", epoch, epochs, vali);
     ek_progress_update(&w->progress, (uint64_t)epoch, (uint64_t)epochs, note);
@@ -112,15 +90,16 @@ static int show_epoch(void *context, int epoch, int epochs, double vali)
 }
 
 static int importance(struct ek_selection *s, const struct ek_select_args *a,
-                      const struct ek_select_data *d, struct watch *w, struct ek_error *e)
+                      const struct ek_select_data *d, struct ek_select_progress *w,
+                      struct ek_error *e)
 {
     struct ek_importance_options o;
     ek_importance_defaults(&o);
     o.metric.cutoff = a->cutoff;
     o.repeats = a->repeats;
     o.seed = a->seed;
-    o.run = run_parts;
-    o.done = one_done;
+    o.run = ek_select_run;
+    o.done = ek_select_one_done;
     o.context = w;
     s->importance = ek_calloc((size_t)s->features, sizeof *s->importance);
     if (!s->importance)
@@ -143,7 +122,7 @@ static void take_similarity(struct ek_selection *s)
 }
 
 static int neural(struct ek_selection *s, const struct ek_select_args *a,
-                  const struct ek_select_data *d, struct watch *w, struct ek_error *e)
+                  const struct ek_select_data *d, struct ek_select_progress *w, struct ek_error *e)
 {
     struct ek_nfs_options o;
     ek_nfs_defaults(&o);
@@ -151,7 +130,7 @@ static int neural(struct ek_selection *s, const struct ek_select_args *a,
         o.epochs = a->epochs;
     o.seed = a->seed;
     o.progress = show_epoch;
-    o.run = run_parts;
+    o.run = ek_select_run;
     o.context = w;
     ek_progress_start(&w->progress, "re-ranker");
     int rc = ek_nfs_run(&s->nfs, d->m, d->train, d->vali, &o, e);
@@ -326,7 +305,8 @@ static int link_all(struct ek_selection *s, struct ek_error *e)
 int ek_selection_make(struct ek_selection *s, struct ek_select_args *a,
                       const struct ek_select_data *d)
 {
-    struct watch w = {.pool = d->pool, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ek_select_progress w;
+    ek_select_progress_start(&w, d->pool);
     bool clusters = a->method == EK_SELECT_NFS || a->method == EK_SELECT_HCAS;
     memset(s, 0, sizeof *s);
     int rc = allocate(s, d->m->item_count, &a->e);

@@ -2,39 +2,17 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
-#include "daemon/cli.h"
 #include "daemon/columns.h"
-#include "daemon/pool.h"
+#include "daemon/select_progress.h"
 #include "daemon/summary.h"
 #include "offline/faults.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 79 };
-
-struct watch {
-    struct ek_progress progress;
-    struct ek_pool *pool;
-    pthread_mutex_t lock;
-    int done;
-};
-
-static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, int count)
-{
-    ek_pool_run(((struct watch *)context)->pool, task, arg, count);
-}
-
-static void one_done(void *context, int count)
-{
-    struct watch *w = context;
-    pthread_mutex_lock(&w->lock);
-    ek_progress_update(&w->progress, (uint64_t)++w->done, (uint64_t)count, "features");
-    pthread_mutex_unlock(&w->lock);
-}
 
 /* The nearest kind or item feature to a word that is none. */
 static int unknown_name(struct ek_select_args *a, const struct ek_manifest *m, const char *name)
@@ -97,13 +75,14 @@ static int measure(struct ek_select_args *a, const struct ek_manifest *m,
                    const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool,
                    double *whole, struct ek_harm *h)
 {
-    struct watch w = {.pool = pool, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ek_select_progress w;
+    ek_select_progress_start(&w, pool);
     struct ek_importance_options o;
     ek_importance_defaults(&o);
     o.metric.cutoff = a->cutoff;
     o.seed = a->seed;
-    o.run = run_parts;
-    o.done = one_done;
+    o.run = ek_select_run;
+    o.done = ek_select_one_done;
     o.context = &w;
     for (int i = 0; i < m->item_count; i++)
         ek_harm_shifts(m, i, d, &h[i]);

@@ -8,16 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t number(struct argp_state *state, const char *name, const char *arg, uint64_t low,
-                       uint64_t high)
-{
-    uint64_t n = 0;
-    if (ek_parse_u64(arg, EK_WHOLE, &n) || n < low || n > high)
-        argp_error(state, "--%s needs a whole number from %llu to %llu, not '%s'", name,
-                   (unsigned long long)low, (unsigned long long)high, arg);
-    return n;
-}
-
 static double real(struct argp_state *state, const char *name, const char *arg)
 {
     double x = 0;
@@ -78,12 +68,12 @@ static void take_loss(struct argp_state *state, struct ek_train_args *a, const c
 
 static void take_samples(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.samples = (int)number(state, "samples", arg, 0, 1000);
+    a->options.samples = (int)ek_cli_whole(state, "samples", arg, 0, 1000);
 }
 
 static void take_cutoff(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.cutoff = (int)number(state, "cutoff", arg, 0, 1000000);
+    a->options.cutoff = (int)ek_cli_whole(state, "cutoff", arg, 0, 1000000);
 }
 
 static void take_routing(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -146,12 +136,12 @@ static void take_optimiser(struct argp_state *state, struct ek_train_args *a, co
 
 static void take_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.patience = (int)number(state, "patience", arg, 0, 100000);
+    a->options.patience = (int)ek_cli_whole(state, "patience", arg, 0, 100000);
 }
 
 static void take_epochs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.epochs = (int)number(state, "epochs", arg, 1, 100000);
+    a->options.epochs = (int)ek_cli_whole(state, "epochs", arg, 1, 100000);
     a->epochs_given = true;
 }
 
@@ -169,7 +159,7 @@ static void take_decay(struct argp_state *state, struct ek_train_args *a, const 
 
 static void take_batch(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.batch_lists = (int)number(state, "batch", arg, 1, 1000000);
+    a->options.batch_lists = (int)ek_cli_whole(state, "batch", arg, 1, 1000000);
     a->batch_given = true;
 }
 
@@ -208,12 +198,12 @@ static void take_resume(struct argp_state *state, struct ek_train_args *a, const
 
 static void take_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.seed = number(state, "seed", arg, 0, UINT64_MAX);
+    a->options.seed = ek_cli_whole(state, "seed", arg, 0, UINT64_MAX);
 }
 
 static void take_threads(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->threads = number(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+    a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
 }
 
 static void take_json(struct argp_state *state, struct ek_train_args *a, const char *arg)

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "choose/column.h"
-#include "offline/evaluate.h"
+#include "choose/each_feature.h"
 #include "offline/faults.h"
 
 #include <math.h>
@@ -14,9 +14,8 @@ struct job {
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
     double whole;
-    double *of_list;        /* [Q] metric with nothing changed */
-    struct ek_harm *out;    /* [F] */
-    struct ek_error *error; /* [F] */
+    double *of_list;     /* [Q] metric with nothing changed */
+    struct ek_harm *out; /* [F] */
 };
 
 /* What is measured of one feature. */
@@ -33,16 +32,10 @@ static int lost(const struct job *j, const struct ek_dataset *d,
                 const struct ek_treatment *treatment, double *of_list, double *out,
                 struct ek_error *e)
 {
-    const struct ek_importance_options *o = j->options;
-    struct ek_evaluation v = {.metric = {o->metric},
-                              .metric_count = 1,
-                              .gain = o->gain,
-                              .empty = o->empty,
-                              .treatment = treatment,
-                              .of_list = of_list};
-    int rc = ek_evaluate(j->model, d, &v, e);
+    double value = NAN;
+    int rc = ek_metric_of_model(j->model, d, j->options, treatment, of_list, &value, e);
     if (!rc)
-        *out = j->whole - ek_metric_result(&v.mean[0]);
+        *out = j->whole - value;
     return rc;
 }
 
@@ -153,18 +146,11 @@ static void settle(struct ek_harm *h, const struct part *p)
     }
 }
 
-static int routable_number(const struct ek_model *m, int feature)
+static int measure(void *arg, int feature, struct ek_error *e)
 {
-    for (int k = 0; k < m->routable_count; k++)
-        if (m->routable[k] == feature)
-            return k;
-    return -1;
-}
-
-static int measure(const struct job *j, int feature, struct ek_error *e)
-{
+    const struct job *j = arg;
     struct ek_harm *h = &j->out[feature];
-    struct part p = {.job = j, .routable = routable_number(j->model, feature)};
+    struct part p = {.job = j, .routable = ek_model_routable_number(j->model, feature)};
     p.treatment = ek_calloc((size_t)j->model->routable_count, sizeof *p.treatment);
     p.now = ek_calloc(j->data->lists, sizeof *p.now);
     p.lost = ek_calloc(j->data->lists, sizeof *p.lost);
@@ -184,51 +170,18 @@ static int measure(const struct job *j, int feature, struct ek_error *e)
     return rc;
 }
 
-static void of_feature(void *arg, int feature)
-{
-    struct job *j = arg;
-    struct ek_error *e = &j->error[feature];
-    e->code = EK_OK;
-    if (!measure(j, feature, e) && j->options->done)
-        j->options->done(j->options->context, j->data->item_features);
-}
-
-static int run_all(struct job *j, struct ek_error *e)
-{
-    const struct ek_importance_options *o = j->options;
-    int features = j->data->item_features;
-    if (o->run)
-        o->run(o->context, of_feature, j, features);
-    else
-        for (int f = 0; f < features; f++)
-            of_feature(j, f);
-    for (int f = 0; f < features; f++)
-        if (j->error[f].code) {
-            if (e)
-                *e = j->error[f];
-            return (int)j->error[f].code;
-        }
-    return EK_OK;
-}
-
 int ek_harm_measure(const struct ek_model *model, const struct ek_manifest *m,
                     const struct ek_dataset *d, const struct ek_importance_options *o,
                     double *whole, struct ek_harm *out, struct ek_error *e)
 {
     struct job j = {.model = model, .manifest = m, .data = d, .options = o, .out = out};
-    double minus = NAN;
     j.of_list = ek_calloc(d->lists, sizeof *j.of_list);
-    j.error = ek_calloc((size_t)d->item_features, sizeof *j.error);
-    int rc = j.of_list && j.error ? lost(&j, d, NULL, j.of_list, &minus, e)
-                                  : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", d->lists);
-    if (!rc && isnan(minus))
-        rc = ek_fail(e, EK_EUSAGE, "no list has a positive label, so nothing can be lost");
+    int rc = j.of_list ? ek_metric_unchanged(model, d, o, j.of_list, &j.whole, e)
+                       : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", d->lists);
     if (!rc) {
-        j.whole = -minus;
         *whole = j.whole;
-        rc = run_all(&j, e);
+        rc = ek_each_feature(o, d->item_features, measure, &j, e);
     }
     ek_free(j.of_list);
-    ek_free(j.error);
     return rc;
 }

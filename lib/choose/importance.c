@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "choose/column.h"
-#include "offline/evaluate.h"
+#include "choose/each_feature.h"
 
 #include <math.h>
 
@@ -13,14 +13,13 @@ void ek_importance_defaults(struct ek_importance_options *o)
         .metric = {EK_NDCG, 3}, .gain = EK_GAIN_EXP, .empty = EK_EMPTY_SKIP, .repeats = 5};
 }
 
-/* One job: what all its parts share, and the error of each. */
+/* What all parts share. */
 struct job {
     const struct ek_model *model;
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
     double whole;
     struct ek_importance *out; /* [F] */
-    struct ek_error *error;    /* [F] */
     size_t values;             /* the most values that are shuffled at a time */
 };
 
@@ -106,16 +105,7 @@ static void shuffle_lists(struct copy *c, struct ek_rng *r)
 static int evaluate(const struct job *j, const struct ek_dataset *d,
                     const struct ek_treatment *treatment, double *value, struct ek_error *e)
 {
-    const struct ek_importance_options *o = j->options;
-    struct ek_evaluation v = {.metric = {o->metric},
-                              .metric_count = 1,
-                              .gain = o->gain,
-                              .empty = o->empty,
-                              .treatment = treatment};
-    int rc = ek_evaluate(j->model, d, &v, e);
-    if (!rc)
-        *value = ek_metric_result(&v.mean[0]);
-    return rc;
+    return ek_metric_of_model(j->model, d, j->options, treatment, NULL, value, e);
 }
 
 static int permute(const struct job *j, int feature, struct ek_error *e)
@@ -144,18 +134,16 @@ static int permute(const struct job *j, int feature, struct ek_error *e)
 static int treat(const struct job *j, int feature, struct ek_error *e)
 {
     struct ek_importance *out = &j->out[feature];
-    int count = j->model->routable_count, number = 0, rc = EK_OK;
+    int count = j->model->routable_count, number = ek_model_routable_number(j->model, feature);
     double routed = NAN, silenced = NAN;
     out->routed = out->silenced = NAN;
-    while (number < count && j->model->routable[number] != feature)
-        number++;
-    if (number == count)
+    if (number < 0)
         return EK_OK;
     struct ek_treatment *t = ek_calloc((size_t)count, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for %d treatments", count);
     t[number].action = EK_ACT_ROUTE;
-    rc = evaluate(j, j->data, t, &routed, e);
+    int rc = evaluate(j, j->data, t, &routed, e);
     t[number].action = EK_ACT_SILENCE;
     if (!rc)
         rc = evaluate(j, j->data, t, &silenced, e);
@@ -165,31 +153,11 @@ static int treat(const struct job *j, int feature, struct ek_error *e)
     return rc;
 }
 
-static void of_feature(void *arg, int feature)
+static int measure(void *arg, int feature, struct ek_error *e)
 {
-    struct job *j = arg;
-    struct ek_error *e = &j->error[feature];
-    e->code = EK_OK;
-    if (!permute(j, feature, e) && !treat(j, feature, e) && j->options->done)
-        j->options->done(j->options->context, j->data->item_features);
-}
-
-static int run_all(struct job *j, struct ek_error *e)
-{
-    const struct ek_importance_options *o = j->options;
-    int features = j->data->item_features;
-    if (o->run)
-        o->run(o->context, of_feature, j, features);
-    else
-        for (int f = 0; f < features; f++)
-            of_feature(j, f);
-    for (int f = 0; f < features; f++)
-        if (j->error[f].code) {
-            if (e)
-                *e = j->error[f];
-            return (int)j->error[f].code;
-        }
-    return EK_OK;
+    const struct job *j = arg;
+    int rc = permute(j, feature, e);
+    return rc ? rc : treat(j, feature, e);
 }
 
 static size_t most_shuffled(const struct ek_dataset *d)
@@ -205,19 +173,12 @@ int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
                           const struct ek_importance_options *o, double *whole,
                           struct ek_importance *out, struct ek_error *e)
 {
-    struct job j = {m, d, o, NAN, out, NULL, most_shuffled(d)};
+    struct job j = {m, d, o, NAN, out, most_shuffled(d)};
     if (o->repeats < 1)
         return ek_fail(e, EK_EUSAGE, "there must be at least 1 repeat, not %d", o->repeats);
-    int rc = evaluate(&j, d, NULL, &j.whole, e);
-    if (!rc && isnan(j.whole))
-        rc = ek_fail(e, EK_EUSAGE, "no list has a positive label, so nothing can be lost");
-    if (rc)
-        return rc;
-    j.error = ek_calloc((size_t)d->item_features, sizeof *j.error);
-    if (!j.error)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", d->item_features);
-    rc = run_all(&j, e);
-    ek_free(j.error);
+    int rc = ek_metric_unchanged(m, d, o, NULL, &j.whole, e);
+    if (!rc)
+        rc = ek_each_feature(o, d->item_features, measure, &j, e);
     if (!rc)
         *whole = j.whole;
     return rc;

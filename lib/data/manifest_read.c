@@ -38,16 +38,21 @@ static int no_memory(const struct source *s)
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
 
-/* A copy of a text; absent keys leave *out as it is. */
-static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
+int ek_manifest_read_text(const struct ek_yaml *y, const struct ek_node *map, const char *key,
+                          char **out, struct ek_error *e)
 {
     const struct ek_node *n = ek_node_get(map, key);
     const char *text;
-    int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
+    int rc = n ? ek_node_text(y, n, key, &text, e) : EK_OK;
     if (!n || rc)
         return rc;
     *out = ek_strdup(text);
-    return *out ? EK_OK : no_memory(s);
+    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
+{
+    return ek_manifest_read_text(s->y, map, key, out, s->e);
 }
 
 static int read_bool(const struct source *s, const struct ek_node *map, const char *key, bool *out)

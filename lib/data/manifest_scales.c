@@ -1,8 +1,6 @@
 /* The section `normalization` of a manifest: what was chosen for each item feature, and why. */
 #include "data/manifest_read.h"
 
-#include "base/alloc.h"
-
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -19,17 +17,6 @@ struct source {
 static int go_on(const struct source *s, int code)
 {
     return ek_error_list_go_on(s->faults, code, s->e);
-}
-
-static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
-{
-    const struct ek_node *n = ek_node_get(map, key);
-    const char *text;
-    int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
-    if (!n || rc)
-        return rc;
-    *out = ek_strdup(text);
-    return *out ? EK_OK : ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
 
 /* Which feature a key names; it must be an item feature. */
@@ -70,7 +57,7 @@ static int read_one(const struct source *s, const struct ek_node *key, const str
     if (!rc)
         rc = ek_node_choice(s->y, n, "scale", ek_scale_names(), EK_SCALE_COUNT, &scale, s->e);
     if (!rc)
-        rc = read_text(s, value, "why", &f->scale_why);
+        rc = ek_manifest_read_text(s->y, value, "why", &f->scale_why, s->e);
     if (!rc)
         f->scale = (enum ek_scale)scale;
     return rc;
@@ -86,7 +73,7 @@ static int read_features(const struct source *s, const struct ek_node *map)
 
 static int read_method(const struct source *s, const struct ek_node *section)
 {
-    int rc = read_text(s, section, "method", &s->m->scale_method);
+    int rc = ek_manifest_read_text(s->y, section, "method", &s->m->scale_method, s->e);
     if (!rc && s->m->scale_method && strlen(s->m->scale_method) > METHOD_BYTES_MAX)
         rc = ek_node_fail(s->y, ek_node_get(section, "method"), s->e,
                           "'method' has more than %d bytes", METHOD_BYTES_MAX);
