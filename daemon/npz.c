@@ -1,6 +1,7 @@
 #include "daemon/npz.h"
 
 #include "base/alloc.h"
+#include "base/nameless.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -32,23 +33,13 @@ static int fail_io(struct ek_error *e, const char *path)
     return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot be written: %s", strerror(errno));
 }
 
-/* A file beside the output that has no name any more. */
-static FILE *spool(const char *path)
+/* A file beside the output that has no name; the path is as it was afterwards. */
+static FILE *spool(char *path)
 {
-    size_t size = strlen(path) + sizeof ".XXXXXX";
-    char *name = ek_calloc(size, 1);
-    FILE *f = NULL;
-    if (!name)
-        return NULL;
-    snprintf(name, size, "%s.XXXXXX", path);
-    int fd = mkstemp(name);
-    if (fd >= 0) {
-        unlink(name);
-        f = fdopen(fd, "w+b");
-        if (!f)
-            close(fd);
-    }
-    ek_free(name);
+    int fd = ek_nameless_spool(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+b");
+    if (fd >= 0 && !f)
+        close(fd);
     return f;
 }
 
@@ -136,7 +127,7 @@ int ek_npz_text(struct ek_npz *z, int array, const char *text, size_t length, st
 }
 
 /* Texts of one width each, filled up with zeros, into a file of their own. */
-static bool widen(struct array *a, const char *path)
+static bool widen(struct array *a, char *path)
 {
     static const char zeros[EK_NPZ_TEXT_MAX];
     char *text = ek_calloc(a->widest + 1, 1);

@@ -2,14 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/file_error.h"
+#include "base/nameless.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER = 64 << 10, TRIES = 1000, NUMBER = 32 };
+enum { BUFFER = 64 << 10 };
 
 struct ek_spool {
     int fd;
@@ -18,37 +18,6 @@ struct ek_spool {
     size_t held;
     uint8_t buffer[BUFFER];
 };
-
-/* In the folder of the path, which is as it was afterwards. */
-static int open_nameless(char *path)
-{
-    char *slash = strrchr(path, '/');
-    const char *folder = !slash ? "." : slash == path ? "/" : path;
-    if (folder == path)
-        *slash = 0;
-    int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-    if (folder == path)
-        *slash = '/';
-    return fd;
-}
-
-/* Where the file system has no files without names: one that loses its name at once. */
-static int open_unlinked(const char *path)
-{
-    size_t size = strlen(path) + NUMBER;
-    char *name = ek_calloc(size, 1);
-    int fd = -1;
-    for (int i = 0; name && fd < 0 && i < TRIES; i++) {
-        snprintf(name, size, "%s.%ld-%d.run", path, (long)getpid(), i);
-        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    if (fd >= 0)
-        unlink(name);
-    ek_free(name);
-    return fd;
-}
 
 int ek_spool_open(struct ek_spool **out, const char *path, struct ek_error *e)
 {
@@ -61,9 +30,7 @@ int ek_spool_open(struct ek_spool **out, const char *path, struct ek_error *e)
         ek_spool_close(s);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
-    s->fd = open_nameless(s->name);
-    if (s->fd < 0)
-        s->fd = open_unlinked(path);
+    s->fd = ek_nameless_spool(s->name);
     if (s->fd < 0) {
         int rc = ek_file_fail(e, path, "cannot create a temporary file beside it");
         ek_spool_close(s);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file_error.h"
+#include "base/nameless.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,16 +204,11 @@ static int take_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const
  * every file system has that, and to name it later takes /proc. */
 static bool open_nameless(struct ek_writer *w)
 {
-    char *slash = strrchr(w->target, '/');
-    const char *folder = !slash ? "." : slash == w->target ? "/" : w->target;
+    const char *slash = strrchr(w->target, '/');
     size_t name = strlen(slash ? slash + 1 : w->target);
     if (access("/proc/self/fd", X_OK) || name + NAME_MORE > NAME_MAX)
         return false; /* if it cannot have a name beside the target, that is to be told now */
-    if (folder == w->target)
-        *slash = 0;
-    w->fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    if (folder == w->target)
-        *slash = '/';
+    w->fd = ek_nameless_open(w->target, O_WRONLY, 0666);
     w->nameless = w->fd >= 0;
     return w->nameless;
 }
