@@ -120,12 +120,12 @@ class Set:
         return found
 
     def select(self, method, seed):
-        """The sets of features that `evenkeel select` chooses, judged on the test lists."""
+        """The sets of features that `evenkeel select` chooses, judged on the test lists; shares that come to as many features are one."""
         words = ["--model", self.model("routable", "listmle", seed)] if method == "importance" else []
         found = run(self.program, "select", "--manifest", self.manifest, "--train", *self.files("train", seed), "--vali",
                     *self.files("vali", seed), "--test", *self.files("test", seed), "--method", method, "--judge",
                     "--cutoff", "3", "--seed", str(seed), "--json", *words)
-        return found["sets"]
+        return list({s["count"]: s for s in found["sets"]}.values())
 
     def faults(self):
         """Name -> (the features it hits, words of `evenkeel eval`), as targets.json has them."""
