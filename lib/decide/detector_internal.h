@@ -1,7 +1,7 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
  * diagnose.c (what happened, and since when), attribute.c (which cell explains it), cause.c (what
- * belongs together), recover.c (when it is over), factor.c (a factor that differs by list),
- * accept.c (when it is the new normal).
+ * belongs together), recover.c (when it is over), shows.c (which lists have it), factor.c (a factor
+ * that differs by list), accept.c (when it is the new normal).
  */
 #ifndef EK_DECIDE_DETECTOR_INTERNAL_H
 #define EK_DECIDE_DETECTOR_INTERNAL_H
@@ -162,7 +162,8 @@ int ek_detector_window_of(struct ek_detector *d, int feature, int cell, uint64_t
 /* Whether an episode on another of these cells (those of a list) explains what the list says of the
  * feature. Where several do, a segment goes before all traffic, and the older before the younger.
  */
-bool ek_detector_explained(struct ek_detector *d, const int16_t *cells, int feature, int cell);
+bool ek_detector_explained(const struct ek_detector *d, const int16_t *cells, int feature,
+                           int cell);
 
 /* Where `episode_of` keeps a feature of a cell. */
 static inline size_t ek_detector_slot(const struct ek_detector *d, int cell, int feature)
@@ -237,6 +238,9 @@ struct ek_episode *ek_episode_place(struct ek_detector *d);
 void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
 /* "explained by a segment", ... */
 const char *ek_reason_text(int reason);
+/* Whether the newer half of its lists since the alarm shows it in `act_share` of them, as far as
+ * that many can say (shows.c). */
+bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
 

@@ -56,6 +56,7 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
         memcpy(f->category, e->category.change, sizeof f->category);
     }
     f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
+    f->passing = !ek_change_lasts(d, e);
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -204,6 +205,15 @@ static void speak_up(struct ek_detector *d, struct ek_episode *e)
     tell(d, e, EK_SUSPECTED, NULL);
 }
 
+/* When a confirmed change is looked at next. One that the newest lists do not show may be over, or
+ * rare: nothing is done about it, so it is asked sooner. */
+static uint32_t next_look(const struct ek_detector *d, const struct ek_episode *e)
+{
+    uint32_t half = (uint32_t)(d->rules->confirm_queries + 1) / 2;
+    bool soon = e->lists < EK_UPDATE_LISTS && half < EK_UPDATE_LISTS && !ek_change_lasts(d, e);
+    return e->lists + (soon ? half : EK_UPDATE_LISTS);
+}
+
 static void confirm(struct ek_detector *d, struct ek_episode *e)
 {
     if (ek_episode_has_level(e) && e->query_feature < 0) {
@@ -216,7 +226,7 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     speak_up(d, e);
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
-    e->due = e->lists + EK_UPDATE_LISTS;
+    e->due = next_look(d, e);
     ek_cause_name(d, e);
     ek_episode_claim(d, e);
     tell(d, e, EK_CONFIRMED, NULL);
@@ -346,6 +356,8 @@ static int diagnose_again(struct ek_detector *d, struct ek_episode *e)
 static int is_to_diagnose(const struct ek_episode *e)
 {
     uint32_t before = e->due - EK_UPDATE_LISTS, step = EK_UPDATE_LISTS;
+    if (e->due < EK_UPDATE_LISTS)
+        return 1;
     while (step < SELDOM && step <= before / 4)
         step *= 2;
     return e->lists / step != before / step;
@@ -361,7 +373,7 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
         ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
     }
-    e->due = e->lists + EK_UPDATE_LISTS;
+    e->due = next_look(d, e);
     tell(d, e, EK_UPDATED, NULL);
 }
 

@@ -26,7 +26,8 @@ struct ek_finding {
     const char *dimension, *value; /* NULL for all traffic */
     const char *signal;            /* the bet that raised the alarm */
     enum ek_class class;           /* EK_CLASS_NONE while suspected */
-    int fewer; /* for EK_MISSING and EK_ZERO: fewer than in training are, not more */
+    int fewer;   /* for EK_MISSING and EK_ZERO: fewer than in training are, not more */
+    int passing; /* the newest lists do not show it: no reason to begin to act */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     int unit_count;
     struct ek_unit_match unit[EK_UNIT_MATCHES]; /* conversions that fit, likeliest first */

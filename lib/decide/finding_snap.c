@@ -56,7 +56,10 @@ static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
     ek_snap_f64(s, &f->share);
     ek_snap_f64(s, &f->spread_ratio);
     ek_snap_f64(s, &f->exponent);
-    ek_snap_int(s, &f->fewer, 0, 1);
+    int flags = f->fewer | f->passing << 1;
+    ek_snap_int(s, &flags, 0, 3);
+    f->fewer = flags & 1;
+    f->passing = flags >> 1;
 }
 
 /* No cell changes hands while a finding waits: its value is that of its cell. */

@@ -248,6 +248,7 @@ static void join(struct ek_rollout *r, const struct ek_rollout *other)
         r->figure = other->figure;
         r->limit = other->limit;
     }
+    r->credit += other->credit;
     if (other->relapses > r->relapses)
         r->relapses = other->relapses;
     if (!goes_on(r) && other->ended_ms > r->ended_ms)
@@ -265,6 +266,7 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
             continue;
         }
         int relapses = r ? r->relapses : -1;
+        double credit = r ? r->credit : 0;
         if (cell >= 0 && !r)
             r = place_for(into, other->feature, cell);
         if (!r)
@@ -272,6 +274,7 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
         *r = *other;
         r->cell = cell;
         r->relapses = relapses > r->relapses ? relapses : r->relapses;
+        r->credit += credit;
     }
 }
 
@@ -303,6 +306,8 @@ static void one_snap(struct ek_rollout *r, struct ek_snap *s, int features, int 
     ek_snap_u64(s, &r->tried);
     about_snap(&r->about, s);
     ek_snap_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
+    if (ek_snap_reads(s))
+        r->credit = EK_CREDIT_KNOWN_NOT;
 }
 
 void ek_rollouts_snap(struct ek_rollouts *s, struct ek_snap *snap, int features, int cells)
@@ -310,4 +315,12 @@ void ek_rollouts_snap(struct ek_rollouts *s, struct ek_snap *snap, int features,
     ek_snap_int(snap, &s->count, 0, EK_ROLLOUTS_MAX);
     for (int i = 0; i < s->count; i++)
         one_snap(&s->one[i], snap, features, cells);
+}
+
+void ek_rollouts_credit_snap(struct ek_rollouts *s, struct ek_snap *snap)
+{
+    for (int i = 0; i < s->count; i++) {
+        ek_snap_f64(snap, &s->one[i].credit);
+        ek_snap_require(snap, isfinite(s->one[i].credit));
+    }
 }

@@ -22,10 +22,11 @@
 #include "data/rules.h"
 
 enum {
-    EK_ROLLOUTS_MAX = 1280,  /* all of a plan, and 256 that ended */
-    EK_RELAPSE_HOLDS = 24,   /* of `hold`: a fault that comes back within is a relapse */
-    EK_RAIL_LISTS = 1000,    /* guardrails look back on the last one or two times so many */
-    EK_HARM_EVIDENCE = 10000 /* of worse_than_fault: lists to a wrong withdrawal, on average */
+    EK_ROLLOUTS_MAX = 1280,     /* all of a plan, and 256 that ended */
+    EK_RELAPSE_HOLDS = 24,      /* of `hold`: a fault that comes back within is a relapse */
+    EK_RAIL_LISTS = 1000,       /* guardrails look back on the last one or two times so many */
+    EK_CREDIT_KNOWN_NOT = 4096, /* lists: of a route of whose account nothing is known */
+    EK_HARM_EVIDENCE = 10000    /* of worse_than_fault: lists to a wrong withdrawal, on average */
 };
 
 /* What takes a route back by itself (`abort_if` of the rules). */
@@ -59,6 +60,7 @@ struct ek_rollout {
     int relapses;
     int64_t ended_ms; /* -1: it goes on */
     uint32_t turns;   /* how often its figures have begun anew; no state keeps it */
+    double credit;    /* lists that it may act on yet (guard/control_earned.c) */
     uint64_t tried;   /* lists, before the last step or the withdrawal: for who tells of it */
     struct ek_rollout_about about;
 };
@@ -125,7 +127,8 @@ void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t 
 /* All stood still so long, while it was paused: it does not count for the next step. */
 void ek_rollouts_stood_still(struct ek_rollouts *s, int64_t for_ms);
 
-/* Of features and cells below these. */
+/* Of features and cells below these; the account of each apart, for it is younger. */
+void ek_rollouts_credit_snap(struct ek_rollouts *s, struct ek_snap *snap);
 void ek_rollouts_snap(struct ek_rollouts *s, struct ek_snap *snap, int features, int cells);
 
 #endif

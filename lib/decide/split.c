@@ -7,40 +7,57 @@ enum { ROUNDS = 3 };
 static const double SHARE_MOST = .99; /* a single list may be an exception */
 static const double VARIANCE_LEAST = 1e-3;
 
+int ek_change_share(enum ek_class class)
+{
+    switch (class) {
+    case EK_MISSING:
+        return EK_SHARE_MISSING;
+    case EK_ZERO:
+        return EK_SHARE_ZERO;
+    case EK_SIGN:
+        return EK_SHARE_NEGATIVE;
+    case EK_STUCK:
+    case EK_CLIP:
+        return EK_SHARE_TIED;
+    default:
+        return -1;
+    }
+}
+
+double ek_change_in_share(const struct ek_detector *d, const struct ek_episode *e,
+                          const struct ek_list_stats *o)
+{
+    int which = ek_change_share(e->diagnosis.class);
+    return o->share[which] == EK_SHARE_UNKNOWN ? (double)NAN
+                                               : (double)o->share[which] / EK_SHARE_WHOLE -
+                                                     d->profile->baseline[e->feature].share[which];
+}
+
+double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o)
+{
+    const struct ek_baseline *b = &d->profile->baseline[feature];
+    return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
+                                         : (double)NAN;
+}
+
 /* What the class of the episode is about, of list i of the window, less what it is in training.
  * NaN: unknown. */
 static double statistic(const struct ek_detector *d, const struct ek_episode *e,
                         const struct ek_window *w, int i)
 {
     const struct ek_list_stats *o = &w->record[i];
-    const struct ek_baseline *b = &d->profile->baseline[e->feature];
-    int which;
     switch (e->diagnosis.class) {
-    case EK_MISSING:
-        which = EK_SHARE_MISSING;
-        break;
-    case EK_ZERO:
-        which = EK_SHARE_ZERO;
-        break;
-    case EK_SIGN:
-        which = EK_SHARE_NEGATIVE;
-        break;
-    case EK_STUCK:
-    case EK_CLIP:
-        which = EK_SHARE_TIED;
-        break;
     case EK_SHAPE:
     case EK_ITEMS:
-        return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
-                                             : NAN;
+        return ek_change_spread(d, e->feature, o);
     case EK_NEW_CATEGORY:
         return ek_categories_moved(d->categories, e->feature, &e->category, d->window_row[i]);
     default:
-        return o->usable ? o->r - w->mu : NAN;
+        break;
     }
-    return o->share[which] == EK_SHARE_UNKNOWN
-               ? NAN
-               : (double)o->share[which] / EK_SHARE_WHOLE - b->share[which];
+    if (ek_change_share(e->diagnosis.class) >= 0)
+        return ek_change_in_share(d, e, o);
+    return o->usable ? o->r - w->mu : (double)NAN;
 }
 
 /* A list whose factor is a query feature's value moved by the ln of that. */

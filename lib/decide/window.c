@@ -3,7 +3,7 @@
 
 enum { AHEAD = 8 }; /* rows fetched before they are needed: each lies far from the next */
 
-bool ek_detector_explained(struct ek_detector *d, const int16_t *cells, int feature, int cell)
+bool ek_detector_explained(const struct ek_detector *d, const int16_t *cells, int feature, int cell)
 {
     const struct ek_episode *own = ek_episode_at(d, cell, feature);
     int claims = own && own->claimed;

@@ -67,10 +67,24 @@ static enum ek_bound bound_of(enum ek_exceeds x)
     return bound[x];
 }
 
-struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek_finding *f)
+/* As the rules have it; told only where too few lists have shown the fault, or none of late. */
+static struct ek_decision decide(const struct ek_control *c, const struct ek_finding *f)
 {
     const struct ek_control_setup *s = &c->setup;
     struct ek_decision d = ek_decide(s->rules, s->manifest, s->have_model, f);
+    bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
+    double credit;
+    if (d.wanted && open && !ek_control_is_earned(c, f, &credit)) {
+        d.treatment = (struct ek_treatment){EK_ACT_ALERT, 0};
+        d.wanted = false;
+    }
+    return d;
+}
+
+struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek_finding *f)
+{
+    const struct ek_control_setup *s = &c->setup;
+    struct ek_decision d = decide(c, f);
     const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
     bool acts = d.wanted && d.mode >= EK_MODE_CANARY;
     bool wanted = ek_plan_has(&c->wanted, f->feature, f->cell);
@@ -122,6 +136,8 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
         c->wanted_full = true;
         return;
     }
+    double credit;
+    ek_control_is_earned(c, f, &credit);
     const struct ek_plan_entry *before = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
     c->retell |= before && ek_plan_awaits(before); /* its fault has come back */
     ek_plan_set(&c->wanted, f->feature, f->cell, treatment, time_ms);
@@ -129,9 +145,11 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
         if (c->wanted.entry[i].feature == f->feature && c->wanted.entry[i].cell == f->cell)
             c->wanted.entry[i].repair = repair_of(f);
     struct ek_rollout *r = rollout_for(c, f, time_ms);
-    if (r)
-        r->about = (struct ek_rollout_about){f->episode,    f->class,       f->factor,
-                                             f->factor_low, f->factor_high, f->share};
+    if (!r)
+        return;
+    r->credit = credit;
+    r->about = (struct ek_rollout_about){f->episode,    f->class,       f->factor,
+                                         f->factor_low, f->factor_high, f->share};
 }
 
 static void let_end(struct ek_control *c, int feature, int cell, int64_t time_ms)
@@ -170,7 +188,7 @@ void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t 
     switch (f->state) {
     case EK_CONFIRMED:
     case EK_UPDATED:
-        d = ek_decide(c->setup.rules, c->setup.manifest, c->setup.have_model, f);
+        d = decide(c, f);
         if (d.wanted)
             want(c, f, d.treatment, time_ms);
         else /* a figure that wavers about a bound makes no plan that does */
@@ -327,6 +345,8 @@ static void note_limit(struct ek_control *c, const struct ek_composed *out, bool
 static void expire(struct ek_control *c, int64_t time_ms)
 {
     if (c->wanted.count && ek_plan_expire(&c->wanted, time_ms))
+        c->stale = true;
+    if (c->spent && ek_control_end_spent(c))
         c->stale = true;
 }
 

@@ -53,6 +53,11 @@ struct ek_control_hears {
     /* What is known of a route since its last step; false: nothing, and then there is no step and
      * no rail. */
     bool (*figures_of)(void *context, int feature, int cell, struct ek_rollout_figures *out);
+    /* How far the newest list shows the open change of a place, and the number of that, 0: it is
+     * none of it; and how many of all its lists do (decide/shows.h). Of who has no lists nothing is
+     * known, and then no route is held to what it earned. */
+    double (*shows)(void *context, int feature, int cell, uint32_t *episode);
+    double (*shown)(void *context, int feature, int cell);
     /* Those begin anew. */
     void (*figures_begin)(void *context, int feature, int cell);
     void *context;
@@ -77,6 +82,9 @@ const struct ek_plan *ek_control_wanted(const struct ek_control *c);
 struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek_finding *f);
 /* It wants something, or nothing any more. */
 void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t time_ms);
+/* A list was taken, and got this of the plan in force: what it earns the routes, and takes of what
+ * they have. Before the next settle. */
+void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing);
 /* What has run out, what is due (steps, rails), and the plan that follows. query: the first under
  * it. *changed: it is to be told, for its version rose, or the fault of an entry is gone and it
  * awaits a person, or it does no longer. Nothing to do costs a comparison or two. EK_ENOMEM: it is

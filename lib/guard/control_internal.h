@@ -1,5 +1,6 @@
 /* The inside of ek_control, for the files that make it: control.c (what findings want, and
- * settling), control_rollouts.c (steps, guardrails), control_told.c (decisions), control_snap.c
+ * settling), control_rollouts.c (steps, guardrails), control_earned.c (for how many lists a route
+ * may act), control_told.c (decisions), control_snap.c
  * (state, merge), control_orders.c (what people say). */
 #ifndef EK_GUARD_CONTROL_INTERNAL_H
 #define EK_GUARD_CONTROL_INTERNAL_H
@@ -30,6 +31,7 @@ struct ek_control {
     struct ek_plan before;   /* in force before the pause; empty where nobody knows */
     bool retell;             /* what the plan says has changed, though not what it does */
     bool stale;              /* what the plan in force is made of may have changed */
+    bool spent;              /* a route has no list left of those that it earned */
     bool wanted_full;        /* a finding found no room, since the last settle */
     enum ek_exceeds limited; /* now, or until less than a hold ago */
     int64_t free_ms;         /* since when nothing is exceeded any more; -1: it is, or never was */
@@ -76,6 +78,12 @@ bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query);
 /* The mode of a feature in a cell, by the most specific word of the rules. */
 enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell);
 const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature);
+
+/* control_earned.c: whether lists enough have shown the fault, the newest among them, to begin or
+ * to go on; *credit: lists that its route may act on then. */
+bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit);
+/* Takes out what has spent all; whether there was any. */
+bool ek_control_end_spent(struct ek_control *c);
 
 /* control_told.c: tells what has become of the plan, from `was` to the one in force. */
 int ek_control_tell(struct ek_control *c, const struct ek_plan *was,

@@ -15,6 +15,12 @@ static void flag_snap(struct ek_snap *s, bool *flag)
     *flag = value;
 }
 
+/* What an earlier version did not write. */
+static bool is_there(const struct ek_snap *s)
+{
+    return !ek_snap_reads(s) || s->at < s->end;
+}
+
 void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
 {
     int limited = (int)c->limited;
@@ -27,8 +33,10 @@ void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int 
     ek_snap_i64(s, &c->free_ms);
     flag_snap(s, &c->was_full);
     ek_control_pins_snap(c, s, features, cells);
-    if (c->paused && (!ek_snap_reads(s) || s->at < s->end)) /* once it was not kept */
+    if (c->paused && is_there(s))
         ek_plan_snap(&c->before, s, features, cells);
+    if (is_there(s))
+        ek_rollouts_credit_snap(&c->rollouts, s);
 }
 
 /* Rules that let routes end by themselves do so with those that wait for a person, too. */
@@ -47,6 +55,7 @@ void ek_control_restored(struct ek_control *c, int64_t time_ms)
     ek_control_follow_wanted(c, time_ms);
     ek_control_keep(c);
     c->stale = true; /* the rules may be other ones */
+    c->spent = true; /* a route may have been, with the last list */
 }
 
 struct ek_control_memory ek_control_memory(const struct ek_control *c)

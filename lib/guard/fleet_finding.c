@@ -14,7 +14,7 @@ void ek_fleet_finding_put(struct ek_wire_out *w, const struct ek_manifest *m,
     ek_wire_put(w, f->episode);
     ek_wire_put_signed(w, f->since_ms);
     ek_wire_put_word(w, ek_class_name(f->class));
-    ek_wire_put(w, (uint64_t)f->fewer);
+    ek_wire_put(w, (uint64_t)(f->fewer | f->passing << 1));
     ek_wire_put_word(w, f->query_feature >= 0 ? m->query[f->query_feature]->name : "");
     for (int i = 0; i < NUMBERS; i++)
         ek_wire_put_f64(w, number[i]);
@@ -36,7 +36,9 @@ void ek_fleet_finding_get(struct ek_wire_in *w, const struct ek_manifest *m, str
     f->episode = (uint32_t)ek_wire_get(w, UINT32_MAX);
     f->since_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
     f->class = (enum ek_class)ek_wire_get_word(w, ek_class_parse);
-    f->fewer = (int)ek_wire_get(w, 1);
+    int flags = (int)ek_wire_get(w, 3);
+    f->fewer = flags & 1;
+    f->passing = flags >> 1;
     f->query_feature = ek_manifest_find_query(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
     for (int i = 0; i < NUMBERS; i++)
         *number[i] = ek_wire_get_f64(w);

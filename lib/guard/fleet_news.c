@@ -97,7 +97,8 @@ static int add(struct ek_fleet_news *n, const struct ek_fleet_cell *cell, struct
 static bool differs(const struct ek_finding *told, const struct ek_finding *now)
 {
     if (now->class != told->class || now->query_feature != told->query_feature ||
-        now->fewer != told->fewer || isnan(now->factor) != isnan(told->factor))
+        now->fewer != told->fewer || now->passing != told->passing ||
+        isnan(now->factor) != isnan(told->factor))
         return true;
     return now->factor < told->factor_low || now->factor > told->factor_high;
 }

@@ -126,6 +126,7 @@ void ek_fleet_rollout_get(struct ek_wire_in *w, const struct ek_fleet_dimensions
     is->relapses = (int)ek_wire_get(w, INT32_MAX);
     is->ended_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
     is->tried = ek_wire_get(w, UINT64_MAX);
+    is->credit = EK_CREDIT_KNOWN_NOT;
     is->turns = (uint32_t)ek_wire_get(w, UINT32_MAX);
     is->about.episode = (uint32_t)ek_wire_get(w, UINT32_MAX);
     is->about.class = (enum ek_class)ek_wire_get_word(w, ek_class_parse);

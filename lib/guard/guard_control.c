@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "decide/pooled.h"
+#include "decide/shows.h"
 #include "guard/event.h"
 #include "guard/guard_history.h"
 #include "guard/guard_trials.h"
@@ -64,6 +65,16 @@ static int decided(void *context, const struct ek_decided *d)
     return ek_guard_decided(context, d);
 }
 
+static double shows(void *context, int feature, int cell, uint32_t *episode)
+{
+    return ek_detector_shows(((const struct ek_guard *)context)->detector, feature, cell, episode);
+}
+
+static double shown(void *context, int feature, int cell)
+{
+    return ek_detector_shown(((const struct ek_guard *)context)->detector, feature, cell);
+}
+
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
 {
     const struct ek_assets *a = g->assets;
@@ -80,6 +91,8 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
                                            .hears = {.decided = decided,
                                                      .figures_of = ek_guard_figures_of,
                                                      .figures_begin = ek_guard_figures_begin,
+                                                     .shows = shows,
+                                                     .shown = shown,
                                                      .context = g}};
     return ek_control_new(&g->control, &setup, e);
 }

@@ -97,7 +97,10 @@ static struct ek_control *new_control(struct scene *s)
         s->rules,
         true,
         {dimension_of, name_of, value_of, give, NULL, share_of, NULL, s},
-        {decided, figures_of, figures_begin, s}};
+        {.decided = decided,
+         .figures_of = figures_of,
+         .figures_begin = figures_begin,
+         .context = s}};
     ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
     return c;
 }

@@ -1,0 +1,97 @@
+/* What routes have earned: a route acts on all lists of its cell for the sake of those that have
+ * the fault, so each of these earns it 1 / act_share lists, and each list in its reach takes one.
+ * One that has spent what it earned ends, whatever its hold; so who forges lists gets no more of
+ * others under a route than that, however they are timed. With `recover: manual` people end routes.
+ */
+#include "guard/control_internal.h"
+
+#include <math.h>
+
+/* Classes without a share of lists earn as much as half of them would; and 0 stands for the least.
+ */
+static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
+
+static double lists_each(const struct ek_control *c, int feature)
+{
+    double share = ek_control_rule(c, feature)->act_share;
+    return 1 / fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
+}
+
+static bool keeps_account(const struct ek_control *c)
+{
+    return c->setup.hears.shown && c->setup.hears.shows && c->setup.rules->recover_auto;
+}
+
+static bool goes_on(const struct ek_control *c, int feature, int cell)
+{
+    const struct ek_plan_entry *e = ek_plan_entry_at(&c->wanted, feature, cell);
+    return e && e->until_ms < 0;
+}
+
+/* With what the lists of a change earned before anything was done about it. */
+static double credit_with(const struct ek_control *c, const struct ek_finding *f)
+{
+    const struct ek_control_hears *h = &c->setup.hears;
+    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
+    double had = r ? r->credit : 0;
+    if (r && r->about.episode == f->episode)
+        return had;
+    return had + h->shown(h->context, f->feature, f->cell) * lists_each(c, f->feature);
+}
+
+bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit)
+{
+    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
+    bool lasts = goes_on(c, f->feature, f->cell);
+    *credit = r ? r->credit : 0;
+    if (lasts && r && r->about.episode == f->episode)
+        return true;
+    if (f->passing && !lasts)
+        return false;
+    if (!keeps_account(c))
+        return true;
+    bool again = r && r->about.episode == f->episode;
+    *credit = credit_with(c, f);
+    return *credit >= (again ? c->setup.rules->confirm_queries : 1);
+}
+
+static void take_in(struct ek_control *c)
+{
+    const struct ek_control_hears *h = &c->setup.hears;
+    for (int i = 0; i < c->rollouts.count; i++) {
+        struct ek_rollout *r = &c->rollouts.one[i];
+        uint32_t episode;
+        double shows = h->shows(h->context, r->feature, r->cell, &episode);
+        if (episode && episode == r->about.episode)
+            r->credit += shows * lists_each(c, r->feature);
+    }
+}
+
+void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing)
+{
+    const struct ek_plan *p = ek_control_plan(c);
+    if (!keeps_account(c) || !c->rollouts.count)
+        return;
+    take_in(c);
+    for (int i = 0; i < (routing->wanted ? routing->entries : 0); i++) {
+        const struct ek_plan_entry *e = &p->entry[routing->entry[i]];
+        struct ek_rollout *r = ek_rollout_find(&c->rollouts, e->feature, e->cell);
+        if (!r || e->by != EK_BY_FINDING)
+            continue;
+        r->credit -= 1;
+        c->spent |= r->credit < 1;
+    }
+}
+
+bool ek_control_end_spent(struct ek_control *c)
+{
+    bool some = false;
+    for (int i = c->wanted.count - 1; c->spent && i >= 0; i--) {
+        const struct ek_plan_entry *e = &c->wanted.entry[i];
+        const struct ek_rollout *r = ek_control_rollout(c, e->feature, e->cell);
+        if (r && r->credit < 1 && !ek_plan_awaits(e))
+            some |= ek_plan_remove(&c->wanted, e->feature, e->cell);
+    }
+    c->spent = false;
+    return some;
+}
