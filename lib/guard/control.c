@@ -152,11 +152,13 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
                                          f->factor_low, f->factor_high, f->share};
 }
 
-static void let_end(struct ek_control *c, int feature, int cell, int64_t time_ms)
+static void let_end(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
 {
-    const struct ek_rollout *r = ek_control_rollout(c, feature, cell);
+    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
     int64_t hold_ms = r ? ek_rollout_hold_ms(r, c->setup.rules) : c->setup.rules->hold_ms;
-    ek_plan_end(&c->wanted, feature, cell, time_ms, hold_ms);
+    int64_t earned_ms = ek_control_earned_ms(c, f, time_ms);
+    ek_plan_end(&c->wanted, f->feature, f->cell, time_ms,
+                earned_ms < hold_ms ? earned_ms : hold_ms);
 }
 
 /* Whether the route of a finding does anything; while all is paused, whether it did before. Where
@@ -175,7 +177,7 @@ static void recover(struct ek_control *c, const struct ek_finding *f, int64_t ti
 {
     bool acts = does_something(c, f->feature, f->cell);
     if (c->setup.rules->recover_auto || !acts) {
-        let_end(c, f->feature, f->cell, time_ms);
+        let_end(c, f, time_ms);
         return;
     }
     ek_plan_await(&c->wanted, f->feature, f->cell);
@@ -192,7 +194,7 @@ void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t 
         if (d.wanted)
             want(c, f, d.treatment, time_ms);
         else /* a figure that wavers about a bound makes no plan that does */
-            let_end(c, f->feature, f->cell, time_ms);
+            let_end(c, f, time_ms);
         break;
     case EK_DISMISSED: /* one that was never confirmed takes no earlier one's hold away */
         if (f->class != EK_CLASS_NONE)

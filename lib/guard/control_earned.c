@@ -55,6 +55,16 @@ bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f
     return *credit >= (again ? c->setup.rules->confirm_queries : 1);
 }
 
+int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
+                             int64_t time_ms)
+{
+    double lasted = (double)time_ms - (double)f->since_ms;
+    if (keeps_account(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
+        return INT64_MAX;
+    double ms = lasted * f->share * lists_each(c, f->feature);
+    return ms < 9e18 ? (int64_t)ms : INT64_MAX;
+}
+
 static void take_in(struct ek_control *c)
 {
     const struct ek_control_hears *h = &c->setup.hears;
@@ -86,7 +96,7 @@ void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing
 bool ek_control_end_spent(struct ek_control *c)
 {
     bool some = false;
-    for (int i = c->wanted.count - 1; c->spent && i >= 0; i--) {
+    for (int i = keeps_account(c) ? c->wanted.count - 1 : -1; i >= 0; i--) {
         const struct ek_plan_entry *e = &c->wanted.entry[i];
         const struct ek_rollout *r = ek_control_rollout(c, e->feature, e->cell);
         if (r && r->credit < 1 && !ek_plan_awaits(e))

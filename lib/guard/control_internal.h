@@ -82,6 +82,10 @@ const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int fe
 /* control_earned.c: whether lists enough have shown the fault, the newest among them, to begin or
  * to go on; *credit: lists that its route may act on then. */
 bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit);
+/* For how long a fault that is gone has earned its route where nobody counts lists, by the time
+ * that it went on and its share; INT64_MAX where they are counted, or it is not known. */
+int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
+                             int64_t time_ms);
 /* Takes out what has spent all; whether there was any. */
 bool ek_control_end_spent(struct ek_control *c);
 

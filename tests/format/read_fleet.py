@@ -83,7 +83,7 @@ def cell(body, dimensions):
 def finding(body, dimensions):
     where = cell(body, dimensions)
     feature, episode, since = body.text(), body.number(2**32 - 1), body.signed()
-    kind, fewer, query = body.word(CLASSES), body.number(1), body.text()
+    kind, fewer, query = body.word(CLASSES), body.number(3), body.text()
     factor, low, high, error, share, spread, exponent = body.fixed("7d")
     if any(f <= 0 for f in (factor, low, high)) or not 0 <= share <= 1:
         raise Damaged(f"a finding that cannot be before byte {body.at}")

@@ -164,6 +164,9 @@ def control(r):
              **{key: r.text() if r.one("i", 0, 1) else None for key in ("author", "reason")}}
             for _ in range(r.one("i", 0, 1000))]
     before = plan(r) if out["paused"] and r.at < len(r.data) else None
+    if r.at < len(r.data):
+        for one in rollouts:
+            one["credit"] = r.one("d")
     return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins, "before": before}
 
 

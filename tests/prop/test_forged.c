@@ -1,0 +1,203 @@
+/* Who forges lists gets others' lists under a route, and no more of them than the forged ones earn:
+ * 1 / act_share for each, however they are timed. */
+#include "tests/check.h"
+#include "tests/state_world.h"
+
+enum { TRAINING = 2000, HEALTHY = 300, LISTS = 3000, SEEDS = 12, LISTS_EACH = 20 };
+
+/* A hold that would go on to the end. */
+static const char RULES[] = "version: 1\n"
+                            "defaults: {mode: enforce, act_share: 0.05, hold: 20h, hold_max: 24h}\n"
+                            "segments: [arm, market]\n";
+
+struct scene {
+    struct ek_assets assets;
+    struct shop shop;
+    struct ek_guard *guard;
+    struct ek_buf message;
+    struct ek_rng rng;
+    int64_t now_ms, step_ms;
+    int forged, routed; /* lists that were forged; genuine ones that a route acted on */
+};
+
+static struct scene *scene_of(uint64_t seed)
+{
+    struct scene *s = calloc(1, sizeof *s);
+    ck_assert_ptr_nonnull(s);
+    state_assets_open(&s->assets, RULES, TRAINING);
+    shop_open(&s->shop, seed, STATE_MARKETS);
+    ek_buf_init(&s->message, 0);
+    ek_rng_seed(&s->rng, seed);
+    must(ek_guard_new(&s->guard, &s->assets, NULL));
+    s->step_ms = 1000;
+    return s;
+}
+
+static void scene_free(struct scene *s)
+{
+    ek_guard_free(s->guard);
+    ek_buf_release(&s->message);
+    shop_close(&s->shop);
+    ek_assets_release(&s->assets);
+    free(s);
+}
+
+static void in_cents(struct shop *s, struct ek_query *q)
+{
+    (void)s;
+    for (int i = 0; i < q->items; i++)
+        q->x[2 * i] *= 100;
+}
+
+static void in_cents_in_arm_b(struct shop *s, struct ek_query *q)
+{
+    if (s->arm_b)
+        in_cents(s, q);
+}
+
+static void list(struct scene *s, shop_change *change)
+{
+    bool forged = change != NULL;
+    struct ek_query *q = shop_next(&s->shop);
+    if (change)
+        change(&s->shop, q);
+    if (change == in_cents_in_arm_b)
+        forged = s->shop.arm_b;
+    q->time_ms = s->now_ms += s->step_ms;
+    ek_buf_clear(&s->message);
+    must(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, &s->message, NULL));
+    must(ek_guard_observe(s->guard, s->message.data, s->message.length, s->now_ms, NULL));
+    size_t length;
+    ck_assert_ptr_nonnull(ek_guard_score(s->guard, &length, NULL));
+    s->forged += forged;
+    s->routed += !forged && !strcmp(ek_guard_action(s->guard), "routed");
+}
+
+static void lists(struct scene *s, int count, shop_change *change)
+{
+    for (int i = 0; i < count; i++)
+        list(s, change);
+}
+
+/* A genuine list now and then looks like a forged one. */
+static void ck_bound(const struct scene *s)
+{
+    ck_assert_msg(s->routed <= LISTS_EACH * (1.03 * s->forged + 1),
+                  "%d genuine lists routed for %d forged", s->routed, s->forged);
+}
+
+START_TEST(bursts_at_random_route_no_more_genuine_lists_than_they_earn)
+{
+    int routed = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct scene *s = scene_of(seed);
+        shop_change *change = seed % 2 ? in_cents : in_cents_in_arm_b;
+        int longest = 1 << (1 + seed % 6), rarest = 40 << seed % 5;
+        s->step_ms = seed % 3 ? 1000 : 1;
+        lists(s, HEALTHY, NULL);
+        for (int done = 0; done < LISTS;) {
+            int burst = 1 + (int)ek_rng_below(&s->rng, (uint64_t)longest);
+            int pause = 1 + (int)ek_rng_below(&s->rng, (uint64_t)rarest);
+            lists(s, burst, change);
+            lists(s, pause, NULL);
+            ck_bound(s);
+            done += burst + pause;
+        }
+        routed += s->routed;
+        scene_free(s);
+    }
+    ck_assert_int_gt(routed, SEEDS * LISTS / 50);
+}
+END_TEST
+
+/* As many at once as raise the alarm, and as few afterwards as show when it is confirmed that the
+ * fault goes on. */
+START_TEST(who_knows_when_a_fault_is_asked_for_gets_no_more_either)
+{
+    int routed = 0;
+    for (int apart = 100; apart <= 1600; apart *= 2)
+        for (int after = 1; after <= 3; after++) {
+            struct scene *s = scene_of((uint64_t)apart);
+            lists(s, HEALTHY, NULL);
+            for (int done = 0; done < LISTS; done += apart) {
+                lists(s, 4, in_cents);
+                lists(s, 40, NULL);
+                lists(s, after, in_cents);
+                lists(s, apart - 44 - after, NULL);
+                ck_bound(s);
+            }
+            routed += s->routed;
+            scene_free(s);
+        }
+    ck_assert_int_gt(routed, 0);
+}
+END_TEST
+
+START_TEST(one_burst_that_is_over_when_it_is_confirmed_routes_nothing)
+{
+    for (int burst = 1; burst <= 30; burst += 3)
+        for (int64_t step_ms = 1; step_ms <= 1000; step_ms += 999) {
+            struct scene *s = scene_of((uint64_t)burst);
+            s->step_ms = step_ms;
+            lists(s, HEALTHY, NULL);
+            lists(s, burst, in_cents);
+            lists(s, 600, NULL);
+            ck_assert_int_eq(s->routed, 0);
+            scene_free(s);
+        }
+}
+END_TEST
+
+START_TEST(long_bursts_route_what_they_earn)
+{
+    static const int BURST[] = {70, 150, 500};
+    for (int i = 0; i < 6; i++) {
+        struct scene *s = scene_of((uint64_t)i);
+        s->step_ms = i < 3 ? 1 : 1000;
+        lists(s, HEALTHY, NULL);
+        for (int again = 0; again < 3; again++) {
+            lists(s, BURST[i % 3], in_cents);
+            lists(s, LISTS_EACH * BURST[i % 3] + 400, NULL);
+            ck_bound(s);
+        }
+        ck_assert_int_gt(s->routed, LISTS_EACH * s->forged / 2);
+        scene_free(s);
+    }
+}
+END_TEST
+
+/* A true fault of half of the lists acts 64 lists after its alarm, or as many more while a segment
+ * may explain it; and one that comes and goes has its route all the time. */
+START_TEST(faults_that_last_are_acted_on_as_ever)
+{
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct scene *s = scene_of(seed);
+        int within = 0;
+        lists(s, HEALTHY, NULL);
+        while (strcmp(ek_guard_action(s->guard), "routed") != 0 && within < 200) {
+            list(s, ek_rng_below(&s->rng, 2) ? in_cents : NULL);
+            within++;
+        }
+        ck_assert_int_le(within, 16 + 64 + 64);
+        scene_free(s);
+    }
+    struct scene *s = scene_of(9);
+    lists(s, HEALTHY, NULL);
+    lists(s, 100, in_cents);
+    s->routed = 0;
+    for (int i = 0; i < 10; i++) {
+        lists(s, 300, NULL);
+        lists(s, 100, in_cents);
+    }
+    ck_assert_int_eq(s->routed, 3000);
+    scene_free(s);
+}
+END_TEST
+
+Suite *suite_forged(void)
+{
+    return ek_suite("forged", bursts_at_random_route_no_more_genuine_lists_than_they_earn,
+                    who_knows_when_a_fault_is_asked_for_gets_no_more_either,
+                    one_burst_that_is_over_when_it_is_confirmed_routes_nothing,
+                    long_bursts_route_what_they_earn, faults_that_last_are_acted_on_as_ever);
+}
