@@ -8,8 +8,20 @@ quiet "$EK" train --manifest h.yaml --train train.txt --vali vali.txt --epochs 3
 rules() { # name, keys of defaults
 	printf 'version: 1\ndefaults: {%s}\nsegments: [arm]\n' "$2" >"$1.yaml"
 }
-forge() { # share or place of the forged lists
-	quiet "$EK" gen hotel --queries 4000 --from 20000 --seed 3 --format messages --score-model m.safetensors --fault "price=x100,$1" -o t.msgpack
+forge() { # share or place of the forged lists, more words of gen
+	first=$1
+	shift
+	quiet "$EK" gen hotel --queries 4000 --from 20000 --seed 3 --format messages --score-model m.safetensors --fault "price=x100,$first" "$@" -o t.msgpack
+}
+again() { # lists at once, every so many
+	set -- "$1" "$2" 21000 "from=21000,to=$((21000 + $1))"
+	while [ "$3" -lt 23500 ]; do
+		lists=$1 every=$2 at=$(($3 + $2))
+		shift 3
+		set -- "$lists" "$every" $at "$@" --fault "price=x100,from=$at,to=$((at + lists))"
+	done
+	shift 3
+	forge "$@"
 }
 anew() { # rules: how many lists are scored anew
 	"$EK" replay -m h.yaml -p p.ekp -M m.safetensors -r "$1.yaml" -i t.msgpack --json 2>/dev/null | sed -n 's/.*"scored_anew":\([0-9]*\).*/\1/p'
@@ -23,6 +35,8 @@ rules enforce "mode: enforce"
 rules slower "mode: enforce, confirm_queries: 500"
 rules canary "mode: canary"
 rules share "mode: enforce, act_share: 0.2"
+rules long "mode: enforce, hold: 10h"
+rules dear "mode: enforce, hold: 10h, act_share: 0.2"
 
 # Less than act_share of the traffic acts on nothing, however long it goes on.
 for share in 0.001 0.01 0.03; do
@@ -34,12 +48,23 @@ is 2500 3500 "$(anew enforce)" "a tenth forged"
 for rules in observe shadow share; do
 	is 0 0 "$(anew $rules)" "a tenth forged, $rules"
 done
-# A burst makes a route for one hold, ten minutes of the stream; a share of it in a canary.
-forge "from=21000,to=21005"
-is 500 700 "$(anew enforce)" "five at once"
-is 5 70 "$(anew canary)" "five at once, canary"
-for rules in observe shadow share slower; do
-	is 0 0 "$(anew $rules)" "five at once, $rules"
+# A burst that is over when it is confirmed makes no route, however often it comes.
+for to in 21003 21005 21030; do
+	forge "from=21000,to=$to"
+	is 0 0 "$(anew enforce)" "up to $to"
 done
-forge "from=21000,to=21003"
-is 0 0 "$(anew enforce)" "three at once"
+again 5 400
+is 0 0 "$(anew enforce)" "five at once, again every 400"
+# One that the newest lists show makes a route for one hold, ten minutes of the stream; a part of it in a canary.
+forge "from=21000,to=21070"
+is 600 700 "$(anew enforce)" "seventy at once"
+is 5 70 "$(anew canary)" "seventy at once, canary"
+for rules in observe shadow slower; do
+	is 0 0 "$(anew $rules)" "seventy at once, $rules"
+done
+# With a hold that does not end, for as many lists as it earned: 1 / act_share each.
+is 1330 1500 "$(anew long)" "seventy at once, no end of the hold"
+is 300 360 "$(anew dear)" "seventy at once, act_share 0.2"
+# Who knows when it is asked whether the fault lasts gets no more.
+forge "from=21000,to=21005" --fault "price=x100,from=21045,to=21048"
+is 1 170 "$(anew long)" "five, and three later"
