@@ -191,9 +191,8 @@ static void tell_end(struct telling *t, const struct ek_plan_entry *e)
         tell(t, EK_DID_END, e, r, "nothing asks for it any more, since a time when all was paused");
     else if (!wanted && ek_plan_awaits(e))
         tell(t, EK_DID_END, e, r, "its fault is gone, and a person has ended it");
-    else if (!wanted && e->until_ms < 0 && r && r->credit < 1 && t->c->setup.hears.shown)
-        tell(t, EK_DID_END, e, r,
-             "too few lists show the fault: less than act_share of those it acted on");
+    else if (!wanted && r && r->credit < 1 && t->c->setup.hears.shown)
+        tell(t, EK_DID_END, e, r, "it has acted on as many lists as those with the fault earn it");
     else if (!wanted)
         tell(t, EK_DID_END, e, r,
              e->until_ms >= 0 ? "its fault is gone, and its hold is over"

@@ -1,0 +1,255 @@
+/* What a route has to earn: lists that show the fault pay for those that it acts on. */
+#include "base/snap.h"
+#include "guard/control.h"
+#include "tests/check.h"
+#include "tests/must.h"
+#include "tests/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EPISODE = 7, MINUTE = 60000 };
+
+/* One feature, all traffic; the detector is made up. */
+struct scene {
+    struct ek_manifest *manifest;
+    struct ek_rules *rules;
+    struct ek_control *control;
+    uint32_t open;       /* number of the change; 0: none */
+    double shows, shown; /* the newest list; all */
+    int64_t now;
+    uint64_t query;
+    char why[300]; /* of the last decision */
+};
+
+static double shows(void *context, int feature, int cell, uint32_t *episode)
+{
+    const struct scene *s = context;
+    *episode = feature || cell ? 0 : s->open;
+    return s->shows;
+}
+
+static double shown(void *context, int feature, int cell)
+{
+    (void)feature;
+    (void)cell;
+    return ((const struct scene *)context)->shown;
+}
+
+static int decided(void *context, const struct ek_decided *d)
+{
+    struct scene *s = context;
+    snprintf(s->why, sizeof s->why, "%s", d->why);
+    return EK_OK;
+}
+
+static int dimension_of(void *context, int cell)
+{
+    (void)context;
+    (void)cell;
+    return -1;
+}
+
+/* counts: it has lists to count. */
+static struct ek_control *new_control(struct scene *s, bool counts)
+{
+    struct ek_control *c;
+    const struct ek_control_setup setup = {.manifest = s->manifest,
+                                           .rules = s->rules,
+                                           .have_model = true,
+                                           .cells = {.dimension_of = dimension_of, .context = s},
+                                           .hears = {.decided = decided,
+                                                     .shows = counts ? shows : NULL,
+                                                     .shown = counts ? shown : NULL,
+                                                     .context = s}};
+    must(ek_control_new(&c, &setup, NULL));
+    return c;
+}
+
+static void begin(struct scene *s, const char *rules, bool counts)
+{
+    *s = (struct scene){.manifest = stream_manifest(), .open = EPISODE, .now = 100 * MINUTE};
+    must(ek_rules_parse(&s->rules, s->manifest, "rules", rules, strlen(rules), NULL));
+    s->control = new_control(s, counts);
+}
+
+static void end(struct scene *s)
+{
+    ek_control_free(s->control);
+    ek_rules_free(s->rules);
+    ek_manifest_free(s->manifest);
+}
+
+static bool acts(const struct scene *s)
+{
+    return ek_control_plan(s->control)->count > 0;
+}
+
+static void settle(struct scene *s)
+{
+    bool changed;
+    must(ek_control_settle(s->control, s->now, s->query, &changed));
+}
+
+/* What the rules make of it. */
+static enum ek_action found(struct scene *s, enum ek_finding_state state, int passing)
+{
+    const struct ek_finding f = {.state = state,
+                                 .episode = EPISODE,
+                                 .class = EK_SCALE,
+                                 .factor = 100,
+                                 .factor_low = 99,
+                                 .factor_high = 101,
+                                 .share = .5,
+                                 .passing = passing,
+                                 .since_ms = s->now - 10000,
+                                 .query_feature = -1};
+    ek_control_found(s->control, &f, s->now);
+    settle(s);
+    return ek_control_decide(s->control, &f).treatment.action;
+}
+
+/* Lists until the route is gone, `most` at most; each is a second later. */
+static int lists(struct scene *s, int most)
+{
+    struct ek_treatment treatment[2][8];
+    const int16_t all = 0;
+    const struct ek_plan_list l = {&all, 1, 0, true};
+    struct ek_plan_routing r = {.acts = treatment[0], .would = treatment[1]};
+    int count = 0;
+    while (count < most && acts(s)) {
+        s->query++;
+        s->now += 1000;
+        ek_plan_apply(ek_control_plan(s->control), &l, s->manifest->routable_of_item,
+                      s->manifest->routable_count, &r);
+        ek_control_list(s->control, &r);
+        settle(s);
+        count++;
+    }
+    return count;
+}
+
+static const char RULES[] = "version: 1\ndefaults: {mode: enforce, act_share: 0.1, hold: 10h}\n";
+
+START_TEST(what_the_newest_lists_do_not_show_begins_no_route_and_ends_none)
+{
+    struct scene s;
+    begin(&s, RULES, true);
+    s.shown = 10;
+    ck_assert_int_eq(found(&s, EK_CONFIRMED, 1), EK_ACT_ALERT);
+    ck_assert(!acts(&s));
+    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ROUTE);
+    ck_assert(acts(&s));
+    ck_assert_int_eq(found(&s, EK_UPDATED, 1), EK_ACT_ROUTE);
+    ck_assert(acts(&s));
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_route_acts_on_as_many_lists_as_its_fault_has_earned)
+{
+    struct scene s;
+    begin(&s, RULES, true);
+    s.shown = 5;
+    found(&s, EK_CONFIRMED, 0);
+    found(&s, EK_RECOVERED, 0);
+    s.open = 0;
+    ck_assert_int_eq(lists(&s, 1000), 50);
+    ck_assert_ptr_nonnull(strstr(s.why, "as those with the fault earn"));
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_fault_in_more_than_act_share_of_the_lists_never_spends_all)
+{
+    struct scene s;
+    begin(&s, RULES, true);
+    s.shown = 5;
+    s.shows = .11;
+    found(&s, EK_CONFIRMED, 0);
+    ck_assert_int_eq(lists(&s, 5000), 5000);
+    end(&s);
+}
+END_TEST
+
+START_TEST(one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides)
+{
+    struct scene s;
+    begin(&s, RULES, true);
+    s.shown = 5;
+    s.shows = .05;
+    found(&s, EK_CONFIRMED, 0);
+    ck_assert_int_eq(lists(&s, 1000), 99);
+    ck_assert_ptr_nonnull(strstr(s.why, "as those with the fault earn"));
+    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT);
+    s.shows = 1;
+    const struct ek_plan_routing none = {.wanted = 0};
+    for (int i = 0; i < 6; i++)
+        ek_control_list(s.control, &none);
+    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT); /* 60 of confirm_queries: 64 */
+    ek_control_list(s.control, &none);
+    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ROUTE);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_is_to_be_ended_by_hand_does_not_end_by_itself)
+{
+    struct scene s;
+    begin(&s, "version: 1\ndefaults: {mode: enforce, act_share: 0.1, recover: manual}\n", true);
+    s.shown = 5;
+    found(&s, EK_CONFIRMED, 0);
+    found(&s, EK_RECOVERED, 0);
+    s.open = 0;
+    ck_assert_int_eq(lists(&s, 1000), 1000);
+    end(&s);
+}
+END_TEST
+
+START_TEST(who_counts_no_lists_holds_a_route_for_the_time_that_its_fault_has_earned)
+{
+    struct scene s;
+    begin(&s, RULES, false);
+    found(&s, EK_CONFIRMED, 0);
+    found(&s, EK_RECOVERED, 0); /* 10 s, half of the lists */
+    ck_assert_int_eq(lists(&s, 1000), 50);
+    end(&s);
+}
+END_TEST
+
+START_TEST(an_account_goes_with_the_state)
+{
+    struct scene s;
+    struct ek_buf bytes;
+    begin(&s, RULES, true);
+    ek_buf_init(&bytes, 0);
+    s.shown = 5;
+    found(&s, EK_CONFIRMED, 0);
+    ck_assert_int_eq(lists(&s, 20), 20);
+    struct ek_snap out = {.out = &bytes};
+    ek_control_wanted_snap(s.control, &out, 2, 1);
+    ek_control_snap(s.control, &out, 2, 1);
+    ek_control_free(s.control);
+    s.control = new_control(&s, true);
+    struct ek_snap in = {.at = bytes.data, .end = bytes.data + bytes.length};
+    ek_control_wanted_snap(s.control, &in, 2, 1);
+    ek_control_snap(s.control, &in, 2, 1);
+    must(in.rc);
+    ck_assert_ptr_eq(in.at, in.end);
+    ek_control_restored(s.control, s.now);
+    ck_assert_int_eq(lists(&s, 1000), 30);
+    ek_buf_release(&bytes);
+    end(&s);
+}
+END_TEST
+
+Suite *suite_earned(void)
+{
+    return ek_suite("earned", what_the_newest_lists_do_not_show_begins_no_route_and_ends_none,
+                    a_route_acts_on_as_many_lists_as_its_fault_has_earned,
+                    a_fault_in_more_than_act_share_of_the_lists_never_spends_all,
+                    one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides,
+                    what_is_to_be_ended_by_hand_does_not_end_by_itself,
+                    who_counts_no_lists_holds_a_route_for_the_time_that_its_fault_has_earned,
+                    an_account_goes_with_the_state);
+}
