@@ -1,6 +1,7 @@
 /* What a route has to earn: lists that show the fault pay for those that it acts on. */
 #include "base/snap.h"
 #include "guard/control.h"
+#include "guard/fleet_finding.h"
 #include "tests/check.h"
 #include "tests/must.h"
 #include "tests/stream.h"
@@ -243,6 +244,37 @@ START_TEST(an_account_goes_with_the_state)
 }
 END_TEST
 
+START_TEST(an_instance_tells_others_that_a_fault_may_be_over)
+{
+    struct ek_manifest *m = stream_manifest();
+    for (int flags = 0; flags < 4; flags++) {
+        struct ek_finding told = {.class = EK_MISSING,
+                                  .fewer = flags & 1,
+                                  .passing = flags >> 1,
+                                  .factor = (double)NAN,
+                                  .factor_low = (double)NAN,
+                                  .factor_high = (double)NAN,
+                                  .share = 1,
+                                  .spread_ratio = 1,
+                                  .query_feature = -1};
+        struct ek_finding heard;
+        struct ek_buf bytes;
+        struct ek_wire_out out;
+        struct ek_wire_in in;
+        ek_buf_init(&bytes, 0);
+        ek_wire_begin(&out, &bytes, EK_FLEET_PLAN);
+        ek_fleet_finding_put(&out, m, &told);
+        must(ek_wire_seal(&out));
+        must(ek_wire_open(&in, bytes.data, bytes.length, EK_FLEET_PLAN, NULL));
+        ek_fleet_finding_get(&in, m, &heard);
+        must(ek_wire_done(&in, "finding", NULL));
+        ck_assert(heard.fewer == told.fewer && heard.passing == told.passing);
+        ek_buf_release(&bytes);
+    }
+    ek_manifest_free(m);
+}
+END_TEST
+
 Suite *suite_earned(void)
 {
     return ek_suite("earned", what_the_newest_lists_do_not_show_begins_no_route_and_ends_none,
@@ -251,5 +283,6 @@ Suite *suite_earned(void)
                     one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides,
                     what_is_to_be_ended_by_hand_does_not_end_by_itself,
                     who_counts_no_lists_holds_a_route_for_the_time_that_its_fault_has_earned,
-                    an_account_goes_with_the_state);
+                    an_account_goes_with_the_state,
+                    an_instance_tells_others_that_a_fault_may_be_over);
 }
