@@ -12,14 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES_MAX = 256, KEY_JSON };
+enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP };
+
+/* Files of an option that several may follow. */
+struct files {
+    const char *path[FILES_MAX];
+    int count;
+};
 
 struct arguments {
     const char *manifest, *messages, *baseline, *output, *config;
     struct ek_dialect dialect;
-    const char *letor[FILES_MAX];
-    int letor_count, letor_given;
-    bool json;
+    struct files letor, merge;
+    struct files *open; /* the one that a bare word belongs to; NULL before the first */
+    bool keep, json;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -27,6 +33,10 @@ static const struct argp_option OPTIONS[] = {
     {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; several files may follow", 0},
     {"messages", 'i', "FILE", 0, "Training lists as messages or a capture, '-' for standard input",
      0},
+    {"merge", KEY_MERGE, "PROFILE...", 0,
+     "Profiles that keep their lists, to be joined; several may follow", 0},
+    {"keep-lists", KEY_KEEP, NULL, 0,
+     "Keep what each list says, 16 bytes per feature, so that the profile can be merged", 0},
     {"baseline", 'b', "FIELD", 0,
      "Stratum whose values have different normal levels: a segment dimension or query feature", 0},
     {"output", 'o', "FILE", 0, "Profile to write (.ekp)", 0},
@@ -56,19 +66,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JSON:
         a->json = true;
         return 0;
+    case KEY_KEEP:
+        a->keep = true;
+        return 0;
     case 'l':
-        a->letor_given = 1;
+        a->open = &a->letor;
+        break;
+    case KEY_MERGE:
+        a->open = &a->merge;
         break;
     case ARGP_KEY_ARG:
-        if (!a->letor_given)
+        if (!a->open)
             return ARGP_ERR_UNKNOWN;
         break;
     default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (a->letor_count == FILES_MAX)
+    if (a->open->count == FILES_MAX)
         argp_error(state, "more than %d files", FILES_MAX);
-    a->letor[a->letor_count++] = arg;
+    a->open->path[a->open->count++] = arg;
     return 0;
 }
 
@@ -78,7 +94,8 @@ static const struct argp ARGP = {
     NULL,
     "Makes the profile a stream is compared with: levels, spreads, shares and a sketch of every "
     "item feature, from training lists."
-    "\v  evenkeel profile -m features.yaml --letor train.txt -o profile.ekp",
+    "\v  evenkeel profile -m features.yaml --letor train.txt -o profile.ekp\n"
+    "  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp",
     NULL,
     NULL,
     NULL};
@@ -162,7 +179,7 @@ static int tell(const struct arguments *a, const struct ek_profile *p, struct ek
 static int check_baseline(const struct arguments *a, const struct ek_manifest *m,
                           struct ek_error *e)
 {
-    if (!a->baseline || !a->letor_count || ek_manifest_query(m, a->baseline) >= 0)
+    if (!a->baseline || !a->letor.count || ek_manifest_query(m, a->baseline) >= 0)
         return EK_OK;
     const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, a->baseline);
     if (near)
@@ -174,41 +191,97 @@ static int check_baseline(const struct arguments *a, const struct ek_manifest *m
                    a->baseline);
 }
 
-static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
+static int load_part(struct ek_profile **out, const struct ek_manifest *m, const char *path,
+                     struct ek_error *e)
 {
-    struct ek_profile_fit *fit;
-    struct ek_profile *profile;
-    struct ek_progress progress;
-    struct ek_query q;
-    char note[100];
-    int rc = check_baseline(a, m, e);
-    if (!rc)
-        rc = ek_profile_fit_new(&fit, m, a->baseline, e);
-    if (rc)
+    int rc = ek_profile_load_lists(out, path, e);
+    if (rc) {
+        ek_kind_explain(path, EK_KIND_PROFILE, e);
         return rc;
+    }
+    if ((rc = ek_profile_check(*out, m, e))) {
+        ek_profile_free(*out);
+        return ek_error_place(e, path, 0, 0);
+    }
+    return EK_OK;
+}
+
+/* The profiles to be joined. The first one says which baseline, unless the user does. */
+static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
+                        struct ek_profile_fit **fit, struct ek_progress *progress,
+                        struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < a->merge.count; i++) {
+        struct ek_profile *part;
+        if ((rc = load_part(&part, m, a->merge.path[i], e)))
+            return rc;
+        if (!*fit)
+            rc = ek_profile_fit_new(fit, m, a->baseline ? a->baseline : part->field, e);
+        if (!rc && (rc = ek_profile_fit_merge(*fit, part, e)))
+            ek_error_place(e, a->merge.path[i], 0, 0);
+        ek_progress_update(progress, (uint64_t)i + 1, (uint64_t)a->merge.count, "profiles");
+        ek_profile_free(part);
+    }
+    return rc;
+}
+
+static int add_lists(const struct arguments *a, const struct ek_manifest *m,
+                     struct ek_profile_fit *fit, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_query q;
+    int rc = EK_OK;
     ek_query_init(&q);
-    ek_progress_start(&progress, "profile");
-    for (int i = 0; !rc && i < a->letor_count; i++)
-        rc = add_letor(fit, m, a->letor[i], &q, &progress, e);
+    for (int i = 0; !rc && i < a->letor.count; i++)
+        rc = add_letor(fit, m, a->letor.path[i], &q, progress, e);
     if (!rc && a->messages)
         rc = ek_each_message(m, &a->dialect, a->messages, add_message,
-                             &(struct messages){fit, &progress}, e);
+                             &(struct messages){fit, progress}, e);
     if (rc && a->messages)
         ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
-    if (!rc && !(rc = ek_profile_fit_finish(fit, &profile, e))) {
-        rc = ek_profile_save(profile, a->output, e);
-        int strata = profile->strata > 1 ? profile->strata - 1 : 1;
-        snprintf(note, sizeof note, "%llu lists, %llu items, %d %s",
-                 (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
-                 strata > 1 ? "strata" : "stratum");
-        warn_of_few_lists(profile);
-        if (!rc && a->json)
-            rc = tell(a, profile, e);
-        ek_profile_free(profile);
-    }
-    if (!rc)
-        ek_progress_finish(&progress, note);
     ek_query_release(&q);
+    return rc;
+}
+
+static int finish(const struct arguments *a, struct ek_profile_fit *fit,
+                  struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_profile *profile;
+    char note[100];
+    if (a->keep)
+        ek_profile_fit_keep(fit);
+    int rc = ek_profile_fit_finish(fit, &profile, e);
+    if (rc)
+        return rc;
+    rc = ek_profile_save(profile, a->output, e);
+    int strata = profile->strata > 1 ? profile->strata - 1 : 1;
+    snprintf(note, sizeof note, "%llu lists, %llu items, %d %s",
+             (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
+             strata > 1 ? "strata" : "stratum");
+    warn_of_few_lists(profile);
+    if (!rc && a->json)
+        rc = tell(a, profile, e);
+    ek_profile_free(profile);
+    if (!rc)
+        ek_progress_finish(progress, note);
+    return rc;
+}
+
+static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
+{
+    struct ek_profile_fit *fit = NULL;
+    struct ek_progress progress;
+    int rc = check_baseline(a, m, e);
+    if (rc)
+        return rc;
+    ek_progress_start(&progress, "profile");
+    rc = add_profiles(a, m, &fit, &progress, e);
+    if (!rc && !fit)
+        rc = ek_profile_fit_new(&fit, m, a->baseline, e);
+    if (!rc)
+        rc = add_lists(a, m, fit, &progress, e);
+    if (!rc)
+        rc = finish(a, fit, &progress, e);
     ek_profile_fit_free(fit);
     return rc;
 }
@@ -218,9 +291,10 @@ int ek_cmd_profile(int argc, char **argv)
     struct arguments a = {0};
     struct ek_manifest *m;
     struct ek_error e;
-    ek_cli_parse(&ARGP, argc, argv, 0, &a);
-    if (!a.manifest || !a.output || (!a.letor_count && !a.messages))
-        return ek_cli_usage("profile", "--manifest, --letor or --messages, and -o are needed");
+    ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, &a); /* words belong to the option before */
+    if (!a.manifest || !a.output || (!a.letor.count && !a.messages && !a.merge.count))
+        return ek_cli_usage("profile",
+                            "--manifest, --letor, --messages or --merge, and -o are needed");
     if (a.json && ek_is_stdout(a.output))
         return ek_cli_usage("profile", "the profile has standard output: --json needs -o FILE");
     if (ek_manifest_load(&m, a.manifest, &e)) {

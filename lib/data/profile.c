@@ -79,6 +79,7 @@ void ek_profile_free(struct ek_profile *p)
         ek_sketch_free(p->sketch[f]);
     for (int f = 0; p->category && f < p->features; f++)
         ek_category_table_release(&p->category[f]);
+    ek_profile_lists_free(p->lists);
     ek_free(p->category);
     ek_free(p->sketch);
     ek_free(p->field);
@@ -243,6 +244,8 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
     if (!rc)
         rc = ek_profile_add_categories(t, p);
     if (!rc)
+        rc = ek_profile_add_lists(t, p);
+    if (!rc)
         rc = add_description(t, p);
     rc = rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : ek_tensors_write(t, path, e);
     ek_tensors_free(t);
@@ -365,7 +368,7 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
                  : rc;
 }
 
-int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e)
+static int load(struct ek_profile **out, const char *path, bool lists, struct ek_error *e)
 {
     struct ek_tensors *t;
     int rc = ek_tensors_read(&t, path, e);
@@ -373,6 +376,8 @@ int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *
         return rc;
     struct ek_profile *p = ek_calloc(1, sizeof *p);
     rc = p ? read_all(t, p, path, e) : ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && lists)
+        rc = ek_profile_read_lists(t, p, e);
     ek_tensors_free(t);
     if (rc) {
         ek_profile_free(p);
@@ -381,6 +386,16 @@ int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *
     }
     *out = p;
     return EK_OK;
+}
+
+int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e)
+{
+    return load(out, path, false, e);
+}
+
+int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_error *e)
+{
+    return load(out, path, true, e);
 }
 
 /* The hash does not say which features are categories. */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "data/category_table.h"
 #include "data/manifest.h"
+#include "data/profile_lists.h"
 #include "num/sketch.h"
 
 #include <stdint.h>
@@ -73,6 +74,7 @@ struct ek_profile {
     float *density;     /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
     struct ek_sketch **sketch;          /* [F] */
     struct ek_category_table *category; /* [F]; strata 0 where the feature is no category */
+    struct ek_profile_lists *lists;     /* NULL: not kept, or not asked for */
 };
 
 /* An empty profile of these shapes; names are copied from the manifest. */
@@ -82,6 +84,8 @@ void ek_profile_free(struct ek_profile *p);
 /* EK_EFORMAT too for values that no training gives: not finite, out of range, strata out of order.
  */
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
+/* The same with the lists that it keeps; EK_ESTATE when it keeps none. */
+int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_error *e);
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
 /* EK_ESTATE unless the profile was made for these features, categories and numbers as here. */
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);

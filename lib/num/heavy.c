@@ -98,21 +98,26 @@ static int prune(struct ek_heavy *h)
     return rebuild(h, h->slots, median);
 }
 
-int ek_heavy_add(struct ek_heavy *h, uint64_t key, uint64_t weight)
+int ek_heavy_put(struct ek_heavy *h, const struct ek_heavy_key *key)
 {
-    if (!weight)
+    if (!key->weight)
         return EK_OK;
-    struct ek_heavy_key *k = slot_of(h->slot, h->slots, key);
+    struct ek_heavy_key *k = slot_of(h->slot, h->slots, key->key);
     if (!k->times && 2 * (h->count + 1) > h->slots) {
         if (h->count >= h->most ? prune(h) : rebuild(h, 2 * h->slots, 0))
             return EK_ENOMEM;
-        k = slot_of(h->slot, h->slots, key);
+        k = slot_of(h->slot, h->slots, key->key);
     }
     h->count += !k->times;
-    k->key = key;
-    k->weight += weight;
-    k->times++;
+    k->key = key->key;
+    k->weight += key->weight;
+    k->times += key->times;
     return EK_OK;
+}
+
+int ek_heavy_add(struct ek_heavy *h, uint64_t key, uint64_t weight)
+{
+    return ek_heavy_put(h, &(struct ek_heavy_key){key, weight, 1});
 }
 
 size_t ek_heavy_count(const struct ek_heavy *h)

@@ -24,6 +24,8 @@ int ek_heavy_new(struct ek_heavy **out, size_t most);
 void ek_heavy_free(struct ek_heavy *h);
 /* EK_ENOMEM leaves it as it was. A weight of 0 is nothing. */
 int ek_heavy_add(struct ek_heavy *h, uint64_t key, uint64_t weight);
+/* The same for what weighs so much after so many additions, as another table lists it. */
+int ek_heavy_put(struct ek_heavy *h, const struct ek_heavy_key *key);
 size_t ek_heavy_count(const struct ek_heavy *h);
 /* Writes all keys [count] to `out`, by rising key. */
 void ek_heavy_list(const struct ek_heavy *h, struct ek_heavy_key *out);

@@ -70,6 +70,49 @@ int ek_category_fit_add(struct ek_category_fit *fit, const struct ek_category_li
     return EK_OK;
 }
 
+static uint64_t moved(uint64_t key, const int *number)
+{
+    return key_of(number[key >> 32], value_of(key));
+}
+
+int ek_category_fit_merge(struct ek_category_fit *fit, const struct ek_category_counts *c,
+                          const int *number, int strata)
+{
+    for (size_t i = 0; i < c->pairs; i++) {
+        struct ek_heavy_key pair = c->pair[i];
+        pair.key = moved(pair.key, number);
+        if (ek_heavy_put(fit->pairs, &pair))
+            return EK_ENOMEM;
+    }
+    for (int s = 0; s < strata; s++)
+        fit->lists[number[s]] += c->lists[s];
+    return EK_OK;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    uint64_t x = ((const struct ek_heavy_key *)a)->key, y = ((const struct ek_heavy_key *)b)->key;
+    return (x > y) - (x < y);
+}
+
+int ek_category_fit_counts(const struct ek_category_fit *fit, const int *number, int strata,
+                           struct ek_category_counts *out)
+{
+    size_t pairs = ek_heavy_count(fit->pairs);
+    out->pair = ek_calloc(pairs, sizeof *out->pair);
+    out->lists = ek_calloc((size_t)strata, sizeof *out->lists);
+    if (!out->pair || !out->lists)
+        return EK_ENOMEM;
+    out->pairs = pairs;
+    ek_heavy_list(fit->pairs, out->pair);
+    for (size_t i = 0; i < pairs; i++)
+        out->pair[i].key = moved(out->pair[i].key, number);
+    qsort(out->pair, pairs, sizeof *out->pair, by_pair);
+    for (int s = 0; s < strata; s++)
+        out->lists[number[s]] += fit->lists[s];
+    return EK_OK;
+}
+
 static int by_value(const void *a, const void *b)
 {
     float x = ((const struct total *)a)->value, y = ((const struct total *)b)->value;

@@ -3,31 +3,12 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "decide/repeats.h"
-#include "decide/stratum.h"
 #include "offline/baseline_fit.h"
-#include "offline/category_fit.h"
+#include "offline/profile_fit_inner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct ek_profile_fit {
-    const struct ek_manifest *manifest;
-    struct ek_stratum_field field;
-    int features;
-    size_t queries, capacity;
-    uint64_t items;
-    struct ek_list_stats *record; /* [capacity, features] */
-    uint64_t *key;                /* [capacity] of the query features */
-    int *stratum;                 /* [capacity] in order of appearance; 0 without the field */
-    char **name;                  /* [names]; name[0] is "" */
-    int names;
-    float *pivot;
-    struct ek_list_sums *sums;
-    struct ek_sketch_set *sketches;
-    struct ek_category_fit **category; /* [features], NULL for a number */
-    struct ek_category_list list;
-};
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -87,11 +68,13 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit);
 }
 
-static int reserve(struct ek_profile_fit *fit)
+int ek_profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
 {
-    if (fit->queries < fit->capacity)
+    size_t capacity = fit->capacity ? fit->capacity : 1024;
+    while (capacity - fit->queries < more)
+        capacity *= 2;
+    if (capacity == fit->capacity)
         return EK_OK;
-    size_t capacity = fit->capacity ? fit->capacity * 2 : 1024;
     struct ek_list_stats *record =
         ek_realloc(fit->record, capacity, (size_t)fit->features * sizeof *record);
     if (!record)
@@ -121,13 +104,11 @@ static int storable(struct ek_text name)
     return name.length > 0;
 }
 
-/* Lists without a name that can be stored are of "any other" stratum, here as in the stream. */
-static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int *stratum)
+int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
+                           struct ek_error *e)
 {
-    char scratch[EK_STRATUM_TEXT];
-    struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
     *stratum = 0;
-    if (!name.text || !storable(name))
+    if (!name.length)
         return EK_OK;
     for (int i = 1; i < fit->names; i++)
         if (!ek_text_compare(name, fit->name[i])) {
@@ -135,11 +116,24 @@ static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int 
             return EK_OK;
         }
     if (fit->names == EK_STRATA_MAX)
-        return EK_ELIMIT;
+        return ek_fail(e, EK_ELIMIT,
+                       "the baseline field '%s' has more than %d values; choose a coarser one",
+                       fit->field.name, EK_STRATA_MAX - 1);
     if (!(fit->name[fit->names] = ek_strndup(name.text, name.length)))
-        return EK_ENOMEM;
+        return out_of_memory(e);
     *stratum = fit->names++;
     return EK_OK;
+}
+
+/* Lists without a name that can be stored are of "any other" stratum, here as in the stream. */
+static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int *stratum,
+                      struct ek_error *e)
+{
+    char scratch[EK_STRATUM_TEXT];
+    struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
+    if (!name.text || !storable(name))
+        name = (struct ek_text){"", 0};
+    return ek_profile_fit_stratum(fit, name, stratum, e);
 }
 
 static int add_categories(struct ek_profile_fit *fit, const struct ek_query *q, int stratum,
@@ -163,15 +157,11 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, str
                        q->item_features, fit->features);
     if (!q->items)
         return EK_OK;
-    if (reserve(fit) || ek_sketch_set_add(fit->sketches, q->x, q->items))
+    if (ek_profile_fit_reserve(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
         return out_of_memory(e);
-    int rc = stratum_of(fit, q, &fit->stratum[fit->queries]);
-    if (rc == EK_ELIMIT)
-        return ek_fail(e, EK_ELIMIT,
-                       "the baseline field '%s' has more than %d values; choose a coarser one",
-                       fit->field.name, EK_STRATA_MAX - 1);
+    int rc = stratum_of(fit, q, &fit->stratum[fit->queries], e);
     if (rc)
-        return out_of_memory(e);
+        return rc;
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
     ek_list_sums_of(fit->sums, q->x, q->items, fit->pivot);
     ek_list_stats_of(fit->sums, q->items, fit->pivot, row);
@@ -281,15 +271,28 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
     return rc;
 }
 
-static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p)
+/* number [names]: the profile's strata of those here. */
+static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
 {
-    int *number = ek_calloc((size_t)fit->names, sizeof *number);
-    int rc = number ? EK_OK : EK_ENOMEM;
-    for (int i = 1; !rc && i < fit->names; i++)
-        number[i] = ek_profile_stratum(p, fit->name[i], strlen(fit->name[i]));
+    int rc = EK_OK;
     for (int f = 0; !rc && f < fit->features; f++)
         if (fit->category[f])
             rc = ek_category_fit_finish(fit->category[f], number, p->strata, &p->category[f]);
+    return rc;
+}
+
+static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    int *number = ek_calloc((size_t)fit->names, sizeof *number);
+    int rc = number ? sort_strata(fit, p) : EK_ENOMEM;
+    for (int i = 1; !rc && i < fit->names; i++)
+        number[i] = ek_profile_stratum(p, fit->name[i], strlen(fit->name[i]));
+    if (!rc)
+        rc = fit_features(fit, p);
+    if (!rc)
+        rc = fit_categories(fit, p, number);
+    if (!rc && fit->keep)
+        rc = ek_profile_fit_move(fit, p, number);
     ek_free(number);
     return rc;
 }
@@ -306,7 +309,7 @@ int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, s
         return rc;
     p->queries = fit->queries;
     p->items = fit->items;
-    if (sort_strata(fit, p) || fit_features(fit, p) || fit_categories(fit, p)) {
+    if (fit_all(fit, p)) {
         ek_profile_free(p);
         return out_of_memory(e);
     }

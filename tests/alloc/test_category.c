@@ -1,4 +1,5 @@
 /* Memory runs out while the values of a category are counted, and while new ones are found. */
+#include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/shop.h"
@@ -23,6 +24,35 @@ static int fit_table(struct ek_error *e)
         rc = ek_profile_fit_finish(fit, &p, e);
     ek_profile_free(p);
     ek_profile_fit_free(fit);
+    return rc;
+}
+
+/* A profile that keeps its lists is written, read and joined with itself. */
+static int join_profiles(struct ek_error *e)
+{
+    struct ek_profile *p = NULL, *read = NULL, *joined = NULL;
+    struct ek_profile_fit *fit = NULL;
+    struct ek_scratch file = ek_scratch("kept.ekp");
+    int rc = ek_profile_fit_new(&fit, manifest, "market", e);
+    for (int i = 0; !rc && i < FAULT_FROM; i++)
+        rc = ek_profile_fit_add(fit, &shops[i].query, e);
+    if (!rc) {
+        ek_profile_fit_keep(fit);
+        rc = ek_profile_fit_finish(fit, &p, e);
+    }
+    ek_profile_fit_free(fit);
+    fit = NULL;
+    if (!rc && !(rc = ek_profile_save(p, file.path, e)))
+        rc = ek_profile_load_lists(&read, file.path, e);
+    if (!rc)
+        rc = ek_profile_fit_new(&fit, manifest, "market", e);
+    if (!rc && !(rc = ek_profile_fit_merge(fit, p, e)) &&
+        !(rc = ek_profile_fit_merge(fit, read, e)))
+        rc = ek_profile_fit_finish(fit, &joined, e);
+    ek_profile_fit_free(fit);
+    ek_profile_free(joined);
+    ek_profile_free(read);
+    ek_profile_free(p);
     return rc;
 }
 
@@ -80,6 +110,14 @@ START_TEST(a_table_without_memory_leaves_nothing)
 }
 END_TEST
 
+START_TEST(profiles_joined_without_memory_leave_nothing)
+{
+    set_up();
+    ek_sweep(join_profiles);
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_search_for_new_codes_without_memory_leaves_nothing)
 {
     set_up();
@@ -91,5 +129,6 @@ END_TEST
 Suite *suite_category(void)
 {
     return ek_suite("category without memory", a_table_without_memory_leaves_nothing,
+                    profiles_joined_without_memory_leave_nothing,
                     a_search_for_new_codes_without_memory_leaves_nothing);
 }

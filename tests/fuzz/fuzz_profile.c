@@ -1,5 +1,6 @@
 /* Profiles: one that is loaded and fits a manifest can be asked and saved. */
 #include "data/profile.h"
+#include "offline/profile_fit.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 
@@ -11,6 +12,26 @@ static const char *const FEATURES[] = {"features:\n"
                                        "features:\n"
                                        "  - {name: price, index: 1, role: item, type: category}\n"
                                        "  - {name: nights, index: 2, role: query}\n"};
+
+/* What it keeps for a merge; it may keep nothing. */
+static void join(const char *path, const struct ek_manifest *m)
+{
+    struct ek_profile *p, *joined;
+    struct ek_profile_fit *fit;
+    struct ek_error e = {0};
+    if (ek_profile_load_lists(&p, path, &e)) {
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+        return;
+    }
+    ek_fuzz_require(!ek_profile_fit_new(&fit, m, p->field, &e), e.message);
+    ek_fuzz_require(!ek_profile_fit_merge(fit, p, &e), e.message);
+    if (!ek_profile_fit_finish(fit, &joined, &e))
+        ek_profile_free(joined);
+    else
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    ek_profile_fit_free(fit);
+    ek_profile_free(p);
+}
 
 /* What may be done with a profile that fits. */
 static void use(const struct ek_profile *p)
@@ -46,8 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     for (int i = 0; i < 2; i++)
-        if (!ek_profile_check(p, manifest[i], NULL))
+        if (!ek_profile_check(p, manifest[i], NULL)) {
             use(p);
+            join(path, manifest[i]);
+        }
     ek_profile_free(p);
     close(fd);
     return 0;

@@ -6,22 +6,9 @@
 #include "data/residual.h"
 #include "tests/check.h"
 #include "tests/stream.h"
-
-#include <stdlib.h>
-#include <unistd.h>
+#include "tests/temporary.h"
 
 enum { LISTS = 300 };
-
-struct file {
-    char path[32];
-};
-
-static struct file temporary(void)
-{
-    struct file f = {"/tmp/ek-profile-XXXXXX"};
-    close(mkstemp(f.path));
-    return f;
-}
 
 /* A profile of lists whose arm is one of `arms`, in turn. */
 static struct ek_profile *profile_by_arm(const struct ek_manifest *m, const struct ek_text *arms,
@@ -50,7 +37,7 @@ START_TEST(names_of_strata_with_zeros_or_broken_utf8_are_any_other)
                                    {"\xff\xfe", 2}, {"M\xc3\xbc", 3}, {"", 0}};
     struct ek_manifest *m = stream_manifest();
     struct ek_profile *made = profile_by_arm(m, arms, 6), *read = NULL;
-    struct file f = temporary();
+    struct temporary f = temporary_file();
     ck_assert_int_eq(made->strata, 4);
     ck_assert_int_eq(ek_profile_save(made, f.path, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_load(&read, f.path, NULL), EK_OK);
@@ -75,7 +62,7 @@ static void is_refused_for(const struct ek_profile *p, const char *array)
 {
     struct ek_profile *read = NULL;
     struct ek_error e = {0};
-    struct file f = temporary();
+    struct temporary f = temporary_file();
     ck_assert_int_eq(ek_profile_save(p, f.path, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_load(&read, f.path, &e), EK_EFORMAT);
     ck_assert_ptr_null(read);

@@ -1,0 +1,29 @@
+# evenkeel profile: made in parts and joined, and what cannot be joined.
+. "$(dirname "$0")/prelude"
+
+quiet "$EK" gen hotel --queries 900 --seed 1 --manifest-out features.yaml -o all.txt
+for part in 0 300 600; do
+	quiet "$EK" gen hotel --queries 300 --from $part --seed 1 -o $part.txt
+	quiet "$EK" profile -m features.yaml --letor $part.txt --keep-lists -o $part.ekp
+done
+quiet "$EK" profile -m features.yaml --letor all.txt -o all.ekp
+quiet "$EK" profile -m features.yaml --merge 0.ekp 300.ekp 600.ekp --json -o joined.ekp
+grep -q '"queries":900' said || fail "not all lists: $(cat said)"
+"$EK" inspect all.ekp | grep -v '^file' >all
+"$EK" inspect joined.ekp | grep -v '^file' >joined
+cmp all joined || fail "another profile: $(diff all joined)"
+[ "$(wc -c <joined.ekp)" = "$(wc -c <all.ekp)" ] || fail "the lists are kept though nobody asked"
+
+# Lists may be added to profiles; what is kept is not in the way of anything.
+quiet "$EK" profile -m features.yaml --merge 0.ekp 300.ekp --letor 600.txt -o added.ekp
+"$EK" inspect added.ekp | grep -v '^file' | cmp - all || fail "another profile with lists added"
+quiet "$EK" normalize -m features.yaml --profile 0.ekp
+
+refused 1 "all.ekp: the profile keeps no lists: make it with 'profile --keep-lists'" profile -m features.yaml --merge 0.ekp all.ekp -o no.ekp
+refused 1 "all.txt: this is LETOR text, not a profile" profile -m features.yaml --merge all.txt -o no.ekp
+refused 1 "absent.ekp: cannot open: no such file" profile -m features.yaml --merge absent.ekp -o no.ekp
+refused 1 "0.ekp: the profile was made without the baseline 'stay_nights'" profile -m features.yaml --merge 0.ekp --baseline stay_nights -o no.ekp
+refused 2 "--manifest, --letor, --messages or --merge, and -o are needed" profile -m features.yaml -o no.ekp
+sed 's/taxes/tax/' features.yaml >other.yaml
+refused 1 "0.ekp: the profile is of another manifest: item feature" profile -m other.yaml --merge 0.ekp -o no.ekp
+[ ! -e no.ekp ] || fail "a profile was written"
