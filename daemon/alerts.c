@@ -46,7 +46,7 @@ struct ek_alerts {
     bool started;
     pthread_mutex_t lock; /* of all below */
     struct heard *first, **end;
-    size_t waiting;
+    size_t waiting, waiting_bytes;
     enum stage_of_life life;
     struct figures figures;
 };
@@ -97,14 +97,16 @@ static void count_lost(struct ek_alerts *a, const char *why)
     ek_log_text(a->log, EK_LOG_ERROR, "alert_lost", why);
 }
 
-static bool put(struct ek_alerts *a, struct heard *h)
+static bool put(struct ek_alerts *a, struct heard *h, size_t length)
 {
     pthread_mutex_lock(&a->lock);
-    bool room = a->waiting < EK_ALERTS_INTAKE_MAX;
+    bool room = a->waiting < EK_ALERTS_INTAKE_MAX &&
+                a->waiting_bytes + length <= EK_ALERTS_INTAKE_BYTES_MAX;
     if (room) {
         *a->end = h;
         a->end = &h->next;
         a->waiting++;
+        a->waiting_bytes += length;
     }
     pthread_mutex_unlock(&a->lock);
     return room;
@@ -121,7 +123,7 @@ static int take_in(struct ek_alerts *a, enum heard_kind kind, const char *json, 
     h->kind = kind;
     h->ours = ours;
     memcpy(h->json, json, length);
-    if (!put(a, h)) {
+    if (!put(a, h, length)) {
         ek_free(h);
         count_lost(a, "too many events wait");
         return EK_OK;
@@ -210,7 +212,7 @@ static struct heard *take_waiting(struct ek_alerts *a, enum stage_of_life *life)
     struct heard *first = a->first;
     a->first = NULL;
     a->end = &a->first;
-    a->waiting = 0;
+    a->waiting = a->waiting_bytes = 0;
     *life = a->life;
     pthread_mutex_unlock(&a->lock);
     return first;

@@ -3,7 +3,7 @@
  *
  * What a sink does, or does not, holds up neither who tells an event nor the other sinks. The book
  * (daemon/alert_book.h) and the queue (daemon/alert_queue.h) belong to that thread; what comes
- * waits for it, at most EK_ALERTS_INTAKE_MAX events.
+ * waits for it, at most EK_ALERTS_INTAKE_MAX events of EK_ALERTS_INTAKE_BYTES_MAX bytes.
  * All functions take NULL for alerts that nobody wants. Owner: the caller; configuration and log
  * must outlive it. Threads: any, but for _new, _start, _stop and _free. The lock inside is a leaf.
  */
@@ -15,7 +15,11 @@
 
 #include <stdbool.h>
 
-enum { EK_ALERTS_INTAKE_MAX = 8192, EK_ALERTS_LAST_MS = 1000 };
+enum {
+    EK_ALERTS_INTAKE_MAX = 8192,
+    EK_ALERTS_INTAKE_BYTES_MAX = 16 << 20,
+    EK_ALERTS_LAST_MS = 1000
+};
 
 struct ek_alerts;
 struct ek_log;

@@ -14,6 +14,8 @@ struct ek_journal {
     char **events; /* ring; event number k stands at (k - 1) % keep */
     size_t keep;
     uint64_t count;    /* events ever */
+    uint64_t gone;     /* of them, the oldest first */
+    size_t bytes;      /* of those that are kept */
     json_t *findings;  /* array of the newest event of every open episode */
     json_t *confirmed; /* object, by episode: when one of these was first heard of as confirmed */
     json_t *plan;      /* NULL before the first */
@@ -172,18 +174,28 @@ static int interpret(struct ek_journal *j, const char *json, int64_t now_ms,
     return rc;
 }
 
+static void drop_oldest(struct ek_journal *j)
+{
+    char **slot = &j->events[j->gone++ % j->keep];
+    j->bytes -= strlen(*slot);
+    ek_free(*slot);
+    *slot = NULL;
+}
+
 int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
                    struct ek_journal_change *change)
 {
-    char *copy = ek_strdup(json);
+    size_t length = strlen(json);
+    char *copy = ek_strndup(json, length);
     *change = (struct ek_journal_change){0};
     if (!copy)
         return EK_ENOMEM;
     pthread_mutex_lock(&j->lock);
-    char **slot = &j->events[j->count % j->keep];
-    ek_free(*slot);
-    *slot = copy;
-    j->count++;
+    while (j->gone < j->count &&
+           (j->count - j->gone == j->keep || j->bytes + length > EK_JOURNAL_BYTES_MAX))
+        drop_oldest(j);
+    j->events[j->count++ % j->keep] = copy;
+    j->bytes += length;
     int rc = interpret(j, json, now_ms, change);
     pthread_mutex_unlock(&j->lock);
     return rc;
@@ -192,7 +204,7 @@ int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
 /* Number of the oldest event that is still kept, minus one. */
 static uint64_t oldest(const struct ek_journal *j)
 {
-    return j->count > j->keep ? j->count - j->keep : 0;
+    return j->gone;
 }
 
 void ek_journal_begin_anew(struct ek_journal *j)

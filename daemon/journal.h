@@ -1,7 +1,8 @@
 /* What the guard reported, kept for those who ask: the last events, the findings that are open, the
  * plan in force.
  *
- * Invariants: at most `keep` events and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
+ * Invariants: at most `keep` events, of EK_JOURNAL_BYTES_MAX bytes together (but one in any case),
+ * and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
  * finding is open from `suspected` until `dismissed` or `recovered`. Events that are no JSON
  * objects are kept but change nothing.
  * Owner: the caller. Threads: any.
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EK_JOURNAL_FINDINGS_MAX = 1024 };
+enum { EK_JOURNAL_FINDINGS_MAX = 1024, EK_JOURNAL_BYTES_MAX = 16 << 20 };
 
 struct ek_journal;
 

@@ -100,6 +100,7 @@ static const struct series GAUGES[] = {
     {"evenkeel_beyond_limit_total", "{limit=\"max_routed_share\"}",
      EK_GAUGE_BEYOND + EK_BOUND_SHARE},
     {"evenkeel_beyond_limit_total", "{limit=\"events\"}", EK_GAUGE_BEYOND + EK_BOUND_EVENTS},
+    {"evenkeel_beyond_limit_total", "{limit=\"sketches\"}", EK_GAUGE_BEYOND + EK_BOUND_SKETCHES},
     {"evenkeel_item_lists_total", "{items=\"all\"}", EK_GAUGE_ITEM_LISTS_COMPLETE},
     {"evenkeel_item_lists_total", "{items=\"some\"}", EK_GAUGE_ITEM_LISTS_SHORT},
     {"evenkeel_item_lists_total", "{items=\"unknown\"}", EK_GAUGE_ITEM_LISTS_UNSAID},

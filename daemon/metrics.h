@@ -74,7 +74,7 @@ enum ek_gauge {
     EK_GAUGE_RELOAD_OK,      /* the last reload was taken, or there was none */
     EK_GAUGE_RELOAD_SECONDS, /* since 1970, of the last that was taken; of the start */
     EK_GAUGE_BEYOND,         /* counters of the guard, one for each enum ek_bound */
-    EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS - 1,
+    EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS_ALL - 1,
     /* counters of lists that come item by item (guard/assembly.h) */
     EK_GAUGE_ITEM_LISTS_COMPLETE,
     EK_GAUGE_ITEM_LISTS_SHORT,

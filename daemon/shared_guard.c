@@ -514,7 +514,7 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
     tell(s);
     show_progress(s);
     struct ek_beyond beyond = ek_guard_beyond(s->guard);
-    for (int i = 0; i < EK_BOUNDS; i++)
+    for (int i = 0; i < EK_BOUNDS_ALL; i++)
         ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);
     show_items(s);
     ek_agreement_board_set(agreement, ek_guard_agreement(s->guard));

@@ -14,11 +14,13 @@ enum ek_bound {
     EK_BOUND_ROUTED,   /* how often more was wanted than max_routed_features */
     EK_BOUND_EVENTS,   /* events that nobody fetched in time */
     EK_BOUND_SHARE,    /* how often more was wanted than max_routed_share */
-    EK_BOUNDS
+    EK_BOUNDS,         /* that states have */
+    EK_BOUND_SKETCHES = EK_BOUNDS, /* cells whose live sketches took too much, and began anew */
+    EK_BOUNDS_ALL
 };
 
 struct ek_beyond {
-    uint64_t count[EK_BOUNDS];
+    uint64_t count[EK_BOUNDS_ALL];
 };
 
 /* "cells", "changes", ... */

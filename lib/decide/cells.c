@@ -211,8 +211,12 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
 {
     double lists;
     uint64_t key = key_of(d, value);
-    int cell = ek_busy_count(c->busy, key, &lists);
     c->dimension[d].lists++;
+    if (value.length > EK_SEGMENT_BYTES_MAX) {
+        *id = (int16_t)pool(c, d, key);
+        return EK_OK;
+    }
+    int cell = ek_busy_count(c->busy, key, &lists);
     if (cell < 0) {
         int fresh = c->own < c->limit;
         int own = fresh ? c->count : may_take ? cell_to_take(c, lists) : -1;
@@ -276,7 +280,7 @@ static int own_for(struct ek_cells *c, int d, struct ek_text value, int may_take
     int fresh = c->own < c->limit;
     if (!fresh)
         look_for_least(c);
-    *cell = fresh ? c->count : may_take ? c->least : -1;
+    *cell = value.length > EK_SEGMENT_BYTES_MAX ? -1 : fresh ? c->count : may_take ? c->least : -1;
     if (*cell < 0)
         return EK_OK;
     ek_busy_add(c->busy, key, 1); /* only who is known can own */

@@ -22,7 +22,8 @@ enum {
     EK_CELLS_DEFAULT_MAX = 256,
     EK_CELLS_PER_QUERY = 1 + EK_DIMENSIONS_MAX,
     EK_CELLS_ENTRY_LISTS = 8,
-    EK_CELLS_ENTRY_RATIO = 2
+    EK_CELLS_ENTRY_RATIO = 2,
+    EK_SEGMENT_BYTES_MAX = 200 /* of a value with a cell of its own; longer ones are pooled */
 };
 
 struct ek_cells;

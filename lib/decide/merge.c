@@ -36,7 +36,7 @@ static void merge_evidence(struct ek_detector *into, const struct ek_detector *f
     for (int cell = 0; cell < ek_cells_count(from->cells); cell++)
         if (to[cell] >= 0)
             merge_cell(into, from, cell, to[cell]);
-    for (int i = 0; i < EK_BOUNDS; i++)
+    for (int i = 0; i < EK_BOUNDS_ALL; i++)
         into->beyond.count[i] += from->beyond.count[i];
 }
 

@@ -58,7 +58,7 @@ void ek_detector_lists_snap(struct ek_detector *d, struct ek_snap *s)
     ek_snap_raw(s, d->cell_of, (size_t)per_query * sizeof *d->cell_of);
     for (int i = 0; i < per_query; i++)
         ek_snap_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
-    ek_snap_raw(s, d->beyond.count, sizeof d->beyond.count);
+    ek_snap_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
     ek_repeats_snap(d->repeats, s, d->queries);
     ek_repeats_snap(d->relatives, s, d->queries);
 }

@@ -14,6 +14,7 @@
 #include "guard/trial_sums.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -92,16 +93,26 @@ void ek_guard_free(struct ek_guard *g)
     ek_free(g);
 }
 
+/* Takes the oldest out of the ring; there must be one. */
+static char *next_event(struct ek_guard *g)
+{
+    char *text = g->events[g->fetched++ % EK_EVENTS_MAX];
+    g->event_bytes -= strlen(text);
+    return text;
+}
+
 int ek_guard_tell(struct ek_guard *g, const char *event, size_t length)
 {
     char *text = ek_strndup(event, length);
     if (!text)
         return EK_ENOMEM;
-    if (g->told - g->fetched == EK_EVENTS_MAX) {
-        ek_free(g->events[g->fetched++ % EK_EVENTS_MAX]);
+    while (g->told - g->fetched == EK_EVENTS_MAX ||
+           (g->told > g->fetched && g->event_bytes + length > EK_EVENTS_BYTES_MAX)) {
+        ek_free(next_event(g));
         g->beyond.count[EK_BOUND_EVENTS]++;
     }
     g->events[g->told++ % EK_EVENTS_MAX] = text;
+    g->event_bytes += length;
     return EK_OK;
 }
 
@@ -133,8 +144,9 @@ int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
 struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
 {
     struct ek_beyond b = ek_detector_beyond(g->detector);
-    for (int i = 0; i < EK_BOUNDS; i++)
+    for (int i = 0; i < EK_BOUNDS_ALL; i++)
         b.count[i] += g->beyond.count[i];
+    b.count[EK_BOUND_SKETCHES] += ek_traffic_dropped(g->traffic);
     return b;
 }
 
@@ -371,7 +383,7 @@ int ek_guard_next_event(struct ek_guard *g, const char **json)
     if (g->fetched == g->told)
         return 0;
     ek_free(g->handed_out);
-    g->handed_out = g->events[g->fetched++ % EK_EVENTS_MAX];
+    g->handed_out = next_event(g);
     *json = g->handed_out;
     return 1;
 }

@@ -140,9 +140,13 @@ static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
         return g->assets->rules->max_routed_features;
     case EK_BOUND_SHARE: /* as a whole number, in percent */
         return (int64_t)(100 * g->assets->rules->max_routed_share);
+    case EK_BOUND_SKETCHES: /* bytes */
+        return (int64_t)ek_traffic_bytes_most(g->assets->manifest->item_count,
+                                              &g->assets->rules->windows,
+                                              ek_cells_most(ek_detector_registry(g->detector)));
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
-    case EK_BOUNDS:
+    case EK_BOUNDS_ALL:
         break;
     }
     return EK_EVENTS_MAX;
@@ -165,7 +169,7 @@ int ek_guard_tell_limits(struct ek_guard *g, uint64_t query)
 {
     struct ek_beyond b = ek_guard_beyond(g);
     int rc = EK_OK;
-    for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS; i++) {
+    for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS_ALL; i++) {
         if (!b.count[i] || g->said >> i & 1 || trips((enum ek_bound)i))
             continue;
         g->said |= 1u << i;

@@ -20,7 +20,8 @@
 
 #include <stdbool.h>
 
-enum { EK_EVENTS_MAX = 4096, EK_EVENT_BYTES_MAX = 1 << 20 };
+/* Of events that nobody has fetched: how many, bytes of all, of one. */
+enum { EK_EVENTS_MAX = 4096, EK_EVENTS_BYTES_MAX = 16 << 20, EK_EVENT_BYTES_MAX = 1 << 20 };
 
 struct ek_fleet_member;
 struct ek_fleet_news;
@@ -46,6 +47,7 @@ struct ek_guard {
     struct ek_buf event;
     char *events[EK_EVENTS_MAX]; /* ring */
     uint64_t told, fetched;
+    size_t event_bytes; /* of those in the ring */
     struct ek_decisions *decisions;
     char *handed_out;        /* the event last fetched */
     struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */

@@ -97,7 +97,7 @@ static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
         ek_assembly_merge(into->assembly, from->assembly);
     }
     into->said |= from->said;
-    for (int i = 0; i < EK_BOUNDS; i++)
+    for (int i = 0; i < EK_BOUNDS_ALL; i++)
         into->beyond.count[i] += from->beyond.count[i];
     if (from->saved.base > into->saved.base)
         into->saved.base = from->saved.base;

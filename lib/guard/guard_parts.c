@@ -66,7 +66,7 @@ void ek_guard_part_snap(struct ek_guard *g, struct ek_snap *s)
     ek_snap_u64(s, &g->adopted);
     ek_snap_u32(s, &said);
     g->said = said;
-    ek_snap_raw(s, g->beyond.count, sizeof g->beyond.count);
+    ek_snap_raw(s, g->beyond.count, EK_BOUNDS * sizeof *g->beyond.count);
     open_snap(g, s);
     ek_snap_int(s, &waiting, 0, EK_EVENTS_MAX);
     for (int i = 0; i < waiting && !s->rc; i++)

@@ -18,6 +18,9 @@ struct ek_traffic {
     int *unpacked;               /* [rule.cells] a ring: cells with something to pack, by age */
     uint8_t *waits;              /* [rule.cells] whether a cell is among them */
     int first_unpacked, unpacked_count;
+    size_t *bytes; /* [rule.cells] of its windows, after its last list */
+    size_t all_bytes, most_bytes;
+    uint64_t dropped;
     struct ek_bins *bins;       /* [features] */
     struct ek_values *training; /* [features] */
     struct ek_sketch *sketch;   /* scratch */
@@ -48,9 +51,11 @@ int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
     t->windows = ek_calloc((size_t)t->rule.cells, sizeof(struct ek_windows *));
     t->unpacked = ek_calloc((size_t)t->rule.cells, sizeof *t->unpacked);
     t->waits = ek_calloc((size_t)t->rule.cells, sizeof *t->waits);
+    t->bytes = ek_calloc((size_t)t->rule.cells, sizeof *t->bytes);
+    t->most_bytes = ek_traffic_bytes_most(p->features, &t->rule, ek_cells_most(cells));
     t->bins = ek_calloc(features, sizeof *t->bins);
     t->training = ek_calloc(features, sizeof *t->training);
-    if (!t->windows || !t->unpacked || !t->waits || !t->bins || !t->training ||
+    if (!t->windows || !t->unpacked || !t->waits || !t->bytes || !t->bins || !t->training ||
         ek_sketch_new(&t->sketch) || ek_sketch_new(&t->normal)) {
         ek_traffic_free(t);
         return fail(e);
@@ -72,6 +77,7 @@ void ek_traffic_free(struct ek_traffic *t)
     ek_free(t->windows);
     ek_free(t->unpacked);
     ek_free(t->waits);
+    ek_free(t->bytes);
     ek_free(t->bins);
     ek_free(t->training);
     ek_sketch_free(t->sketch);
@@ -101,13 +107,47 @@ struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell)
     return cell < t->rule.cells ? t->windows[cell] : NULL;
 }
 
+size_t ek_traffic_bytes_most(int features, const struct ek_window_rule *rule, int cells)
+{
+    size_t some = (size_t)(cells < rule->cells ? cells : rule->cells);
+    size_t windows = (size_t)rule->kept + 1; /* and the sum of all */
+    size_t each = EK_TRAFFIC_FEATURE_BYTES + windows * EK_TRAFFIC_WINDOW_BYTES;
+    return some * ((size_t)features * each + EK_TRAFFIC_CELL_BYTES);
+}
+
+uint64_t ek_traffic_dropped(const struct ek_traffic *t)
+{
+    return t->dropped;
+}
+
+static void weigh(struct ek_traffic *t, int cell, size_t bytes)
+{
+    t->all_bytes += bytes - t->bytes[cell];
+    t->bytes[cell] = bytes;
+}
+
+/* Who has filled the memory loses his own. What waits to be packed finds nothing. */
+static void drop_largest(struct ek_traffic *t)
+{
+    int largest = 0;
+    for (int cell = 1; cell < t->rule.cells; cell++)
+        if (t->bytes[cell] > t->bytes[largest])
+            largest = cell;
+    ek_windows_free(t->windows[largest]);
+    t->windows[largest] = NULL;
+    weigh(t, largest, 0);
+    t->dropped++;
+}
+
 static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q,
                         struct ek_error *e)
 {
     int rc = ek_traffic_open(t, cell, e);
     if (rc)
         return rc;
-    if (ek_windows_add(t->windows[cell], t->now, q->x, q->items))
+    rc = ek_windows_add(t->windows[cell], t->now, q->x, q->items);
+    weigh(t, cell, ek_windows_bytes(t->windows[cell]));
+    if (rc)
         return fail(e);
     if (!t->waits[cell] && ek_windows_unpacked(t->windows[cell])) {
         t->waits[cell] = 1;
@@ -123,9 +163,9 @@ static int pack_some(struct ek_traffic *t, struct ek_error *e)
     if (!t->unpacked_count)
         return EK_OK;
     int cell = t->unpacked[t->first_unpacked];
-    if (ek_windows_pack(t->windows[cell], PACK_FEATURES))
+    if (t->windows[cell] && ek_windows_pack(t->windows[cell], PACK_FEATURES))
         return fail(e);
-    if (ek_windows_unpacked(t->windows[cell]))
+    if (t->windows[cell] && ek_windows_unpacked(t->windows[cell]))
         return EK_OK;
     t->waits[cell] = 0;
     t->first_unpacked = (t->first_unpacked + 1) % t->rule.cells;
@@ -148,6 +188,8 @@ int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64
     for (int i = 0; !rc && i < count; i++)
         if (cells[i] >= 0 && cells[i] < t->rule.cells)
             rc = list_in_cell(t, cells[i], q, e);
+    while (t->all_bytes > t->most_bytes)
+        drop_largest(t);
     return rc;
 }
 

@@ -24,6 +24,18 @@
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_KEPT, EK_SPAN_LIFE, EK_SPANS };
 const char *ek_span_name(enum ek_span span);
 
+/* What live sketches may take, on average over the cells that may have some: of an item feature,
+ * and of each closed window of it, and of a cell besides. Traffic takes a half of that; what takes
+ * more are values of any magnitude, which nobody's features have. When all together take more, the
+ * cell that takes most loses its sketches, and begins anew with its next list. */
+enum {
+    EK_TRAFFIC_FEATURE_BYTES = 48 << 10,
+    EK_TRAFFIC_WINDOW_BYTES = 2 << 10,
+    EK_TRAFFIC_CELL_BYTES = 64 << 10
+};
+/* cells: that there can be. */
+size_t ek_traffic_bytes_most(int features, const struct ek_window_rule *rule, int cells);
+
 struct ek_traffic;
 
 int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
@@ -37,6 +49,8 @@ void ek_traffic_forget(struct ek_traffic *t, int cell);
  * cells may not have counted it. */
 int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
                     const struct ek_query *q, struct ek_error *e);
+/* How often a cell has lost its sketches, for they took too much. */
+uint64_t ek_traffic_dropped(const struct ek_traffic *t);
 /* The stream's time went on without a list. */
 void ek_traffic_time(struct ek_traffic *t, int64_t time_ms);
 

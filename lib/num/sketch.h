@@ -85,6 +85,9 @@ int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
 int ek_sketch_set_put(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
 int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
+/* What of it is resident, and the most that it can be: when every key of every feature has come. */
+size_t ek_sketch_set_bytes(const struct ek_sketch_set *s);
+size_t ek_sketch_set_bytes_most(int features);
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
 
 /* To empty a set bit by bit while rows go on coming: what it has becomes its sealed part, which the

@@ -21,6 +21,7 @@ enum {
     DRAIN_ROWS = UINT16_MAX - BUFFER_ROWS, /* a flush later there may be BUFFER_ROWS more */
     CHUNK = 1 << EK_HOT_CHUNK_SHIFT,
     CHUNK_BLOCKS = CHUNK / EK_SKETCH_BLOCK,
+    PAGE = 4096
 };
 
 struct ek_sketch_set {
@@ -37,7 +38,9 @@ struct ek_sketch_set {
     int *due;            /* [groups]: rows that flush it */
     int *since;          /* [groups]: at least the rows since the last drain */
     uint8_t *hot_sealed; /* [groups]: the hot counters are those of the sealed rows */
-    uint32_t cold_used;
+    uint32_t cold_used, cold_touched; /* blocks in use, and the most that ever were */
+    uint32_t *hot_touched;            /* [groups][EK_KEY_LANES]: chunks that ever were written */
+    size_t hot_pages;                 /* of all features: a chunk is one */
     void *memory;
     size_t bytes;
 };
@@ -45,7 +48,6 @@ struct ek_sketch_set {
 /* Hands out `count` * `size` bytes of one mapping, each part on a page of its own. */
 static size_t place(size_t *end, size_t count, size_t size)
 {
-    enum { PAGE = 4096 };
     size_t start = *end;
     *end += (count * size + PAGE - 1) / PAGE * PAGE;
     return start;
@@ -59,6 +61,7 @@ static int map_parts(struct ek_sketch_set *s)
     size_t cold = place(&end, features * EK_SKETCH_KEYS, sizeof *s->cold);
     size_t slot = place(&end, features * EK_SKETCH_BLOCKS, sizeof *s->slot);
     size_t chunks = place(&end, groups * EK_KEY_LANES, sizeof *s->chunks);
+    size_t hot_touched = place(&end, groups * EK_KEY_LANES, sizeof *s->hot_touched);
     size_t rows = place(&end, 3 * groups, sizeof *s->since);
     size_t hot_sealed = place(&end, groups, sizeof *s->hot_sealed);
     char *m = ek_lazy_new(end);
@@ -71,6 +74,7 @@ static int map_parts(struct ek_sketch_set *s)
     s->cold = (uint64_t *)(m + cold);
     s->slot = (uint32_t *)(m + slot);
     s->chunks = (uint32_t *)(m + chunks);
+    s->hot_touched = (uint32_t *)(m + hot_touched);
     s->since = (int *)(m + rows);
     s->buffered = s->since + groups;
     s->due = s->buffered + groups;
@@ -150,6 +154,8 @@ static uint64_t *cold_block(struct ek_sketch_set *s, int feature, int block)
     uint32_t *slot = s->slot + (size_t)feature * EK_SKETCH_BLOCKS + block;
     if (!*slot)
         *slot = ++s->cold_used;
+    if (s->cold_used > s->cold_touched)
+        s->cold_touched = s->cold_used;
     return s->cold + (size_t)(*slot - 1) * EK_SKETCH_BLOCK;
 }
 
@@ -199,6 +205,31 @@ static void empty_hot(struct ek_sketch_set *s, int group)
     s->since[group] = 0;
 }
 
+/* Small parts, each on pages of its own: chunks and slots, and what is kept by group. */
+static size_t fixed_bytes(int features)
+{
+    size_t f = (size_t)features, groups = (f + EK_KEY_LANES - 1) / EK_KEY_LANES, end = 0;
+    place(&end, groups * BUFFER_ROWS * EK_KEY_LANES, sizeof(uint16_t));
+    place(&end, f * EK_SKETCH_BLOCKS, sizeof(uint32_t));
+    place(&end, groups * EK_KEY_LANES, sizeof(uint32_t));
+    place(&end, groups * EK_KEY_LANES, sizeof(uint32_t));
+    place(&end, 3 * groups, sizeof(int));
+    place(&end, groups, sizeof(uint8_t));
+    return sizeof(struct ek_sketch_set) + end;
+}
+
+size_t ek_sketch_set_bytes(const struct ek_sketch_set *s)
+{
+    size_t cold = (size_t)s->cold_touched * EK_SKETCH_BLOCK * sizeof *s->cold;
+    return fixed_bytes(s->features) + s->hot_pages * PAGE + (cold + PAGE - 1) / PAGE * PAGE;
+}
+
+size_t ek_sketch_set_bytes_most(int features)
+{
+    size_t each = EK_SKETCH_KEYS * (sizeof(uint16_t) + sizeof(uint64_t));
+    return fixed_bytes(features) + (size_t)features * each;
+}
+
 /* Eight neighbouring features, whose counters are a fixed distance apart. */
 static void count_eight(uint16_t *restrict hot, const uint16_t *restrict keys, int rows)
 {
@@ -221,12 +252,24 @@ static void count_lanes(uint16_t *hot, const uint16_t *keys, int rows, int lanes
             hot[i * EK_SKETCH_KEYS + keys[i]]++;
 }
 
+/* Hot counters are written by a flush and at no other time. */
+static void note_hot(struct ek_sketch_set *s, int group)
+{
+    const uint32_t *chunks = s->chunks + group * EK_KEY_LANES;
+    uint32_t *touched = s->hot_touched + group * EK_KEY_LANES;
+    for (int lane = lane_of(s, group); lane < lanes_end(s); lane++) {
+        s->hot_pages += (size_t)__builtin_popcount(chunks[lane] & ~touched[lane]);
+        touched[lane] |= chunks[lane];
+    }
+}
+
 static void flush_group(struct ek_sketch_set *s, int group)
 {
     const uint16_t *keys = s->keys + (size_t)group * BUFFER_ROWS * EK_KEY_LANES;
     int first = first_of(s, group), lane = lane_of(s, group), end = lanes_end(s);
     int rows = s->buffered[group];
     unseal_hot(s, group);
+    note_hot(s, group);
     while (lane < end) {
         uint16_t *hot = hot_of(s, first + lane);
         int lanes = end - lane >= HALF ? HALF : end - lane;
@@ -427,6 +470,7 @@ int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows)
 void ek_sketch_set_clear(struct ek_sketch_set *s)
 {
     for (int g = 0; g < s->groups; g++) {
+        note_hot(s, g); /* what is buffered has its chunks marked, and they are written here */
         for (int lane = 0; lane < lanes_end(s); lane++) {
             uint32_t *chunks = s->chunks + g * EK_KEY_LANES + lane;
             uint16_t *hot = hot_of(s, first_of(s, g) + lane);

@@ -52,6 +52,7 @@ static void drop_closed(struct ek_windows *w)
 {
     ek_closed_windows_drop(w->ring, w->kept, w->life, w->features);
     w->life_lists = w->closings = 0;
+    w->weighed = 0;
 }
 
 void ek_windows_free(struct ek_windows *w)
@@ -146,8 +147,11 @@ static int pack_feature(struct ek_windows *w)
 int ek_windows_pack(struct ek_windows *w, int features)
 {
     int rc = EK_OK;
+    bool some = ek_windows_unpacked(w) > 0;
     while (!rc && features-- > 0 && ek_windows_unpacked(w))
         rc = pack_feature(w);
+    if (some && !ek_windows_unpacked(w))
+        ek_windows_weigh(w);
     return rc;
 }
 
@@ -223,6 +227,20 @@ uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sket
     ek_sketch_set_get_sealed(w->current, feature, out);
     ek_sketch_set_get(w->current, feature, out);
     return w->life_lists + w->lists;
+}
+
+void ek_windows_weigh(struct ek_windows *w)
+{
+    size_t ends = (size_t)w->features * sizeof *w->ring->end;
+    w->weighed = ek_windows_packed_bytes(w);
+    for (int i = 0; i < w->kept; i++)
+        w->weighed += w->ring[i].end ? ends : 0;
+}
+
+size_t ek_windows_bytes(const struct ek_windows *w)
+{
+    return sizeof *w + (size_t)w->kept * sizeof *w->ring + (size_t)w->features * sizeof *w->life +
+           w->weighed + ek_sketch_set_bytes(w->current);
 }
 
 size_t ek_windows_packed_bytes(const struct ek_windows *w)

@@ -43,5 +43,11 @@ uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sket
 void ek_windows_clear(struct ek_windows *w);
 /* Of the closed windows and their sum, in memory. */
 size_t ek_windows_packed_bytes(const struct ek_windows *w);
+/* All that is resident of it, but for EK_WINDOWS_SCRATCH at most; that of the closed windows as it
+ * was when the last of them was packed. Costs nothing. */
+enum { EK_WINDOWS_SCRATCH = EK_SKETCH_KEYS * (int)sizeof(uint64_t) + (256 << 10) };
+size_t ek_windows_bytes(const struct ek_windows *w);
+/* Counts the bytes of the closed windows anew: they came otherwise than by _pack. */
+void ek_windows_weigh(struct ek_windows *w);
 
 #endif

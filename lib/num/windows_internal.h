@@ -29,6 +29,7 @@ struct ek_windows {
     uint64_t life_lists;
     struct ek_sketch *one; /* scratch */
     struct ek_buf packed;  /* scratch */
+    size_t weighed;        /* bytes of closed windows and their sums, when last counted */
 };
 
 /* Frees what closed windows and their sums hold, and leaves them empty; either may be NULL. */

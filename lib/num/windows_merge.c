@@ -164,5 +164,6 @@ int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apar
         }
     }
     release(into, &m);
+    ek_windows_weigh(into);
     return rc;
 }

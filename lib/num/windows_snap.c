@@ -52,6 +52,8 @@ void ek_windows_life_snap(struct ek_windows *w, struct ek_snap *s)
         ek_snap_require(s, total == items && (w->life_lists || !total));
         take(life, bytes, length, s);
     }
+    if (ek_snap_reads(s))
+        ek_windows_weigh(w);
 }
 
 static void pack_current(struct ek_windows *w, int feature, struct ek_snap *s)
@@ -113,6 +115,8 @@ void ek_windows_place_snap(struct ek_windows *w, struct ek_snap *s, int place)
     }
     if (ek_snap_reads(s) && s->rc)
         c->lists = 0;
+    if (ek_snap_reads(s))
+        ek_windows_weigh(w);
 }
 
 /* Lists only rise, and a closed window's never change. */
