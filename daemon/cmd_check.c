@@ -2,6 +2,7 @@
 #include "daemon/check.h"
 #include "daemon/cli.h"
 #include "daemon/cli_parse.h"
+#include "daemon/memory_bound.h"
 #include "daemon/schema.h"
 
 #include "base/alloc.h"
@@ -89,7 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         c->count = state->argc - state->next;
         break;
     case ARGP_KEY_NO_ARGS:
-        if (!c->manifest_path && !c->document)
+        if (!c->manifest_path && !c->document && !c->config)
             argp_error(state, "which file shall be checked?");
         break;
     default:
@@ -202,6 +203,48 @@ static int run(struct check *c)
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
 }
 
+/* The configuration itself, and what its process takes. */
+static int bound(const struct check *c, struct ek_buf *out, struct ek_error *e)
+{
+    struct ek_config *config = NULL;
+    struct ek_assets *assets = NULL;
+    struct ek_memory_bound m;
+    int rc = ek_config_load(&config, c->config, e);
+    if (!rc)
+        rc = ek_config_assets(&assets, config, NULL, e);
+    if (!rc)
+        rc = ek_memory_bound_of(&m, config, assets, e);
+    if (!rc && c->json)
+        rc = ek_buf_text(out, "{\"memory\":") || ek_memory_bound_json(&m, out) ||
+             ek_buf_text(out, "}\n");
+    else if (!rc)
+        rc = ek_memory_bound_text(&m, out);
+    ek_assets_free(assets);
+    ek_config_free(config);
+    return rc;
+}
+
+static int run_bound(struct check *c)
+{
+    struct ek_buf out;
+    struct ek_error e;
+    char *path[] = {(char *)(uintptr_t)c->config};
+    c->paths = path;
+    c->count = 1;
+    c->config = NULL; /* it is the file, and says nothing of others */
+    int status = run(c);
+    if (status)
+        return status;
+    c->config = path[0];
+    ek_buf_init(&out, 0);
+    ek_fail(&e, EK_ENOMEM, "out of memory");
+    int rc = bound(c, &out, &e);
+    if (!rc)
+        fwrite(out.data, 1, out.length, stdout);
+    ek_buf_release(&out);
+    return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
+}
+
 static int print_document(const struct check *c)
 {
     struct ek_buf out;
@@ -227,11 +270,15 @@ int ek_cmd_check(int argc, char **argv)
         "tells.\v"
         "Prints 'FILE:LINE:COLUMN: message' for each fault, and ends with status 78 when there "
         "was any.\n\n"
-        "  evenkeel check features.yaml rules.yaml profile.ekp m.safetensors run.yaml",
+        "  evenkeel check features.yaml rules.yaml profile.ekp m.safetensors run.yaml\n\n"
+        "With --config and no file it checks that configuration and prints the memory that "
+        "`evenkeel run` stays under with it, part by part.",
         NULL,
         NULL,
         NULL};
     struct check c = {0};
     ek_cli_parse(&argp, argc, argv, 0, &c);
-    return c.document ? print_document(&c) : run(&c);
+    if (c.document)
+        return print_document(&c);
+    return c.config && !c.count && !c.manifest_path ? run_bound(&c) : run(&c);
 }

@@ -5,6 +5,7 @@
 #include "daemon/ring.h"
 #include "daemon/samples.h"
 #include "daemon/tries.h"
+#include "data/codec_json.h"
 #include "guard/context.h"
 #include "guard/trial.h"
 
@@ -16,7 +17,8 @@ enum {
     RING_BATCHES = 4, /* what a ring holds */
     TOGETHER = 32,    /* messages that one of several workers reads before it needs the guard, which
                        * moves from one processor to another with each that does */
-    LARGE = 65536     /* bytes of a message that is read alone: the others' memory stays small */
+    LARGE = 65536,    /* bytes of a message that is read alone: the others' memory stays small */
+    LARGE_LIST = 4 * LARGE /* likewise, of a list that few bytes became: none is read beside it */
 };
 
 /* Contexts of a worker; the first outlives the others, which share what is used for one list after
@@ -347,28 +349,43 @@ static void take_laid(struct worker *w)
     ek_acts_clear(&w->tries.acts);
 }
 
-static void read_all(struct worker *w, struct ek_ticket *const *tickets, size_t count)
+/* Returns how many were read: what is behind a large list waits. */
+static size_t read_some(struct worker *w, struct ek_ticket *const *tickets, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        read_one(w, tickets[i], &w->list[i]);
+    size_t some = 0;
+    bool large = false;
+    while (some < count && !large) {
+        read_one(w, tickets[some], &w->list[some]);
+        large = ek_context_bytes(w->list[some++].context) > LARGE_LIST;
+    }
+    return some;
 }
 
-/* At most w->together of them. */
-static void work(struct worker *w, struct ek_ticket **tickets, size_t count)
+/* Only the first keeps what large lists took. */
+static void shrink(struct worker *w, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        ek_context_shrink(w->list[i].context, LARGE_LIST);
+}
+
+/* At most w->together of them. Returns how many are left: the last ones. */
+static size_t work(struct worker *w, struct ek_ticket **tickets, size_t given)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
     w->began_ns = ek_now_ns();
-    count = sort_out(w, tickets, count);
-    read_all(w, tickets, count);
+    size_t kept = sort_out(w, tickets, given), count = read_some(w, tickets, kept);
     while (!ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms, &w->tries)) {
         take_laid(w);
-        read_all(w, tickets, count);
+        count = read_some(w, tickets, kept);
     }
     for (size_t i = 0; i < count; i++) {
         send_or_return(w, tickets[i], &w->list[i]);
         ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - w->began_ns);
     }
     try_lists(w);
+    shrink(w, count);
+    memmove(tickets + given - (kept - count), tickets + count, (kept - count) * sizeof *tickets);
+    return kept - count;
 }
 
 static void *run(void *context)
@@ -379,7 +396,7 @@ static void *run(void *context)
         w->clock_ms = ek_shared_guard_clock_ms(w->crew->tools.guard);
         for (size_t at = 0, some; at < count; at += some) {
             some = together(w, w->batch + at, count - at);
-            work(w, w->batch + at, some);
+            some -= work(w, w->batch + at, some);
         }
         if (ek_tries_has_news(&w->tries) && !ek_ring_depth(w->ring))
             ek_shared_guard_tried(w->crew->tools.guard, &w->tries);
@@ -501,4 +518,20 @@ int ek_crew_failure(struct ek_crew *c, struct ek_error *e)
     int rc = c->failure.code;
     pthread_mutex_unlock(&c->lock);
     return rc;
+}
+
+/* One context for the largest lists; the others have such as fit into LARGE_LIST, of which the last
+ * may be as large; and those that are laid have had no list. */
+size_t ek_crew_worker_memory(const struct ek_config *config, const struct ek_assets *a,
+                             const struct ek_list_limits *lists)
+{
+    const struct ek_list_limits none = {0, 0, false};
+    size_t others = ek_config_workers(config) > 1 ? TOGETHER - 1 : 0, bytes = sizeof(struct worker);
+    size_t text = lists->json ? ek_json_memory(LARGE) : 0;
+    size_t small = ek_context_memory(a, &none, true) + text + 4 * LARGE_LIST;
+    bytes += ek_context_memory(a, lists, false) + others * small;
+    bytes += ek_context_memory(a, &none, false) + others * ek_context_memory(a, &none, true);
+    if (others)
+        bytes += ek_context_memory(a, lists, true);
+    return bytes + (RING_BATCHES + 1) * (size_t)config->batch * sizeof(void *);
 }

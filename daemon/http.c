@@ -46,6 +46,7 @@ struct ek_http {
     struct ek_http_streams *streams;
     pthread_t keeper;
     bool kept;       /* there is one */
+    size_t load;     /* bytes of answers on their way */
     bool background; /* the thread of the server has given way */
     pthread_mutex_t lock;
     pthread_cond_t end;
@@ -148,7 +149,7 @@ static enum MHD_Result stream(const struct ek_http *h, struct MHD_Connection *co
     return result;
 }
 
-static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *connection,
+static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connection,
                                const char *url, const char *method, const struct exchange *x)
 {
     struct ek_buf body;
@@ -164,7 +165,7 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
     }
     if (reads && wants_stream(connection, url))
         return stream(h, connection);
-    ek_buf_init(&body, 0);
+    ek_buf_init(&body, EK_HTTP_LOAD_BYTES_MAX);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);
     else if (is(method, MHD_HTTP_METHOD_POST) && !page)
@@ -173,7 +174,7 @@ static enum MHD_Result respond(const struct ek_http *h, struct MHD_Connection *c
         status = get(h, connection, url, &type, &body);
     count(h, status);
     enum MHD_Result result =
-        ek_http_answer(connection, status, type, methods ? methods : "GET, HEAD", &body);
+        ek_http_give(connection, status, type, methods ? methods : "GET, HEAD", &body, &h->load);
     ek_buf_release(&body);
     return result;
 }
@@ -457,4 +458,17 @@ void ek_http_stop(struct ek_http *h)
     pthread_cond_destroy(&h->end);
     pthread_mutex_destroy(&h->lock);
     ek_free(h);
+}
+
+/* What the server has of it, a request's body, and an answer. */
+size_t ek_http_connection_memory(void)
+{
+    enum { OF_THE_SERVER = 4 << 10 };
+    return CONNECTION_BYTES + OF_THE_SERVER + sizeof(struct exchange) + 2 * EK_API_BODY_BYTES +
+           3 * EK_HTTP_SMALL_BYTES;
+}
+
+size_t ek_http_answers_memory(void)
+{
+    return 2 * (size_t)EK_HTTP_LOAD_BYTES_MAX;
 }

@@ -9,11 +9,13 @@
 enum {
     MESSAGE_SLACK_BYTES = 64 << 10, /* key and headers beside the value */
     RECEIVE_BYTES_MIN = 100000000,
-    FETCH_BYTES_MIN = 50 << 20,
+    FETCH_BYTES_MIN = 8 << 20, /* records of a few bytes take some fifty times as much here */
     PARTITION_FETCH_BYTES_MIN = 1 << 20,
     PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
     PREFETCH_KBYTES = 64 << 10,     /* of all workers together */
     PREFETCH_KBYTES_MIN = 8 << 10,
+    PREFETCH_MESSAGES = 100000, /* likewise */
+    PREFETCH_MESSAGES_MIN = 10000,
     HEARTBEAT_MS = 500,    /* with which a member hears of a rebalance */
     QUEUE_BACKOFF_MS = 10, /* until a full queue is looked at again */
     BACKOFF_VERSION = 0x020300ff,
@@ -171,6 +173,10 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     if (!rc)
         rc = set_number(conf, "queued.max.messages.kbytes",
                         at_least(PREFETCH_KBYTES / ek_config_workers(c), PREFETCH_KBYTES_MIN), e);
+    if (!rc)
+        rc = set_number(conf, "queued.min.messages",
+                        at_least(PREFETCH_MESSAGES / ek_config_workers(c), PREFETCH_MESSAGES_MIN),
+                        e);
     if (!rc)
         rc = set_number(conf, "message.max.bytes", at_least(message, 1000000), e);
     return rc ? rc

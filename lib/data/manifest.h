@@ -90,4 +90,7 @@ const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, 
  * of the whole list, 0 for an empty one. `items`, `list_items` and the shape must stand. */
 void ek_query_derive(struct ek_query *q, const struct ek_manifest *m);
 
+/* Bytes of it, about: names and texts are counted at 64 bytes each. */
+size_t ek_manifest_memory(const struct ek_manifest *m);
+
 #endif

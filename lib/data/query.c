@@ -130,3 +130,25 @@ struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
             return q->segments[i].value;
     return (struct ek_text){NULL, 0};
 }
+
+/* Of an item, but for its values. */
+static size_t item_bytes(const struct ek_query *q)
+{
+    return sizeof *q->score + sizeof *q->label + sizeof *q->item_id + sizeof *q->place +
+           sizeof *q->source;
+}
+
+size_t ek_query_bytes(const struct ek_query *q)
+{
+    return q->item_capacity * item_bytes(q) + q->value_capacity * sizeof *q->x +
+           q->item_text_capacity * EK_NUMBER_TEXT;
+}
+
+/* An array that grows to half as much again stands beside the one before. */
+size_t ek_query_memory(size_t items, int item_features, int query_features, int routables)
+{
+    const struct ek_query *q = NULL;
+    size_t room = items + items / 2 + 16, before = items, values = (size_t)item_features;
+    return sizeof *q + (room + before) * (item_bytes(q) + EK_NUMBER_TEXT + values * sizeof *q->x) +
+           2 * (size_t)query_features * sizeof *q->query + (size_t)routables * sizeof *q->log_mean;
+}

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    CELLS_AT_FIRST = 8,
     FORGET_LISTS = 1024 /* between two looks for changes whose cell has no lists any more */
 };
 /* Correlation of related lists above which only one of them is evidence. */
@@ -21,7 +20,7 @@ static int out_of_memory(struct ek_error *e)
 
 int ek_detector_grow(struct ek_detector *d, int cells)
 {
-    int capacity = d->cell_capacity ? d->cell_capacity : CELLS_AT_FIRST;
+    int capacity = d->cell_capacity ? d->cell_capacity : EK_CELLS_AT_FIRST;
     size_t features = (size_t)d->features;
     while (capacity < cells)
         capacity *= 2;

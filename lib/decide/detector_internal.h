@@ -20,6 +20,7 @@ enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 
 enum {
     EK_UPDATE_LISTS = 256,  /* of the cell, between two diagnoses of a confirmed finding */
+    EK_CELLS_AT_FIRST = 8,  /* room is made for; then twice as many */
     EK_RECOVERY_LISTS = 64, /* of the cell, looked at for classes without a level */
 };
 

@@ -57,4 +57,7 @@ void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, 
 /* The rows that may be read; their strata and cells are below the counts. */
 void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells);
 
+/* Bytes of it. */
+size_t ek_history_memory(int features, int query_features);
+
 #endif

@@ -10,6 +10,7 @@
 #ifndef EK_DECIDE_REACH_H
 #define EK_DECIDE_REACH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct ek_reach;
@@ -31,5 +32,8 @@ double ek_reach_share(const struct ek_reach *r);
 /* What was added since the last mark, or restart, is taken back. */
 void ek_reach_mark(struct ek_reach *r);
 void ek_reach_back(struct ek_reach *r);
+
+/* Bytes of it. */
+size_t ek_reach_memory(void);
 
 #endif

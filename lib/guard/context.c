@@ -1,6 +1,7 @@
 #include "guard/context.h"
 
 #include "base/alloc.h"
+#include "data/codec_json.h"
 #include "guard/assets.h"
 
 #include <math.h>
@@ -178,4 +179,41 @@ const char *ek_context_action(const struct ek_context *c)
 uint64_t ek_context_plan_version(const struct ek_context *c)
 {
     return c->plan_version;
+}
+
+size_t ek_context_bytes(const struct ek_context *c)
+{
+    return ek_query_bytes(&c->query) + c->output.capacity + c->score_capacity * sizeof *c->scores;
+}
+
+void ek_context_shrink(struct ek_context *c, size_t most)
+{
+    if (ek_context_bytes(c) <= most)
+        return;
+    ek_query_release(&c->query);
+    ek_buf_release(&c->output);
+    ek_free(c->scores);
+    c->scores = NULL;
+    c->score_capacity = 0;
+    ek_both_ways_free(c->ways);
+    c->ways = NULL;
+    c->prepared = c->taken = c->counted = c->scored = false;
+}
+
+size_t ek_context_memory(const struct ek_assets *a, const struct ek_list_limits *most, bool beside)
+{
+    const struct ek_context *c = NULL;
+    const struct ek_manifest *m = a->manifest;
+    size_t routables = (size_t)m->routable_count, room = most->items + most->items / 2;
+    size_t bytes = sizeof *c + routables * (2 * sizeof *c->routing.acts + sizeof *c->repair +
+                                            sizeof *c->repaired);
+    bytes += ek_query_memory(most->items, m->item_count, m->query_count, m->routable_count) +
+             ek_list_reader_memory(a->profile, beside);
+    if (most->json)
+        bytes += ek_json_memory(most->message_bytes);
+    if (!a->model)
+        return bytes;
+    size_t output = most->message_bytes + most->items * EK_NUMBER_TEXT;
+    bytes += 3 * output + room * sizeof *c->scores + ek_both_ways_memory(most->items);
+    return bytes + (beside ? 0 : ek_scorer_memory(a->model, most->items));
 }

@@ -104,4 +104,8 @@ void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct
 /* Drops that of the first feature that has one; there must be one. */
 void ek_sketch_set_drop_sealed(struct ek_sketch_set *s);
 
+/* Bytes of it, of its counts what is resident; and the most that it can be. */
+size_t ek_sketch_memory(const struct ek_sketch *s);
+size_t ek_sketch_memory_most(void);
+
 #endif
