@@ -464,8 +464,8 @@ void ek_http_stop(struct ek_http *h)
 size_t ek_http_connection_memory(void)
 {
     enum { OF_THE_SERVER = 4 << 10 };
-    return CONNECTION_BYTES + OF_THE_SERVER + sizeof(struct exchange) + 2 * EK_API_BODY_BYTES +
-           3 * EK_HTTP_SMALL_BYTES;
+    return CONNECTION_BYTES + OF_THE_SERVER + sizeof(struct exchange) + EK_API_BODY_BYTES +
+           EK_HTTP_SMALL_BYTES;
 }
 
 size_t ek_http_answers_memory(void)

@@ -23,6 +23,7 @@ import test_fleet_orders
 import test_http
 import test_fleet_rollout
 import test_items
+import test_memory
 import test_orders
 import test_pause
 import test_rebalance
@@ -35,7 +36,7 @@ import test_watch
 
 # The one that starts the broker is the first.
 MODULES = (test_delivery, test_alerts, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
-           test_http, test_items, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
+           test_http, test_items, test_memory, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
            test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 

@@ -1,0 +1,112 @@
+"""Memory stays under the bound that `evenkeel check --config` prints, whatever comes."""
+import json
+import random
+import socket
+import struct
+import unittest
+
+from fixtures import START_MS
+from harness import Daemon, Frame, evenkeel, eventually
+
+WORLD = None  # set by run.py
+ITEM_FEATURES, QUERY_FEATURES = 13, 8
+
+
+def text(word):
+    raw = word.encode()
+    return (bytes([0xA0 | len(raw)]) if len(raw) < 32 else b"\xdb" + struct.pack(">I", len(raw))) + raw
+
+
+def array(parts):
+    return b"\xdd" + struct.pack(">I", len(parts)) + b"".join(parts)
+
+
+def table(**entries):
+    return b"\xde" + struct.pack(">H", len(entries)) + b"".join(text(k) + v for k, v in entries.items())
+
+
+class Hostile:
+    """Lists as somebody may write them who wants the memory of the stage."""
+
+    def __init__(self):
+        self.random = random.Random(7)
+        self.number = 0
+
+    def any_floats(self, count):
+        """Of any magnitude: all bits at random."""
+        return b"\xc6" + struct.pack(">I", 4 * count) + self.random.randbytes(4 * count)
+
+    def list(self, arm, features):
+        self.number += 1
+        items = [table(id=text(f"h{i}"), score=b"\xca" + struct.pack(">f", i), features=of) for i, of in
+                 enumerate(features)]
+        return table(query=text(f"q{self.number}"), time_ms=b"\xcf" + struct.pack(">Q", START_MS + 250 * self.number),
+                     segments=table(arm=text(arm)), query_features=self.any_floats(QUERY_FEATURES), items=array(items))
+
+    def large(self, arm):
+        return self.list(arm, [self.any_floats(ITEM_FEATURES) for _ in range(1000)])
+
+    def messages(self):
+        for i in range(240):  # segment values without end, each with values of all magnitudes
+            yield self.large(f"arm {i % 60}")
+        for i in range(400):  # lists of a thousand items that take a few bytes each
+            yield self.list(f"few {i}", [b"\x80"] * 1000)
+        for i in range(40):  # values of half a megabyte
+            yield self.list(f"{i}" + "x" * (1 << 19), [self.any_floats(ITEM_FEATURES)])
+        for i in range(20):  # a hundred thousand features; items without end
+            yield self.list("wide", [array([b"\xc0"] * 100000)])
+            yield self.list("long", [b"\x80"] * 20000)
+        for i in range(15000):  # nothing at all, thousandfold
+            yield b""
+
+
+class Memory(unittest.TestCase):
+    LIMITS = ("message_bytes: 1MiB, items: 1000, cells: 40, in_flight_bytes: 2MiB, in_flight_messages: 1000")
+    FETCH = ("queued.max.messages.kbytes: 2048, queued.min.messages: 1000, fetch.max.bytes: 1114112, "
+             "max.partition.fetch.bytes: 1048576")
+    CONNECTIONS = 1000
+
+    def peak(self, daemon):
+        with open(f"/proc/{daemon.process.pid}/status") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
+
+    def hang_on(self, daemon, sockets):
+        """Clients that ask for long pages and never read, or never end to ask."""
+        host, port = daemon.http.split(":")
+        for i in range(self.CONNECTIONS):
+            one = socket.create_connection((host, int(port)))
+            sockets.append(one)
+            asks = ("GET /api/v1/events?n=4096 HTTP/1.1\r\nHost: localhost\r\n\r\n" if i % 2 else
+                    "POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65000\r\n\r\n" + "x" * 60000)
+            one.sendall(asks.encode())
+
+    def test_memory_stays_under_what_check_prints_whatever_comes(self):
+        rules = WORLD.path("memory-rules.yaml")
+        with open(rules, "w") as out:
+            out.write("segments: [arm]\nwindows: {length: 1m, kept: 2, cells: 41}\ndefaults: {mode: observe}\n")
+        source, target = WORLD.topics(2)
+        hostile = list(Hostile().messages())
+        daemon = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules, limits=self.LIMITS,
+                        more=self.FETCH, pipeline="workers: 2",
+                        http=f"connections: {self.CONNECTIONS + 10}, connections_per_address: {self.CONNECTIONS + 10}, "
+                             "request_time: 120s")
+        bound = json.loads(evenkeel("check", "--config", daemon.config, "--json")[0].splitlines()[-1])["memory"]
+        self.assertEqual(bound["bytes"], sum(part["bytes"] for part in bound["parts"]))
+        sockets = []
+        with daemon as d:
+            d.wait_ready()
+            WORLD.send(source, [Frame(m, f"k{i}".encode(), START_MS + i, [], i % 2) for i, m in enumerate(hostile)])
+            self.hang_on(d, sockets)
+            eventually("all is handled", lambda: d.process.poll() is not None or self.handled(d) == len(hostile), 120)
+            d.assert_running()
+            peak = self.peak(d)
+            print(f"    peak {peak >> 20} MiB of {bound['bytes'] >> 20} MiB")
+            self.assertLess(peak, bound["bytes"])
+            for one in sockets:
+                one.close()
+            self.assertEqual(d.stop(), 0)
+        self.assertEqual(len(WORLD.read(target)) + len(WORLD.read(target + ".dead")), len(hostile))
+
+    def handled(self, daemon):
+        status = daemon.status()
+        return status["passed"] + status["routed"] + status["dead_letters"] if status else 0
