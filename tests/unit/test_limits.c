@@ -1,0 +1,205 @@
+/* Named limits of what is read: at a limit and one below it works, one above there is an error that
+ * names the limit and, in a file, the place. tests/limits.txt has the list. */
+#include "base/buf.h"
+#include "daemon/config.h"
+#include "daemon/options.h"
+#include "data/manifest.h"
+#include "data/rules.h"
+#include "data/yaml.h"
+#include "tests/check.h"
+#include "tests/must.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MOST = 16 << 20 };
+
+static void repeat(struct ek_buf *b, const char *text, int count)
+{
+    for (int i = 0; i < count; i++)
+        must(ek_buf_text(b, text));
+}
+
+/* Reads a text and gives it back; the code, and the error as people see it. */
+static int yaml(struct ek_buf *b, char *said, size_t size)
+{
+    struct ek_yaml *y = NULL;
+    struct ek_error e = {0};
+    int rc = ek_yaml_parse(&y, "a.yaml", (const char *)b->data, b->length, &e);
+    ek_error_text(&e, said, size);
+    ek_yaml_free(y);
+    ek_buf_release(b);
+    return rc;
+}
+
+static int depth(int levels, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    repeat(&b, "[", levels);
+    repeat(&b, "]", levels);
+    return yaml(&b, said, size);
+}
+
+static int nodes(int count, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    repeat(&b, "- x\n", count - 1); /* and the list itself */
+    return yaml(&b, said, size);
+}
+
+static int bytes(int count, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_text(&b, "a: #"));
+    repeat(&b, "x", count - 4);
+    return yaml(&b, said, size);
+}
+
+static void has_limit(int (*read)(int, char *, size_t), int most, const char *says)
+{
+    char said[400];
+    ck_assert_int_eq(read(most - 1, said, sizeof said), EK_OK);
+    ck_assert_int_eq(read(most, said, sizeof said), EK_OK);
+    ck_assert_int_ne(read(most + 1, said, sizeof said), EK_OK);
+    ck_assert_msg(strstr(said, says) && !strncmp(said, "a.yaml", 6), "%s", said);
+}
+
+START_TEST(a_yaml_file_has_32_levels_200000_nodes_and_8_mib)
+{
+    has_limit(depth, EK_YAML_DEPTH_MAX, "32");
+    has_limit(nodes, EK_YAML_NODES_MAX, "200000");
+    has_limit(bytes, EK_YAML_BYTES_MAX, "8388608");
+}
+END_TEST
+
+static int manifest(struct ek_buf *b, char *said, size_t size)
+{
+    struct ek_manifest *m = NULL;
+    struct ek_error e = {0};
+    int rc = ek_manifest_parse(&m, "a.yaml", (const char *)b->data, b->length, &e);
+    ek_error_text(&e, said, size);
+    ek_manifest_free(m);
+    ek_buf_release(b);
+    return rc;
+}
+
+static int name(int length, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_text(&b, "features: [{index: 1, role: item, name: "));
+    repeat(&b, "x", length);
+    must(ek_buf_text(&b, "}]"));
+    return manifest(&b, said, size);
+}
+
+static int features(int count, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_text(&b, "features:\n"));
+    for (int i = 1; i <= count; i++)
+        must(ek_buf_printf(&b, "- {name: x%d, index: %d, role: item}\n", i, i));
+    return manifest(&b, said, size);
+}
+
+static int feature_index(int number, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_printf(&b, "features: [{name: x, index: %d, role: item}]", number));
+    return manifest(&b, said, size);
+}
+
+START_TEST(a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million)
+{
+    has_limit(name, EK_NAME_BYTES_MAX, "200");
+    has_limit(features, EK_FEATURES_MAX, "4096");
+    has_limit(feature_index, EK_INDEX_MAX, "1048576");
+}
+END_TEST
+
+static int rules(struct ek_buf *b, char *said, size_t size)
+{
+    static const char text[] = "features: [{name: price, index: 1, role: item}]";
+    struct ek_manifest *m = NULL;
+    struct ek_rules *r = NULL;
+    struct ek_error e = {0};
+    must(ek_manifest_parse(&m, "m.yaml", text, strlen(text), NULL));
+    int rc = ek_rules_parse(&r, m, "a.yaml", (const char *)b->data, b->length, &e);
+    ek_error_text(&e, said, size);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+    ek_buf_release(b);
+    return rc;
+}
+
+static int segments(int count, char *said, size_t size)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "segments: ["));
+    for (int i = 0; i < count; i++)
+        must(ek_buf_printf(&b, "s%d, ", i));
+    must(ek_buf_text(&b, "]"));
+    return rules(&b, said, size);
+}
+
+START_TEST(rules_tell_8_segments_apart)
+{
+    has_limit(segments, EK_DIMENSIONS_MAX, "8");
+}
+END_TEST
+
+/* As it would stand in a file; in the unit of the struct. */
+static int set(const struct ek_option *o, int64_t value)
+{
+    static const char *const units[] = {
+        [EK_OPTION_INT] = "", [EK_OPTION_DURATION] = "ms", [EK_OPTION_BYTES] = ""};
+    struct ek_config *c = NULL;
+    struct ek_error e = {0};
+    char text[40];
+    must(ek_config_new(&c, NULL));
+    snprintf(text, sizeof text, "%" PRId64 "%s", value, units[o->type]);
+    int rc = ek_config_set(c, o->key, text, &e);
+    if (rc)
+        ck_assert_msg(strstr(e.message, o->key) != NULL, "%s", e.message);
+    ek_config_free(c);
+    return rc;
+}
+
+static bool has_range(const struct ek_option *o)
+{
+    return (o->type == EK_OPTION_INT || o->type == EK_OPTION_DURATION ||
+            o->type == EK_OPTION_BYTES) &&
+           strncmp(o->key, "alerts.", 7) != 0; /* these are of a sink */
+}
+
+START_TEST(each_number_of_the_configuration_has_its_range_and_no_more)
+{
+    int seen = 0;
+    for (size_t i = 0; i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        if (!has_range(o))
+            continue;
+        seen++;
+        ck_assert_msg(!set(o, o->low) && !set(o, o->low + 1), "%s: its low end", o->key);
+        ck_assert_msg(!set(o, o->high) && !set(o, o->high - 1), "%s: its high end", o->key);
+        ck_assert_msg(set(o, o->low - 1) == EK_ECONFIG, "%s: below", o->key);
+        ck_assert_msg(set(o, o->high + 1) == EK_ECONFIG, "%s: above", o->key);
+    }
+    ck_assert_int_gt(seen, 25);
+}
+END_TEST
+
+Suite *suite_limits(void)
+{
+    return ek_suite("limits", a_yaml_file_has_32_levels_200000_nodes_and_8_mib,
+                    a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million,
+                    rules_tell_8_segments_apart,
+                    each_number_of_the_configuration_has_its_range_and_no_more);
+}
