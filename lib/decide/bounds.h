@@ -7,14 +7,14 @@
 
 enum ek_bound {
     EK_BOUND_NONE,
-    EK_BOUND_CELLS,    /* lists whose segment value had no cell of its own */
-    EK_BOUND_CHANGES,  /* alarms that could not be followed */
-    EK_BOUND_FINDINGS, /* findings that nobody fetched in time */
-    EK_BOUND_PLAN,     /* how often the plan had no room for all */
-    EK_BOUND_ROUTED,   /* how often more was wanted than max_routed_features */
-    EK_BOUND_EVENTS,   /* events that nobody fetched in time */
-    EK_BOUND_SHARE,    /* how often more was wanted than max_routed_share */
-    EK_BOUNDS,         /* that states have */
+    EK_BOUND_CELLS,                /* lists whose segment value had no cell of its own */
+    EK_BOUND_CHANGES,              /* alarms that could not be followed */
+    EK_BOUND_FINDINGS,             /* findings that nobody fetched in time */
+    EK_BOUND_PLAN,                 /* how often the plan had no room for all */
+    EK_BOUND_ROUTED,               /* how often more was wanted than max_routed_features */
+    EK_BOUND_EVENTS,               /* events that nobody fetched in time */
+    EK_BOUND_SHARE,                /* how often more was wanted than max_routed_share */
+    EK_BOUNDS,                     /* that states have */
     EK_BOUND_SKETCHES = EK_BOUNDS, /* cells whose live sketches took too much, and began anew */
     EK_BOUNDS_ALL
 };
