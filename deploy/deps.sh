@@ -70,6 +70,7 @@ fakeroot fakeroot
 PACKAGE_PROGRAMS='
 lintian lintian
 systemd-analyze systemd
+strace strace
 debootstrap debootstrap
 systemd-nspawn systemd-container
 groff groff

@@ -3,7 +3,8 @@
 
 A finding fails, unless tests/analyze/known.txt knows it: lines `TOOL CHECK FILE: REASON`, where FILE may be a pattern. A line
 that nothing is found for any more fails as well, when its tool went over all sources. A tool that is missing is skipped visibly.
-JOBS says how many files are looked at at a time.
+JOBS says how many files are looked at at a time. With KEEP=FOLDER what gcc and clang-tidy said of a file is kept there and taken again
+while nothing about it has changed (kept.py), so that a long run can be stopped and goes on.
 """
 import fnmatch
 import os
@@ -13,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+from kept import Kept  # noqa: E402
 
 KNOWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known.txt")
 JOBS = int(os.environ.get("JOBS", os.cpu_count() or 1))
@@ -48,11 +52,23 @@ def clang_tidy(source, flags):
     return found or ([(source, 0, "broken", more.splitlines()[0])] if "error" in more and "generated" not in more else [])
 
 
-def per_file(look):
+def per_file(tool, look, settings):
+    folder = os.environ.get("KEEP")
+
     def over(sources, flags):
+        kept = Kept(folder, tool, settings) if folder else None
+        one = (lambda s: kept.look(look, s, flags)) if kept else (lambda s: look(s, flags))
         with ThreadPoolExecutor(JOBS) as pool:
-            return [one for found in pool.map(lambda s: look(s, flags), sources) for one in found]
+            found = [f for of_file in pool.map(one, sources) for f in of_file]
+        if kept and kept.taken:
+            print(f"{tool}: {kept.taken} of {len(sources)} files are as they were at the last run")
+        return found
     return over
+
+
+def checks_of(path):
+    with open(path, encoding="utf-8") as f:
+        return [line for line in f if not line.startswith("#")]
 
 
 def cppcheck(sources, flags):
@@ -64,7 +80,8 @@ def cppcheck(sources, flags):
     return [(f, int(n), check, what) for f, n, check, what in _CPPCHECK.findall(said)]
 
 
-TOOLS = {"gcc": per_file(gcc), "clang-tidy": per_file(clang_tidy), "cppcheck": cppcheck}
+TOOLS = {"gcc": per_file("gcc", gcc, GCC), "clang-tidy": per_file("clang-tidy", clang_tidy, checks_of(".clang-tidy")),
+         "cppcheck": cppcheck}
 
 
 def known():

@@ -23,7 +23,29 @@ waits_longer() (
 	echo "limits.shutdown $shutdown s, TimeoutStopSec $stop s"
 	[ "$stop" -gt "$((shutdown + 5))" ]
 )
+# Whatever it calls from start to stop, without a broker.
+filter_lets_it_work() (
+	needs systemd-analyze strace
+	mkdir "$scratch/calls"
+	cat >"$scratch/traced" <<-EOF
+		#!/bin/sh
+		exec strace -DD -f -c -o "$scratch/calls/\$\$" "$(realpath "$B/evenkeel")" "\$@"
+	EOF
+	chmod +x "$scratch/traced"
+	strace -o /dev/null true 2>/dev/null || {
+		echo "nothing may be traced here"
+		exit 77
+	}
+	"$PYTHON" "$here/ready.py" "$scratch/traced"
+	"$PYTHON" "$here/calls.py" "$unit" "$scratch"/calls/*
+)
+sandbox_holds() (
+	needs systemd-analyze # whose version is that of systemd
+	/usr/bin/python3 -B "$here/sandbox.py" "$unit" "$B/evenkeel"
+)
 t "the unit is sound" verifies
 t "the unit is exposed by 2.0 at most" exposure
 t "the unit waits longer than a shutdown takes" waits_longer
+t "the unit's filter lets through what the program calls" filter_lets_it_work
+t "the unit denies, line by line, what one would try who had taken over the process" sandbox_holds
 t "the program tells systemd when it is ready" "$PYTHON" "$here/ready.py" "$B/evenkeel"
