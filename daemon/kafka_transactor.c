@@ -197,7 +197,7 @@ int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
     ek_output_finish_dropped(t->tools.output);
     enum ek_txn_state state = ek_txn_state(t->txn, e);
     if (state == EK_TXN_BROKEN)
-        return e ? e->code : EK_EIO;
+        return e ? (int)e->code : EK_EIO;
     t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
     if (state == EK_TXN_ABORTED)
         return go_back(t, e);

@@ -114,8 +114,10 @@ int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_
     ek_svg_words(&s, "label", MARGIN, MARGIN + 22, EK_ANCHOR_START,
                  "Left the values as they are, right what they become; heights are square roots of "
                  "counts.");
-    for (int f = 0; f < features; f++)
+    for (int f = 0; f < features; f++) {
+        int row = f / COLUMNS, column = f % COLUMNS;
         draw_cell(&s, &c->of[f], c->method == EK_METHOD_FDM && c->of[f].fdm.category,
-                  MARGIN + f % COLUMNS * CELL_WIDTH, HEAD + f / COLUMNS * CELL_HEIGHT);
+                  MARGIN + column * CELL_WIDTH, HEAD + row * CELL_HEIGHT);
+    }
     return ek_svg_end(&s, path, e);
 }

@@ -238,8 +238,8 @@ static void feature_json(struct ek_summary *to, const struct ek_selection *s,
     ek_summary_open(to, NULL, '{');
     ek_summary_text(to, "name", m->item[item]->name);
     ek_summary_count(to, "index", (uint64_t)m->item[item]->index);
-    ek_summary_number(to, "rank",
-                      ek_feature_set_rank(last, item) ? ek_feature_set_rank(last, item) : NAN);
+    int rank = ek_feature_set_rank(last, item);
+    ek_summary_number(to, "rank", rank ? rank : (double)NAN);
     ek_summary_number(to, "relevance", s->relevance[item].ndcg);
     ek_summary_text(to, "best", s->relevance[item].falling ? "low" : "high");
     ek_summary_flag(to, "constant", s->relevance[item].constant);
@@ -255,7 +255,7 @@ static void feature_json(struct ek_summary *to, const struct ek_selection *s,
         ek_summary_number(to, "silenced", s->importance[item].silenced);
     }
     if (s->cluster)
-        ek_summary_number(to, "cluster", s->cluster[item] < 0 ? NAN : s->cluster[item] + 1);
+        ek_summary_number(to, "cluster", s->cluster[item] < 0 ? (double)NAN : s->cluster[item] + 1);
     ek_summary_close(to, '}');
 }
 

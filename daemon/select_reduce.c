@@ -39,7 +39,7 @@ static int list_unused(struct work *w)
 {
     const struct ek_manifest *m = w->m;
     int before = 0;
-    w->unused = ek_calloc((size_t)(m->item_count + m->unused_count), sizeof *w->unused);
+    w->unused = ek_calloc((size_t)m->item_count + (size_t)m->unused_count, sizeof *w->unused);
     if (!w->unused)
         return EK_ENOMEM;
     for (int i = 0; i < m->item_count; i++) {

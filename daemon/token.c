@@ -41,12 +41,12 @@ static size_t word(const char **at)
 
 static int add(struct ek_tokens *t, struct ek_reader *r, const char *line, struct ek_error *e)
 {
-    const char *name = line, *token = line;
-    size_t named = word(&name), length = named;
+    const char *name = line;
+    size_t named = word(&name);
     if (!named)
         return EK_OK;
-    token = name + named;
-    length = word(&token);
+    const char *token = name + named;
+    size_t length = word(&token);
     const char *rest = token + length;
     if (length && word(&rest))
         return fail(r, e, "more than a name and a token in one line: one line for each token");

@@ -66,9 +66,8 @@ void ek_tries_tell(struct ek_tries *t, struct ek_guard *g)
     if (!ek_tries_has_news(t))
         return;
     t->gap = ek_guard_gap(g);
-    if (t->waiting && t->assets != ek_guard_assets(g)) /* of a model that is not there any more */
-        ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, t->waiting);
-    else if (ek_guard_tried(g, t->trial, t->waiting, &e) || ek_guard_acted(g, &t->acts, &e))
+    bool elder = t->waiting && t->assets != ek_guard_assets(g); /* of a model that is gone */
+    if (elder || ek_guard_tried(g, t->trial, t->waiting, &e) || ek_guard_acted(g, &t->acts, &e))
         ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, t->waiting);
     t->waiting = 0;
     ek_acts_clear(&t->acts);

@@ -146,7 +146,7 @@ static void factorise(const struct place *x, unsigned free, double l[PARAMETERS]
 {
     for (int a = 0; a < PARAMETERS; a++)
         for (int b = 0; b <= a; b++) {
-            int both = free >> a & free >> b & 1;
+            unsigned both = free >> a & free >> b & 1;
             double sum = both ? x->information[a][b] * (a == b ? 1 + 1e-9 : 1) : a == b;
             for (int c = 0; c < b; c++)
                 sum -= l[a][c] * l[b][c];

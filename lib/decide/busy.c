@@ -30,7 +30,7 @@ int ek_busy_new(struct ek_busy **out, int cells, int candidates)
     struct ek_busy *b = ek_calloc(1, sizeof *b);
     if (!b)
         return EK_ENOMEM;
-    size_t counters = (size_t)(cells + candidates), slots = 4;
+    size_t counters = (size_t)cells + (size_t)candidates, slots = 4;
     while (slots < 2 * counters + 2)
         slots *= 2;
     b->cells = cells;

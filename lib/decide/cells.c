@@ -46,7 +46,7 @@ int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int 
         return EK_ENOMEM;
     c->limit = limit > 1 ? limit : 1;
     c->least = -1;
-    c->cell = ek_calloc((size_t)(c->limit + count), sizeof *c->cell);
+    c->cell = ek_calloc((size_t)c->limit + (size_t)count, sizeof *c->cell);
     c->dimension = ek_calloc((size_t)count, sizeof *c->dimension);
     int rc = ek_busy_new(&c->busy, c->limit + count, CANDIDATES_PER_CELL * c->limit);
     for (; !rc && c->dimension && c->dimensions < count; c->dimensions++) {

@@ -120,7 +120,7 @@ static int room(struct ek_detector *d, int count)
     if (!d->foreign)
         d->foreign = ek_calloc((size_t)d->cell_capacity * (size_t)d->features, sizeof *d->foreign);
     struct ek_claim *more =
-        ek_realloc(d->foreign_claim, (size_t)(d->foreign_claims + count), sizeof *more);
+        ek_realloc(d->foreign_claim, (size_t)d->foreign_claims + (size_t)count, sizeof *more);
     if (more)
         d->foreign_claim = more;
     return d->foreign && more ? EK_OK : EK_ENOMEM;

@@ -8,7 +8,7 @@
 static void mark(float *to, const float *sd, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        to[i] = sd[i] < EK_SD_UNREAD;
+        to[i] = sd[i] < EK_SD_UNREAD ? 1 : 0;
 }
 
 /* Whether some values of a feature are 0 and others are not, missing ones among these. */

@@ -219,7 +219,7 @@ static void draw_query(const struct ek_world *w, struct ek_rng *r, struct ek_que
         if (i == w->by_query)
             q->query[i] = (float)(1 + ek_rng_below(r, VALUES));
         else if (f->unit && !strcmp(f->unit, "flag"))
-            q->query[i] = ek_rng_uniform(r) < .4F;
+            q->query[i] = ek_rng_uniform(r) < .4F ? 1 : 0;
         else
             q->query[i] = (float)(1 + ek_rng_below(r, 7));
     }

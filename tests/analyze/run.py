@@ -24,7 +24,7 @@ JOBS = int(os.environ.get("JOBS", os.cpu_count() or 1))
 GCC = ["-O1", "-fanalyzer"]
 # style is for people; unusedFunction and missingInclude want the whole program and its libraries. uninitvar and ctuuninitvar
 # take what a function is called to fill in for what it reads: gcc, clang and the sanitizers know better.
-CPPCHECK = ["--std=c11", "-q", "-j", str(JOBS), "--inline-suppr", "--enable=warning,performance,portability",
+CPPCHECK = ["--std=c11", "-q", "-j", str(JOBS), "--enable=warning,performance,portability",
             "--template={file}:{line}: {id}: {message}", "--suppress=*:/usr/*",
             "--suppress=uninitvar", "--suppress=ctuuninitvar"]
 
