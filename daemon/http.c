@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +74,8 @@ static const char *why(unsigned status)
         return "the request line is too long";
     case MHD_HTTP_CONTENT_TOO_LARGE:
         return "the body is too large";
+    case MHD_HTTP_BAD_REQUEST:
+        return "its headers say twice for whom it is, or how long";
     default:
         return "not under this name: ask for an address, localhost, or a name of 'http.hosts'";
     }
@@ -206,12 +209,38 @@ static bool is_huge(struct MHD_Connection *connection)
     return length && (ek_parse_u64(length, EK_WHOLE, &bytes) || bytes > READ_MOST);
 }
 
+struct framing {
+    unsigned hosts, lengths;
+};
+
+static enum MHD_Result see(void *context, enum MHD_ValueKind kind, const char *name,
+                           const char *value)
+{
+    struct framing *seen = context;
+    (void)kind;
+    (void)value;
+    seen->hosts += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+    seen->lengths += !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+                     !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    return MHD_YES;
+}
+
+/* A proxy may read it otherwise than we do: where one request ends, or for whom it is. */
+static bool is_ambiguous(struct MHD_Connection *connection)
+{
+    struct framing seen = {0, 0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, see, &seen);
+    return seen.hosts > 1 || seen.lengths > 1;
+}
+
 /* Its headers are there: what they say is answered at once, without the body. */
 static enum MHD_Result begin(struct ek_http *h, struct MHD_Connection *connection,
                              struct exchange *x)
 {
     x->begun = true;
     until(h, connection, h->limits.request_ms);
+    if (!x->refused && is_ambiguous(connection))
+        x->refused = MHD_HTTP_BAD_REQUEST;
     if (!x->refused && is_huge(connection))
         x->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     if (!x->refused &&

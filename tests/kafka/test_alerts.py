@@ -247,14 +247,24 @@ class Sinks(unittest.TestCase):
             self.assertIn("not taken (307)", self.webhook(sink.url, status=1))
             self.assertEqual(other.bodies(), [])
 
-    def test_a_certificate_must_be_known(self):
-        pem = os.path.join(WORLD.folder, "sink.pem")
+    def certificate(self, *words):
+        """A key and a certificate of its own in one file, and the certificate alone."""
+        pem = tempfile.mktemp(suffix=".pem", dir=WORLD.folder)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", pem, "-out", pem + ".crt",
-                        "-days", "2", "-subj", "/CN=sink", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
-                       capture_output=True)
+                        "-days", "2", "-subj", "/CN=sink", *words], check=True, capture_output=True)
         with open(pem, "a") as both, open(pem + ".crt") as crt:
             both.write(crt.read())
+        return pem
+
+    def test_a_certificate_must_be_known(self):
+        pem = self.certificate("-addext", "subjectAltName=IP:127.0.0.1")
         with Sink(certificate=pem) as sink:
             self.assertIn("not taken: ", self.webhook(sink.url, status=1))
             self.assertEqual(sink.bodies(), [])
             self.assertIn("taken (200)", self.webhook(sink.url, f", ca_file: \"{pem}.crt\""))
+
+    def test_a_certificate_of_another_name_is_none(self):
+        pem = self.certificate("-addext", "subjectAltName=IP:127.0.0.2")
+        with Sink(certificate=pem) as sink:
+            self.assertIn("not taken: ", self.webhook(sink.url, f", ca_file: \"{pem}.crt\"", status=1))
+            self.assertEqual(sink.bodies(), [])

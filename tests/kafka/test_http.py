@@ -164,6 +164,25 @@ class Abuse(unittest.TestCase):
         for host in (b"localhost:9464", b"127.0.0.1", b"[::1]:80"):
             self.assertIn(" 200 ", self.answer(request("/ping", "Connection: close").replace(b"localhost", host)))
 
+    def test_requests_that_can_be_read_in_two_ways_are_refused(self):
+        for headers in ("Host: evil.example", "Content-Length: 2\r\nContent-Length: 2", "Content-Length: 2\r\nTransfer-Encoding: chunked"):
+            self.assertIn(" 400 ", self.answer(request("/ping", headers, "Connection: close") + b"0\r\n\r\n"), headers)
+        for length in ("-1", "+2", "2x", "2, 2"):
+            self.assertIn(" 400 ", self.answer(request("/ping", "Content-Length: " + length)), length)
+
+    def test_paths_lead_to_nothing_but_what_there_is(self):
+        for path in ("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/page/../../x", "/\\..\\x", "*", "/%zz",
+                     "/api/v1/features/..%2f..%2fetc%2fpasswd", "/api/v1/features/%00", "http://localhost/etc/passwd"):
+            said = everything(link_to(self.d, request(path, "Connection: close")))
+            self.assertIn(" 404 ", said.split("\r\n")[0], path)
+            self.assertNotIn("root:", said)
+
+    def test_a_body_in_parts_without_end_is_cut_off(self):
+        link = link_to(self.d, b"POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with self.assertRaises(ConnectionError):
+            for _ in range(1024):
+                link.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+
     def test_every_answer_has_the_headers_of_a_careful_one(self):
         for path in ("/ping", "/api/v1/status", "/nothing"):
             head = everything(link_to(self.d, request(path, "Connection: close")))
