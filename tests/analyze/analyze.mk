@@ -1,5 +1,5 @@
-# Static analysis. What is quick is a part of `make check`; `make analyze` takes minutes (JOBS=N: so many files at a time)
-# at first; it can be stopped and started again, and later looks only at what has changed.
+# Static analysis. What is quick is a part of `make check`; `make analyze` takes long at first (JOBS=N: so many files at
+# a time); it can be stopped and started again, and later looks only at what has changed.
 ANALYZED := $(LIB_SRC) $(TEXT_SRC) $(DAEMON_SRC)
 ANALYZE   = $(PYTHON) tests/analyze/run.py
 # Warnings are the compiler's business; clang does not know all of gcc's.
@@ -7,7 +7,7 @@ ANALYZE_FLAGS = $(filter-out -W%,$(BASE_CFLAGS)) $(PKG_CFLAGS)
 
 check-analyze: $(B)/generated/units_built_in.inc $(B)/generated/page_files.inc ## what cppcheck finds; `make analyze` takes more tools
 	@$(ANALYZE) cppcheck -- $(ANALYZED) -- $(ANALYZE_FLAGS)
-analyze: $(B)/generated/units_built_in.inc $(B)/generated/page_files.inc ## gcc -fanalyzer, clang-tidy, cppcheck: minutes
+analyze: $(B)/generated/units_built_in.inc $(B)/generated/page_files.inc ## gcc -fanalyzer, clang-tidy, cppcheck: most of an hour at first
 	@deploy/deps.sh analyze
 	@KEEP=$(B)/analyze $(ANALYZE) gcc clang-tidy cppcheck -- $(ANALYZED) -- $(ANALYZE_FLAGS)
 .PHONY: check-analyze analyze
