@@ -32,8 +32,8 @@ static const struct ek_option OPTIONS[] = {
      .initial = "auto",
      .choices = "auto allowed",
      .help =
-         "auto: no core dump of a process that has a secret among its librdkafka properties, or "
-         "an `http.token_file`"},
+         "auto: no core dump of a process that has a secret among its librdkafka properties, an "
+         "`http.token_file`, or `alerts`"},
     {.key = "service.instance",
      .type = EK_OPTION_TEXT,
      AT(instance),
