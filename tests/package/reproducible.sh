@@ -1,6 +1,6 @@
 #!/bin/sh
 # The same sources give the same bytes: built in folders of unlike length, one after the other, under another umask, locale,
-# time zone, home, number of jobs and, as root, another user. Where two differ, diffoscope says in what, if it is there.
+# time zone, home, number of jobs, order of files and, as root, another user. Where two differ, diffoscope says in what, if it is there.
 set -u
 : "${MAKE:=make}"
 scratch=$(mktemp -d)
@@ -11,8 +11,9 @@ one=$scratch/one other=$scratch/quite/another/folder
 unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH
 export CCACHE_DISABLE=1
 
-copy() { # folder
-	mkdir -p "$1" && tar -c --exclude=./build --exclude=./.git . | tar -x -C "$1"
+copy() { # folder, how its files come one after the other
+	mkdir -p "$1" && find . \( -path ./build -o -name .git \) -prune -o ! -type d -print | LC_ALL=C sort $2 |
+		tar -c --no-recursion -T - | tar -x -C "$1"
 }
 # shellcheck disable=SC2086 # words
 build() { # folder, jobs, words before make...
@@ -25,7 +26,7 @@ build() { # folder, jobs, words before make...
 	}
 }
 jobs=${JOBS:-$(nproc)}
-copy "$one" && copy "$other"
+copy "$one" && copy "$other" -r
 (umask 022 && LC_ALL=C TZ=UTC HOME=$scratch && export LC_ALL TZ HOME && build "$one" "$jobs") || exit 1
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chown -R 65534:65534 "$scratch/quite"
