@@ -138,6 +138,8 @@ static int arrange(struct ek_trec_pairs *p, enum ek_trec_kind kind, const char *
                    struct ek_error *e)
 {
     const char *text = (const char *)p->text.data;
+    if (!p->count) /* a file without pairs; there is nothing to sort, and no memory */
+        return EK_OK;
     for (size_t i = 0; i < p->count; i++) {
         p->pair[i].query = text + (uintptr_t)p->pair[i].query;
         p->pair[i].document = text + (uintptr_t)p->pair[i].document;
@@ -189,6 +191,9 @@ const struct ek_trec_pair *ek_trec_pairs_of(const struct ek_trec_pairs *p, const
                                             size_t *n)
 {
     size_t low = 0, high = p->count, end;
+    *n = 0;
+    if (!p->count)
+        return NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (strcmp(p->pair[middle].query, query) < 0)

@@ -30,7 +30,8 @@ struct ek_trec_pairs;
 int ek_trec_pairs_read(struct ek_trec_pairs **out, const char *path, enum ek_trec_kind kind,
                        struct ek_error *e);
 void ek_trec_pairs_free(struct ek_trec_pairs *p);
-/* Those of a query: a run's in the order of the file, judgements by document. *n = 0: none. */
+/* Those of a query: a run's in the order of the file, judgements by document. *n = 0: none, and
+ * there may be no array. */
 const struct ek_trec_pair *ek_trec_pairs_of(const struct ek_trec_pairs *p, const char *query,
                                             size_t *n);
 /* The label of a document of a query; 0 where nobody judged it. p may be NULL. */

@@ -33,7 +33,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/byt
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_SHARED_OBJ) $(B)/tests/fuzz/bytes.o
 
 # Those in which a try costs a tenth of a millisecond and more have fewer mutations.
-FUZZ_SLOW := api capture config fleet guard http manifest mapped model profile rules snapshot state units yaml
+FUZZ_SLOW := api capture choice collection config fleet guard http index manifest mapped model profile queries rules snapshot state units yaml
 
 fuzz-binaries: $(FUZZ_BINARIES)
 fuzz-replay: $(FUZZ_BINARIES)
