@@ -130,18 +130,20 @@ static int give_row(void *context, const struct ek_fleet_row *row)
     return ek_fleet_case_row(l->of, l->pool, (int)(row->number % 2), 1, row);
 }
 
+/* A pool and a case cost a millisecond: they are for rows that can be read. */
 static void look(const uint8_t *data, size_t size)
 {
     struct looking l;
     const struct ek_fleet_rows_hears hears = {&l, give_row};
     struct ek_fleet_rows rows;
     struct ek_finding found;
+    if (ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, NULL))
+        return;
     ek_fuzz_require(!ek_fleet_pool_new(&l.pool, manifest, profile, rules, 1, 8, NULL) &&
                         !ek_fleet_case_new(&l.of, manifest, profile, rules, 0, 1, NULL),
                     "no case");
     ek_fleet_case_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
-    if (!ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, NULL) &&
-        !ek_fleet_rows_tell(&rows, &hears))
+    if (!ek_fleet_rows_tell(&rows, &hears))
         for (int tick = 0; tick < 5; tick++) {
             ek_fuzz_require(!ek_fleet_case_look(l.of, l.pool, 2), "no memory");
             ek_fuzz_require(ek_fleet_case_tick(l.of, l.pool, 2) >= 0, "no memory");
