@@ -81,21 +81,27 @@ static double atom(struct atom a, int row)
     return row >= a.first ? a.value : 0;
 }
 
-/* Divides a column by its exact expectation on the grid under no shift. */
-static void unit_mean(float *column)
+/* Phi at the grid values, and 1 behind the last: below[i + 1] - below[i] is what row i weighs. */
+static void fill_below(double below[EK_TABLE_ROWS + 1])
 {
-    double below = ek_normal_cdf(ek_table_y(0)), mean = column[0] * below;
-    for (int i = 0; i < EK_TABLE_ROWS; i++) {
-        double above = i + 1 < EK_TABLE_ROWS ? ek_normal_cdf(ek_table_y(i + 1)) : 1;
-        mean += column[i * EK_BET_ROW] * (above - below);
-        below = above;
-    }
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        below[i] = ek_normal_cdf(ek_table_y(i));
+    below[EK_TABLE_ROWS] = 1;
+}
+
+/* Divides a column by its exact expectation on the grid under no shift. */
+static void unit_mean(float *column, const double below[EK_TABLE_ROWS + 1])
+{
+    double mean = column[0] * below[0];
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        mean += column[i * EK_BET_ROW] * (below[i + 1] - below[i]);
     for (int i = 0; i < EK_TABLE_ROWS; i++)
         column[i * EK_BET_ROW] = (float)(column[i * EK_BET_ROW] / mean);
 }
 
 /* C gains nothing from values beyond y = 3.1: D and F are for those. */
-static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
+static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p,
+                       const double below[EK_TABLE_ROWS + 1])
 {
     struct atom far = atom_of(far_p), rare = atom_of(fmax(far_p, 1.05e-3));
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
@@ -110,7 +116,7 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p)
         row[EK_BET_SPREAD_UP] = row[EK_BET_SPREAD_FAR] = EK_ABOVE_BETS;
     }
     for (int b = 0; b < EK_LEVEL_BETS; b++)
-        unit_mean(&table[0][b]);
+        unit_mean(&table[0][b], below);
 }
 
 static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
@@ -120,7 +126,7 @@ static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
             table[i][lane] = lane < EK_LEVEL_BETS ? 1 : EK_ABOVE_BETS;
 }
 
-static void fill_weights(float *weight)
+void ek_bet_weights_fill(float *weight)
 {
     static const double level[EK_LEVEL_BETS] = {7, 4, 3, .5, .25, 1};
     const double spread = 1, spread_far = .5, cautious = .5, bold = .25;
@@ -142,9 +148,11 @@ static void fill_weights(float *weight)
 void ek_bet_tables_fill(struct ek_bet_tables *t)
 {
     struct atom rare = atom_of(1.1e-3);
+    double below[EK_TABLE_ROWS + 1];
+    fill_below(below);
     memset(t, 0, sizeof *t);
     for (int class = 0; class < EK_FAR_CLASSES; class ++)
-        fill_level(t->level[class], FAR_P[class]);
+        fill_level(t->level[class], FAR_P[class], below);
     fill_nothing(t->level[EK_FAR_NOTHING]);
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         for (int lane = 0; lane < EK_LEVEL_BETS; lane++)
@@ -153,7 +161,7 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
             (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(rare, i));
         t->spread[i][EK_BET_SPREAD_FAR] = (float)(.97 + .03 * atom(rare, i));
     }
-    unit_mean(&t->spread[0][EK_BET_SPREAD_UP]);
-    unit_mean(&t->spread[0][EK_BET_SPREAD_FAR]);
-    fill_weights(t->weight);
+    unit_mean(&t->spread[0][EK_BET_SPREAD_UP], below);
+    unit_mean(&t->spread[0][EK_BET_SPREAD_FAR], below);
+    ek_bet_weights_fill(t->weight);
 }

@@ -75,21 +75,16 @@ static double evidence_ln(const struct ek_evidence *one, const float *weight)
 
 static void read_evidence(struct ek_snapshot_view *v, struct ek_snap *s)
 {
-    struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
-    if (!tables) {
-        s->rc = EK_ENOMEM;
-        return;
-    }
-    ek_bet_tables_fill(tables);
+    float weight[EK_BETS];
+    ek_bet_weights_fill(weight);
     for (int cell = 0; cell < ek_cells_count(v->cells) && !s->rc; cell++)
         for (int f = 0; f < v->head.kind.features; f++) {
             struct ek_evidence one;
             ek_evidence_snap(&one, s);
-            double ln = evidence_ln(&one, tables->weight);
+            double ln = evidence_ln(&one, weight);
             if (!cell || ln > v->evidence[f].ln)
                 v->evidence[f] = (struct ek_snapshot_evidence){ln, cell};
         }
-    ek_free(tables);
 }
 
 static void read_categories(struct ek_snapshot_view *v, struct ek_snap *s)

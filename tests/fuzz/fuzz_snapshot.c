@@ -15,13 +15,32 @@ enum {
     OWN = 36, /* bytes of magic, version, length, hashes */
     CRC = 4,
     AGAIN = 8,
-    EDIT = 8
+    EDIT = 8,
+    TAG = 4,
+    SECTIONS_MAX = 16,
+    LENGTH_EDIT = 0x80
 };
 
 static struct ek_manifest *manifest;
 static struct ek_profile *profile;
 static struct ek_rules *rules;
 static struct ek_buf own; /* a snapshot of ours: its head is that of all that fit */
+static size_t length_at[SECTIONS_MAX];
+static size_t sections;
+
+/* Sections are a tag, a length and so many bytes, one behind the other up to the checksum. */
+static bool are_sections(size_t at)
+{
+    uint64_t length;
+    for (sections = 0; sections < SECTIONS_MAX && own.length - at > CRC + TAG + sizeof length;) {
+        length_at[sections++] = at + TAG;
+        memcpy(&length, own.data + at + TAG, sizeof length);
+        if (length > own.length - at - TAG - sizeof length)
+            return false;
+        at += TAG + sizeof length + (size_t)length;
+    }
+    return sections > 1 && at == own.length - CRC;
+}
 
 static void observe(struct ek_detector *d, uint64_t seed, int lists, int faulty)
 {
@@ -52,6 +71,10 @@ static void set_up(void)
     ek_buf_init(&own, 0);
     ek_fuzz_require(!ek_detector_save(d, &own, NULL), "no snapshot");
     ek_detector_free(d);
+    size_t head = OWN;
+    while (head < own.length - EDIT && !are_sections(head))
+        head++;
+    ek_fuzz_require(sections > 0 && length_at[0] == head + TAG, "no sections");
 }
 
 /* What was saved can be restored. A new detector costs milliseconds, so not each is tried. */
@@ -125,14 +148,29 @@ static void try_sealed(const uint8_t *data, size_t size)
     free(fit);
 }
 
+/* A section says that it is a bit longer or shorter. */
+static void edit_length(uint8_t *copy, const uint8_t *data)
+{
+    size_t at = length_at[data[0] % sections];
+    uint64_t length;
+    memcpy(&length, copy + at, sizeof length);
+    length += (uint64_t)(int64_t)(int8_t)data[4];
+    memcpy(copy + at, &length, sizeof length);
+}
+
 /* The input says what is changed in a snapshot of ours: edits of 8 bytes, place (3), width (1) and
- * value (4). So it is deep in the format whatever that has become. */
+ * value (4); with the highest bit of the width that of a length, number of the section (1) and how
+ * much (the first of the value). So it is deep in the format whatever that has become. */
 static void try_edited(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(own.length);
     ek_fuzz_require(copy != NULL, "out of memory");
     memcpy(copy, own.data, own.length);
     for (; size >= EDIT; data += EDIT, size -= EDIT) {
+        if (data[3] & LENGTH_EDIT) {
+            edit_length(copy, data);
+            continue;
+        }
         size_t at = (size_t)data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16;
         size_t width = data[3] % (EDIT / 2) + 1;
         memcpy(copy + at % (own.length - EDIT), data + EDIT / 2, width);
