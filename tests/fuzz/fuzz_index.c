@@ -2,7 +2,8 @@
  * where none of its sections is.
  *
  * The input is an index, or says what is changed in one of ours: edits of 8 bytes, section (1, one
- * more than there are: the footer), place (2), width (1) and value (4). Either is tried with the
+ * more than there are: the footer), place (2), width (1) and value (4); with the highest bit of the
+ * width the byte there gets a bit more or less, the first of the value. Either is tried with the
  * hashes that it needs, too, so that what is behind them is looked at.
  */
 #include "base/hash.h"
@@ -29,7 +30,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, length) ((void)(at), (void)(length))
 #endif
 
-enum { EDIT = 8, HITS = 5, PAGE = 4096, ASKED_ONE_OF = 4 };
+enum { EDIT = 8, HITS = 5, PAGE = 4096, ASKED_ONE_OF = 4, ADDED = 0x80 };
 
 static struct ek_feature_choice *choice;
 
@@ -50,6 +51,10 @@ static void read_documents(const struct ek_index *x)
     uint32_t documents = ek_index_documents(x), terms = ek_index_terms(x);
     ek_document_init(&d);
     for (uint32_t i = 0; i < documents; i++) {
+        uint32_t all = ek_index_length(x, i, EK_FIELD_DOCUMENT);
+        for (int f = 0; f < EK_FIELDS; f++)
+            ek_fuzz_require(ek_index_length(x, i, (enum ek_field)f) <= all,
+                            "a field that is longer than its document");
         if (ek_index_read(x, i, &d, &e)) {
             ek_fuzz_require(e.code == EK_EFORMAT && e.message[0], "refused without a word");
             continue;
@@ -198,7 +203,10 @@ static void edit(uint8_t *bytes, size_t size, const uint8_t *data)
         length = (size_t)f.section[section].length;
     }
     size_t place = ((size_t)data[1] | (size_t)data[2] << 8) % length, width = data[3] % 4 + 1;
-    memcpy(bytes + at + place, data + 4, width < length - place ? width : length - place);
+    if (data[3] & ADDED)
+        bytes[at + place] = (uint8_t)(bytes[at + place] + data[4]);
+    else
+        memcpy(bytes + at + place, data + 4, width < length - place ? width : length - place);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
