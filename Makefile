@@ -146,9 +146,12 @@ $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map
 	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=deploy/evenkeel.map $(SAN_FLAGS) \
 	  $(LDFLAGS) -o $@ $(LIB_OBJ) $(LIB_LIBS)
 
-$(B)/evenkeel: $(DAEMON_OBJ) $(B)/libevenkeel.a
+# ThreadSanitizer knows the threads of POSIX, librdkafka uses those of C11.
+SEEN_THREADS := $(if $(findstring thread,$(SANITIZE)),$(B)/tests/c11_threads.o)
+
+$(B)/evenkeel: $(DAEMON_OBJ) $(SEEN_THREADS) $(B)/libevenkeel.a
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(DAEMON_OBJ) $(B)/libevenkeel.a $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
 
 # Tests: suites are found by file name.
 define suite_list
@@ -162,7 +165,7 @@ $(eval $(call suite_list,prop,$(PROP_SRC)))
 
 # Everything of the daemon but its main can be tested too.
 TESTED_DAEMON := $(filter-out $(B)/daemon/main.o,$(DAEMON_OBJ))
-$(B)/tests/unit-tests: $(UNIT_OBJ) $(B)/tests/unit-runner.o $(TESTED_DAEMON) $(B)/libevenkeel.a
+$(B)/tests/unit-tests: $(UNIT_OBJ) $(B)/tests/unit-runner.o $(TESTED_DAEMON) $(SEEN_THREADS) $(B)/libevenkeel.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
 $(B)/tests/prop-tests: $(PROP_OBJ) $(B)/tests/prop-runner.o $(B)/libevenkeel.a

@@ -1,11 +1,15 @@
 """What all tests of a run share: one folder, one broker, generated hotel lists and their profile."""
+import contextlib
 import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
+import threading
+import time
 
-from harness import Broker, Frame, evenkeel, messages_of, read_frames, tool, write_frames
+from harness import EKTOOL, Broker, Frame, evenkeel, messages_of, packed, read_frames, tool, write_frames
 
 START_MS = 1700000000000
 
@@ -68,16 +72,83 @@ class World:
         assert int(sent) == len(frames), f"{sent} of {len(frames)} were sent"
         return path
 
+    def endless(self, topic, values, rate, partitions=1, broker=None, timed=False):
+        return Endless(topic, values, rate, partitions, broker or self.broker, timed)
+
     def read(self, topic, broker=None):
         path = self.path(f"read-{topic}.frames")
         tool("read", (broker or self.broker).address, topic, path)
         return read_frames(path)
 
 
+class Endless:
+    """Messages that go to a topic at a rate, in the background, until the test has seen enough: no machine is so slow
+    that they run dry. Use as a context, which ends them too. `values` are taken one by one, as from itertools.cycle; the
+    messages are those of numbered(), with `timed` at the times at which they are sent."""
+
+    def __init__(self, topic, values, rate, partitions=1, broker=None, timed=False):
+        self.words = [EKTOOL, "send", broker.address, topic, "-", str(rate)]
+        self.rate, self.partitions, self.timed = rate, partitions, timed
+        self.values, self.frames = iter(values), []
+        self.lock, self.over, self.process = threading.Lock(), threading.Event(), None
+        self.writer = threading.Thread(target=self._write)
+
+    def _next(self):
+        with self.lock:
+            n = len(self.frames)
+            frame = nth(next(self.values), n, self.partitions)
+            if self.timed:
+                frame.timestamp = self.began_ms + n * 1000 // self.rate
+            self.frames.append(frame)
+            return frame
+
+    def _write(self):
+        with contextlib.suppress(BrokenPipeError), self.process.stdin as out:
+            while not self.over.is_set():
+                out.write(packed(self._next()))
+
+    def start(self):
+        self.began_ms = int(time.time() * 1000) + 300
+        self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.writer.start()
+        return self
+
+    def turn(self, values):
+        """From now on these are sent; the number of the first."""
+        with self.lock:
+            self.values = iter(values)
+            return len(self.frames)
+
+    def _end(self):
+        """How many were sent."""
+        self.over.set()
+        self.writer.join()
+        with self.process.stdout as said:
+            sent = int(said.read() or -1)
+        self.process.wait()
+        return sent
+
+    def enough(self):
+        """No further ones; all that were sent."""
+        sent, self.process = self._end(), None
+        assert sent == len(self.frames), f"{sent} of {len(self.frames)} were sent"
+        return self.frames
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process:
+            self._end()
+
+
+def nth(value, n, partitions=1):
+    return Frame(value, f"k{n}".encode(), START_MS + n, [("n", str(n).encode())], n % partitions)
+
+
 def numbered(values, partitions=1):
     """Messages with a number in a header, spread over partitions, each with its own time."""
-    return [Frame(value, f"k{i}".encode(), START_MS + i, [("n", str(i).encode())], i % partitions)
-            for i, value in enumerate(values)]
+    return [nth(value, n, partitions) for n, value in enumerate(values)]
 
 
 def numbers(frames):

@@ -13,7 +13,7 @@ import unittest
 import urllib.request
 
 from fixtures import cloud_event, numbered, numbers
-from harness import EVENKEEL, Daemon, eventually, evenkeel, free_port, messages_of
+from harness import EVENKEEL, WAIT, Daemon, eventually, evenkeel, free_port, messages_of
 
 import test_fleet
 import test_state
@@ -198,9 +198,9 @@ class AFleet(unittest.TestCase):
             first, second = (one, two) if test_fleet.fleet_of(one)["decides"] else (two, one)
             self.assertEqual(second.metric('evenkeel_alerts_sent_total{sink="alertmanager",result="sent"}'), 0)
             first.stop(signal.SIGKILL)
-            test_fleet.wait_decides(second, 40)
+            test_fleet.wait_decides(second)
             before = len(self.drift(manager))
-            eventually("no list comes and it is told again", lambda: len(self.drift(manager)) > before + 3, 90)
+            eventually("no list comes and it is told again", lambda: len(self.drift(manager)) > before + 3)
             self.assertEqual(second.stop(), 0, second.log())
             self.assertEqual({(a["labels"]["feature"], a["endsAt"] > a["startsAt"]) for a in self.drift(manager)},
                              {("price", True)})
@@ -217,7 +217,7 @@ class Sinks(unittest.TestCase):
             out.write("input: {brokers: \"127.0.0.1:1\", topics: [a], group: g}\noutput: {topic: b, dead_letter: c}\n"
                       f"assets: {{manifest: features.yaml, profile: profile.ekp}}\nalerts: [{{{sink}}}]\n"
                       f"limits: {{alert_timeout: {timeout}}}\n")
-        done = subprocess.run([EVENKEEL, "run", "-c", path, "--test-alerts"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([EVENKEEL, "run", "-c", path, "--test-alerts"], capture_output=True, text=True, timeout=WAIT)
         self.assertEqual(done.returncode, status, done)
         self.assertNotIn(SECRET, done.stdout + done.stderr)
         return done.stdout

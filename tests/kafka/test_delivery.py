@@ -10,7 +10,7 @@ import time
 import unittest
 
 from fixtures import numbered, numbers
-from harness import HERE, Daemon, evenkeel, eventually
+from harness import HERE, WAIT, Daemon, evenkeel, eventually, promised
 
 WORLD = None  # set by run.py
 READ_CAPTURE = os.path.join(os.path.dirname(HERE), "format", "read_capture.py")
@@ -264,7 +264,7 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
             self.assertLessEqual(d.json("/api/v1/status")["in_flight"], 400)
             WORLD.broker.up()
             WORLD.send(source, frames[1500:])
-            eventually("all came out", lambda: d.json("/api/v1/status")["lag"] == 0, 60)
+            eventually("all came out", lambda: d.json("/api/v1/status")["lag"] == 0)
             self.assertEqual(d.stop(), 0, d.log())
         self.assertEqual(set(numbers(WORLD.read(target))), set(range(3000)))
 
@@ -284,8 +284,8 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
                     try:
                         time.sleep(0.5)
                         began = time.monotonic()
-                        self.assertEqual(d.stop(seconds=20), 0, d.log())
-                        self.assertLess(time.monotonic() - began, 5)
+                        self.assertEqual(d.stop(), 0, d.log())
+                        self.assertLess(time.monotonic() - began, promised(5))
                     finally:
                         WORLD.broker.signal(signal.SIGCONT)
                     sender.join()
@@ -326,7 +326,7 @@ class Http(unittest.TestCase):
 
     def raw(self, d, text):
         host, port = d.http.split(":")
-        link = socket.create_connection((host, int(port)), timeout=5)
+        link = socket.create_connection((host, int(port)), timeout=WAIT)
         link.sendall(text)
         return link
 
@@ -345,7 +345,7 @@ class WhatCannotWork(unittest.TestCase):
     def test_a_missing_output_topic_ends_the_daemon_with_its_name(self):
         source, _ = WORLD.topics()
         with daemon(source, "nowhere") as d:
-            self.assertEqual(d.process.wait(timeout=40), 1)
+            self.assertEqual(d.wait_end(), 1)
             self.assertIn("topic 'nowhere' is not there", d.log())
 
     def test_missing_input_topics_are_named_until_they_come(self):
@@ -377,8 +377,8 @@ class WhatCannotWork(unittest.TestCase):
             time.sleep(0.7)
             began = time.monotonic()
             d.process.send_signal(signal.SIGINT)
-            self.assertIn(d.process.wait(timeout=5), (0, 128 + signal.SIGINT))
-            self.assertLess(time.monotonic() - began, 2)
+            self.assertIn(d.wait_end(), (0, 128 + signal.SIGINT))
+            self.assertLess(time.monotonic() - began, promised(2))
             WORLD.broker.up()
 
 
@@ -404,7 +404,7 @@ class Capture(unittest.TestCase):
         evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", source, "--until-end",
                  "-o", path)
         shown = subprocess.run([sys.executable, READ_CAPTURE, path], capture_output=True,
-                               check=True, timeout=60).stdout.splitlines()
+                               check=True, timeout=WAIT).stdout.splitlines()
         times = [json.loads(line)[2] for line in shown]
         self.assertEqual(times, [f.timestamp for f in frames])
 

@@ -4,7 +4,7 @@ import time
 import unittest
 
 from fixtures import numbered, numbers
-from harness import Daemon, eventually
+from harness import Daemon, eventually, promised
 
 WORLD = None  # set by run.py
 
@@ -56,7 +56,7 @@ class Rights(unittest.TestCase):
 
     def assert_ends(self, which, flow):
         with self.subTest(which):
-            self.assertEqual(flow.daemon.process.wait(timeout=40), 1, flow.daemon.log())
+            self.assertEqual(flow.daemon.wait_end(), 1, flow.daemon.log())
             self.assertIn(self.sentence(which, flow), flow.daemon.last_words())
 
 
@@ -140,7 +140,7 @@ class ATopicThatGoes(unittest.TestCase):
             d.wait_ready().wait_handled(20)
             WORLD.broker.delete(flow.target)
             flow.send(20)
-            self.assertEqual(d.process.wait(timeout=40), 1, d.log())
+            self.assertEqual(d.wait_end(), 1, d.log())
             self.assertIn(f"topic '{flow.target}'", d.last_words())
         WORLD.broker.create(flow.target)
         with flow.daemon as d:
@@ -172,7 +172,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
         frames[0].headers.append(("padding", bytes(20000)))
         WORLD.send(flow.source, frames)
         with flow.daemon as d:
-            self.assertEqual(d.process.wait(timeout=40), 1, d.log())
+            self.assertEqual(d.wait_end(), 1, d.log())
             self.assertRegex(d.last_words(), f"topic '{flow.target}.dead' (takes no|refuses a) dead letter")
 
 
@@ -198,7 +198,7 @@ class AStopUnderLoad(unittest.TestCase):
         flow.send(self.COUNT)
         with flow.daemon as d:
             d.wait_ready().wait_handled(500)
-            self.assertEqual(d.stop(seconds=5), 0, d.log())
+            self.assertEqual(d.stop(seconds=promised(5)), 0, d.log())
         before = len(flow.out())
         self.assertGreaterEqual(before, 500)
         self.assertLess(before, self.COUNT, "it was through before it was stopped")

@@ -1,13 +1,13 @@
 """Several instances that act as one: the same findings, one plan at a time, whoever comes and goes."""
+import itertools
 import json
 import os
 import signal
-import threading
 import time
 import unittest
 
 from fixtures import confirmed, numbered, numbers
-from harness import Daemon, evenkeel, eventually, messages_of
+from harness import Daemon, evenkeel, eventually, messages_of, promised
 
 import test_items
 import test_state
@@ -48,6 +48,12 @@ def lists(count, faulty_from):
     return [raw for raw, _ in messages_of(path)]
 
 
+def coming(count, faulty_from):
+    """The same without end: the faulty ones come again and again."""
+    values = lists(count, faulty_from)
+    return itertools.chain(values[:faulty_from], itertools.cycle(values[faulty_from:]))
+
+
 def paced(values, partitions, rate):
     """Messages with the times at which they are sent, if that begins in a moment."""
     frames, now = numbered(values, partitions), int(time.time() * 1000) + 300
@@ -72,6 +78,9 @@ class Fleet:
                       rules=rules_path or rules(), model=model(), instance=name, alerts=self.alerts,
                       message=message, fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
 
+    def endless(self, values, rate, partitions):
+        return WORLD.endless(self.source, values, rate, partitions, self.broker, timed=True)
+
     def told(self):
         return [json.loads(f.value) for f in WORLD.read(self.alerts, self.broker)]
 
@@ -92,15 +101,15 @@ def named(events):
     return [(e["feature"], json.dumps(e["segment"]), e["class"]) for e in confirmed(events)]
 
 
-def wait_for(what, daemon, condition, seconds=30):
+def wait_for(what, daemon, condition):
     def look():
         daemon.assert_running()
         return condition()
-    return eventually(what, look, seconds)
+    return eventually(what, look)
 
 
-def wait_decides(daemon, seconds=30):
-    wait_for("it decides", daemon, lambda: fleet_of(daemon)["decides"], seconds)
+def wait_decides(daemon):
+    wait_for("it decides", daemon, lambda: fleet_of(daemon)["decides"])
     return daemon
 
 
@@ -120,7 +129,7 @@ class OnePlan(unittest.TestCase):
 
     def wait_shared(self, instances, partitions):
         eventually("all have partitions", lambda: all(i.ready() for i in instances) and
-                   [status(i)["partitions"] for i in instances] == partitions, 60)
+                   [status(i)["partitions"] for i in instances] == partitions)
 
 
 class OneToThreeToOne(OnePlan):
@@ -128,37 +137,37 @@ class OneToThreeToOne(OnePlan):
 
     def test_nothing_is_lost_and_the_fleet_finds_what_one_instance_does(self):
         fleet = Fleet(3)
-        frames = paced(lists(self.COUNT, self.FAULTY), 3, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        values = lists(self.COUNT, self.FAULTY)
         one, two, three = (fleet.instance(name) for name in ("one", "two", "three"))
-        with one:
+        with fleet.endless(itertools.cycle(values[:self.FAULTY]), self.RATE, 3) as stream, one:
             wait_decides(one.wait_ready())
-            sender.start()
+            stream.start()
             eventually("lists come", lambda: status(one)["passed"] > 300)
             with two, three:
                 self.wait_shared((one, two, three), [1, 1, 1])
                 eventually("all hear the plan", lambda: all(fleet_of(i)["plan_version"] for i in (one, two, three)))
                 decider = [i for i in (one, two, three) if fleet_of(i)["decides"]]
                 self.assertEqual(len(decider), 1)
+                faulty = stream.turn(itertools.cycle(values[self.FAULTY:]))
                 for i in (one, two, three):
                     wait_for("all route", i, lambda i=i: status(i)["routed"] > 20)
                     self.assertEqual(named(i.json("/api/v1/events?n=1000")), [PRICE], i.log())
                     self.assertEqual(i.metric("evenkeel_fleet_plans_late_total"), 0)
                 self.assertEqual((two.stop(), three.stop()), (0, 0), two.log() + three.log())
-            sender.join()
+            frames = stream.enough()
             eventually("one has it all", lambda: status(one)["partitions"] == 3)
             one.wait_drained()
             wait_decides(one)
             self.assertEqual(one.metric("evenkeel_fleet_plans_late_total"), 0)
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
-        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assertEqual(sorted(numbers(out)), list(range(len(frames))))
         self.assertGreaterEqual(len(self.assert_one_version_at_a_time(out)), 2)
         told = fleet.told()
         self.assertEqual(named(told), [PRICE])
-        self.assert_as_soon(frames, confirmed(told)[0])
+        self.assert_as_soon(frames, frames[faulty].timestamp, confirmed(told)[0])
 
-    def assert_as_soon(self, frames, finding):
+    def assert_as_soon(self, frames, began, finding):
         """As one instance that had all lists, but for the time that it takes to ask for lists and to tell."""
         source, target = WORLD.topics(1)  # else it would read one partition after the other
         for frame in frames:
@@ -166,35 +175,33 @@ class OneToThreeToOne(OnePlan):
         WORLD.send(source, frames)
         with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules(), model=model(),
                     message="time_ms: none") as alone:
-            alone.wait_ready().wait_handled(self.COUNT)
+            alone.wait_ready().wait_handled(len(frames))
             events = alone.json("/api/v1/events?n=1000")
             self.assertEqual(alone.stop(), 0, alone.log())
         self.assertEqual(named(events), [PRICE])
-        began = frames[self.FAULTY].timestamp
         took, alone_took = finding["time_ms"] - began, confirmed(events)[0]["time_ms"] - began
         print(f"\n    confirmed {took} ms of the stream after the first faulty list, by one alone after {alone_took}: "
               f"{(took - alone_took) / 1000 / TICK:.2f} ticks")
-        self.assertLess(took, alone_took + 1.5 * TICK * 1000)  # one tick, and half a one for a busy machine
+        self.assertLess(took, alone_took + promised(10 * TICK * 1000))  # it takes one, and more on a busy machine
 
 
 class TheDecider(OnePlan):
-    COUNT, FAULTY, RATE = 9000, 600, 200
+    COUNT, FAULTY, RATE, THEN = 4000, 600, 200, 1000
 
     def assert_routed_throughout(self, out):
         """From the first one on, every list of the arm."""
         since = min(f.timestamp for f in out if f.header("ek-action") == "routed")
         arm = [f for f in out if f.timestamp >= since and b"\xa3arm\xa1B" in f.value]
-        self.assertGreater(len(arm), self.COUNT // 4)
+        self.assertGreater(len(arm), self.THEN // 4)
         self.assertEqual([numbers([f]) for f in arm if f.header("ek-action") != "routed"], [])
 
     def test_is_followed_when_it_is_killed_and_the_plan_stays(self):
         fleet = Fleet(2)
-        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
-        with fleet.instance("one") as one, fleet.instance("two") as two:
+        with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, \
+                fleet.instance("one") as one, fleet.instance("two") as two:
             one.wait_ready()
             two.wait_ready()
-            sender.start()
+            stream.start()
             for i in (one, two):  # by then the partitions have come to rest
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
             first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
@@ -202,16 +209,18 @@ class TheDecider(OnePlan):
             before, cells = fleet_of(second), second.json("/api/v1/plan")["cells"]
             self.assertTrue(cells)
             first.stop(signal.SIGKILL)
-            wait_decides(second, 40)
+            wait_decides(second)
             after = eventually("its plan is heard", lambda: fleet_of(second)["term"] > before["term"] and fleet_of(second))
             self.assertGreater(after["plan_version"], before["plan_version"])
             self.assertEqual(second.json("/api/v1/plan")["cells"], cells)
-            sender.join()
-            second.wait_drained(90)
+            routed = status(second)["routed"]
+            wait_for("it routes on", second, lambda: status(second)["routed"] > routed + self.THEN // 2)
+            count = len(stream.enough())
+            second.wait_drained()
             self.assertEqual(second.json("/api/v1/plan")["cells"], cells)
             self.assertEqual(second.stop(), 0, second.log())
         out = fleet.out()
-        self.assertEqual(set(numbers(out)), set(range(self.COUNT)))
+        self.assertEqual(set(numbers(out)), set(range(count)))
         self.assert_routed_throughout(out)
         told = fleet.told()
         self.assertEqual(named(told), [PRICE])
@@ -225,11 +234,9 @@ class AFleetThatKeepsItsState(OnePlan):
         fleet = Fleet(2)
         test_state.state_topic(fleet.target, 2)
         kept = {"state": f"topic: {fleet.target}.state, every: 1s"}
-        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
-        with fleet.instance("one", **kept) as one:
+        with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, fleet.instance("one", **kept) as one:
             wait_decides(one.wait_ready())
-            sender.start()
+            stream.start()
             with fleet.instance("two", **kept) as two:
                 for i in (one, two):
                     wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
@@ -240,16 +247,16 @@ class AFleetThatKeepsItsState(OnePlan):
                 wait_for("it routes again", two, lambda: status(two)["routed"] > 20)
                 self.assertEqual(two.json("/api/v1/plan")["cells"], cells)
                 self.assertEqual(two.stop(), 0, two.log())
-            sender.join()
+            count = len(stream.enough())
             eventually("one has it all", lambda: status(one)["partitions"] == 2)
             one.wait_drained()
-            self.assertEqual(status(one)["observed_queries"], self.COUNT, one.log())
-            eventually("the sketches are shown", lambda: one.lists_in_sketches("price") == self.COUNT)
+            self.assertEqual(status(one)["observed_queries"], count, one.log())
+            eventually("the sketches are shown", lambda: one.lists_in_sketches("price") == count)
             self.assertEqual(status(one)["state"]["gaps"], 0, one.log())
             self.assertEqual(one.json("/api/v1/plan")["cells"], cells)
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
-        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assertEqual(sorted(numbers(out)), list(range(count)))
         self.assert_one_version_at_a_time(out)
         told = fleet.told()
         self.assertEqual(named(told), [PRICE], "\n".join(map(json.dumps, told)))
@@ -261,12 +268,11 @@ class AFleetThatDeliversOnce(OnePlan):
     def test_puts_each_list_out_once_under_one_plan_when_the_decider_is_killed(self):
         fleet = Fleet(2)
         once = {"delivery": "exactly_once"}
-        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
-        with fleet.instance("one", **once) as one, fleet.instance("two", **once) as two:
+        with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, \
+                fleet.instance("one", **once) as one, fleet.instance("two", **once) as two:
             one.wait_ready()
             two.wait_ready()
-            sender.start()
+            stream.start()
             for i in (one, two):
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
             first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
@@ -274,12 +280,12 @@ class AFleetThatDeliversOnce(OnePlan):
             with fleet.instance("one" if first is one else "two", **once) as again:
                 self.wait_shared((again, second), [1, 1])
                 wait_for("it routes again", again, lambda: status(again)["routed"] > 20)
-                sender.join()
+                count = len(stream.enough())
                 again.wait_drained()
                 second.wait_drained()
                 self.assertEqual((again.stop(), second.stop()), (0, 0), again.log() + second.log())
         out = fleet.out()
-        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assertEqual(sorted(numbers(out)), list(range(count)))
         self.assert_one_version_at_a_time(out)
         self.assertEqual(named(fleet.told()), [PRICE])
 
@@ -334,14 +340,12 @@ class APlanThatIsNotHeard(unittest.TestCase):
         broker.allow("alice", *self.rights(fleet), *plan_rights)
         access = ("security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
                   f"sasl.password: {broker.PASSWORDS['alice']}")
-        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE, broker))
-        with fleet.instance("in") as inside, fleet.instance(
-                "out", brokers=broker.at("sasl_plaintext"), more=access) as outside:
+        with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, \
+                fleet.instance("in") as inside, fleet.instance("out", brokers=broker.at("sasl_plaintext"), more=access) as outside:
             inside.wait_ready()
             outside.wait_ready()
             eventually("one of them decides", lambda: fleet_of(inside)["decides"] or fleet_of(outside)["decides"])
-            sender.start()
+            stream.start()
             wait_for("it routes", outside, lambda: status(outside)["routed"] > 20)
             version = status(outside)["plan_version"]
             broker.revoke("alice", *plan_rights)
@@ -355,17 +359,17 @@ class APlanThatIsNotHeard(unittest.TestCase):
             self.assertEqual(outside.log().count("event=fleet_cut_off"), 1, outside.log())
             broker.allow("alice", *plan_rights)
             wait_for("it hears again", outside, lambda: not fleet_of(outside)["cut_off"])
-            sender.join()
+            count = len(stream.enough())
             inside.wait_drained()
             outside.wait_drained()
             self.assertEqual((inside.stop(), outside.stop()), (0, 0), inside.log() + outside.log())
-        self.assertEqual(sorted(numbers(fleet.out())), list(range(self.COUNT)))
+        self.assertEqual(sorted(numbers(fleet.out())), list(range(count)))
 
 
 class TopicsOfAFleet(unittest.TestCase):
     def last_words(self, fleet):
         with fleet.instance("one") as one:
-            self.assertEqual(one.process.wait(timeout=40), 1, one.log())
+            self.assertEqual(one.wait_end(), 1, one.log())
             return one.last_words()
 
     def test_that_are_missing_or_have_partitions_end_the_program_with_what_to_do(self):

@@ -1,12 +1,9 @@
 """What people say to one instance of a fleet holds for all, over a restart too."""
+import itertools
 import signal
-import threading
-import unittest
-
-from harness import eventually
 
 import test_fleet
-from test_fleet import Fleet, fleet_of, lists, paced, status, wait_for
+from test_fleet import Fleet, coming, fleet_of, lists, status, wait_for
 from test_pause import tell, tokens
 
 WORLD = None  # set by run.py
@@ -34,11 +31,11 @@ class Ordered(test_fleet.OnePlan):
 
     def test_an_order_to_one_holds_for_all_and_over_a_restart(self):
         fleet, http = Fleet(2), {"http": f"token_file: {tokens()}"}
-        frames = paced(lists(self.COUNT, self.COUNT), 2, self.RATE)  # nothing is wrong with them
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
-        with fleet.instance("one", **http) as one, fleet.instance("two", **http) as two:
+        values = itertools.cycle(lists(self.COUNT, self.COUNT))  # nothing is wrong with them
+        with fleet.endless(values, self.RATE, 2) as stream, \
+                fleet.instance("one", **http) as one, fleet.instance("two", **http) as two:
             self.wait_shared((one, two), [1, 1])
-            sender.start()
+            stream.start()
             both = (one, two)
             self.wait_all("the plan is heard", both, lambda i: fleet_of(i)["plan_version"])
             decider = next(i for i in both if fleet_of(i)["decides"])
@@ -67,7 +64,7 @@ class Ordered(test_fleet.OnePlan):
             self.wait_more("all route", both, "routed")
             self.assertEqual(self.told(other, "unpin", *self.PLACE)[0], "price, arm=B: no longer pinned")
             self.wait_all("nothing is in force", both, lambda i: i.json("/api/v1/plan")["cells"] == [])
-            sender.join()
+            stream.enough()
             for i in both:
                 i.wait_drained()
             self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
@@ -77,7 +74,7 @@ class Ordered(test_fleet.OnePlan):
 
 class Accepted(Ordered):
     """A change of scale that is meant, from then on, at every instance and whoever decides."""
-    COUNT, FAULTY, RATE = 12000, 1500, 250
+    COUNT, FAULTY, RATE = 4000, 1500, 250
     AT = ("price", "--segment", "arm=B")
 
     def wait_found(self, instances):
@@ -90,12 +87,11 @@ class Accepted(Ordered):
 
     def test_an_order_to_one_holds_for_all_and_over_a_restart(self):
         fleet, http = Fleet(2), {"http": f"token_file: {tokens()}"}
-        frames = paced(lists(self.COUNT, self.FAULTY), 2, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
-        with fleet.instance("one", **http) as one, fleet.instance("two", **http) as two:
+        with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, \
+                fleet.instance("one", **http) as one, fleet.instance("two", **http) as two:
             both = (one, two)
             self.wait_shared(both, [1, 1])
-            sender.start()
+            stream.start()
             self.wait_found(both)
             decider = next(i for i in both if fleet_of(i)["decides"])
             other = two if decider is one else one
@@ -112,7 +108,7 @@ class Accepted(Ordered):
                 told = [e for e in i.json("/api/v1/events?n=1000") if e["event"] == "finding" and e["state"] == "dismissed"]
                 self.assertEqual([e["reason"] for e in told], ["accepted as normal"])
             decider.stop(signal.SIGKILL)
-            wait_for("the other decides", other, lambda: fleet_of(other)["decides"], 60)
+            wait_for("the other decides", other, lambda: fleet_of(other)["decides"])
             decider.start()
             self.wait_shared(both, [1, 1])
             self.wait_quiet(both)
@@ -125,7 +121,6 @@ class Accepted(Ordered):
             for i in both:
                 self.assertEqual(i.json("/api/v1/accepts"), [])
             self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
-            sender.join()
         told = [(e["what"], e["who"]) for e in fleet.told() if e["event"] == "decision" and e["who"] == "ana"]
         self.assertEqual(told, [("accept", "ana"), ("revert", "ana")])
         dismissed = [e["reason"] for e in fleet.told() if e["event"] == "finding" and e["state"] == "dismissed"]

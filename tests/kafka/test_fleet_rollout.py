@@ -42,7 +42,7 @@ class Instances:
             frame.partition = number % PARTITIONS
         WORLD.send(self.fleet.source, frames)
         for i in self.all:
-            eventually("all lists are handled", lambda i=i: i.assert_running() or i.drained(), 60)
+            eventually("all lists are handled", lambda i=i: i.assert_running() or i.drained())
 
     def send_until(self, what, condition, faulty, each=150):
         while not condition():
@@ -81,7 +81,7 @@ class FleetRollout(unittest.TestCase):
         s = Instances()
         with s.all[0] as one, s.all[1] as two:
             eventually("both have a partition", lambda: one.ready() and two.ready() and
-                       [test_fleet.status(i)["partitions"] for i in (one, two)] == [1, 1], 60)
+                       [test_fleet.status(i)["partitions"] for i in (one, two)] == [1, 1])
             s.send(600, faulty=False)
             s.send_until("it is found", lambda: all(
                 test_fleet.named(i.json("/api/v1/events?n=1000")) for i in s.all), faulty=True)
@@ -93,7 +93,7 @@ class FleetRollout(unittest.TestCase):
             first.stop(signal.SIGKILL)
             s.all.remove(first)
             before, = s.percents()
-            test_fleet.wait_decides(s.all[0], 60)
+            test_fleet.wait_decides(s.all[0])
             self.assertGreaterEqual(s.percents()[0], before)
             s.send_until("it goes on", lambda: s.at_least(max(before + 1, LAST)), faulty=True)
             s.reload("enforce")

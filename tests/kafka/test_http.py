@@ -6,7 +6,7 @@ import socket
 import unittest
 
 from fixtures import numbered
-from harness import Daemon, eventually
+from harness import WAIT, Daemon, eventually
 
 WORLD = None  # set by run.py
 MANY = 1000
@@ -17,7 +17,7 @@ def link_to(d, text=b"", buffer=None):
     link = socket.socket()
     if buffer:
         link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    link.settimeout(60)
+    link.settimeout(WAIT)
     link.connect((host, int(port)))
     link.sendall(text)
     return link
@@ -134,7 +134,7 @@ class EventStream(unittest.TestCase):
         stream = Stream(self.d)
         stream.next()
         self.assertEqual(self.d.stop(), 0, self.d.log())
-        stream.link.settimeout(10)
+        stream.link.settimeout(WAIT)
         everything(stream.link)
 
 
@@ -215,10 +215,10 @@ class Abuse(unittest.TestCase):
         many = [link_to(self.d, request("/api/v1/features") if i % 2 else b"GET /ping HTTP/1.1\r\nX:", buffer=4096)
                 for i in range(MANY)]
         WORLD.send(self.source, numbered(WORLD.hotel(self.COUNT)))
-        eventually("all lists came out", lambda: len(WORLD.read(self.target)) == 2 * self.COUNT, 120)
+        eventually("all lists came out", lambda: len(WORLD.read(self.target)) == 2 * self.COUNT)
         for link in many + deaf:
             link.close()
         self.assertEqual(eventually("/ping answers", lambda: self.d.get("/ping")[0]), 200)
-        eventually("its descriptors are back", lambda: descriptors(self.d) <= before + 2, 60)
+        eventually("its descriptors are back", lambda: descriptors(self.d) <= before + 2)
         self.assertLess(resident_kib(self.d), memory + 64 * 1024)
         self.assertEqual(self.d.stop(), 0, self.d.log())

@@ -3,12 +3,11 @@ import json
 import os
 import socket
 import subprocess
-import threading
 import time
 import unittest
 
 from fixtures import numbered
-from harness import EVENKEEL, Daemon, eventually
+from harness import EVENKEEL, WAIT, Daemon, eventually
 
 import test_fleet
 
@@ -26,14 +25,14 @@ def tokens():
 
 def tell(*words):
     """(status, standard output, standard error) of a command."""
-    done = subprocess.run([EVENKEEL, *words], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([EVENKEEL, *words], capture_output=True, text=True, timeout=WAIT)
     return done.returncode, done.stdout, done.stderr
 
 
-def raw(d, request, seconds=5):
+def raw(d, request):
     """What comes back until the other side closes; fails when nothing comes for so long."""
     host, port = d.http.split(":")
-    with socket.create_connection((host, int(port)), timeout=seconds) as s:
+    with socket.create_connection((host, int(port)), timeout=WAIT) as s:
         answer = b""
         try:
             for part in request if isinstance(request, list) else [request]:
@@ -53,19 +52,18 @@ def post(path, body, token=TOKEN, length=None):
 
 
 class KillSwitch(unittest.TestCase):
-    COUNT, FAULTY, RATE = 2400, 700, 400
+    COUNT, FAULTY, RATE, CUT = 2400, 700, 400, 50
 
     def test_everything_goes_out_as_it_came_until_it_ends(self):
         source, target = WORLD.topics(1)
         alerts = WORLD.broker.create(target + ".alerts")
-        frames = numbered(test_fleet.lists(self.COUNT, self.FAULTY), 1)
-        for f in frames[49::50]:
-            f.value = f.value[:-1]
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, self.RATE))
-        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=test_fleet.rules(),
-                    model=test_fleet.model(), alerts=alerts, http=f"token_file: {tokens()}") as d:
+        values = (value[:-1] if n % self.CUT == self.CUT - 1 else value
+                  for n, value in enumerate(test_fleet.coming(self.COUNT, self.FAULTY)))
+        with WORLD.endless(source, values, self.RATE) as stream, Daemon(
+                WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=test_fleet.rules(),
+                model=test_fleet.model(), alerts=alerts, http=f"token_file: {tokens()}") as d:
             d.wait_ready()
-            sender.start()
+            stream.start()
             eventually("it routes", lambda: d.status()["routed"] > 20)
             self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (
                 0, "paused; a restart ends it, for nothing is kept without 'state.topic'\n", ""))
@@ -75,9 +73,9 @@ class KillSwitch(unittest.TestCase):
             self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
             routed = d.status()["routed"]
             eventually("it routes again", lambda: d.status()["routed"] > routed + 20)
-            sender.join()
+            frames = stream.enough()
             d.wait_drained()
-            self.assertEqual(d.status()["observed_queries"], self.COUNT - self.COUNT // 50)
+            self.assertEqual(d.status()["observed_queries"], len(frames) - len(frames) // self.CUT)
             self.assertGreater(d.metric("evenkeel_unreadable_forwarded_total"), 3)
             self.assertEqual(d.stop(), 0, d.log())
             self.assertNotIn(TOKEN, d.log())
@@ -90,7 +88,7 @@ class KillSwitch(unittest.TestCase):
             self.assertEqual(f.value, frames[int(f.header("n"))].value)
         self.assertIn("routed", actions[:paused[0]])
         self.assertIn("routed", actions[paused[-1]:])
-        self.assertEqual(len(out) + len(WORLD.read(target + ".dead")), self.COUNT)
+        self.assertEqual(len(out) + len(WORLD.read(target + ".dead")), len(frames))
         told = [json.loads(f.value) for f in WORLD.read(alerts)]
         decisions = [(t["what"], t["who"], t["why"]) for t in told if t["event"] == "decision"]
         self.assertEqual(decisions[0][:2], ("route", "evenkeel"))
@@ -133,7 +131,7 @@ class OverHttp(unittest.TestCase):
 
     def test_a_body_without_an_end_is_cut_off(self):
         self.assertIn(" 413 ", raw(self.d, post("/api/v1/pause", b"", length=10 ** 9)))
-        self.assertEqual(raw(self.d, post("/api/v1/pause", b"", length=10), seconds=30), "")
+        self.assertEqual(raw(self.d, post("/api/v1/pause", b"", length=10)), "")
         self.assert_paused(False)
 
     def test_slow_clients_keep_nobody_out_for_long(self):

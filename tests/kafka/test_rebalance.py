@@ -8,7 +8,7 @@ import time
 import unittest
 
 from fixtures import numbers
-from harness import Daemon, eventually, librdkafka
+from harness import Daemon, eventually, librdkafka, promised
 from test_exactly import Once, messages
 
 WORLD = None  # set by run.py
@@ -70,7 +70,7 @@ class Group:
             self.missing = sorted(set(range(len(self.frames))) - set(times))
             return not self.missing and times
         try:
-            return eventually("all came out", look, 20)
+            return eventually("all came out", look)
         except AssertionError:
             raise AssertionError(f"{len(self.missing)} of {len(self.frames)} are lost: {self.missing[:20]}") from None
 
@@ -102,7 +102,7 @@ class Hands(Once):
 
     def end(self, *daemons):
         for d in daemons:
-            self.assertEqual(d.stop(seconds=5), 0, d.log())
+            self.assertEqual(d.stop(), 0, d.log())
 
 
 class FromOneToThreeAndBack(Hands):
@@ -186,7 +186,7 @@ class WithANameOfItsOwn(Hands):
                     group.feed(400)
                     first.wait_handled(200)
                     with group.instance("twin", more=f"{SOON}, group.instance.id: same") as twin:
-                        self.assertEqual(first.process.wait(timeout=40), 1, first.log())
+                        self.assertEqual(first.wait_end(), 1, first.log())
                         self.assertIn("group.instance.id 'same'", first.last_words())
                         twin.wait_ready().wait_handled(200)
                         group.enough()
@@ -207,7 +207,7 @@ class OneThatStoodStill(Hands):
             one.wait_handled(300)
             one.process.send_signal(signal.SIGSTOP)
             with group.instance("two") as two:
-                eventually("the other has taken over", lambda: partitions(two) == 2, 60)
+                eventually("the other has taken over", lambda: partitions(two) == 2)
                 two.wait_handled(300)
                 one.process.send_signal(signal.SIGCONT)
                 eventually("both have partitions", lambda: [partitions(d) for d in (one, two)] == [1, 1])
@@ -253,8 +253,8 @@ class SlowWorkers(Hands):
                         fast.wait_drained()
                         self.assertIn("drain_cut_short", slow.log())
                         began = time.monotonic()
-                        self.assertEqual(slow.stop(seconds=8), 0, slow.log())
-                        self.assertLess(time.monotonic() - began, 5)
+                        self.assertEqual(slow.stop(), 0, slow.log())
+                        self.assertLess(time.monotonic() - began, promised(5))
                         eventually("the other has it all", lambda: partitions(fast) == 2)
                         fast.wait_drained()
                         self.end(fast)

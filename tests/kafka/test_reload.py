@@ -1,10 +1,9 @@
 """Other rules for a running stage, by a signal, under load and with both deliveries."""
 import json
 import signal
-import threading
 import unittest
 
-from fixtures import numbered, numbers
+from fixtures import numbers
 from harness import Daemon, eventually
 
 import test_fleet
@@ -41,25 +40,25 @@ class Reload(unittest.TestCase):
         self.write("observe")
         source, target = WORLD.topics(PARTITIONS)
         alerts = WORLD.broker.create(target + ".alerts")
-        frames = numbered(test_fleet.lists(self.COUNT, self.FAULTY), PARTITIONS)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, self.RATE))
-        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=self.rules,
-                    model=test_fleet.model(), alerts=alerts, delivery=delivery, pipeline="workers: 2") as self.d:
+        values = test_fleet.coming(self.COUNT, self.FAULTY)
+        with WORLD.endless(source, values, self.RATE, PARTITIONS) as stream, Daemon(
+                WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=self.rules, model=test_fleet.model(),
+                alerts=alerts, delivery=delivery, pipeline="workers: 2") as self.d:
             self.d.wait_ready()
-            sender.start()
+            stream.start()
             eventually("the fault is found", lambda: confirmed(self.d))
             self.reload("perhaps", "refused")
             self.assertEqual(self.d.status()["routed"], 0)
             self.reload("enforce", "done")
             eventually("it routes", lambda: self.d.status()["routed"] > 20)
             self.assertEqual(confirmed(self.d)[0]["mode"], "enforce")
-            sender.join()
+            frames = stream.enough()
             self.d.wait_drained()
-            self.assertEqual(self.d.status()["observed_queries"], self.COUNT)
+            self.assertEqual(self.d.status()["observed_queries"], len(frames))
             self.assertEqual(self.d.stop(), 0, self.d.log())
             self.assertIn("event=reload_refused", self.d.log())
         out = WORLD.read(target)
-        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))  # none lost, none doubled
+        self.assertEqual(sorted(numbers(out)), list(range(len(frames))))  # none lost, none doubled
         for p in range(PARTITIONS):
             part = [n for f, n in zip(out, numbers(out)) if f.partition == p]
             self.assertEqual(part, sorted(part))
@@ -90,14 +89,14 @@ class ReloadInAFleet(unittest.TestCase):
                 out.write(rules(mode))
         write("observe")
         fleet = test_fleet.Fleet(PARTITIONS)
-        frames = test_fleet.paced(test_fleet.lists(self.COUNT, self.FAULTY), PARTITIONS, self.RATE)
-        sender = threading.Thread(target=WORLD.send, args=(fleet.source, frames, self.RATE))
+        values = test_fleet.coming(self.COUNT, self.FAULTY)
         done = 'evenkeel_reloads_total{result="done"}'
-        with fleet.instance("one", rules_path=path) as one, fleet.instance("two", rules_path=path) as two:
+        with fleet.endless(values, self.RATE, PARTITIONS) as stream, \
+                fleet.instance("one", rules_path=path) as one, fleet.instance("two", rules_path=path) as two:
             both = (one, two)
             for d in both:
                 eventually("it has a partition", lambda d=d: d.status().get("partitions") == 1)
-            sender.start()
+            stream.start()
             for d in both:
                 eventually("the fault is found", lambda d=d: confirmed(d))
             write("enforce")
@@ -107,10 +106,10 @@ class ReloadInAFleet(unittest.TestCase):
                 eventually("it is done", lambda d=d: d.metric(done) == 1)
             for d in both:
                 eventually("it routes", lambda d=d: d.status()["routed"] > 20)
-            sender.join()
+            count = len(stream.enough())
             for d in both:
                 d.wait_drained()
                 self.assertEqual(d.stop(), 0, d.log())
         out = fleet.out()
-        self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
+        self.assertEqual(sorted(numbers(out)), list(range(count)))
         test_fleet.OnePlan.assert_one_version_at_a_time(self, out)

@@ -174,7 +174,7 @@ class TheWaysThatStayShut(Secure):
                     self.assert_kept(ways[0], *self.pages(ways[0]))
             return not waiting
         try:
-            eventually("the reasons are told", all_named, 14)
+            eventually("the reasons are told", all_named)
         except AssertionError as error:
             raise AssertionError("\n".join([str(error)] + [f"{way}: {ways[0].get('/ready')}"
                                             for way, ways in waiting.items()])) from error
@@ -189,7 +189,7 @@ class TheWaysThatStayShut(Secure):
             self.assert_named(running)
             for way, (d, _, sentence) in running.items():
                 with self.subTest(way):
-                    self.assertEqual(d.process.wait(timeout=40), 1)
+                    self.assertEqual(d.wait_end(), 1)
                     self.assertIn(sentence, d.last_words())
         finally:
             for d, _, _ in running.values():

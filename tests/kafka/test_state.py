@@ -1,4 +1,5 @@
 """What the guard has learnt survives: restarts, crashes, and partitions that go from one instance to another."""
+import itertools
 import json
 import math
 import os
@@ -148,29 +149,26 @@ class StateRestart(Case):
 
 
 class StateKilled(Case):
-    COUNT, PARTITIONS, KILLS = 6000, 3, 3
+    RATE, PARTITIONS, KILLS = 700, 3, 3
 
     def kill_and_start(self, delivery):
         source, target = WORLD.topics(self.PARTITIONS)
         state_topic(target, self.PARTITIONS)
-        values = WORLD.hotel(500)
-        frames = numbered([values[i % 500] for i in range(self.COUNT)], self.PARTITIONS)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 700))
         moments = random.Random(11)
         settings = {"pipeline": "workers: 2", "more": "group.instance.id: one"}  # a restart has its partitions at once
-        sender.start()
-        for _ in range(self.KILLS):
-            with daemon(source, target, delivery, **settings) as d:
-                eventually("it has begun", lambda: d.get("/api/v1/status")[0] == 200 and
-                           d.json("/api/v1/status")["consumed"] > 0, 60)
-                time.sleep(moments.uniform(0, 1.5))
-                d.stop(signal.SIGKILL)
+        with WORLD.endless(source, itertools.cycle(WORLD.hotel(500)), self.RATE, self.PARTITIONS) as stream:
+            stream.start()
+            for _ in range(self.KILLS):
+                with daemon(source, target, delivery, **settings) as d:
+                    eventually("it has begun", lambda d=d: d.status().get("consumed"))
+                    time.sleep(moments.uniform(0, 1.5))
+                    d.stop(signal.SIGKILL)
+            count = len(stream.enough())
         with daemon(source, target, delivery, **settings) as d:
-            sender.join()
-            d.wait_drained(90)
-            self.assert_counted(d, self.COUNT)
+            d.wait_ready().wait_drained()
+            self.assert_counted(d, count)
             self.assert_stopped(d)
-        self.assert_none_lost(self.COUNT, target, delivery == "exactly_once")
+        self.assert_none_lost(count, target, delivery == "exactly_once")
 
     def test_at_random_moments_each_list_counts_once_with_at_least_once(self):
         self.kill_and_start("at_least_once")
@@ -180,29 +178,27 @@ class StateKilled(Case):
 
 
 class StateHandOver(Case):
-    COUNT = 5000
+    RATE = 700
 
     def come_and_go(self, delivery, **settings):
         source, target = WORLD.topics(4)
         state_topic(target, 4)
-        values = WORLD.hotel(500)
-        frames = numbered([values[i % 500] for i in range(self.COUNT)], 4)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 700))
-        with daemon(source, target, delivery, **settings) as one:
+        with WORLD.endless(source, itertools.cycle(WORLD.hotel(500)), self.RATE, 4) as stream, \
+                daemon(source, target, delivery, **settings) as one:
             one.wait_ready()
-            sender.start()
+            stream.start()
             one.wait_handled(600)
             with daemon(source, target, delivery, "two", **settings) as two:
                 two.wait_ready()
                 eventually("both work", lambda: two.json("/api/v1/status")["passed"] > 400)
                 self.assert_stopped(two)
-            sender.join()
+            count = len(stream.enough())
             eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
             one.wait_drained()
-            self.assert_counted(one, self.COUNT)
+            self.assert_counted(one, count)
             self.assertEqual(one.json("/api/v1/status")["state"]["gaps"], 0, one.log())
             self.assert_stopped(one)
-        self.assert_none_lost(self.COUNT, target, delivery == "exactly_once")
+        self.assert_none_lost(count, target, delivery == "exactly_once")
         return one, two
 
     def test_totals_stay_when_a_second_instance_comes_and_goes(self):
@@ -242,7 +238,7 @@ class StateLost(Case):
             one.wait_handled(300)
             one.process.send_signal(signal.SIGSTOP)
             with daemon(source, target, delivery, "two", **settings) as two:
-                eventually("the other has taken over", lambda: two.status().get("partitions") == 2, 60)
+                eventually("the other has taken over", lambda: two.status().get("partitions") == 2)
                 two.wait_handled(300)
                 one.process.send_signal(signal.SIGCONT)
                 eventually("both have partitions", lambda: [d.status().get("partitions") for d in (one, two)] == [1, 1])
@@ -263,7 +259,7 @@ class StateRefused(Case):
     def fails(self, words, status, **more):
         source, target = WORLD.topics(2)
         with daemon(source, target, "at_least_once", **more) as d:
-            self.assertEqual(d.process.wait(timeout=40), status, d.log())
+            self.assertEqual(d.wait_end(), status, d.log())
             said = d.last_words()
             self.assertIn(words, said)
             return said
@@ -331,7 +327,7 @@ class StateRefused(Case):
         WORLD.send(source, numbered(WORLD.hotel(500)[:20]))
         WORLD.broker.commit("group-" + source, source, 10, "ek2;something=new")
         with daemon(source, target, "at_least_once") as d:
-            self.assertEqual(d.process.wait(timeout=40), 78, d.log())
+            self.assertEqual(d.wait_end(), 78, d.log())
             self.assertIn("of a later version of evenkeel", d.last_words())
         self.assertEqual(WORLD.read(target), [])
 
@@ -407,7 +403,7 @@ class StateLarge(Case):
         with daemon(source, target, delivery, assets=folder, rules=os.path.join(folder, "rules.yaml")) as one:
             one.wait_ready()
             WORLD.send(source, frames[:-400])
-            one.wait_drained(120)
+            one.wait_drained()
             with daemon(source, target, delivery, "two", assets=folder,
                         rules=os.path.join(folder, "rules.yaml")) as two:
                 two.wait_ready()

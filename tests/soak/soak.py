@@ -209,7 +209,7 @@ class Soak:
     def __init__(self, args, world):
         self.args, self.world, self.scene = args, world, Scene(world, args.seed)
         self.meter = meter.Meter(os.path.join(args.report, "meter.jsonl"))
-        self.rounds, self.sent = [], 0
+        self.rounds, self.sent, self.judged = [], 0, {}
 
     def frames(self, number):
         """The lists of a round, and the fault in it."""
@@ -255,16 +255,19 @@ class Soak:
 
     def judge(self, frames):
         """Of this round; then the topics are emptied."""
-        read = {name: self.world.read(topic) for name, topic in (("in", self.scene.source), ("out", self.scene.target),
-                                                                 ("dead", self.scene.target + ".dead"))}
-        row = report.judge(frames, read["in"], read["out"], read["dead"], CUT)
-        for name, topic in (("in", self.scene.source), ("out", self.scene.target), ("dead", self.scene.target + ".dead")):
-            ends = {}
-            for f in read[name]:
-                ends[f.partition] = max(ends.get(f.partition, 0), f.offset + 1)
-            for partition, offset in ends.items():
-                self.world.broker.empty(topic, partition, offset)
+        topics = (self.scene.source, self.scene.target, self.scene.target + ".dead")
+        row = report.judge(frames, *(self.new(topic) for topic in topics), CUT)
+        for (topic, partition), offset in self.judged.items():
+            self.world.broker.empty(topic, partition, offset)
         return row
+
+    def new(self, topic):
+        """What came since the last round: a broker that crashes forgets what was deleted last."""
+        came, ends = self.world.read(topic), dict(self.judged)
+        for f in came:
+            place = (topic, f.partition)
+            self.judged[place] = max(self.judged.get(place, 0), f.offset + 1)
+        return [f for f in came if f.offset >= ends.get((topic, f.partition), 0)]
 
     def run(self):
         self.scene.steady.start().wait_ready()

@@ -1,16 +1,12 @@
 # What uses threads, under ThreadSanitizer: a build of its own, and the suites that have any.
 THREAD_SUITES := ring lanes gate txn tap input stage stage_state stage_fleet reload stage_ranks
 
-ifneq ($(findstring thread,$(SANITIZE)),)
-$(B)/tests/unit-tests: $(B)/tests/c11_threads.o
-endif
-
 # librdkafka was not built for it. Its locks are seen (tests/c11_threads.c), the atomics that count
 # who has a buffer are not: that it frees what we have read is no race.
-SEES := ignore_noninstrumented_modules=1
+SEES := ignore_noninstrumented_modules=1:suppressions=$(abspath tests/unit/threads.supp)
 
 check-threads: ## races between threads, with ThreadSanitizer
 	@$(MAKE) --no-print-directory SANITIZE=thread build/thread/tests/unit-tests
-	@AT_ONCE=3 TSAN_OPTIONS=halt_on_error=1:$(SEES):suppressions=tests/unit/threads.supp \
+	@AT_ONCE=3 TSAN_OPTIONS=halt_on_error=1:$(SEES) \
 	  tests/run-suites.sh build/thread/tests/unit-tests $(THREAD_SUITES)
 .PHONY: check-threads
