@@ -134,6 +134,7 @@ static void reload(struct ek_steward *s, const struct wish *w)
         ek_log_set_level(s->log, r.log_level);
     tell(s, &r, w);
     ek_reload_release(&r);
+    ek_alloc_trim();
 }
 
 static void *run(void *context)

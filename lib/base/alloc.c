@@ -2,6 +2,9 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <string.h>
 
 enum { ALIGNMENT = 64 };
@@ -47,4 +50,11 @@ char *ek_strdup(const char *text)
 void ek_free(void *p)
 {
     free(p);
+}
+
+void ek_alloc_trim(void)
+{
+#if defined(__GLIBC__)
+    (void)malloc_trim(0); /* 0: nothing to give back */
+#endif
 }

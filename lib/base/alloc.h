@@ -27,4 +27,10 @@ char *ek_strdup(const char *text);
 /* Gives memory back; NULL is allowed. */
 void ek_free(void *p);
 
+/* Gives the system back what is free in the heaps of all threads, as far as the C library can: what
+ * one thread has freed is not there for the next, and a process keeps the largest that each ever
+ * had. It looks at all heaps and holds them meanwhile: for after a guard has taken the place of
+ * another, not for hot paths. */
+void ek_alloc_trim(void);
+
 #endif

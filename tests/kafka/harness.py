@@ -6,6 +6,7 @@ under test is held against something it did not write.
 import contextlib
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -29,17 +30,13 @@ RACE = "WARNING: ThreadSanitizer"
 
 
 def free_port(count=1):
-    """So many neighbouring free ports; the first is returned."""
+    """So many neighbouring free ports; the first is returned. None of those that the system gives to whoever connects:
+    one of them would be somebody's while a broker that had it restarts."""
     while True:
-        with contextlib.ExitStack() as open_sockets:
-            try:
-                port = 0
-                for i in range(count):
-                    one = open_sockets.enter_context(socket.socket())
-                    one.bind(("127.0.0.1", port + i if port else 0))
-                    port = port or one.getsockname()[1]
-            except (OSError, OverflowError):
-                continue
+        port = random.SystemRandom().randrange(10000, 32768 - count)
+        with contextlib.ExitStack() as open_sockets, contextlib.suppress(OSError):
+            for i in range(count):
+                open_sockets.enter_context(socket.socket()).bind(("127.0.0.1", port + i))
             return port
 
 
@@ -62,7 +59,7 @@ def kafka():
 
 def evenkeel(*words, status=0):
     """Runs a command of the program to its end."""
-    done = subprocess.run([EVENKEEL, *map(str, words)], capture_output=True, timeout=WAIT)
+    done = subprocess.run([EVENKEEL, *map(str, words)], capture_output=True, timeout=promised(WAIT))
     if done.returncode != status:
         raise AssertionError(f"evenkeel {words}: {done.returncode} {done.stderr.decode()}")
     return done.stdout.decode(), done.stderr.decode()

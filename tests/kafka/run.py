@@ -15,6 +15,7 @@ import fixtures
 import soak_outage
 import soak_rebalance
 import test_alerts
+import test_at_once
 import test_delivery
 import test_errors
 import test_exactly
@@ -35,7 +36,7 @@ import test_story
 import test_watch
 
 # The one that starts the broker is the first.
-MODULES = (test_delivery, test_alerts, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
+MODULES = (test_delivery, test_alerts, test_at_once, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
            test_http, test_items, test_memory, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
            test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)

@@ -148,6 +148,8 @@ class OneToThreeToOne(OnePlan):
                 eventually("all hear the plan", lambda: all(fleet_of(i)["plan_version"] for i in (one, two, three)))
                 decider = [i for i in (one, two, three) if fleet_of(i)["decides"]]
                 self.assertEqual(len(decider), 1)
+                for i in (one, two, three):
+                    wait_for("all work", i, lambda i=i: status(i)["passed"] > 300)
                 faulty = stream.turn(itertools.cycle(values[self.FAULTY:]))
                 for i in (one, two, three):
                     wait_for("all route", i, lambda i=i: status(i)["routed"] > 20)
@@ -242,6 +244,7 @@ class AFleetThatKeepsItsState(OnePlan):
                     wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
                 cells = one.json("/api/v1/plan")["cells"]
                 self.assertEqual(two.stop(), 0, two.log())
+                before = two.log()
             with fleet.instance("two", **kept) as two:
                 self.wait_shared((one, two), [1, 1])
                 wait_for("it routes again", two, lambda: status(two)["routed"] > 20)
@@ -256,7 +259,9 @@ class AFleetThatKeepsItsState(OnePlan):
             self.assertEqual(one.json("/api/v1/plan")["cells"], cells)
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
-        self.assertEqual(sorted(numbers(out)), list(range(count)))
+        self.assertEqual(set(numbers(out)), set(range(count)))
+        if "drain_cut_short" not in one.log() + before + two.log():  # as on a machine that is very busy
+            self.assertEqual(len(out), count)
         self.assert_one_version_at_a_time(out)
         told = fleet.told()
         self.assertEqual(named(told), [PRICE], "\n".join(map(json.dumps, told)))

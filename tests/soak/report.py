@@ -5,8 +5,12 @@ import os
 import statistics
 
 GROWTH = 0.01  # of memory, over the second half
-EARLY, LATE = (0.4, 0.6), (0.8, 1.0)  # shares of the time that are held against each other
+EARLY, LATE = (0.5, 0.65), (0.85, 1.0)  # shares of a process's life that are held against each other
+WARM_SECONDS = 900  # of a life until its windows are full and each thread has had its work: the second half begins later
 LEAST_LOOKS = 8  # in either of them, or nothing is said of growth
+CRITERION = (f"Growth is that of the first instance's longest life, which has to be more than {2 * WARM_SECONDS // 60} minutes, so that its windows were full "
+             f"before the half that is looked at: the median of all looks from {EARLY[0]:.0%} to {EARLY[1]:.0%} of it against that from {LATE[0]:.0%} on. "
+             f"Memory, which is what only this process has, may be {GROWTH:.0%} more, descriptors and threads none.")
 INK, SOFT, LINE, COLOUR, OTHER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#b45309"
 
 
@@ -32,8 +36,10 @@ def medians(rows, key, share):
 
 
 def growth(rows, key):
-    """(earlier, later) medians of a process that ran all the time; None where there were too few looks."""
-    early, late = (medians(rows, key, share) for share in (EARLY, LATE)) if rows else (None, None)
+    """(earlier, later) medians of a process that ran all the time; None when that was too short, or with too few looks."""
+    if not rows or rows[-1]["at"] * EARLY[0] < WARM_SECONDS:
+        return None
+    early, late = (medians(rows, key, share) for share in (EARLY, LATE))
     return None if early is None or late is None else (early, late)
 
 
@@ -101,6 +107,7 @@ def text_of(rounds, rows, about, broken):
              f"{sum(r['in'] for r in rounds):,} messages, {sum(r['routed'] for r in rounds):,} routed, {sum(r['dead'] for r in rounds):,} dead letters; "
              f"Kafka {about['kafka']}, librdkafka {about['librdkafka']}.", "", "| | held | |", "|---|---|---|"]
     lines += [f"| {what} | {'yes' if held else '**no**'} | {figure} |" for what, held, figure in found]
+    lines += ["", CRITERION]
     if broken:
         lines += ["", "It broke off: " + broken]
     lines += ["", f"Instances ended by themselves, and were started again, {sum(r['ended'] for r in rounds)} times."]

@@ -35,7 +35,8 @@ PARTITIONS, CUT = 6, 997
 # What is wrong in the middle half of a round, in turn; none of them in every second round.
 FAULTS = ("price=x100,arm=B", "price=x100", "taxes=x0.01,share=0.3", "distance_center,distance_airport=x0.621371", "price=^2", "review_count=zero,items=0.5",
           "price=x100,items=0.5", "price=+1median,arm=A", "review_score=neg")
-GOOD = "version: 1\ndefaults: {{mode: enforce, hold: 30s, min_effect: {}}}\nsegments: [arm]\n"
+# Windows that are full after some minutes: until then a guard grows as it has to.
+GOOD = "version: 1\ndefaults: {{mode: enforce, hold: 30s, min_effect: {}}}\nsegments: [arm]\nwindows: {{length: 1m, kept: 12}}\n"
 BAD = "version: 1\ndefaults: {mode: perhaps}\n"
 
 

@@ -21,7 +21,7 @@ def frame(n, value=None, action="pass"):
 
 
 def looks(memory=lambda at: 50000, descriptors=lambda at: 40):
-    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12} for at in range(0, 1000, 5)]
+    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12} for at in range(0, 4000, 20)]
 
 
 def healthy(**more):
@@ -84,6 +84,10 @@ class Growth(unittest.TestCase):
 
     def test_too_short_is_not_well(self):
         self.assertFalse(self.held(looks()[:10])["growth"])
+
+    def test_nothing_is_said_before_all_is_warm(self):
+        self.assertFalse(self.held([row for row in looks() if row["at"] < 1780])["growth"])
+        self.assertNotIn("growth", self.held([row for row in looks() if row["at"] < 1860]))
 
     def test_an_error_of_a_round_is_told(self):
         self.assertFalse(self.held(looks(), [healthy(errors=["it fell"])])["what went wrong besides"])
