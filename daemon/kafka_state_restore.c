@@ -389,6 +389,5 @@ int ek_keeper_restore(struct ek_keeper *k, rd_kafka_topic_partition_list_t *part
                      (unsigned long long)r.queries, seconds);
     }
     release(&r);
-    ek_alloc_trim();
     return rc;
 }

@@ -13,6 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A join of states, a reload and a backlog all leave much free behind them, where other threads
+ * cannot use it. */
+enum { TRIM_EVERY_MS = 60000 };
+
 /* What somebody asked for. */
 struct wish {
     uint64_t number; /* of the reload; 0: none */
@@ -134,7 +138,6 @@ static void reload(struct ek_steward *s, const struct wish *w)
         ek_log_set_level(s->log, r.log_level);
     tell(s, &r, w);
     ek_reload_release(&r);
-    ek_alloc_trim();
 }
 
 static void *run(void *context)
@@ -142,10 +145,12 @@ static void *run(void *context)
     struct ek_steward *s = context;
     struct wish w;
     while (!atomic_load(&s->ending)) {
-        if (take_wish(s, &w))
+        if (take_wish(s, &w)) {
             reload(s, &w);
-        else
-            ek_bell_wait(&s->bell, -1);
+        } else {
+            ek_bell_wait(&s->bell, TRIM_EVERY_MS);
+            ek_alloc_trim();
+        }
     }
     return NULL;
 }
