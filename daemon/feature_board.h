@@ -59,7 +59,7 @@ struct ek_board_more {
 int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board_more *more,
                      struct ek_buf *out);
 /* The number of a feature; -1: it is none, and that object is appended. */
-int ek_board_find(const struct ek_board *b, const char *name, struct ek_buf *out);
+int ek_board_find(struct ek_board *b, const char *name, struct ek_buf *out);
 /* Prometheus text of the `cells` cells with the most lists, all traffic among them. The journal
  * knows in what state a feature is. */
 int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out);

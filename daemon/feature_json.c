@@ -81,10 +81,11 @@ static int add_feature(const struct ek_board *b, const struct ek_board_cell *cel
 
 int ek_board_features(struct ek_board *b, struct ek_buf *out)
 {
-    int count, rc = add_head(b, out);
+    int count;
+    const struct ek_board_cell *cells = ek_board_open(b, &count);
+    int rc = add_head(b, out);
     if (!rc)
         rc = ek_buf_text(out, "\"features\":[");
-    const struct ek_board_cell *cells = ek_board_open(b, &count);
     for (int f = 0; !rc && f < b->features; f++)
         rc = add_feature(b, cells, count, f, out);
     ek_board_close(b);
@@ -120,11 +121,15 @@ static void no_feature(const struct ek_board *b, const char *name, struct ek_buf
         ek_buf_text(out, "}\n");
 }
 
-int ek_board_find(const struct ek_board *b, const char *name, struct ek_buf *out)
+/* A join or a reload gives the board another manifest meanwhile. */
+int ek_board_find(struct ek_board *b, const char *name, struct ek_buf *out)
 {
+    int count;
+    (void)ek_board_open(b, &count);
     int feature = ek_manifest_item(b->manifest, name);
     if (feature < 0)
         no_feature(b, name, out);
+    ek_board_close(b);
     return feature;
 }
 
@@ -134,6 +139,7 @@ int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board
     int count, shown = 0, feature = ek_board_find(b, name, out);
     if (feature < 0)
         return EK_EUSAGE;
+    const struct ek_board_cell *cells = ek_board_open(b, &count);
     int rc = add_head(b, out);
     if (!rc)
         rc = add_name(b, feature, out);
@@ -141,7 +147,6 @@ int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board
         rc = add_training(b, feature, out);
     if (!rc)
         rc = ek_buf_printf(out, ",%s\"cells\":[", more ? more->members : "");
-    const struct ek_board_cell *cells = ek_board_open(b, &count);
     for (int i = 0; !rc && i < count; i++)
         if (cells[i].complete)
             rc = add_cell(&cells[i], feature, !shown++, more, out);
