@@ -232,18 +232,24 @@ static struct ek_alert_entry *find_cause(struct ek_alert_book *b, const char *ca
     return NULL;
 }
 
+/* Before its alert fires: one without a finding would have nobody to end it. */
+static int room_for_finding(struct ek_alert_book *b)
+{
+    if (b->findings == FINDINGS_MAX || b->findings < b->findings_room)
+        return EK_OK;
+    size_t room = b->findings_room ? 2 * b->findings_room : 16;
+    struct finding *more = ek_realloc(b->finding, room, sizeof *more);
+    if (!more)
+        return EK_ENOMEM;
+    b->finding = more;
+    b->findings_room = room;
+    return EK_OK;
+}
+
 static struct finding *add_finding(struct ek_alert_book *b, const struct ek_alert_news *n)
 {
     if (b->findings == FINDINGS_MAX)
         return NULL;
-    if (b->findings == b->findings_room) {
-        size_t room = b->findings_room ? 2 * b->findings_room : 16;
-        struct finding *more = ek_realloc(b->finding, room, sizeof *more);
-        if (!more)
-            return NULL;
-        b->finding = more;
-        b->findings_room = room;
-    }
     struct finding *f = &b->finding[b->findings++];
     *f = (struct finding){.seen = true};
     ek_alert_copy(f->episode, sizeof f->episode, n->episode);
@@ -269,12 +275,13 @@ static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, 
 {
     struct finding *f = find_finding(b, n->episode);
     struct ek_alert_entry *e = f && (f->seen || !b->recalling) ? f->entry : find_cause(b, n->cause);
-    if (!e) {
-        int rc = take_fired(b, &n->alert, ours, recalled, when, &e);
-        if (rc)
-            return rc;
+    int rc = room_for_finding(b);
+    if (!rc && !e) {
+        rc = take_fired(b, &n->alert, ours, recalled, when, &e);
         f = find_finding(b, n->episode); /* room may have been made */
     }
+    if (rc)
+        return rc;
     if (!f && !(f = add_finding(b, n)))
         return EK_ENOMEM;
     f->entry = e;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "daemon/alert_text.h"
+#include "data/json_parse.h"
 #include "guard/event.h"
 
 #include <jansson.h>
@@ -239,9 +240,10 @@ static void read_event(struct ek_alert_news *n, const json_t *event)
 int ek_alert_read(struct ek_alert_news *out, const char *json)
 {
     json_error_t why;
-    json_t *event = json_loads(json, 0, &why);
-    if (!event)
-        return json_error_code(&why) == json_error_out_of_memory ? EK_ENOMEM : EK_EFORMAT;
+    json_t *event;
+    int rc = ek_json_parse(&event, json, strlen(json), 0, &why);
+    if (rc)
+        return rc;
     *out = (struct ek_alert_news){.what = EK_ALERT_NO_NEWS};
     read_event(out, event);
     json_decref(event);

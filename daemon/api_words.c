@@ -2,6 +2,7 @@
 
 #include "base/date.h"
 #include "base/parse.h"
+#include "data/json_parse.h"
 #include "data/rules.h" /* limits of what people say */
 #include "data/words.h"
 
@@ -137,8 +138,12 @@ static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, str
 static int parse(struct ek_api_words *w, const void *body, size_t length, struct ek_error *e)
 {
     json_error_t problem;
-    w->body = json_loadb(body, length, JSON_REJECT_DUPLICATES, &problem);
-    if (!w->body)
+    json_t *read;
+    int rc = ek_json_parse(&read, body, length, JSON_REJECT_DUPLICATES, &problem);
+    w->body = read;
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "out of memory");
+    if (rc)
         return ek_fail(e, EK_EUSAGE, "line %d, column %d: %s", problem.line, problem.column,
                        problem.text);
     return json_is_object((json_t *)w->body)

@@ -176,16 +176,19 @@ void ek_checked_fail(struct ek_checked *c, struct ek_error *e)
 {
     c->valid = false;
     ek_error_place(e, name_of(c), 0, 0);
-    ek_error_list_add(&c->faults, e);
+    if (ek_error_list_add(&c->faults, e) == EK_ENOMEM || e->code == EK_ENOMEM)
+        c->no_memory = true;
 }
 
 /* By one more fault, or by those that were kept, of which the error is the first. */
 static void fail(struct ek_checked *c, struct ek_error *e)
 {
-    if (c->faults.count)
-        c->valid = false;
-    else
+    if (!c->faults.count) {
         ek_checked_fail(c, e);
+        return;
+    }
+    c->valid = false;
+    c->no_memory |= e->code == EK_ENOMEM;
 }
 
 void ek_checked_open(struct ek_checked *c, const char *path)

@@ -35,6 +35,7 @@ struct ek_checked {
     struct ek_manifest *manifest; /* of a manifest, once it was asked for and is valid */
     bool manifest_read;
     bool valid;
+    bool no_memory;              /* which is why it is not valid; there may be faults untold */
     struct ek_error_list faults; /* at least one when not valid; by place */
     char note[700];              /* what a reader should know although it is valid; may be empty */
 };

@@ -3,6 +3,7 @@
 #include "base/parse.h"
 #include "daemon/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,11 @@ void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0); /* which everybody knows by now */
     if (unknown)
         exit(complain(argp->options, argv[0], argv[unknown]));
-    argp_parse(argp, argc, argv, flags, NULL, input);
+    if (argp_parse(argp, argc, argv, flags, NULL, input) == ENOMEM) {
+        struct ek_error e;
+        ek_fail(&e, EK_ENOMEM, "no memory for the words of the command");
+        exit(ek_cli_fail(&e));
+    }
 }
 
 uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,

@@ -182,6 +182,15 @@ static bool check_files(struct check *c, struct ek_checked *files)
     return valid;
 }
 
+/* Whether a file is not valid only because there was no memory to read it. */
+static bool lacked_memory(const struct check *c, const struct ek_checked *files)
+{
+    bool yes = c->named.no_memory;
+    for (int i = 0; i < c->count; i++)
+        yes |= files[i].no_memory;
+    return yes;
+}
+
 static int run(struct check *c)
 {
     struct ek_checked *files = ek_calloc((size_t)c->count, sizeof *files);
@@ -193,13 +202,17 @@ static int run(struct check *c)
         return ek_cli_fail(&e);
     }
     c->tests.dialect = &c->dialect;
-    bool valid = check_files(c, files);
+    bool valid = check_files(c, files), no_memory = lacked_memory(c, files);
     for (int i = 0; i < c->count; i++)
         ek_checked_release(&files[i]);
     if (c->manifest_path)
         ek_checked_release(&c->named);
     ek_dialect_release(&c->dialect);
     ek_free(files);
+    if (no_memory) {
+        ek_fail(&e, EK_ENOMEM, "no memory to check all of it");
+        return ek_cli_fail(&e);
+    }
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
 }
 

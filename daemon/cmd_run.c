@@ -198,7 +198,11 @@ static int print(const struct run_args *a, const struct run *r)
     if (!rc)
         fwrite(text.data, 1, text.length, stdout);
     ek_buf_release(&text);
-    return rc ? EK_EXIT_FAILURE : EK_EXIT_OK;
+    if (!rc)
+        return EK_EXIT_OK;
+    struct ek_error e;
+    ek_fail(&e, EK_ENOMEM, "no memory for the text");
+    return ek_cli_fail(&e);
 }
 
 static int test_alerts(const struct run *r)

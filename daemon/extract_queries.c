@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hash_set.h"
+#include "data/json_parse.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -80,7 +81,11 @@ static int from_json(struct ek_extract_queries *q, const char *line, size_t leng
 {
     json_error_t why;
     json_decref(q->json);
-    q->json = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
+    json_t *read;
+    int rc = ek_json_parse(&read, line, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
+    q->json = read;
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "no memory for a query");
     if (!json_is_object(q->json))
         return ek_fail(e, EK_EFORMAT, "no JSON object: %s", q->json ? "another value" : why.text);
     json_t *text = json_object_get(q->json, "text");

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "data/json_parse.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -104,18 +105,18 @@ static int take_finding(struct ek_journal *j, json_t *event, int64_t now_ms,
                         struct ek_journal_change *change)
 {
     size_t i = place_of(j->findings, event), n = json_array_size(j->findings);
-    change->detected = says(event, "state", "confirmed") && routes(event);
-    int rc = 0;
-    if (says(event, "state", "dismissed") || says(event, "state", "recovered")) {
+    if (says(event, "state", "dismissed") || says(event, "state", "recovered"))
         return i < n && forget(j, i) ? EK_ENOMEM : EK_OK;
-    } else if (i < n) {
+    int rc = note_confirmed(j, event, now_ms);
+    if (!rc && i < n) {
         rc = json_array_set(j->findings, i, event);
-    } else {
+    } else if (!rc) {
         if (n == EK_JOURNAL_FINDINGS_MAX)
             forget(j, 0);
         rc = json_array_append(j->findings, event);
     }
-    return rc || note_confirmed(j, event, now_ms) ? EK_ENOMEM : EK_OK;
+    change->detected = !rc && says(event, "state", "confirmed") && routes(event);
+    return rc ? EK_ENOMEM : EK_OK;
 }
 
 static bool same_route(const json_t *a, const json_t *b)
@@ -157,11 +158,14 @@ static enum ek_rail rail_of(const json_t *event)
     return (enum ek_rail)rail;
 }
 
+/* What is no JSON is kept, and tells nothing. */
 static int interpret(struct ek_journal *j, const char *json, int64_t now_ms,
                      struct ek_journal_change *change)
 {
-    json_t *event = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
-    int rc = EK_OK;
+    json_error_t why;
+    json_t *event;
+    int rc = ek_json_parse(&event, json, strlen(json), JSON_REJECT_DUPLICATES, &why);
+    rc = rc == EK_ENOMEM ? rc : EK_OK;
     if (says(event, "event", "finding"))
         rc = take_finding(j, event, now_ms, change);
     else if (says(event, "event", "plan"))
@@ -191,13 +195,17 @@ int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
     if (!copy)
         return EK_ENOMEM;
     pthread_mutex_lock(&j->lock);
-    while (j->gone < j->count &&
-           (j->count - j->gone == j->keep || j->bytes + length > EK_JOURNAL_BYTES_MAX))
-        drop_oldest(j);
-    j->events[j->count++ % j->keep] = copy;
-    j->bytes += length;
     int rc = interpret(j, json, now_ms, change);
+    if (!rc) {
+        while (j->gone < j->count &&
+               (j->count - j->gone == j->keep || j->bytes + length > EK_JOURNAL_BYTES_MAX))
+            drop_oldest(j);
+        j->events[j->count++ % j->keep] = copy;
+        j->bytes += length;
+    }
     pthread_mutex_unlock(&j->lock);
+    if (rc)
+        ek_free(copy);
     return rc;
 }
 

@@ -56,7 +56,10 @@ static int check(const struct ek_choices *c, const char *name, const struct ek_b
 {
     struct ek_manifest *m;
     struct ek_error why;
-    if (ek_manifest_parse(&m, name, (const char *)text->data, text->length, &why))
+    int rc = ek_manifest_parse(&m, name, (const char *)text->data, text->length, &why);
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "no memory for the changed file");
+    if (rc)
         return ek_fail_at(e, EK_ECONFIG, name, why.line, why.column,
                           "a section cannot be put into this file: %.200s", why.message);
     bool same = m->hash == c->manifest->hash;

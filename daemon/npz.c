@@ -168,9 +168,13 @@ static bool write_header(struct array *a)
            !fflush(a->file) && !fseeko(a->file, 0, SEEK_SET);
 }
 
-static int fail_zip(struct ek_npz *z, const char *why, struct ek_error *e)
+/* Of some requests that memory was not there for libzip keeps no error. */
+static int fail_zip(struct ek_npz *z, zip_error_t *why, struct ek_error *e)
 {
-    return ek_fail_at(e, EK_EIO, z->path, 0, 0, "cannot be written: %s", why);
+    int code = zip_error_code_zip(why);
+    if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK)
+        return ek_fail_at(e, EK_ENOMEM, z->path, 0, 0, "no memory to write it");
+    return ek_fail_at(e, EK_EIO, z->path, 0, 0, "cannot be written: %s", zip_error_strerror(why));
 }
 
 static int add_to_zip(struct ek_npz *z, zip_t *zip, struct array *a, struct ek_error *e)
@@ -183,16 +187,16 @@ static int add_to_zip(struct ek_npz *z, zip_t *zip, struct array *a, struct ek_e
     snprintf(name, sizeof name, "%s.npy", a->name);
     zip_source_t *source = zip_source_filep(zip, a->file, 0, -1);
     if (!source)
-        return fail_zip(z, zip_strerror(zip), e);
+        return fail_zip(z, zip_get_error(zip), e);
     a->file = NULL; /* the source closes it */
     zip_int64_t at = zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8);
     if (at < 0) {
         zip_source_free(source);
-        return fail_zip(z, zip_strerror(zip), e);
+        return fail_zip(z, zip_get_error(zip), e);
     }
     if (zip_set_file_compression(zip, (zip_uint64_t)at, ZIP_CM_DEFLATE, FAST) ||
         zip_file_set_dostime(zip, (zip_uint64_t)at, DOS_TIME, DOS_DATE, 0))
-        return fail_zip(z, zip_strerror(zip), e);
+        return fail_zip(z, zip_get_error(zip), e);
     return EK_OK;
 }
 
@@ -204,7 +208,7 @@ static int open_zip(struct ek_npz *z, zip_t **out, struct ek_error *e)
         return EK_OK;
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    int rc = fail_zip(z, zip_error_strerror(&error), e);
+    int rc = fail_zip(z, &error, e);
     zip_error_fini(&error);
     return rc;
 }
@@ -220,7 +224,7 @@ int ek_npz_close(struct ek_npz *z, struct ek_error *e)
     for (int i = 0; !rc && i < z->count; i++)
         rc = add_to_zip(z, zip, &z->array[i], e);
     if (!rc && zip_close(zip))
-        rc = fail_zip(z, zip_strerror(zip), e);
+        rc = fail_zip(z, zip_get_error(zip), e);
     if (rc)
         zip_discard(zip);
     ek_npz_abandon(z);

@@ -357,21 +357,26 @@ static bool has_lists(const struct work *w, const struct ek_manifest *n)
     return right && i == n->item_count;
 }
 
-/* Whether the text is read as what it shall be: as tree and as manifest. */
-static bool is_right(const struct work *w)
+/* Whether the text is read as what it shall be: as tree and as manifest. Else EK_ECONFIG, or
+ * EK_ENOMEM. */
+static int check_out(const struct work *w)
 {
     const char *text = (const char *)w->out->data;
     struct ek_manifest *n;
     struct ek_yaml *y;
-    if (ek_manifest_parse(&n, "reduced", text, w->out->length, NULL))
-        return false;
+    int rc = ek_manifest_parse(&n, "reduced", text, w->out->length, NULL);
+    if (rc)
+        return rc == EK_ENOMEM ? rc : EK_ECONFIG;
     bool right = has_lists(w, n);
     ek_manifest_free(n);
-    if (!right || ek_yaml_parse(&y, "reduced", text, w->out->length, NULL))
-        return false;
+    if (!right)
+        return EK_ECONFIG;
+    rc = ek_yaml_parse(&y, "reduced", text, w->out->length, NULL);
+    if (rc)
+        return rc == EK_ENOMEM ? rc : EK_ECONFIG;
     right = is_rest(w, ek_yaml_root(y));
     ek_yaml_free(y);
-    return right;
+    return right ? EK_OK : EK_ECONFIG;
 }
 
 static int write_anew(struct work *w)
@@ -400,18 +405,19 @@ static int reduce(struct work *w, const struct ek_node *root, const char **anew,
         rc = prune(w, root);
     if (!rc)
         rc = edit(w, root, anew);
-    if (!rc && !*anew && !is_right(w))
+    if (!rc && !*anew && (rc = check_out(w)) == EK_ECONFIG)
         *anew = "without the features its text is not read as what stays";
-    if (!rc && *anew)
+    if (*anew && (!rc || rc == EK_ECONFIG)) {
         rc = write_anew(w);
-    if (rc)
-        return ek_fail(e, rc, "no memory for the reduced manifest");
-    if (*anew && !is_right(w))
+        if (!rc)
+            rc = check_out(w);
+    }
+    if (rc == EK_ECONFIG)
         return ek_fail(e, EK_ECONFIG,
                        "the manifest cannot be reduced: %s, and written anew it is not read as "
                        "what stays",
                        *anew);
-    return EK_OK;
+    return rc ? ek_fail(e, rc, "no memory for the reduced manifest") : EK_OK;
 }
 
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,

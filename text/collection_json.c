@@ -1,6 +1,8 @@
 /* JSON lines. */
 #include "text/collection_internal.h"
 
+#include "data/json_parse.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,13 +68,13 @@ static int take(struct ek_collection *c, int part, const json_t *value, struct e
 static json_t *parse(const struct ek_collection *c, struct ek_error *e)
 {
     json_error_t why;
-    json_t *object = json_loadb(c->line, c->length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
-    if (!object) {
-        if (json_error_code(&why) == json_error_out_of_memory)
-            ek_fail(e, EK_ENOMEM, "out of memory");
-        else
-            ek_fail_at(e, EK_EFORMAT, ek_collection_name(c), c->begin, why.column, "no JSON: %s",
-                       why.text);
+    json_t *object;
+    int rc =
+        ek_json_parse(&object, c->line, c->length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
+    if (rc == EK_ENOMEM) {
+        ek_fail(e, rc, "out of memory");
+    } else if (rc) {
+        ek_fail_at(e, rc, ek_collection_name(c), c->begin, why.column, "no JSON: %s", why.text);
     } else if (!json_is_object(object)) {
         ek_collection_fault(c, e, "a document has to be a JSON object");
         json_decref(object);

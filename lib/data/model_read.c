@@ -1,6 +1,7 @@
 #include "data/model_internal.h"
 
 #include "base/alloc.h"
+#include "data/json_parse.h"
 #include "data/model_fidelity.h"
 
 #include <jansson.h>
@@ -169,10 +170,13 @@ static int read_model(struct ek_model *m, struct ek_error *e)
     const char *text = ek_tensors_text(m->storage, "routable_sir");
     if (!text)
         return ek_fail(e, EK_EFORMAT, "no model: metadata has no 'routable_sir'");
-    json_t *d = json_loads(text, JSON_REJECT_DUPLICATES, &why);
-    if (!d)
-        return ek_fail(e, EK_EFORMAT, "description is not JSON: %s", why.text);
-    int code = read_description(m, d, e);
+    json_t *d;
+    int code = ek_json_parse(&d, text, strlen(text), JSON_REJECT_DUPLICATES, &why);
+    if (code == EK_ENOMEM)
+        return ek_fail(e, code, "no memory for the description");
+    if (code)
+        return ek_fail(e, code, "description is not JSON: %s", why.text);
+    code = read_description(m, d, e);
     json_decref(d);
     return code ? code : bind_arrays(m, e);
 }

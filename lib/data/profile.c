@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/parse.h"
+#include "data/json_parse.h"
 #include "data/profile_inner.h"
 #include "data/query.h"
 #include "data/tensors.h"
@@ -189,9 +190,13 @@ static int add_sketches(struct ek_tensors *t, const struct ek_profile *p)
 static json_t *texts_to_json(char *const *texts, int count)
 {
     json_t *array = json_array();
+    int failed = !array;
     for (int i = 0; i < count; i++)
-        json_array_append_new(array, json_string(texts[i]));
-    return array;
+        failed |= json_array_append_new(array, json_string(texts[i]));
+    if (!failed)
+        return array;
+    json_decref(array);
+    return NULL;
 }
 
 static int add_text(const char *bytes, size_t length, void *text)
@@ -199,23 +204,41 @@ static int add_text(const char *bytes, size_t length, void *text)
     return ek_buf_add(text, bytes, length);
 }
 
-static int add_description(struct ek_tensors *t, const struct ek_profile *p)
+/* NULL without memory: a value that is not there is refused. */
+static json_t *description_of(const struct ek_profile *p)
 {
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, p->manifest_hash);
+    const struct {
+        const char *key;
+        json_t *value;
+    } rows[] = {
+        {"version", json_integer(FORMAT_VERSION)},
+        {"manifest", json_string(hash)},
+        {"queries", json_integer((json_int_t)p->queries)},
+        {"items", json_integer((json_int_t)p->items)},
+        {"related_lists", json_integer(p->related_lists)},
+        {"baseline", p->field ? json_string(p->field) : json_null()},
+        {"features", texts_to_json(p->name, p->features)},
+        {"strata", texts_to_json(p->stratum, p->strata)},
+    };
     json_t *root = json_object();
-    json_object_set_new(root, "version", json_integer(FORMAT_VERSION));
-    json_object_set_new(root, "manifest", json_string(hash));
-    json_object_set_new(root, "queries", json_integer((json_int_t)p->queries));
-    json_object_set_new(root, "items", json_integer((json_int_t)p->items));
-    json_object_set_new(root, "related_lists", json_integer(p->related_lists));
-    json_object_set_new(root, "baseline", p->field ? json_string(p->field) : json_null());
-    json_object_set_new(root, "features", texts_to_json(p->name, p->features));
-    json_object_set_new(root, "strata", texts_to_json(p->stratum, p->strata));
+    int failed = !root;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        failed |= json_object_set_new(root, rows[i].key, rows[i].value);
+    if (!failed)
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
+static int add_description(struct ek_tensors *t, const struct ek_profile *p)
+{
+    json_t *root = description_of(p);
     struct ek_buf text;
     ek_buf_init(&text, 0);
     const char *string = NULL;
-    if (!json_dump_callback(root, add_text, &text, JSON_COMPACT | JSON_SORT_KEYS))
+    if (root && !json_dump_callback(root, add_text, &text, JSON_COMPACT | JSON_SORT_KEYS))
         string = ek_buf_string(&text);
     int rc = string ? ek_tensors_set_text(t, DESCRIPTION, string) : EK_ENOMEM;
     ek_buf_release(&text);
@@ -343,10 +366,14 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
                     struct ek_error *e)
 {
     const char *text = ek_tensors_text(t, DESCRIPTION);
-    json_t *root = text ? json_loads(text, 0, NULL) : NULL;
-    if (!root)
+    json_error_t why;
+    json_t *root;
+    int rc = text ? ek_json_parse(&root, text, strlen(text), 0, &why) : EK_EFORMAT;
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "no memory for the description");
+    if (rc)
         return bad(path, e, "no description under '" DESCRIPTION "'");
-    int rc = read_description(p, root, path, e);
+    rc = read_description(p, root, path, e);
     json_decref(root);
     size_t features = (size_t)p->features;
     if (!rc)

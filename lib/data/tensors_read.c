@@ -1,6 +1,7 @@
 #include "data/tensors_internal.h"
 
 #include "base/alloc.h"
+#include "data/json_parse.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -155,10 +156,12 @@ static int read_entries(struct parsing *p, json_t *header)
 static int parse_header(struct parsing *p, const char *text, size_t length)
 {
     json_error_t why;
-    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
-    if (!header)
-        return ek_fail(p->error, EK_EFORMAT, "header is not JSON: %s", why.text);
-    int code = EK_OK;
+    json_t *header;
+    int code = ek_json_parse(&header, text, length, JSON_REJECT_DUPLICATES, &why);
+    if (code == EK_ENOMEM)
+        return ek_fail(p->error, code, "no memory for the header");
+    if (code)
+        return ek_fail(p->error, code, "header is not JSON: %s", why.text);
     size_t count = json_object_size(header);
     if (!json_is_object(header))
         code = ek_fail(p->error, EK_EFORMAT, "header is not a JSON object");

@@ -1,0 +1,269 @@
+/* Memory runs out in what a stage keeps for its pages, alerts and partitions. */
+#include "tests/alloc/scratch.h"
+#include "tests/alloc/sweep.h"
+#include "tests/check.h"
+#include "tests/stream_world.h"
+
+#include "base/file.h"
+#include "daemon/agreement_board.h"
+#include "daemon/alert_book.h"
+#include "daemon/alert_queue.h"
+#include "daemon/alert_read.h"
+#include "daemon/feature_board.h"
+#include "daemon/fleet_orders.h"
+#include "daemon/journal.h"
+#include "daemon/lanes.h"
+#include "daemon/log.h"
+#include "daemon/metrics.h"
+#include "daemon/pause.h"
+#include "daemon/segment_draw.h"
+#include "daemon/state_report.h"
+#include "daemon/token.h"
+
+#include <string.h>
+
+static const char FINDING[] =
+    "{\"event\":\"finding\",\"episode\":\"price-1\",\"state\":\"confirmed\",\"query\":1298,"
+    "\"time_ms\":1790001121472,\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
+    "\"class\":\"scale\",\"factor\":100.3,\"share\":1,\"action\":\"route\",\"mode\":\"enforce\","
+    "\"cause\":\"c-9\",\"members\":[\"price\"],\"text\":\"price, arm=B: values x100\"}";
+static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"routes\":[{\"feature\":\"price\","
+                           "\"segment\":{\"arm\":\"B\"},\"action\":\"route\"}]}";
+
+/* What these return is a code alone. */
+static int said(int rc, struct ek_error *e)
+{
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
+}
+
+/* After a failed event the journal has what it had, and takes the same again. */
+static int keep_events(struct ek_error *e)
+{
+    struct ek_journal *j = ek_journal_new(4);
+    struct ek_journal_change change;
+    struct ek_buf out;
+    uint64_t after = 0;
+    int good = 1;
+    ek_buf_init(&out, 0);
+    int rc = j ? ek_journal_add(j, PLAN, 0, &change) : EK_ENOMEM;
+    if (!rc) {
+        rc = ek_journal_add(j, FINDING, 0, &change);
+        if (rc)
+            good = ek_journal_count(j) == 1 && !ek_journal_open(j) && !change.detected &&
+                   (ek_journal_add(j, FINDING, 0, &change) || ek_journal_open(j) == 1);
+    }
+    if (!rc)
+        rc = ek_journal_findings(j, &out);
+    if (!rc)
+        rc = ek_journal_plan(j, &out);
+    if (!rc)
+        rc = ek_journal_since(j, &after, &out);
+    ek_buf_release(&out);
+    ek_journal_free(j);
+    return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "the journal is not as it was");
+}
+
+START_TEST(events_without_memory_are_not_half_kept)
+{
+    ek_sweep(keep_events);
+}
+END_TEST
+
+static int tell(struct ek_error *e)
+{
+    static const struct ek_alert_rule rule = {.least = EK_ALERT_INFO};
+    const struct ek_alert_when when = {1000, 1790001121472};
+    struct ek_alert_news news;
+    struct ek_alert_book *b = ek_alert_book_new(8);
+    struct ek_alert_queue *q = b ? ek_alert_queue_new(b, &rule, 1, 0) : NULL;
+    int rc = q ? ek_alert_read(&news, FINDING) : EK_ENOMEM, good = 1;
+    if (!rc) {
+        rc = ek_alert_book_take(b, &news, true, false, when);
+        if (rc)
+            good = !ek_alert_book_count(b) &&
+                   (ek_alert_book_take(b, &news, true, false, when) || ek_alert_book_count(b) == 1);
+    }
+    if (!rc && ek_alert_queue_next(q, 0, 2000))
+        ek_alert_queue_done(q, 0, EK_ALERT_SENT, 0, 2000);
+    ek_alert_queue_free(q);
+    ek_alert_book_free(b);
+    return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "the book is not as it was");
+}
+
+START_TEST(alerts_without_memory_are_not_half_kept)
+{
+    ek_sweep(tell);
+}
+END_TEST
+
+static int metrics(struct ek_error *e)
+{
+    static const struct ek_lag lags[] = {{"scored", 0, 3}, {"scored", 1, 4}};
+    struct ek_metrics *m = ek_metrics_new();
+    struct ek_agreement_board *a = ek_agreement_board_new();
+    struct ek_state_report *s = ek_state_report_new("states");
+    struct ek_pause *p = ek_pause_new();
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    int rc = m && a && s && p ? ek_metrics_lags(m, lags, 2) : EK_ENOMEM;
+    if (!rc)
+        rc = ek_metrics_write(m, &out);
+    if (!rc)
+        rc = ek_agreement_board_metrics(a, &out);
+    if (!rc)
+        rc = ek_agreement_board_json(a, &out);
+    if (!rc)
+        rc = ek_state_report_metrics(s, 0, 0, &out);
+    if (!rc)
+        rc = ek_state_report_json(s, 0, &out);
+    if (!rc)
+        rc = ek_pause_json(p, &out);
+    ek_buf_release(&out);
+    ek_pause_free(p);
+    ek_state_report_free(s);
+    ek_agreement_board_free(a);
+    ek_metrics_free(m);
+    return said(rc, e);
+}
+
+START_TEST(pages_without_memory_leave_nothing)
+{
+    ek_sweep(metrics);
+}
+END_TEST
+
+/* A message for which there was no ticket can be taken when there is. */
+static int take_messages(struct ek_error *e)
+{
+    struct ek_lanes *l = ek_lanes_new();
+    struct ek_lane *lane = l ? ek_lanes_open(l, "scored", 3, 0) : NULL;
+    int rc = lane ? ek_lane_point(lane, "pointer") : EK_ENOMEM, good = 1;
+    for (int i = 0; i < 200 && !rc; i++) {
+        struct ek_ticket *t = ek_lanes_take(l, lane, i);
+        if (!t) {
+            rc = EK_ENOMEM;
+            t = ek_lanes_take(l, lane, i);
+            good = lane->next == i;
+        }
+        if (t)
+            ek_lanes_done(l, t);
+        good = good && (!t || lane->next == i + 1);
+    }
+    ek_lanes_free(l);
+    return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "a position moved otherwise");
+}
+
+START_TEST(messages_without_memory_can_be_taken_again)
+{
+    ek_sweep(take_messages);
+}
+END_TEST
+
+static struct stream_world world;
+static struct ek_traffic *traffic;
+
+static int board_pages(struct ek_error *e)
+{
+    struct ek_board *b = ek_board_new(world.manifest, world.rules, traffic);
+    struct ek_journal *j = ek_journal_new(4);
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    int rc = b && j ? ek_board_room(b, ek_traffic_cells(traffic)) : EK_ENOMEM;
+    for (int i = 0; i < ek_traffic_cells(traffic) && !rc; i++)
+        rc = ek_board_step(b);
+    if (!rc)
+        rc = ek_board_features(b, &out);
+    if (!rc)
+        rc = ek_board_feature(b, "price", NULL, &out);
+    if (!rc)
+        rc = ek_board_metrics(b, j, 4, &out);
+    ek_buf_release(&out);
+    ek_journal_free(j);
+    ek_board_free(b);
+    return said(rc, e);
+}
+
+START_TEST(pages_of_features_without_memory_leave_nothing)
+{
+    static const char rules[] = "version: 1\nsegments: [arm]\n";
+    struct ek_cells *cells;
+    stream_world_start(&world, rules, 400, 41);
+    ck_assert_int_eq(ek_cells_new(&cells, world.rules->segment, world.rules->segment_count, 8), 0);
+    ck_assert_int_eq(ek_traffic_new(&traffic, world.profile, world.rules, cells, NULL), EK_OK);
+    for (int i = 0; i < 50; i++) {
+        int16_t ids[EK_CELLS_PER_QUERY];
+        struct ek_query *q = stream_next(&world.stream);
+        ck_assert_int_eq(ek_cells_of(cells, q, 1, ids), EK_OK);
+        ck_assert_int_eq(ek_traffic_list(traffic, ids, 1 + ek_cells_dimensions(cells), 0, q, NULL),
+                         EK_OK);
+    }
+    ek_sweep(board_pages);
+    ek_traffic_free(traffic);
+    ek_cells_free(cells);
+    stream_world_end(&world);
+}
+END_TEST
+
+static int give_order(struct ek_error *e)
+{
+    struct ek_fleet_orders *o = NULL;
+    struct ek_fleet_wish w = {.what = EK_DID_PAUSE};
+    struct ek_buf out;
+    uint64_t number;
+    ek_buf_init(&out, 0);
+    int rc = ek_fleet_orders_new(&o, "one", 1);
+    if (!rc)
+        rc = ek_fleet_orders_give(o, &w, 0, &number);
+    if (!rc)
+        rc = ek_fleet_orders_json(o, &out);
+    ek_buf_release(&out);
+    ek_fleet_orders_free(o);
+    return said(rc, e);
+}
+
+static int draw(struct ek_error *e)
+{
+    struct ek_segment_draw d = {0};
+    int rc = ek_segment_draw_add(&d, "arm=A,B", e);
+    if (!rc)
+        rc = ek_segment_draw_add(&d, "app=x,y,z", e);
+    ek_segment_draw_release(&d);
+    return rc;
+}
+
+static int tokens(struct ek_error *e)
+{
+    struct ek_tokens *t;
+    int rc = ek_tokens_load(&t, ek_scratch("tokens").path, e);
+    if (!rc)
+        ek_tokens_free(t);
+    return rc;
+}
+
+static int logs(struct ek_error *e)
+{
+    struct ek_log *l = ek_log_new(stderr, EK_LOG_ERROR);
+    ek_log_free(l);
+    return said(l ? EK_OK : EK_ENOMEM, e);
+}
+
+START_TEST(orders_tokens_and_values_without_memory_leave_nothing)
+{
+    ck_assert_int_eq(ek_file_write(ek_scratch("tokens").path,
+                                   "ana 0123456789abcdef\nben 0123456789aaaaaa\n", NULL),
+                     EK_OK);
+    ek_sweep(give_order);
+    ek_sweep(draw);
+    ek_sweep(tokens);
+    ek_sweep(logs);
+}
+END_TEST
+
+Suite *suite_daemon(void)
+{
+    return ek_suite("a stage without memory", events_without_memory_are_not_half_kept,
+                    alerts_without_memory_are_not_half_kept, pages_without_memory_leave_nothing,
+                    messages_without_memory_can_be_taken_again,
+                    pages_of_features_without_memory_leave_nothing,
+                    orders_tokens_and_values_without_memory_leave_nothing);
+}
