@@ -70,13 +70,19 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct parcel *p)
 }
 
 /* At least once. A full queue is waited for: it has room for more than may be in flight, and
- * another thread serves the acknowledgements. */
+ * another thread serves the acknowledgements. What is wrong with the topic and not with the message,
+ * as when it was deleted, is fatal: nothing was acknowledged, and is read again after a restart. */
 static int send_now(struct ek_output *o, struct parcel *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;
     while ((err = produce(o, p)) == RD_KAFKA_RESP_ERR__QUEUE_FULL && !atomic_load(&o->given_up))
         nanosleep(&(struct timespec){0, QUEUE_FULL_WAIT_NS}, NULL);
-    return err ? ek_fail(e, EK_EIO, "%s", rd_kafka_err2str(err)) : EK_OK;
+    if (!err)
+        return EK_OK;
+    if (err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        return ek_fail(e, EK_EIO, "%s", rd_kafka_err2str(err));
+    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no message: %s",
+                         rd_kafka_topic_name(p->topic), rd_kafka_err2str(err));
 }
 
 /* Counts what was handed over; the reader is woken when that is enough for a transaction. */
@@ -319,6 +325,10 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
         return hand_over(o, outlet, &p, e);
     if (!hand_over(o, outlet, &p, &refused))
         return EK_OK;
+    if (refused.flags & EK_ERR_FATAL) {
+        *e = refused;
+        return EK_EIO;
+    }
     return ek_output_send_dead(o, outlet, t, EK_EIO, refused.message, e);
 }
 

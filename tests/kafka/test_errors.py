@@ -154,6 +154,23 @@ class ATopicThatGoes(unittest.TestCase):
             self.assertEqual(d.stop(), 0, d.log())
         self.assertLessEqual(set(range(flow.sent - 20, flow.sent)), set(flow.out()))
 
+    def test_output_of_which_the_client_knows_first_makes_no_dead_letters(self):
+        flow = Flow(output="topic.metadata.propagation.max.ms: 500, topic.metadata.refresh.interval.ms: 500")
+        flow.send(20)
+        with flow.daemon as d:
+            d.wait_ready().wait_handled(20)
+            WORLD.broker.delete(flow.target)
+            time.sleep(5)  # in which it asks several times, and nothing is to be written
+            flow.send(20)
+            self.assertEqual(d.wait_end(), 1, d.log())
+            self.assertIn(f"topic '{flow.target}' takes no message", d.last_words())
+        WORLD.broker.create(flow.target)
+        with flow.daemon as d:
+            d.wait_drained()
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(sorted(set(flow.out())), list(range(20, 40)))
+        self.assertEqual(WORLD.read(flow.target + ".dead"), [])
+
     def test_input_is_read_from_its_start_when_it_is_made_again(self):
         flow = Flow(more="topic.metadata.refresh.interval.ms: 1000, metadata.max.age.ms: 2000")
         flow.send(20)
