@@ -21,12 +21,12 @@ static size_t values_of(const struct ek_profile *p)
     return sum;
 }
 
-static int any(const struct ek_profile *p)
+bool ek_profile_has_categories(const struct ek_profile *p)
 {
     for (int f = 0; f < p->features; f++)
         if (p->category[f].strata)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 static void fill(const struct ek_profile *p, uint64_t *offset, float *value, float *share,
@@ -52,7 +52,7 @@ int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p)
     const size_t shape[ARRAYS][2] = {
         {features + 1, 0}, {values, 0}, {values, strata}, {features, strata}};
     struct ek_tensor *array[ARRAYS];
-    if (!any(p))
+    if (!ek_profile_has_categories(p))
         return EK_OK;
     for (int i = 0; i < ARRAYS; i++) {
         array[i] = ek_tensors_add(t, NAMES[i], i ? EK_F32 : EK_U64, shape[i][1] ? 2 : 1, shape[i]);

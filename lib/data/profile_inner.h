@@ -10,6 +10,7 @@
  * looks names up by halving, so a damaged file must not come that far. */
 const char *ek_profile_fault(const struct ek_profile *p);
 
+bool ek_profile_has_categories(const struct ek_profile *p);
 /* The tables of category features; nothing where there is none. EK_ENOMEM, and when reading
  * EK_EFORMAT. */
 int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p);

@@ -263,14 +263,6 @@ static int read_counts(const struct ek_tensors *t, const struct ek_profile *p,
     return rc;
 }
 
-static bool any_category(const struct ek_profile *p)
-{
-    for (int f = 0; f < p->features; f++)
-        if (p->category[f].strata)
-            return true;
-    return false;
-}
-
 int ek_profile_read_lists(const struct ek_tensors *t, struct ek_profile *p, struct ek_error *e)
 {
     if (!ek_tensors_find(t, LIST_NAMES[LEVEL]))
@@ -279,7 +271,7 @@ int ek_profile_read_lists(const struct ek_tensors *t, struct ek_profile *p, stru
     if (!(p->lists = ek_profile_lists_new(p->features)))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = read_records(t, p, p->lists, e);
-    if (!rc && any_category(p))
+    if (!rc && ek_profile_has_categories(p))
         rc = read_counts(t, p, p->lists, e);
     return rc;
 }
