@@ -84,7 +84,9 @@ bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e)
 /* NULL: none is confirmed. */
 static const struct ek_episode *confirmed(const struct ek_detector *d, int feature, int cell)
 {
-    const struct ek_episode *e = cell < d->cell_capacity ? ek_episode_at(d, cell, feature) : NULL;
+    if (cell < 0 || cell >= d->cell_capacity)
+        return NULL;
+    const struct ek_episode *e = ek_episode_at(d, cell, feature);
     return e && e->phase == EK_PHASE_CONFIRMED ? e : NULL;
 }
 

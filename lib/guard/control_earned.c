@@ -41,6 +41,9 @@ static double credit_with(const struct ek_control *c, const struct ek_finding *f
 
 bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit)
 {
+    *credit = 0;
+    if (f->cell < 0) /* a fleet's, for which its decider acts, and has no cell here */
+        return !f->passing;
     const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
     bool lasts = goes_on(c, f->feature, f->cell);
     *credit = r ? r->credit : 0;

@@ -87,7 +87,8 @@ static void pass(struct bench *b, int i, int cents)
     while (ek_guard_next_event(b->guard[i], &text)) {
         b->plans[i] += strstr(text, "\"event\":\"plan\"") != NULL;
         b->limits[i] += strstr(text, "\"limit\":\"max_routed_features\"") != NULL;
-        b->confirmed[i] += strstr(text, "\"state\":\"confirmed\"") != NULL;
+        b->confirmed[i] += strstr(text, "\"state\":\"confirmed\"") != NULL &&
+                           strstr(text, "\"action\":\"route\"") != NULL;
         b->recovered[i] += strstr(text, "\"state\":\"recovered\"") != NULL;
     }
 }
