@@ -165,7 +165,7 @@ static int tell(const struct arguments *a, const struct ek_profile *p, struct ek
     ek_summary_text(&s, "output", a->output);
     ek_summary_count(&s, "queries", p->queries);
     ek_summary_count(&s, "items", p->items);
-    ek_summary_text(&s, "baseline", a->baseline);
+    ek_summary_text(&s, "baseline", p->field);
     ek_summary_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));
     ek_summary_open(&s, "level_not_watched", '[');
     for (int f = 0; f < p->features; f++)

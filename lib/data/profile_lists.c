@@ -268,6 +268,8 @@ int ek_profile_read_lists(const struct ek_tensors *t, struct ek_profile *p, stru
     if (!ek_tensors_find(t, LIST_NAMES[LEVEL]))
         return ek_fail(e, EK_ESTATE,
                        "the profile keeps no lists: make it with 'profile --keep-lists'");
+    if (!p->queries)
+        return no_training("queries", e);
     if (!(p->lists = ek_profile_lists_new(p->features)))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = read_records(t, p, p->lists, e);

@@ -39,11 +39,11 @@ int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m,
         return out_of_memory(e);
     fit->manifest = m;
     fit->features = m->item_count;
-    fit->field = ek_stratum_field_of(m, field);
-    if (allocate(fit)) {
+    if ((field && !(fit->field_name = ek_strdup(field))) || allocate(fit)) {
         ek_profile_fit_free(fit);
         return out_of_memory(e);
     }
+    fit->field = ek_stratum_field_of(m, fit->field_name);
     *out = fit;
     return EK_OK;
 }
@@ -59,6 +59,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit->category);
     ek_category_list_release(&fit->list);
     ek_free(fit->name);
+    ek_free(fit->field_name);
     ek_free(fit->record);
     ek_free(fit->stratum);
     ek_free(fit->key);

@@ -10,6 +10,7 @@
 struct ek_profile_fit {
     const struct ek_manifest *manifest;
     struct ek_stratum_field field;
+    char *field_name; /* what field.name is; NULL: one stratum */
     int features;
     size_t queries, capacity;
     uint64_t items;

@@ -19,6 +19,15 @@ quiet "$EK" profile -m features.yaml --merge 0.ekp 300.ekp --letor 600.txt -o ad
 "$EK" inspect added.ekp | grep -v '^file' | cmp - all || fail "another profile with lists added"
 quiet "$EK" normalize -m features.yaml --profile 0.ekp
 
+# The parts say which baseline; nobody has to repeat it.
+for part in 0 300; do
+	quiet "$EK" profile -m features.yaml --letor $part.txt --baseline weekday --keep-lists -o b$part.ekp
+done
+quiet "$EK" profile -m features.yaml --merge b0.ekp b300.ekp --json -o b.ekp
+grep -q '"queries":600,.*"baseline":"weekday","strata":2' said || fail "another baseline: $(cat said)"
+quiet "$EK" profile -m features.yaml --merge b0.ekp --letor 300.txt --json -o b.ekp
+grep -q '"queries":600,.*"baseline":"weekday","strata":2' said || fail "another baseline: $(cat said)"
+
 refused 1 "all.ekp: the profile keeps no lists: make it with 'profile --keep-lists'" profile -m features.yaml --merge 0.ekp all.ekp -o no.ekp
 refused 1 "all.txt: this is LETOR text, not a profile" profile -m features.yaml --merge all.txt -o no.ekp
 refused 1 "absent.ekp: cannot open: no such file" profile -m features.yaml --merge absent.ekp -o no.ekp

@@ -236,11 +236,28 @@ START_TEST(lists_that_no_training_gives_are_refused_by_name)
 }
 END_TEST
 
+START_TEST(a_profile_that_says_it_keeps_the_lists_of_none_is_refused)
+{
+    struct ek_manifest *m = shop_manifest();
+    struct ek_profile *p = kept(m, 0, 300, NULL), *read = NULL;
+    struct temporary f = temporary_file();
+    struct ek_error e = {0};
+    p->queries = p->lists->queries = 0;
+    ck_assert_int_eq(ek_profile_save(p, f.path, NULL), EK_OK);
+    ck_assert_int_eq(ek_profile_load_lists(&read, f.path, &e), EK_EFORMAT);
+    ck_assert_ptr_nonnull(strstr(e.message, "'queries'"));
+    unlink(f.path);
+    ek_profile_free(p);
+    ek_manifest_free(m);
+}
+END_TEST
+
 Suite *suite_profile_merge(void)
 {
     return ek_suite("profile_merge", parts_joined_are_the_profile_of_all_lists,
                     what_was_joined_and_keeps_its_lists_can_be_joined_again,
                     kept_lists_change_nothing_of_the_profile,
                     a_profile_without_lists_or_of_another_baseline_cannot_be_joined,
-                    lists_that_no_training_gives_are_refused_by_name);
+                    lists_that_no_training_gives_are_refused_by_name,
+                    a_profile_that_says_it_keeps_the_lists_of_none_is_refused);
 }
