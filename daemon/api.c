@@ -292,7 +292,7 @@ static unsigned act(const struct call *call, const struct ek_api *api, const cha
     struct ek_error e = {0};
     unsigned status;
     if (ek_api_words_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
-        status = refuse(out, BAD_REQUEST, "%s", e.message);
+        status = refuse(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
     } else {
         w.author = *name ? name : w.author;
         status = call->act(api, &w, out);

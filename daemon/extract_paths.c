@@ -1,8 +1,8 @@
 #include "daemon/extract_paths.h"
 
-#include "base/alloc.h"
 #include "daemon/cli_parse.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,11 +26,15 @@ static const char *base_of(const char *path)
 
 static bool folder_of(const char *path, struct stat *s)
 {
+    char folder[PATH_MAX] = ".";
     size_t length = (size_t)(base_of(path) - path);
-    char *folder = length ? ek_strndup(path, length) : ek_strdup(".");
-    bool is = folder && !stat(folder, s);
-    ek_free(folder);
-    return is;
+    if (length >= sizeof folder)
+        return false; /* none has such a name */
+    if (length) {
+        memcpy(folder, path, length);
+        folder[length] = 0;
+    }
+    return !stat(folder, s);
 }
 
 /* Files that are there by what they are (links, other ways to the same), those that are not yet by

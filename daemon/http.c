@@ -175,9 +175,9 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
         status = post(h, connection, url, x, &body);
     else if (reads || (!page && !methods))
         status = get(h, connection, url, &type, &body);
-    count(h, status);
     enum MHD_Result result =
-        ek_http_give(connection, status, type, methods ? methods : "GET, HEAD", &body, &h->load);
+        ek_http_give(connection, &status, type, methods ? methods : "GET, HEAD", &body, &h->load);
+    count(h, status);
     ek_buf_release(&body);
     return result;
 }

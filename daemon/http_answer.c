@@ -59,13 +59,13 @@ static void forget(void *context)
     ek_free(a);
 }
 
-enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned status, const char *type,
+enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned *status, const char *type,
                              const char *allow, struct ek_buf *body, size_t *load)
 {
     if (body->length <= EK_HTTP_SMALL_BYTES)
-        return ek_http_answer(connection, status, type, allow, body);
+        return ek_http_answer(connection, *status, type, allow, body);
     if (*load + body->capacity > EK_HTTP_LOAD_BYTES_MAX)
-        return ek_http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+        return ek_http_refuse(connection, *status = MHD_HTTP_SERVICE_UNAVAILABLE,
                               "too many long answers are on their way: come again");
     struct answer *a = ek_calloc(1, sizeof *a);
     if (!a)
@@ -78,7 +78,7 @@ enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned status,
         a->body.length, a->body.data, forget, a);
     if (!response)
         forget(a);
-    return queue(connection, status, type, allow, response);
+    return queue(connection, *status, type, allow, response);
 }
 
 enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned status, const char *why)

@@ -70,8 +70,9 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct parcel *p)
 }
 
 /* At least once. A full queue is waited for: it has room for more than may be in flight, and
- * another thread serves the acknowledgements. What is wrong with the topic and not with the message,
- * as when it was deleted, is fatal: nothing was acknowledged, and is read again after a restart. */
+ * another thread serves the acknowledgements. What is wrong with the topic and not with the
+ * message, as when it was deleted, is fatal: nothing was acknowledged, and is read again after a
+ * restart. */
 static int send_now(struct ek_output *o, struct parcel *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;

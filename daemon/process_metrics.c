@@ -35,17 +35,26 @@ static const char *first_line(const char *path, char *line, int size)
     return line;
 }
 
-static void memory(double *whole, double *resident)
+/* NaN where nobody says. */
+static void memory(double *whole, double *resident, double *shared)
 {
     char line[200];
-    uint64_t pages[2];
+    uint64_t pages[3];
     double page = (double)sysconf(_SC_PAGESIZE);
-    *whole = *resident = (double)NAN;
-    if (sscanf(first_line("/proc/self/statm", line, sizeof line), "%" SCNu64 " %" SCNu64, &pages[0],
-               &pages[1]) != 2)
+    *whole = *resident = *shared = (double)NAN;
+    if (sscanf(first_line("/proc/self/statm", line, sizeof line),
+               "%" SCNu64 " %" SCNu64 " %" SCNu64, &pages[0], &pages[1], &pages[2]) != 3)
         return;
     *whole = (double)pages[0] * page;
     *resident = (double)pages[1] * page;
+    *shared = (double)pages[2] * page;
+}
+
+double ek_process_own_bytes(void)
+{
+    double whole, resident, shared;
+    memory(&whole, &resident, &shared);
+    return resident - shared;
 }
 
 /* Without the one that looks. */
@@ -95,8 +104,8 @@ static double start_time(void)
 
 int ek_process_metrics(struct ek_buf *out)
 {
-    double whole, resident;
-    memory(&whole, &resident);
+    double whole, resident, shared;
+    memory(&whole, &resident, &shared);
     const struct {
         const char *name;
         double value;

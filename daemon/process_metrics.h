@@ -7,4 +7,7 @@
 /* Appends; a figure that the system does not tell has no sample. EK_ENOMEM. Any thread. */
 int ek_process_metrics(struct ek_buf *out);
 
+/* Resident bytes of memory that no file backs; NaN where the system does not tell. Any thread. */
+double ek_process_own_bytes(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include "daemon/cli.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/process_metrics.h"
 #include "daemon/reload.h"
 
 #include <inttypes.h>
@@ -14,8 +15,9 @@
 #include <string.h>
 
 /* A join of states, a reload and a backlog all leave much free behind them, where other threads
- * cannot use it. */
-enum { TRIM_EVERY_MS = 60000 };
+ * cannot use it. Threads that ask for memory wait while it is given back, some 100 ms where it is
+ * half a gigabyte, so it has to be worth it. */
+enum { TRIM_EVERY_MS = 60000, TRIM_LEAST = 32 << 20 };
 
 /* What somebody asked for. */
 struct wish {
@@ -140,6 +142,12 @@ static void reload(struct ek_steward *s, const struct wish *w)
     ek_reload_release(&r);
 }
 
+/* Beside what is in use. */
+static bool much_is_free(void)
+{
+    return ek_process_own_bytes() > (double)ek_alloc_used() + TRIM_LEAST;
+}
+
 static void *run(void *context)
 {
     struct ek_steward *s = context;
@@ -149,7 +157,8 @@ static void *run(void *context)
             reload(s, &w);
         } else {
             ek_bell_wait(&s->bell, TRIM_EVERY_MS);
-            ek_alloc_trim();
+            if (!atomic_load(&s->ending) && much_is_free())
+                ek_alloc_trim();
         }
     }
     return NULL;

@@ -58,3 +58,13 @@ void ek_alloc_trim(void)
     (void)malloc_trim(0); /* 0: nothing to give back */
 #endif
 }
+
+size_t ek_alloc_used(void)
+{
+#if defined(__GLIBC__)
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+#else
+    return 0;
+#endif
+}

@@ -33,4 +33,7 @@ void ek_free(void *p);
  * another, not for hot paths. */
 void ek_alloc_trim(void);
 
+/* Bytes that are in use, of all heaps; 0 where nobody can say. Looks at all heaps, too. */
+size_t ek_alloc_used(void);
+
 #endif

@@ -55,6 +55,22 @@ static int read_named(struct ek_error *e)
     return rc;
 }
 
+/* Rules without a manifest at hand: one of the names that they have. */
+static int name_features(struct ek_error *e)
+{
+    struct ek_manifest *named;
+    int rc = ek_rules_manifest(&named, "rules", RULES, sizeof RULES - 1, e);
+    if (!rc)
+        ek_manifest_free(named);
+    return rc;
+}
+
+START_TEST(names_out_of_rules_without_memory_leave_nothing)
+{
+    ek_sweep(name_features);
+}
+END_TEST
+
 START_TEST(a_named_catalogue_without_memory_leaves_nothing)
 {
     const char *text = ek_hotel_manifest();
@@ -119,6 +135,7 @@ END_TEST
 Suite *suite_rules(void)
 {
     return ek_suite("rules and captures without memory", rules_without_memory_leave_nothing,
+                    names_out_of_rules_without_memory_leave_nothing,
                     a_named_catalogue_without_memory_leaves_nothing,
                     a_capture_without_memory_leaves_nothing);
 }

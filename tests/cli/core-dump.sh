@@ -9,7 +9,8 @@ cat >aborted.py <<'END'
 """aborted.py WORDS...: whether the system would dump the process that these start, ended by SIGABRT when it has started."""
 import os, resource, signal, subprocess, sys
 
-resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+resource.setrlimit(resource.RLIMIT_CORE, (most, most))
 process = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE, text=True)
 started = any("event=started" in line for line in process.stderr)
 process.send_signal(signal.SIGABRT)

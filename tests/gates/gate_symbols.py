@@ -4,8 +4,8 @@ import re
 import subprocess
 
 MAP, HEADER = "deploy/evenkeel.map", "lib/evenkeel.h"
-# A test has a getaddrinfo of its own, which libcurl finds before that of the C library.
-PREFIXES = {"lib": r"ek_", "text": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|getaddrinfo$"}
+# Tests have a getaddrinfo and an allocator of their own, which libraries find before those of the C library.
+PREFIXES = {"lib": r"ek_", "text": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|(getaddrinfo|malloc|calloc|realloc|aligned_alloc)$"}
 
 
 def nm(tree, path, *flags):

@@ -7,6 +7,7 @@ done here.
 """
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import tempfile
 from attack import ATTEMPTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 120
+SECONDS = 600
 # What goes along with a line that says nothing without it.
 ALONG = {"ProtectProc": ["User"], "NoExecPaths": ["ExecPaths"], "SystemCallFilter": ["SystemCallErrorNumber"],
          "SystemCallArchitectures": ["SystemCallErrorNumber"]}
@@ -97,11 +98,11 @@ def boot(folder, unit, program):
     """In a mount namespace of its own: what it mounts ends with it. What systemd said."""
     for one in ("mem", "root", "out"):
         os.mkdir(os.path.join(folder, one))
-    script = (f"cd {folder} && mount -t tmpfs none mem && mkdir mem/up mem/work && "
+    script = (f"cd {shlex.quote(folder)} && mount -t tmpfs none mem && mkdir mem/up mem/work && "
               f"mount -t overlay none -o lowerdir=/,upperdir=mem/up,workdir=mem/work root && "
-              f"{sys.executable} -B {HERE}/sandbox.py --fill root {unit} {program} && "
+              f"{shlex.join([sys.executable, '-B', HERE + '/sandbox.py', '--fill', 'root', unit, program])} && "
               f"exec systemd-nspawn -q -D root -b --register=no --keep-unit --console=pipe --capability=all "
-              f"--system-call-filter='{ALLOWED}' --bind={folder}/out:/out systemd.unit=attack.target")
+              f"--system-call-filter='{ALLOWED}' --bind={shlex.quote(folder)}/out:/out systemd.unit=attack.target")
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=SECONDS, env={**os.environ, "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "1"}, check=False)
     return done.stdout

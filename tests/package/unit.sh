@@ -36,7 +36,7 @@ filter_lets_it_work() (
 		echo "nothing may be traced here"
 		exit 77
 	}
-	"$PYTHON" "$here/ready.py" "$scratch/traced"
+	"$PYTHON" "$here/ready.py" "$scratch/traced" || exit 1
 	"$PYTHON" "$here/calls.py" "$unit" "$scratch"/calls/*
 )
 sandbox_holds() (
