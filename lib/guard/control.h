@@ -83,7 +83,7 @@ struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek
 /* It wants something, or nothing any more. */
 void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t time_ms);
 /* A list was taken, and got this of the plan in force: what it earns the routes, and takes of what
- * they have. Before the next settle. */
+ * they have. Not for one of which nothing is learnt, as a repeat. Before the next settle. */
 void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing);
 /* What has run out, what is due (steps, rails), and the plan that follows. query: the first under
  * it. *changed: it is to be told, for its version rose, or the fault of an entry is gone and it
@@ -160,6 +160,9 @@ void ek_control_restored(struct ek_control *c, int64_t time_ms);
  * is here, of rollouts see ek_rollouts_merge, pins are united, and all is paused when one is. The
  * next settle makes the plan of it. EK_ENOMEM: a part was added. */
 int ek_control_merge(struct ek_control *into, const struct ek_control *from, const int16_t *to);
+/* The change that a route there is of has this number now; 0: it is over. After a merge, where
+ * changes are numbered anew. */
+void ek_control_renumber(struct ek_control *c, int feature, int cell, uint32_t episode);
 /* The pins of another one go on, `to` as for ek_control_merge; `from` needs names and values of its
  * cells alone. One whose place is not there any more is told as taken away. EK_ENOMEM: a part. */
 int ek_control_carry_pins(struct ek_control *c, const struct ek_control *from, const int16_t *to,

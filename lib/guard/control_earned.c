@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Classes without a share of lists earn as much as half of them would; and 0 stands for the least.
- */
+/* A list that shows the fault earns two at least, whatever act_share is; and 0 stands for the
+ * least. No class goes without an account, also those that are acted on whatever their share. */
 static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
 
 static double lists_each(const struct ek_control *c, int feature)
@@ -19,7 +19,13 @@ static double lists_each(const struct ek_control *c, int feature)
 
 static bool keeps_account(const struct ek_control *c)
 {
-    return c->setup.hears.shown && c->setup.hears.shows && c->setup.rules->recover_auto;
+    return c->setup.hears.shown && c->setup.hears.shows;
+}
+
+/* With `recover: manual` it is kept, for other rules may come, and ends nothing. */
+static bool goes_by_account(const struct ek_control *c)
+{
+    return keeps_account(c) && c->setup.rules->recover_auto;
 }
 
 static bool goes_on(const struct ek_control *c, int feature, int cell)
@@ -55,7 +61,7 @@ bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f
         return true;
     bool again = r && r->about.episode == f->episode;
     *credit = credit_with(c, f);
-    return *credit >= (again ? c->setup.rules->confirm_queries : 1);
+    return !goes_by_account(c) || *credit >= (again ? c->setup.rules->confirm_queries : 1);
 }
 
 int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
@@ -99,7 +105,7 @@ void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing
 bool ek_control_end_spent(struct ek_control *c)
 {
     bool some = false;
-    for (int i = keeps_account(c) ? c->wanted.count - 1 : -1; i >= 0; i--) {
+    for (int i = goes_by_account(c) ? c->wanted.count - 1 : -1; i >= 0; i--) {
         const struct ek_plan_entry *e = &c->wanted.entry[i];
         const struct ek_rollout *r = ek_control_rollout(c, e->feature, e->cell);
         if (r && r->credit < 1 && !ek_plan_awaits(e))
@@ -107,4 +113,11 @@ bool ek_control_end_spent(struct ek_control *c)
     }
     c->spent = false;
     return some;
+}
+
+void ek_control_renumber(struct ek_control *c, int feature, int cell, uint32_t episode)
+{
+    struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
+    if (r && episode)
+        r->about.episode = episode;
 }

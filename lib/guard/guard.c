@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "decide/bucket.h"
+#include "decide/shows.h"
 #include "guard/beyond.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
@@ -237,7 +238,7 @@ static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, s
         return out_of_memory(e);
     const struct ek_plan *plan = ek_guard_plan_at(g, time_ms);
     ek_guard_treat(g, c, plan, cells, count);
-    if (plan == ek_control_plan(g->control) && !g->member)
+    if (plan == ek_control_plan(g->control) && !g->member && ek_detector_took(g->detector))
         ek_control_list(g->control, &c->routing);
     return watch_agreement(g, c, plan, cells, count, e);
 }

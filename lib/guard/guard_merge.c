@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "decide/merge.h"
+#include "decide/shows.h"
 #include "guard/fleet_member.h"
 #include "guard/guard_control.h"
 #include "num/windows_snap.h"
@@ -35,12 +36,27 @@ static void let_end(struct ek_guard *g, int feature, int cell)
     ek_control_found(g->control, &over, g->time_ms);
 }
 
+/* A change that was open there may have another number here. */
+static void renumber(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
+{
+    const struct ek_rollouts *had = ek_control_memory(from->control).rollouts;
+    for (int i = 0; i < had->count; i++) {
+        const struct ek_rollout *r = &had->one[i];
+        uint32_t there = ek_detector_number(from->detector, r->feature, r->cell);
+        int cell = to[r->cell];
+        if (there && there == r->about.episode && cell >= 0)
+            ek_control_renumber(into->control, r->feature, cell,
+                                ek_detector_number(into->detector, r->feature, cell));
+    }
+}
+
 /* What the other one wanted goes on as it was; that whose change is not open any more, because
  * another one took its place, ends as after a recovery. */
 static int merge_control(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
     const struct ek_plan *wanted = ek_control_wanted(from->control);
     int rc = ek_control_merge(into->control, from->control, to);
+    renumber(into, from, to);
     for (int i = 0; i < wanted->count; i++) {
         const struct ek_plan_entry *entry = &wanted->entry[i];
         int cell = to[entry->cell];

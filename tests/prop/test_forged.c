@@ -20,17 +20,22 @@ struct scene {
     int forged, routed; /* lists that were forged; genuine ones that a route acted on */
 };
 
-static struct scene *scene_of(uint64_t seed)
+static struct scene *scene_with(uint64_t seed, const char *rules)
 {
     struct scene *s = calloc(1, sizeof *s);
     ck_assert_ptr_nonnull(s);
-    state_assets_open(&s->assets, RULES, TRAINING);
+    state_assets_open(&s->assets, rules, TRAINING);
     shop_open(&s->shop, seed, STATE_MARKETS);
     ek_buf_init(&s->message, 0);
     ek_rng_seed(&s->rng, seed);
     must(ek_guard_new(&s->guard, &s->assets, NULL));
     s->step_ms = 1000;
     return s;
+}
+
+static struct scene *scene_of(uint64_t seed)
+{
+    return scene_with(seed, RULES);
 }
 
 static void scene_free(struct scene *s)
@@ -55,14 +60,30 @@ static void in_cents_in_arm_b(struct shop *s, struct ek_query *q)
         in_cents(s, q);
 }
 
-static void list(struct scene *s, shop_change *change)
+static void closer(struct shop *s, struct ek_query *q)
 {
-    bool forged = change != NULL;
-    struct ek_query *q = shop_next(&s->shop);
-    if (change)
-        change(&s->shop, q);
-    if (change == in_cents_in_arm_b)
-        forged = s->shop.arm_b;
+    (void)s;
+    for (int i = 0; i < q->items; i++)
+        q->x[2 * i] = sqrtf(q->x[2 * i]);
+}
+
+static void with_a_fee(struct shop *s, struct ek_query *q)
+{
+    (void)s;
+    for (int i = 0; i < q->items; i++)
+        q->x[2 * i] += 100;
+}
+
+static void without(struct shop *s, struct ek_query *q)
+{
+    (void)s;
+    for (int i = 0; i < q->items; i++)
+        q->x[2 * i] = NAN;
+}
+
+/* A list that was made. */
+static void take(struct scene *s, struct ek_query *q, bool forged)
+{
     q->time_ms = s->now_ms += s->step_ms;
     ek_buf_clear(&s->message);
     must(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, &s->message, NULL));
@@ -71,6 +92,17 @@ static void list(struct scene *s, shop_change *change)
     ck_assert_ptr_nonnull(ek_guard_score(s->guard, &length, NULL));
     s->forged += forged;
     s->routed += !forged && !strcmp(ek_guard_action(s->guard), "routed");
+}
+
+static void list(struct scene *s, shop_change *change)
+{
+    bool forged = change != NULL;
+    struct ek_query *q = shop_next(&s->shop);
+    if (change)
+        change(&s->shop, q);
+    if (change == in_cents_in_arm_b)
+        forged = s->shop.arm_b;
+    take(s, q, forged);
 }
 
 static void lists(struct scene *s, int count, shop_change *change)
@@ -166,6 +198,75 @@ START_TEST(long_bursts_route_what_they_earn)
 }
 END_TEST
 
+/* Forged lists among genuine ones for a while, so that what is told is the mean of both. */
+static void mixed(struct scene *s, int count, double share, shop_change *change)
+{
+    for (int i = 0; i < count; i++)
+        list(s, ek_rng_uniform(&s->rng) < share ? change : NULL);
+}
+
+/* One list says less of a spread, or of a share, than of a level: what chance adds and takes comes
+ * to nothing, but differs from case to case. */
+START_TEST(forging_what_is_no_level_routes_no_more_either)
+{
+    static shop_change *const CHANGE[] = {closer, with_a_fee, without};
+    static const char ANY[] = "version: 1\n"
+                              "defaults: {mode: enforce, hold: 20h, hold_max: 24h, "
+                              "on: {missing: route}}\n"
+                              "segments: [arm, market]\n";
+    for (int c = 0; c < 3; c++) {
+        int routed = 0, forged = 0;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            struct scene *s = scene_with(seed, ANY);
+            lists(s, HEALTHY, NULL);
+            mixed(s, 100 + 50 * (int)(seed % 4), .2 + .1 * (double)(seed % 3), CHANGE[c]);
+            lists(s, LISTS, NULL);
+            ck_assert_msg(s->routed <= LISTS_EACH * (1.2 * s->forged + 10),
+                          "%d genuine lists routed for %d forged (%d)", s->routed, s->forged, c);
+            routed += s->routed;
+            forged += s->forged;
+            scene_free(s);
+        }
+        ck_assert_int_gt(routed, 0);
+        ck_assert_int_le(routed, LISTS_EACH * forged);
+    }
+}
+END_TEST
+
+/* A search is asked for again, and nothing is learnt of that, so nothing is taken for it. */
+START_TEST(a_fault_keeps_its_route_where_lists_repeat)
+{
+    struct scene *s = scene_of(5);
+    int routed = 0;
+    lists(s, HEALTHY, NULL);
+    for (int i = 0; i < LISTS; i++) {
+        struct ek_query *q = shop_next(&s->shop);
+        if (i % 5 == 0)
+            in_cents(&s->shop, q);
+        for (int again = 0; again < 8; again++)
+            take(s, q, false);
+        routed += i >= LISTS / 4 && !strcmp(ek_guard_action(s->guard), "routed");
+    }
+    ck_assert_int_eq(routed, LISTS - LISTS / 4);
+    scene_free(s);
+}
+END_TEST
+
+START_TEST(faults_that_are_no_level_keep_their_routes)
+{
+    static shop_change *const CHANGE[] = {closer, with_a_fee};
+    for (int c = 0; c < 2; c++) {
+        struct scene *s = scene_of(3);
+        lists(s, HEALTHY, NULL);
+        mixed(s, 400, .3, CHANGE[c]);
+        s->routed = 0;
+        mixed(s, LISTS, .3, CHANGE[c]);
+        ck_assert_int_gt(s->routed, LISTS * 6 / 10);
+        scene_free(s);
+    }
+}
+END_TEST
+
 /* A true fault of half of the lists acts 64 lists after its alarm, or as many more while a segment
  * may explain it; and one that comes and goes has its route all the time. */
 START_TEST(faults_that_last_are_acted_on_as_ever)
@@ -196,8 +297,11 @@ END_TEST
 
 Suite *suite_forged(void)
 {
-    return ek_suite("forged", bursts_at_random_route_no_more_genuine_lists_than_they_earn,
-                    who_knows_when_a_fault_is_asked_for_gets_no_more_either,
-                    one_burst_that_is_over_when_it_is_confirmed_routes_nothing,
-                    long_bursts_route_what_they_earn, faults_that_last_are_acted_on_as_ever);
+    return ek_suite(
+        "forged", bursts_at_random_route_no_more_genuine_lists_than_they_earn,
+        who_knows_when_a_fault_is_asked_for_gets_no_more_either,
+        one_burst_that_is_over_when_it_is_confirmed_routes_nothing,
+        long_bursts_route_what_they_earn, forging_what_is_no_level_routes_no_more_either,
+        a_fault_keeps_its_route_where_lists_repeat, faults_that_are_no_level_keep_their_routes,
+        faults_that_last_are_acted_on_as_ever);
 }
