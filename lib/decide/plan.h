@@ -85,7 +85,13 @@ struct ek_plan_routing {
     enum ek_word word;
     int entries; /* of the plan that are in `would`, the first of them: findings', then pins */
     int16_t entry[EK_ROUTING_ENTRIES];
+    uint64_t reach[EK_PLAN_MAX / 64]; /* all entries in `would`, a bit for each */
 };
+
+static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
+{
+    return r->wanted && r->reach[entry / 64] >> (entry % 64) & 1;
+}
 
 /* "finding", "person", "rules". */
 const char *ek_plan_by_name(enum ek_plan_by by);

@@ -94,6 +94,7 @@ static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, i
         out->acts[k] = e->treatment;
     out->acted += acts;
     out->word = word > out->word ? word : out->word;
+    out->reach[entry / 64] |= (uint64_t)1 << (entry % 64);
     if (out->entries < EK_ROUTING_ENTRIES)
         out->entry[out->entries++] = (int16_t)entry;
 }
@@ -120,6 +121,7 @@ void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
     out->word = p->paused ? EK_WORD_PAUSED : EK_WORD_PASS;
     if (!p->count)
         return;
+    memset(out->reach, 0, sizeof out->reach);
     memset(out->acts, 0, (size_t)routables * sizeof *out->acts);
     memset(out->would, 0, (size_t)routables * sizeof *out->would);
     find_winners(p, list, routable_of_item, &w);

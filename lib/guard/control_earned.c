@@ -92,10 +92,12 @@ void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing
     if (!keeps_account(c) || !c->rollouts.count)
         return;
     take_in(c);
-    for (int i = 0; i < (routing->wanted ? routing->entries : 0); i++) {
-        const struct ek_plan_entry *e = &p->entry[routing->entry[i]];
+    for (int i = 0; i < p->count; i++) {
+        const struct ek_plan_entry *e = &p->entry[i];
+        if (e->by != EK_BY_FINDING || !ek_routing_has(routing, i))
+            continue;
         struct ek_rollout *r = ek_rollout_find(&c->rollouts, e->feature, e->cell);
-        if (!r || e->by != EK_BY_FINDING)
+        if (!r)
             continue;
         r->credit -= 1;
         c->spent |= r->credit < 1;

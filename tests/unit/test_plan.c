@@ -273,6 +273,9 @@ START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
     ck_assert(r.wanted == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[0], EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[1], 0);
+    for (int i = 0; i <= EK_ROUTING_ENTRIES; i++) /* each is charged for the list all the same */
+        ck_assert(ek_routing_has(&r, i));
+    ck_assert(!ek_routing_has(&r, EK_ROUTING_ENTRIES + 1));
 }
 END_TEST
 
