@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = os.environ.get("EK", os.path.join(HERE, "..", "..", "build", "evenkeel"))
+PROGRAM = os.path.abspath(os.environ.get("EK", os.path.join(HERE, "..", "..", "build", "evenkeel")))
 GOLDEN = os.path.join(HERE, "golden")
 MANIFEST = """set: shop
 features:
