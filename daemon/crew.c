@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/cli.h"
+#include "daemon/read_ahead.h"
 #include "daemon/ring.h"
 #include "daemon/samples.h"
 #include "daemon/tries.h"
@@ -15,10 +16,7 @@
 
 enum {
     RING_BATCHES = 4, /* what a ring holds */
-    TOGETHER = 32,    /* messages that one of several workers reads before it needs the guard, which
-                       * moves from one processor to another with each that does */
-    LARGE = 65536,    /* bytes of a message that is read alone: the others' memory stays small */
-    LARGE_LIST = 4 * LARGE /* likewise, of a list that few bytes became: none is read beside it */
+    TOGETHER = EK_AHEAD_MOST
 };
 
 /* Contexts of a worker; the first outlives the others, which share what is used for one list after
@@ -188,8 +186,9 @@ static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_
     return rc;
 }
 
-static void read_one(const struct worker *w, const struct ek_ticket *t, struct ek_shared_list *l)
+static void read_one(void *worker, const struct ek_ticket *t, struct ek_shared_list *l)
 {
+    const struct worker *w = worker;
     l->ticket = t;
     l->rc = prepare(w, t, l->context, &l->why);
 }
@@ -295,17 +294,6 @@ static size_t sort_out(struct worker *w, struct ek_ticket **tickets, size_t coun
     return kept;
 }
 
-/* How many of them are read before the guard is needed. */
-static size_t together(const struct worker *w, struct ek_ticket *const *tickets, size_t count)
-{
-    size_t most = count < w->together ? count : w->together, some = 1;
-    if (tickets[0]->length > LARGE)
-        return 1;
-    while (some < most && tickets[some]->length <= LARGE)
-        some++;
-    return some;
-}
-
 static void show_sample(struct worker *w, const struct ek_context *c)
 {
     if (!w->sample || w->sampled != c)
@@ -349,23 +337,9 @@ static void take_laid(struct worker *w)
     ek_acts_clear(&w->tries.acts);
 }
 
-/* Returns how many were read: what is behind a large list waits. */
 static size_t read_some(struct worker *w, struct ek_ticket *const *tickets, size_t count)
 {
-    size_t some = 0;
-    bool large = false;
-    while (some < count && !large) {
-        read_one(w, tickets[some], &w->list[some]);
-        large = ek_context_bytes(w->list[some++].context) > LARGE_LIST;
-    }
-    return some;
-}
-
-/* Only the first keeps what large lists took. */
-static void shrink(struct worker *w, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        ek_context_shrink(w->list[i].context, LARGE_LIST);
+    return ek_ahead_read(w->list, tickets, count, read_one, w);
 }
 
 /* At most w->together of them. Returns how many are left: the last ones. */
@@ -383,7 +357,7 @@ static size_t work(struct worker *w, struct ek_ticket **tickets, size_t given)
         ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - w->began_ns);
     }
     try_lists(w);
-    shrink(w, count);
+    ek_ahead_done(w->list, count);
     memmove(tickets + given - (kept - count), tickets + count, (kept - count) * sizeof *tickets);
     return kept - count;
 }
@@ -395,7 +369,8 @@ static void *run(void *context)
     while ((count = ek_ring_take(w->ring, (void **)w->batch, most))) {
         w->clock_ms = ek_shared_guard_clock_ms(w->crew->tools.guard);
         for (size_t at = 0, some; at < count; at += some) {
-            some = together(w, w->batch + at, count - at);
+            some = count - at < w->together ? count - at : w->together;
+            some = ek_ahead_of(w->batch + at, some);
             some -= work(w, w->batch + at, some);
         }
         if (ek_tries_has_news(&w->tries) && !ek_ring_depth(w->ring))
@@ -520,15 +495,15 @@ int ek_crew_failure(struct ek_crew *c, struct ek_error *e)
     return rc;
 }
 
-/* One context for the largest lists; the others have such as fit into LARGE_LIST, of which the last
- * may be as large; and those that are laid have had no list. */
+/* One context for the largest lists; the others have such as fit into EK_AHEAD_LIST, of which the
+ * last may be as large; and those that are laid have had no list. */
 size_t ek_crew_worker_memory(const struct ek_config *config, const struct ek_assets *a,
                              const struct ek_list_limits *lists)
 {
     const struct ek_list_limits none = {0, 0, false};
     size_t others = ek_config_workers(config) > 1 ? TOGETHER - 1 : 0, bytes = sizeof(struct worker);
-    size_t text = lists->json ? ek_json_memory(LARGE) : 0;
-    size_t small = ek_context_memory(a, &none, true) + text + 4 * LARGE_LIST;
+    size_t text = lists->json ? ek_json_memory(EK_AHEAD_MESSAGE) : 0;
+    size_t small = ek_context_memory(a, &none, true) + text + 4 * EK_AHEAD_LIST;
     bytes += ek_context_memory(a, lists, false) + others * small;
     bytes += ek_context_memory(a, &none, false) + others * ek_context_memory(a, &none, true);
     if (others)
