@@ -204,8 +204,10 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
     for (int cell = 0; cell < cells && !v->rc; cell++) {
         int to = to_of ? to_of[cell] : cell;
         ek_part_numbered(v->name, EK_PART_OF_NOW, cell);
-        if (to >= 0 && to < v->g->assets->rules->windows.cells && ek_state_has(v->state, v->name))
-            windows_of_cell(v, cell, to);
+        if (to < 0 || to >= v->g->assets->rules->windows.cells || !ek_state_has(v->state, v->name))
+            continue;
+        windows_of_cell(v, cell, to);
+        ek_traffic_filled(v->g->traffic, to);
     }
 }
 

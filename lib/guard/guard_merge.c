@@ -14,7 +14,11 @@ static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell,
     if (!had || to < 0 || to >= into->assets->rules->windows.cells)
         return EK_OK;
     int rc = ek_traffic_open(into->traffic, to, NULL);
-    return rc ? rc : ek_windows_merge(ek_traffic_windows(into->traffic, to), had, false);
+    if (rc)
+        return rc;
+    rc = ek_windows_merge(ek_traffic_windows(into->traffic, to), had, false);
+    ek_traffic_filled(into->traffic, to);
+    return rc;
 }
 
 static void merge_times(struct ek_guard *into, const struct ek_guard *from)

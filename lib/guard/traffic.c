@@ -115,13 +115,19 @@ size_t ek_traffic_bytes_most(int features, const struct ek_window_rule *rule, in
     return some * ((size_t)features * each + EK_TRAFFIC_CELL_BYTES);
 }
 
+size_t ek_traffic_bytes(const struct ek_traffic *t)
+{
+    return t->all_bytes;
+}
+
 uint64_t ek_traffic_dropped(const struct ek_traffic *t)
 {
     return t->dropped;
 }
 
-static void weigh(struct ek_traffic *t, int cell, size_t bytes)
+static void weigh(struct ek_traffic *t, int cell)
 {
+    size_t bytes = t->windows[cell] ? ek_windows_bytes(t->windows[cell]) : 0;
     t->all_bytes += bytes - t->bytes[cell];
     t->bytes[cell] = bytes;
 }
@@ -135,8 +141,20 @@ static void drop_largest(struct ek_traffic *t)
             largest = cell;
     ek_windows_free(t->windows[largest]);
     t->windows[largest] = NULL;
-    weigh(t, largest, 0);
+    weigh(t, largest);
     t->dropped++;
+}
+
+static void drop_too_much(struct ek_traffic *t)
+{
+    while (t->all_bytes > t->most_bytes)
+        drop_largest(t);
+}
+
+void ek_traffic_filled(struct ek_traffic *t, int cell)
+{
+    weigh(t, cell);
+    drop_too_much(t);
 }
 
 static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q,
@@ -146,7 +164,7 @@ static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q
     if (rc)
         return rc;
     rc = ek_windows_add(t->windows[cell], t->now, q->x, q->items);
-    weigh(t, cell, ek_windows_bytes(t->windows[cell]));
+    weigh(t, cell);
     if (rc)
         return fail(e);
     if (!t->waits[cell] && ek_windows_unpacked(t->windows[cell])) {
@@ -188,8 +206,7 @@ int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64
     for (int i = 0; !rc && i < count; i++)
         if (cells[i] >= 0 && cells[i] < t->rule.cells)
             rc = list_in_cell(t, cells[i], q, e);
-    while (t->all_bytes > t->most_bytes)
-        drop_largest(t);
+    drop_too_much(t);
     return rc;
 }
 

@@ -49,6 +49,8 @@ void ek_traffic_forget(struct ek_traffic *t, int cell);
  * cells may not have counted it. */
 int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
                     const struct ek_query *q, struct ek_error *e);
+/* Bytes of all sketches: never more than ek_traffic_bytes_most. */
+size_t ek_traffic_bytes(const struct ek_traffic *t);
 /* How often a cell has lost its sketches, for they took too much. */
 uint64_t ek_traffic_dropped(const struct ek_traffic *t);
 /* The stream's time went on without a list. */
@@ -71,9 +73,11 @@ int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_
 const struct ek_values *ek_traffic_training(const struct ek_traffic *t);
 
 /* The sketches of a cell, for the state: NULL when it has none. With ek_traffic_open it gets some.
- * EK_ENOMEM. */
+ * EK_ENOMEM. Who has put something into them says so with _filled: from then on they count, and
+ * where all together take too much, the largest go, these perhaps. */
 struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell);
 int ek_traffic_open(struct ek_traffic *t, int cell, struct ek_error *e);
+void ek_traffic_filled(struct ek_traffic *t, int cell);
 
 /* That of a guard, which owns it. */
 struct ek_traffic *ek_guard_traffic(struct ek_guard *g);

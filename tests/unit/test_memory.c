@@ -6,6 +6,7 @@
 #include "decide/cells.h"
 #include "decide/detector.h"
 #include "guard/traffic.h"
+#include "num/windows_snap.h"
 #include "tests/check.h"
 #include "tests/measure.h"
 #include "tests/must.h"
@@ -115,6 +116,43 @@ START_TEST(sketches_that_were_dropped_begin_anew_with_the_next_list)
     for (int cell = 0; cell < ek_traffic_cells(b.traffic); cell++)
         if (ek_traffic_view(b.traffic, cell, 0, view))
             ck_assert_uint_gt(view[EK_SPAN_RECENT].lists, 0);
+    teardown(&b);
+}
+END_TEST
+
+static size_t bytes_of_windows(const struct bench *b)
+{
+    size_t sum = 0;
+    for (int cell = 0; cell < ek_traffic_cells(b->traffic); cell++)
+        if (ek_traffic_windows(b->traffic, cell))
+            sum += ek_windows_bytes(ek_traffic_windows(b->traffic, cell));
+    return sum;
+}
+
+/* As the guard does with those of a partition that comes, or of a state. */
+START_TEST(sketches_that_are_joined_take_no_more_than_they_may_either)
+{
+    struct bench b, other;
+    setup(&b);
+    setup(&other);
+    ek_rng_seed(&other.random, 10);
+    stream(&b, true, 4);
+    stream(&other, true, 4);
+    size_t most = ek_traffic_bytes_most(b.world.manifest->item_count, &b.world.rules->windows,
+                                        ek_cells_most(b.cells));
+    uint64_t dropped = ek_traffic_dropped(b.traffic);
+    for (int cell = 0; cell < ek_traffic_cells(other.traffic); cell++) {
+        struct ek_windows *had = ek_traffic_windows(other.traffic, cell);
+        if (!had)
+            continue;
+        must(ek_traffic_open(b.traffic, cell, NULL));
+        must(ek_windows_merge(ek_traffic_windows(b.traffic, cell), had, false));
+        ek_traffic_filled(b.traffic, cell);
+        ck_assert_uint_le(bytes_of_windows(&b), most);
+    }
+    ck_assert_uint_eq(ek_traffic_bytes(b.traffic), bytes_of_windows(&b));
+    ck_assert_uint_gt(ek_traffic_dropped(b.traffic), dropped);
+    teardown(&other);
     teardown(&b);
 }
 END_TEST
@@ -233,6 +271,7 @@ Suite *suite_memory(void)
     return ek_suite("memory", values_of_any_magnitude_take_no_more_than_live_sketches_may,
                     usual_values_lose_no_sketches,
                     sketches_that_were_dropped_begin_anew_with_the_next_list,
+                    sketches_that_are_joined_take_no_more_than_they_may_either,
                     a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one,
                     a_detector_with_all_of_its_cells_takes_what_it_says_and_not_much_less,
                     events_are_kept_for_people_up_to_their_bytes);

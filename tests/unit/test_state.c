@@ -300,6 +300,36 @@ static void ck_same_sketches(const struct ek_guard *a, int cell, const struct ek
     }
 }
 
+/* What sketches take, which counts as what is held against the most they may. */
+static size_t ck_weighed(const struct ek_guard *g)
+{
+    size_t sum = 0;
+    for (int cell = 0; cell < ek_traffic_cells(g->traffic); cell++)
+        if (ek_traffic_windows(g->traffic, cell))
+            sum += ek_windows_bytes(ek_traffic_windows(g->traffic, cell));
+    ck_assert_uint_eq(ek_traffic_bytes(g->traffic), sum);
+    return sum;
+}
+
+START_TEST(sketches_that_come_back_or_are_joined_count_what_they_take_at_once)
+{
+    struct bench *b = bench_of(300);
+    enum ek_state_fit fit;
+    save(b, 0);
+    struct ek_state *state = state_of(&b->store, 1);
+    struct ek_guard *g = load(state, &b->assets, &fit), *other;
+    size_t read = ck_weighed(g);
+    ck_assert_uint_gt(read, 0);
+    ck_assert_int_eq(ek_guard_new(&other, &b->assets, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_merge(other, g, NULL), EK_OK);
+    ck_assert_uint_gt(ck_weighed(other), 0);
+    ek_guard_free(other);
+    ek_guard_free(g);
+    ek_state_free(state);
+    bench_free(b);
+}
+END_TEST
+
 START_TEST(with_another_profile_sketches_and_queries_are_kept)
 {
     struct bench *b = bench_of(500);
@@ -593,6 +623,7 @@ Suite *suite_state(void)
         a_record_that_is_missing_or_another_one_is_noticed,
         a_base_that_was_not_finished_leaves_the_one_before,
         another_manifest_and_another_version_are_refused_each_by_its_word,
+        sketches_that_come_back_or_are_joined_count_what_they_take_at_once,
         with_another_profile_sketches_and_queries_are_kept,
         with_other_segments_and_windows_what_still_has_a_name_is_kept,
         a_list_that_is_looked_at_is_treated_and_not_counted,
