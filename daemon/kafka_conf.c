@@ -4,6 +4,7 @@
 #include "daemon/kafka_risk.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -44,6 +45,19 @@ static const struct reserved RESERVED[] = {
     {"queue.buffering.max.kbytes", "limits.in_flight_bytes"},
     {"message.max.bytes", "limits.message_bytes"},
 };
+/* What librdkafka holds against each other, and says only where a client is made: `name` must be at
+ * least `least` and so much more. */
+static const struct relation {
+    const char *name, *least;
+    int64_t more;
+    const char *why;
+} RELATIONS[] = {
+    {"fetch.max.bytes", "message.max.bytes", 0,
+     "what 'limits.message_bytes' allows, with key and headers"},
+    {"receive.message.max.bytes", "fetch.max.bytes", 512, "'fetch.max.bytes' and 512"},
+    {"max.poll.interval.ms", "session.timeout.ms", 0, "'session.timeout.ms'"},
+    {"reconnect.backoff.max.ms", "reconnect.backoff.ms", 0, "'reconnect.backoff.ms'"},
+};
 /* What exactly once depends on. */
 static const struct reserved RESERVED_EXACTLY[] = {
     {"enable.idempotence", NULL},
@@ -76,6 +90,14 @@ int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struc
     if (rc && e)
         *e = said;
     return rc;
+}
+
+int64_t ek_kafka_conf_number(const rd_kafka_conf_t *conf, const char *name)
+{
+    char text[32] = "0";
+    size_t size = sizeof text;
+    rd_kafka_conf_get(conf, name, text, &size);
+    return strtoll(text, NULL, 10);
 }
 
 static int set_number(rd_kafka_conf_t *conf, const char *name, int64_t value, struct ek_error *e)
@@ -126,6 +148,41 @@ static int pass_through(rd_kafka_conf_t *conf, const struct ek_config *c,
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < list->count; i++)
         rc = pass_one(conf, c, &list->items[i], e);
+    return rc;
+}
+
+/* The last one that was set, as that one counts; NULL: none is. */
+static const struct ek_property *last_of(const struct ek_property_list *list, const char *name)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (!strcmp(list->items[i].name, name))
+            return &list->items[i];
+    return NULL;
+}
+
+static int hold(const rd_kafka_conf_t *conf, const struct ek_config *c, const struct relation *r,
+                struct ek_error *e)
+{
+    int64_t is = ek_kafka_conf_number(conf, r->name);
+    int64_t least = ek_kafka_conf_number(conf, r->least) + r->more;
+    if (is >= least)
+        return EK_OK;
+    const struct ek_property *p = last_of(&c->librdkafka, r->name);
+    if (!p)
+        p = last_of(&c->librdkafka, r->least);
+    ek_fail(e, EK_ECONFIG,
+            "librdkafka property '%s' is %" PRId64 ", and must be at least %" PRId64 ": %s",
+            r->name, is, least, r->why);
+    if (p && p->line)
+        ek_error_place(e, c->path, p->line, p->column);
+    return EK_ECONFIG;
+}
+
+static int hold_all(const rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < sizeof RELATIONS / sizeof *RELATIONS; i++)
+        rc = hold(conf, c, &RELATIONS[i], e);
     return rc;
 }
 
@@ -257,6 +314,8 @@ int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, str
         rc = set_consumer(conf, c, e);
     if (!rc)
         rc = pass_through(conf, c, &c->librdkafka, e);
+    if (!rc)
+        rc = hold_all(conf, c, e);
     return finish(out, conf, rc);
 }
 

@@ -1,9 +1,6 @@
 #include "daemon/kafka.h"
 #include "daemon/kafka_conf.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     MESSAGE_BYTES = 512, /* of librdkafka for a message, read or sent: 2.0 to 2.12 have less */
     RECORD_LEAST = 7     /* bytes of the shortest record on the wire */
@@ -11,10 +8,7 @@ enum {
 
 static size_t number(const rd_kafka_conf_t *conf, const char *name)
 {
-    char text[32] = "0";
-    size_t size = sizeof text;
-    rd_kafka_conf_get(conf, name, text, &size);
-    return strtoul(text, NULL, 10);
+    return (size_t)ek_kafka_conf_number(conf, name);
 }
 
 static int named(const char *brokers)

@@ -1,6 +1,7 @@
 /* The configuration: what people write, what they get told when it is wrong. */
 #include "base/buf.h"
 #include "base/file.h"
+#include "daemon/alert_book.h"
 #include "daemon/address.h"
 #include "daemon/config.h"
 #include "daemon/kafka_conf.h"
@@ -168,6 +169,18 @@ START_TEST(librdkafka_properties_are_checked_where_they_stand)
          "configuration property: \"sesion.timeout.ms\""},
         {"group.id: other",
          "run.yaml:6:5: librdkafka property 'group.id' is set by evenkeel: use 'input.group'"},
+        {"fetch.max.bytes: 1000000",
+         "run.yaml:6:5: librdkafka property 'fetch.max.bytes' is 1000000, and must be at least "
+         "4259840: what 'limits.message_bytes' allows, with key and headers"},
+        {"receive.message.max.bytes: 8388608",
+         "run.yaml:6:5: librdkafka property 'receive.message.max.bytes' is 8388608, and must be at "
+         "least 8389120: 'fetch.max.bytes' and 512"},
+        {"session.timeout.ms: 400000",
+         "run.yaml:6:5: librdkafka property 'max.poll.interval.ms' is 300000, and must be at least "
+         "400000: 'session.timeout.ms'"},
+        {"reconnect.backoff.ms: 3000",
+         "run.yaml:6:5: librdkafka property 'reconnect.backoff.max.ms' is 2000, and must be at "
+         "least 3000: 'reconnect.backoff.ms'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[600], said[700];
@@ -176,6 +189,22 @@ START_TEST(librdkafka_properties_are_checked_where_they_stand)
         snprintf(file, sizeof file, text, cases[i][0]);
         ck_assert_int_eq(ek_config_parse(&c, "run.yaml", file, strlen(file), &e), EK_ECONFIG);
         ck_assert_str_eq(ek_error_text(&e, said, sizeof said), cases[i][1]);
+    }
+}
+END_TEST
+
+START_TEST(there_are_at_most_sixteen_sinks_of_alerts)
+{
+    static const char says[] = "conf/run.yaml:21:6: 'alerts' has more than 16 elements";
+    for (int count = EK_ALERT_SINKS_MAX - 1; count <= EK_ALERT_SINKS_MAX + 1; count++) {
+        char text[1000] = "alerts:\n";
+        for (int i = 0; i < count; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text),
+                     "  - {webhook: {url: \"http://h/%d\"}}\n", i);
+        if (count > EK_ALERT_SINKS_MAX)
+            refused(text, says);
+        else
+            ek_config_free(parsed(text));
     }
 }
 END_TEST
@@ -488,6 +517,7 @@ Suite *suite_config(void)
         a_fleet_has_two_topics_of_its_own_and_time_to_be_heard,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand,
+        there_are_at_most_sixteen_sinks_of_alerts,
         an_output_waits_for_others_no_longer_than_a_quarter_of_the_latency,
         what_is_required_is_asked_for, a_check_goes_on_after_a_fault,
         a_check_tells_what_does_not_fit_together_too, addresses_are_read_before_they_are_used,
