@@ -197,6 +197,17 @@ int ek_rules_dimension(const struct ek_rules_source *s, const struct ek_node *n)
                         n->text, there);
 }
 
+int ek_rules_value(const struct ek_rules_source *s, const struct ek_node *n, char **out)
+{
+    size_t length = n->kind == EK_NODE_SCALAR ? strlen(n->text) : 0;
+    if (length > EK_SEGMENT_BYTES_MAX)
+        return ek_node_fail(s->y, n, s->e,
+                            "a value of a segment has at most %d bytes here, not %zu: lists with "
+                            "longer ones are watched together",
+                            EK_SEGMENT_BYTES_MAX, length);
+    return ek_rules_text(s, n, "segment", out);
+}
+
 int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, char **dimension,
                      char **value)
 {
@@ -206,7 +217,7 @@ int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, c
     int rc = ek_rules_dimension(s, key);
     if (!rc)
         rc = ek_rules_text(s, key, "segment", dimension);
-    return rc ? rc : ek_rules_text(s, &n->children[1], "segment", value);
+    return rc ? rc : ek_rules_value(s, &n->children[1], value);
 }
 
 int ek_rules_class(const struct ek_rules_source *s, const struct ek_node *n, enum ek_class *out)

@@ -51,11 +51,13 @@ static int read_one(const struct ek_rules_source *s, const struct ek_node *dimen
                             "'mode_in' must be at most %d values: put what most have into 'mode'",
                             EK_MODE_IN_MAX);
     struct ek_mode_in *in = &rule->mode_in[rule->mode_in_count];
+    rc = ek_rules_value(s, value, &in->value);
+    if (rc)
+        return rc;
     in->dimension = ek_strdup(dimension->text);
-    in->value = ek_strdup(value->text);
     in->mode = (enum ek_mode)word;
     rule->mode_in_count++;
-    return in->dimension && in->value ? EK_OK : ek_rules_no_memory(s);
+    return in->dimension ? EK_OK : ek_rules_no_memory(s);
 }
 
 static int read_dimension(const struct ek_rules_source *s, const struct ek_node *dimension,

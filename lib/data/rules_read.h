@@ -53,6 +53,8 @@ int ek_rules_choice(const struct ek_rules_source *s, const struct ek_node *n, co
 int ek_rules_feature(const struct ek_rules_source *s, const struct ek_node *n, int *out);
 /* `n` must name one of `segments`. */
 int ek_rules_dimension(const struct ek_rules_source *s, const struct ek_node *n);
+/* A copy of the value of a segment, of at most EK_SEGMENT_BYTES_MAX. */
+int ek_rules_value(const struct ek_rules_source *s, const struct ek_node *n, char **out);
 /* `{dimension: value}` with a dimension of `segments`; both are copies. */
 int ek_rules_segment(const struct ek_rules_source *s, const struct ek_node *n, char **dimension,
                      char **value);

@@ -212,7 +212,7 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
     double lists;
     uint64_t key = key_of(d, value);
     c->dimension[d].lists++;
-    if (value.length > EK_SEGMENT_BYTES_MAX) {
+    if (value.length > EK_SEGMENT_BYTES_MAX && ek_busy_cell(c->busy, key) < 0) {
         *id = (int16_t)pool(c, d, key);
         return EK_OK;
     }

@@ -8,6 +8,8 @@
  * kind do not take turns. A
  * cell in use (an open change, an entry of the plan) is not taken.
  *
+ * A value longer than EK_SEGMENT_BYTES_MAX is pooled, unless a state brings it with a cell.
+ *
  * Numbers are stable while a value has its cell. Which value is pooled depends on how often values
  * come, and not on what they are called. Owner: the caller. One thread at a time.
  */
@@ -22,8 +24,7 @@ enum {
     EK_CELLS_DEFAULT_MAX = 256,
     EK_CELLS_PER_QUERY = 1 + EK_DIMENSIONS_MAX,
     EK_CELLS_ENTRY_LISTS = 8,
-    EK_CELLS_ENTRY_RATIO = 2,
-    EK_SEGMENT_BYTES_MAX = 200 /* of a value with a cell of its own; longer ones are pooled */
+    EK_CELLS_ENTRY_RATIO = 2
 };
 
 struct ek_cells;

@@ -85,6 +85,17 @@ static int check_action(const struct ek_guard *g, int item, enum ek_action actio
                : ek_fail(e, EK_ESTATE, "there is no model for action '%s'", ek_action_name(action));
 }
 
+static int check_value(const char *value, struct ek_error *e)
+{
+    size_t length = value ? strlen(value) : 0;
+    return length > EK_SEGMENT_BYTES_MAX
+               ? ek_fail(e, EK_EUSAGE,
+                         "a value that is pinned has at most %d bytes, not %zu: lists with longer "
+                         "ones are watched together",
+                         EK_SEGMENT_BYTES_MAX, length)
+               : EK_OK;
+}
+
 static int check_until(const struct ek_guard *g, int64_t until_ms, struct ek_error *e)
 {
     if (until_ms < 0)
@@ -136,6 +147,8 @@ int ek_guard_pin(struct ek_guard *g, const char *feature, const char *segment, c
     int rc = not_alone(g, e);
     if (!rc)
         rc = find_place(g, &m, feature, segment, value, &p.feature, e);
+    if (!rc)
+        rc = check_value(m.value, e);
     if (!rc)
         rc = find_action(action, &p.action, e);
     if (!rc)
@@ -268,7 +281,9 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 static int wish_pin(const struct ek_guard *g, const struct ek_guard_order *o, int item,
                     struct ek_fleet_wish *out, struct ek_error *e)
 {
-    int rc = find_action(o->action, &out->action, e);
+    int rc = check_value(o->value, e);
+    if (!rc)
+        rc = find_action(o->action, &out->action, e);
     if (!rc)
         rc = check_action(g, item, out->action, e);
     if (!rc)

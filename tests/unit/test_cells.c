@@ -1,6 +1,7 @@
 /* Cells: the busiest values have one, the others share one, and a cell that changes hands takes
  * nothing of its former value along.
  */
+#include "base/hash.h"
 #include "decide/cells.h"
 #include "decide/detector.h"
 #include "tests/check.h"
@@ -294,6 +295,65 @@ START_TEST(a_value_that_takes_a_cell_inherits_no_fault)
 }
 END_TEST
 
+/* The bytes `of` in `in`, once. */
+static size_t place_of(const struct ek_buf *in, const void *of, size_t length)
+{
+    const uint8_t *at = memmem(in->data, in->length, of, length);
+    ck_assert_ptr_nonnull(at);
+    return (size_t)(at - in->data);
+}
+
+/* A state from before there was a limit: the cell of a value of 200 bytes becomes one of 201. */
+static void lengthen(struct ek_buf *state, const char *value)
+{
+    enum { MOST = EK_SEGMENT_BYTES_MAX };
+    uint64_t was = ek_hash(value, MOST, 1), is = ek_hash(value, MOST + 1, 1);
+    size_t key = place_of(state, &was, sizeof was);
+    memcpy(state->data + key, &is, sizeof is);
+    size_t text = place_of(state, value, MOST);
+    ck_assert_uint_eq(state->data[text - 4], MOST);
+    state->data[text - 4]++;
+    ck_assert_int_eq(ek_buf_add(state, "x", 1), EK_OK);
+    memmove(state->data + text + 1, state->data + text, state->length - 1 - text);
+    state->data[text] = 'x';
+}
+
+START_TEST(a_longer_value_that_a_state_has_a_cell_for_keeps_it)
+{
+    struct bench b;
+    struct ek_buf state;
+    int16_t ids[EK_CELLS_PER_QUERY];
+    char value[EK_SEGMENT_BYTES_MAX + 2];
+    memset(value, 'x', sizeof value);
+    value[sizeof value - 1] = 0;
+    ek_buf_init(&state, 0);
+    setup(&b, 4);
+    see(&b, "v", 0);
+    b.query.segments[0].value.text = value;
+    b.query.segments[0].value.length = EK_SEGMENT_BYTES_MAX;
+    ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
+    ck_assert_int_eq(ids[1], 2);
+    struct ek_snap write = {.out = &state};
+    ek_cells_snap(b.cells, &write);
+    teardown(&b);
+    lengthen(&state, value);
+    setup(&b, 4);
+    struct ek_snap read = {.at = state.data, .end = state.data + state.length};
+    ek_cells_snap(b.cells, &read);
+    ck_assert_int_eq(read.rc, EK_OK);
+    b.query.segments[0] = (struct ek_segment){stream_text(ARM), stream_text(value)};
+    ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
+    ck_assert_int_eq(ids[1], 2); /* so its lists are seen, and what is open there ends */
+    ek_cells_find(b.cells, &b.query, ids);
+    ck_assert_int_eq(ids[1], 2);
+    value[0] = 'y';
+    ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
+    ck_assert_ptr_null(ek_cells_value(b.cells, ids[1])); /* no other one gets one */
+    ek_buf_release(&state);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_cells(void)
 {
     return ek_suite("cells", values_beyond_the_limit_share_a_cell,
@@ -305,5 +365,6 @@ Suite *suite_cells(void)
                     what_values_are_called_does_not_matter,
                     cells_that_change_hands_stay_inside_the_budget,
                     a_fault_of_a_new_value_is_found_there_although_all_cells_were_taken,
-                    a_value_that_takes_a_cell_inherits_no_fault);
+                    a_value_that_takes_a_cell_inherits_no_fault,
+                    a_longer_value_that_a_state_has_a_cell_for_keeps_it);
 }

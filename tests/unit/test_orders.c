@@ -338,6 +338,8 @@ START_TEST(what_is_no_name_is_refused_with_the_nearest)
     ck_refused(b, rc, EK_EUSAGE, &e, "the author has 599 bytes, at most 64");
     rc = ek_guard_pin(g, "price", NULL, NULL, "route", 0, NULL, long_text, &e);
     ck_refused(b, rc, EK_EUSAGE, &e, "the reason has 599 bytes, at most 500");
+    rc = ek_guard_pin(g, "price", "arm", long_text, "route", 0, NULL, NULL, &e);
+    ck_refused(b, rc, EK_EUSAGE, &e, "a value that is pinned has at most 200 bytes, not 599");
     rc = ek_guard_unpin(g, "price", "arm", "C", NULL, NULL, &e);
     ck_refused(b, rc, EK_ESTATE, &e, "no lists of arm=C");
     must(ek_guard_pin(g, "flag", NULL, NULL, "none", 0, NULL, NULL, &e));
