@@ -33,7 +33,8 @@ static const struct ek_rules_key KEYS[] = {
      .also_feature = true,
      .help = "a share: act on a `scale` only where at least so many of the lists have moved. A "
              "route changes all lists of its cell, also those that are well: below a twentieth "
-             "that costs more than it saves, and people are told instead"},
+             "that costs more than it saves, and people are told instead. A route of any class "
+             "has to earn its lists by it"},
     {"defaults.on", EK_KEY_MAP, .also_feature = true,
      .help = "action by class. Classes that are not named keep their action"},
     {"defaults.on.scale", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "route",
