@@ -49,7 +49,7 @@ static bool read_home(struct rest *r, struct ek_state_pointer *p)
         return false;
     for (topic = length; topic > 0 && text[topic - 1] != '/'; topic--)
         ;
-    if (topic < 2 || topic > EK_TOPIC_BYTES || /* with its '/' */
+    if (topic < 2 || topic > EK_TOPIC_BYTES || memchr(text, 0, topic) || /* with its '/' */
         ek_parse_i64(text + topic, length - topic, &number) || number < 0 || number > NUMBER_MAX)
         return false;
     memcpy(p->topic, text, topic - 1);

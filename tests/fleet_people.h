@@ -78,7 +78,7 @@ static inline int hear(void *context, const void *bytes, size_t length)
 static inline struct ek_fleet_reply answered(struct fleet *f, int decider, struct answers *a,
                                              int count)
 {
-    struct ek_fleet_reply r;
+    static struct ek_fleet_reply r; /* has the texts that what is given back points to */
     struct ek_error e;
     a->count = 0;
     must(ek_fleet_decider_answers(f->decider[decider], hear, a));

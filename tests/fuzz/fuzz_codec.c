@@ -54,6 +54,18 @@ static void same_list(const struct ek_query *a, const struct ek_query *b, bool j
                         "another score comes back");
 }
 
+/* Two names that are no UTF-8 may be one in JSON, which has them as U+FFFD. */
+static bool json_has_names(const struct ek_query *q)
+{
+    for (int i = 0; i < q->segment_count; i++) {
+        const unsigned char *name = (const unsigned char *)q->segments[i].name.text;
+        for (size_t at = 0, size; at < q->segments[i].name.length; at += size)
+            if (!(size = ek_utf8_length(name + at, q->segments[i].name.length - at)))
+                return false;
+    }
+    return true;
+}
+
 static void write_in_each_form(const struct ek_codec *codec, const struct ek_manifest *m,
                                const uint8_t *data, size_t size)
 {
@@ -63,7 +75,8 @@ static void write_in_each_form(const struct ek_codec *codec, const struct ek_man
     if (!out.limit)
         ek_buf_init(&out, 0);
     ek_fuzz_require(!ek_codec_decode(codec, data, size, &q, &e), e.message);
-    for (int form = EK_FEATURES_ARRAY; form <= EK_FEATURES_JSON_MAP; form++) {
+    int last = json_has_names(&q) ? EK_FEATURES_JSON_MAP : EK_FEATURES_JSON - 1;
+    for (int form = EK_FEATURES_ARRAY; form <= last; form++) {
         ek_buf_clear(&out);
         ek_fuzz_require(!ek_codec_encode(m, &q, (enum ek_feature_encoding)form, &out, &e),
                         e.message);

@@ -76,6 +76,16 @@ START_TEST(a_pointer_that_is_cut_short_is_none)
 }
 END_TEST
 
+START_TEST(a_pointer_to_a_topic_with_a_zero_in_its_name_is_none)
+{
+    char text[sizeof TEXT];
+    struct ek_state_pointer p;
+    memcpy(text, TEXT, sizeof text);
+    *(strstr(text, "home=") + strlen("home=")) = 0;
+    ck_assert_int_eq(ek_state_pointer_read(text, sizeof text - 1, &p), EK_POINTER_NONE);
+}
+END_TEST
+
 START_TEST(a_pointer_of_a_later_version_is_known_as_one)
 {
     static const char later[] = "ek2;anything", much_later[] = "ek17;";
@@ -128,7 +138,8 @@ Suite *suite_state_pointer(void)
     return ek_suite(
         "state_pointer", a_pointer_is_a_text_that_people_can_read,
         a_pointer_that_was_written_is_read_again, metadata_of_others_is_no_pointer,
-        a_pointer_that_is_cut_short_is_none, a_pointer_of_a_later_version_is_known_as_one,
+        a_pointer_that_is_cut_short_is_none, a_pointer_to_a_topic_with_a_zero_in_its_name_is_none,
+        a_pointer_of_a_later_version_is_known_as_one,
         a_partition_has_a_state_when_its_own_pointer_says_so,
         a_note_tells_how_far_each_partition_had_come, a_note_that_is_full_keeps_what_it_has);
 }
