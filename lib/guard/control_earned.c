@@ -34,33 +34,23 @@ static bool goes_on(const struct ek_control *c, int feature, int cell)
     return e && e->until_ms < 0;
 }
 
-/* With what the lists of a change earned before anything was done about it. */
-static double credit_with(const struct ek_control *c, const struct ek_finding *f)
-{
-    const struct ek_control_hears *h = &c->setup.hears;
-    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
-    double had = r ? r->credit : 0;
-    if (r && r->about.episode == f->episode)
-        return had;
-    return had + h->shown(h->context, f->feature, f->cell) * lists_each(c, f->feature);
-}
-
 bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit)
 {
     *credit = 0;
     if (f->cell < 0) /* a fleet's, for which its decider acts, and has no cell here */
         return !f->passing;
     const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
-    bool lasts = goes_on(c, f->feature, f->cell);
+    bool lasts = goes_on(c, f->feature, f->cell), again = r && r->about.episode == f->episode;
     *credit = r ? r->credit : 0;
-    if (lasts && r && r->about.episode == f->episode)
+    if (lasts && again)
         return true;
     if (f->passing && !lasts)
         return false;
     if (!keeps_account(c))
         return true;
-    bool again = r && r->about.episode == f->episode;
-    *credit = credit_with(c, f);
+    if (!again) /* what its lists earned before anything was done about it */
+        *credit += c->setup.hears.shown(c->setup.hears.context, f->feature, f->cell) *
+                   lists_each(c, f->feature);
     return !goes_by_account(c) || *credit >= (again ? c->setup.rules->confirm_queries : 1);
 }
 

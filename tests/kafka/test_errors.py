@@ -133,6 +133,17 @@ class ARightOnTheStateThatIsMissing(Rights):
 
 
 class ATopicThatGoes(unittest.TestCase):
+    def ends_for_its_output(self, d, flow):
+        self.assertEqual(d.wait_end(), 1, d.log())
+        self.assertIn(f"topic '{flow.target}'", d.last_words())
+
+    def goes_on_with_another(self, flow):
+        """The output is made again, and what is left is read."""
+        WORLD.broker.create(flow.target)
+        with flow.daemon as d:
+            d.wait_drained()
+            self.assertEqual(d.stop(), 0, d.log())
+
     def test_output_is_named_and_nothing_is_lost_when_it_is_made_again(self):
         flow = Flow(output="topic.metadata.propagation.max.ms: 1000, topic.metadata.refresh.interval.ms: 1000")
         flow.send(20)
@@ -146,12 +157,8 @@ class ATopicThatGoes(unittest.TestCase):
                 time.sleep(1)
                 return d.process.poll() is not None
             eventually("it ends", ended)
-            self.assertEqual(d.wait_end(), 1, d.log())
-            self.assertIn(f"topic '{flow.target}'", d.last_words())
-        WORLD.broker.create(flow.target)
-        with flow.daemon as d:
-            d.wait_drained()
-            self.assertEqual(d.stop(), 0, d.log())
+            self.ends_for_its_output(d, flow)
+        self.goes_on_with_another(flow)
         self.assertLessEqual(set(range(flow.sent - 20, flow.sent)), set(flow.out()))
 
     def test_output_of_which_the_client_knows_first_makes_no_dead_letters(self):
@@ -162,12 +169,8 @@ class ATopicThatGoes(unittest.TestCase):
             WORLD.broker.delete(flow.target)
             time.sleep(5)  # in which it asks several times, and nothing is to be written
             flow.send(20)
-            self.assertEqual(d.wait_end(), 1, d.log())
-            self.assertIn(f"topic '{flow.target}'", d.last_words())
-        WORLD.broker.create(flow.target)
-        with flow.daemon as d:
-            d.wait_drained()
-            self.assertEqual(d.stop(), 0, d.log())
+            self.ends_for_its_output(d, flow)
+        self.goes_on_with_another(flow)
         self.assertEqual(sorted(set(flow.out())), list(range(20, 40)))
         self.assertEqual(WORLD.read(flow.target + ".dead"), [])
 

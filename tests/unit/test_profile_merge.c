@@ -46,13 +46,15 @@ static struct ek_profile *saved_and_loaded(struct ek_profile *p)
 }
 
 static struct ek_profile *joined(const struct ek_manifest *m, const char *field,
-                                 struct ek_profile **part, int parts)
+                                 struct ek_profile **part, int parts, bool keep)
 {
     struct ek_profile_fit *fit = NULL;
     struct ek_profile *p = NULL;
     ck_assert_int_eq(ek_profile_fit_new(&fit, m, field, NULL), EK_OK);
     for (int i = 0; i < parts; i++)
         ck_assert_int_eq(ek_profile_fit_merge(fit, part[i], NULL), EK_OK);
+    if (keep)
+        ek_profile_fit_keep(fit);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &p, NULL), EK_OK);
     ek_profile_fit_free(fit);
     return p;
@@ -107,7 +109,7 @@ START_TEST(parts_joined_are_the_profile_of_all_lists)
     for (int i = 0; i < 2; i++) {
         struct ek_profile *part[PARTS], *all = kept(m, 0, LISTS, FIELDS[i]);
         parts_of(m, FIELDS[i], part);
-        struct ek_profile *together = joined(m, FIELDS[i], part, PARTS);
+        struct ek_profile *together = joined(m, FIELDS[i], part, PARTS, false);
         are_the_same(together, all);
         ck_assert_ptr_null(together->lists);
         for (int k = 0; k < PARTS; k++)
@@ -122,17 +124,10 @@ END_TEST
 START_TEST(what_was_joined_and_keeps_its_lists_can_be_joined_again)
 {
     struct ek_manifest *m = shop_manifest();
-    struct ek_profile *part[PARTS], *all = kept(m, 0, LISTS, "market"), *once = NULL;
-    struct ek_profile_fit *fit = NULL;
+    struct ek_profile *part[PARTS], *all = kept(m, 0, LISTS, "market");
     parts_of(m, "market", part);
-    ck_assert_int_eq(ek_profile_fit_new(&fit, m, "market", NULL), EK_OK);
-    ck_assert_int_eq(ek_profile_fit_merge(fit, part[0], NULL), EK_OK);
-    ck_assert_int_eq(ek_profile_fit_merge(fit, part[1], NULL), EK_OK);
-    ek_profile_fit_keep(fit);
-    ck_assert_int_eq(ek_profile_fit_finish(fit, &once, NULL), EK_OK);
-    ek_profile_fit_free(fit);
-    struct ek_profile *two[] = {saved_and_loaded(once), part[2]};
-    struct ek_profile *together = joined(m, "market", two, 2);
+    struct ek_profile *two[] = {saved_and_loaded(joined(m, "market", part, 2, true)), part[2]};
+    struct ek_profile *together = joined(m, "market", two, 2, false);
     are_the_same(together, all);
     ek_profile_free(two[0]);
     for (int k = 0; k < PARTS; k++)
