@@ -1,7 +1,11 @@
 /* Loaded before the C library (LD_PRELOAD), lets the wall clock jump: it is ahead by as many
- * seconds as the file CLOCK_AHEAD says (8 bytes, of this machine). Monotonic clocks stay. */
+ * seconds as the file CLOCK_AHEAD says. Monotonic clocks stay. Whenever the second word of the file
+ * is another than before, all that is free is given back, so that what a process has is what it
+ * uses. Words are of 8 bytes, of this machine. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,19 +13,31 @@
 #include <time.h>
 #include <unistd.h>
 
-static int64_t ahead(void)
+struct wishes {
+    volatile int64_t ahead, trims;
+};
+
+static const struct wishes *wishes(void)
 {
-    static const volatile int64_t *seconds;
-    if (!seconds) {
+    static const struct wishes *known;
+    if (!known) {
         const char *path = getenv("CLOCK_AHEAD");
         int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        void *map = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *seconds, PROT_READ, MAP_SHARED, fd, 0);
-        static const int64_t none;
+        void *map = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *known, PROT_READ, MAP_SHARED, fd, 0);
+        static const struct wishes none;
         if (fd >= 0)
             close(fd);
-        seconds = map == MAP_FAILED ? &none : map;
+        known = map == MAP_FAILED ? &none : map;
     }
-    return *seconds;
+    return known;
+}
+
+static void trim_when_asked(void)
+{
+    static atomic_long done;
+    long wanted = (long)wishes()->trims, before = atomic_load(&done);
+    if (wanted != before && atomic_compare_exchange_strong(&done, &before, wanted))
+        malloc_trim(0);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -35,7 +51,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
         real.symbol = dlsym(RTLD_NEXT, "clock_gettime");
     int rc = real.is(clock, now);
     if (!rc && clock == CLOCK_REALTIME)
-        now->tv_sec += ahead();
+        now->tv_sec += wishes()->ahead;
+    trim_when_asked();
     return rc;
 }
 

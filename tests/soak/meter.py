@@ -39,18 +39,22 @@ class Meter(threading.Thread):
     def __init__(self, path):
         super().__init__(daemon=True)
         self.out, self.watched, self.over, self.rows = open(path, "w"), {}, threading.Event(), []
-        self.began, self.last = time.monotonic(), {}
+        self.began, self.last, self.turn = time.monotonic(), {}, threading.Lock()
 
     def follow(self, name, daemon):
         self.watched[name], self.last[name] = daemon, {}
 
-    def look(self, name, daemon):
+    def look(self, name, daemon, **more):
+        with self.turn:
+            self._look(name, daemon, more)
+
+    def _look(self, name, daemon, more):
         row = of_process(daemon.process.pid) if daemon.process and daemon.process.poll() is None else None
         if not row:
             return
         status = daemon.status()
         found, self.last[name] = latency(daemon.get("/metrics")[1], self.last[name])
-        row.update({"name": name, "pid": daemon.process.pid, "at": round(time.monotonic() - self.began, 1), **found})
+        row.update({"name": name, "pid": daemon.process.pid, "at": round(time.monotonic() - self.began, 1), **found, **more})
         row.update({k: status[k] for k in ("lag", "passed", "routed", "dead_letters", "open_findings") if k in status})
         self.rows.append(row)
         self.out.write(json.dumps(row) + "\n")

@@ -7,7 +7,8 @@ In rounds of about a minute lists are sent, most rounds with a fault in their mi
 instance comes, goes, is killed or stands still; the broker restarts or crashes; rules are read again, good ones and bad ones;
 the wall clock and the times of messages jump; its API is asked by many. Of three alert sinks none ever answers. After each
 round every message that was sent must have come out once, or be a dead letter if it was cut, and what was not routed must have come out as it was. The first instance is
-never ended from outside: its memory and descriptors must not grow. One that ends by itself, as when the broker was away for longer than a transaction may take, is started again, as a supervisor does, and counted. Writes rounds.jsonl, meter.jsonl, report.md and soak.svg; ends with 1 when something did
+never ended from outside: its memory and descriptors must not grow. After every few rounds it is alone and at rest, and what is free has been given back: what
+it has then is compared. One that ends by itself, as when the broker was away for longer than a transaction may take, is started again, as a supervisor does, and counted. Writes rounds.jsonl, meter.jsonl, report.md and soak.svg; ends with 1 when something did
 not hold.
 """
 import argparse
@@ -32,6 +33,7 @@ import report
 from harness import Daemon, evenkeel, eventually, free_port, kafka, librdkafka, messages_of
 
 PARTITIONS, CUT = 6, 997
+REST_EVERY, REST_SECONDS = 4, 20  # rounds; until alerts are given up, and accounts of what is over closed
 # What is wrong in the middle half of a round, in turn; none of them in every second round.
 FAULTS = ("price=x100,arm=B", "price=x100", "taxes=x0.01,share=0.3", "distance_center,distance_airport=x0.621371", "price=^2", "review_count=zero,items=0.5",
           "price=x100,items=0.5", "price=+1median,arm=A", "review_score=neg")
@@ -57,16 +59,24 @@ class Deaf:
 
 
 class Clock:
-    """How far the wall clock of the instances is ahead."""
+    """How far the wall clock of the instances is ahead; and when they give back what is free."""
 
     def __init__(self, path):
-        self.path = path
-        self.set(0)
+        self.path, self.trims = path, 0
+        with open(self.path, "wb") as file:
+            file.write(bytes(16))
 
     def set(self, seconds):
-        mode = "r+b" if os.path.exists(self.path) else "wb"
-        with open(self.path, mode) as file:
-            file.write(seconds.to_bytes(8, sys.byteorder, signed=True))
+        self._write(0, seconds)
+
+    def trim(self):
+        self.trims += 1
+        self._write(8, self.trims)
+
+    def _write(self, place, number):
+        with open(self.path, "r+b") as file:
+            file.seek(place)
+            file.write(number.to_bytes(8, sys.byteorder, signed=True))
 
 
 class Instance(Daemon):
@@ -96,16 +106,17 @@ class Scene:
         self.model = world.path("model.safetensors")
         evenkeel("train", "--manifest", world.path("features.yaml"), "--train", world.path("train.txt"), "--vali",
                  world.path("train.txt"), "--epochs", 1, "-o", self.model)
-        self.steady, self.other = self.instance("steady"), self.instance("other")
+        # A broker that is back within five minutes does not end the first one.
+        self.steady, self.other = self.instance("steady", "transaction_timeout: 5m, "), self.instance("other")
 
-    def instance(self, name):
+    def instance(self, name, limits=""):
         w = self.world
         sinks = [f"webhook: {{url: \"{url}\"}}" for url in (f"http://127.0.0.1:{self.deaf.port}/", f"http://127.0.0.1:{free_port()}/",
                                                             "http://nowhere.invalid/")]
         return Instance(self.clock, w.folder, w.broker, self.source, self.target, w.folder, rules=self.rules, model=self.model,
                         instance=name, delivery="exactly_once", pipeline="workers: 2", message="time_ms: none",
                         state=f"topic: {self.state}, every: 10s", sinks=sinks, group="soak",
-                        fleet=f"topic: {self.plan}, tick: 500ms, silent: 5s", limits="alert_wait: 100ms, alert_timeout: 1s")
+                        fleet=f"topic: {self.plan}, tick: 500ms, silent: 5s", limits=limits + "alert_wait: 100ms, alert_timeout: 1s")
 
     def write(self, text):
         with open(self.rules, "w") as out:
@@ -287,6 +298,19 @@ class Soak:
                       f"{row['twice']} twice, {row['changed']} changed; {row['fault'] or 'healthy'}; {', '.join(row['disturbed'])}"
                       + "".join(f"\n  {e}" for e in row["errors"]), flush=True)
                 number += 1
+                if number % REST_EVERY == 0:
+                    self.rest()
+
+    def rest(self):
+        """A look at the first instance with all partitions, nothing to do and nothing free."""
+        self.scene.leave()
+        eventually("it has all partitions", self.scene.drained, 300)
+        time.sleep(REST_SECONDS)
+        self.scene.clock.trim()
+        time.sleep(2)
+        with contextlib.suppress(OSError, ValueError):
+            self.meter.look("steady", self.scene.steady, rest=True)
+        self.scene.other.start()
 
     def end(self):
         """Both end in good order."""

@@ -21,7 +21,8 @@ def frame(n, value=None, action="pass"):
 
 
 def looks(memory=lambda at: 50000, descriptors=lambda at: 40):
-    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12} for at in range(0, 4000, 20)]
+    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12, **({"rest": True} if at % 140 == 0 else {})}
+            for at in range(0, 4000, 20)]
 
 
 def healthy(**more):
@@ -71,8 +72,19 @@ class Growth(unittest.TestCase):
         self.assertTrue(all(self.held(looks()).values()))
 
     def test_two_percent_of_memory_are_seen_and_the_first_minutes_are_not(self):
-        self.assertFalse(self.held(looks(lambda at: 50000 + at * 3))["memory of the first instance"])
-        self.assertTrue(self.held(looks(lambda at: 50000 if at > 300 else 20000))["memory of the first instance"])
+        self.assertFalse(self.held(looks(lambda at: 50000 + at * 3))["memory of the first instance, at rest"])
+        self.assertTrue(self.held(looks(lambda at: 50000 if at > 300 else 20000))["memory of the first instance, at rest"])
+
+    def test_what_is_used_between_rests_is_not_growth(self):
+        self.assertTrue(all(self.held(looks(lambda at: 50000 if at % 140 == 0 else 60000 + at * 10)).values()))
+
+    def test_a_leak_is_seen_through_noise_at_rest(self):
+        noise = (300, -200, 0, 250, -300, 100, -50)
+        self.assertTrue(self.held(looks(lambda at: 50000 + noise[at // 140 % 7]))["memory of the first instance, at rest"])
+        self.assertFalse(self.held(looks(lambda at: 50000 + noise[at // 140 % 7] + at))["memory of the first instance, at rest"])
+
+    def test_too_few_rests_are_not_well(self):
+        self.assertFalse(self.held([{**row, "rest": False} for row in looks()])["growth"])
 
     def test_a_leak_of_descriptors_is_seen(self):
         self.assertFalse(self.held(looks(descriptors=lambda at: 40 + at // 200))["its descriptors"])
@@ -80,7 +92,7 @@ class Growth(unittest.TestCase):
     def test_growth_is_that_of_the_longest_life(self):
         before = [{**row, "pid": 0, "at": row["at"] / 10 - 100} for row in looks(lambda at: 10000)]
         self.assertTrue(all(self.held(before + looks()).values()))
-        self.assertFalse(self.held(before + looks(lambda at: 50000 + at * 3))["memory of the first instance"])
+        self.assertFalse(self.held(before + looks(lambda at: 50000 + at * 3))["memory of the first instance, at rest"])
 
     def test_too_short_is_not_well(self):
         self.assertFalse(self.held(looks()[:10])["growth"])
