@@ -258,6 +258,7 @@ class ATransactionThatOutlivesItsTime(Once):
             time.sleep(8)
             WORLD.broker.signal(signal.SIGCONT)
             sender.join()
+            time.sleep(d.LAG_SECONDS)  # the lag that is told is of before
             eventually("it ends, or goes on", lambda: d.process.poll() is not None or
                        d.get("/ready")[0] == 200 and d.status().get("lag") == 0)
             if d.process.poll() is not None:

@@ -304,7 +304,8 @@ class Soak:
     def rest(self):
         """A look at the first instance with all partitions, nothing to do and nothing free."""
         self.scene.leave()
-        eventually("it has all partitions", self.scene.drained, 300)
+        self.scene.supervise()
+        eventually("all is done by one", self.scene.steady.drained, 300)
         time.sleep(REST_SECONDS)
         self.scene.clock.trim()
         time.sleep(2)
