@@ -102,6 +102,7 @@ class FleetRollout(unittest.TestCase):
             s.send(100, faulty=True)
             what = [d["what"] for d in s.all[0].json("/api/v1/history?n=1000") if d["what"] != "reload"]
             self.assertEqual((what[0], set(what[1:])), ("route", {"step"}))
+            s.all[0].wait_drained()
             self.assertEqual(s.all[0].stop(), 0, s.all[0].log())
         self.assert_each_list_as_its_plan_says(s)
 
