@@ -4,6 +4,7 @@
 #include "daemon/cli.h"
 #include "daemon/cli_parse.h"
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "daemon/config.h"
 #include "daemon/http.h"
@@ -312,6 +313,7 @@ int ek_cmd_run(int argc, char **argv)
     ek_cli_parse(&argp, argc, argv, 0, &args);
     if (args.docs || args.metrics_docs)
         return print(&args, &run);
+    ek_alloc_keep_little();
     int rc = ek_config_load(&run.config, args.config, &e);
     if (rc) {
         ek_kind_explain(args.config, EK_KIND_CONFIG, &e);

@@ -7,7 +7,7 @@
 #endif
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, LITTLE = 1 << 20 };
 
 void *ek_calloc(size_t count, size_t size)
 {
@@ -56,6 +56,14 @@ void ek_alloc_trim(void)
 {
 #if defined(__GLIBC__)
     (void)malloc_trim(0); /* 0: nothing to give back */
+#endif
+}
+
+void ek_alloc_keep_little(void)
+{
+#if defined(__GLIBC__)
+    (void)mallopt(M_MMAP_THRESHOLD, LITTLE); /* 0: as it was */
+    (void)mallopt(M_TRIM_THRESHOLD, LITTLE);
 #endif
 }
 

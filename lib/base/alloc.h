@@ -33,6 +33,12 @@ void ek_free(void *p);
  * another, not for hot paths. */
 void ek_alloc_trim(void);
 
+/* Has the C library keep no more than a mebibyte free at the end of each heap, and map what is as
+ * large by itself, so that it goes back when it is freed. Left alone glibc takes the largest block
+ * ever freed, up to 32 MiB, as the measure of both, for each heap, and `ek_alloc_trim` reaches only
+ * what lies between blocks. Once, at the start of a process that runs for long. */
+void ek_alloc_keep_little(void);
+
 /* Bytes that are in use, of all heaps; 0 where nobody can say. Looks at all heaps, too. */
 size_t ek_alloc_used(void);
 

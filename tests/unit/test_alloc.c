@@ -1,0 +1,47 @@
+/* A process that runs for long does not keep what it needed once. */
+#include "base/alloc.h"
+#include "tests/check.h"
+
+#include <malloc.h>
+#include <stdbool.h>
+
+enum { LARGE = 24 << 20, SMALLER = 2 << 20, PART = 64 << 10, PARTS = 256 };
+
+START_TEST(what_is_large_goes_back_when_it_is_freed_also_after_something_larger)
+{
+    ek_alloc_keep_little();
+    ek_free(ek_calloc(LARGE, 1));
+    void *p = ek_calloc(SMALLER, 1);
+    ck_assert_ptr_nonnull(p);
+    ck_assert_uint_ge(mallinfo2().hblkhd, SMALLER);
+    ek_free(p);
+    ck_assert_uint_eq(mallinfo2().hblkhd, 0);
+}
+END_TEST
+
+START_TEST(a_heap_that_has_grown_by_small_parts_shrinks_again)
+{
+    static void *part[PARTS];
+    ek_alloc_keep_little();
+    ek_free(ek_calloc(LARGE, 1));
+    size_t before = mallinfo2().arena;
+    for (int i = 0; i < PARTS; i++)
+        part[i] = ek_calloc(PART, 1);
+    ck_assert_uint_ge(mallinfo2().arena, before + PARTS * PART / 2);
+    for (int i = PARTS; i-- > 0;)
+        ek_free(part[i]);
+    ck_assert_uint_le(mallinfo2().arena, before + SMALLER);
+}
+END_TEST
+
+/* Where a sanitizer has a heap of its own there is nothing to see. */
+Suite *suite_alloc(void)
+{
+    void *p = ek_calloc(1, 1);
+    bool seen = ek_alloc_used() > 0;
+    ek_free(p);
+    return seen ? ek_suite("alloc",
+                           what_is_large_goes_back_when_it_is_freed_also_after_something_larger,
+                           a_heap_that_has_grown_by_small_parts_shrinks_again)
+                : suite_create("alloc");
+}
