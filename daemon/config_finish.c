@@ -2,6 +2,7 @@
 #include "daemon/address.h"
 #include "daemon/config.h"
 #include "daemon/config_internal.h"
+#include "daemon/instance.h"
 #include "daemon/kafka.h"
 
 #include <string.h>
@@ -135,6 +136,23 @@ static int check_fleet(const struct finishing *f)
     return rc;
 }
 
+/* Two names that are the same once they are cut would be one instance, which fences the other. */
+static int check_names(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    size_t own = c->instance ? strlen(c->instance) : 0;
+    int rc = EK_OK;
+    if (own >= EK_INSTANCE_BYTES)
+        rc = told(f, "service.instance",
+                  ek_fail(f->e, EK_ECONFIG, "'service.instance' has at most %d bytes, not %zu",
+                          EK_INSTANCE_BYTES - 1, own));
+    if (!rc && c->group && strlen(c->group) > EK_GROUP_BYTES_MAX)
+        rc = told(f, "input.group",
+                  ek_fail(f->e, EK_ECONFIG, "'input.group' has at most %d bytes, not %zu",
+                          EK_GROUP_BYTES_MAX, strlen(c->group)));
+    return rc;
+}
+
 static int check_addresses(const struct finishing *f)
 {
     char host[EK_HOST_BYTES];
@@ -158,6 +176,8 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
         rc = check_topics(&f);
     if (!rc)
         rc = check_fleet(&f);
+    if (!rc)
+        rc = check_names(&f);
     if (!rc)
         rc = check_addresses(&f);
     if (!rc && c->in_flight_bytes < c->message_bytes)

@@ -4,6 +4,7 @@
 #ifndef EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
 #define EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
 
+#include "daemon/instance.h"
 #include "daemon/kafka_error.h"
 #include "daemon/kafka_limits.h"
 #include "daemon/kafka_output.h"
@@ -38,7 +39,7 @@ struct ek_output {
     bool closing;
     atomic_bool given_up; /* a failure for good: who waits for room need not */
     /* Exactly once. */
-    char transactional_id[300];
+    char transactional_id[sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES];
     struct ek_records *records; /* NULL: at least once */
     struct ek_outlet *outlet[EK_OUTLETS_MAX];
     int outlets, first;                 /* whose gate is opened first */

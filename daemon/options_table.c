@@ -37,7 +37,9 @@ static const struct ek_option OPTIONS[] = {
     {.key = "service.instance",
      .type = EK_OPTION_TEXT,
      AT(instance),
-     .help = "name of this instance, which no other of the group has at a time, such as the pod's; "
+     .help = "name of this instance, at most 199 bytes, which no other of the group has at a time, "
+             "such as "
+             "the pod's; "
              "with exactly_once a restart under the same name goes on at once, one without waits "
              "for limits.transaction_timeout"},
 
@@ -55,7 +57,8 @@ static const struct ek_option OPTIONS[] = {
      .type = EK_OPTION_TEXT,
      AT(group),
      .required = true,
-     .help = "consumer group; its committed offsets are where a restart goes on"},
+     .help =
+         "consumer group, at most 255 bytes; its committed offsets are where a restart goes on"},
     {.key = "input.start",
      .type = EK_OPTION_CHOICE,
      AT(start),

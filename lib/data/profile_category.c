@@ -81,12 +81,14 @@ static int take(struct ek_profile *p, const uint64_t *offset, const float *value
 }
 
 /* Whether every table lies within the values, and is no larger than a table may be. */
-static int sound(const uint64_t *offset, size_t features, size_t values)
+static int sound(const uint64_t *offset, size_t features, size_t values, size_t strata)
 {
+    size_t cells = EK_CATEGORY_CELLS_MAX / strata;
+    size_t most = cells < EK_CATEGORIES_MAX ? cells : EK_CATEGORIES_MAX;
     if (offset[0] || offset[features] != values)
         return 0;
     for (size_t f = 0; f < features; f++)
-        if (offset[f] > offset[f + 1] || offset[f + 1] - offset[f] > EK_CATEGORIES_MAX)
+        if (offset[f] > offset[f + 1] || offset[f + 1] - offset[f] > most)
             return 0;
     return 1;
 }
@@ -107,7 +109,7 @@ int ek_profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
         if (rc)
             return rc;
     }
-    if (!sound(array[0]->data, features, values))
+    if (!sound(array[0]->data, features, values, strata))
         return ek_fail(e, EK_EFORMAT, "'%s' of the profile holds what no training gives", NAMES[0]);
     return take(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
 }

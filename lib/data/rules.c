@@ -245,6 +245,11 @@ static int read_segments(const struct ek_rules_source *s, const struct ek_node *
         if (!*n->text)
             return ek_node_fail(
                 s->y, n, s->e, "a segment without a name: put the name of a field of the messages");
+        if (strlen(n->text) > EK_NAME_BYTES_MAX) /* in records of a fleet it would be damage */
+            return ek_node_fail(s->y, n, s->e,
+                                "the name of a segment has at most %d bytes, not %zu: rename the "
+                                "field",
+                                EK_NAME_BYTES_MAX, strlen(n->text));
         for (size_t k = 0; k < i; k++)
             if (!strcmp(s->r->segment[k], n->text))
                 return ek_node_fail(s->y, n, s->e, "segment '%s' is there twice: take one away",

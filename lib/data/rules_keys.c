@@ -124,7 +124,7 @@ static const struct ek_rules_key KEYS[] = {
              "`\"limited\":true`, and with `observe` its mode is `observe`"},
 
     {"segments", EK_KEY_TEXTS, .low = 0, .high = EK_DIMENSIONS_MAX,
-     .help = "fields of the messages by which a fault may be confined"},
+     .help = "fields of the messages by which a fault may be confined; names of at most 200 bytes"},
 
     {"windows", EK_KEY_MAP,
      .help = "the live sketches of the traffic, which findings do not depend on"},

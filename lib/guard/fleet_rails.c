@@ -128,15 +128,40 @@ static struct instance *find(struct ek_fleet_rails *r, struct ek_text name)
     return NULL;
 }
 
-/* One that was not known: what it says now is where it begins. NULL: no memory, or no room. */
-static struct instance *known_from(struct ek_fleet_rails *r, const struct ek_fleet_trials *t)
+/* The place of the one that was not heard of for the longest time, if it is gone: what it has tried
+ * stays in the sum. NULL: none is. */
+static struct instance *place_of_gone(struct ek_fleet_rails *r, int64_t clock_ms)
 {
+    int gone = 0;
+    for (int i = 1; i < r->instances; i++)
+        if (r->instance[i].heard_ms < r->instance[gone].heard_ms)
+            gone = i;
+    if (clock_ms - r->instance[gone].heard_ms <= EK_FLEET_GONE_MS)
+        return NULL;
+    forget(r, gone, true);
+    return &r->instance[gone];
+}
+
+/* NULL: no memory, or no room. */
+static struct instance *new_place(struct ek_fleet_rails *r, int64_t clock_ms)
+{
+    if (r->instances == EK_FLEET_INSTANCES_MAX)
+        return place_of_gone(r, clock_ms);
     void *all = one_more(r->instance, r->instances, &r->instances_room, EK_FLEET_INSTANCES_MAX,
                          sizeof *r->instance);
     if (!all)
         return NULL;
     r->instance = all;
-    struct instance *one = &r->instance[r->instances++];
+    return &r->instance[r->instances++];
+}
+
+/* One that was not known: what it says now is where it begins. NULL: no memory, or no room. */
+static struct instance *known_from(struct ek_fleet_rails *r, const struct ek_fleet_trials *t,
+                                   int64_t clock_ms)
+{
+    struct instance *one = new_place(r, clock_ms);
+    if (!one)
+        return NULL;
     *one = (struct instance){.start = t->head.start, .all = t->all};
     memcpy(one->name, t->head.instance.text, t->head.instance.length);
     return one;
@@ -200,7 +225,7 @@ static int take(struct taking *o, const struct ek_fleet_trials *t, int64_t clock
     struct ek_fleet_rails *r = o->rails;
     struct instance *one = find(r, t->head.instance);
     if (!one)
-        one = known_from(r, t);
+        one = known_from(r, t, clock_ms);
     if (!one)
         return ek_fail(e, EK_ENOMEM, "no room for the trials of an instance");
     bool over = t->head.start > one->start;

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 /* Of events that nobody has fetched: how many, bytes of all, of one. */
-enum { EK_EVENTS_MAX = 4096, EK_EVENTS_BYTES_MAX = 16 << 20, EK_EVENT_BYTES_MAX = 1 << 20 };
+enum { EK_EVENTS_MAX = 4096, EK_EVENTS_BYTES_MAX = 16 << 20, EK_EVENT_BYTES_MAX = 4 << 20 };
 
 struct ek_fleet_member;
 struct ek_fleet_news;

@@ -142,6 +142,36 @@ START_TEST(events_that_nobody_takes_are_lost_beyond_a_limit_and_counted)
 }
 END_TEST
 
+/* An event of so many bytes. */
+static void fire_long(struct world *w, size_t bytes)
+{
+    static const char head[] = "{\"event\":\"finding\",\"state\":\"confirmed\",\"x\":\"";
+    char *json = malloc(bytes + 1);
+    memset(json, 'x', bytes);
+    memcpy(json, head, sizeof head - 1);
+    memcpy(json + bytes - 2, "\"}", 3);
+    ek_alerts_hear(w->alerts, json, true);
+    free(json);
+}
+
+START_TEST(events_that_nobody_takes_have_16_mib_together)
+{
+    enum { LONG = 1 << 20 };
+    struct world w;
+    open_world(&w, (const char *const[]){"http://127.0.0.1:1"}, 1, 0); /* its thread does not run */
+    for (int i = 1; i < EK_ALERTS_INTAKE_BYTES_MAX / LONG; i++)
+        fire_long(&w, LONG);
+    fire_long(&w, LONG + 1);
+    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 1\n"));
+    fire_long(&w, LONG);
+    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 1\n"));
+    fire_long(&w, 100);
+    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 2\n"));
+    stop(&w);
+    close_world(&w);
+}
+END_TEST
+
 START_TEST(a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_counted)
 {
     struct world w;
@@ -246,6 +276,7 @@ Suite *suite_alerts(void)
 {
     return ek_suite("alerts", at_the_end_of_the_process_all_that_is_heard_is_still_told,
                     events_that_nobody_takes_are_lost_beyond_a_limit_and_counted,
+                    events_that_nobody_takes_have_16_mib_together,
                     a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_counted,
                     a_name_that_nobody_answers_for_holds_up_nobody,
                     an_answer_without_end_is_an_answer,

@@ -127,7 +127,7 @@ START_TEST(strata_have_shares_of_their_own)
     ck_assert_int_eq(t->strata, 25);
     ck_assert_int_eq(t->count, SHOP_KINDS);
     for (int market = 0; market < 24; market++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "m%d", market);
         int stratum = ek_profile_stratum(p, name, strlen(name));
         ck_assert_int_gt(stratum, 0);
@@ -204,6 +204,53 @@ START_TEST(a_damaged_table_is_refused_by_name)
 }
 END_TEST
 
+/* As that profile is of one stratum, one of many, with so many values of the category. */
+static struct ek_profile *widened(const struct ek_manifest *m, const struct ek_profile *p,
+                                  int strata, int values)
+{
+    struct ek_profile *wide = NULL;
+    size_t features = (size_t)p->features, cells = features * (size_t)strata;
+    ck_assert_int_eq(ek_profile_new(&wide, m, strata, "market", NULL), EK_OK);
+    memcpy(wide->baseline, p->baseline, features * sizeof *p->baseline);
+    memcpy(wide->density, p->density, features * EK_DENSITY_BINS * sizeof *p->density);
+    for (size_t i = 0; i < cells * EK_CALIBRATED; i++)
+        wide->calibration[i] = 1;
+    for (int i = 1; i < strata; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%04d", i);
+        wide->stratum[i] = ek_strdup(name);
+    }
+    struct ek_category_table *t = &wide->category[KIND];
+    ck_assert_int_eq(ek_category_table_init(t, values, strata), EK_OK);
+    for (int i = 0; i < values; i++)
+        t->value[i] = (float)i;
+    return wide;
+}
+
+START_TEST(a_file_of_larger_tables_than_training_makes_is_refused)
+{
+    enum { STRATA = 2048, MOST = EK_CATEGORY_CELLS_MAX / STRATA };
+    static const int sizes[][3] = {{1, EK_CATEGORIES_MAX, true},
+                                   {1, EK_CATEGORIES_MAX + 1, false},
+                                   {STRATA, MOST - 1, true},
+                                   {STRATA, MOST, true},
+                                   {STRATA, MOST + 1, false}};
+    struct ek_manifest *m = shop_manifest();
+    struct ek_profile *p = shop_profile(m, 300, 1, NULL);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct ek_profile *made = widened(m, p, sizes[i][0], sizes[i][1]);
+        struct ek_error e = {0};
+        struct ek_profile *read = saved_and_loaded(made, &e);
+        ck_assert_msg(!read == !sizes[i][2], "case %zu: %s", i, e.message);
+        ck_assert(read || strstr(e.message, "'category_offset'"));
+        ek_profile_free(read);
+        ek_profile_free(made);
+    }
+    ek_profile_free(p);
+    ek_manifest_free(m);
+}
+END_TEST
+
 START_TEST(a_profile_that_took_codes_for_numbers_is_refused)
 {
     static const char numbers[] = "features:\n"
@@ -236,5 +283,6 @@ Suite *suite_category_table(void)
                     a_million_codes_leave_a_small_table_that_says_how_much_it_leaves_out,
                     strata_have_shares_of_their_own, a_table_is_read_as_it_was_written,
                     a_damaged_table_is_refused_by_name,
+                    a_file_of_larger_tables_than_training_makes_is_refused,
                     a_profile_that_took_codes_for_numbers_is_refused);
 }

@@ -2,11 +2,14 @@
  * names the limit and, in a file, the place. tests/limits.txt has the list. */
 #include "base/buf.h"
 #include "daemon/config.h"
+#include "daemon/instance.h"
 #include "daemon/options.h"
+#include "data/codec_inner.h"
 #include "data/manifest.h"
 #include "data/rules.h"
 #include "data/yaml.h"
 #include "tests/check.h"
+#include "tests/limit.h"
 #include "tests/must.h"
 
 #include <inttypes.h>
@@ -22,50 +25,46 @@ static void repeat(struct ek_buf *b, const char *text, int count)
 }
 
 /* Reads a text and gives it back; the code, and the error as people see it. */
-static int yaml(struct ek_buf *b, char *said, size_t size)
+static int yaml(struct ek_buf *b, char said[SAID_BYTES])
 {
     struct ek_yaml *y = NULL;
     struct ek_error e = {0};
     int rc = ek_yaml_parse(&y, "a.yaml", (const char *)b->data, b->length, &e);
-    ek_error_text(&e, said, size);
+    ek_error_text(&e, said, SAID_BYTES);
     ek_yaml_free(y);
     ek_buf_release(b);
     return rc;
 }
 
-static int depth(int levels, char *said, size_t size)
+static int depth(int levels, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, TEXT_MOST);
     repeat(&b, "[", levels);
     repeat(&b, "]", levels);
-    return yaml(&b, said, size);
+    return yaml(&b, said);
 }
 
-static int nodes(int count, char *said, size_t size)
+static int nodes(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, TEXT_MOST);
     repeat(&b, "- x\n", count - 1); /* and the list itself */
-    return yaml(&b, said, size);
+    return yaml(&b, said);
 }
 
-static int bytes(int count, char *said, size_t size)
+static int bytes(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, TEXT_MOST);
     must(ek_buf_text(&b, "a: #"));
     repeat(&b, "x", count - 4);
-    return yaml(&b, said, size);
+    return yaml(&b, said);
 }
 
-static void has_limit(int (*read)(int, char *, size_t), int most, const char *says)
+static void has_limit(limit_take *take, int most, const char *says)
 {
-    char said[400];
-    ck_assert_int_eq(read(most - 1, said, sizeof said), EK_OK);
-    ck_assert_int_eq(read(most, said, sizeof said), EK_OK);
-    ck_assert_int_ne(read(most + 1, said, sizeof said), EK_OK);
-    ck_assert_msg(strstr(said, says) && !strncmp(said, "a.yaml", 6), "%s", said);
+    ck_limit(take, most, "a.yaml", says);
 }
 
 START_TEST(a_yaml_file_has_32_levels_200000_nodes_and_8_mib)
@@ -76,43 +75,43 @@ START_TEST(a_yaml_file_has_32_levels_200000_nodes_and_8_mib)
 }
 END_TEST
 
-static int manifest(struct ek_buf *b, char *said, size_t size)
+static int manifest(struct ek_buf *b, char said[SAID_BYTES])
 {
     struct ek_manifest *m = NULL;
     struct ek_error e = {0};
     int rc = ek_manifest_parse(&m, "a.yaml", (const char *)b->data, b->length, &e);
-    ek_error_text(&e, said, size);
+    ek_error_text(&e, said, SAID_BYTES);
     ek_manifest_free(m);
     ek_buf_release(b);
     return rc;
 }
 
-static int name(int length, char *said, size_t size)
+static int name(int length, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, TEXT_MOST);
     must(ek_buf_text(&b, "features: [{index: 1, role: item, name: "));
     repeat(&b, "x", length);
     must(ek_buf_text(&b, "}]"));
-    return manifest(&b, said, size);
+    return manifest(&b, said);
 }
 
-static int features(int count, char *said, size_t size)
+static int features(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, TEXT_MOST);
     must(ek_buf_text(&b, "features:\n"));
     for (int i = 1; i <= count; i++)
         must(ek_buf_printf(&b, "- {name: x%d, index: %d, role: item}\n", i, i));
-    return manifest(&b, said, size);
+    return manifest(&b, said);
 }
 
-static int feature_index(int number, char *said, size_t size)
+static int feature_index(int number, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, TEXT_MOST);
     must(ek_buf_printf(&b, "features: [{name: x, index: %d, role: item}]", number));
-    return manifest(&b, said, size);
+    return manifest(&b, said);
 }
 
 START_TEST(a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million)
@@ -123,7 +122,7 @@ START_TEST(a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_m
 }
 END_TEST
 
-static int rules(struct ek_buf *b, char *said, size_t size)
+static int rules(struct ek_buf *b, char said[SAID_BYTES])
 {
     static const char text[] = "features: [{name: price, index: 1, role: item}]";
     struct ek_manifest *m = NULL;
@@ -131,14 +130,14 @@ static int rules(struct ek_buf *b, char *said, size_t size)
     struct ek_error e = {0};
     must(ek_manifest_parse(&m, "m.yaml", text, strlen(text), NULL));
     int rc = ek_rules_parse(&r, m, "a.yaml", (const char *)b->data, b->length, &e);
-    ek_error_text(&e, said, size);
+    ek_error_text(&e, said, SAID_BYTES);
     ek_rules_free(r);
     ek_manifest_free(m);
     ek_buf_release(b);
     return rc;
 }
 
-static int segments(int count, char *said, size_t size)
+static int segments(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, 0);
@@ -146,12 +145,115 @@ static int segments(int count, char *said, size_t size)
     for (int i = 0; i < count; i++)
         must(ek_buf_printf(&b, "s%d, ", i));
     must(ek_buf_text(&b, "]"));
-    return rules(&b, said, size);
+    return rules(&b, said);
 }
 
-START_TEST(rules_tell_8_segments_apart)
+static int segment_name(int length, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "segments: ["));
+    repeat(&b, "x", length);
+    must(ek_buf_text(&b, "]"));
+    return rules(&b, said);
+}
+
+START_TEST(rules_tell_8_segments_apart_with_names_of_200_bytes)
 {
     has_limit(segments, EK_DIMENSIONS_MAX, "8");
+    has_limit(segment_name, EK_NAME_BYTES_MAX, "200");
+}
+END_TEST
+
+/* A configuration with so long a text behind `more`, which is its last. */
+static int config(const char *more, int length, char said[SAID_BYTES])
+{
+    struct ek_config *c = NULL;
+    struct ek_error e = {0};
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_printf(&b,
+                       "output: {topic: ranked, dead_letter: dead}\n"
+                       "assets: {manifest: features.yaml, profile: profile.ekp}\n"
+                       "input: {brokers: \"b:9092\", topics: [scored], group: g%s",
+                       more));
+    repeat(&b, "x", length);
+    must(ek_buf_text(&b, "}\n"));
+    int rc = ek_config_parse(&c, "a.yaml", (const char *)b.data, b.length, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_config_free(c);
+    ek_buf_release(&b);
+    return rc;
+}
+
+static int group(int length, char said[SAID_BYTES])
+{
+    return config("", length - 1, said);
+}
+
+static int instance(int length, char said[SAID_BYTES])
+{
+    return config("}\nservice: {instance: ", length, said);
+}
+
+START_TEST(names_of_a_group_and_of_an_instance_are_taken_whole_or_not_at_all)
+{
+    has_limit(group, EK_GROUP_BYTES_MAX, "'input.group' has at most 255 bytes");
+    has_limit(instance, EK_INSTANCE_BYTES - 1, "'service.instance' has at most 199 bytes");
+}
+END_TEST
+
+static int mapping(const struct ek_mapping *of, char said[SAID_BYTES])
+{
+    static const char text[] = "features: [{name: price, index: 1, role: item}]";
+    struct ek_manifest *m = NULL;
+    struct ek_codec *c = NULL;
+    struct ek_error e = {0};
+    must(ek_manifest_parse(&m, "m.yaml", text, strlen(text), NULL));
+    int rc = ek_codec_new(&c, m, of, NULL, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_codec_free(c);
+    ek_manifest_free(m);
+    return rc;
+}
+
+/* A path of so many parts, none of which is another path's. */
+static const char *path(char letter, int parts, char at[16])
+{
+    for (int i = 0; i < parts; i++) {
+        at[2 * i] = letter;
+        at[2 * i + 1] = i + 1 < parts ? '.' : 0;
+    }
+    return at;
+}
+
+static int path_parts(int parts, char said[SAID_BYTES])
+{
+    char at[16];
+    return mapping(&(struct ek_mapping){.score = path('s', parts, at)}, said);
+}
+
+/* All 13 paths together. */
+static int mapping_parts(int parts, char said[SAID_BYTES])
+{
+    struct ek_mapping m = {0};
+    const char **const all[] = {&m.query,     &m.time_ms, &m.segments, &m.query_features,
+                                &m.manifest,  &m.items,   &m.item_id,  &m.list_items,
+                                &m.log_means, &m.score,   &m.features, &m.label,
+                                &m.source};
+    enum { PATHS = sizeof all / sizeof *all };
+    char at[PATHS][16];
+    for (int i = 0; i < PATHS; i++) {
+        int mine = (parts - i + PATHS - 1) / PATHS;
+        *all[i] = path((char)('a' + i), mine, at[i]);
+    }
+    return mapping(&m, said);
+}
+
+START_TEST(a_path_of_a_mapping_has_5_parts_and_all_of_them_64)
+{
+    ck_limit(path_parts, EK_FIELD_DEPTH_MAX, "field path 's.s.s.s.s.s'", "more than 5 parts");
+    ck_limit(mapping_parts, EK_FIELDS_MAX, "field path", "the mapping has too many parts");
 }
 END_TEST
 
@@ -200,6 +302,8 @@ Suite *suite_limits(void)
 {
     return ek_suite("limits", a_yaml_file_has_32_levels_200000_nodes_and_8_mib,
                     a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million,
-                    rules_tell_8_segments_apart,
+                    rules_tell_8_segments_apart_with_names_of_200_bytes,
+                    names_of_a_group_and_of_an_instance_are_taken_whole_or_not_at_all,
+                    a_path_of_a_mapping_has_5_parts_and_all_of_them_64,
                     each_number_of_the_configuration_has_its_range_and_no_more);
 }

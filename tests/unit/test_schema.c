@@ -166,7 +166,8 @@ END_TEST
 
 /* Names that only the manifest or the file itself knows, what two keys say together, and lengths in
  * bytes, where a schema counts characters. */
-static const char *const BEYOND_RULES[] = {"pin-segment-long.yaml",
+static const char *const BEYOND_RULES[] = {"segments-long-name.yaml",
+                                           "pin-segment-long.yaml",
                                            "expect-segment-long.yaml",
                                            "mode-in-value-long.yaml",
                                            "act-below-min.yaml",
@@ -225,7 +226,9 @@ static const char *const BEYOND_RULES[] = {"pin-segment-long.yaml",
                                            "unit-unknown-without-hint.yaml",
                                            "windows-short.yaml",
                                            NULL};
-static const char *const BEYOND_CONFIG[] = {"alert-key-missing.yaml",
+static const char *const BEYOND_CONFIG[] = {"group-long.yaml",
+                                            "instance-long.yaml",
+                                            "alert-key-missing.yaml",
                                             "alert-repeat-too-short.yaml",
                                             "alert-sink-twice.yaml",
                                             "alert-sinks-in-one-element.yaml",
