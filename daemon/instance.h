@@ -7,7 +7,8 @@
 
 enum { EK_INSTANCE_BYTES = 200, EK_GROUP_BYTES_MAX = 255 };
 
-/* What `service.instance` says, which is shorter than that, else one that nobody has had. EK_EIO without randomness. */
+/* What `service.instance` says, which is shorter than that, else one that nobody has had. EK_EIO
+ * without randomness. */
 int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
 
 #endif

@@ -18,9 +18,11 @@ def limits(tree):
 
 
 def exists(tree, test):
-    """`tests/FILE word`: the word, a test's name or a text, stands in that file."""
+    """`tests/FILE word`: the file has a test of that name; where it is not in C, the text stands in it."""
     name, _, word = test.partition(" ")
-    return name in tree.files("*", folders=("tests",)) and word and word in tree.text(name)
+    if name not in tree.files("*", folders=("tests",)) or not word:
+        return False
+    return f"START_TEST({word})" in tree.text(name) if name.endswith(".c") else word in tree.text(name)
 
 
 def faults(tree):
@@ -51,6 +53,8 @@ SEEDS = [
     ("a test of a limit that is not there", TABLE, "EK_GONE_MAX: tests/unit/test_base.c no_such_test\n",
      "'EK_GONE_MAX' is no limit any more"),
     ("a limit without test and reason", TABLE, "EK_BARE_MAX: none\n", "has neither a test nor a reason"),
+    ("a limit whose test is but a mention", TABLE, "EK_SEEN_MAX: tests/unit/test_base.c include\n",
+     "there is no test 'tests/unit/test_base.c include'"),
     ("a limit whose test is gone", TABLE, "EK_LOST_MAX: tests/unit/test_base.c no_such_test\n",
      "there is no test 'tests/unit/test_base.c no_such_test'"),
 ]

@@ -87,7 +87,7 @@ static int taken(struct served *s, int fd, size_t *length)
         *length += (size_t)got;
     }
     close(fd);
-    return atoi(head + strlen("HTTP/1.x "));
+    return (int)strtol(head + strlen("HTTP/1.x "), NULL, 10);
 }
 
 static int status_of(struct served *s, size_t bytes)

@@ -2,6 +2,7 @@
  * beyond it is refused as damaged and nothing of it counts. The records here are written by hand,
  * as somebody with rights on the fleet's topics could.
  */
+#include "guard/fleet_decide.h"
 #include "guard/fleet_decided.h"
 #include "guard/fleet_finding.h"
 #include "guard/fleet_plan.h"
@@ -70,6 +71,7 @@ static struct ek_fleet_head head_of(struct ek_text instance, uint64_t number)
 /* A tick of so many of each. */
 struct tick {
     int cells, findings, lists;
+    int64_t evidence; /* of each bet, in each cell */
     struct ek_text instance;
     int64_t time_ms;
     uint64_t profile;
@@ -89,8 +91,12 @@ static void put_tick(struct ek_buf *out, const struct tick *t)
         const struct ek_fleet_cell cell = value(i);
         ek_wire_put_cell(&w, &ARM, &cell);
         ek_wire_put(&w, t->lists > 0);
-        for (int n = 0; t->lists && n < 2 + EK_BETS; n++)
-            ek_wire_put(&w, n == 1 ? (uint64_t)t->lists : 0);
+        if (t->lists) {
+            ek_wire_put(&w, PRICE);
+            ek_wire_put(&w, (uint64_t)t->lists);
+        }
+        for (int b = 0; t->lists && b < EK_BETS; b++)
+            ek_wire_put_signed(&w, t->evidence);
     }
     ek_wire_put(&w, (uint64_t)t->findings);
     for (int i = 0; i < t->findings; i++)
@@ -317,6 +323,27 @@ START_TEST(a_fleet_pools_256_cells_and_counts_what_is_told_of_others)
 }
 END_TEST
 
+START_TEST(of_65_alarms_of_a_tick_the_last_is_given_out_with_the_next)
+{
+    enum { SURE = 1 << 20 }; /* ln e of 1,024 */
+    struct stream_world w;
+    struct ek_fleet_alarm alarm[EK_FLEET_ALARMS_MAX];
+    stream_world_start(&w, RULES, 100, 1);
+    struct ek_fleet_pool *p = pool_of(&w);
+    struct tick t = {.cells = EK_FLEET_ALARMS_MAX + 1, .lists = 1000, .evidence = SURE};
+    t.instance = stream_text("a");
+    ck_assert_int_eq(take_tick(p, t, 0, NULL), EK_OK);
+    ck_assert_int_eq(ek_fleet_pool_tick(p, alarm, EK_FLEET_ALARMS_MAX), EK_FLEET_ALARMS_MAX);
+    t.instance = stream_text("b");
+    t.evidence = 0;
+    ck_assert_int_eq(take_tick(p, t, 0, NULL), EK_OK);
+    ck_assert_int_eq(ek_fleet_pool_tick(p, alarm, EK_FLEET_ALARMS_MAX), 1);
+    ck_assert_int_eq(alarm[0].place, EK_FLEET_ALARMS_MAX + 1);
+    ek_fleet_pool_free(p);
+    stream_world_end(&w);
+}
+END_TEST
+
 /* A record of so many routes of price, each in a cell of its own, with one list tried. */
 static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
 {
@@ -410,6 +437,7 @@ Suite *suite_limits_fleet(void)
                     a_plan_beyond_a_limit_is_refused_and_one_at_it_is_read, an_answer_has_4096_rows,
                     a_fleet_has_1024_instances_and_one_more_when_one_is_gone,
                     a_fleet_pools_256_cells_and_counts_what_is_told_of_others,
+                    of_65_alarms_of_a_tick_the_last_is_given_out_with_the_next,
                     of_16384_routes_and_instances_what_was_tried_counts_and_of_more_nothing_does,
                     what_an_instance_has_tried_stays_when_it_gives_its_place_to_a_new_one);
 }
