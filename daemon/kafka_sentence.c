@@ -142,6 +142,12 @@ void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,
                  "another member of the group has taken this one's group.instance.id '%s': give "
                  "each instance one of its own: %s",
                  w->group_instance, reason);
+    else if (err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION)
+        snprintf(out, size,
+                 "topic '%s': a compressed batch cannot be unpacked, and until it can nothing "
+                 "behind it in its partition is read: it is damaged, or is more than "
+                 "receive.message.max.bytes when unpacked: raise that: %s",
+                 topic ? topic : "?", reason);
     else
         snprintf(out, size, "%s%s%s%s", topic ? "topic '" : "", topic ? topic : "",
                  topic ? "': " : "", reason);

@@ -143,6 +143,19 @@ START_TEST(a_connection_that_ends_in_the_handshake_is_no_broken_one)
 }
 END_TEST
 
+START_TEST(a_batch_that_holds_up_its_partition_is_told_with_the_way_out)
+{
+    struct ek_kafka_watch w = {.role = "consumer"};
+    char text[400];
+    ek_kafka_sentence(text, sizeof text, &w, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, EK_KAFKA_CONSUME,
+                      "scored", "Decompression (codec 0x4) of message at 7 of 14333 bytes failed");
+    ck_assert_msg(strstr(text, "topic 'scored': a compressed batch cannot be unpacked") != NULL &&
+                      strstr(text, "receive.message.max.bytes when unpacked: raise that") != NULL &&
+                      strstr(text, "message at 7") != NULL,
+                  "%s", text);
+}
+END_TEST
+
 /* A client that says only that it cannot go on knows why. */
 START_TEST(a_twin_of_a_static_member_is_named_by_what_the_two_share)
 {
@@ -222,6 +235,7 @@ Suite *suite_kafka_sentence(void)
                     a_certificate_is_named_by_what_is_wrong_with_it,
                     a_certificate_refused_after_the_handshake_is_no_broken_connection,
                     a_connection_that_ends_in_the_handshake_is_no_broken_one,
+                    a_batch_that_holds_up_its_partition_is_told_with_the_way_out,
                     a_twin_of_a_static_member_is_named_by_what_the_two_share,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
                     errors_are_counted_under_what_people_can_mend,
