@@ -108,8 +108,8 @@ int ek_memory_bound_of(struct ek_memory_bound *out, const struct ek_config *c,
     add(out, "idle in the arenas of malloc", 1, out->bytes / MALLOC_PART);
     add(out, "program, libraries", 1, PROGRAM_BYTES);
     add(out, "stacks of threads", threads(c, k.brokers), STACK_BYTES);
-    leave_open(out, "compressed batches: 'compression.type=uncompressed' of the input topics has "
-                    "the broker bound them");
+    leave_open(out, "compressed batches: one of gzip is up to 1030 times as large when unpacked, "
+                    "so take a small 'max.message.bytes' of the input topics");
     leave_open(out, "brokers that 'input.brokers' does not name: as much again for each as one "
                     "fetch brings");
     if (c->fleet_topic)

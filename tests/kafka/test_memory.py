@@ -5,6 +5,7 @@ import socket
 import struct
 import unittest
 
+import batches
 from fixtures import START_MS
 from harness import Daemon, Frame, evenkeel, eventually
 
@@ -111,3 +112,26 @@ class Memory(unittest.TestCase):
     def handled(self, daemon):
         status = daemon.status()
         return status["passed"] + status["routed"] + status["dead_letters"] if status else 0
+
+
+class Unpacked(unittest.TestCase):
+    FETCH = "fetch.max.bytes: 1000000, receive.message.max.bytes: "
+    VALUES, BEHIND = 60, 3
+
+    def daemon(self, source, target, most):
+        return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, limits="message_bytes: 64KiB",
+                      more=self.FETCH + str(most))
+
+    def test_a_batch_that_is_too_large_unpacked_waits_for_a_restart_that_allows_it_and_nothing_is_lost(self):
+        source, target = WORLD.topics()
+        self.assertEqual(batches.produce(WORLD.broker.address, source, batches.zeros(self.VALUES, 50000)), 0)
+        WORLD.send(source, [Frame(b"no list", b"k", START_MS, [], 0)] * self.BEHIND)
+        with self.daemon(source, target, 1100000) as d:
+            d.wait_ready()
+            eventually("it is told", lambda: "is more than receive.message.max.bytes when unpacked" in d.log())
+            self.assertEqual(d.json("/api/v1/status")["dead_letters"], 0)
+            self.assertEqual(d.stop(), 0)
+        with self.daemon(source, target, 100000000) as d:
+            d.wait_handled(self.VALUES + self.BEHIND)
+            self.assertEqual(d.stop(), 0)
+        self.assertEqual(len(WORLD.read(target + ".dead")), self.VALUES + self.BEHIND)
