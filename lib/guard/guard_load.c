@@ -141,11 +141,24 @@ static void count_queries(struct loading *v)
     v->g->adopted += all > have ? all - have : 0;
 }
 
+/* A state of before the part has none. */
+static void clock_part(struct loading *v)
+{
+    name_part(v, EK_PART_OF_CLOCK);
+    if (v->rc || !ek_state_has(v->state, v->name))
+        return;
+    struct ek_snap s = open_part(v);
+    if (!s.rc)
+        ek_stream_clock_snap(&v->g->stream_clock, &s);
+    close_part(v, &s);
+}
+
 static void times(struct loading *v)
 {
     const struct ek_state_head *h = &v->state->head;
     struct ek_guard *g = v->g;
     g->stream_clock = h->stream_clock;
+    clock_part(v);
     g->time_ms = h->time_ms;
     g->clock_ms = h->clock_ms;
     g->saved.base = h->frame.base;

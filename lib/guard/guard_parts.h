@@ -9,6 +9,7 @@
 #define EK_PART_OF_ACCEPTS  "accepts"
 #define EK_PART_OF_CELLS    "cells"
 #define EK_PART_OF_CHANGES  "changes"
+#define EK_PART_OF_CLOCK    "clock"
 #define EK_PART_OF_CONTROL  "control"
 #define EK_PART_OF_DRIFT    "drift"
 #define EK_PART_OF_EVIDENCE "evidence"

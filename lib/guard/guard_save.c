@@ -223,6 +223,15 @@ static void plan_part(struct saving *v)
     end(v, &s, EK_PART_OF_PLAN, 0);
 }
 
+static void clock_part(struct saving *v)
+{
+    struct ek_snap s;
+    if (!v->g->stream_clock.seen || !begin(v, &s, EK_PART_OF_CLOCK, 0))
+        return;
+    ek_stream_clock_snap(&v->g->stream_clock, &s);
+    end(v, &s, EK_PART_OF_CLOCK, 0);
+}
+
 static void control_part(struct saving *v)
 {
     struct ek_snap s;
@@ -248,6 +257,7 @@ static void all_parts(struct saving *v)
     detector_part(v, EK_PART_ACCEPTS);
     detector_part(v, EK_PART_CELLS);
     detector_part(v, EK_PART_CHANGES);
+    clock_part(v);
     control_part(v);
     drift_part(v);
     detector_part(v, EK_PART_EVIDENCE);

@@ -75,3 +75,17 @@ void ek_stream_clock_restored(struct ek_stream_clock *c)
         c->last_ms[i] = c->now_ms;
     c->next = c->seen % EK_STREAM_CLOCK_LISTS;
 }
+
+void ek_stream_clock_snap(struct ek_stream_clock *c, struct ek_snap *s)
+{
+    int first = ek_snap_reads(s) ? 0 : c->next - c->seen + EK_STREAM_CLOCK_LISTS;
+    for (int i = 0; i < c->seen; i++) {
+        int64_t *last_ms = &c->last_ms[(first + i) % EK_STREAM_CLOCK_LISTS];
+        int64_t ago_ms = c->now_ms - *last_ms;
+        ek_snap_i64(s, &ago_ms);
+        if (!ek_snap_reads(s))
+            continue;
+        ek_snap_require(s, ago_ms <= c->now_ms && ago_ms >= c->now_ms - INT64_MAX);
+        *last_ms = s->rc ? c->now_ms : c->now_ms - ago_ms;
+    }
+}

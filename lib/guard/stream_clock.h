@@ -10,6 +10,8 @@
 #ifndef EK_GUARD_STREAM_CLOCK_H
 #define EK_GUARD_STREAM_CLOCK_H
 
+#include "base/snap.h"
+
 #include <stdint.h>
 
 enum { EK_STREAM_CLOCK_LISTS = 64, EK_STREAM_CLOCK_STEP_MS = 60000 };
@@ -26,7 +28,10 @@ struct ek_stream_clock {
 int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms);
 /* Time passed without a list. More than a day at once did not pass: somebody has set a clock. */
 int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms);
-/* Goes on from now_ms, seen and started: what lists came last is not kept. */
+/* Goes on from now_ms, seen and started, as if all lists had come at now_ms. */
 void ek_stream_clock_restored(struct ek_stream_clock *c);
+/* The times of the last lists, the oldest first, as distances from now_ms, which stay the same when
+ * time passes without lists. now_ms, seen and started are those of the clock that was written. */
+void ek_stream_clock_snap(struct ek_stream_clock *c, struct ek_snap *s);
 
 #endif

@@ -182,6 +182,12 @@ def queries(r):
             "plans": {n: plan(r) for n in range(max(0, plans - PAST_PLANS), plans)}}
 
 
+def clock(r, head):
+    """-> the times of the last lists, the oldest first"""
+    now, seen = head["clock"][:2]
+    return [now - ago for ago in r.take(f"{seen}q")]
+
+
 def drift(r):
     r.take("Qd3d")
     r.take("4QQQ")
@@ -269,6 +275,7 @@ def read(data):
         if base.has(f"history/{n:05}"):
             out["history"].update(take(f"history/{n:05}", lambda r: decisions(r, n)))
     out["queries"] = take("queries", queries) if base.has("queries") else None
+    out["clock"] = take("clock", lambda r: clock(r, size)) if base.has("clock") else None
     out["drift"] = take("drift", drift) if base.has("drift") else None
     out["windows"] = {n: windows(base, n, size) for n in range(cells) if base.has(f"now/{n:05}")}
     left = {name for name, _ in base.index} - base.read_so_far

@@ -63,6 +63,12 @@ class State(unittest.TestCase):
         self.assertEqual(self.read["plan"]["version"], self.read["head"]["plan_version"])
         self.assertEqual(self.read["guard"]["open"], [(0, entry["cell"])])
 
+    def test_its_clock_has_the_times_of_the_last_lists(self):
+        times, now = self.read["clock"], self.read["head"]["clock"][0]
+        self.assertEqual(len(times), 64)
+        self.assertEqual(max(times), now)
+        self.assertEqual(times, sorted(times))
+
     def test_its_events_wait(self):
         events = self.read["guard"]["events"]
         self.assertIn("plan", [event["event"] for event in events])

@@ -156,6 +156,10 @@ static void pass(struct pair *p)
 static void disturb(struct shop *s, struct ek_query *q)
 {
     uint64_t n = s->number;
+    if (n % 97 < 3) /* wrong clocks; and below a stream that is elsewhere from then on */
+        q->time_ms += 7200000;
+    if (n > 1000)
+        q->time_ms += 300000;
     for (int i = 0; i < q->items; i++) {
         if (n > 400 && n < 900 && s->arm_b)
             q->x[2 * i] *= 100;

@@ -1,4 +1,5 @@
 /* The stream's time: partitions out of step and wrong clocks must not shorten or freeze a hold. */
+#include "base/rng.h"
 #include "guard/stream_clock.h"
 #include "tests/check.h"
 
@@ -89,6 +90,74 @@ START_TEST(a_restored_clock_goes_on)
 }
 END_TEST
 
+/* A clock as it is after its way through a state. */
+static struct ek_stream_clock restarted(const struct ek_stream_clock *c, int *rc)
+{
+    struct ek_buf bytes;
+    struct ek_stream_clock was = *c,
+                           is = {.now_ms = c->now_ms, .seen = c->seen, .started = c->started};
+    ek_buf_init(&bytes, 0);
+    ek_stream_clock_snap(&was, &(struct ek_snap){.out = &bytes});
+    ek_stream_clock_restored(&is);
+    struct ek_snap in = {.at = bytes.data, .end = bytes.data + bytes.length};
+    ek_stream_clock_snap(&is, &in);
+    ck_assert(in.at == in.end);
+    ek_buf_release(&bytes);
+    *rc = in.rc;
+    return is;
+}
+
+START_TEST(a_restart_at_any_list_changes_no_time)
+{
+    static const int64_t step[] = {0, 10, 1000, -3000, 50000, 400000, 30 * DAY, -30 * DAY};
+    struct ek_rng r;
+    ek_rng_seed(&r, 5);
+    for (int run = 0; run < 50; run++) {
+        struct ek_stream_clock through = {0}, cut = {0};
+        int64_t time_ms = START;
+        for (int i = 0; i < 300; i++) {
+            int rc;
+            time_ms += step[ek_rng_below(&r, ek_rng_below(&r, 20) ? 6 : 8)];
+            int64_t now_ms = ek_stream_clock_list(&through, time_ms);
+            ck_assert_int_eq(ek_stream_clock_list(&cut, time_ms), now_ms);
+            if (ek_rng_below(&r, 9) == 0)
+                ck_assert_int_eq(ek_stream_clock_pass(&cut, 700),
+                                 ek_stream_clock_pass(&through, 700));
+            if (ek_rng_below(&r, 5) == 0)
+                cut = restarted(&cut, &rc);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_quiet_stream_is_followed_by_a_stage_that_restarts_with_every_list)
+{
+    enum { GAP = 180000 };
+    struct ek_stream_clock c = {0};
+    int rc = EK_OK;
+    for (int i = 0; i < 200 && !rc; i++) {
+        ek_stream_clock_list(&c, START + (int64_t)i * GAP);
+        c = restarted(&c, &rc);
+    }
+    ck_assert_int_eq(rc, EK_OK);
+    ck_assert_int_gt(c.now_ms, START + (int64_t)150 * GAP);
+}
+END_TEST
+
+START_TEST(times_that_no_clock_has_are_refused)
+{
+    const int64_t bad[] = {START + 1, START - INT64_MAX - 1, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ek_stream_clock c = {.now_ms = START, .seen = 1, .started = 1};
+        const uint8_t *at = (const uint8_t *)&bad[i];
+        struct ek_snap in = {.at = at, .end = at + sizeof bad[i]};
+        ek_stream_clock_snap(&c, &in);
+        ck_assert_int_eq(in.rc, EK_EFORMAT);
+        ck_assert_int_eq(c.last_ms[0], START);
+    }
+}
+END_TEST
+
 START_TEST(what_passed_without_lists_is_not_taken_back)
 {
     struct ek_stream_clock c = {0};
@@ -118,5 +187,8 @@ Suite *suite_stream_clock(void)
         one_list_from_next_year_changes_nothing, a_list_from_this_evening_changes_nothing,
         a_wrong_clock_at_the_start_is_left_behind, a_quiet_stream_is_followed_at_its_own_pace,
         a_stream_that_really_is_elsewhere_is_followed, a_restored_clock_goes_on,
-        what_passed_without_lists_is_not_taken_back, time_passes_without_lists);
+        a_restart_at_any_list_changes_no_time,
+        a_quiet_stream_is_followed_by_a_stage_that_restarts_with_every_list,
+        times_that_no_clock_has_are_refused, what_passed_without_lists_is_not_taken_back,
+        time_passes_without_lists);
 }
