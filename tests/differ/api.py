@@ -1,0 +1,135 @@
+"""libevenkeel over ctypes: a guard that a case drives list by list, saves, loads, joins."""
+import ctypes
+
+RECORD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
+P, S, I, REF = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.byref
+
+
+class Refused(Exception):
+    """The library said no; why, and it counted nothing."""
+
+
+class Library:
+    def __init__(self, path):
+        self.c = ctypes.CDLL(path)
+        for name in ("ek_error_message", "ek_guard_action", "ek_context_action", "ek_state_fit_name"):
+            getattr(self.c, name).restype = S
+        for name in ("ek_error_new", "ek_guard_score", "ek_context_score"):
+            getattr(self.c, name).restype = P
+        for name in ("ek_guard_plan_version", "ek_guard_queries", "ek_context_plan_version", "ek_state_queries"):
+            getattr(self.c, name).restype = ctypes.c_uint64
+        self.error = P(self.c.ek_error_new())
+
+    def call(self, name, *arguments):
+        if getattr(self.c, name)(*arguments, self.error):
+            raise Refused(self.c.ek_error_message(self.error).decode())
+
+    def assets(self, *paths):
+        out = P()
+        self.call("ek_assets_load", REF(out), *[p and S(p.encode()) for p in paths])
+        return out
+
+    def assets_free(self, assets):
+        self.c.ek_assets_free(assets)
+
+
+class Guard:
+    """A guard of the library. `observe` gives what a message became: bytes, action, version of the plan."""
+
+    def __init__(self, library, assets):
+        self.lib, self.assets, self.g, self.context = library, assets, P(), None
+        library.call("ek_guard_new", REF(self.g), assets)
+
+    def free(self):
+        self.lib.c.ek_guard_free(self.g)
+        self.no_context()
+        self.g = P()
+
+    def no_context(self):
+        if self.context:
+            self.lib.c.ek_context_free(self.context)
+        self.context = None
+
+    def _scored(self, of, handle):
+        size = ctypes.c_size_t()
+        found = getattr(self.lib.c, f"ek_{of}_score")(handle, REF(size), self.lib.error)
+        return (ctypes.string_at(found, size.value) if found else self.lib.c.ek_error_message(self.lib.error),
+                getattr(self.lib.c, f"ek_{of}_action")(handle), getattr(self.lib.c, f"ek_{of}_plan_version")(handle))
+
+    def observe(self, message, now_ms):
+        held = ctypes.create_string_buffer(message, len(message))
+        self.lib.call("ek_guard_observe", self.g, held, ctypes.c_size_t(len(message)), I(now_ms))
+        return self._scored("guard", self.g)
+
+    def take(self, message, now_ms):
+        """The same as observe, by a context of its own, which is looked into first."""
+        if not self.context:
+            self.context = P()
+            self.lib.call("ek_context_new", REF(self.context), self.assets)
+        held = ctypes.create_string_buffer(message, len(message))
+        self.lib.call("ek_context_prepare", self.context, held, ctypes.c_size_t(len(message)))
+        self.lib.call("ek_guard_take", self.g, self.context, I(now_ms))
+        return self._scored("context", self.context)
+
+    def look(self, message):
+        """Reads a message, and has the plan for it, without counting it."""
+        context, held = P(), ctypes.create_string_buffer(message, len(message))
+        self.lib.call("ek_context_new", REF(context), self.assets)
+        try:
+            self.lib.call("ek_context_prepare", context, held, ctypes.c_size_t(len(message)))
+            self.lib.call("ek_guard_look", self.g, context)
+            return self._scored("context", context)
+        finally:
+            self.lib.c.ek_context_free(context)
+
+    def tick(self, now_ms):
+        self.lib.call("ek_guard_tick", self.g, I(now_ms))
+
+    def say(self, what, *words):
+        """accept, revert, pin, unpin, pause, resume; texts may be None. Returns the refusal, or None."""
+        arguments = [w if not isinstance(w, str) else S(w.encode()) for w in words]
+        try:
+            self.lib.call("ek_guard_" + what, self.g, *arguments)
+        except Refused as refused:
+            return str(refused)
+        return None
+
+    def events(self):
+        found, text = [], S()
+        while self.lib.c.ek_guard_next_event(self.g, REF(text)) > 0:
+            found.append(text.value.decode())
+        return found
+
+    def save(self, whole, kept, note=b""):
+        """Puts what has changed into the dictionary `kept`."""
+        def put(_, key, data, size):
+            if data:
+                kept[key] = ctypes.string_at(data, size)
+            else:
+                kept.pop(key, None)
+            return 0
+        self.lib.call("ek_guard_save", self.g, int(whole), note, ctypes.c_size_t(len(note)), RECORD(put), None)
+
+    def load(self, kept, order, assets=None):
+        """Goes on as another guard, from the records in an order of the caller's, the head last. -> the fit"""
+        state, fit, assets = P(), ctypes.c_int(), assets or self.assets
+        self.lib.call("ek_state_new", REF(state))
+        head = [k for k in kept if k == b"head"]
+        for key in [k for k in order if k != b"head"] + head:
+            self.lib.call("ek_state_add", state, S(key), kept[key], ctypes.c_size_t(len(kept[key])))
+        self.free()
+        self.g, self.assets = P(), assets
+        self.lib.call("ek_guard_load", REF(self.g), assets, state, REF(fit))
+        self.lib.c.ek_state_free(state)
+        return self.lib.c.ek_state_fit_name(fit).decode()
+
+    def turn(self, assets):
+        """Other assets that say the same. -> the fit"""
+        fit = ctypes.c_int()
+        self.lib.call("ek_guard_set_assets", self.g, assets, REF(fit))
+        self.assets = assets
+        self.no_context()
+        return self.lib.c.ek_state_fit_name(fit).decode()
+
+    def merge(self, other):
+        self.lib.call("ek_guard_merge", self.g, other.g)

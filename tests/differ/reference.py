@@ -1,0 +1,45 @@
+"""The Python reference, where EK_REFERENCE names its folder: what it knows, in the shapes of this folder."""
+import importlib
+import os
+import sys
+import types
+
+import numpy as np
+
+FOLDER = os.environ.get("EK_REFERENCE")
+
+
+def _torch():
+    """In place of PyTorch where there is none: the reference takes statistics with NumPy alone."""
+    identity = types.SimpleNamespace(Module=object)
+    return types.SimpleNamespace(nn=identity, Tensor=object, float32=None, no_grad=lambda: lambda f: f)
+
+
+def _load(name):
+    if not FOLDER:
+        return None
+    sys.path.insert(0, FOLDER)
+    stands_in = "torch" not in sys.modules
+    if stands_in:
+        sys.modules["torch"] = _torch()
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(FOLDER)
+        if stands_in:
+            del sys.modules["torch"]
+
+
+golden, metrics, faults, sir = (_load(name) for name in ("check_golden", "metrics", "faults", "routable_sir"))
+
+
+def scores(scorer, treatment):
+    """A function (x, query) -> scores; None where the reference has no such model or treatment."""
+    if not golden or not treatment or scorer.about.get("transform", "log1p") != "log1p" or not set(treatment) <= {"none", "route"}:
+        return None
+    routed = np.array([float(a == "route") for a in treatment])
+
+    def of(x, query):
+        with np.errstate(all="ignore"):
+            return golden.score_list(scorer.t, scorer.about, [[float(v) for v in row] for row in x], list(query), routed)
+    return of

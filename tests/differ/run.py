@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Differential tests of fresh random runs: the program against other programs that say the same.
+
+    run.py --build build [--seed N] [--runs N] [--only CASE] [--first N] [--keep FOLDER]
+
+A run is known by the seed, the case and its number, so what failed is seen again with --seed, --only, --first and
+--runs 1; --keep leaves its files. Prints how many runs passed; ends with 1 when any failed.
+"""
+import argparse
+import importlib
+import os
+import sys
+import tempfile
+import time
+import traceback
+
+CASES = ("scores", "measures", "streams", "profiles")
+DEBIAN = "/usr/bin/python3"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--runs", type=int, default=20, help="of each case")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", choices=CASES)
+    parser.add_argument("--keep", help="leave the files of what failed there")
+    return parser.parse_args()
+
+
+def one(case, args, number, folder):
+    """Whether the run passed; tells what differs, and how close to its bound the case came."""
+    import numpy as np
+    from world import Difference, World
+    w = World(os.path.abspath(os.path.join(args.build, "evenkeel")), folder,
+              np.random.default_rng([args.seed, CASES.index(case), number]))
+    try:
+        return True, importlib.import_module("case_" + case).run(w) or 0
+    except Difference as difference:
+        print(f"FAILED {case}: {difference}")
+    except Exception:           # a fault of the case, or an output that cannot be read: told, and the others go on
+        print(f"FAILED {case}:")
+        traceback.print_exc(file=sys.stdout)
+    print(f"  again: --seed {args.seed} --only {case} --first {number} --runs 1", flush=True)
+    return False, 0
+
+
+def folder_of(args, case, number):
+    if not args.keep:
+        return tempfile.TemporaryDirectory()
+    path = os.path.join(args.keep, f"{case}-{number}")
+    os.makedirs(path, exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=path, delete=False) if sys.version_info >= (3, 12) else _Kept(path)
+
+
+class _Kept:
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        return self.path
+
+    def __exit__(self, *_):
+        pass
+
+
+def main():
+    args = arguments()
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        if os.path.exists(DEBIAN) and sys.executable != DEBIAN:
+            os.execv(DEBIAN, [DEBIAN, "-B", *sys.argv])
+        print("there is no numpy\n0 passed, 0 failed, 1 skipped")
+        return 0
+    if args.seed is None:
+        args.seed = int(time.time())
+    print(f"seed {args.seed}", flush=True)
+    if not os.environ.get("EK_REFERENCE"):
+        print("skipped: what needs the reference, EK_REFERENCE names no folder")
+    passed = failed = 0
+    for case in [args.only] if args.only else CASES:
+        worst = 0
+        for number in range(args.first, args.first + args.runs):
+            with folder_of(args, case, number) as folder:
+                good, share = one(case, args, number, folder)
+            passed, failed, worst = passed + good, failed + (not good), max(worst, share)
+        print(f"{case}: {args.runs} runs" + (f", at most {worst:.2g} of the bound" if worst else ""), flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.exit(main())

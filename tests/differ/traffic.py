@@ -1,0 +1,148 @@
+"""Streams of messages that a guard has something to find in, and rules to go with them."""
+import json
+import struct
+
+import numpy as np
+
+import draw
+
+START = 1790000000000
+DIMENSIONS = {"arm": ("A", "B"), "market": tuple(f"m{i}" for i in range(40)), "app": ("1", "2", "x" * 200, "y" * 201)}
+
+
+def pack(value):
+    """MessagePack of what messages are made of; numpy float32 stays single, bytes become bin."""
+    if value is None:
+        return b"\xc0"
+    if isinstance(value, bool):
+        return b"\xc3" if value else b"\xc2"
+    if isinstance(value, np.float32):
+        return b"\xca" + struct.pack(">f", value)
+    if isinstance(value, float):
+        return b"\xcb" + struct.pack(">d", value)
+    if isinstance(value, int):
+        return b"\xd3" + struct.pack(">q", value)
+    if isinstance(value, str):
+        return b"\xda" + struct.pack(">H", len(value.encode())) + value.encode()
+    if isinstance(value, bytes):
+        return b"\xc6" + struct.pack(">I", len(value)) + value
+    if isinstance(value, dict):
+        return b"\xdf" + struct.pack(">I", len(value)) + b"".join(pack(k) + pack(v) for k, v in value.items())
+    return b"\xdd" + struct.pack(">I", len(value)) + b"".join(map(pack, value))
+
+
+class Feature:
+    """One item feature: log-normal, or codes; now and then missing, zero or negative."""
+
+    def __init__(self, rng, category):
+        self.category, self.level = category, rng.uniform(-4, 7)
+        self.between, self.within = rng.uniform(.05, .4), rng.uniform(.05, .8)
+        self.shares = [share if rng.random() < .3 else 0 for share in (.02, .05, .3)]
+
+    def values(self, rng, n, lift):
+        if self.category:
+            return rng.choice([1, 2, 3, 10, -4], n, p=[.4, .3, .15, .1, .05]).astype(np.float32)
+        x = np.exp(rng.normal(self.level + lift + rng.normal(0, self.between), self.within, n))
+        for share, change in zip(self.shares, (np.nan, 0., -1.)):
+            hit = rng.random(n) < share
+            x = np.where(hit, -x if change == -1 else change, x)
+        return x.astype(np.float32)
+
+
+FAULTS = {"x100": lambda x, rng: x * np.float32(100), "x.5": lambda x, rng: x / 2, "missing": lambda x, rng: x * np.float32("nan"),
+          "zero": lambda x, rng: x * 0, "sign": lambda x, rng: -x, "stuck": lambda x, rng: np.full_like(x, 7),
+          "power": lambda x, rng: np.sign(x) * np.abs(x) ** np.float32(1.7), "inf": lambda x, rng: x * np.float32("inf"),
+          "items": lambda x, rng: np.where(rng.random(len(x)) < .5, x * 1000, x), "clip": lambda x, rng: np.minimum(x, 1)}
+
+
+class Stream:
+    """The same features for training and for traffic."""
+
+    def __init__(self, rng):
+        self.rng, self.manifest = rng, draw.Manifest(rng, int(rng.integers(1, 6)), categories=True)
+        self.features = [Feature(rng, c) for c in self.manifest.category]
+        self.lift = {market: rng.normal(0, .3) for market in DIMENSIONS["market"]}
+        self.markets = int(rng.choice([2, 5, 40]))
+        self.number, self.time, self.last = 0, START, None
+        self.faults = []
+
+    def add_faults(self, lists):
+        rng = self.rng
+        for _ in range(int(rng.integers(1, 5))):
+            begin = int(rng.integers(0, lists))
+            self.faults.append((begin, begin + int(rng.integers(20, lists)), int(rng.integers(len(self.features))),
+                                str(rng.choice(list(FAULTS))), str(rng.choice(["", "A", "B"])), rng.choice([.1, 1, 1])))
+
+    def list(self):
+        """The next list as a dictionary, and its rows of values."""
+        rng, segments = self.rng, {}
+        segments["market"] = f"m{int(rng.integers(self.markets) ** 2 // self.markets)}"
+        segments["arm"] = str(rng.choice(DIMENSIONS["arm"]))
+        if rng.random() < .3:
+            segments["app"] = str(rng.choice(DIMENSIONS["app"]))
+        n = int(rng.choice([0, 1, 2, rng.integers(3, 25)], p=[.02, .05, .05, .88]))
+        x = np.stack([f.values(rng, n, self.lift[segments["market"]]) for f in self.features], 1)
+        with np.errstate(all="ignore"):
+            for begin, end, f, kind, arm, share in self.faults:
+                if begin <= self.number < end and arm in ("", segments["arm"]) and rng.random() < share:
+                    x[:, f] = FAULTS[kind](x[:, f], rng)
+        query = np.round(np.exp(rng.normal(0, 1, len(self.manifest.queries))), int(rng.integers(0, 4))).astype(np.float32)
+        self.time += int(rng.choice([0, 10, 200, 1000, 20000, -3000, 400000], p=[.1, .2, .36, .3, .02, .015, .005]))
+        message = {"query": f"s-{self.number}", "time_ms": max(0, self.time), "segments": segments}
+        for name in ("query", "segments", "time_ms"):
+            if rng.random() < .02:
+                del message[name]
+        self.number += 1
+        return message, x, query
+
+    def message(self):
+        """The next message, in any encoding; now and then the last one again, a part, or one that cannot be read."""
+        rng = self.rng
+        chance = rng.random()
+        if self.last is not None and chance < .03:
+            return self.last
+        if self.last is not None and chance < .04:
+            return self.last[:int(rng.integers(len(self.last)))]
+        message, x, query = self.list()
+        kind = str(rng.choice(["array", "array", "bin", "map", "json"]))
+        message["query_features"] = self.row(query, self.manifest.queries, kind)
+        sources = rng.random() < .3
+        message["items"] = [{"id": f"h{d}", "score": float(rng.normal()), "features": self.row(row, self.manifest.items, kind)}
+                            | ({"source": int(rng.integers(3))} if sources else {}) for d, row in enumerate(x)]
+        if rng.random() < .01:
+            message["list_items"] = len(x) + 3
+        self.last = json.dumps(message).encode() if kind == "json" else pack(message)
+        return self.last
+
+    @staticmethod
+    def row(values, names, kind):
+        if kind == "bin":
+            return values.astype("<f4").tobytes()
+        if kind == "json":      # which has neither NaN nor infinities
+            values = [None if np.isnan(v) else float(np.nan_to_num(v, posinf=1e39, neginf=-1e39)) for v in values.astype(float)]
+        return dict(zip(names, values)) if kind == "map" else list(values)
+
+
+def rules(rng, manifest, trials):
+    """Rules of any kind; JSON is YAML. Without `trials` nothing hangs on lists that were ranked both ways."""
+    modes = ["observe", "shadow", "enforce", "enforce", "enforce"] + ["canary"] * 2 * trials
+    defaults = {"mode": str(rng.choice(modes)), "confirm_queries": int(rng.choice([1, 8, 32, 64])),
+                "hold": str(rng.choice(["0s", "5s", "60s", "10m"])), "false_alarms": f"1 per {10 ** int(rng.integers(4, 8))} queries",
+                "recover": str(rng.choice(["auto", "auto", "manual"])), "act_share": float(rng.choice([.05, 0, .5])),
+                "canary": {"percent": 20, "step": 30, "every": "20s", "min_lists": 5, "abort_if": {"worse_than_fault": bool(trials)}}}
+    if rng.random() < .5:
+        defaults["on"] = {"scale": str(rng.choice(["route", "rescale", "route_spread"])),
+                          "items": str(rng.choice(["alert", "route"])), "missing": str(rng.choice(["alert", "silence"]))}
+    if rng.random() < .3:
+        defaults["same_query"] = [["query_features"], ["items.id"], []][int(rng.integers(3))]
+    segments = [d for d in DIMENSIONS if rng.random() < .7]
+    if "arm" in segments and rng.random() < .4:
+        defaults["mode_in"] = {"arm": {"B": str(rng.choice(modes))}}
+    out = {"version": 1, "defaults": defaults, "segments": segments,
+           "windows": {"length": str(rng.choice(["1s", "30s", "5m"])), "kept": int(rng.integers(1, 14)),
+                       "cells": int(rng.choice([0, 1, 3, 100]))},
+           "limits": {"max_routed_features": int(rng.choice([1, 2, 10])), "on_limit": str(rng.choice(["observe", "keep"]))}}
+    pinned = [f for f in manifest.routable if rng.random() < .2]
+    if pinned:
+        out["pins"] = [{"feature": manifest.items[f], "action": str(rng.choice(["route", "silence", "none"]))} for f in pinned]
+    return json.dumps(out)
