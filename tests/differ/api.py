@@ -34,7 +34,8 @@ class Library:
 
 
 class Guard:
-    """A guard of the library. `observe` gives what a message became: bytes, action, version of the plan."""
+    """A guard of the library. `observe` gives what a message became: bytes (None: none, it goes out as it came),
+    why none, action, version of the plan."""
 
     def __init__(self, library, assets):
         self.lib, self.assets, self.g, self.context = library, assets, P(), None
@@ -53,7 +54,8 @@ class Guard:
     def _scored(self, of, handle):
         size = ctypes.c_size_t()
         found = getattr(self.lib.c, f"ek_{of}_score")(handle, REF(size), self.lib.error)
-        return (ctypes.string_at(found, size.value) if found else self.lib.c.ek_error_message(self.lib.error),
+        why = "" if found else self.lib.c.ek_error_message(self.lib.error).decode()
+        return (ctypes.string_at(found, size.value) if found else None, why,
                 getattr(self.lib.c, f"ek_{of}_action")(handle), getattr(self.lib.c, f"ek_{of}_plan_version")(handle))
 
     def observe(self, message, now_ms):

@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 
-FOLDER = os.environ.get("EK_REFERENCE")
+FOLDER = os.path.abspath(os.environ["EK_REFERENCE"]) if os.environ.get("EK_REFERENCE") else None
 
 
 def _torch():

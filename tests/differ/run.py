@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 
-CASES = ("scores", "measures", "streams", "profiles")
+CASES = ("scores", "measures", "streams", "profiles", "scales", "joined", "remedies", "numbers")
 DEBIAN = "/usr/bin/python3"
 
 

@@ -1,0 +1,109 @@
+"""The lists of a stream, dealt out to guards that are joined at any time and saved on the way, against one guard that has
+them all: the same lists and items are counted, and of every cell and feature the same sketch of all its values; and these
+are the values that were sent."""
+import json
+import os
+
+import numpy as np
+
+import case_profiles
+import case_streams
+from api import Guard, Library
+from world import expect
+import read_capture
+import read_state
+
+
+def totals(guard):
+    """{cell: [{key: count} of each feature]} over all windows, and the queries."""
+    kept = {}
+    guard.save(True, kept)
+    base = read_state.Base([(key.decode(), value) for key, value in kept.items()])
+    size = base.head
+
+    def cells(r):
+        return read_state.read_snapshot.cells(r, size)["cells"]
+
+    found = {}
+    for n, cell in enumerate(cells(base.part("cells"))):
+        if base.has(f"now/{n:05}"):
+            of = read_state.windows(base, n, size)
+            found[cell["dimension"], cell["value"]] = [added(a, b) for a, b in zip(of["life"], of["now"]["sketches"])]
+    return found, size["queries"]
+
+
+def added(a, b):
+    return {key: a.get(key, 0) + b.get(key, 0) for key in sorted(a.keys() | b.keys())}
+
+
+def values_of(message, names):
+    """The values of a message as float32 [n, F]."""
+    if message[:1] == b"{":
+        items = json.loads(message)["items"]
+    else:
+        items = [dict(item) for item in dict(read_capture.unpack(message)[0])["items"]]
+    rows = [read_capture.row(item["features"], names) for item in items]
+    with np.errstate(over="ignore"):
+        return np.array([[np.nan if v is None else v for v in row] for row in rows], np.float32).reshape(len(rows), len(names))
+
+
+def run(w):
+    rng = w.rng
+    library = Library(os.path.join(os.path.dirname(w.program), "libevenkeel.so"))
+    stream, paths = case_streams.prepare(w, True)
+    assets = library.assets(*[p and w.path(p) for p in paths])
+    whole, parts = Guard(library, assets), [Guard(library, assets) for _ in range(int(rng.integers(2, 5)))]
+    stream.number = 0
+    lists = int(rng.choice([100, 500]))
+    stream.add_faults(lists)
+    sent = []
+    for _ in range(lists):
+        message = stream.message()
+        here = parts[int(rng.integers(len(parts)))]
+        one, other = (isinstance(case_streams.given(g.observe, message, case_streams.NOW), tuple) for g in (whole, here))
+        expect(one == other, "one guard reads what the other refuses")
+        if one:
+            sent.append(values_of(message, stream.manifest.items))
+        if rng.random() < .02:
+            here.load(*saved(here))
+        if len(parts) > 1 and rng.random() < .01:
+            join(parts, rng)
+    while len(parts) > 1:
+        join(parts, rng)
+    compare(whole, parts[0], sent, window_cells(w))
+    for guard in (whole, *parts):
+        guard.free()
+    library.assets_free(assets)
+    return 0
+
+
+def saved(guard):
+    kept = {}
+    guard.save(True, kept)
+    return kept, list(kept)
+
+
+def join(parts, rng):
+    into, other = rng.permutation(len(parts))[:2]
+    parts[into].merge(parts[other])
+    parts[other].free()
+    del parts[other]
+
+
+def window_cells(w):
+    with open(w.path("r.yaml"), encoding="utf-8") as file:
+        return json.load(file)["windows"]["cells"]
+
+
+def compare(whole, joined, sent, most):
+    """most: cells that have sketches. Where that is few, which of them depends on which came first."""
+    (one, queries), (other, joint) = totals(whole), totals(joined)
+    expect(queries == joint == len(sent), f"{queries} queries in one guard, {joint} in joined ones, {len(sent)} sent")
+    few = most < 100
+    expect(few or set(one) == set(other), f"cells differ: {set(one) ^ set(other)}")
+    for cell, sketches in one.items() if not few else ():
+        for f, sketch in enumerate(sketches):
+            expect(sketch == other[cell][f], f"cell {cell}, feature {f}: sketches of one guard and of joined ones differ")
+    for f, sketch in enumerate(other.get((None, None), [])):
+        keys, counts = np.unique(case_profiles.keys(np.concatenate([x[:, f] for x in sent])), return_counts=True)
+        expect(sketch == dict(zip(keys.tolist(), counts.tolist())), f"feature {f}: the sketch is not that of the values sent")
