@@ -12,6 +12,7 @@ import read_sketch
 EPS, PRIOR, NORMAL = 2.**-24, 20, np.float32(2.**-126)
 INF, NAN, NEGATIVE = 16320, 16352, 16384
 OFF = 1 / 128                   # of a quantile, relative
+LEAST = np.exp(-12)             # variance within a list that is told from none
 
 
 def keys(x):
@@ -40,9 +41,9 @@ class Statistics:
             self.k.append(k)
             self.r.append(ln.mean() if k else np.nan)
             self.r_off.append((EPS * k * d.sum() + each.sum()) / max(k, 1) + EPS * (np.abs(ln).max(initial=0) + abs(about)))
-            self.var.append(ln.var(ddof=1) if k > 1 else np.nan)
+            self.var.append(max(ln.var(ddof=1), LEAST) if k > 1 else np.nan)
             off = 2 * EPS * (k + 3) * (d * d).sum() + 4 * (d * each).sum()
-            self.var_off.append(off / max(k - 1, 1) + 3e-5 * (self.var[-1] if k > 1 else 0))
+            self.var_off.append(off / max(k - 1, 1) + 6e-8 + 3e-5 * (self.var[-1] if k > 1 else 0))
             self.shares.append(self.share(x, usable))
         for name in ("r", "r_off", "var", "var_off", "k", "shares"):
             setattr(self, name, np.array(getattr(self, name), float))
@@ -58,7 +59,7 @@ class Statistics:
         return [64 * part // whole if whole > 0 else np.nan for part, whole in parts]
 
 
-def check_sketch(found, offset, data, values, said, name):
+def check_sketch(offset, data, values, said, name):
     counts, _ = read_sketch.read(data, offset)
     wanted, times = np.unique(keys(values), return_counts=True)
     expect(counts == dict(zip(wanted.tolist(), times.tolist())), f"{name}: the sketch has other counts")
@@ -117,9 +118,28 @@ def check_logs(p, f, values, name):
     close([p("log_sd", f)], [ln.std()], OFF + EPS * ln.std(), f"{name}: log_sd")
 
 
+def check_category(found, f, count, lists, name):
+    """Shares in all lists; each list's are counted in 2^-20."""
+    offset, values, shares = (found["category_" + what][2] for what in ("offset", "value", "share"))
+    totals, times, used = {}, {}, 0
+    for x in lists.x:
+        present = x[~np.isnan(x[:, f]), f]
+        used += bool(len(present))
+        for value, n in zip(*np.unique(present, return_counts=True)):
+            totals[float(value)] = totals.get(float(value), 0) + n / len(present)
+            times[float(value)] = times.get(float(value), 0) + 1
+    wanted = sorted(totals)
+    here = slice(offset[f], offset[f + 1])
+    close(values[here], wanted, 0, f"{name}: codes")
+    close([shares[count * v] for v in range(here.start, here.stop)], [totals[v] / used for v in wanted], 2.**-19, f"{name}: shares")
+    known = sum(share for value, share in totals.items() if times[value] > 1)
+    unknown = 1 - known / used if used else found["category_unknown"][2][f * count]
+    close([found["category_unknown"][2][f * count]], [unknown], len(wanted) * 2.**-19 + 1e-6, f"{name}: unknown")
+
+
 def run(w):
     rng = w.rng
-    manifest = draw.Manifest(rng)
+    manifest = draw.Manifest(rng, categories=rng.random() < .3)
     lists = draw.lists(rng, manifest, int(rng.choice([1, 3, 40, 250])), odd=.2, absent=.3, longest=60)
     baseline = manifest.queries[0] if manifest.queries and rng.random() < .5 else None
     if baseline:
@@ -152,13 +172,16 @@ def check(w, file, lists, baseline):
     offset, sketches = found["sketch_offset"][2], bytes(found["sketch"][2])
     for f, name in enumerate(lists.manifest.items):
         values = np.concatenate([x[:, f] for x in lists.x])
-        check_sketch(said[f], offset[f], sketches, values, said[f], name)
+        check_sketch(offset[f], sketches, values, said[f], name)
+        if lists.manifest.category[f]:
+            check_category(found, f, len(names), lists, name)
+            continue
         check_levels(at, f, strata, names, Statistics(lists, f), name)
         check_logs(at, f, values, name)
 
 
 # Arrays that say the same whether lists came at once or in parts, but for the seventh digit of levels.
-EXACT = ("sketch", "sketch_offset", "queries", "share")
+EXACT = ("sketch", "sketch_offset", "queries", "share", "category_value", "category_offset", "category_share", "category_unknown")
 NEARLY = ("level", "feature_level", "log_mean", "log_sd")
 
 
@@ -180,7 +203,7 @@ def merge(w, lists, field):
         with open(w.path(file), "rb") as raw:
             arrays.append(read_profile.arrays(raw.read())[0])
     whole, merged = arrays
-    for name in EXACT:
+    for name in set(EXACT) & set(whole):
         expect(whole[name] == merged[name], f"merged: '{name}' differs")
     for name in NEARLY:
         wanted = np.array(whole[name][2])

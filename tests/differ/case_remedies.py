@@ -53,8 +53,6 @@ def break_it(rng, manifest, lists, f):
 
 def run(w):
     rng = w.rng
-    if not reference.faults:
-        return 0
     manifest = draw.Manifest(rng, int(rng.integers(3, 9)))
     if not manifest.routable:
         return 0

@@ -7,7 +7,7 @@ import numpy as np
 import draw
 
 START = 1790000000000
-DIMENSIONS = {"arm": ("A", "B"), "market": tuple(f"m{i}" for i in range(40)), "app": ("1", "2", "x" * 200, "y" * 201)}
+DIMENSIONS = {"arm": ("A", "B"), "market": tuple(f"m{i}" for i in range(400)), "app": ("1", "2", "x" * 200, "y" * 201)}
 
 
 def pack(value):
@@ -62,7 +62,7 @@ class Stream:
         self.rng, self.manifest = rng, draw.Manifest(rng, int(rng.integers(1, 6)), categories=True)
         self.features = [Feature(rng, c) for c in self.manifest.category]
         self.lift = {market: rng.normal(0, .3) for market in DIMENSIONS["market"]}
-        self.markets = int(rng.choice([2, 5, 40]))
+        self.markets = int(rng.choice([2, 5, 40, 400]))
         self.number, self.time, self.last = 0, START, None
         self.faults = []
 
@@ -111,6 +111,8 @@ class Stream:
                             | ({"source": int(rng.integers(3))} if sources else {}) for d, row in enumerate(x)]
         if rng.random() < .01:
             message["list_items"] = len(x) + 3
+            if rng.random() < .5:
+                message["log_means"] = [float(rng.normal()) for _ in self.manifest.routable]
         self.last = json.dumps(message).encode() if kind == "json" else pack(message)
         return self.last
 
@@ -129,7 +131,7 @@ def rules(rng, manifest, trials):
     defaults = {"mode": str(rng.choice(modes)), "confirm_queries": int(rng.choice([1, 8, 32, 64])),
                 "hold": str(rng.choice(["0s", "5s", "60s", "10m"])), "false_alarms": f"1 per {10 ** int(rng.integers(4, 8))} queries",
                 "recover": str(rng.choice(["auto", "auto", "manual"])), "act_share": float(rng.choice([.05, 0, .5])),
-                "canary": {"percent": 20, "step": 30, "every": "20s", "min_lists": 5, "abort_if": {"worse_than_fault": bool(trials)}}}
+                "canary": {"percent": 20, "step": 30, "every": "20s", "min_lists": 5, "abort_if": {"worse_than_fault": bool(trials), "error_rate": .01 * trials}}}
     if rng.random() < .5:
         defaults["on"] = {"scale": str(rng.choice(["route", "rescale", "route_spread"])),
                           "items": str(rng.choice(["alert", "route"])), "missing": str(rng.choice(["alert", "silence"]))}
