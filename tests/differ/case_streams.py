@@ -1,6 +1,7 @@
 """A stream in one go against the same in pieces: saved and loaded, by contexts, with other assets that say the same, and
 against `replay` of the program. Every output, every event and the whole state at the end have to be the same bytes."""
 import ctypes
+import json
 import os
 
 import draw
@@ -32,7 +33,7 @@ def readable(stream):
     """The next message as MessagePack."""
     message, x, query = stream.list()
     message["query_features"] = list(query)
-    message["items"] = [{"id": f"h{d}", "features": list(row)} for d, row in enumerate(x)]
+    message["items"] = [{"id": f"{stream.number}-{d}", "features": list(row)} for d, row in enumerate(x)]
     return traffic.pack(message)
 
 
@@ -44,11 +45,15 @@ def given(what, *arguments):
         return str(refused)
 
 
-def orders(rng, manifest):
-    """A random decision of a person: the words of Guard.say."""
+def orders(rng, manifest, found):
+    """A random decision of a person, mostly about the last finding: the words of Guard.say."""
     feature = str(rng.choice(manifest.items))
     segment = [("arm", "B"), ("market", "m1"), (None, None)][int(rng.integers(3))]
-    until = ctypes.c_int64(int(rng.choice([0, traffic.START + 500000])))
+    confirmed = next((e for e in reversed(found) if '"state":"confirmed"' in e), None)
+    if confirmed and rng.random() < .8:
+        event = json.loads(confirmed)
+        feature, segment = event["feature"], next(iter((event["segment"] or {None: None}).items()))
+    until = ctypes.c_int64(int(rng.choice([0, traffic.START + 10**int(rng.integers(5, 8))])))
     version = ctypes.c_uint64()
     return [("accept", feature, *segment, "ana", None, ctypes.byref(version)), ("revert", ctypes.c_uint64(1), None, None),
             ("pin", feature, *segment, str(rng.choice(["route", "none", "silence"])), until, "ana", "because"),
@@ -82,7 +87,7 @@ class Pair:
         return one
 
     def say(self, manifest):
-        words = orders(self.rng, manifest)
+        words = orders(self.rng, manifest, self.found)
         one, other = self.through.say(*words), self.cut.say(*words)
         expect(one == other, f"{words}: {one} and {other}")
 

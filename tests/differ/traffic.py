@@ -53,6 +53,7 @@ FAULTS = {"x100": lambda x, rng: x * np.float32(100), "x.5": lambda x, rng: x / 
           "zero": lambda x, rng: x * 0, "sign": lambda x, rng: -x, "stuck": lambda x, rng: np.full_like(x, 7),
           "power": lambda x, rng: np.sign(x) * np.abs(x) ** np.float32(1.7), "inf": lambda x, rng: x * np.float32("inf"),
           "items": lambda x, rng: np.where(rng.random(len(x)) < .5, x * 1000, x), "clip": lambda x, rng: np.minimum(x, 1)}
+SCALES = ("x100", "x.5")
 
 
 class Stream:
@@ -69,9 +70,9 @@ class Stream:
     def add_faults(self, lists):
         rng = self.rng
         for _ in range(int(rng.integers(1, 5))):
-            begin = int(rng.integers(0, lists))
+            begin, kind = int(rng.integers(0, lists)), str(rng.choice(list(FAULTS)) if rng.random() < .5 else rng.choice(SCALES))
             self.faults.append((begin, begin + int(rng.integers(20, lists)), int(rng.integers(len(self.features))),
-                                str(rng.choice(list(FAULTS))), str(rng.choice(["", "A", "B"])), rng.choice([.1, 1, 1])))
+                                kind, str(rng.choice(["", "A", "B"])), rng.choice([.1, 1, 1])))
 
     def list(self):
         """The next list as a dictionary, and its rows of values."""
@@ -107,7 +108,8 @@ class Stream:
         kind = str(rng.choice(["array", "array", "bin", "map", "json"]))
         message["query_features"] = self.row(query, self.manifest.queries, kind)
         sources = rng.random() < .3
-        message["items"] = [{"id": f"h{d}", "score": float(rng.normal()), "features": self.row(row, self.manifest.items, kind)}
+        of = self.hotels(x)
+        message["items"] = [{"id": f"{of}-{d}", "score": float(rng.normal()), "features": self.row(row, self.manifest.items, kind)}
                             | ({"source": int(rng.integers(3))} if sources else {}) for d, row in enumerate(x)]
         if rng.random() < .01:
             message["list_items"] = len(x) + 3
@@ -115,6 +117,10 @@ class Stream:
                 message["log_means"] = [float(rng.normal()) for _ in self.manifest.routable]
         self.last = json.dumps(message).encode() if kind == "json" else pack(message)
         return self.last
+
+    def hotels(self, x):
+        """Of most lists their own; by some a list is taken for one that was seen before."""
+        return self.number if self.rng.random() < .9 else len(x)
 
     @staticmethod
     def row(values, names, kind):
