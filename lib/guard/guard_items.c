@@ -1,5 +1,6 @@
 #include "guard/guard_items.h"
 
+#include "guard/guard_control.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 
@@ -73,6 +74,14 @@ static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
     return rc;
 }
 
+/* Before the first list is taken nobody else asks what the rules pin. */
+static int begin(struct ek_guard *g, struct ek_error *e)
+{
+    if (g->past.count || !ek_guard_settle(g, ek_guard_queries(g)))
+        return EK_OK;
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
 int ek_guard_take_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms, int64_t now_ms,
                        struct ek_error *e)
 {
@@ -82,6 +91,8 @@ int ek_guard_take_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms
     int count = 1 + ek_cells_dimensions(registry);
     ek_guard_hear_times(g, time_ms, now_ms);
     int rc = ek_guard_give_out(g, g->time_ms, e);
+    if (!rc)
+        rc = begin(g, e);
     if (!rc)
         rc = add(g, c, time_ms, &plan, e);
     if (rc)

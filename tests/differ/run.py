@@ -16,7 +16,7 @@ import time
 import traceback
 
 # The place in this list is a part of a run's seed: new ones go to its end.
-CASES = ("scores", "measures", "streams", "profiles", "scales", "joined", "remedies", "numbers", "trained")
+CASES = ("scores", "measures", "streams", "profiles", "scales", "joined", "remedies", "numbers", "trained", "items")
 OF_REFERENCE = ("measures", "remedies", "trained")
 DEBIAN = "/usr/bin/python3"
 

@@ -45,13 +45,18 @@ static void set_layout(struct bench *b, const struct ek_mapping *mapping)
                      EK_OK);
 }
 
-static void setup(struct bench *b)
+static void setup_with(struct bench *b, const char *rules)
 {
     memset(b, 0, sizeof *b);
-    stream_assets_open(&b->assets, RULES, &ITEMS);
+    stream_assets_open(&b->assets, rules, &ITEMS);
     open_guard(b);
     stream_start(&b->stream, 21);
     ek_buf_init(&b->message, 0);
+}
+
+static void setup(struct bench *b)
+{
+    setup_with(b, RULES);
 }
 
 static void teardown(struct bench *b)
@@ -209,6 +214,20 @@ START_TEST(an_item_scores_as_within_its_list_and_nothing_else_of_it_changes)
     }
     ek_query_release(&out);
     ek_scorer_free(scorer);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(what_the_rules_pin_holds_from_the_first_item_on)
+{
+    struct bench b;
+    setup_with(&b, "version: 1\npins: [{feature: price, action: route}]\n");
+    struct ek_query *q = next_list(&b, 0);
+    for (int i = 0; i < q->items; i++) {
+        pass(&b, q, i);
+        ck_assert_int_eq(b.routed, i + 1);
+        ck_assert_int_eq(b.plans, 1);
+    }
     teardown(&b);
 }
 END_TEST
@@ -477,6 +496,7 @@ Suite *suite_guard_items(void)
         "guard, item by item", without_a_plan_the_very_same_bytes_come_out,
         a_fault_is_found_list_by_list_and_routed_item_by_item,
         an_item_scores_as_within_its_list_and_nothing_else_of_it_changes,
+        what_the_rules_pin_holds_from_the_first_item_on,
         all_items_of_a_query_get_the_plan_that_its_first_met,
         an_item_that_comes_again_is_scored_as_before_and_counts_once,
         sketches_count_an_item_when_it_comes, time_that_passes_without_a_message_ends_lists,

@@ -1,0 +1,58 @@
+"""A stream of lists against the same stream item by item: `replay` finds the same, at the same list, in the
+same words, and gives the same scores, since items bring the mean logarithms of their list: but for a last bit now and then."""
+import json
+
+import numpy as np
+
+import draw
+import traffic
+from world import close, expect
+import read_capture
+
+ROUNDING = 1e-5
+TIMES = {"time_ms", "since_ms"}         # of messages that say none: their numbers, and there are more of them
+
+
+def found(w, layout):
+    """-> (events, all scores)"""
+    words = ["-m", "f.yaml", "--letor", "l.txt", "--segment", "arm=A,B", "--layout", layout, "-o", layout + ".msg"]
+    w.run("convert", *words)
+    w.run("replay", "-m", "f.yaml", "-p", "p.ekp", "-r", "r.yaml", "-M", "m.safetensors", "-i", layout + ".msg", "--layout", layout,
+          "-e", layout + ".jsonl", "-o", layout + ".ekc")
+    messages = [dict(read_capture.unpack(raw)[0]) for raw in w.raw(layout + ".ekc")]
+    items = [dict(item) for m in messages for item in m.get("items", [m.get("item")])]
+    with open(w.path(layout + ".jsonl"), encoding="utf-8") as file:
+        events = [{k: v for k, v in json.loads(line).items() if k not in TIMES} for line in file]
+    return events, [item["score"] for item in items]
+
+
+def run(w):
+    rng = w.rng
+    stream = traffic.Stream(rng)
+    for name, count in (("train.txt", 400), ("l.txt", int(rng.choice([100, 600])))):
+        lists = draw.Lists(stream.manifest)
+        while len(lists.x) < count:
+            _, x, query = stream.list()
+            if len(x):
+                lists.add(x, query, [0] * len(x))
+        w.write(name, lists.letor())
+        stream.number = 0
+        stream.add_faults(600)
+    w.write("f.yaml", stream.manifest.yaml())
+    w.run("profile", "-m", "f.yaml", "--letor", "train.txt", "-o", "p.ekp")
+    w.write("m.safetensors", draw.safetensors(*draw.model(rng, stream.manifest)))
+    pins = [{"feature": stream.manifest.items[f], "action": str(rng.choice(["route", "silence"]))}
+            | ({"segment": {"arm": str(rng.choice(["A", "B"]))}} if rng.random() < .4 else {}) for f in stream.manifest.routable
+            if rng.random() < .5]
+    w.write("r.yaml", json.dumps({"segments": ["arm"], "defaults": {"confirm_queries": int(rng.choice([8, 32, 64])),
+                                                                  "false_alarms": "1 per 100000 queries"}} |
+                                 ({"pins": pins} if pins else {})))
+    (one, scores), (other, parts) = found(w, "list"), found(w, "item")
+    expect(len(scores) == len(parts), f"{len(scores)} scores of lists, {len(parts)} of items")
+    close(parts, scores, ROUNDING * np.maximum(np.abs(scores), 1), "scores of items")
+    other_bits = np.sum(np.array(parts) != scores)
+    expect(other_bits <= 3 + len(parts) / 10000, f"{other_bits} of {len(parts)} scores have other bits")
+    for a, b in zip(one, other):
+        expect(a == b, f"as lists and as items:\n{a}\n{b}")
+    expect(len(one) == len(other), f"{len(one)} events of lists, {len(other)} of items: {(one + other)[-1:]}")
+    return 0
