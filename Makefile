@@ -100,8 +100,8 @@ $(B)/tests/%.o: EXTRA := -Wno-missing-prototypes
 # A file that is written only when its content changes.
 keep = @mkdir -p $(@D); $(1) | cmp -s - $@ || $(1) > $@
 
-# Rebuild everything when the flags change; say what is missing before the compiler does.
-FLAGS = $(CC) $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS)
+# Rebuild everything when the flags change, but not when the folder was only moved; say what is missing before the compiler does.
+FLAGS = $(CC) $(CFLAGS) $(filter-out $(SAME_ANYWHERE),$(BASE_CFLAGS)) $(SAN_FLAGS)
 $(B)/flags.stamp: FORCE
 	@$(PKG_CONFIG) --exists $(LIB_PKGS) $(DAEMON_PKGS) check 2>/dev/null || deploy/deps.sh --check
 	$(call keep,echo '$(FLAGS)')

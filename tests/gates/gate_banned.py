@@ -16,7 +16,7 @@ _MEMORY = re.compile(r"(?<![\w.>])(" + "|".join(MEMORY) + r")\s*\(")
 
 
 def faults(tree):
-    for name in tree.files("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon", "tests")):
+    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon", "tests")):
         code = tree.code(name)
         for match in _BANNED.finditer(code):
             yield f"{name}:{line_of(code, match.start())}: {match.group(1)}() is banned"

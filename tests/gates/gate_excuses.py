@@ -39,7 +39,7 @@ def of_source(tree, name):
 def faults(tree):
     yield from of_checks(tree.text(CHECKS))
     yield from of_known(tree.text(KNOWN))
-    for name in tree.files("*.c", "*.cc", "*.h"):
+    for name in tree.each("*.c", "*.cc", "*.h"):
         yield from of_source(tree, name)
 
 

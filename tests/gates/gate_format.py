@@ -3,7 +3,14 @@ import re
 import shutil
 import subprocess
 
+from tree import at_once, parts
+
 MAJOR = "14"
+
+
+def complaints(tree, names):
+    return subprocess.run(["clang-format", "--dry-run", "-Werror", *names], cwd=tree.root,
+                          capture_output=True, text=True, check=False).stderr
 
 
 def faults(tree):
@@ -14,11 +21,11 @@ def faults(tree):
     if not re.search(rf"version {MAJOR}\.", version):
         tree.note = f"skipped: clang-format is not version {MAJOR}"
         return
-    names = tree.files("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon", "tests"))
-    result = subprocess.run(["clang-format", "--dry-run", "-Werror", *names], cwd=tree.root,
-                            capture_output=True, text=True, check=False)
-    seen = dict.fromkeys(re.findall(r"^(\S+?:\d+):\d+: error", result.stderr, re.M))
-    yield from (f"{place}: not as clang-format would have it" for place in seen)
+    names = tree.each("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon", "tests"))
+    seen = {}
+    for said in at_once(lambda some: complaints(tree, some), parts(names)):
+        seen.update(dict.fromkeys(re.findall(r"^(\S+?:\d+):\d+: error", said, re.M)))
+    yield from (f"{place}: not as clang-format would have it" for place in sorted(seen))
 
 
 SEEDS = [("crooked layout", "lib/base/hash.c", "static   int crooked;\n", "not as clang-format")]

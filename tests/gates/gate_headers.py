@@ -4,6 +4,8 @@ import shlex
 import subprocess
 import tempfile
 
+from tree import at_once
+
 PUBLIC = "lib/evenkeel.h"
 
 
@@ -21,10 +23,8 @@ def compiles(tree, command, name):
 
 def faults(tree):
     c = [*shlex.split(tree.cc), *tree.cflags, "-Wno-unused-function", "-Wno-unused-const-variable", "-x", "c"]
-    for name in tree.files("*.h", folders=("lib", "text", "daemon", "tests")):
-        if name.endswith("_body.h"):
-            continue
-        result = compiles(tree, c, name)
+    names = [n for n in tree.each("*.h", folders=("lib", "text", "daemon", "tests")) if not n.endswith("_body.h")]
+    for name, result in zip(names, at_once(lambda name: compiles(tree, c, name), names)):
         if result.returncode:
             yield f"{name}: does not compile alone: {first_error(result)}"
     # Outside the tree: nothing but the header itself may be needed.

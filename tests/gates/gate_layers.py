@@ -72,7 +72,7 @@ def call_faults(tree, table, name):
 
 def faults(tree):
     table = read_table(tree.text(TABLE))
-    for name in tree.files("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon")):
+    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "text", "daemon")):
         yield from layer_faults(tree, table, name)
         yield from call_faults(tree, table, name)
 

@@ -9,7 +9,7 @@ _LIST = re.compile(r"\bek_suite\s*\(([^;]*)\)\s*;")
 
 
 def faults(tree):
-    for name in tree.files("*.c", folders=("tests",)):
+    for name in tree.each("*.c", folders=("tests",)):
         code = tree.code(name)
         listed = set(re.findall(r"\w+", " ".join(_LIST.findall(code))))
         for match in _TEST.finditer(code):

@@ -26,7 +26,7 @@ def python_functions(tree, name):
 def faults(tree):
     functions = []
     files = []
-    for name in tree.files("*.c", "*.cc", "*.h", "*.py", "*.sh", "*.mk", "*.js", "*.css", "Makefile"):
+    for name in tree.each("*.c", "*.cc", "*.h", "*.py", "*.sh", "*.mk", "*.js", "*.css", "Makefile"):
         files.append((tree.text(name).count("\n"), name))
         if name.endswith((".c", ".h")):
             functions += c_functions(tree, name)

@@ -12,7 +12,7 @@ _FOUND = re.compile(r"\b(?:" + "|".join(map(re.escape, LEFT_OVER)) + r")\b|(?<![
 
 
 def faults(tree):
-    for name in tree.files("*"):
+    for name in tree.each("*"):
         if "\0" in tree.text(name) or name.startswith((".git", "compile_commands")):
             continue
         text = tree.text(name)

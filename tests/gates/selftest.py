@@ -39,7 +39,7 @@ class Planted:
     def __enter__(self):
         for name, text in self.additions:
             path = self.tree.path(name)
-            self.before.append((path, os.path.exists(path) and (open(path, "rb").read(), os.stat(path))))
+            self.before.append((path, os.path.exists(path) and open(path, "rb").read()))
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "a", encoding="utf-8") as f:
                 f.write(text)
@@ -50,7 +50,7 @@ class Planted:
                 os.remove(path)
                 continue
             with open(path, "wb") as f:
-                f.write(old[0])
+                f.write(old)
 
 
 def build(tree):
@@ -58,10 +58,10 @@ def build(tree):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
-def found_by(gate, tree):
-    if getattr(gate, "NEEDS_BUILD", False):
+def found_by(gate, tree, planted, what=None):
+    if what in getattr(gate, "TO_BUILD", ()):
         build(tree)
-    fresh = Tree(tree.root, tree.build, tree.cc, tree.cxx, tree.cflags)
+    fresh = tree.again(planted)
     found = list(gate.faults(fresh))
     return found, getattr(fresh, "note", "").startswith("skipped")
 
@@ -75,14 +75,16 @@ def report(good, name, what, found):
 
 
 def test_gate(name, gate, tree):
-    found, skipped = found_by(gate, tree)
+    """All of the tree is what check-gates looks at; here the files in which something is planted, before and after."""
+    also = getattr(gate, "ALSO", {})
+    seeds = [(what, [(path, text), *filter(None, [also.get(what)])], expected) for what, path, text, expected in gate.SEEDS]
+    found, skipped = found_by(gate, tree, {path for _, additions, _ in seeds for path, _ in additions})
     yield report(not found, name, "the clean tree passes", found)
     if skipped:
         return
-    for what, path, text, expected in gate.SEEDS:
-        also = getattr(gate, "ALSO", {}).get(what)
-        with Planted(tree, [(path, text)] + ([also] if also else [])):
-            found, _ = found_by(gate, tree)
+    for what, additions, expected in seeds:
+        with Planted(tree, additions):
+            found, _ = found_by(gate, tree, {path for path, _ in additions}, what)
         yield report(any(expected in fault for fault in found), name, what + " is caught", found)
 
 

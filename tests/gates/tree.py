@@ -1,4 +1,5 @@
 """What the gates share: the files of a tree, and C source without its comments and texts."""
+import concurrent.futures
 import fnmatch
 import os
 import re
@@ -10,12 +11,18 @@ _NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 
 
 class Tree:
-    """A source tree at `root`, with the compiler and build folder that belong to it."""
+    """A source tree at `root`, with the compiler and build folder that belong to it. `only` is a set of names, those that
+    differ from a tree that is known to be without fault, or None."""
 
-    def __init__(self, root, build="build", cc="cc", cxx="c++", cflags=()):
+    def __init__(self, root, build="build", cc="cc", cxx="c++", cflags=(), only=None):
         self.root, self.build = root, build
         self.cc, self.cxx, self.cflags = cc, cxx, list(cflags)
+        self.only = only
         self._text = {}
+
+    def again(self, only):
+        """The same tree, read anew."""
+        return Tree(self.root, self.build, self.cc, self.cxx, self.cflags, only)
 
     def path(self, name):
         return os.path.join(self.root, name)
@@ -30,6 +37,10 @@ class Tree:
         if folders is FOLDERS:
             names += [f for f in os.listdir(self.root) if os.path.isfile(self.path(f))]
         return sorted(n for n in names if any(fnmatch.fnmatch(n, p) for p in patterns))
+
+    def each(self, *patterns, folders=FOLDERS):
+        """Those of files() at which a gate that looks at each file by itself has to look."""
+        return [n for n in self.files(*patterns, folders=folders) if self.only is None or n in self.only]
 
     def text(self, name):
         if name not in self._text:
@@ -54,3 +65,15 @@ def line_of(text, position):
 
 def matches_any(name, patterns):
     return any(fnmatch.fnmatch(name, p) for p in patterns)
+
+
+def parts(names):
+    """Names in as many parts of the like length as there are processors."""
+    count = os.cpu_count() or 1
+    return [part for part in (names[i::count] for i in range(count)) if part]
+
+
+def at_once(does, what):
+    """What `does` makes of each, in their order: it waits for a program, so several run."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(does, what))
