@@ -54,11 +54,15 @@ class World:
             self.lists[key] = [raw for raw, _ in messages_of(path)]
         return self.lists[key]
 
-    def topics(self, partitions=1, broker=None):
-        """A fresh input and output with their dead letters; (input, output)."""
+    def names(self):
+        """Of an input and an output that nobody has; (input, output)."""
         self.count += 1
+        return f"scored-{self.count}", f"ranked-{self.count}"
+
+    def topics(self, partitions=1, broker=None, names=None):
+        """A fresh input and output with their dead letters; (input, output)."""
         broker = broker or self.broker
-        source, target = f"scored-{self.count}", f"ranked-{self.count}"
+        source, target = names or self.names()
         broker.create(source, partitions)
         broker.create(target, partitions)
         broker.create(target + ".dead")

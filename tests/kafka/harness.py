@@ -29,11 +29,13 @@ WAIT = 180
 RACE = "WARNING: ThreadSanitizer"
 
 
+PORTS = (10000, 32768)  # of this process: no other takes them, nor the system for whoever connects, while a broker restarts
+
+
 def free_port(count=1):
-    """So many neighbouring free ports; the first is returned. None of those that the system gives to whoever connects:
-    one of them would be somebody's while a broker that had it restarts."""
+    """So many neighbouring free ports; the first is returned."""
     while True:
-        port = random.SystemRandom().randrange(10000, 32768 - count)
+        port = random.SystemRandom().randrange(PORTS[0], PORTS[1] - count)
         with contextlib.ExitStack() as open_sockets, contextlib.suppress(OSError):
             for i in range(count):
                 open_sockets.enter_context(socket.socket()).bind(("127.0.0.1", port + i))

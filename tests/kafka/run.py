@@ -4,14 +4,11 @@
       python3 tests/kafka/run.py [--soak] [CLASS[.TEST]...]
 """
 import os
-import signal
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import fixtures
 import soak_outage
 import soak_rebalance
 import test_alerts
@@ -34,56 +31,33 @@ import test_security
 import test_state
 import test_story
 import test_watch
+import workers
 
-# The one that starts the broker is the first.
 MODULES = (test_delivery, test_alerts, test_at_once, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
            test_http, test_items, test_memory, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
            test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 
 
-class Result(unittest.TextTestResult):
-    """Says how long each test took."""
-
-    def startTest(self, test):
-        self.began = time.monotonic()
-        super().startTest(test)
-
-    def addSuccess(self, test):
-        super().addSuccess(test)
-        self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
-
-
-def suite(names, modules):
+def suites(names, modules):
+    """One for each class, or for each name."""
     loader = unittest.TestLoader()
     if not names:
-        return unittest.TestSuite(loader.loadTestsFromModule(m) for m in modules)
-    found = []
-    for name in names:
-        module = next(m for m in modules if hasattr(m, name.split(".")[0]))
-        found.append(loader.loadTestsFromName(name, module))
-    return unittest.TestSuite(found)
+        return [suite for module in modules for suite in loader.loadTestsFromModule(module) if suite.countTestCases()]
+    homes = {name: next((m for m in modules if hasattr(m, name.split(".")[0])), None) for name in names}
+    for name in (name for name, home in homes.items() if not home):
+        sys.exit(f"no class '{name}'")
+    return [loader.loadTestsFromName(name, home) for name, home in homes.items()]
 
 
 def main(words):
     soak = words[:1] == ["--soak"]
     names, modules = (words[1:], SOAK) if soak else (words, MODULES)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    world = fixtures.World()
-    for module in MODULES + SOAK:
-        module.WORLD = world
-    try:
-        if names or soak:
-            world.prepare()
-            world.broker.up()
-        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2,
-                                         resultclass=Result).run(suite(names, modules))
-    finally:
-        world.close()
-    failed = len(result.failures) + len(result.errors)
-    skipped = f", {len(result.skipped)} skipped" if result.skipped else ""
-    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed{skipped}")
-    return 1 if failed else 0
+    # What measures is alone.
+    result = workers.share(suites(names, modules), MODULES + SOAK, 1 if soak else workers.COUNT)
+    skipped = f", {result.skipped} skipped" if result.skipped else ""
+    print(f"{result.run - result.failed - result.skipped} passed, {result.failed} failed{skipped}")
+    return 1 if result.failed else 0
 
 
 if __name__ == "__main__":

@@ -28,15 +28,15 @@ def in_order(test, frames):
         test.assertEqual(mine, sorted(mine))
 
 
-class A_BrokerThatIsAwayAtStart(unittest.TestCase):
+class ABrokerThatIsAwayAtStart(unittest.TestCase):
     def test_is_waited_for(self):
-        """Runs first: it is this test that starts the broker."""
-        WORLD.prepare()
-        with daemon("scored-1", "ranked-1") as d:
+        WORLD.broker.down()
+        source, target = WORLD.names()
+        with daemon(source, target) as d:
             eventually("/ping answers", lambda: d.get("/ping") == (200, "pong\n"))
             self.assertEqual(d.get("/ready")[0], 503)
             WORLD.broker.up()
-            source, target = WORLD.topics()
+            WORLD.topics(names=(source, target))
             WORLD.send(source, numbered(WORLD.hotel(10)))
             d.wait_ready().wait_handled(10)
             self.assertEqual(d.stop(), 0, d.log())

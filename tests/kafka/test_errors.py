@@ -37,6 +37,7 @@ class Flow:
 
 class Rights(unittest.TestCase):
     """Of a user who has all but one."""
+    NEEDS = "secure"
 
     def rights(self, flow):
         return {"input": f"Read topic {flow.source}", "group": f"Read group {flow.daemon.group}",
@@ -235,6 +236,8 @@ class AStopUnderLoad(unittest.TestCase):
 
 
 class BrokersInTurn(unittest.TestCase):
+    NEEDS = "cluster"
+
     def test_a_rolling_restart_of_three_loses_nothing(self):
         cluster = WORLD.other("cluster", nodes=3)
         flow = Flow(cluster, partitions=3)

@@ -330,6 +330,7 @@ class AFleetOfItems(OnePlan):
 
 
 class APlanThatIsNotHeard(unittest.TestCase):
+    NEEDS = "secure"
     COUNT, FAULTY, RATE = 6000, 300, 250
 
     def rights(self, fleet):

@@ -74,6 +74,8 @@ def daemon(source, target, listener, properties, **more):
 
 
 class Secure(unittest.TestCase):
+    NEEDS = "secure"
+
     def assert_kept(self, d, *texts):
         """No secret in the log, on a page, or in what the commands print of the configuration."""
         printed = [subprocess.run([EVENKEEL, *words, d.config], capture_output=True, text=True, check=False)

@@ -1,0 +1,139 @@
+"""Shares classes of tests out to workers, for most of their time goes by in waiting.
+
+A worker is a process with a world of its own, broker included, so that a test may crash what it uses. It gets the next
+class when it is through with the last. Those that need a further broker (NEEDS) all go to the worker that started it.
+"""
+import collections
+import contextlib
+import io
+import multiprocessing
+import multiprocessing.connection
+import signal
+import sys
+import time
+import unittest
+
+import fixtures
+import harness
+
+COUNT = 2
+LOCK = multiprocessing.Lock()
+Outcome = collections.namedtuple("Outcome", "run failed skipped")
+
+
+class Told(io.StringIO):
+    """What is printed while a test runs; it comes out at its end, in one piece."""
+
+    def writeln(self, text=""):
+        self.write(text + "\n")
+
+    def out(self):
+        with LOCK:
+            print(self.getvalue(), end="", file=sys.__stdout__, flush=True)
+        self.seek(0)
+        self.truncate()
+
+
+class Result(unittest.TextTestResult):
+    """Says how long each test took."""
+
+    def startTest(self, test):
+        self.began = time.monotonic()
+        super().startTest(test)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.stream.out()
+
+
+def run(suite):
+    told = Told()
+    result = Result(told, True, 2)
+    with contextlib.redirect_stdout(told):
+        suite.run(result)
+    result.printErrors()
+    told.out()
+    return Outcome(result.testsRun, len(result.failures) + len(result.errors), len(result.skipped))
+
+
+def work(number, suites, modules, orders):
+    """A worker: runs the suites that it is told the numbers of."""
+    least, most = harness.PORTS
+    share = (most - least) // COUNT
+    harness.PORTS = (least + number * share, least + (number + 1) * share)
+    with contextlib.closing(fixtures.World()) as world:
+        for module in modules:
+            module.WORLD = world
+        world.prepare()
+        world.broker.up()
+        while (which := orders.recv()) is not None:
+            orders.send(run(suites[which]))
+
+
+class Shared:
+    """Suites, and who has which."""
+
+    def __init__(self, suites, modules):
+        self.suites, self.modules = suites, modules
+        self.left = sorted(range(len(suites)), key=lambda which: self.needs(which) is None)
+        self.owner, self.busy, self.outcomes = {}, {}, []
+
+    def needs(self, which):
+        return next((getattr(test, "NEEDS", None) for test in self.suites[which]), None)
+
+    def begin(self, number):
+        ours, its = multiprocessing.Pipe()
+        process = multiprocessing.Process(target=work, args=(number, self.suites, self.modules, its))
+        process.start()
+        its.close()  # so that we hear when it ends
+        self.give(ours)
+        return process
+
+    def give(self, worker):
+        """The next suite to a worker, or None to one for which there is none."""
+        which = next((w for w in self.left if self.owner.setdefault(self.needs(w) or w, worker) is worker), None)
+        if which is not None:
+            self.left.remove(which)
+            self.busy[worker] = which
+        worker.send(which)
+
+    def take(self, worker):
+        which = self.busy.pop(worker)
+        try:
+            self.outcomes.append(worker.recv())
+            self.give(worker)
+        except OSError:  # EOFError is one
+            self.fail(which, "its worker ended")
+
+    def fail(self, which, why):
+        count = self.suites[which].countTestCases()
+        print(f"FAILED {self.suites[which]}: {why}", flush=True)
+        self.outcomes.append(Outcome(count, count, 0))
+
+    def finish(self):
+        while self.busy:
+            for worker in multiprocessing.connection.wait(list(self.busy)):
+                self.take(worker)
+        for which in self.left:
+            self.fail(which, "nobody was left to run it")
+
+
+def share(suites, modules, count):
+    """Runs all and adds up what came of them."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # unlike SystemExit it ends a test, too
+    shared, processes = Shared(suites, modules), []
+    try:
+        for number in range(min(count, len(suites))):
+            processes.append(shared.begin(number))
+        shared.finish()
+    except KeyboardInterrupt:
+        for process in processes:
+            process.terminate()
+    finally:
+        for process in processes:
+            process.join()
+    return Outcome(*map(sum, zip(*shared.outcomes)))
