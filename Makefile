@@ -176,7 +176,7 @@ check-unit: $(B)/tests/unit-tests ## unit tests
 	@! said=$$(CK_RUN_SUITE=stagefleet $< 2>&1) && echo "$$said" | grep -q 'near: stage_fleet'
 	@tests/run-suites.sh $<
 check-prop: $(B)/tests/prop-tests ## property tests
-	$<
+	@AT_ONCE=$$(nproc) tests/run-suites.sh $<
 
 include deploy/install.mk
 include deploy/package.mk

@@ -9,6 +9,12 @@
 
 #include <check.h>
 
+/* Check writes to a file at each assertion, so as to know the last one before a crash: of a loop of
+ * a million that is most of what it does. Here the place is kept in memory, and told from time to
+ * time, and when the program crashes. */
+void ek_mark(const char *file, int line);
+#define _mark_point(file, line) ek_mark(file, line)
+
 Suite *ek_suite_of(const char *name, const TTest *const *tests, int count);
 
 #define ek_suite(name, ...)                                                                        \

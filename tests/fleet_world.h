@@ -78,10 +78,12 @@ static inline struct ek_fleet_decider *fleet_decider(struct fleet *f, int number
     return f->decider[number];
 }
 
-static inline void fleet_start(struct fleet *f, int instances, int training, uint64_t seed)
+/* Of a world that is there already. */
+static inline void fleet_begin(struct fleet *f, int instances, struct stream_world world,
+                               uint64_t seed)
 {
     memset(f, 0, sizeof *f);
-    stream_world_start(&f->world, FLEET_RULES, training, seed);
+    f->world = world;
     f->instances = instances;
     f->tick_lists = FLEET_TICK_LISTS;
     ek_rng_seed(&f->rng, seed);
@@ -98,6 +100,13 @@ static inline void fleet_start(struct fleet *f, int instances, int training, uin
         fleet_join(f, i, 1);
     }
     ek_fleet_decider_begin(fleet_decider(f, 0), 0);
+}
+
+static inline void fleet_start(struct fleet *f, int instances, int training, uint64_t seed)
+{
+    struct stream_world world;
+    stream_world_start(&world, FLEET_RULES, training, seed);
+    fleet_begin(f, instances, world, seed);
 }
 
 static inline void fleet_end(struct fleet *f)

@@ -4,11 +4,12 @@
 #include "base/parse.h"
 #include "tests/check.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUITE_SECONDS = 300, NEAR_NAMES = 8, NAME_BYTES = 80 };
+enum { SUITE_SECONDS = 300, NEAR_NAMES = 8, NAME_BYTES = 80, MARKS_ALL = 64, MARKS_EACH = 4096 };
 
 #define SUITE(name) Suite *suite_##name(void);
 #include EK_SUITES
@@ -27,6 +28,44 @@ enum { COUNT = sizeof SUITES / sizeof *SUITES };
 
 static char last_name[NAME_BYTES]; /* of the suite made last: Check does not tell it */
 
+/* The last assertion of a thread that held. */
+static _Thread_local struct {
+    const char *file;
+    int line;
+    unsigned long count;
+} last;
+
+void ek_mark(const char *file, int line)
+{
+    last.file = file;
+    last.line = line;
+    if (++last.count <= MARKS_ALL || last.count % MARKS_EACH == 0)
+        (_mark_point)(file, line);
+}
+
+/* What was there before us takes its turn then: a fault comes again when we return, what was sent
+ * is sent again. */
+static const int DEADLY[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static struct sigaction before[sizeof DEADLY / sizeof *DEADLY];
+
+static void dying(int number, siginfo_t *of, void *context)
+{
+    for (size_t i = 0; i < sizeof DEADLY / sizeof *DEADLY; i++)
+        sigaction(DEADLY[i], &before[i], NULL);
+    if (last.file)
+        (_mark_point)(last.file, last.line);
+    if (of->si_code <= 0)
+        raise(number);
+    (void)context;
+}
+
+static void mark_when_dying(void)
+{
+    struct sigaction ours = {.sa_sigaction = dying, .sa_flags = SA_SIGINFO};
+    for (size_t i = 0; i < sizeof DEADLY / sizeof *DEADLY; i++)
+        sigaction(DEADLY[i], &ours, &before[i]);
+}
+
 Suite *ek_suite_of(const char *name, const TTest *const *tests, int count)
 {
     Suite *suite = suite_create(name);
@@ -34,6 +73,7 @@ Suite *ek_suite_of(const char *name, const TTest *const *tests, int count)
     for (int i = 0; i < count; i++) {
         TCase *test = tcase_create(tests[i]->name);
         tcase_set_timeout(test, SUITE_SECONDS);
+        tcase_add_checked_fixture(test, mark_when_dying, NULL);
         tcase_add_test(test, tests[i]);
         suite_add_tcase(suite, test);
     }

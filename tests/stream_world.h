@@ -12,6 +12,7 @@ struct stream_world {
     struct ek_profile *profile;
     struct ek_rules *rules;
     struct stream stream;
+    bool lent; /* all but the stream, by a world that is there for longer */
 };
 
 /* training: lists of the profile. */
@@ -19,6 +20,7 @@ static inline void stream_world_start(struct stream_world *w, const char *rules,
                                       uint64_t seed)
 {
     w->rules = NULL;
+    w->lent = false;
     w->manifest = stream_manifest();
     w->profile = stream_profile(w->manifest, training);
     ck_assert_int_eq(ek_rules_parse(&w->rules, w->manifest, "rules", rules, strlen(rules), NULL),
@@ -26,9 +28,19 @@ static inline void stream_world_start(struct stream_world *w, const char *rules,
     stream_start(&w->stream, seed);
 }
 
+static inline void stream_world_lend(struct stream_world *w, const struct stream_world *of,
+                                     uint64_t seed)
+{
+    *w = *of;
+    w->lent = true;
+    stream_start(&w->stream, seed);
+}
+
 static inline void stream_world_end(struct stream_world *w)
 {
     stream_end(&w->stream);
+    if (w->lent)
+        return;
     ek_rules_free(w->rules);
     ek_profile_free(w->profile);
     ek_manifest_free(w->manifest);

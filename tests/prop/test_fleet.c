@@ -67,7 +67,12 @@ static void dearer_on_the_first(struct fleet *f, int i, struct ek_query *q)
 static struct fleet *start_with(int instances, int idle, uint64_t seed)
 {
     static struct fleet f;
-    fleet_start(&f, instances, TRAINING, seed);
+    static struct stream_world each;
+    struct stream_world world;
+    if (!each.profile) /* no other seed makes it another */
+        stream_world_start(&each, FLEET_RULES, TRAINING, seed);
+    stream_world_lend(&world, &each, seed);
+    fleet_begin(&f, instances, world, seed);
     for (int i = instances - idle; i < instances; i++)
         f.instance[i].idle = true;
     fleet_run(&f, WARM, NULL);
