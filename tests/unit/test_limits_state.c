@@ -70,6 +70,7 @@ static int read_head(int note, int records, char said[SAID_BYTES])
     ek_buf_init(&h.note, 0);
     must(ek_buf_reserve(&h.note, (size_t)note));
     memset(h.note.data, 0, h.note.length = (size_t)note);
+    ek_free(h.index.hash);
     must(ek_ledger_part_room(&h.index, records));
     must(ek_state_head_write(&h, &bytes));
     int rc = ek_state_head_read(&back, bytes.data, bytes.length, &e);
