@@ -133,6 +133,7 @@ def share(suites, modules, count):
     except KeyboardInterrupt:
         for process in processes:
             process.terminate()
+        sys.exit(1)
     finally:
         for process in processes:
             process.join()
