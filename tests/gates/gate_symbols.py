@@ -48,7 +48,6 @@ FUNCTION = "int {0}(void);\nint {0}(void)\n{{\n    return 1;\n}}\n"
 SEEDS = [
     ("a name without prefix", "lib/base/hash.c", FUNCTION.format("seeded"), "external name 'seeded'"),
     ("an export nobody declared", "deploy/evenkeel.map", "EVENKEEL_SEEDED {\n  global: ek_hash;\n};\n", "'ek_hash'"),
-    # The last: what includes the header is older than it then.
     ("a declaration nobody exports", "lib/evenkeel.h", "int ek_seeded(void);\n", "declares 'ek_seeded'"),
 ]
 TO_BUILD = {"a name without prefix", "an export nobody declared"}  # what they do is seen in what is built

@@ -31,15 +31,16 @@ def copy_of(tree, folder):
 
 
 class Planted:
-    """A fault appended to a file (or making it), taken away afterwards."""
+    """A fault appended to a file (or making it), taken away afterwards. What it was not built with is as old as it was then, so
+    that nothing is built anew for it."""
 
-    def __init__(self, tree, additions):
-        self.tree, self.additions, self.before = tree, additions, []
+    def __init__(self, tree, additions, built):
+        self.tree, self.additions, self.built, self.before = tree, additions, built, []
 
     def __enter__(self):
         for name, text in self.additions:
             path = self.tree.path(name)
-            self.before.append((path, os.path.exists(path) and open(path, "rb").read()))
+            self.before.append((path, os.path.exists(path) and (open(path, "rb").read(), os.stat(path))))
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "a", encoding="utf-8") as f:
                 f.write(text)
@@ -50,7 +51,9 @@ class Planted:
                 os.remove(path)
                 continue
             with open(path, "wb") as f:
-                f.write(old)
+                f.write(old[0])
+            if not self.built:
+                os.utime(path, ns=(old[1].st_atime_ns, old[1].st_mtime_ns))
 
 
 def build(tree):
@@ -83,7 +86,7 @@ def test_gate(name, gate, tree):
     if skipped:
         return
     for what, additions, expected in seeds:
-        with Planted(tree, additions):
+        with Planted(tree, additions, what in getattr(gate, "TO_BUILD", ())):
             found, _ = found_by(gate, tree, {path for path, _ in additions}, what)
         yield report(any(expected in fault for fault in found), name, what + " is caught", found)
 
