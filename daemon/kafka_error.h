@@ -9,6 +9,7 @@
 #define EK_DAEMON_KAFKA_ERROR_H
 
 #include "base/error.h"
+#include "daemon/instance.h"
 #include "daemon/kafka_trouble.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -56,7 +57,8 @@ struct ek_kafka_watch {
     atomic_int failed;          /* 0 until something fatal came; see ek_kafka_failure */
     struct ek_error failure;    /* what it was */
     /* Who the client is, for sentences; "" when it is nobody. */
-    char user[100], mechanism[50], group[100], group_instance[100], transactional_id[100];
+    char user[100], mechanism[50], group[EK_GROUP_BYTES_MAX + 1], group_instance[EK_INSTANCE_BYTES],
+        transactional_id[sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES];
     bool own_certificate;   /* it has one to show */
     atomic_int certificate; /* X509_V_ERR_* of the last certificate that was refused, 0: none */
 };

@@ -76,7 +76,7 @@ done
 printf '\n%-10s %6s %6s %7s %7s\n%s' part passed failed skipped seconds "$table"
 for log in $broken; do
 	printf '\nfailures in %s:\n' "$log"
-	grep -E '^FAIL|FAILED|:[FE]:' "$log" | head -n 20
+	grep -E '^(FAIL|ERROR):|FAILED|:[FE]:' "$log" | head -n 20
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

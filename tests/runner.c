@@ -5,6 +5,7 @@
 #include "tests/check.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,10 @@ static void dying(int number, siginfo_t *of, void *context)
 
 static void mark_when_dying(void)
 {
+    static bool done; /* where all tests run in one process */
+    if (done)
+        return;
+    done = true;
     struct sigaction ours = {.sa_sigaction = dying, .sa_flags = SA_SIGINFO};
     for (size_t i = 0; i < sizeof DEADLY / sizeof *DEADLY; i++)
         sigaction(DEADLY[i], &ours, &before[i]);
@@ -105,7 +110,12 @@ static int add_suites(SRunner *runner, const char *wanted)
 {
     int found = !wanted || !*wanted;
     for (int i = 0; i < COUNT; i++) {
+        *last_name = '\0';
         srunner_add_suite(runner, SUITES[i].make());
+        if (!*last_name) {
+            fprintf(stderr, "suite %s was not made by ek_suite\n", SUITES[i].file);
+            abort();
+        }
         if (!found && (!strcmp(wanted, SUITES[i].file) || !strcmp(wanted, last_name)))
             found = !setenv("CK_RUN_SUITE", last_name, 1);
     }

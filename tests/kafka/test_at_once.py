@@ -32,7 +32,8 @@ class AllAtOnce(unittest.TestCase):
     def order(self, d):
         """What people may tell it."""
         for words in (("pause", "--reason", "odd"), ("resume",), ("pin", "taxes", "--action", "route", "--reason", "odd"), ("unpin", "taxes")):
-            self.assertEqual(tell(*words, "-c", d.config)[0], 0, d.log())
+            status, *said = tell(*words, "-c", d.config)
+            self.assertEqual(status, 0, f"{words}: {said}\n{d.log()}")
 
     def write(self, mode):
         with open(self.path, "w") as out:

@@ -232,7 +232,7 @@ class Steady(Once):
         source, target = WORLD.topics(3)
         frames = messages(6000, 3)
         sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
-        with daemon(source, target) as d:
+        with daemon(source, target, limits="shutdown: 2s") as d:
             d.wait_ready()
             sender.start()
             d.wait_handled(1500)
@@ -288,7 +288,7 @@ class Alerts(Once):
         frames = self.faulty()
         WORLD.send(source, frames[:1])
         with daemon(source, target, alerts=alerts, session=2000, more="heartbeat.interval.ms: 300",
-                    limits="commit_every: 6s, transaction_timeout: 60s") as d:
+                    limits="commit_every: 12s, transaction_timeout: 60s") as d:
             d.wait_ready().wait_handled(1)
             WORLD.send(source, frames[1:])
             eventually("all is scored", lambda: d.json("/api/v1/status")["observed_queries"] == self.COUNT)

@@ -246,7 +246,7 @@ class SlowWorkers(Hands):
             with self.subTest(delivery):
                 group = Group(delivery, 2, pipeline="workers: 1")
                 group.send(4 * self.COUNT)
-                with group.instance("slow", slow_ms=self.SLOW_MS) as slow:
+                with group.instance("slow", slow_ms=self.SLOW_MS, limits="shutdown: 2s") as slow:
                     slow.wait_ready().wait_handled(2)
                     with group.instance("fast") as fast:
                         eventually("both have a share", lambda: [partitions(d) for d in (slow, fast)] == [1, 1])

@@ -105,9 +105,11 @@ class Shared:
         which = self.busy.pop(worker)
         try:
             self.outcomes.append(worker.recv())
-            self.give(worker)
-        except OSError:  # EOFError is one
+        except (EOFError, OSError):
             self.fail(which, "its worker ended")
+            return
+        with contextlib.suppress(OSError):  # it ended after that: we hear of it when we wait for its next answer
+            self.give(worker)
 
     def fail(self, which, why):
         count = self.suites[which].countTestCases()
@@ -130,10 +132,12 @@ def share(suites, modules, count):
         for number in range(min(count, len(suites))):
             processes.append(shared.begin(number))
         shared.finish()
-    except KeyboardInterrupt:
+    except BaseException as failure:
         for process in processes:
             process.terminate()
-        sys.exit(1)
+        if isinstance(failure, KeyboardInterrupt):
+            sys.exit(1)
+        raise
     finally:
         for process in processes:
             process.join()

@@ -1,5 +1,5 @@
 # Long hours: tests/soak/soak.py runs a fleet of two for HOURS, with all that goes wrong, and reports into build/soak.
-HOURS ?= 1
+HOURS ?= 2
 SOAK_CLOCK := $(B)/tests/soak/clock.so
 $(SOAK_CLOCK): tests/soak/clock.c $(B)/flags.stamp
 	@mkdir -p $(@D)

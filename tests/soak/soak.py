@@ -319,7 +319,8 @@ class Soak:
         self.meter.join()
         for d in (self.scene.other, self.scene.steady):
             if d.alive and d.stop(seconds=60):
-                self.rounds[-1]["errors"].append("an instance did not end well")
+                self.scene.errors.append("an instance did not end well")
+        self.rounds[-1]["errors"] += self.scene.errors
 
 
 def main():
