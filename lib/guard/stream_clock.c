@@ -44,6 +44,7 @@ static void remember(struct ek_stream_clock *c, int64_t time_ms)
 
 int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms)
 {
+    time_ms = time_ms < 0 ? 0 : time_ms; /* a state has none before 1970 */
     int young = c->seen < EK_STREAM_CLOCK_LISTS;
     int64_t back_ms = young ? EK_STREAM_CLOCK_STEP_MS : DAY_MS;
     remember(c, time_ms);

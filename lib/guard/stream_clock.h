@@ -24,7 +24,7 @@ struct ek_stream_clock {
     int started;
 };
 
-/* A list of that time came; returns the stream's time. */
+/* A list of that time came, below 0 counts as 0; returns the stream's time. */
 int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms);
 /* Time passed without a list. More than a day at once did not pass: somebody has set a clock. */
 int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms);

@@ -180,6 +180,17 @@ START_TEST(time_passes_without_lists)
 }
 END_TEST
 
+/* A state with them could not be read again. */
+START_TEST(times_below_zero_count_as_zero)
+{
+    struct ek_stream_clock c = {0};
+    ck_assert_int_eq(ek_stream_clock_list(&c, INT64_MIN), 0);
+    ck_assert_int_eq(ek_stream_clock_list(&c, -1), 0);
+    for (int i = 0; i < c.seen; i++)
+        ck_assert_int_eq(c.last_ms[i], 0);
+}
+END_TEST
+
 Suite *suite_stream_clock(void)
 {
     return ek_suite(
@@ -189,6 +200,6 @@ Suite *suite_stream_clock(void)
         a_stream_that_really_is_elsewhere_is_followed, a_restored_clock_goes_on,
         a_restart_at_any_list_changes_no_time,
         a_quiet_stream_is_followed_by_a_stage_that_restarts_with_every_list,
-        times_that_no_clock_has_are_refused, what_passed_without_lists_is_not_taken_back,
-        time_passes_without_lists);
+        times_that_no_clock_has_are_refused, times_below_zero_count_as_zero,
+        what_passed_without_lists_is_not_taken_back, time_passes_without_lists);
 }
