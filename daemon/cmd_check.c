@@ -246,9 +246,11 @@ static int run_bound(struct check *c)
     c->count = 1;
     c->config = NULL; /* it is the file, and says nothing of others */
     int status = run(c);
+    c->config = path[0];
+    c->paths = NULL;
+    c->count = 0;
     if (status)
         return status;
-    c->config = path[0];
     ek_buf_init(&out, 0);
     ek_fail(&e, EK_ENOMEM, "out of memory");
     int rc = bound(c, &out, &e);

@@ -199,7 +199,7 @@ static int load_part(struct ek_profile **out, const struct ek_manifest *m, const
         ek_kind_explain(path, EK_KIND_PROFILE, e);
         return rc;
     }
-    if ((rc = ek_profile_check(*out, m, e))) {
+    if (ek_profile_check(*out, m, e)) {
         ek_profile_free(*out);
         return ek_error_place(e, path, 0, 0);
     }

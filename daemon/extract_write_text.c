@@ -55,7 +55,7 @@ static int csv_cell(struct ek_buf *out, const char *text, size_t length)
 {
     bool plain = true;
     for (size_t i = 0; i < length; i++)
-        plain &= !memchr(",\"\r\n", text[i], 4);
+        plain &= text[i] != ',' && text[i] != '"' && text[i] != '\r' && text[i] != '\n';
     if (plain)
         return ek_buf_add(out, text, length);
     int rc = ek_buf_text(out, "\"");

@@ -90,7 +90,9 @@ int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
     if (rc)
         return rc;
     int *number = ek_calloc((size_t)p->strata, sizeof *number);
-    rc = number ? find_strata(fit, p, number, e) : ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!number)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    rc = find_strata(fit, p, number, e);
     if (!rc && (ek_profile_fit_reserve(fit, p->lists->queries) || add_values(fit, p, number)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
