@@ -33,6 +33,8 @@ endif
 
 check-kafka: $(KAFKA_NEEDS) ## against a real broker (TESTS=Class, KAFKA_VERSION=4.1.0, SANITIZE=thread)
 	@$(KAFKA) tests/kafka/run.py $(TESTS)
+check-workers: ## that each test against a broker is told of, whatever becomes of who runs it
+	@$(PYTHON) tests/kafka/check_workers.py
 soak-kafka: $(KAFKA_NEEDS) ## 100,000 messages, 20 kills, crashing brokers; an outage of a minute (MODES=exactly_once)
 	@$(KAFKA) tests/kafka/soak.py $(MODES)
 	@$(KAFKA) tests/kafka/run.py --soak
@@ -56,4 +58,4 @@ newer-kafka: ## check-kafka, or GOAL=soak-kafka, with a newer librdkafka
 
 TEST_BINARIES += $(EKTOOL) $(SLOW)
 -include $(EKTOOL_OBJ:.o=.d)
-.PHONY: check-kafka soak-kafka soak-matrix newer-kafka
+.PHONY: check-kafka check-workers soak-kafka soak-matrix newer-kafka
