@@ -29,7 +29,11 @@ def found(w, layout):
 def run(w):
     rng = w.rng
     stream = traffic.Stream(rng)
-    for name, count in (("train.txt", 400), ("l.txt", int(rng.choice([100, 600])))):
+    while not stream.manifest.routable:
+        stream = traffic.Stream(rng)
+    routable = stream.manifest.routable
+    many = int(rng.choice([200, 600]))
+    for name, count in (("train.txt", 400), ("l.txt", many)):
         lists = draw.Lists(stream.manifest)
         while len(lists.x) < count:
             _, x, query = stream.list()
@@ -37,17 +41,17 @@ def run(w):
                 lists.add(x, query, [0] * len(x))
         w.write(name, lists.letor())
         stream.number = 0
-        stream.add_faults(600)
+        stream.add_faults(many)
     w.write("f.yaml", stream.manifest.yaml())
     w.run("profile", "-m", "f.yaml", "--letor", "train.txt", "-o", "p.ekp")
     w.write("m.safetensors", draw.safetensors(*draw.model(rng, stream.manifest)))
     pins = [{"feature": stream.manifest.items[f], "action": str(rng.choice(["route", "silence"]))}
-            | ({"segment": {"arm": str(rng.choice(["A", "B"]))}} if rng.random() < .4 else {}) for f in stream.manifest.routable
-            if rng.random() < .5]
+            | ({"segment": {"arm": str(rng.choice(["A", "B"]))}} if rng.random() < .4 else {})
+            for f in rng.choice(routable, int(rng.integers(1, len(routable) + 1)), replace=False)]
     w.write("r.yaml", json.dumps({"segments": ["arm"], "defaults": {"confirm_queries": int(rng.choice([8, 32, 64])),
-                                                                  "false_alarms": "1 per 100000 queries"}} |
-                                 ({"pins": pins} if pins else {})))
+                                                                  "false_alarms": "1 per 100000 queries"}, "pins": pins}))
     (one, scores), (other, parts) = found(w, "list"), found(w, "item")
+    expect(one and np.any(scores), f"nothing to compare: {len(one)} events, {np.count_nonzero(scores)} scores")
     expect(len(scores) == len(parts), f"{len(scores)} scores of lists, {len(parts)} of items")
     close(parts, scores, ROUNDING * np.maximum(np.abs(scores), 1), "scores of items")
     other_bits = np.sum(np.array(parts) != scores)

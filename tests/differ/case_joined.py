@@ -8,6 +8,7 @@ import numpy as np
 
 import case_profiles
 import case_streams
+import traffic
 from api import Guard, Library
 from world import expect
 import read_capture
@@ -50,7 +51,8 @@ def values_of(message, names):
 def run(w):
     rng = w.rng
     library = Library(os.path.join(os.path.dirname(w.program), "libevenkeel.so"))
-    stream, paths = case_streams.prepare(w, True)
+    many = rng.random() < .8                # of what is in few cells, only that of all traffic can be compared
+    stream, paths = case_streams.prepare(w, True, *(((2, 5, 40), (100,)) if many else (traffic.MARKETS, (1, 3))))
     assets = library.assets(*[p and w.path(p) for p in paths])
     whole, parts = Guard(library, assets), [Guard(library, assets) for _ in range(int(rng.integers(2, 5)))]
     stream.number = 0
@@ -70,7 +72,7 @@ def run(w):
             join(parts, rng)
     while len(parts) > 1:
         join(parts, rng)
-    compare(whole, parts[0], sent, window_cells(w) if stream.markets <= 40 else 0)
+    compare(whole, parts[0], sent, many)
     for guard in (whole, *parts):
         guard.free()
     library.assets_free(assets)
@@ -90,20 +92,15 @@ def join(parts, rng):
     del parts[other]
 
 
-def window_cells(w):
-    with open(w.path("r.yaml"), encoding="utf-8") as file:
-        return json.load(file)["windows"]["cells"]
-
-
-def compare(whole, joined, sent, most):
-    """most: cells that have sketches. Where that is few, which of them depends on which came first."""
+def compare(whole, joined, sent, many):
+    """many: all cells have sketches. Where few have, which of them depends on which came first, but for all traffic's."""
     (one, queries), (other, joint) = totals(whole), totals(joined)
     expect(queries == joint == len(sent), f"{queries} queries in one guard, {joint} in joined ones, {len(sent)} sent")
-    few = most < 100
-    expect(few or set(one) == set(other), f"cells differ: {set(one) ^ set(other)}")
-    for cell, sketches in one.items() if not few else ():
+    expect(not many or set(one) == set(other), f"cells differ: {set(one) ^ set(other)}")
+    expect((None, None) in other, f"all traffic has no sketch among those of {len(other)} cells")
+    for cell, sketches in one.items() if many else ():
         for f, sketch in enumerate(sketches):
             expect(sketch == other[cell][f], f"cell {cell}, feature {f}: sketches of one guard and of joined ones differ")
-    for f, sketch in enumerate(other.get((None, None), [])):
+    for f, sketch in enumerate(other[None, None]):
         keys, counts = np.unique(case_profiles.keys(np.concatenate([x[:, f] for x in sent])), return_counts=True)
         expect(sketch == dict(zip(keys.tolist(), counts.tolist())), f"feature {f}: the sketch is not that of the values sent")

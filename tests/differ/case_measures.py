@@ -27,11 +27,18 @@ def labels_of(rng, lists):
             lists.labels[i] = labels * (rng.random() < .2)
 
 
+def drawn(rng, manifest):
+    lists = draw.lists(rng, manifest, int(rng.integers(1, 40)), absent=.2, longest=150)
+    labels_of(rng, lists)
+    return lists
+
+
 def run(w):
     rng = w.rng
     manifest = draw.Manifest(rng)
-    lists = draw.lists(rng, manifest, int(rng.integers(1, 40)), absent=.2, longest=150)
-    labels_of(rng, lists)
+    lists = drawn(rng, manifest)
+    while rng.random() < .95 and not any(labels.any() for labels in lists.labels):
+        lists = drawn(rng, manifest)
     about, tensors = draw.model(rng, manifest)
     if rng.random() < .2:                       # all scores of a list are equal
         tensors = {name: value * (not name.startswith("deep")) for name, value in tensors.items()}

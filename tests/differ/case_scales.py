@@ -94,6 +94,7 @@ def run(w):
             off = 1e-12 * np.abs(fit.x).max() / fit.x.std() if kind == "zscore" and fit.high > fit.low else 0
             close(columns[:, at], wanted, 6.1e-8 * size + 1e-12 * (kind == "cdf") + 1e-45 + off, f"{one['name']} by {kind}")
             at += 1
+    expect(at == columns.shape[1], f"{columns.shape[1]} item columns, expected {at}")
     return 0
 
 

@@ -24,13 +24,19 @@ def tensors_of(path):
             for name, one in header.items()}
 
 
+def drawn(rng, manifest):
+    """Lists, two items of which have different labels."""
+    lists = draw.lists(rng, manifest, int(rng.integers(5, 30)), odd=.1, absent=0, longest=40)
+    lists.add(draw.column(rng, 2 * len(manifest.items), "plain").astype(np.float32).reshape(2, -1), lists.query[0], np.array([1, 0]))
+    return lists
+
+
 def run(w):
     rng = w.rng
     manifest = draw.Manifest(rng, int(rng.integers(2, 7)))
-    lists = draw.lists(rng, manifest, int(rng.integers(5, 30)), odd=.1, absent=0, longest=40)
-    lists.add(draw.column(rng, 2 * len(manifest.items), "plain").astype(np.float32).reshape(2, -1), lists.query[0], np.array([1, 0]))
-    if all((x == x[0]).all() for x in lists.x):
-        return 0
+    lists = drawn(rng, manifest)
+    while all((x == x[0]).all() for x in lists.x):
+        lists = drawn(rng, manifest)
     w.write("f.yaml", manifest.yaml())
     w.write("l.txt", lists.letor())
     w.run("train", "-m", "f.yaml", "--train", "l.txt", "--vali", "l.txt", "--epochs", "1", "--hidden", "2", "--threads", "1",

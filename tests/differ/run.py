@@ -7,7 +7,7 @@ A run is known by the seed, the case and its number, so what failed is seen agai
 --runs 1; --keep leaves its files. Prints how many runs passed; ends with 1 when any failed.
 """
 import argparse
-import importlib
+import importlib.util
 import os
 import shutil
 import sys
@@ -18,6 +18,7 @@ import traceback
 # The place in this list is a part of a run's seed: new ones go to its end.
 CASES = ("scores", "measures", "streams", "profiles", "scales", "joined", "remedies", "numbers", "trained", "items")
 OF_REFERENCE = ("measures", "remedies", "trained")
+OF_YAML = ("scales",)                          # read a manifest that the program has written
 LONG = ("streams", "joined", "items")          # of whole streams: a quarter of the runs, unless they are asked for
 DEBIAN = "/usr/bin/python3"
 
@@ -50,6 +51,15 @@ def one(case, args, number, folder):
     return False, 0
 
 
+def why_not(case):
+    """Why a case has to be skipped, or None."""
+    if case in OF_REFERENCE and not os.environ.get("EK_REFERENCE"):
+        return "EK_REFERENCE names no folder"
+    if case in OF_YAML and not importlib.util.find_spec("yaml"):
+        return "there is no PyYAML"
+    return None
+
+
 def runs_of(case, args):
     """-> (passed, failed) of the runs of one case"""
     passed, worst = 0, 0
@@ -66,9 +76,7 @@ def runs_of(case, args):
 
 def main():
     args = arguments()
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
+    if not importlib.util.find_spec("numpy"):
         if os.path.exists(DEBIAN) and sys.executable != DEBIAN:
             os.execv(DEBIAN, [DEBIAN, "-B", *sys.argv])
         print("skipped: there is no numpy\n0 passed, 0 failed, 1 skipped")
@@ -78,8 +86,8 @@ def main():
     print(f"seed {args.seed}", flush=True)
     passed = failed = skipped = 0
     for case in [args.only] if args.only else CASES:
-        if case in OF_REFERENCE and not os.environ.get("EK_REFERENCE"):
-            print(f"skipped: {case}, EK_REFERENCE names no folder")
+        if why := why_not(case):
+            print(f"skipped: {case}, {why}")
             skipped += 1
             continue
         good, bad = runs_of(case, args)

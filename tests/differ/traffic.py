@@ -7,6 +7,7 @@ import numpy as np
 import draw
 
 START = 1790000000000
+MARKETS, CELLS = (2, 5, 40, 400), (0, 1, 3, 100)
 DIMENSIONS = {"arm": ("A", "B"), "market": tuple(f"m{i}" for i in range(400)), "app": ("1", "2", "x" * 200, "y" * 201)}
 
 
@@ -59,16 +60,20 @@ SCALES = ("x100", "x.5")
 class Stream:
     """The same features for training and for traffic."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, markets=MARKETS):
         self.rng, self.manifest = rng, draw.Manifest(rng, int(rng.integers(1, 6)), categories=True)
         self.features = [Feature(rng, c) for c in self.manifest.category]
         self.lift = {market: rng.normal(0, .3) for market in DIMENSIONS["market"]}
-        self.markets = int(rng.choice([2, 5, 40, 400]))
+        self.markets = int(rng.choice(markets))
         self.number, self.time, self.last = 0, START, None
         self.faults = []
 
     def add_faults(self, lists):
+        """Some at random; before them one that is seen, where a feature has a scale."""
         rng = self.rng
+        scales = np.flatnonzero(~self.manifest.category)
+        if len(scales):
+            self.faults.append((lists // 4, lists, int(rng.choice(scales)), "x100", "", 1))
         for _ in range(int(rng.integers(1, 5))):
             begin, kind = int(rng.integers(0, lists)), str(rng.choice(list(FAULTS)) if rng.random() < .5 else rng.choice(SCALES))
             self.faults.append((begin, begin + int(rng.integers(20, lists)), int(rng.integers(len(self.features))),
@@ -131,7 +136,7 @@ class Stream:
         return dict(zip(names, values)) if kind == "map" else list(values)
 
 
-def rules(rng, manifest, trials):
+def rules(rng, manifest, trials, cells=CELLS):
     """Rules of any kind; JSON is YAML. Without `trials` nothing hangs on lists that were ranked both ways."""
     modes = ["observe", "shadow", "enforce", "enforce", "enforce"] + ["canary"] * 2 * trials
     defaults = {"mode": str(rng.choice(modes)), "confirm_queries": int(rng.choice([1, 8, 32, 64])),
@@ -148,7 +153,7 @@ def rules(rng, manifest, trials):
         defaults["mode_in"] = {"arm": {"B": str(rng.choice(modes))}}
     out = {"version": 1, "defaults": defaults, "segments": segments,
            "windows": {"length": str(rng.choice(["1s", "30s", "5m"])), "kept": int(rng.integers(1, 14)),
-                       "cells": int(rng.choice([0, 1, 3, 100]))},
+                       "cells": int(rng.choice(cells))},
            "limits": {"max_routed_features": int(rng.choice([1, 2, 10])), "on_limit": str(rng.choice(["observe", "keep"]))}}
     pinned = [f for f in manifest.routable if rng.random() < .2]
     if pinned:

@@ -62,6 +62,7 @@ def close(found, wanted, bound, what):
     found, wanted = np.asarray(found, float), np.asarray(wanted, float)
     expect(found.shape == wanted.shape, f"{what}: {found.shape} numbers, expected {wanted.shape}")
     bound = np.broadcast_to(bound, wanted.shape)
+    expect(np.isfinite(bound).all(), f"{what}: a bound that is none")
     with np.errstate(invalid="ignore"):
         apart = np.where((found == wanted) | (np.isnan(found) & np.isnan(wanted)), 0, np.abs(found - wanted))
     bad = np.flatnonzero(~(apart <= bound))
