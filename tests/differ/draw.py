@@ -80,9 +80,11 @@ class Manifest:
 
 
 def column(rng, n, kind):
-    """n values of one feature of one kind."""
+    """n values of one feature of one kind; constant: within a list, fixed: in all of them."""
     if kind == "constant":
         return np.full(n, rng.choice(np.append(ODD, [3, 1e6])))
+    if kind == "fixed":
+        return np.full(n, 7.25)
     if kind == "codes":
         return rng.integers(-2, 4, n)
     if kind == "signed":
@@ -94,7 +96,7 @@ def column(rng, n, kind):
     return np.exp(rng.normal(rng.uniform(-6, 8), rng.uniform(.01, 3), n))
 
 
-KINDS = ("plain", "plain", "plain", "plain", "signed", "codes", "binary", "wide", "constant")
+KINDS = ("plain", "plain", "plain", "plain", "signed", "codes", "binary", "wide", "constant", "fixed")
 
 
 def lists(rng, manifest, count, *, odd=.1, absent=.1, longest=200, grades=4):
