@@ -55,10 +55,10 @@ static void tell_unknown(struct indexing *g, const struct ek_collection *c)
     uint64_t unknown = ek_collection_unknown(c, &first);
     g->unknown_keys += unknown;
     if (unknown)
-        fprintf(stderr,
-                "%s: %" PRIu64 " keys are no fields and are passed over, the first is '%s'%s\n",
-                ek_collection_name(c), unknown, first,
-                strcmp(first, "text") != 0 && strcmp(first, "contents") != 0 ? "" : ": call it 'body'");
+        fprintf(
+            stderr, "%s: %" PRIu64 " keys are no fields and are passed over, the first is '%s'%s\n",
+            ek_collection_name(c), unknown, first,
+            strcmp(first, "text") != 0 && strcmp(first, "contents") != 0 ? "" : ": call it 'body'");
 }
 
 static int read_file(struct indexing *g, const char *path, struct ek_error *e)
