@@ -8,13 +8,15 @@ import contextlib
 import io
 import multiprocessing
 import multiprocessing.connection
+import os
 import signal
 import sys
-import time
-import unittest
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import fixtures
 import harness
+import timed
 
 COUNT = 2
 LOCK = multiprocessing.Lock()
@@ -34,17 +36,7 @@ class Told(io.StringIO):
         self.truncate()
 
 
-class Result(unittest.TextTestResult):
-    """Says how long each test took."""
-
-    def startTest(self, test):
-        self.began = time.monotonic()
-        super().startTest(test)
-
-    def addSuccess(self, test):
-        super().addSuccess(test)
-        self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
-
+class Result(timed.Timed):
     def stopTest(self, test):
         super().stopTest(test)
         self.stream.out()
@@ -99,7 +91,8 @@ class Shared:
         if which is not None:
             self.left.remove(which)
             self.busy[worker] = which
-        worker.send(which)
+        with contextlib.suppress(OSError):  # it has ended: we hear of it when we wait for its answer
+            worker.send(which)
 
     def take(self, worker):
         which = self.busy.pop(worker)
@@ -108,8 +101,7 @@ class Shared:
         except (EOFError, OSError):
             self.fail(which, "its worker ended")
             return
-        with contextlib.suppress(OSError):  # it ended after that: we hear of it when we wait for its next answer
-            self.give(worker)
+        self.give(worker)
 
     def fail(self, which, why):
         count = self.suites[which].countTestCases()

@@ -5,10 +5,10 @@
 """
 import os
 import sys
-import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import browser
 import kept
@@ -21,21 +21,10 @@ import test_live
 import test_many
 import test_rare
 import test_shown
+import timed
 
 # Up to the last of test_live they share an instance, which that one takes down.
 MODULES = (test_files, test_drawn, test_rare, test_keys, test_acts, test_live, test_shown, test_in_fleet, test_many)
-
-
-class Result(unittest.TextTestResult):
-    """Says how long each test took."""
-
-    def startTest(self, test):
-        self.began = time.monotonic()
-        super().startTest(test)
-
-    def addSuccess(self, test):
-        super().addSuccess(test)
-        self.stream.writeln(f"    {time.monotonic() - self.began:.1f} s")
 
 
 def suite(names):
@@ -62,7 +51,7 @@ def main(names):
         tests = suite(names)
         for begin in ahead(tests):
             begin()
-        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)
+        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=timed.Timed).run(tests)
     finally:
         kept.close()
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
