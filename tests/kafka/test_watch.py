@@ -147,7 +147,7 @@ class Watched(unittest.TestCase):
             if real:
                 eventually("it is scraped", lambda: real.has("evenkeel_build_info"))
             WORLD.send(self.source, frames[:BEFORE])
-            eventually("a feature is routed", lambda: d.json("/api/v1/plan")["version"])
+            eventually("a feature is routed", lambda: d.json("/api/v1/plan")["cells"])
             WORLD.send(self.source, frames[BEFORE:])
             d.wait_handled(COUNT + 1)
             self.assertEqual(d.get("/nowhere")[0], 404)
