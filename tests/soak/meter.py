@@ -20,7 +20,8 @@ def of_process(pid):
 
 
 def latency(metrics, last):
-    """Median and 99th percentile, in ms, of what was added to the histogram since `last`; and the counts as they are."""
+    """Median and 99th percentile, in ms, of what was added to the histogram since `last`; and the counts as they are. What is
+    beyond its last bound counts as that."""
     counts = {}
     for le, value in re.findall(r'^evenkeel_added_latency_seconds_bucket\{le="([^"]+)"\} (\S+)$', metrics, re.M):
         counts[float(le)] = float(value)
@@ -29,7 +30,7 @@ def latency(metrics, last):
     found = {}
     for name, share in (("p50_ms", .5), ("p99_ms", .99)):
         if new and new[-1] > 0:
-            found[name] = 1000 * next(s for s, n in zip(steps, new) if n >= share * new[-1])
+            found[name] = 1000 * min(next(s for s, n in zip(steps, new) if n >= share * new[-1]), steps[-2])
     return found, counts
 
 

@@ -130,6 +130,8 @@ class Meter(unittest.TestCase):
         found, counts = meter.latency(text, {0.001: 10, 0.01: 10, float("inf"): 10})
         self.assertEqual(found, {"p50_ms": 10, "p99_ms": 10})
         self.assertEqual(meter.latency(text, counts)[0], {})
+        beyond = "".join(line % row for row in (("0.001", 10), ("0.01", 110), ("+Inf", 211)))
+        self.assertEqual(meter.latency(beyond, counts)[0], {"p50_ms": 10, "p99_ms": 10})
 
 
 def main():
