@@ -237,18 +237,16 @@ static int bound(const struct check *c, struct ek_buf *out, struct ek_error *e)
     return rc;
 }
 
-static int run_bound(struct check *c)
+static int run_bound(const struct check *c)
 {
     struct ek_buf out;
     struct ek_error e;
     char *path[] = {(char *)(uintptr_t)c->config};
-    c->paths = path;
-    c->count = 1;
-    c->config = NULL; /* it is the file, and says nothing of others */
-    int status = run(c);
-    c->config = path[0];
-    c->paths = NULL;
-    c->count = 0;
+    struct check alone = *c; /* it is the file, and says nothing of others */
+    alone.paths = path;
+    alone.count = 1;
+    alone.config = NULL;
+    int status = run(&alone);
     if (status)
         return status;
     ek_buf_init(&out, 0);

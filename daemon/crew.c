@@ -14,16 +14,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum {
-    RING_BATCHES = 4, /* what a ring holds */
-    TOGETHER = EK_AHEAD_MOST
-};
+enum { RING_BATCHES = 4 }; /* what a ring holds */
 
 /* Contexts of a worker; the first outlives the others, which share what is used for one list after
  * the other. */
 struct contexts {
     struct ek_loaded *assets;
-    struct ek_context *of[TOGETHER];
+    struct ek_context *of[EK_AHEAD_MOST];
 };
 
 struct worker {
@@ -31,13 +28,13 @@ struct worker {
     struct ek_ring *ring;
     struct contexts *in_use;
     struct contexts *laid, *next; /* of the assets of the guard; that it may take. NULL: none */
-    struct ek_shared_list list[TOGETHER];
+    struct ek_shared_list list[EK_AHEAD_MOST];
     size_t together; /* of them are used: 1 where nobody else needs the guard */
     struct ek_outlet *outlet;
-    struct ek_ticket **batch;            /* [config->batch] */
-    int64_t clock_ms;                    /* of the guard, when it was taken */
-    uint64_t began_ns;                   /* to work on the lists it has */
-    struct ek_context *to_try[TOGETHER]; /* of these, sent and worth a trial */
+    struct ek_ticket **batch;                 /* [config->batch] */
+    int64_t clock_ms;                         /* of the guard, when it was taken */
+    uint64_t began_ns;                        /* to work on the lists it has */
+    struct ek_context *to_try[EK_AHEAD_MOST]; /* of these, sent and worth a trial */
     size_t to_try_count;
     struct ek_tries tries;
     struct ek_sample *sample;         /* of the list that is to be tried next; NULL: none */
@@ -61,7 +58,7 @@ static void free_contexts(struct contexts *s)
 {
     if (!s)
         return;
-    for (size_t k = TOGETHER; k-- > 0;)
+    for (size_t k = EK_AHEAD_MOST; k-- > 0;)
         ek_context_free(s->of[k]);
     ek_loaded_drop(s->assets);
     ek_free(s);
@@ -96,7 +93,7 @@ static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
 {
     size_t batch = (size_t)c->tools.config->batch;
     w->crew = c;
-    w->together = c->size > 1 ? TOGETHER : 1;
+    w->together = c->size > 1 ? EK_AHEAD_MOST : 1;
     ek_tries_init(&w->tries, (int)c->tools.config->trial_percent, ek_now_ns(), c->tools.metrics);
     w->batch = ek_calloc(batch, sizeof *w->batch);
     if (!w->batch)
@@ -501,7 +498,8 @@ size_t ek_crew_worker_memory(const struct ek_config *config, const struct ek_ass
                              const struct ek_list_limits *lists)
 {
     const struct ek_list_limits none = {0, 0, false};
-    size_t others = ek_config_workers(config) > 1 ? TOGETHER - 1 : 0, bytes = sizeof(struct worker);
+    size_t others = ek_config_workers(config) > 1 ? EK_AHEAD_MOST - 1 : 0,
+           bytes = sizeof(struct worker);
     size_t text = lists->json ? ek_json_memory(EK_AHEAD_MESSAGE) : 0;
     size_t small = ek_context_memory(a, &none, true) + text + 4 * EK_AHEAD_LIST;
     bytes += ek_context_memory(a, lists, false) + others * small;

@@ -5,7 +5,11 @@
 #include "base/error.h"
 #include "daemon/config.h"
 
-enum { EK_INSTANCE_BYTES = 200, EK_GROUP_BYTES_MAX = 255 };
+enum {
+    EK_INSTANCE_BYTES = 200,
+    EK_GROUP_BYTES_MAX = 255,
+    EK_TRANSACTIONAL_ID_BYTES = sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES
+};
 
 /* What `service.instance` says, which is shorter than that, else one that nobody has had. EK_EIO
  * without randomness. */

@@ -58,7 +58,7 @@ struct ek_kafka_watch {
     struct ek_error failure;    /* what it was */
     /* Who the client is, for sentences; "" when it is nobody. */
     char user[100], mechanism[50], group[EK_GROUP_BYTES_MAX + 1], group_instance[EK_INSTANCE_BYTES],
-        transactional_id[sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES];
+        transactional_id[EK_TRANSACTIONAL_ID_BYTES];
     bool own_certificate;   /* it has one to show */
     atomic_int certificate; /* X509_V_ERR_* of the last certificate that was refused, 0: none */
 };

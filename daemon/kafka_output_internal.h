@@ -39,7 +39,7 @@ struct ek_output {
     bool closing;
     atomic_bool given_up; /* a failure for good: who waits for room need not */
     /* Exactly once. */
-    char transactional_id[sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES];
+    char transactional_id[EK_TRANSACTIONAL_ID_BYTES];
     struct ek_records *records; /* NULL: at least once */
     struct ek_outlet *outlet[EK_OUTLETS_MAX];
     int outlets, first;                 /* whose gate is opened first */

@@ -38,8 +38,7 @@ static const struct ek_option OPTIONS[] = {
      .type = EK_OPTION_TEXT,
      AT(instance),
      .help = "name of this instance, at most 199 bytes, which no other of the group has at a time, "
-             "such as "
-             "the pod's; "
+             "such as the pod's; "
              "with exactly_once a restart under the same name goes on at once, one without waits "
              "for limits.transaction_timeout"},
 

@@ -16,13 +16,9 @@
 #include <stdint.h>
 
 enum { EK_SOURCES_MAX = 16 }; /* in one list */
-enum {
-    EK_SEGMENTS_MAX = 16,
-    EK_ITEMS_DEFAULT_MAX = 10000,
-    EK_NUMBER_TEXT = 20,
-    EK_SEGMENT_BYTES_MAX =
-        200 /* of a value that rules, pins and cells are for; longer ones share */
-};
+enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000, EK_NUMBER_TEXT = 20 };
+/* Of a value that rules, pins and cells are for; longer ones share a cell. */
+enum { EK_SEGMENT_BYTES_MAX = 200 };
 
 struct ek_text {
     const char *text; /* not terminated; NULL when absent */

@@ -4,9 +4,9 @@
  * turn of a route; sums of all are added, so neither order nor repetition of records matters. What
  * an earlier start of an instance tried stays in the sum; so does what one tried that was gone when
  * all places were taken, and should that come back, it counts twice. The evidence of harm moves
- * when it is asked for, by what has come since (guard/mean_bets.h). Owner: the caller. One thread
- * at a time. Memory: 2 KiB per route and instance, of at most EK_FLEET_TRIED_MAX of these; what is
- * beyond does not count.
+ * when it is asked for, by what has come since (guard/mean_bets.h).
+ * Owner: the caller. One thread at a time. Memory: 2 KiB per route and instance, of at most
+ * EK_FLEET_TRIED_MAX of these; what is beyond does not count.
  */
 #ifndef EK_GUARD_FLEET_RAILS_H
 #define EK_GUARD_FLEET_RAILS_H

@@ -84,6 +84,13 @@ static void guard_part(struct loading *v)
     close_part(v, &s);
 }
 
+/* Names it, too. */
+static bool has_part(struct loading *v, const char *part)
+{
+    name_part(v, part);
+    return !v->rc && ek_state_has(v->state, v->name);
+}
+
 /* Names and no numbers, so it is of any profile. */
 static void history_part(struct loading *v)
 {
@@ -101,8 +108,7 @@ static void history_part(struct loading *v)
 /* A state has one when somebody said what is normal. */
 static void accepts_part(struct loading *v)
 {
-    name_part(v, EK_PART_OF_ACCEPTS);
-    if (v->rc || !ek_state_has(v->state, v->name))
+    if (!has_part(v, EK_PART_OF_ACCEPTS))
         return;
     struct ek_snap s = open_part(v);
     if (!s.rc)
@@ -113,8 +119,7 @@ static void accepts_part(struct loading *v)
 /* A state that was saved without a model has none. */
 static void drift_part(struct loading *v)
 {
-    name_part(v, EK_PART_OF_DRIFT);
-    if (v->rc || !v->g->agreement || !ek_state_has(v->state, v->name))
+    if (!v->g->agreement || !has_part(v, EK_PART_OF_DRIFT))
         return;
     struct ek_snap s = open_part(v);
     if (!s.rc)
@@ -125,8 +130,7 @@ static void drift_part(struct loading *v)
 /* cells: that their plans may speak of. A state of lists has none. */
 static void queries_part(struct loading *v, int cells)
 {
-    name_part(v, EK_PART_OF_QUERIES);
-    if (v->rc || !v->g->assembly || !ek_state_has(v->state, v->name))
+    if (!v->g->assembly || !has_part(v, EK_PART_OF_QUERIES))
         return;
     struct ek_snap s = open_part(v);
     if (!s.rc)
@@ -144,8 +148,7 @@ static void count_queries(struct loading *v)
 /* A state of before the part has none. */
 static void clock_part(struct loading *v)
 {
-    name_part(v, EK_PART_OF_CLOCK);
-    if (v->rc || !ek_state_has(v->state, v->name))
+    if (!has_part(v, EK_PART_OF_CLOCK))
         return;
     struct ek_snap s = open_part(v);
     if (!s.rc)
