@@ -97,9 +97,9 @@ bool ek_txn_taken(rd_kafka_resp_err_t err, const char *text, struct ek_error *e)
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
         ek_fail_fatal(e, EK_EIO,
-                      "another instance has taken this one's transactional id: give each instance "
-                      "a 'service.instance' of its own; or this one stood still for longer than "
-                      "'limits.transaction_timeout' (%s)",
+                      "brokers take no more from this instance: it stood still, or they were away, "
+                      "for longer than 'limits.transaction_timeout'; or another instance has the "
+                      "same 'service.instance', which each needs for itself (%s)",
                       text);
         return true;
     case RD_KAFKA_RESP_ERR_INVALID_TXN_STATE:

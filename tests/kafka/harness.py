@@ -379,17 +379,20 @@ class Daemon:
         ready, status = self.get("/ready")[0], self.status()
         return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
 
-    def wait_drained(self):
-        """Of all that was sent before the call: the lag that is told is of the last second, so that a lag of
+    def settled(self):
+        """Drained of all that was sent before the call: the lag that is told is of the last second, so that a lag of
         nothing counts when it is told again after that, and nothing was read in between."""
+        before = self.status()
+        if not self.drained():
+            return False
+        time.sleep(self.LAG_SECONDS)
+        after = self.status()
+        return self.drained() and all(after.get(k) == before.get(k) for k in ("passed", "routed", "dead_letters"))
+
+    def wait_drained(self):
         def look():
             self.assert_running()
-            before = self.status()
-            if not self.drained():
-                return False
-            time.sleep(self.LAG_SECONDS)
-            after = self.status()
-            return self.drained() and all(after[k] == before.get(k) for k in ("passed", "routed", "dead_letters"))
+            return self.settled()
         eventually("all came out", look)
         return self
 

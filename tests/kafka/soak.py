@@ -193,7 +193,7 @@ class Soak:
             sending.wait()
             if self.trouble:
                 self.trouble.join()
-            eventually("all came out", lambda: self.supervise(d).drained(), 300)
+            eventually("all came out", lambda: self.supervise(d).settled(), 300)
             self.count_aborts(d)
             self.count_lists(d)
             self.watch.over = True

@@ -42,7 +42,7 @@ class Instances:
             frame.partition = number % PARTITIONS
         WORLD.send(self.fleet.source, frames)
         for i in self.all:
-            eventually("all lists are handled", lambda i=i: i.assert_running() or i.drained())
+            eventually("all lists are handled", lambda i=i: i.assert_running() or i.settled())
 
     def send_until(self, what, condition, faulty, each=150):
         while not condition():

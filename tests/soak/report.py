@@ -11,7 +11,8 @@ WARM_SECONDS = 900  # of a life until its windows are full and each thread has h
 LEAST_LOOKS = 8  # in either of them, or nothing is said of growth
 CRITERION = (f"Growth is that of the first instance's longest life, which has to be more than {2 * WARM_SECONDS // 60} minutes, so that its windows were full "
              "before the half that is looked at. Memory, which is what only this process has, is compared where it is at rest, has all partitions and has "
-             f"given back what is free: the median slope between two such looks (Theil and Sen), over that half, may be {GROWTH:.0%}. What it has while it works "
+             f"given back what is free: the median slope between two such looks (Theil and Sen), over that half, may be {GROWTH:.0%}, of what it has and of what of that "
+             "the C library says to be in use. What it has while it works "
              "is shown beside it: joins of states take much for seconds, and the C library keeps some of it for a minute. Of descriptors and threads the median "
              f"of all looks from {EARLY[0]:.0%} to {EARLY[1]:.0%} of the life is held against that from {LATE[0]:.0%} on, and may not be more.")
 INK, SOFT, LINE, COLOUR, OTHER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#b45309"
@@ -79,8 +80,8 @@ def verdicts(rounds, rows):
     working, descriptors, threads = (growth([r for r in steady if not r.get("rest")], key) for key in ("anonymous_kib", "descriptors", "threads"))
     memory = growth_at_rest(steady, "anonymous_kib")
     if memory and working:
-        change = memory[1] / memory[0]
-        found.append(("memory of the first instance, at rest", change <= GROWTH, f"{memory[0] / 1024:.1f} MiB, {100 * change:+.2f}% in {steady[-1]['at'] / 7200:.1f} h"))
+        for what, (level, grown) in (("memory of the first instance, at rest", memory), ("of it in use", growth_at_rest(steady, "in_use_kib"))):
+            found.append((what, grown / level <= GROWTH, f"{level / 1024:.1f} MiB, {100 * grown / level:+.2f}% in {steady[-1]['at'] / 7200:.1f} h"))
         found.append(("the same while it works", True, f"{working[0] / 1024:.1f} to {working[1] / 1024:.1f} MiB; not held to anything"))
         found.append(("its descriptors", descriptors[1] <= descriptors[0], f"{descriptors[0]:.0f} to {descriptors[1]:.0f}"))
         found.append(("its threads", threads[1] <= threads[0], f"{threads[0]:.0f} to {threads[1]:.0f}"))

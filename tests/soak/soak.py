@@ -3,13 +3,15 @@
 
     soak.py --hours H --report FOLDER [--rate 200] [--round 60] [--seed 1]
 
-In rounds of about a minute lists are sent, most rounds with a fault in their middle, and one to three disturbances fall into each: the second
-instance comes, goes, is killed or stands still; the broker restarts or crashes; rules are read again, good ones and bad ones;
-the wall clock and the times of messages jump; its API is asked by many. Of three alert sinks none ever answers. After each
-round every message that was sent must have come out once, or be a dead letter if it was cut, and what was not routed must have come out as it was. The first instance is
-never ended from outside: its memory and descriptors must not grow. After every few rounds it is alone and at rest, and what is free has been given back: what
-it has then is compared. One that ends by itself, as when the broker was away for longer than a transaction may take, is started again, as a supervisor does, and counted. Writes rounds.jsonl, meter.jsonl, report.md and soak.svg; ends with 1 when something did
-not hold.
+In rounds of about a minute lists are sent, every other round with a fault in its middle, and one to three disturbances
+fall into each: the second instance comes, goes, is killed or stands still; the broker restarts or crashes; rules are read
+again, good ones and bad ones; the wall clock and the times of messages jump; its API is asked by many. Of three alert sinks
+none ever answers. After each round every message that was sent must have come out once, or be a dead letter if it was cut,
+and what was not routed must have come out as it was. The first instance is never ended from outside: its memory and
+descriptors must not grow. After every round without a fault it is alone and at rest, and what is free has been given back:
+what it has then is compared. One that ends by itself, as when the broker was away for longer than a transaction may take, is
+started again, as a supervisor does, and counted. Writes rounds.jsonl, meter.jsonl, report.md and soak.svg; ends with 1 when
+something did not hold.
 """
 import argparse
 import contextlib
@@ -33,12 +35,12 @@ import report
 from harness import Daemon, evenkeel, eventually, free_port, kafka, librdkafka, messages_of
 
 PARTITIONS, CUT = 6, 997
-REST_EVERY, REST_SECONDS = 4, 20  # rounds; until alerts are given up, and accounts of what is over closed
+REST_EVERY, REST_SECONDS = 2, 20  # rounds; until alerts are given up, and accounts of what is over closed
 # What is wrong in the middle half of a round, in turn; none of them in every second round.
 FAULTS = ("price=x100,arm=B", "price=x100", "taxes=x0.01,share=0.3", "distance_center,distance_airport=x0.621371", "price=^2", "review_count=zero,items=0.5",
           "price=x100,items=0.5", "price=+1median,arm=A", "review_score=neg")
-# Windows that are full after some minutes: until then a guard grows as it has to.
-GOOD = "version: 1\ndefaults: {{mode: enforce, hold: 30s, min_effect: {}}}\nsegments: [arm]\nwindows: {{length: 1m, kept: 12}}\n"
+# Windows that hold no more than a round: at rest, which is after one without a fault, they have seen the same each time.
+GOOD = "version: 1\ndefaults: {{mode: enforce, hold: 30s, min_effect: {}}}\nsegments: [arm]\nwindows: {{length: 10s, kept: 5}}\n"
 BAD = "version: 1\ndefaults: {mode: perhaps}\n"
 
 
@@ -64,7 +66,7 @@ class Clock:
     def __init__(self, path):
         self.path, self.trims = path, 0
         with open(self.path, "wb") as file:
-            file.write(bytes(16))
+            file.write(bytes(24))
 
     def set(self, seconds):
         self._write(0, seconds)
@@ -72,6 +74,11 @@ class Clock:
     def trim(self):
         self.trims += 1
         self._write(8, self.trims)
+
+    def in_use(self):
+        """Bytes, of the instance that gave back what is free last."""
+        with open(self.path, "rb") as file:
+            return int.from_bytes(file.read()[16:], sys.byteorder)
 
     def _write(self, place, number):
         with open(self.path, "r+b") as file:
@@ -212,9 +219,9 @@ class Scene:
                 self.ended += 1
                 d.start()
 
-    def drained(self):
+    def settled(self):
         self.supervise()
-        return all(d.drained() for d in (self.steady, self.other))
+        return all(d.settled() for d in (self.steady, self.other))
 
 
 class Soak:
@@ -258,7 +265,7 @@ class Soak:
         self.scene.clock.set(0)
         if not self.scene.other.process:
             self.scene.other.start()
-        eventually("all came out", self.scene.drained, 300)
+        eventually("all came out", self.scene.settled, 300)
         row = {"round": number, "fault": fault, "disturbed": done, **self.judge(frames), "seconds": round(time.monotonic() - began, 1),
                "ended": self.scene.ended,
                "errors": self.scene.errors + failures}
@@ -298,19 +305,19 @@ class Soak:
                       f"{row['twice']} twice, {row['changed']} changed; {row['fault'] or 'healthy'}; {', '.join(row['disturbed'])}"
                       + "".join(f"\n  {e}" for e in row["errors"]), flush=True)
                 number += 1
-                if number % REST_EVERY == 0:
+                if number % REST_EVERY == 1:
                     self.rest()
 
     def rest(self):
         """A look at the first instance with all partitions, nothing to do and nothing free."""
         self.scene.leave()
         self.scene.supervise()
-        eventually("all is done by one", self.scene.steady.drained, 300)
+        eventually("all is done by one", self.scene.steady.settled, 300)
         time.sleep(REST_SECONDS)
         self.scene.clock.trim()
         time.sleep(2)
         with contextlib.suppress(OSError, ValueError):
-            self.meter.look("steady", self.scene.steady, rest=True)
+            self.meter.look("steady", self.scene.steady, rest=True, in_use_kib=self.scene.clock.in_use() // 1024)
         self.scene.other.start()
 
     def end(self):

@@ -20,9 +20,9 @@ def frame(n, value=None, action="pass"):
     return Frame(value or b"v%d" % n, headers=[("n", b"%d" % n), ("ek-action", action.encode())])
 
 
-def looks(memory=lambda at: 50000, descriptors=lambda at: 40):
-    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12, **({"rest": True} if at % 140 == 0 else {})}
-            for at in range(0, 4000, 20)]
+def looks(memory=lambda at: 50000, descriptors=lambda at: 40, in_use=lambda at: 20000):
+    return [{"name": "steady", "pid": 1, "at": at, "anonymous_kib": memory(at), "descriptors": descriptors(at), "threads": 12,
+             **({"rest": True, "in_use_kib": in_use(at)} if at % 140 == 0 else {})} for at in range(0, 4000, 20)]
 
 
 def healthy(**more):
@@ -74,6 +74,9 @@ class Growth(unittest.TestCase):
     def test_two_percent_of_memory_are_seen_and_the_first_minutes_are_not(self):
         self.assertFalse(self.held(looks(lambda at: 50000 + at * 3))["memory of the first instance, at rest"])
         self.assertTrue(self.held(looks(lambda at: 50000 if at > 300 else 20000))["memory of the first instance, at rest"])
+
+    def test_a_leak_that_reuses_free_pages_is_seen(self):
+        self.assertFalse(self.held(looks(in_use=lambda at: 20000 + at // 2))["of it in use"])
 
     def test_what_is_used_between_rests_is_not_growth(self):
         self.assertTrue(all(self.held(looks(lambda at: 50000 if at % 140 == 0 else 60000 + at * 10)).values()))

@@ -260,9 +260,9 @@ static void commit_ends_with(rd_kafka_resp_err_t err, const char *words)
 
 START_TEST(a_twin_with_the_same_id_ends_the_first_with_a_sentence)
 {
-    commit_ends_with(RD_KAFKA_RESP_ERR_PRODUCER_FENCED,
-                     "another instance has taken this one's transactional id: give each instance "
-                     "a 'service.instance'");
+    commit_ends_with(
+        RD_KAFKA_RESP_ERR_PRODUCER_FENCED,
+        "another instance has the same 'service.instance', which each needs for itself");
 }
 END_TEST
 
