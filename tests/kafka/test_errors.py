@@ -221,7 +221,7 @@ class AStopUnderLoad(unittest.TestCase):
     COUNT = 20000
 
     def test_takes_less_than_five_seconds_and_loses_and_repeats_nothing(self):
-        flow = Flow(partitions=2, limits="shutdown: 2s")
+        flow = Flow(partitions=2, limits=f"shutdown: {promised(2)}s")
         flow.send(self.COUNT)
         with flow.daemon as d:
             d.wait_ready().wait_handled(500)
