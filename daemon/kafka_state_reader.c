@@ -272,6 +272,25 @@ static bool at_ends(const struct ek_state_job *jobs, size_t count)
     return all;
 }
 
+/* What was fetched beyond the end of the read would stay in the client until the next one, and with
+ * each message the whole answer that it came in. While a partition is paused what is on its way
+ * still comes to us, and is dropped. */
+static void end_reading(struct ek_state_reader *r)
+{
+    rd_kafka_topic_partition_list_t *list = NULL;
+    rd_kafka_message_t *m;
+    rd_kafka_assignment(r->client, &list);
+    if (list)
+        rd_kafka_pause_partitions(r->client, list);
+    while ((m = rd_kafka_consumer_poll(r->client, SLICE_MS)))
+        rd_kafka_message_destroy(m);
+    rd_kafka_assign(r->client, NULL);
+    if (!list)
+        return;
+    rd_kafka_resume_partitions(r->client, list);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
 static int read_on(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
                    const struct ek_state_waiter *w, struct ek_error *e)
 {
@@ -287,7 +306,7 @@ static int read_on(struct ek_state_reader *r, struct ek_state_job *jobs, size_t 
         if (!rc)
             rc = ek_kafka_failure(&r->watch, e);
     }
-    rd_kafka_assign(r->client, NULL);
+    end_reading(r);
     return rc;
 }
 

@@ -1,7 +1,9 @@
 /* The reader of states against librdkafka's mock cluster: what is not there is not waited for for
- * ever, whoever else writes; brokers that are away are, for as long as somebody wants it.
+ * ever, whoever else writes; brokers that are away are, for as long as somebody wants it. What was
+ * fetched with a state is not kept.
  */
 #include "daemon/kafka_state_reader.h"
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "daemon/cli.h"
 #include "daemon/kafka_mock.h"
@@ -9,7 +11,10 @@
 #include "tests/check.h"
 #include "tests/state_world.h"
 
+#include <unistd.h>
+
 enum { LISTS = 40, TRAINING = 200, WAIT_MS = 30000 };
+enum { LATER = 4, LATER_BYTES = 900000, KEPT_MAX = 800000, LOOK_US = 20000 };
 
 struct scene {
     struct ek_mock *mock;
@@ -165,10 +170,39 @@ START_TEST(a_state_that_is_not_there_is_not_waited_for_although_others_write_all
 }
 END_TEST
 
+static bool go_on(void *context, const char *why)
+{
+    (void)context;
+    (void)why;
+    return true;
+}
+
+/* Behind the state are others, which one answer of a broker brings with it. What came is freed in a
+ * thread of the client, at its time. */
+START_TEST(what_was_fetched_beyond_a_state_is_not_kept)
+{
+    static uint8_t bytes[LATER_BYTES];
+    struct scene s;
+    begin(&s);
+    for (int i = 0; i < LATER; i++)
+        send(&s, "later", bytes, sizeof bytes);
+    ck_assert_int_eq(ek_sender_flush(s.sender, WAIT_MS, NULL), 0);
+    size_t before = ek_alloc_used();
+    read_with(&s, go_on);
+    ck_assert(s.job.found);
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (ek_alloc_used() > before + KEPT_MAX && ek_now_ms() < until)
+        usleep(LOOK_US);
+    ck_assert_uint_le(ek_alloc_used(), before + KEPT_MAX);
+    end(&s);
+}
+END_TEST
+
 Suite *suite_state_reader(void)
 {
     return ek_suite("state_reader",
                     brokers_that_are_away_are_waited_for_and_the_state_is_found_then,
                     brokers_that_are_away_are_waited_for_no_longer_than_somebody_wants,
-                    a_state_that_is_not_there_is_not_waited_for_although_others_write_all_the_time);
+                    a_state_that_is_not_there_is_not_waited_for_although_others_write_all_the_time,
+                    what_was_fetched_beyond_a_state_is_not_kept);
 }
