@@ -2,12 +2,14 @@
 
 #include "decide/detector_internal.h"
 #include "decide/split.h"
+#include "decide/sure.h"
 
 #include <math.h>
 
 enum { NEWEST = 128 };                /* lists that are asked whether a change lasts, at most */
 static const double SHARE_MOST = .99; /* a single list may be an exception */
 static const double LEAST = .5;       /* of a list, to say that a change lasts */
+static const double SURE_LEAST = .5;  /* of what lists show of a level */
 static const double SPREADS = 2;      /* standard deviations that are more than a list's chance */
 /* Of `act_share` of so few lists one at least is expected; and how far fewer are chance. */
 static const double EXPECTED = 1, DEVIATIONS = 2;
@@ -25,8 +27,20 @@ static double shows_level(const struct ek_detector *d, const struct ek_episode *
         shift = value > 0 && isfinite(value) ? logf(value) : 0;
         q = SHARE_MOST;
     }
-    double moved = q * ek_density_at(density, r - shift);
-    return moved / (moved + (1 - q) * ek_density_at(density, r));
+    return ek_moved_chance(density, q, shift, r);
+}
+
+/* What lists of a level count in all, of what they show. A share of the lists counts as far as it
+ * is sure, and half at least, so that a true fault in twice `act_share` of them keeps its route
+ * where levels overlap. */
+static double counts(const struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_alignment *level = &e->diagnosis.level;
+    if (!ek_episode_has_level(e) || e->query_feature >= 0 || level->share > EK_WHOLE_SHARE)
+        return 1;
+    return fmax(ek_sure_part(ek_profile_density(d->profile, e->feature),
+                             d->profile->baseline[e->feature].sd, level->share, level->shift_ln),
+                SURE_LEAST);
 }
 
 /* How far something is from training, in all that was told and in one list; how far lists of
@@ -85,12 +99,13 @@ static double shows_move(const struct ek_detector *d, const struct ek_episode *e
 }
 
 /* One that cannot say counts as much as it costs. */
-static double shows(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
+static double shows(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                    double each)
 {
     const struct ek_list_stats *o = &ek_history_records(d->history, row)[e->feature];
     double r = (double)(o->r - ek_detector_level(d, e->cell, e->feature));
     double x = ek_episode_has_level(e) ? shows_level(d, e, row, o, r) : shows_move(d, e, row, o);
-    return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->act_share, LEAST) : x;
+    return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->act_share, LEAST) : each * x;
 }
 
 static bool is_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
@@ -110,7 +125,7 @@ bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e)
         return true;
     for (uint64_t row = ek_history_count(d->history); row > from && seen < newest; row--)
         if (is_of(d, e, row - 1)) {
-            shown += shows(d, e, row - 1);
+            shown += shows(d, e, row - 1, 1);
             seen++;
         }
     return seen < newest || shown >= fmax(LEAST, expected - DEVIATIONS * sqrt(expected));
@@ -146,7 +161,7 @@ double ek_detector_shows(const struct ek_detector *d, int feature, int cell, uin
     if (!e || !ek_detector_took(d) || !is_of(d, e, last))
         return 0;
     *episode = e->number;
-    return shows(d, e, last);
+    return shows(d, e, last, counts(d, e));
 }
 
 double ek_detector_shown(const struct ek_detector *d, int feature, int cell)
@@ -155,10 +170,11 @@ double ek_detector_shown(const struct ek_detector *d, int feature, int cell)
     double shown = 0;
     if (!e)
         return 0;
+    double each = counts(d, e);
     uint64_t first = ek_history_first(d->history);
     uint64_t end = ek_history_count(d->history) - ek_detector_took(d);
     for (uint64_t row = e->since_row > first ? e->since_row : first; row < end; row++)
         if (is_of(d, e, row))
-            shown += shows(d, e, row);
+            shown += shows(d, e, row, each);
     return shown;
 }

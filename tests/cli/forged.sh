@@ -68,3 +68,10 @@ is 300 360 "$(anew dear)" "seventy at once, act_share 0.2"
 # Who knows when it is asked whether the fault lasts gets no more.
 forge "from=21000,to=21005" --fault "price=x100,from=21045,to=21048"
 is 1 170 "$(anew long)" "five, and three later"
+# A level that overlaps with others fits more lists than were forged, and earns for no more of them than these: 20 each.
+small() { # seed, how many lists are forged
+	quiet "$EK" gen hotel --queries 4500 --from 20000 --seed "$1" --format messages --score-model m.safetensors --fault price=+500,from=20500,share=0.03 -o t.msgpack
+	is 500 $((20 * $2)) "$(anew long)" "a small level, seed $1"
+}
+small 3 117
+small 7 123
