@@ -10,6 +10,8 @@
   ```sh broker=a fill=f  first puts the lines of file f into topic a
   ```text output       is what the block of commands before it prints; numbers may be off by a
                        tenth, for another processor adds up in another order
+  ```text excerpt      has lines of what it prints, on standard error too, in that order
+  ```text output near=0.001  numbers may be off by that, those above 1 by that part of them
   ```sh installed      runs where pkg-config and the loader find an installed library
   ```sh instance=x.yaml  runs beside `evenkeel run -c x.yaml`, which reaches no broker and listens on
                        a free port
@@ -37,12 +39,20 @@ from broker import Broker, free_port  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NEAR = 0.1
+_COMPARED = ("output", "excerpt")
 _FENCE = re.compile(r"^```([^\n`]+)\n(.*?)^```$", re.M | re.S)
 BLOCK_SECONDS, SERVE_SECONDS = 600, 20
 
 
 class Outcome(Exception):
     """Why a block failed."""
+
+
+class Told:
+    """What a block printed, as far as that is known."""
+
+    def __init__(self, out="", err=""):
+        self.out, self.all = out.splitlines(), (out + err).splitlines()
 
 
 def blocks(path):
@@ -64,27 +74,46 @@ def run_shell(script, folder, env, expected=0):
     result = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, check=False,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             timeout=BLOCK_SECONDS)
-    told = result.stdout.decode(errors="replace")
+    told, chatter = (stream.decode(errors="replace") for stream in (result.stdout, result.stderr))
     if result.returncode != expected:
-        raise Outcome(f"status {result.returncode}, wanted {expected}:\n" +
-                      (told + result.stderr.decode(errors="replace"))[-3000:])
-    return told
+        raise Outcome(f"status {result.returncode}, wanted {expected}:\n" + (told + chatter)[-3000:])
+    return Told(told, chatter)
 
 
-def same_word(shown, came):
+def same_word(shown, came, near):
     try:
-        a, b = (float(word.rstrip(",;:")) for word in (shown, came))
+        a, b = (float(word.strip("(),;:")) for word in (shown, came))
     except ValueError:
         return shown == came
-    return abs(a - b) <= NEAR * abs(a)
+    return abs(a - b) <= (NEAR * abs(a) if near is None else near * max(1, abs(a)))
 
 
-def compare_output(shown, came):
+def same_line(shown, came, near):
+    words, others = shown.split(), came.split()
+    return len(words) == len(others) and all(same_word(*pair, near) for pair in zip(words, others))
+
+
+def compare_output(shown, came, near):
     """Of a block and of its commands, line by line."""
-    for line, other in itertools.zip_longest(shown.splitlines(), came.splitlines(), fillvalue=""):
-        words, others = line.split(), other.split()
-        if len(words) != len(others) or not all(map(same_word, words, others)):
+    for line, other in itertools.zip_longest(shown, came, fillvalue=""):
+        if not same_line(line, other, near):
             raise Outcome(f"the output has another line:\n{other}\ninstead of\n{line}")
+
+
+def find_excerpt(shown, came, near):
+    left = iter(came)
+    for line in shown:
+        if not any(same_line(line, other, near) for other in left):
+            raise Outcome(f"the output does not have, in its place, the line\n{line}\nbut is\n" + "\n".join(came[-40:]))
+
+
+def compare(words, text, told):
+    near = value_of(words, "near", None)
+    near = near and float(near)
+    if words[0] == "output":
+        compare_output(text.splitlines(), told.out, near)
+    else:
+        find_excerpt(text.splitlines(), told.all, near)
 
 
 def is_ready(port):
@@ -215,7 +244,7 @@ def run_sh(words, text, folder, env, broker):
     else:
         env = with_library(env, folder) if "installed" in words else env
         return run_shell(text, folder, env, int(value_of(words, "status", 0)))
-    return ""
+    return Told()
 
 
 def write_file(language, name, text, folder, env):
@@ -258,11 +287,11 @@ def run_block(block, before, folder, env, broker):
     _, language, words, text = block
     if language == "sh":
         return run_sh(words, text, folder, env, broker)
-    if words != ["output"]:
+    if words[0] not in _COMPARED:
         write_file(language, words[0], text, folder, env)
-        return ""
+        return Told()
     if before is not None:
-        compare_output(text, before)
+        compare(words, text, before)
     return before
 
 
@@ -274,7 +303,7 @@ def run_document(name, env, broker):
         env = {**env, "HOME": folder}
         for block in blocks(os.path.join(TOP, name)):
             line, language, words, _ = block
-            if language != "sh" and not (words and ("." in words[0] or words == ["output"])):
+            if language != "sh" and not (words and ("." in words[0] or words[0] in _COMPARED)):
                 continue
             started = time.monotonic()
             try:
