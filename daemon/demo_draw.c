@@ -282,6 +282,6 @@ void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s)
                   : "Found, routed, better than unguarded, withdrawn.",
             fault ? fault : "", paint(d, PLAIN));
     if (!fault)
-        fputs("Next: README, 'Put it before your own topic'.\n", d->to);
+        fputs("Next: README, 'Watch your own topic'.\n", d->to);
     fflush(d->to);
 }

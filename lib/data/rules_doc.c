@@ -16,9 +16,7 @@ static const char HEAD[] =
     "Durations\n"
     "are `250ms`, `10s`, `5m`, `2h`, `7d`. Keys marked * may stand under a feature as well, and "
     "are said of\n"
-    "that one alone there. What this version cannot carry out yet is refused with its place; the "
-    "end of\n"
-    "that page lists it. `evenkeel check --schema rules` prints the same as a JSON Schema for "
+    "that one alone there. `evenkeel check --schema rules` prints the same as a JSON Schema for "
     "editors.\n";
 
 static const struct {

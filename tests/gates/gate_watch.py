@@ -20,6 +20,9 @@ _GROUPED = re.compile(r"\b(?:by|on|without|ignoring)\s*\(([^)]*)\)")
 _LEGEND = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 _ALERT = re.compile(r"^ +- alert: (\w+)\n((?: {8}.*\n?)*)", re.M)
 _OWN = re.compile(r'\{"([a-z-]+)", "(Evenkeel\w+)", EK_ALERT_')
+_LOOK = re.compile(r"^\*\*Look\*\*.*?(?=^\*\*Do\*\*|^## |\Z)", re.M | re.S)
+_SHELL = re.compile(r"^```sh[^\n]*\n(.*?)^```$", re.M | re.S)
+_CHANGES = re.compile(r"^[^#\n]*?(evenkeel (?:pause|resume|accept|revert|pin|unpin|reload|run)\b|curl [^\n|]*(?:-d|-X|--data)\b)", re.M)
 _RECORD = re.compile(r"^ +- record: (\S+)\n +expr: (.*)$", re.M)
 
 
@@ -74,9 +77,15 @@ def rule_faults(tree, known):
 def runbook_faults(tree):
     """The other way round: nothing in the runbooks that no alert leads to."""
     rules, text, own = tree.text(RULES), tree.text(RUNBOOKS), _OWN.findall(tree.text(OWN))
-    known = {name for name, _ in _ALERT.findall(rules)}
-    for name in sorted(set(re.findall(r"`(Evenkeel\w+)`", text)) - known):
+    known, said = {name for name, _ in _ALERT.findall(rules)}, set(re.findall(r"`(Evenkeel\w+)`", text))
+    titles = {title for kind, title in own if kind != "test"}
+    for name in sorted(said - known - titles):
         yield f"{RUNBOOKS}: no rule has the name {name}"
+    for title in sorted(titles - said):
+        yield f"{RUNBOOKS}: {title} is not in it"
+    for look in _LOOK.findall(text):
+        for words in _CHANGES.findall("".join(_SHELL.findall(look))):
+            yield f"{RUNBOOKS}: who only looks is told to say '{words}'"
     places = set(re.findall(r"runbook_url: docs/runbooks\.md#(\S+)", rules)) | {kind for kind, _ in own if kind != "test"}
     sections = anchors("\n".join(re.findall(r"^## .*$", text, re.M)))
     for place in sorted(sections - places):
@@ -152,6 +161,8 @@ SEEDS = [
     ("a row of an alert that no rule has", RUNBOOKS, "\n`EvenkeelSeeded`\n", "no rule has the name EvenkeelSeeded"),
     ("an alert of our own that nobody wrote about", OWN, '\nstatic const struct kind X = {"seeded", "EvenkeelSeeded", EK_ALERT_INFO};\n',
      "seeded has no section"),
+    ("an order where one only looks", RUNBOOKS, "\n**Look**: so\n\n```sh instance=run.yaml\nevenkeel pause -c run.yaml\n```\n",
+     "is told to say 'evenkeel pause'"),
     ("an alert without a test", RULES, _alert("evenkeel_ready == 0"), "no test in which EvenkeelSeeded fires"),
     ("a dashboard that is no JSON", DASHBOARD, "}\n", "Extra data"),
     ("a dashboard that is stale", MAKER, 'print("more")\n', "is stale"),

@@ -1,4 +1,5 @@
 /* The demonstration: it tells what happened, and ends well only when it did. */
+#include "base/file.h"
 #include "daemon/demo_draw.h"
 #include "daemon/demo_story.h"
 #include "tests/check.h"
@@ -219,7 +220,6 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "plain model, had nothing been broken 0.6200  +0.0200",
         "Found, routed, better than unguarded, withdrawn.",
         "also reported: price, all traffic: dismissed, explained by a segment",
-        "Next: README, 'Put it before your own topic'.",
     };
     struct ek_demo_story s;
     tell(&s, 3, 0.61);
@@ -252,6 +252,25 @@ START_TEST(introduction_and_summary_fit_a_terminal_of_80_columns)
 }
 END_TEST
 
+START_TEST(the_summary_leads_to_a_heading_of_the_readme)
+{
+    static const char heading[] = "Watch your own topic";
+    struct ek_demo_story s;
+    struct ek_buf readme;
+    char line[100];
+    tell(&s, 3, 0.61);
+    char *text = drawn(&s);
+    snprintf(line, sizeof line, "Next: README, '%s'.", heading);
+    ck_assert_ptr_nonnull(strstr(text, line));
+    free(text);
+    snprintf(line, sizeof line, "\n## %s\n", heading);
+    ek_buf_init(&readme, 0);
+    ck_assert_int_eq(ek_file_read("README.md", &readme, NULL), EK_OK);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&readme), line));
+    ek_buf_release(&readme);
+}
+END_TEST
+
 START_TEST(a_story_that_failed_says_so)
 {
     struct ek_demo_story s;
@@ -266,11 +285,12 @@ END_TEST
 
 Suite *suite_demo_story(void)
 {
-    return ek_suite(
-        "demo_story", the_story_as_it_should_go_is_accepted, each_missing_part_is_named,
-        a_change_before_the_fault_spoils_the_story, a_route_withdrawn_too_early_does_not_count,
-        a_finding_on_all_traffic_alone_is_not_the_one, many_episodes_push_out_the_oldest,
-        what_is_no_event_is_refused,
-        a_log_has_the_finding_the_route_and_both_rankings_without_colour,
-        introduction_and_summary_fit_a_terminal_of_80_columns, a_story_that_failed_says_so);
+    return ek_suite("demo_story", the_story_as_it_should_go_is_accepted, each_missing_part_is_named,
+                    a_change_before_the_fault_spoils_the_story,
+                    a_route_withdrawn_too_early_does_not_count,
+                    a_finding_on_all_traffic_alone_is_not_the_one,
+                    many_episodes_push_out_the_oldest, what_is_no_event_is_refused,
+                    a_log_has_the_finding_the_route_and_both_rankings_without_colour,
+                    introduction_and_summary_fit_a_terminal_of_80_columns,
+                    the_summary_leads_to_a_heading_of_the_readme, a_story_that_failed_says_so);
 }
