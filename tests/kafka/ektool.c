@@ -4,6 +4,7 @@
  *     ektool create BROKERS TOPIC PARTITIONS [SETTING VALUE]
  *     ektool send   BROKERS TOPIC FILE [PER_SECOND]   each once and in order
  *     ektool send-on BROKERS TOPIC FILE PER_SECOND   whatever brokers lose; some perhaps twice
+ *     ektool lines  BROKERS TOPIC FILE PER_SECOND AT_ONCE   of text; AT_ONCE before the pace
  *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
  *     ektool count  BROKERS TOPIC
  *     ektool delete BROKERS TOPIC
@@ -153,6 +154,29 @@ static bool get_frame(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_re
     return true;
 }
 
+/* The next line of text, on any partition. */
+static bool get_line(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_record *r,
+                     struct ek_error *e)
+{
+    char *line;
+    *r = (struct ek_kafka_record){.partition = -1, .timestamp_ms = -1};
+    ek_buf_clear(b);
+    e->code = 0;
+    if (ek_reader_line(in, &line, &r->length, e) || !line)
+        return false;
+    r->bytes = line;
+    return true;
+}
+
+/* How a file is sent; the first of it, `at_once`, as fast as it goes. per_second: 0 for all of it.
+ */
+struct sending {
+    bool (*get)(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_record *r,
+                struct ek_error *e);
+    int per_second, at_once;
+    unsigned flags;
+};
+
 static void pace(int64_t began_ms, uint64_t sent, int per_second)
 {
     int64_t ahead =
@@ -161,25 +185,26 @@ static void pace(int64_t began_ms, uint64_t sent, int per_second)
         nanosleep(&(struct timespec){ahead / 1000, ahead % 1000 * 1000000}, NULL);
 }
 
-static int send_frames(struct ek_sender *s, struct ek_reader *in, int per_second, uint64_t *sent,
-                       struct ek_error *e)
+static int send_all(struct ek_sender *s, struct ek_reader *in, const struct sending *how,
+                    uint64_t *sent, struct ek_error *e)
 {
     struct ek_buf frame;
     struct ek_kafka_record r;
     int64_t began = ek_now_ms();
     int rc = EK_OK;
     ek_buf_init(&frame, FRAME_BYTES_MAX);
-    while (!rc && get_frame(in, &frame, &r, e)) {
+    while (!rc && how->get(in, &frame, &r, e)) {
         rc = ek_sender_send(s, &r, e);
         *sent += !rc;
-        pace(began, *sent, per_second);
+        if (*sent > (uint64_t)how->at_once)
+            pace(began, *sent - (uint64_t)how->at_once, how->per_second);
     }
     rc = rc ? rc : (int)e->code;
     ek_buf_release(&frame);
     return rc ? rc : ek_sender_flush(s, WAIT_MS, e);
 }
 
-static int do_send(char **argv, int per_second, unsigned flags)
+static int do_send(char **argv, struct sending how)
 {
     struct ek_error e = {0};
     struct ek_sender *s;
@@ -188,9 +213,9 @@ static int do_send(char **argv, int per_second, unsigned flags)
     int rc = ek_reader_open(&in, argv[2], &e);
     if (rc)
         return fail(&e);
-    rc = ek_sender_new(&s, argv[0], argv[1], flags, &e);
+    rc = ek_sender_new(&s, argv[0], argv[1], how.flags, &e);
     if (!rc) {
-        rc = send_frames(s, in, per_second, &sent, &e);
+        rc = send_all(s, in, &how, &sent, &e);
         ek_sender_free(s);
     }
     ek_reader_close(in);
@@ -279,9 +304,13 @@ int main(int argc, char **argv)
         return do_create(rest[0], rest[1], number(rest[2]),
                          argc == 7 ? (const char *[]){rest[3], rest[4]} : NULL, WAIT_MS);
     if (!strcmp(verb, "send") && (argc == 5 || argc == 6))
-        return do_send(rest, argc == 6 ? number(rest[3]) : 0, EK_SENDER_ORDERED);
+        return do_send(rest, (struct sending){get_frame, argc == 6 ? number(rest[3]) : 0, 0,
+                                              EK_SENDER_ORDERED});
     if (!strcmp(verb, "send-on") && argc == 6)
-        return do_send(rest, number(rest[3]), 0);
+        return do_send(rest, (struct sending){get_frame, number(rest[3]), 0, 0});
+    if (!strcmp(verb, "lines") && argc == 7)
+        return do_send(
+            rest, (struct sending){get_line, number(rest[3]), number(rest[4]), EK_SENDER_ORDERED});
     if (!strcmp(verb, "read") && (argc == 5 || argc == 7))
         return do_read(rest, argc == 7 ? number(rest[3]) : 0, argc == 7 ? number(rest[4]) : 0);
     if (!strcmp(verb, "count") && argc == 4)
@@ -296,7 +325,8 @@ int main(int argc, char **argv)
         return ek_admin_set_topic(rest[0], rest[1], rest[2], rest[3]);
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
-    fputs("usage: ektool wait|create|send|send-on|read|count|delete|empty|commit|set|allow|revoke "
+    fputs("usage: ektool "
+          "wait|create|send|send-on|lines|read|count|delete|empty|commit|set|allow|revoke "
           "BROKERS "
           "...\n",
           stderr);

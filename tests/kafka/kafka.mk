@@ -35,6 +35,10 @@ check-kafka: $(KAFKA_NEEDS) ## against a real broker (TESTS=Class, KAFKA_VERSION
 	@$(KAFKA) tests/kafka/run.py $(TESTS)
 check-workers: ## that each test against a broker is told of, whatever becomes of who runs it
 	@$(PYTHON) tests/kafka/check_workers.py
+PORT ?= 9092
+broker: deps deps-broker ## a broker to try things out with, with lists in it, until Ctrl-C (PORT=9092)
+	@$(MAKE) --no-print-directory $(PARALLEL) $(KAFKA_NEEDS)
+	@EVENKEEL=$(B)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) tests/kafka/serve.sh $(PORT)
 soak-kafka: $(KAFKA_NEEDS) ## 100,000 messages, 20 kills, crashing brokers; an outage of a minute (MODES=exactly_once)
 	@$(KAFKA) tests/kafka/soak.py $(MODES)
 	@$(KAFKA) tests/kafka/run.py --soak
@@ -58,4 +62,4 @@ newer-kafka: ## check-kafka, or GOAL=soak-kafka, with a newer librdkafka
 
 TEST_BINARIES += $(EKTOOL) $(SLOW)
 -include $(EKTOOL_OBJ:.o=.d)
-.PHONY: check-kafka check-workers soak-kafka soak-matrix newer-kafka
+.PHONY: broker check-kafka check-workers soak-kafka soak-matrix newer-kafka

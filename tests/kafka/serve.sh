@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# A broker to try things out with, in the foreground: broker.sh on the loopback interface, with the topics of the quick
+# start, and hotel searches in the first of them, 4,000 at once and then 20 a second. It ends on Ctrl-C or SIGTERM, and
+# takes with it all that it has.
+#
+#   serve.sh PORT
+#
+# EVENKEEL, EKTOOL and KAFKA_LIBS are the programs and the jars that it takes.
+set -euo pipefail
+port=$1 address=127.0.0.1:$1
+here=$(dirname "$0")
+evenkeel=${EVENKEEL:-build/evenkeel}
+export EKTOOL=${EKTOOL:-build/tests/kafka/ektool}
+made=
+
+end() {
+  trap '' INT TERM HUP
+  # shellcheck disable=SC2086 # two of them
+  [ -z "$made" ] || kill $made 2>/dev/null || true
+  wait
+  "$here/broker.sh" wipe "$dir"
+}
+
+if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+  echo "something listens on $address already: take another PORT" >&2
+  exit 1
+fi
+dir=$(mktemp -d)
+trap end EXIT
+trap 'exit 0' INT TERM HUP
+"$here/broker.sh" up "$dir" "$port"
+for topic in scored ranked ranked.dead; do
+  "$EKTOOL" create "$address" "$topic" 2
+done
+echo "a broker on localhost:$port with the topics scored, ranked and ranked.dead, until Ctrl-C"
+echo "scored gets hotel searches as JSON: 4,000 at once, then 20 a second"
+# In the background, for a signal is heeded by `wait` alone.
+"$evenkeel" gen hotel --queries 1000000 --seed 1 --format messages --encoding json-map 2>/dev/null |
+  "$EKTOOL" lines "$address" scored /dev/stdin 20 4000 &
+made="$(jobs -p) $!"
+wait
