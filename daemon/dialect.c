@@ -2,6 +2,8 @@
 
 #include "daemon/cli.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e)
@@ -13,7 +15,6 @@ int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e
     if (rc)
         return ek_cli_config_fault(e);
     ek_config_mapping(d->config, &d->mapping, &d->limits);
-    d->mapping.encoding = EK_MESSAGES_EITHER;
     return EK_OK;
 }
 
@@ -32,11 +33,38 @@ int ek_dialect_needs_lists(const struct ek_dialect *d, const char *path, struct 
                             "message is an item");
 }
 
+/* Behind what the error says, as far as there is room. */
+static void add(struct ek_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct ek_error *e, const char *format, ...)
+{
+    size_t length = strlen(e->message);
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(e->message + length, sizeof e->message - length, format, args);
+    va_end(args);
+    if (more < 0 || length + (size_t)more >= sizeof e->message)
+        e->message[length] = 0;
+}
+
+static void add_encoding(const struct ek_config *c, struct ek_error *e)
+{
+    static const char *const words[] = {"msgpack", "json"};
+    struct ek_error at = {0};
+    ek_config_place(c, "message.encoding", &at);
+    if (at.line)
+        add(e, "; %s:%ld: 'message.encoding' is '%s', '%s' would read it", c->path, at.line,
+            words[c->encoding], words[!c->encoding]);
+    else
+        add(e, "; %s has no 'message.encoding', which then is '%s': '%s' would read it", c->path,
+            words[c->encoding], words[!c->encoding]);
+}
+
 int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e)
 {
-    static const char hint[] = "; where fields have other names, --config tells them";
-    size_t length = strlen(e->message);
-    if (!d->config && e->flags & EK_ERR_FIELD && length + sizeof hint <= sizeof e->message)
-        memcpy(e->message + length, hint, sizeof hint);
+    if (!d->config && e->flags & EK_ERR_FIELD)
+        add(e, "; where fields have other names, --config tells them");
+    if (d->config && e->flags & EK_ERR_ENCODING)
+        add_encoding(d->config, e);
     return (int)e->code;
 }

@@ -19,19 +19,20 @@ struct ek_dialect {
 #define EK_DIALECT_OPTION                                                                          \
     {                                                                                              \
         "config", 'c', "FILE", 0,                                                                  \
-            "Configuration of run, which says under message what the fields of messages are "      \
-            "called",                                                                              \
+            "Configuration of run, which says under message how they are written and what their "  \
+            "fields are called",                                                                   \
             0                                                                                      \
     }
 
-/* config: path of a configuration, or NULL. The encoding is left open: files tell it themselves.
- * Errors of ek_config_load; then there is nothing to release. */
+/* config: path of a configuration, or NULL; without one, the encoding is left open: files tell it
+ * themselves. With one it is held to, so that nothing is read here that a stage could not. Errors of ek_config_load; then there is nothing to release. */
 int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e);
 void ek_dialect_release(struct ek_dialect *d);
 /* EK_EUSAGE with that path where each message is an item. */
 int ek_dialect_needs_lists(const struct ek_dialect *d, const char *path, struct ek_error *e);
-/* Adds to an error with EK_ERR_FIELD that a configuration can say what fields are called, where
- * none did. Returns the code. */
+/* Adds to an error what has to be changed: with EK_ERR_FIELD that a configuration can say what
+ * fields are called, where none did; with EK_ERR_ENCODING the place that says which encoding it is.
+ * Returns the code. */
 int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e);
 
 #endif

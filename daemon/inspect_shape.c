@@ -5,6 +5,13 @@
 
 enum { MESSAGES = 10000 };
 
+static int add(struct ek_shape *shape, const struct ek_record *record, const char *path, int number,
+               struct ek_error *e)
+{
+    int rc = ek_shape_add(shape, record->bytes, record->length, e);
+    return rc ? ek_error_place(e, path, number, 0) : EK_OK;
+}
+
 int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
                      struct ek_error *e)
 {
@@ -19,7 +26,7 @@ int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *t
     for (int i = 0; i < MESSAGES && more && !rc; i++) {
         rc = ek_capture_next(in, &record, &more, e);
         if (!rc && more)
-            rc = ek_shape_add(shape, record.bytes, record.length, e);
+            rc = add(shape, &record, path, i + 1, e);
     }
     if (!rc)
         rc = ek_shape_manifest(shape, &out, e);

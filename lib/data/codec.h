@@ -99,6 +99,11 @@ int64_t ek_codec_time(const void *bytes, size_t length);
 /* Whether bytes begin as a JSON message does, be it one or not. */
 bool ek_codec_is_json(const void *bytes, size_t length);
 
+/* What is wrong with bytes of the other encoding than is expected, for an error that then has
+ * EK_ERR_ENCODING; NULL: nothing is known to be. */
+const char *ek_codec_other_encoding(enum ek_message_encoding expected, const void *bytes,
+                                    size_t length);
+
 /* Length of the msgpack object at the start of `bytes`: 0 when it is cut short, EK_EFORMAT when it
  * is no msgpack. For concatenated messages. */
 int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e);

@@ -499,6 +499,22 @@ bool ek_codec_is_json(const void *bytes, size_t length)
     return spaces < length && p[spaces] == '{';
 }
 
+static bool is_msgpack_map(const void *bytes, size_t length)
+{
+    uint8_t first = length ? *(const uint8_t *)bytes : 0;
+    return (first & 0xf0) == 0x80 || first == 0xde || first == 0xdf;
+}
+
+const char *ek_codec_other_encoding(enum ek_message_encoding expected, const void *bytes,
+                                    size_t length)
+{
+    if (expected == EK_MESSAGES_MSGPACK && ek_codec_is_json(bytes, length))
+        return "it begins as JSON does, and MessagePack is expected";
+    if (expected == EK_MESSAGES_JSON && is_msgpack_map(bytes, length))
+        return "it begins as MessagePack does, and JSON is expected";
+    return NULL;
+}
+
 static int json_fail(struct ek_decode *d, int rc, const struct ek_json_fault *fault)
 {
     size_t length = ek_wire_left(&d->w);
@@ -535,6 +551,17 @@ static bool wants_json(const struct ek_codec *c, const void *bytes, size_t lengt
            (c->encoding == EK_MESSAGES_EITHER && ek_codec_is_json(bytes, length));
 }
 
+static int hold_encoding(struct ek_decode *d, size_t length)
+{
+    const char *wrong = ek_codec_other_encoding(d->c->encoding, d->w.start, length);
+    if (!wrong)
+        return EK_OK;
+    int rc = ek_decode_fail(d, EK_EFORMAT, "%s", wrong);
+    if (d->e)
+        d->e->flags |= EK_ERR_ENCODING;
+    return rc;
+}
+
 static int read_message(struct ek_decode *d)
 {
     struct ek_head h;
@@ -564,12 +591,9 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     clear(q);
     if (ek_query_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
-    int rc = EK_OK;
-    if (wants_json(c, bytes, length))
+    int rc = hold_encoding(&d, length);
+    if (!rc && wants_json(c, bytes, length))
         rc = open_json(&d);
-    else if (ek_codec_is_json(bytes, length))
-        return ek_decode_fail(&d, EK_EFORMAT,
-                              "it begins as JSON does, and MessagePack is expected");
     if (!rc)
         rc = read_message(&d);
     if (!rc)

@@ -43,6 +43,7 @@ struct ek_shape {
     size_t count, capacity;
     struct ek_json *json;
     struct path path[WHATS]; /* whole ones */
+    enum ek_message_encoding encoding;
     struct keys of_message, of_item;
 };
 
@@ -57,6 +58,7 @@ int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct
                                  mapping ? mapping->features : NULL};
     for (int i = 0; i < WHATS; i++)
         s->path[i] = (struct path){given[i] ? given[i] : usual[i], (enum what)i};
+    s->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
     *out = s;
     return EK_OK;
 }
@@ -301,11 +303,25 @@ static int message(struct ek_shape *s, struct ek_wire *w)
     return rc;
 }
 
+static int hold_encoding(const struct ek_shape *s, const void *bytes, size_t length,
+                         struct ek_error *e)
+{
+    const char *wrong = ek_codec_other_encoding(s->encoding, bytes, length);
+    if (!wrong)
+        return EK_OK;
+    ek_fail(e, EK_EFORMAT, "message: %s", wrong);
+    if (e)
+        e->flags |= EK_ERR_ENCODING;
+    return EK_EFORMAT;
+}
+
 int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek_error *e)
 {
     struct ek_json_fault fault;
     const uint8_t *start = bytes;
-    int rc = EK_OK;
+    int rc = hold_encoding(s, bytes, length, e);
+    if (rc)
+        return rc;
     if (ek_codec_is_json(bytes, length)) {
         rc = ek_json_read(&s->json, bytes, length, EK_JSON_DEPTH_MAX, &fault);
         if (!rc)

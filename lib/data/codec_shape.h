@@ -17,10 +17,11 @@ struct ek_shape;
 struct ek_mapping;
 
 /* The mapping (data/codec.h) must outlive the shape; NULL for the usual names. Of its paths those
- * of items, item, features and query features count; its encoding and layout do not: either. */
+ * of items, item, features and query features count, and its encoding; its layout does not. */
 int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct ek_error *e);
 void ek_shape_free(struct ek_shape *s);
-/* A message, as MessagePack or JSON. EK_EFORMAT when it is neither, EK_ELIMIT with more features
+/* A message, as MessagePack or JSON. EK_EFORMAT when it is neither, or not that of the mapping
+ * (with EK_ERR_ENCODING), EK_ELIMIT with more features
  * than a manifest may have: part of it may then be counted. */
 int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek_error *e);
 /* Appends a manifest for people to go over: `routable` is what is no flag and no code by its

@@ -61,6 +61,28 @@ status=0
 [ $status = 78 ] || fail "status $status"
 grep -qF "items: missing; $hint" out || fail "$(cat out)"
 
+# In another encoding than the configuration says, run would send each of them to the dead letters.
+quiet "$EK" gen hotel --queries 20 --seed 1 --format messages -o usual.msgpack
+other_encoding() { # what is said, what the lists begin as, and are, a file of them
+	sed "s/encoding: json/encoding: $1/" own.yaml >other.yaml
+	why="message: it begins as $2 does, and"
+	where="; other.yaml:2: 'message.encoding' is '$1', '$3' would read it"
+	for command in "inspect --manifest" "inspect --plot price --features features.yaml" "profile --manifest features.yaml -o p.ekp --messages"; do
+		refused 1 "$4:1: $why" ${command%% *} --config other.yaml ${command#* } "$4"
+		grep -qF "$where" err || fail "$(cat err)"
+	done
+	refused 1 "none of the messages could be read" replay --manifest features.yaml --profile own.ekp --config other.yaml --messages "$4"
+	grep -qF "message 0 left out: $why" err && grep -qF "$where" err || fail "$(cat err)"
+}
+other_encoding msgpack JSON json own.json
+other_encoding json MessagePack msgpack usual.msgpack
+sed 's/encoding: json, //' own.yaml >unsaid.yaml
+refused 1 "; unsaid.yaml has no 'message.encoding', which then is 'msgpack': 'json' would read it" inspect --manifest --config unsaid.yaml own.json
+status=0
+"$EK" check --manifest features.yaml --config unsaid.yaml --messages own.json --profile own.ekp tested.yaml >out 2>err || status=$?
+[ $status = 78 ] || fail "status $status"
+grep -qF "'json' would read it" out || fail "$(cat out)"
+
 # Lists are wanted where messages hold an item each.
 sed 's/encoding: json/encoding: json, layout: item/' own.yaml >items.yaml
 refused 2 "by 'message.layout' of the configuration each message is an item" \

@@ -285,6 +285,7 @@ START_TEST(each_encoding_refuses_the_other_and_either_takes_both)
     static const char msgpack[] = "\x82\xaequery_features\x91\x01\xa5items\x90";
     struct reading b = setup();
     ck_assert_int_eq(reading_take(&b, msgpack, sizeof msgpack - 1), EK_EFORMAT);
+    ck_assert_str_eq(b.e.message, "message: it begins as MessagePack does, and JSON is expected");
     reading_end(&b);
     b = setup_with(&(struct ek_mapping){.encoding = EK_MESSAGES_MSGPACK});
     refuses(&b, json, EK_EFORMAT, "message: it begins as JSON does, and MessagePack is expected");
