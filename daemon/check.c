@@ -373,13 +373,22 @@ static int note_trials(struct ek_checked *c, struct ek_config *config, const str
     return ek_error_list_add(&config->notes, &e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
 }
 
+/* A secret that is only there where the stage runs is a fault, and hides none of its files. */
+static int read_config(struct ek_checked *c, struct ek_config **config, struct ek_error *e)
+{
+    static const char *const uses[] = {"assets.", "message.", "limits.", NULL};
+    struct ek_error own;
+    int rc = ek_config_from_tree(config, c->tree, &c->faults, e);
+    if (!rc)
+        return ek_error_list_go_on(&c->faults, ek_config_tokens(NULL, *config, e), e);
+    return c->faults.count && !ek_config_part_of_tree(config, c->tree, uses, &own) ? EK_OK : rc;
+}
+
 static int check_config(struct ek_checked *c, struct ek_error *e)
 {
     struct ek_config *config = NULL;
     struct ek_assets *assets = NULL;
-    int rc = ek_config_from_tree(&config, c->tree, &c->faults, e);
-    if (!rc)
-        rc = ek_error_list_go_on(&c->faults, ek_config_tokens(NULL, config, e), e);
+    int rc = read_config(c, &config, e);
     if (!rc)
         rc = ek_config_assets(&assets, config, &c->faults, e);
     if (!rc && assets->model) {

@@ -131,8 +131,9 @@ static int add_property(struct ek_config *c, const char *text, struct ek_error *
 /* Where to read, out of the configuration of a stage and of what the command line adds. */
 static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
 {
+    static const char *const uses[] = {"input.", NULL};
     struct ek_config *c;
-    int rc = a->config ? ek_config_load(&c, a->config, e) : ek_config_new(&c, e);
+    int rc = a->config ? ek_config_load_part(&c, a->config, uses, e) : ek_config_new(&c, e);
     if (rc)
         return a->config ? ek_cli_config_fault(e) : rc;
     if (a->brokers)

@@ -46,6 +46,7 @@ struct tell {
     char url[URL_BYTES];
     int watch_ms; /* 0: once */
     bool json, begin_anew, needs_action;
+    bool tells;               /* changes something, so a token is needed */
     struct ek_tokens *tokens; /* NULL: none is needed */
     struct ek_buf answer;
     unsigned status;
@@ -214,8 +215,10 @@ static void url_of(struct tell *t, const char *listen)
 
 static int read_config(struct tell *t, struct ek_error *e)
 {
+    bool token = t->tells && !t->token_file;
+    const char *const uses[] = {"http.listen", token ? "http.token_file" : NULL, NULL};
     struct ek_config *c = NULL;
-    int rc = ek_config_load(&c, t->config, e);
+    int rc = ek_config_load_part(&c, t->config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
     if (!strcmp(c->listen, "off"))
@@ -223,7 +226,7 @@ static int read_config(struct tell *t, struct ek_error *e)
                      t->config);
     else
         url_of(t, c->listen);
-    if (!rc && !t->token_file)
+    if (!rc && token)
         rc = ek_config_tokens(&t->tokens, c, e);
     ek_config_free(c);
     return rc;
@@ -311,6 +314,7 @@ int ek_cmd_status(int argc, char **argv)
     } parts[] = {{"/api/v1/status", ek_tell_status},
                  {"/api/v1/findings", ek_tell_findings},
                  {"/api/v1/plan", ek_tell_plan},
+                 {"/api/v1/ranks", ek_tell_withdrawn},
                  {"/api/v1/pins", ek_tell_pins}};
     struct tell t = {0};
     struct ek_error e = {0};
@@ -489,6 +493,7 @@ static int tell(struct tell t, int argc, char **argv, const struct argp *argp, c
 {
     struct ek_buf body;
     struct ek_error e = {0};
+    t.tells = true;
     read_words(&t, argp, argc, argv);
     ek_buf_init(&body, 0);
     const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
@@ -547,7 +552,7 @@ int ek_cmd_reload(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct tell t = {0};
+    struct tell t = {.tells = true};
     struct ek_error e = {0};
     enum ek_reload_state state = EK_RELOAD_GOES_ON;
     read_words(&t, &argp, argc, argv);

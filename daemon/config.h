@@ -59,6 +59,7 @@ struct ek_config {
     char *path;                  /* of the file, NULL when made in code */
     struct ek_key_place *places; /* [ek_option_count()] where the file has the key of an option */
     struct ek_error_list notes;  /* what is no fault, but should be known; with places */
+    bool part; /* values that nobody uses and that could not be had are not there */
     char *service_name;
     int64_t core_dumps; /* enum ek_core_dumps */
     char *instance;     /* NULL: one that nobody has had */
@@ -139,6 +140,13 @@ int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error *e);
 
+/* As ek_config_load, for who uses only values whose keys begin with one of these [NULL at the end]:
+ * of any other one whose `${...}` cannot be had (not set here, or not to be read by this user) it
+ * is no fault, and it is not there, nor is a sink of alerts with it. The rest is read and held
+ * against itself as ever. */
+int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
+                        struct ek_error *e);
+
 /* As ek_config_parse, but goes on after a fault: all of them are in `faults` (the first one is the
  * error, too). */
 int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
@@ -147,6 +155,9 @@ int ek_config_parse_all(struct ek_config **out, const char *name, const char *te
 struct ek_yaml;
 int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                         struct ek_error_list *faults, struct ek_error *e);
+/* The same for who uses only some of it, as above; ends at the first fault. */
+int ek_config_part_of_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                           const char *const *uses, struct ek_error *e);
 
 /* How messages are written, as the configuration says. The texts are its own. */
 struct ek_mapping;

@@ -29,6 +29,11 @@ static int too_long(const char *name, struct ek_error *e)
 static int add_variable(const char *name, struct ek_expansion *x, struct ek_error *e)
 {
     const char *value = getenv(name);
+    if (!value && !strcmp(name, "CREDENTIALS_DIRECTORY"))
+        return ek_fail(e, EK_ECONFIG,
+                       "environment variable '%s' is not set: systemd sets it for the unit alone; "
+                       "elsewhere set it to the folder of what 'LoadCredential' names",
+                       name);
     if (!value)
         return ek_fail(e, EK_ECONFIG,
                        "environment variable '%s' is not set: set it, or write $${ for ${", name);

@@ -15,8 +15,10 @@ enum { KEY_BYTES = 256, OPTIONS_MAX = 128 };
 struct walk {
     struct ek_config *config;
     const struct ek_yaml *yaml;
-    char *folder;           /* where relative paths start, with its last slash; may be empty */
-    bool seen[OPTIONS_MAX]; /* options the file has set, as in the table */
+    char *folder;            /* where relative paths start, with its last slash; may be empty */
+    bool seen[OPTIONS_MAX];  /* options the file has set, as in the table */
+    const char *const *uses; /* beginnings of the keys that are used, NULL: all are */
+    bool left_out;           /* a value of the part that is read could not be had */
     struct ek_error_list *faults; /* NULL: the first one ends the walk */
     struct ek_error *e;
 };
@@ -69,6 +71,21 @@ static int store_expanded(struct walk *w, const struct ek_option *o, const struc
     return rc;
 }
 
+/* Whether it can be done without the value of an option. */
+static bool may_leave_out(const struct walk *w, const struct ek_option *o)
+{
+    for (size_t i = 0; w->uses && w->uses[i]; i++)
+        if (!strncmp(o->key, w->uses[i], strlen(w->uses[i])))
+            return false;
+    return w->uses != NULL;
+}
+
+static int leave_out(struct walk *w)
+{
+    w->left_out = w->config->part = true;
+    return EK_OK;
+}
+
 static int read_scalar(struct walk *w, const struct ek_option *o, const struct ek_node *key,
                        const struct ek_node *n, store_fn *store)
 {
@@ -79,6 +96,8 @@ static int read_scalar(struct walk *w, const struct ek_option *o, const struct e
     int rc = ek_config_expand(n->text, w->folder, &x, w->e);
     if (!rc)
         rc = store_expanded(w, o, key, n, &x, store);
+    else if (rc != EK_ENOMEM && may_leave_out(w, o))
+        rc = leave_out(w);
     ek_expansion_release(&x);
     return at(w, n, rc);
 }
@@ -183,10 +202,11 @@ static int read_sink(struct walk *w, enum ek_sink_kind kind, const struct ek_nod
     size_t faults = w->faults ? w->faults->count : 0;
     const struct ek_node *key = &n->children[0];
     forget_seen(w, kind);
+    w->left_out = false;
     int rc = ek_config_sink_begin(w->config, kind, key->line, key->column, w->e);
     if (!rc)
         rc = read_section(w, "alerts", n);
-    if (!rc && (!w->faults || w->faults->count == faults))
+    if (!rc && !w->left_out && (!w->faults || w->faults->count == faults))
         rc = at(w, key, ek_config_sink_end(w->config, w->e));
     ek_config_sink_drop(w->config);
     return rc;
@@ -247,11 +267,11 @@ static int read_tree(struct walk *w)
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
 }
 
-int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
-                        struct ek_error_list *faults, struct ek_error *e)
+static int from_tree(struct ek_config **out, const struct ek_yaml *yaml, const char *const *uses,
+                     struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error own;
-    struct walk w = {.yaml = yaml, .faults = faults, .e = e ? e : &own};
+    struct walk w = {.yaml = yaml, .uses = uses, .faults = faults, .e = e ? e : &own};
     const char *name = ek_yaml_name(yaml), *slash = strrchr(name, '/');
     int rc = ek_config_new(&w.config, w.e);
     if (rc)
@@ -267,15 +287,33 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
     return rc;
 }
 
-int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
+int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                        struct ek_error_list *faults, struct ek_error *e)
+{
+    return from_tree(out, yaml, NULL, faults, e);
+}
+
+int ek_config_part_of_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                           const char *const *uses, struct ek_error *e)
+{
+    return from_tree(out, yaml, uses, NULL, e);
+}
+
+int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
+                        struct ek_error *e)
 {
     struct ek_yaml *yaml;
     int rc = ek_yaml_load(&yaml, path, e);
     if (rc)
         return rc;
-    rc = ek_config_from_tree(out, yaml, NULL, e);
+    rc = from_tree(out, yaml, uses, NULL, e);
     ek_yaml_free(yaml);
     return rc;
+}
+
+int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
+{
+    return ek_config_load_part(out, path, NULL, e);
 }
 
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,

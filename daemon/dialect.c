@@ -8,10 +8,11 @@
 
 int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e)
 {
+    static const char *const uses[] = {"message.", "limits.", NULL};
     *d = (struct ek_dialect){0};
     if (!config)
         return EK_OK;
-    int rc = ek_config_load(&d->config, config, e);
+    int rc = ek_config_load_part(&d->config, config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
     ek_config_mapping(d->config, &d->mapping, &d->limits);

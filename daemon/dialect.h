@@ -25,7 +25,8 @@ struct ek_dialect {
     }
 
 /* config: path of a configuration, or NULL; without one, the encoding is left open: files tell it
- * themselves. With one it is held to, so that nothing is read here that a stage could not. Errors of ek_config_load; then there is nothing to release. */
+ * themselves. With one it is held to, so that nothing is read here that a stage could not. Errors
+ * of ek_config_load; then there is nothing to release. */
 int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e);
 void ek_dialect_release(struct ek_dialect *d);
 /* EK_EUSAGE with that path where each message is an item. */

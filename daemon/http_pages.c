@@ -32,43 +32,15 @@ static unsigned ping(struct ek_stage *s, const struct ek_http_query *q, struct e
     return done(ek_buf_text(body, "pong\n"));
 }
 
-/* Why the stage is not ready, in a word, and in a sentence where there is more to say. */
-static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
-                        const struct ek_stage_stats *stats, struct ek_buf *body)
-{
-    const char *word = trouble->kind  ? ek_trouble_word(trouble->kind)
-                       : missing      ? "topic_missing"
-                       : stats->ready ? NULL
-                                      : "no_partitions";
-    if (!word)
-        return ek_buf_text(body, ",\"reason\":null");
-    int rc = ek_buf_printf(body, ",\"reason\":\"%s\"", word);
-    if (rc || !trouble->kind)
-        return rc;
-    rc = ek_buf_text(body, ",\"message\":");
-    return rc ? rc : ek_buf_json(body, trouble->text, strlen(trouble->text));
-}
-
 static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    struct ek_stage_stats stats;
-    struct ek_trouble_state trouble;
-    struct ek_buf missing;
-    size_t count;
+    bool good = false;
     (void)q;
-    ek_stage_stats(s, &stats);
-    ek_stage_trouble(s, &trouble);
-    ek_buf_init(&missing, 0);
-    int rc = ek_stage_missing_topics(s, &count, &missing);
-    bool good = stats.ready && !count && !trouble.kind;
+    int rc = ek_buf_text(body, "{");
     if (!rc)
-        rc = ek_buf_printf(body, "{\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s",
-                           good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
-    if (!rc)
-        rc = write_reason(&trouble, count, &stats, body);
+        rc = ek_stage_readiness(s, &good, body);
     if (!rc)
         rc = ek_buf_text(body, "}\n");
-    ek_buf_release(&missing);
     return rc ? BROKEN : good ? OK : UNAVAILABLE;
 }
 

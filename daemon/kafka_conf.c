@@ -373,7 +373,7 @@ int ek_kafka_check(const struct ek_config *c, struct ek_error_list *faults, stru
     int rc = check_each(c, &c->librdkafka, faults, e);
     if (!rc)
         rc = check_each(c, &c->output_librdkafka, faults, e);
-    if (rc || (faults && faults->count))
+    if (rc || c->part || (faults && faults->count))
         return rc; /* values that were refused are not there */
     return check_whole(c, e);
 }

@@ -13,6 +13,7 @@ struct ek_pause {
     atomic_bool on;
     pthread_mutex_t lock; /* of the rest */
     int64_t since_ms;
+    bool of_stream; /* since_ms is */
     char who[EK_AUTHOR_BYTES + 1], why[EK_REASON_BYTES + 1];
 };
 
@@ -45,17 +46,29 @@ static void say(struct ek_pause *p, const char *who, const char *why)
     snprintf(p->why, sizeof p->why, "%s", why ? why : "");
 }
 
-bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why)
+static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool of_stream, const char *who,
+                const char *why)
 {
     pthread_mutex_lock(&p->lock);
     bool changed = atomic_load(&p->on) != on;
     if (changed) {
         p->since_ms = since_ms;
+        p->of_stream = of_stream;
         say(p, who, why);
         atomic_store(&p->on, on);
     }
     pthread_mutex_unlock(&p->lock);
     return changed;
+}
+
+bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why)
+{
+    return set(p, on, since_ms, false, who, why);
+}
+
+void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *who, const char *why)
+{
+    set(p, true, stream_ms, true, who, why);
 }
 
 void ek_pause_say(struct ek_pause *p, const char *who, const char *why)
@@ -73,7 +86,8 @@ int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
     if (!atomic_load(&p->on)) {
         rc = ek_buf_text(out, "null");
     } else {
-        rc = ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"who\":", p->since_ms);
+        rc = ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"who\":", p->since_ms,
+                           p->of_stream ? "stream" : "wall");
         if (!rc)
             rc = ek_buf_json(out, p->who, strlen(p->who));
         if (!rc)

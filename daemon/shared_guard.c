@@ -173,7 +173,7 @@ static void follow_pause(struct ek_shared_guard *s)
     struct ek_decided since;
     if (!s->pause || !ek_guard_paused(s->guard, &since))
         return;
-    ek_pause_set(s->pause, true, since.time_ms, since.who, since.why);
+    ek_pause_restore(s->pause, since.time_ms, since.who, since.why);
     show_pause(s);
     recall_pause(s, &since);
     if (s->member.name)

@@ -99,8 +99,9 @@ enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_stat
 /* Whether all it needs is there: partitions, input topics, brokers. */
 bool ek_stage_ready(struct ek_stage *s);
 
-/* Appends the input topics that are not there as a JSON array. */
-int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out);
+/* The same, and appends members of a JSON object that tell it: `ready`, `partitions`,
+ * `missing_topics`, the `reason`, and a `message` where there is more to say. */
+int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
 /* Appends the events (one JSON object per line) that came after number *after, oldest first, and
  * moves *after on. Start with 0. Events older than the newest `http.events` are gone. */

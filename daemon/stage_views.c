@@ -45,7 +45,7 @@ enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_stat
     return out->kind = EK_TROUBLE_NONE;
 }
 
-int ek_stage_missing_topics(struct ek_stage *s, size_t *count, struct ek_buf *out)
+static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
 {
     const struct ek_text_list *topics = &s->config->topics;
     int rc = ek_buf_text(out, "[");
@@ -68,6 +68,43 @@ bool ek_stage_ready(struct ek_stage *s)
         missing = missing || ek_input_topic_missing(s->input, i);
     return ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) && !missing &&
            !ek_stage_trouble(s, &trouble);
+}
+
+/* Why the stage is not ready, in a word, and in a sentence where there is more to say. */
+static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
+                        const struct ek_stage_stats *stats, struct ek_buf *out)
+{
+    const char *word = trouble->kind  ? ek_trouble_word(trouble->kind)
+                       : missing      ? "topic_missing"
+                       : stats->ready ? NULL
+                                      : "no_partitions";
+    if (!word)
+        return ek_buf_text(out, ",\"reason\":null");
+    int rc = ek_buf_printf(out, ",\"reason\":\"%s\"", word);
+    if (rc || !trouble->kind)
+        return rc;
+    rc = ek_buf_text(out, ",\"message\":");
+    return rc ? rc : ek_buf_json(out, trouble->text, strlen(trouble->text));
+}
+
+int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
+{
+    struct ek_stage_stats stats;
+    struct ek_trouble_state trouble;
+    struct ek_buf missing;
+    size_t count;
+    ek_stage_stats(s, &stats);
+    ek_stage_trouble(s, &trouble);
+    ek_buf_init(&missing, 0);
+    int rc = write_missing(s, &count, &missing);
+    *good = stats.ready && !count && !trouble.kind;
+    if (!rc)
+        rc = ek_buf_printf(out, "\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s",
+                           *good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
+    if (!rc)
+        rc = write_reason(&trouble, count, &stats, out);
+    ek_buf_release(&missing);
+    return rc;
 }
 
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
@@ -142,6 +179,7 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
 {
     struct ek_stage_stats t;
+    bool good;
     ek_stage_stats(s, &t);
     int rc = ek_buf_text(out, "{\"service\":");
     if (!rc)
@@ -162,15 +200,20 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         rc = ek_buf_text(out, ",\"fleet\":");
     if (!rc && s->fleet)
         rc = ek_fleet_status(s->fleet, out);
+    if (!rc)
+        rc = ek_buf_text(out, ",");
+    if (!rc)
+        rc = ek_stage_readiness(s, &good, out);
     if (rc)
         return rc;
     return ek_buf_printf(out,
-                         ",\"version\":\"%s\",\"librdkafka\":\"%s\",\"ready\":%s,\"partitions\":%d,"
-                         "\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64
+                         ",\"version\":\"%s\",\"librdkafka\":\"%s\""
+                         ",\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64
                          ",\"consumed\":%" PRIu64 ",\"passed\":%" PRIu64 ",\"routed\":%" PRIu64
-                         ",\"dead_letters\":%" PRIu64 ",\"in_flight\":%" PRIu64
-                         ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
-                         ek_version(), ek_kafka_version(), t.ready ? "true" : "false", t.partitions,
-                         t.plan_version, t.queries, t.consumed, t.passed, t.routed, t.dead,
-                         t.in_flight, ek_journal_open(s->journal), t.lag);
+                         ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
+                         ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
+                         ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.consumed,
+                         t.passed, t.routed, t.dead,
+                         ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED), t.in_flight,
+                         ek_journal_open(s->journal), t.lag);
 }

@@ -100,7 +100,9 @@ static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
     if (!rc)
         rc = part(s, "/api/v1/findings", ek_tell_findings_in, &room, to, e);
     room.lines += kept;
-    return rc ? rc : part(s, "/api/v1/plan", ek_tell_plan_in, &room, to, e);
+    if (!rc)
+        rc = part(s, "/api/v1/plan", ek_tell_plan_in, &room, to, e);
+    return rc ? rc : part(s, "/api/v1/ranks", ek_tell_withdrawn_in, &room, to, e);
 }
 
 int ek_status_watch(const struct ek_status_watch *watch, struct ek_error *e)

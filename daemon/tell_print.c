@@ -1,8 +1,7 @@
 #include "daemon/tell_print.h"
 
-#include "base/date.h"
 #include "base/error.h"
-#include "daemon/columns.h"
+#include "daemon/tell_words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -10,149 +9,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WORDS_BYTES = 2000, NUMBER_BYTES = 24, TITLE_LINES = 2 };
-
-/* NULL when it is no JSON. */
-static json_t *parsed(const struct ek_buf *answer)
-{
-    return json_loadb((const char *)answer->data, answer->length, 0, NULL);
-}
-
-static const char *text_or(const json_t *o, const char *key, const char *none)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-    return text && *text ? text : none;
-}
+enum { WORDS_BYTES = EK_TELL_WORDS_BYTES, NUMBER_BYTES = 24, TITLE_LINES = 2 };
 
 void ek_tell_error(const struct ek_buf *answer, char *text, size_t size)
 {
-    json_t *o = parsed(answer);
-    snprintf(text, size, "%s", text_or(o, "error", ""));
+    json_t *o = ek_tell_parsed(answer);
+    snprintf(text, size, "%s", ek_tell_text(o, "error", ""));
     json_decref(o);
-}
-
-/* "arm=B", or "all". */
-static void segment_text(const json_t *of, char *text, size_t size)
-{
-    void *pair = json_object_iter(json_object_get(of, "segment"));
-    const char *value = pair ? json_string_value(json_object_iter_value(pair)) : NULL;
-    if (pair)
-        snprintf(text, size, "%s=%s", json_object_iter_key(pair), value ? value : "?");
-    else
-        snprintf(text, size, "all");
-}
-
-/* "2026-09-21 14:30" of the stream, in UTC. */
-static void time_text(const json_t *o, const char *key, char text[EK_DATE_TEXT])
-{
-    const json_t *v = json_object_get(o, key);
-    ek_date_text(json_is_integer(v) ? json_integer_value(v) : -1, text);
-    char *day_end = strchr(text, 'T');
-    if (!day_end)
-        return;
-    *day_end = ' ';
-    day_end[6] = 0;
-}
-
-static void print_line(const json_t *o, const char *label, const char *key, FILE *to)
-{
-    const json_t *v = json_object_get(o, key);
-    if (!json_is_integer(v) && !json_is_string(v) && !json_is_boolean(v))
-        return;
-    fprintf(to, "%-18s ", label);
-    if (json_is_integer(v) && json_integer_value(v) < 0)
-        fputs("not known yet", to);
-    else if (json_is_integer(v))
-        fprintf(to, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-    else
-        ek_print_safe(json_is_string(v) ? json_string_value(v)
-                      : json_is_true(v) ? "yes"
-                                        : "no",
-                      to);
-    fputc('\n', to);
-}
-
-static void print_paused(const json_t *paused, FILE *to)
-{
-    const char *who = text_or(paused, "who", NULL), *why = text_or(paused, "why", NULL);
-    fprintf(to, "%-18s %s", "paused", json_is_object(paused) ? "yes" : "no");
-    if (who)
-        fputs(", by ", to);
-    ek_print_safe(who ? who : "", to);
-    if (why)
-        fputs(": ", to);
-    ek_print_safe(why ? why : "", to);
-    fputc('\n', to);
-}
-
-int ek_tell_status(const struct ek_buf *answer, FILE *to)
-{
-    static const struct {
-        const char *label, *key;
-    } lines[] = {{"service", "service"},
-                 {"version", "version"},
-                 {"ready", "ready"},
-                 {"partitions", "partitions"},
-                 {"lag", "lag"},
-                 {"consumed", "consumed"},
-                 {"passed", "passed"},
-                 {"routed", "routed"},
-                 {"dead letters", "dead_letters"},
-                 {"observed queries", "observed_queries"},
-                 {"open findings", "open_findings"},
-                 {"plan version", "plan_version"}};
-    json_t *o = parsed(answer);
-    bool good = json_is_object(o);
-    for (size_t i = 0; good && i < sizeof lines / sizeof *lines; i++)
-        print_line(o, lines[i].label, lines[i].key, to);
-    if (good)
-        print_paused(json_object_get(o, "paused"), to);
-    json_decref(o);
-    return good ? EK_OK : EK_EFORMAT;
-}
-
-double ek_tell_consumed(const struct ek_buf *answer)
-{
-    json_t *o = parsed(answer);
-    const json_t *v = json_object_get(o, "consumed");
-    double consumed = json_is_number(v) ? json_number_value(v) : NAN;
-    json_decref(o);
-    return consumed;
-}
-
-static void print_state(const json_t *o, FILE *to)
-{
-    bool paused = json_is_object(json_object_get(o, "paused"));
-    ek_print_safe(text_or(o, "service", "evenkeel"), to);
-    fputs(json_is_true(json_object_get(o, "ready")) ? " ready" : " not ready", to);
-    fputs(paused ? ", paused" : "", to);
-}
-
-int ek_tell_line(const struct ek_buf *answer, double per_second, FILE *to)
-{
-    static const struct {
-        const char *label, *key;
-    } figures[] = {{"lag", "lag"},
-                   {"consumed", "consumed"},
-                   {"routed", "routed"},
-                   {"dead letters", "dead_letters"},
-                   {"open findings", "open_findings"},
-                   {"plan", "plan_version"}};
-    json_t *o = parsed(answer);
-    bool good = json_is_object(o);
-    if (good)
-        print_state(o, to);
-    for (size_t i = 0; good && i < sizeof figures / sizeof *figures; i++) {
-        const json_t *v = json_object_get(o, figures[i].key);
-        if (json_is_integer(v) && json_integer_value(v) >= 0)
-            fprintf(to, ", %s %" JSON_INTEGER_FORMAT, figures[i].label, json_integer_value(v));
-        if (!strcmp(figures[i].key, "consumed") && !isnan(per_second))
-            fprintf(to, " (%.0f/s)", per_second);
-    }
-    if (good)
-        fputc('\n', to);
-    json_decref(o);
-    return good ? EK_OK : EK_EFORMAT;
 }
 
 /* "scale x100.3, cents" */
@@ -160,7 +23,7 @@ static void what_text(const json_t *finding, char *text, size_t size)
 {
     const json_t *factor = json_object_get(finding, "factor");
     const char *unit = json_string_value(json_array_get(json_object_get(finding, "units"), 0));
-    int n = snprintf(text, size, "%s", text_or(finding, "class", "not diagnosed yet"));
+    int n = snprintf(text, size, "%s", ek_tell_text(finding, "class", "not diagnosed yet"));
     if (json_is_number(factor))
         n += snprintf(text + n, size - (size_t)n, " x%.4g", json_number_value(factor));
     if (unit)
@@ -170,20 +33,20 @@ static void what_text(const json_t *finding, char *text, size_t size)
 /* The state of a finding that is open. `updated` is news of one that is confirmed. */
 static const char *state_text(const json_t *finding)
 {
-    const char *state = text_or(finding, "state", "?");
+    const char *state = ek_tell_text(finding, "state", "?");
     return strcmp(state, "updated") != 0 ? state : "confirmed";
 }
 
 static int add_finding(struct ek_columns *c, const json_t *finding)
 {
     char segment[WORDS_BYTES], since[EK_DATE_TEXT], what[WORDS_BYTES], action[WORDS_BYTES];
-    const char *mode = text_or(finding, "mode", NULL);
-    segment_text(finding, segment, sizeof segment);
-    time_text(finding, "since_ms", since);
+    const char *mode = ek_tell_text(finding, "mode", NULL);
+    ek_tell_segment(finding, segment, sizeof segment);
+    ek_tell_time(finding, "since_ms", since);
     what_text(finding, what, sizeof what);
-    snprintf(action, sizeof action, "%.100s%s%.100s", text_or(finding, "action", "-"),
+    snprintf(action, sizeof action, "%.100s%s%.100s", ek_tell_text(finding, "action", "-"),
              mode ? ", " : "", mode ? mode : "");
-    return ek_columns_add(c, (const char *const[]){text_or(finding, "feature", "?"), segment,
+    return ek_columns_add(c, (const char *const[]){ek_tell_text(finding, "feature", "?"), segment,
                                                    state_text(finding), action, since, what});
 }
 
@@ -191,55 +54,33 @@ static int add_cell(struct ek_columns *c, const json_t *cell)
 {
     char segment[WORDS_BYTES], percent[NUMBER_BYTES] = "-";
     const json_t *v = json_object_get(cell, "percent");
-    segment_text(cell, segment, sizeof segment);
+    ek_tell_segment(cell, segment, sizeof segment);
     if (json_is_number(v))
         snprintf(percent, sizeof percent, "%.4g%%", json_number_value(v));
-    return ek_columns_add(c, (const char *const[]){text_or(cell, "feature", "?"), segment,
-                                                   text_or(cell, "action", "?"),
-                                                   text_or(cell, "mode", "-"), percent,
-                                                   text_or(cell, "by", "-")});
-}
-
-/* A table of the objects of an array; room NULL: as long as it is.
- * false: it is none, or there is no memory. */
-static bool fit_table(const json_t *array, const char *const *titles, int count,
-                      int (*add)(struct ek_columns *c, const json_t *of), struct ek_room *room,
-                      FILE *to)
-{
-    struct ek_columns *c = json_is_array(array) ? ek_columns_new(titles, count) : NULL;
-    bool good = c;
-    size_t i;
-    json_t *of;
-    json_array_foreach(array, i, of)
-    {
-        good = good && !add(c, of);
-    }
-    if (good && room)
-        ek_columns_fit(c, room, to);
-    else if (good)
-        ek_columns_print(c, to);
-    ek_columns_free(c);
-    return good;
+    return ek_columns_add(c, (const char *const[]){ek_tell_text(cell, "feature", "?"), segment,
+                                                   ek_tell_text(cell, "action", "?"),
+                                                   ek_tell_text(cell, "mode", "-"), percent,
+                                                   ek_tell_text(cell, "by", "-")});
 }
 
 static bool print_table(const json_t *array, const char *const *titles, int count,
                         int (*add)(struct ek_columns *c, const json_t *of), FILE *to)
 {
-    return fit_table(array, titles, count, add, NULL, to);
+    return ek_tell_table(array, titles, count, add, NULL, to);
 }
 
 int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT",     "STATE",
                                          "ACTION",  "SINCE (UTC)", "WHAT"};
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     bool good = json_is_array(o);
     if (good)
         fputs(json_array_size(o) ? "\nopen findings\n" : "\nno open findings\n", to);
     if (room)
         room->lines -= TITLE_LINES;
     if (good && json_array_size(o))
-        good = fit_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
+        good = ek_tell_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
 }
@@ -253,11 +94,11 @@ static void print_end_of(const json_t *cell, FILE *to)
 {
     char segment[WORDS_BYTES];
     bool all = !json_object_iter(json_object_get(cell, "segment"));
-    segment_text(cell, segment, sizeof segment);
+    ek_tell_segment(cell, segment, sizeof segment);
     fputs("the fault of ", to);
-    ek_print_safe(text_or(cell, "feature", "?"), to);
+    ek_print_safe(ek_tell_text(cell, "feature", "?"), to);
     fputs(" is gone: end its route with 'evenkeel resume --feature ", to);
-    ek_print_safe(text_or(cell, "feature", "?"), to);
+    ek_print_safe(ek_tell_text(cell, "feature", "?"), to);
     fputs(all ? "" : " --segment ", to);
     ek_print_safe(all ? "" : segment, to);
     fputs("'\n", to);
@@ -295,7 +136,7 @@ static void print_gone(const json_t *cells, struct ek_room *room, FILE *to)
 int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     const json_t *cells = json_object_get(o, "cells");
     bool good = json_is_array(cells);
     if (good)
@@ -303,7 +144,7 @@ int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
     if (room)
         room->lines -= TITLE_LINES;
     if (good && json_array_size(cells))
-        good = fit_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to);
+        good = ek_tell_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to);
     if (good)
         print_gone(cells, room, to);
     json_decref(o);
@@ -318,21 +159,21 @@ int ek_tell_plan(const struct ek_buf *answer, FILE *to)
 static int add_pin(struct ek_columns *c, const json_t *pin)
 {
     char segment[WORDS_BYTES], by[WORDS_BYTES], until[EK_DATE_TEXT] = "for good";
-    const char *author = text_or(pin, "author", NULL);
-    segment_text(pin, segment, sizeof segment);
+    const char *author = ek_tell_text(pin, "author", NULL);
+    ek_tell_segment(pin, segment, sizeof segment);
     if (json_is_integer(json_object_get(pin, "until_ms")))
-        time_text(pin, "until_ms", until);
-    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", text_or(pin, "by", "-"), author);
-    return ek_columns_add(c, (const char *const[]){text_or(pin, "feature", "?"), segment,
-                                                   text_or(pin, "action", "?"), until, by,
-                                                   text_or(pin, "reason", "-")});
+        ek_tell_time(pin, "until_ms", until);
+    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_tell_text(pin, "by", "-"), author);
+    return ek_columns_add(c, (const char *const[]){ek_tell_text(pin, "feature", "?"), segment,
+                                                   ek_tell_text(pin, "action", "?"), until, by,
+                                                   ek_tell_text(pin, "reason", "-")});
 }
 
 int ek_tell_pins(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE",     "SEGMENT", "ACTION",
                                          "UNTIL (UTC)", "BY",      "REASON"};
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     bool good = json_is_array(o);
     if (good && json_array_size(o)) {
         fputs("\npins\n", to);
@@ -344,7 +185,7 @@ int ek_tell_pins(const struct ek_buf *answer, FILE *to)
 
 int ek_tell_paused(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     bool good = json_is_object(o);
     bool paused = json_is_object(json_object_get(o, "paused"));
     bool changed = json_is_true(json_object_get(o, "changed"));
@@ -373,15 +214,15 @@ static void place_text(const json_t *decision, char *text, size_t size)
 {
     char segment[WORDS_BYTES];
     bool all = !json_object_iter(json_object_get(decision, "segment"));
-    segment_text(decision, segment, sizeof segment);
-    snprintf(text, size, "%s", text_or(decision, "feature", "-"));
+    ek_tell_segment(decision, segment, sizeof segment);
+    snprintf(text, size, "%s", ek_tell_text(decision, "feature", "-"));
     if (!all)
         put(text, size, ", %s", segment);
 }
 
 static void print_accept(const json_t *o, FILE *to)
 {
-    bool reverted = !strcmp(text_or(o, "what", ""), "revert");
+    bool reverted = !strcmp(ek_tell_text(o, "what", ""), "revert");
     fprintf(to, ": x%.4g is %s", json_number_value(json_object_get(o, "factor")),
             reverted ? "no longer normal" : "normal from now on");
     if (!reverted)
@@ -392,11 +233,11 @@ static void print_accept(const json_t *o, FILE *to)
 /* What holds now. */
 static void print_other(const json_t *o, FILE *to)
 {
-    const char *what = text_or(o, "what", "?");
+    const char *what = ek_tell_text(o, "what", "?");
     bool pinned = !strcmp(what, "pin");
     fputs(pinned ? ": pinned to " : ": ", to);
     if (pinned)
-        ek_print_safe(text_or(o, "action", "none"), to);
+        ek_print_safe(ek_tell_text(o, "action", "none"), to);
     else if (!strcmp(what, "unpin"))
         fputs("no longer pinned", to);
     else if (!strcmp(what, "resume"))
@@ -422,7 +263,7 @@ static bool print_decision(const json_t *o, FILE *to)
 
 int ek_tell_decision(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     bool good = print_decision(o, to);
     json_decref(o);
     return good ? EK_OK : EK_EFORMAT;
@@ -430,7 +271,7 @@ int ek_tell_decision(const struct ek_buf *answer, FILE *to)
 
 int ek_tell_resumed(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     bool route = json_object_get(o, "feature");
     json_decref(o);
     return route ? ek_tell_decision(answer, to) : ek_tell_paused(answer, to);
@@ -442,9 +283,9 @@ static void details_text(const json_t *d, char *text, size_t size)
     const json_t *percent = json_object_get(d, "percent"), *factor = json_object_get(d, "factor");
     const json_t *figure = json_object_get(d, "figure"), *limit = json_object_get(d, "limit");
     const json_t *after = json_object_get(json_object_get(d, "plan"), "after");
-    const char *none = !strcmp(text_or(d, "what", ""), "pin") ? "none" : NULL;
-    const char *action = text_or(d, "action", none), *class = text_or(d, "class", NULL);
-    const char *rail = text_or(d, "rail", NULL), *why = text_or(d, "why", NULL);
+    const char *none = !strcmp(ek_tell_text(d, "what", ""), "pin") ? "none" : NULL;
+    const char *action = ek_tell_text(d, "action", none), *class = ek_tell_text(d, "class", NULL);
+    const char *rail = ek_tell_text(d, "rail", NULL), *why = ek_tell_text(d, "why", NULL);
     *text = 0;
     if (action)
         put(text, size, "%s; ", action);
@@ -475,17 +316,18 @@ static int add_decision(struct ek_columns *c, const json_t *d)
     char number[NUMBER_BYTES], when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES];
     snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT,
              json_integer_value(json_object_get(d, "number")));
-    time_text(d, "time_ms", when);
+    ek_tell_time(d, "time_ms", when);
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
-    return ek_columns_add(c, (const char *const[]){number, when, text_or(d, "what", "?"), place,
-                                                   text_or(d, "who", "-"), details});
+    return ek_columns_add(c, (const char *const[]){number, when, ek_tell_text(d, "what", "?"),
+                                                   place, ek_tell_text(d, "who", "-"), details});
 }
 
 int ek_tell_history(const struct ek_buf *answer, FILE *to)
 {
-    static const char *const titles[] = {"NO", "TIME (UTC)", "WHAT", "WHERE", "WHO", "DETAILS"};
-    json_t *o = parsed(answer);
+    static const char *const titles[] = {"NO",  "STREAM TIME, UTC", "WHAT", "WHERE",
+                                         "WHO", "DETAILS"};
+    json_t *o = ek_tell_parsed(answer);
     bool good = json_is_array(o);
     if (good && !json_array_size(o))
         fputs("nothing was decided\n", to);
@@ -506,8 +348,8 @@ static int add_order(struct ek_columns *c, const json_t *route, const char *key,
     if (!json_is_object(sums))
         return EK_OK;
     if (first) {
-        segment_text(route, segment, sizeof segment);
-        snprintf(mode, sizeof mode, "%.100s", text_or(route, "mode", "?"));
+        ek_tell_segment(route, segment, sizeof segment);
+        snprintf(mode, sizeof mode, "%.100s", ek_tell_text(route, "mode", "?"));
         if (json_is_number(percent))
             put(mode, sizeof mode, " %.4g%%", json_number_value(percent));
     }
@@ -517,7 +359,7 @@ static int add_order(struct ek_columns *c, const json_t *route, const char *key,
         const json_t *v = json_object_get(sums, figures[i]);
         snprintf(figure[i], NUMBER_BYTES, json_is_number(v) ? "%.2f" : "-", json_number_value(v));
     }
-    return ek_columns_add(c, (const char *const[]){first ? text_or(route, "feature", "?") : "",
+    return ek_columns_add(c, (const char *const[]){first ? ek_tell_text(route, "feature", "?") : "",
                                                    segment, mode, order, lists, figure[0],
                                                    figure[1], figure[2], figure[3]});
 }
@@ -539,7 +381,7 @@ static void print_rail(const json_t *route, const char *key, const char *said, F
     place_text(route, place, sizeof place);
     ek_print_safe(place, to);
     fprintf(to, ": %s ", said);
-    ek_print_safe(text_or(rail, "rail", "?"), to);
+    ek_print_safe(ek_tell_text(rail, "rail", "?"), to);
     fprintf(to, ", %.4g of at most %.4g\n", json_number_value(json_object_get(rail, "figure")),
             json_number_value(json_object_get(rail, "limit")));
 }
@@ -559,7 +401,7 @@ int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "MODE",   "ORDER", "LISTS",
                                          "TAU",     "TOP10",   "PLACES", "P95"};
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     const json_t *routes = json_object_get(o, "routes");
     bool good = json_is_array(routes);
     if (good && !json_array_size(routes))
@@ -574,7 +416,7 @@ int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
 
 uint64_t ek_tell_reload_number(const struct ek_buf *answer)
 {
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     json_int_t number = json_integer_value(json_object_get(o, "reload"));
     json_decref(o);
     return number > 0 ? (uint64_t)number : 0;
@@ -582,8 +424,8 @@ uint64_t ek_tell_reload_number(const struct ek_buf *answer)
 
 enum ek_reload_state ek_tell_reload_state(const struct ek_buf *answer, uint64_t number)
 {
-    json_t *o = parsed(answer);
-    const char *state = text_or(o, "state", "");
+    json_t *o = ek_tell_parsed(answer);
+    const char *state = ek_tell_text(o, "state", "");
     bool there = (uint64_t)json_integer_value(json_object_get(o, "reload")) >= number;
     enum ek_reload_state found = EK_RELOAD_GOES_ON;
     if (there && !strcmp(state, "done"))
@@ -600,7 +442,7 @@ static void print_places(const json_t *errors, const char *before, FILE *to)
     json_t *e;
     json_array_foreach(errors, i, e)
     {
-        const char *file = text_or(e, "file", NULL);
+        const char *file = ek_tell_text(e, "file", NULL);
         json_int_t line = json_integer_value(json_object_get(e, "line"));
         fputs(before, to);
         ek_print_safe(file ? file : "", to);
@@ -608,16 +450,16 @@ static void print_places(const json_t *errors, const char *before, FILE *to)
             fprintf(to, "%s%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT, file ? ":" : "", line,
                     json_integer_value(json_object_get(e, "column")));
         fputs(file || line ? ": " : "", to);
-        ek_print_safe(text_or(e, "message", "?"), to);
+        ek_print_safe(ek_tell_text(e, "message", "?"), to);
         fputc('\n', to);
     }
 }
 
 int ek_tell_reload(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = parsed(answer);
-    bool good = json_is_object(o), anew = strcmp(text_or(o, "fit", "whole"), "whole") != 0;
-    if (good && !strcmp(text_or(o, "state", ""), "done"))
+    json_t *o = ek_tell_parsed(answer);
+    bool good = json_is_object(o), anew = strcmp(ek_tell_text(o, "fit", "whole"), "whole") != 0;
+    if (good && !strcmp(ek_tell_text(o, "state", ""), "done"))
         fprintf(to, "reloaded: evidence, findings and routes %s\n", anew ? "begin anew" : "go on");
     if (good) {
         print_places(json_object_get(o, "faults"), "", to);
@@ -629,7 +471,7 @@ int ek_tell_reload(const struct ek_buf *answer, FILE *to)
 
 uint64_t ek_tell_order_number(const struct ek_buf *answer)
 {
-    json_t *o = parsed(answer);
+    json_t *o = ek_tell_parsed(answer);
     json_int_t number = json_integer_value(json_object_get(o, "order"));
     json_decref(o);
     return number > 0 ? (uint64_t)number : 0;
@@ -651,21 +493,21 @@ enum ek_order_state ek_tell_order_state(const struct ek_buf *answer, uint64_t nu
                                         size_t size)
 {
     static const char *const words[] = {"waiting", "lost", "done", "refused"};
-    json_t *all = parsed(answer);
+    json_t *all = ek_tell_parsed(answer);
     const json_t *o = order_of(all, number);
     int state = EK_ORDER_REFUSED;
-    while (state > EK_ORDER_WAITS && strcmp(text_or(o, "state", ""), words[state]) != 0)
+    while (state > EK_ORDER_WAITS && strcmp(ek_tell_text(o, "state", ""), words[state]) != 0)
         state--;
-    snprintf(why, size, "%s", text_or(o, "error", ""));
+    snprintf(why, size, "%s", ek_tell_text(o, "error", ""));
     json_decref(all);
     return (enum ek_order_state)state;
 }
 
 int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
 {
-    json_t *all = parsed(answer);
+    json_t *all = ek_tell_parsed(answer);
     const json_t *o = order_of(all, number), *d = json_object_get(o, "decision");
-    const char *what = text_or(d, "what", "");
+    const char *what = ek_tell_text(d, "what", "");
     bool of_all = !json_object_get(d, "feature"), paused = !strcmp(what, "pause");
     int rc = d ? EK_OK : EK_EFORMAT;
     if (!rc && of_all)
@@ -674,7 +516,7 @@ int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
         rc = print_decision(d, to) ? EK_OK : EK_EFORMAT;
     if (!rc) {
         fputs("for all instances, as decided by ", to);
-        ek_print_safe(text_or(o, "decider", "?"), to);
+        ek_print_safe(ek_tell_text(o, "decider", "?"), to);
         fputc('\n', to);
     }
     json_decref(all);

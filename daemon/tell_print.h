@@ -22,6 +22,10 @@ int ek_tell_plan(const struct ek_buf *answer, FILE *to);
 /* The same in that much room of a screen; what they took is taken off. */
 int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE *to);
 int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to);
+/* The routes that a guardrail has withdrawn, of /api/v1/ranks, and which it was; nothing where
+ * there are none. */
+int ek_tell_withdrawn(const struct ek_buf *answer, FILE *to);
+int ek_tell_withdrawn_in(const struct ek_buf *answer, struct ek_room *room, FILE *to);
 /* Nothing where nothing is pinned. */
 int ek_tell_pins(const struct ek_buf *answer, FILE *to);
 /* Of pause; of resume, which may be about one route. */

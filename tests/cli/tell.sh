@@ -24,6 +24,13 @@ for i in $(seq 300); do
 	sleep 0.1
 done
 grep -qx 'open findings      0' said || fail "$(cat said chatter)"
+for i in $(seq 150); do # why it is not ready, as soon as that is known
+	grep -q '^ready  *no: no_broker, .' said && break
+	sleep 0.1
+	"$EK" status -c run.yaml >said
+done
+grep -q '^ready  *no: no_broker, .' said || fail "$(cat said)"
+grep -qx 'score failures     0' said || fail "$(cat said)"
 grep -qx 'no open findings' said || fail "$(cat said)"
 grep -qx 'nothing in force' said || fail "$(cat said)"
 "$EK" status -c run.yaml --json | python3 -c 'import json, sys; json.load(sys.stdin)["plan_version"]'
@@ -41,7 +48,7 @@ refused 2 "'one' is no version" revert one -c run.yaml
 refused 2 "the version of an accept is needed" revert -c run.yaml
 refused 2 "one of --config and --url is needed" revert 1
 quiet "$EK" pause -c run.yaml --reason "looks odd"
-"$EK" status -c run.yaml | grep -qx 'paused             yes, by ana: looks odd' || fail "not paused"
+"$EK" status -c run.yaml | grep -Eqx "paused             yes, since $(date -u +%Y-%m)-.. ..:.. UTC, by ana: looks odd" || fail "not paused"
 refused 2 "--action is needed" pin price -c run.yaml
 refused 2 "--segment is of a --feature" resume --segment arm=B -c run.yaml
 refused 1 "unknown action 'rout', did you mean 'route'?" pin price --action rout -c run.yaml
@@ -53,7 +60,32 @@ refused 1 "there is no model for action 'route'" pin price --action route -c run
 [ "$("$EK" unpin price --segment arm=B -c run.yaml)" = "price, arm=B: no longer pinned" ] || fail "not unpinned"
 refused 1 "price" unpin price --segment arm=B -c run.yaml
 
+# What only the process of a unit has is asked for by who changes something, and by nobody else.
+sed 's/tokens.txt/"${CREDENTIALS_DIRECTORY}\/tokens.txt"/' run.yaml >unit.yaml
+cat >>unit.yaml <<END
+alerts: [webhook: {url: "\${file:/gone/url}"}, kafka: {topic: news}]
+END
+sed -i "s/group: g/group: g, librdkafka: {sasl.password: '\${EK_NOT_SET}'}/" unit.yaml
+"$EK" status -c unit.yaml | grep -q '^paused             yes' || fail "asked for a secret"
+refused 78 "environment variable 'CREDENTIALS_DIRECTORY' is not set: systemd sets it for the unit alone" resume -c unit.yaml
+CREDENTIALS_DIRECTORY=. quiet "$EK" resume -c unit.yaml
+quiet "$EK" pause -c unit.yaml --token-file tokens.txt
+quiet "$EK" resume -c unit.yaml --token-file tokens.txt
+quiet "$EK" pause -c run.yaml
+sed 's/127.0.0.1:'$port'/${EK_NOT_SET}/' unit.yaml >nowhere.yaml
+refused 78 "nowhere.yaml:4:16: environment variable 'EK_NOT_SET' is not set" status -c nowhere.yaml
+printf 'version: 1\ndefaults: {mod: observe}\n' >wrong.yaml
+sed 's/rules.yaml/wrong.yaml/' unit.yaml >faults.yaml
+status=0
+"$EK" check faults.yaml >said 2>chatter || status=$?
+[ $status = 78 ] && [ "$(wc -l <said)" = 4 ] || fail "status $status: $(cat said chatter)"
+for fault in "faults.yaml:1:.*'EK_NOT_SET' is not set" "faults.yaml:3:.*wrong.yaml:2:12: .*'mode'" "faults.yaml:4:.*CREDENTIALS_DIRECTORY" "faults.yaml:5:.*/gone/url"; do
+	grep -q "$fault" said || fail "no '$fault' in $(cat said)"
+done
+quiet "$EK" profile --manifest features.yaml --letor train.txt -c faults.yaml -o other.ekp
+
 "$EK" history -c run.yaml >said
+grep -q '^NO  *STREAM TIME, UTC  *WHAT' said || fail "$(cat said)"
 grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +plan 1; looks odd$' said || fail "$(cat said)"
 grep -qE '^2 +[0-9-]+ [0-9:]+ +pin +price, arm=B +ana +none; miles in B$' said || fail "$(cat said)"
 [ "$("$EK" history -c run.yaml -n 5 --feature taxes)" = "nothing was decided" ] || fail "of a feature"

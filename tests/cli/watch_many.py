@@ -18,6 +18,7 @@ def answers(count):
                 for p in places]
     return {"/api/v1/status": {"service": "evenkeel", "ready": True, "lag": 120, "consumed": 1234567, "routed": 3456,
                                "dead_letters": 7, "open_findings": count, "plan_version": 12, "paused": None},
+            "/api/v1/ranks": {"routes": [{**p, "withdrawn": {"rail": "error_rate", "figure": 0.2, "limit": 0.01}} for p in places[:1]]},
             "/api/v1/findings": findings, "/api/v1/plan": {"version": 12, "cells": [{**p, "percent": 100, "by": "rules"} for p in places]}}
 
 

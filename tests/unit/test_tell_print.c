@@ -75,6 +75,41 @@ START_TEST(news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_num
 }
 END_TEST
 
+START_TEST(a_status_says_why_it_is_not_ready_and_since_when_it_is_paused)
+{
+    assert_printed(
+        ek_tell_status,
+        "{\"ready\":false,\"missing_topics\":[],\"reason\":\"no_broker\",\"message\":"
+        "\"127.0.0.1:1: refused\",\"dead_letters\":0,\"score_failures\":208,\"paused\":"
+        "{\"since_ms\":1790001058400,\"clock\":\"wall\",\"who\":\"ana\",\"why\":\"odd\"}}",
+        "ready              no: no_broker, 127.0.0.1:1: refused\n"
+        "dead letters       0\nscore failures     208\n"
+        "paused             yes, since 2026-09-21 14:30 UTC, by ana: odd\n");
+    assert_printed(ek_tell_status,
+                   "{\"ready\":false,\"missing_topics\":[\"a\",\"b\"],\"reason\":\"topic_missing\","
+                   "\"paused\":{\"since_ms\":1790001058400,\"clock\":\"stream\",\"who\":\"\"}}",
+                   "ready              no: topic_missing, a, b\n"
+                   "paused             yes, since 2026-09-21 14:30 UTC of the stream\n");
+}
+END_TEST
+
+START_TEST(routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure)
+{
+    static const char routes[] =
+        "{\"routes\":[{\"feature\":\"rating\",\"segment\":null,\"action\":\"route\",\"withdrawn\":"
+        "null},{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
+        "\"withdrawn\":"
+        "{\"rail\":\"error_rate\",\"figure\":0.208,\"limit\":0.01}}]}";
+    static const char shown[] =
+        "\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n"
+        "FEATURE  SEGMENT  ACTION  GUARDRAIL   FIGURE\n"
+        "price    arm=B    route   error_rate  0.208 of at most 0.01\n";
+    assert_printed(ek_tell_withdrawn, routes, shown);
+    assert_printed(ek_tell_withdrawn, "{\"routes\":[{\"feature\":\"price\",\"withdrawn\":null}]}",
+                   "");
+}
+END_TEST
+
 START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
 {
     assert_printed(
@@ -174,7 +209,7 @@ START_TEST(a_history_is_a_table_of_decisions)
         "\"who\":\"ana\",\"plan\":{\"before\":1,\"after\":1},\"why\":\"the ranking looks odd and "
         "nobody "
         "knows why\"}]",
-        "NO  TIME (UTC)        WHAT   WHERE         WHO       DETAILS\n"
+        "NO  STREAM TIME, UTC  WHAT   WHERE         WHO       DETAILS\n"
         "1   2026-09-21 14:30  route  price, arm=B  evenkeel  route; 5%; scale x99.48;\n"
         "                                                     plan 1\n"
         "2   2026-09-21 14:32  pause  -             ana       the ranking looks odd and\n"
@@ -282,6 +317,8 @@ Suite *suite_tell_print(void)
                     a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
                     nothing_open_and_nothing_in_force_are_said,
                     news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number,
+                    a_status_says_why_it_is_not_ready_and_since_when_it_is_paused,
+                    routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure,
                     what_waits_for_a_person_and_what_one_has_pinned_is_shown,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
