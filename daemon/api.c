@@ -5,6 +5,8 @@
 #include "daemon/http_host.h"
 #include "daemon/pause.h"
 #include "daemon/shared_guard.h"
+#include "guard/event.h"
+#include "guard/guard_names.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,7 +25,8 @@ enum {
     CONFLICT = 409,
     TOO_LARGE = 413,
     NO_JSON = 415,
-    BROKEN = 500
+    BROKEN = 500,
+    NOTE_BYTES = 600
 };
 
 static unsigned __attribute__((format(printf, 3, 4)))
@@ -134,6 +137,21 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struc
     return pause_or_resume(api, true, w, out);
 }
 
+/* A value may be pinned before it comes, or be misspelt: to the end of the decision. */
+static int add_strange(const struct ek_api_words *w, struct ek_buf *out)
+{
+    char note[NOTE_BYTES];
+    snprintf(
+        note, sizeof note,
+        "no lists of %.200s=%.200s are known on their own so far: is it written as in messages?",
+        w->dimension, w->value);
+    out->length--; /* its brace */
+    int rc = ek_buf_text(out, ",\"note\":");
+    if (!rc)
+        rc = ek_buf_json(out, note, strlen(note));
+    return rc ? rc : ek_buf_text(out, "}");
+}
+
 /* Has the guard do it between two lists; the answer is the decision as it is told. */
 static unsigned decide(const struct ek_api *api, const char *what,
                        int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
@@ -143,7 +161,7 @@ static unsigned decide(const struct ek_api *api, const char *what,
     int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, work, w, out, &e);
     if (rc)
         return refuse(out, status_of(&e), "%s", e.message);
-    return ek_buf_text(out, "\n") ? BROKEN : OK;
+    return (w->strange && add_strange(w, out)) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
 static int accept_it(void *context, struct ek_guard **guard, struct ek_error *e)
@@ -190,7 +208,11 @@ static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
 
 static int pin_it(void *context, struct ek_guard **guard, struct ek_error *e)
 {
-    const struct ek_api_words *w = context;
+    struct ek_api_words *w = context;
+    struct ek_error why;
+    int cell;
+    w->strange = w->dimension && strcmp(w->value, EK_SEGMENT_OTHER) != 0 &&
+                 ek_guard_find_cell(*guard, w->dimension, w->value, &cell, &why);
     return ek_guard_pin(*guard, w->feature, w->dimension, w->value, w->action, w->until_ms,
                         w->author, w->reason, e);
 }

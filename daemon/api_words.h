@@ -30,6 +30,7 @@ struct ek_api_words {
     bool begin_anew;
     const char *action; /* one that there is */
     int64_t until_ms;   /* 0: for good */
+    bool strange;       /* the guard knows no list of that segment, as was found out */
     void *body;         /* what the texts live in */
 };
 

@@ -9,8 +9,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { KEY_BYTES = 256, OPTIONS_MAX = 128 };
+
+static const char TOKENS[] = "http.token_file";
 
 struct walk {
     struct ek_config *config;
@@ -50,10 +53,10 @@ static int store_property(struct walk *w, const struct ek_option *o, const struc
 }
 
 /* A secret that all users of the machine may read works, so that is no fault. */
-static int warn_of_open_file(struct walk *w, const struct ek_node *n, const char *file)
+static int warn_of_open_file(struct walk *w, long line, long column, const char *file)
 {
     struct ek_error note;
-    ek_fail_at(&note, EK_ECONFIG, ek_yaml_name(w->yaml), n->line, n->column,
+    ek_fail_at(&note, EK_ECONFIG, ek_yaml_name(w->yaml), line, column,
                "'%.200s' can be read by everybody on this machine: chmod o-r", file);
     int rc = ek_error_list_add(&w->config->notes, &note);
     return rc == EK_ENOMEM ? ek_fail(w->e, rc, "no memory for a note") : EK_OK;
@@ -67,7 +70,7 @@ static int store_expanded(struct walk *w, const struct ek_option *o, const struc
     if (rc == EK_ECONFIG && x->from_file)
         rc = ek_fail(w->e, rc, "'%s': what the file holds is refused", o->key);
     if (!rc && x->open_file[0])
-        rc = warn_of_open_file(w, n, x->open_file);
+        rc = warn_of_open_file(w, n->line, n->column, x->open_file);
     return rc;
 }
 
@@ -252,6 +255,17 @@ static int check_named(const struct walk *w, const char *key, const char *path)
     return go_on(w, EK_ECONFIG);
 }
 
+/* The tokens are read later, and again with each reload. */
+static int look_at_tokens(struct walk *w)
+{
+    const char *path = w->config->token_file;
+    const struct ek_key_place *at = &w->config->places[ek_option_number(ek_option_find(TOKENS))];
+    struct stat status;
+    if (!path || stat(path, &status) || !(status.st_mode & S_IROTH))
+        return EK_OK;
+    return warn_of_open_file(w, at->line, at->column, path);
+}
+
 static int read_tree(struct walk *w)
 {
     int rc = read_section(w, "", ek_yaml_root(w->yaml));
@@ -263,6 +277,8 @@ static int read_tree(struct walk *w)
         rc = check_named(w, "assets.profile", w->config->profile);
     if (!rc)
         rc = ek_risk_note(w->config, w->e);
+    if (!rc)
+        rc = look_at_tokens(w);
     rc = ek_error_list_first(w->faults, rc, w->e);
     return rc ? ek_error_place(w->e, ek_yaml_name(w->yaml), 0, 0) : EK_OK;
 }

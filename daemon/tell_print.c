@@ -258,6 +258,12 @@ static bool print_decision(const json_t *o, FILE *to)
     else
         print_other(o, to);
     fputc('\n', to);
+    const char *note = ek_tell_text(o, "note", NULL);
+    if (note) {
+        fputs("note: ", to);
+        ek_print_safe(note, to);
+        fputc('\n', to);
+    }
     return true;
 }
 

@@ -26,11 +26,11 @@ enum ek_code {
 };
 
 enum ek_error_flag {
-    EK_ERR_FATAL = 1,  /* the process cannot go on */
-    EK_ERR_PATH = 2,   /* the path is wrong: nothing there, no right, a folder */
-    EK_ERR_NAME = 4,   /* a name of the call is none */
-    EK_ERR_FIELD = 8,  /* a message has no field of that name */
-    EK_ERR_READER = 16, /* nobody reads any more what is written: a pipe that was closed */
+    EK_ERR_FATAL = 1,    /* the process cannot go on */
+    EK_ERR_PATH = 2,     /* the path is wrong: nothing there, no right, a folder */
+    EK_ERR_NAME = 4,     /* a name of the call is none */
+    EK_ERR_FIELD = 8,    /* a message has no field of that name */
+    EK_ERR_READER = 16,  /* nobody reads any more what is written: a pipe that was closed */
     EK_ERR_ENCODING = 32 /* a message is written in another encoding than is expected */
 };
 

@@ -1,6 +1,7 @@
 /* What people order a guard to do (evenkeel.h): pins and the pause. */
 #include "guard/guard_orders.h"
 
+#include "base/date.h"
 #include "base/parse.h"
 #include "decide/pooled.h"
 #include "guard/event.h"
@@ -98,13 +99,13 @@ static int check_value(const char *value, struct ek_error *e)
 
 static int check_until(const struct ek_guard *g, int64_t until_ms, struct ek_error *e)
 {
+    char end[EK_DATE_TEXT], now[EK_DATE_TEXT];
     if (until_ms < 0)
         return ek_fail(e, EK_EUSAGE, "the end of a pin must not be negative");
     if (until_ms && g->stream_clock.started && until_ms <= g->time_ms)
         return ek_fail(e, EK_EUSAGE,
-                       "the pin would be over: it ends at %" PRId64 " ms, and the stream is at "
-                       "%" PRId64 " ms",
-                       until_ms, g->time_ms);
+                       "the pin would be over: it ends at %s, and the stream is at %s",
+                       ek_date_text(until_ms, end), ek_date_text(g->time_ms, now));
     return EK_OK;
 }
 

@@ -62,6 +62,9 @@ static void assert_answer(struct told *t, const char *path, const char *who, con
     unsigned came = ek_api_post(&api, &r, &out);
     ck_assert_msg(came == status && strstr(ek_buf_string(&out), part), "%u, and no '%s' in %s",
                   came, part, ek_buf_string(&out));
+    bool wants_note = strstr(part, "\"note\"");
+    ck_assert_msg(wants_note || !strstr(ek_buf_string(&out), "\"note\""), "a note in %s",
+                  ek_buf_string(&out));
     ek_buf_release(&out);
 }
 
@@ -95,6 +98,12 @@ START_TEST(an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back)
     assert_answer(&t, "/api/v1/revert", BEN, "{\"version\":1,\"author\":\"ana\"}", 200,
                   "\"what\":\"revert\"");
     ck_assert(page_has(t.s.stage, "/api/v1/events", "\"who\":\"ben\""));
+    assert_answer(&t, "/api/v1/pin", ANA,
+                  "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\"}", 200,
+                  "\"what\":\"pin\"");
+    assert_answer(&t, "/api/v1/pin", ANA,
+                  "{\"feature\":\"price\",\"segment\":{\"arm\":\"b\"},\"action\":\"none\"}", 200,
+                  "\"note\":\"no lists of arm=b are known");
     feed(&t.s, MANY + FURTHER, MANY + 2 * FURTHER);
     wait_for(&t.s, MANY + 2 * FURTHER);
     ck_assert(!page_has(t.s.stage, "/api/v1/findings", "[]"));
@@ -191,7 +200,7 @@ START_TEST(a_pin_is_in_the_plan_until_it_is_taken_away)
     assert_answer(&t, "/api/v1/pin", ANA,
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"alert\","
                   "\"until\":\"2999-01-31\",\"reason\":\"miles in B\"}",
-                  200, "\"what\":\"pin\"");
+                  200, "\"note\":\"no lists of arm=B are known on their own so far: ");
     ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ana\""));
     ck_assert(page_has(t.s.stage, "/api/v1/pins", "\"author\":\"ana\",\"reason\":\"miles in B\""));
     assert_answer(&t, "/api/v1/unpin", BEN, place, 200, "\"what\":\"unpin\"");
