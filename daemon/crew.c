@@ -5,6 +5,7 @@
 #include "daemon/read_ahead.h"
 #include "daemon/ring.h"
 #include "daemon/samples.h"
+#include "daemon/scores_seen.h"
 #include "daemon/tries.h"
 #include "data/codec_json.h"
 #include "guard/context.h"
@@ -14,7 +15,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { RING_BATCHES = 4 }; /* what a ring holds */
+enum {
+    RING_BATCHES = 4,    /* what a ring holds */
+    SCORELESS_TOLD = 100 /* lists without a score, before it is told that there is none */
+};
 
 /* Contexts of a worker; the first outlives the others, which share what is used for one list after
  * the other. */
@@ -52,6 +56,7 @@ struct ek_crew {
     struct ek_ticket *returned;
     struct ek_error failure;
     atomic_bool failed, some_returned;
+    struct ek_scores_seen scores;
 };
 
 static void free_contexts(struct contexts *s)
@@ -213,6 +218,18 @@ static void sample(struct worker *w, const struct ek_context *c)
     w->sampled = c;
 }
 
+/* Told once, before anything is to be routed. */
+static void look_for_scores(struct worker *w, const struct ek_query *q)
+{
+    struct ek_crew *crew = w->crew;
+    char text[500];
+    if (ek_scores_missing(&crew->scores, q) != SCORELESS_TOLD ||
+        !ek_scores_expected(crew->tools.config))
+        return;
+    ek_scores_text(crew->tools.config, SCORELESS_TOLD, text, sizeof text);
+    ek_log_text(crew->tools.log, EK_LOG_WARN, "no_scores", text);
+}
+
 static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
 {
     const struct ek_crew_tools *tools = &w->crew->tools;
@@ -220,6 +237,7 @@ static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, 
     size_t length = t->length;
     const void *bytes = ek_context_score(c, &length, &why);
     bool scored = bytes != NULL;
+    look_for_scores(w, &c->query);
     if (!bytes) {
         bytes = t->bytes;
         length = t->length;

@@ -1,12 +1,26 @@
 #include "daemon/each_message.h"
 
+#include "daemon/scores_seen.h"
 #include "data/capture.h"
 #include "data/codec.h"
+
+#include <stdio.h>
+
+static void tell_missing(const struct ek_dialect *d, const struct ek_scores_seen *s)
+{
+    char text[500];
+    unsigned long lists = atomic_load(&s->without);
+    if (atomic_load(&s->some) || !lists || !d->config || !ek_scores_expected(d->config))
+        return;
+    ek_scores_text(d->config, lists, text, sizeof text);
+    fprintf(stderr, "evenkeel: note: %s\n", text);
+}
 
 static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
                 const struct ek_dialect *dialect, ek_take_list *take, void *context,
                 struct ek_error *e)
 {
+    struct ek_scores_seen scores = {.some = false};
     struct ek_query q;
     int more = 1, rc = EK_OK;
     ek_query_init(&q);
@@ -19,10 +33,14 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
         if (rc)
             ek_dialect_hint(dialect, e);
         else
+            ek_scores_missing(&scores, &q);
+        if (!rc)
             rc = take(context, &q, number, e);
         if (rc)
             ek_error_place(e, path, (long)number + 1, 0);
     }
+    if (!rc)
+        tell_missing(dialect, &scores);
     ek_query_release(&q);
     return rc;
 }

@@ -12,7 +12,8 @@ typedef int ek_take_list(void *context, struct ek_query *q, uint64_t number, str
 
 /* Decodes `path` (a capture or bare messages, "-" for standard input) and hands over each list.
  * Ends at the first failure; the error carries file and number of the message, from 1. Messages of
- * an item each (message.layout) are not put together to lists: EK_EUSAGE. */
+ * an item each (message.layout) are not put together to lists: EK_EUSAGE. Where a configuration
+ * expects scores (daemon/scores_seen.h) and no list has any, a note on standard error says so. */
 int ek_each_message(const struct ek_manifest *m, const struct ek_dialect *dialect, const char *path,
                     ek_take_list *take, void *context, struct ek_error *e);
 

@@ -83,6 +83,17 @@ status=0
 [ $status = 78 ] || fail "status $status"
 grep -qF "'json' would read it" out || fail "$(cat out)"
 
+# A wrong path of the scores is told while nothing is routed, and not only by the first route that fails.
+sed 's/rank.value/rank.valeu/' own.yaml >scoreless.yaml
+none="note: scoreless.yaml:3:33: none of 1500 lists has 'rank.valeu' in its items, which 'message.score' is"
+quiet "$EK" profile --manifest features.yaml --messages own.json --config scoreless.yaml -o p.ekp
+grep -qF "$none" chatter || fail "$(cat chatter)"
+quiet "$EK" profile --manifest features.yaml --messages own.json --config own.yaml -o p.ekp
+! grep note: chatter || fail "a note where all is well"
+sed 's/, score: rank.value//' own.yaml >watched.yaml # who only watches needs none
+quiet "$EK" profile --manifest features.yaml --messages own.json --config watched.yaml -o p.ekp
+! grep note: chatter || fail "a note where no score is wanted"
+
 # Lists are wanted where messages hold an item each.
 sed 's/encoding: json/encoding: json, layout: item/' own.yaml >items.yaml
 refused 2 "by 'message.layout' of the configuration each message is an item" \

@@ -304,6 +304,8 @@ class Withdrawn(Case):
         kept, = [r["withdrawn"] for r in s.daemon.json("/api/v1/ranks")["routes"] if cell_of(r) == CELL]
         self.assertEqual(kept["rail"], self.RAIL)
         self.assertGreaterEqual(kept["figure"], kept["limit"])
+        told = s.tell("status")
+        self.assertRegex(told, rf"\ntaken back, until .*\nFEATURE .*\n{CELL[0]} +\S+ +route +{self.RAIL} +\S+ of at most \S+\n")
         last = s.history()[-1]
         self.assertEqual((last["what"], last["who"], last["rail"], cell_of(last)),
                          ("withdraw", "evenkeel", self.RAIL, CELL))

@@ -257,6 +257,7 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     struct ek_log *log = ek_log_new(to, EK_LOG_WARN);
     begin(&s);
     s.assets.model = faithful_model(s.assets.manifest);
+    set(&s, "assets.model", "model.safetensors");
     s.assets.rules->false_alarms = 1000;
     s.change = score_at_random;
     ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, log, &e), 0);
@@ -278,14 +279,43 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     ck_assert_msg(line != NULL, "%s", log_text);
     ck_assert_ptr_null(strstr(line + 1, "event=model_drift"));
     ck_assert_ptr_nonnull(strstr(line, "train with --teacher upstream"));
+    ck_assert_ptr_null(strstr(log_text, "event=no_scores"));
     free(log_text);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_stage_warns_once_where_no_list_has_a_score_to_replace)
+{
+    const struct ek_mapping mapping = {.score = "points"};
+    struct scene s;
+    char *said;
+    size_t length;
+    FILE *to = open_memstream(&said, &length);
+    struct ek_log *log = ek_log_new(to, EK_LOG_WARN);
+    begin(&s);
+    ek_codec_free(s.assets.codec);
+    ck_assert_int_eq(ek_codec_new(&s.assets.codec, s.assets.manifest, &mapping, NULL, NULL), 0);
+    set(&s, "message.score", "points");
+    set(&s, "assets.model", "model.safetensors");
+    feed(&s, 0, 300);
+    start_with(&s, log);
+    wait_for(&s, 300);
+    finish(&s);
+    ek_log_free(log);
+    fclose(to);
+    char *line = strstr(said, "event=no_scores");
+    ck_assert_msg(line && strstr(line, "none of 100 lists has 'points' in its items"), "%s", said);
+    ck_assert_ptr_null(strstr(line + 1, "event=no_scores"));
+    free(said);
     end(&s);
 }
 END_TEST
 
 Suite *suite_stage_tells(void)
 {
-    return ek_suite("stage tells", a_stage_of_a_fleet_tells_what_the_fleet_has_found,
+    return ek_suite("stage tells", a_stage_warns_once_where_no_list_has_a_score_to_replace,
+                    a_stage_of_a_fleet_tells_what_the_fleet_has_found,
                     a_stage_with_one_worker_tells_what_a_guard_alone_tells,
                     the_history_shows_what_was_decided,
                     pages_tell_the_state_before_and_after_partitions_are_assigned,
