@@ -58,19 +58,30 @@ static bool is_foreign(const struct ek_api_request *r)
     return r->origin && !ek_http_origin_is_ours(r->origin, r->host, r->hosts);
 }
 
+/* Whoever wants to pause now is told how, and what that costs. */
+static unsigned nobody_may(const struct ek_api *api, struct ek_buf *out)
+{
+    return refuse(
+        out, FORBIDDEN,
+        "nothing can be changed over HTTP here: set 'http.token_file' and restart%s; with "
+        "'evenkeel run --paused' every list then goes out as it came",
+        ek_stage_keeps(api->stage) ? ""
+                                   : ", which forgets findings and routes, for there is no "
+                                     "'state.topic'");
+}
+
 /* NULL, or what the caller may not; *name is that of the token. */
-static unsigned let_in(struct ek_tokens *tokens, const struct ek_api_request *r,
+static unsigned let_in(const struct ek_api *api, const struct ek_api_request *r,
                        char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
 {
     static const char bearer[] = "Bearer ";
-    if (!tokens)
-        return refuse(out, FORBIDDEN,
-                      "nothing can be changed over HTTP here: set 'http.token_file'");
+    if (!api->tokens)
+        return nobody_may(api, out);
     if (is_foreign(r))
         return refuse(out, FORBIDDEN, "calls from other pages are not taken");
     if (!r->authorization || strncasecmp(r->authorization, bearer, sizeof bearer - 1) != 0)
         return refuse(out, UNAUTHORIZED, "a token is needed: 'Authorization: Bearer TOKEN'");
-    return ek_tokens_who(tokens, r->authorization + sizeof bearer - 1, name)
+    return ek_tokens_who(api->tokens, r->authorization + sizeof bearer - 1, name)
                ? OK
                : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
 }
@@ -329,7 +340,7 @@ unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, s
     char name[EK_AUTHOR_BYTES + 1];
     if (!call)
         return not_there(out);
-    unsigned status = let_in(api->tokens, r, name, out);
+    unsigned status = let_in(api, r, name, out);
     if (status == OK)
         status = check_body(r, out);
     return status == OK ? act(call, api, name, r, out) : status;

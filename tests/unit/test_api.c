@@ -108,7 +108,10 @@ START_TEST(who_may_not_changes_nothing)
     struct ek_tokens *tokens = t.tokens;
     t.tokens = NULL;
     r.origin = NULL;
-    assert_answer(&t, &r, 403, "set 'http.token_file'");
+    assert_answer(
+        &t, &r, 403,
+        "set 'http.token_file' and restart, which forgets findings and routes, for there is "
+        "no 'state.topic'; with 'evenkeel run --paused' every list then goes out as it came");
     t.tokens = tokens;
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     r.origin = "http://here:9464";
