@@ -381,7 +381,12 @@ static int read_config(struct ek_checked *c, struct ek_config **config, struct e
     int rc = ek_config_from_tree(config, c->tree, &c->faults, e);
     if (!rc)
         return ek_error_list_go_on(&c->faults, ek_config_tokens(NULL, *config, e), e);
-    return c->faults.count && !ek_config_part_of_tree(config, c->tree, uses, &own) ? EK_OK : rc;
+    if (rc != EK_ECONFIG || !c->faults.count)
+        return rc;
+    int part = ek_config_part_of_tree(config, c->tree, uses, &own);
+    if (part == EK_ENOMEM)
+        *e = own;
+    return !part || part == EK_ENOMEM ? part : rc;
 }
 
 static int check_config(struct ek_checked *c, struct ek_error *e)

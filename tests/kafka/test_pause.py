@@ -67,6 +67,7 @@ class KillSwitch(unittest.TestCase):
             eventually("it routes", lambda: d.status()["routed"] > 20)
             self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (
                 0, "paused; a restart ends it, for nothing is kept without 'state.topic'\n", ""))
+            self.assertEqual(d.json("/api/v1/status")["paused"]["clock"], "wall")
             passed, dead = d.status()["passed"], d.status()["dead_letters"]
             self.assertRegex(tell("status", "-c", d.config)[1],
                              r"\npaused             yes, since \d{4}-\d\d-\d\d \d\d:\d\d UTC, by ana: it looks odd\n")
@@ -194,7 +195,8 @@ class Kept(unittest.TestCase):
         with self.daemon(source, target) as d:
             d.wait_ready().wait_handled(self.PART)
             paused = d.json("/api/v1/status")["paused"]
-            self.assertEqual((paused["who"], paused["why"]), ("ana", "odd"), d.log())
+            self.assertEqual((paused["who"], paused["why"], paused["clock"]), ("ana", "odd", "stream"), d.log())
+            self.assertRegex(tell("status", "-c", d.config)[1], r"\npaused +yes, since \S+ \S+ UTC of the stream, by ana: odd\n")
             self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
             WORLD.send(source, parts[2])
             d.wait_handled(2 * self.PART)
