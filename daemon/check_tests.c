@@ -1,5 +1,6 @@
 #include "daemon/check_tests.h"
 
+#include "daemon/scores_seen.h"
 #include "data/capture.h"
 #include "data/codec.h"
 #include "offline/rules_test.h"
@@ -10,6 +11,7 @@ struct recorded {
     const struct ek_dialect *dialect;
     struct ek_codec *codec;
     struct ek_capture_reader *in;
+    struct ek_scores_seen scores;
 };
 
 static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct ek_error *e)
@@ -35,6 +37,8 @@ static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct e
         q->time_ms = record.timestamp_ms;
     if (rc)
         ek_dialect_hint(r->dialect, e);
+    else
+        ek_scores_missing(&r->scores, q);
     return rc ? ek_error_place(e, r->path, 0, 0) : EK_OK;
 }
 
@@ -55,6 +59,8 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
         const struct ek_healthy_lists from = {next_recorded, &r, profile};
         rc = ek_rules_tests_run(rules, m, file, &from, faults, e);
     }
+    if (!rc)
+        ek_scores_note(&r.scores, how->dialect->config);
     if (r.in)
         ek_capture_close(r.in);
     ek_codec_free(r.codec);

@@ -3,6 +3,7 @@
 #include "daemon/cli.h"
 #include "daemon/cli_parse.h"
 #include "daemon/dialect.h"
+#include "daemon/scores_seen.h"
 #include "daemon/list_sink.h"
 #include "daemon/rehearsal.h"
 #include "daemon/replay_compare.h"
@@ -110,6 +111,7 @@ struct replay {
     struct ek_capture_writer *out; /* NULL: not wanted */
     struct ek_writer *events;      /* NULL: not wanted */
     struct ek_rehearsal came_to;
+    struct ek_scores_seen scores;
 };
 
 static int write_events(struct replay *r, struct ek_error *e)
@@ -162,6 +164,16 @@ static int try_both_ways(struct replay *r, struct ek_error *e)
     return rc;
 }
 
+/* By the first lists; the guard's own reading is not to be seen here. */
+static void look_for_scores(struct replay *r, const struct ek_record *record)
+{
+    enum { LOOKED_AT = 100 };
+    struct ek_query *q = &r->came_to.came;
+    if (r->came_to.messages < LOOKED_AT &&
+        !ek_codec_decode(r->assets->codec, record->bytes, record->length, q, NULL))
+        ek_scores_missing(&r->scores, q);
+}
+
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
 {
     int64_t now_ms =
@@ -174,6 +186,7 @@ static int one_message(struct replay *r, struct ek_record *record, struct ek_err
     }
     if (rc || (rc = write_events(r, e)))
         return rc;
+    look_for_scores(r, record);
     if ((rc = forward(r, record, e)) || (rc = try_both_ways(r, e)))
         return rc;
     return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
@@ -244,6 +257,8 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
     rc = finish(r, rc, e);
     if (!rc)
         tell(a, r, &progress);
+    if (!rc)
+        ek_scores_note(&r->scores, a->dialect.config);
     if (!rc && r->came_to.messages && r->came_to.unreadable == r->came_to.messages)
         rc = ek_fail(e, EK_EFORMAT, "none of the messages could be read");
     return rc;

@@ -4,18 +4,6 @@
 #include "data/capture.h"
 #include "data/codec.h"
 
-#include <stdio.h>
-
-static void tell_missing(const struct ek_dialect *d, const struct ek_scores_seen *s)
-{
-    char text[500];
-    unsigned long lists = atomic_load(&s->without);
-    if (atomic_load(&s->some) || !lists || !d->config || !ek_scores_expected(d->config))
-        return;
-    ek_scores_text(d->config, lists, text, sizeof text);
-    fprintf(stderr, "evenkeel: note: %s\n", text);
-}
-
 static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
                 const struct ek_dialect *dialect, ek_take_list *take, void *context,
                 struct ek_error *e)
@@ -40,7 +28,7 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
             ek_error_place(e, path, (long)number + 1, 0);
     }
     if (!rc)
-        tell_missing(dialect, &scores);
+        ek_scores_note(&scores, dialect->config);
     ek_query_release(&q);
     return rc;
 }

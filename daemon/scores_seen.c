@@ -42,3 +42,13 @@ void ek_scores_text(const struct ek_config *c, unsigned long lists, char *text, 
                lists, lists > 1 ? "s" : "", c->score);
     snprintf(text, size, "%s", ek_error_text(&what, said, sizeof said));
 }
+
+void ek_scores_note(const struct ek_scores_seen *s, const struct ek_config *c)
+{
+    char text[500];
+    unsigned long lists = atomic_load(&s->without);
+    if (!c || !lists || atomic_load(&s->some) || !ek_scores_expected(c))
+        return;
+    ek_scores_text(c, lists, text, sizeof text);
+    fprintf(stderr, "evenkeel: note: %s\n", text);
+}

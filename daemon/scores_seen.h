@@ -26,4 +26,8 @@ unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_query 
 /* What is wrong then, and where to look. */
 void ek_scores_text(const struct ek_config *c, unsigned long lists, char *text, size_t size);
 
+/* Says so on standard error where lists came, none has had a score, and they are expected. c may be
+ * NULL: then nothing is. */
+void ek_scores_note(const struct ek_scores_seen *s, const struct ek_config *c);
+
 #endif

@@ -88,6 +88,12 @@ sed 's/rank.value/rank.valeu/' own.yaml >scoreless.yaml
 none="note: scoreless.yaml:3:33: none of 1500 lists has 'rank.valeu' in its items, which 'message.score' is"
 quiet "$EK" profile --manifest features.yaml --messages own.json --config scoreless.yaml -o p.ekp
 grep -qF "$none" chatter || fail "$(cat chatter)"
+quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config scoreless.yaml
+grep -qF "none of 100 lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
+quiet "$EK" check --manifest features.yaml --config scoreless.yaml --messages own.json --profile own.ekp tested.yaml
+grep -qF "lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
+quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config own.yaml
+! grep note: chatter || fail "a note where all is well"
 quiet "$EK" profile --manifest features.yaml --messages own.json --config own.yaml -o p.ekp
 ! grep note: chatter || fail "a note where all is well"
 sed 's/, score: rank.value//' own.yaml >watched.yaml # who only watches needs none
