@@ -6,6 +6,7 @@
 #include "daemon/ring.h"
 #include "daemon/samples.h"
 #include "daemon/scores_seen.h"
+#include "daemon/ticket_log.h"
 #include "daemon/tries.h"
 #include "data/codec_json.h"
 #include "guard/context.h"
@@ -242,7 +243,7 @@ static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, 
         bytes = t->bytes;
         length = t->length;
         ek_metrics_count(tools->metrics, EK_COUNT_SCORE_FAILED, 1);
-        ek_log_text(tools->log, EK_LOG_ERROR, "score_failed", why.message);
+        ek_ticket_log(tools->log, EK_LOG_ERROR, "score_failed", t, NULL, why.message);
     }
     if (scored && c->routing.wanted)
         sample(w, c);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "daemon/gate.h"
+#include "daemon/ticket_log.h"
 #include "decide/plan.h"
 
 #include <inttypes.h>
@@ -356,19 +357,6 @@ static rd_kafka_headers_t *dead_headers(const rd_kafka_message_t *source, enum e
     return headers;
 }
 
-/* Whoever has just put the stage before a topic looks into the log first. */
-static void log_dead(struct ek_output *o, const rd_kafka_message_t *source, enum ek_code code,
-                     const char *reason)
-{
-    struct ek_buf quoted;
-    ek_buf_init(&quoted, 0);
-    if (!ek_buf_json(&quoted, reason, strlen(reason)))
-        ek_log_write(o->watch.log, EK_LOG_WARN, "dead_letter",
-                     "partition=%d offset=%lld class=%s message=%s", (int)source->partition,
-                     (long long)source->offset, reason_name(code), ek_buf_string(&quoted));
-    ek_buf_release(&quoted);
-}
-
 int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
                         enum ek_code code, const char *reason, struct ek_error *e)
 {
@@ -385,7 +373,7 @@ int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek
         ek_metrics_count(o->watch.metrics,
                          t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
     t->outcome = DEAD | (int)code << CODE_SHIFT;
-    log_dead(o, source, code, reason);
+    ek_ticket_log(o->watch.log, EK_LOG_WARN, "dead_letter", t, reason_name(code), reason);
     if (check_size(o, EK_WRITES_DEAD, &p, e)) {
         forget(&p);
         return no_way(o, e);

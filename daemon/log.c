@@ -13,6 +13,7 @@ enum { RATE_SLOTS = 64, RATE_MAX = 10, RATE_WINDOW_MS = 1000, LINE_BYTES = 2048 
 
 struct rate {
     const char *event;
+    enum ek_log_level level; /* of the last that was left out */
     int64_t since_ms;
     int written;
     unsigned long left_out;
@@ -36,14 +37,6 @@ struct ek_log *ek_log_new(FILE *to, enum ek_log_level level)
     atomic_init(&l->level, (int)level);
     pthread_mutex_init(&l->lock, NULL);
     return l;
-}
-
-void ek_log_free(struct ek_log *l)
-{
-    if (!l)
-        return;
-    pthread_mutex_destroy(&l->lock);
-    ek_free(l);
 }
 
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level)
@@ -75,26 +68,59 @@ static void begin_line(struct ek_log *l, enum ek_log_level level, const char *ev
             event);
 }
 
+static void tell_left_out(struct ek_log *l, struct rate *r)
+{
+    if (!r->left_out)
+        return;
+    begin_line(l, r->level, r->event);
+    fprintf(l->to, " left_out=%lu\n", r->left_out);
+    r->left_out = 0;
+}
+
 /* False when this event has had its share of the current second. */
 static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event)
 {
     struct rate *r = rate_of(l, event);
     int64_t now = ek_now_ms();
     if (now - r->since_ms >= RATE_WINDOW_MS) {
-        if (r->left_out) {
-            begin_line(l, level, event);
-            fprintf(l->to, " left_out=%lu\n", r->left_out);
-        }
+        tell_left_out(l, r);
         r->since_ms = now;
         r->written = 0;
-        r->left_out = 0;
     }
     if (r->written < RATE_MAX) {
         r->written++;
         return true;
     }
+    r->level = level;
     r->left_out++;
     return false;
+}
+
+/* Of the seconds that are over by now_ms. */
+static void settle(struct ek_log *l, int64_t now_ms)
+{
+    for (int i = 0; i < RATE_SLOTS && l->rates[i].event; i++)
+        if (now_ms - l->rates[i].since_ms >= RATE_WINDOW_MS)
+            tell_left_out(l, &l->rates[i]);
+    fflush(l->to);
+}
+
+void ek_log_settle(struct ek_log *l)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->lock);
+    settle(l, ek_now_ms());
+    pthread_mutex_unlock(&l->lock);
+}
+
+void ek_log_free(struct ek_log *l)
+{
+    if (!l)
+        return;
+    settle(l, INT64_MAX);
+    pthread_mutex_destroy(&l->lock);
+    ek_free(l);
 }
 
 static bool open_line(struct ek_log *l, enum ek_log_level level, const char *event, bool always)

@@ -1,7 +1,8 @@
 /* Log lines on a stream: `time=... level=warn event=kafka_error broker=1 message="..."`.
  *
  * One line per call, key=value, values with spaces in quotes. The same event within a second is
- * written at most ten times; then one line says how many were left out.
+ * written at most ten times; then one line says how many were left out: `event=dead_letter
+ * left_out=6990`.
  * Owner: the caller. Threads: any. A NULL log swallows everything.
  */
 #ifndef EK_DAEMON_LOG_H
@@ -15,6 +16,7 @@ struct ek_log;
 
 /* Writes to `to`, which stays the caller's. NULL without memory. */
 struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
+/* Says first what was left out. */
 void ek_log_free(struct ek_log *l);
 /* From now on. */
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
@@ -27,5 +29,8 @@ void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, 
 void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text);
 /* A JSON object as it is: json={...}. Never left out. */
 void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json);
+/* Says what was left out in seconds that are over; else that waits for the next of its event, which
+ * may never come. To be called once a second or so. */
+void ek_log_settle(struct ek_log *l);
 
 #endif
