@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "daemon/config.h"
 #include "daemon/config_expand.h"
+#include "daemon/dead_letters.h"
 #include "daemon/kafka_tool.h"
 #include "daemon/record_totals.h"
 #include "daemon/secret.h"
@@ -24,6 +25,12 @@ struct capture_args {
     size_t property_count;
     bool from_end, until_end, json;
     uint64_t max; /* 0: no limit */
+};
+
+/* What was read. */
+struct captured {
+    struct ek_record_totals all;
+    struct ek_dead_letters dead;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -92,8 +99,9 @@ static void catch_signals(void)
 }
 
 static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const struct capture_args *a,
-                struct ek_record_totals *totals, struct ek_error *e)
+                struct captured *c, struct ek_error *e)
 {
+    struct ek_record_totals *totals = &c->all;
     struct ek_progress progress;
     struct ek_kafka_record in;
     int rc = EK_OK, got = 0;
@@ -107,6 +115,7 @@ static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const stru
                                 in.key_length, in.bytes,  in.length};
         rc = ek_capture_write(writer, &out, e);
         ek_record_totals_add(totals, out.length, out.timestamp_ms);
+        ek_dead_letters_add(&c->dead, &in);
         ek_progress_update(&progress, totals->messages, a->max, NULL);
     }
     ek_progress_finish(&progress, NULL);
@@ -164,11 +173,14 @@ static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek
 }
 
 /* By the names that `inspect --json` has for it. */
-static int tell(const struct capture_args *a, const struct ek_record_totals *t, struct ek_error *e)
+static int tell(const struct capture_args *a, const struct captured *c, struct ek_error *e)
 {
+    const struct ek_record_totals *t = &c->all;
     struct ek_summary s;
     fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
             a->topic, a->output);
+    if (ek_dead_letters_print(&c->dead, stderr))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     if (!a->json)
         return EK_OK;
     ek_summary_begin(&s);
@@ -179,6 +191,7 @@ static int tell(const struct capture_args *a, const struct ek_record_totals *t, 
     ek_summary_count(&s, "largest_bytes", t->largest);
     ek_summary_integer(&s, "first_ms", t->first_ms);
     ek_summary_integer(&s, "last_ms", t->last_ms);
+    ek_dead_letters_json(&c->dead, &s);
     return ek_summary_end(&s, stdout, e);
 }
 
@@ -186,22 +199,22 @@ static int capture(const struct capture_args *a, struct ek_error *e)
 {
     struct ek_tap *tap;
     struct ek_capture_writer *writer;
-    struct ek_record_totals totals;
+    struct captured c = {.dead = {.of = {{.count = 0}}}};
     int rc = open_tap(&tap, a, e);
     if (rc)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
     if (!rc) {
         catch_signals();
-        ek_record_totals_init(&totals);
-        rc = copy(tap, writer, a, &totals, e);
+        ek_record_totals_init(&c.all);
+        rc = copy(tap, writer, a, &c, e);
         if (rc)
             ek_capture_abandon(writer);
         else
             rc = ek_capture_finish(writer, e);
     }
     ek_tap_free(tap);
-    return rc ? rc : tell(a, &totals, e);
+    return rc ? rc : tell(a, &c, e);
 }
 
 static const struct argp_option OPTIONS[] = {
@@ -230,7 +243,8 @@ int ek_cmd_capture(int argc, char **argv)
         "Writes messages of a topic to a capture file, for replay and tests: all partitions, "
         "merged "
         "by the time of their messages. Ends with --max, --until-end or an interrupt; what was "
-        "read by then is kept."
+        "read by then is kept. Of dead letters it says how many there are, from where the last of "
+        "each class came, and why."
         "\v  evenkeel capture -c run.yaml -t scored --until-end -o scored.ekc.zst",
         NULL,
         NULL,

@@ -5,8 +5,8 @@
   ```sh status=78      must end with 78
   ```sh needs=a,b      is skipped visibly where `python3` lacks one of these modules
   ```sh broker=a,b     needs a Kafka broker with these topics, which stands in for localhost:9092;
-                       skipped visibly without one. What serves on 127.0.0.1:9464 must become
-                       ready, is then sent SIGTERM, and must end with 0; its topics live on
+                       skipped visibly without one. What serves on 127.0.0.1:9464 (or 9465) must
+                       become ready, is then sent SIGTERM, and must end with 0; its topics live on
   ```sh broker=a fill=f  first puts the lines of file f into topic a
   ```text output       is what the block of commands before it prints; numbers may be off by a
                        tenth, for another processor adds up in another order
@@ -139,7 +139,7 @@ def addresses(folder, broker, port):
         if name.endswith(".yaml"):
             with open(path, encoding="utf-8") as f:
                 before[path] = f.read()
-            write(path, before[path].replace("localhost:9092", broker).replace("127.0.0.1:9464", f"127.0.0.1:{port}"))
+            write(path, re.sub(r"127\.0\.0\.1:946[45]\b", f"127.0.0.1:{port}", before[path].replace("localhost:9092", broker)))
     yield
     for path, text in before.items():
         write(path, text)

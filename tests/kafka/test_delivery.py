@@ -109,7 +109,7 @@ class JsonMessages(unittest.TestCase):
         self.assertEqual({f.header("ek-error-class") for f in dead}, {"format"})
         self.assertIn("no JSON", dead[0].header("ek-error"))
         self.assertEqual(dead[3].header("ek-error"), "items: missing")
-        self.assertIn('event=dead_letter partition=', d.log())
+        self.assertIn(f'event=dead_letter topic={source} partition=', d.log())
         self.assertIn(' class=format message="items: missing"\n', d.log())
 
 
@@ -139,6 +139,8 @@ class WhatCannotBeRead(unittest.TestCase):
         with daemon(source, target, limits="message_bytes: 64KiB") as d:
             d.wait_ready().wait_handled(len(frames))
             metrics = d.get("/metrics")[1]
+            eventually("what the log left out of the burst is told, though nothing follows",
+                       lambda: " event=dead_letter left_out=" in d.log())
             self.assertEqual(d.stop(), 0, d.log())
         out, dead = WORLD.read(target), WORLD.read(target + ".dead")
         self.assertEqual(len(out) + len(dead), len(frames))
@@ -156,6 +158,35 @@ class WhatCannotBeRead(unittest.TestCase):
         for reason in set(reasons.values()):
             count = sum(r == reason for r in reasons.values())
             self.assertIn(f'evenkeel_dead_letters_total{{reason="{reason}"}} {count}\n', metrics)
+
+
+class DeadLetters(unittest.TestCase):
+    def test_can_be_looked_at_and_sent_again_once_the_cause_is_mended(self):
+        """As docs/runbooks.md has it: a capture says why, a second instance puts back what can be read now."""
+        source, target = WORLD.topics()
+        WORLD.broker.create(source + ".dead")
+        values = WORLD.hotel(30, "json")
+        values[7] = values[7][:-1]
+        frames = numbered(values)
+        WORLD.send(source, frames)
+        with daemon(source, target) as d:  # of the wrong encoding
+            d.wait_ready().wait_handled(30)
+            self.assertEqual(d.stop(), 0, d.log())
+        said = evenkeel("capture", "-b", WORLD.broker.address, "-t", target + ".dead", "--until-end",
+                        "-o", WORLD.path("dead.ekc"))[1]
+        self.assertIn(f'dead letters, format: 30, the last from "{source}, partition 0, offset 29": "', said)
+        with daemon(source, target, message="encoding: json") as d:
+            d.wait_ready()
+            with daemon(target + ".dead", source, message="encoding: json") as again:
+                again.wait_ready().wait_handled(30)
+                self.assertEqual(again.stop(), 0, again.log())
+            d.wait_handled(29)
+            self.assertEqual(d.stop(), 0, d.log())
+        out = WORLD.read(target)
+        self.assertEqual([f.value for f in out], values[:7] + values[8:])
+        self.assertEqual([f.timestamp for f in out], [f.timestamp for f in frames[:7] + frames[8:]])
+        self.assertEqual(len(WORLD.read(target + ".dead")), 30)
+        self.assertEqual(numbers(WORLD.read(source + ".dead")), [7])
 
 
 class AnOutputThatTakesLess(unittest.TestCase):
@@ -393,6 +424,7 @@ class Capture(unittest.TestCase):
         shown = json.loads(evenkeel("inspect", path, "--json")[0])
         self.assertIn(100, shown.values(), shown)
         self.assertEqual((told.pop("output"), told.pop("topic")), (path, source))
+        self.assertEqual(told.pop("dead_letters"), [])
         self.assertEqual(told, {name: shown[name] for name in told})
 
     def test_partitions_come_out_in_the_order_of_time(self):

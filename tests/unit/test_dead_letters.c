@@ -1,0 +1,89 @@
+/* What `capture` says of dead letters. */
+#include "daemon/dead_letters.h"
+
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ek_header header(const char *name, const char *value)
+{
+    return (struct ek_header){name, value, value ? strlen(value) : 0};
+}
+
+static void add(struct ek_dead_letters *d, const char *class, const char *offset, const char *why)
+{
+    struct ek_kafka_record r = {.header_count = 6};
+    r.headers[0] = header("ek-error", "of a producer");
+    r.headers[1] = header("ek-source-topic", "scored");
+    r.headers[2] = header("ek-source-partition", "2");
+    r.headers[3] = header("ek-source-offset", offset);
+    r.headers[4] = header("ek-error-class", class);
+    r.headers[5] = header("ek-error", why);
+    ek_dead_letters_add(d, &r);
+}
+
+/* The caller frees. */
+static char *printed(const struct ek_dead_letters *d)
+{
+    char *text;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    ck_assert_int_eq(ek_dead_letters_print(d, to), 0);
+    fclose(to);
+    return text;
+}
+
+START_TEST(of_each_class_there_is_a_count_and_the_last_place_and_reason)
+{
+    struct ek_dead_letters d = {.of = {{.count = 0}}};
+    add(&d, "format", "7", "items: missing");
+    add(&d, "limit", "8", "too large");
+    add(&d, "format", "9", "items[0]: no \"score\"");
+    char *text = printed(&d);
+    ck_assert_str_eq(text,
+                     "dead letters, format: 2, the last from \"scored, partition 2, offset 9\": "
+                     "\"items[0]: no \\\"score\\\"\"\n"
+                     "dead letters, limit: 1, the last from \"scored, partition 2, offset 8\": "
+                     "\"too large\"\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(messages_that_are_no_dead_letters_are_not_told)
+{
+    struct ek_dead_letters d = {.of = {{.count = 0}}};
+    struct ek_kafka_record r = {.header_count = 1};
+    r.headers[0] = header("ek-error-classes", "format");
+    ek_dead_letters_add(&d, &r);
+    char *text = printed(&d);
+    ck_assert_str_eq(text, "");
+    free(text);
+}
+END_TEST
+
+START_TEST(headers_of_any_content_are_cut_short_and_quoted)
+{
+    struct ek_dead_letters d = {.of = {{.count = 0}}};
+    char *long_one = malloc(100001);
+    ck_assert_ptr_nonnull(long_one);
+    memset(long_one, 0x1b, 100000);
+    long_one[100000] = '\0';
+    add(&d, long_one, long_one, long_one);
+    add(&d, "other", NULL, "");
+    add(&d, "formats", long_one, long_one);
+    char *text = printed(&d);
+    ck_assert_int_eq(strncmp(text, "dead letters, other: 3, ", 24), 0);
+    ck_assert_ptr_null(strchr(text, 0x1b));
+    ck_assert_uint_lt(strlen(text), 6 * (EK_DEAD_REASON_BYTES + EK_DEAD_TOPIC_BYTES));
+    free(text);
+    free(long_one);
+}
+END_TEST
+
+Suite *suite_dead_letters(void)
+{
+    return ek_suite("dead_letters", of_each_class_there_is_a_count_and_the_last_place_and_reason,
+                    messages_that_are_no_dead_letters_are_not_told,
+                    headers_of_any_content_are_cut_short_and_quoted);
+}
