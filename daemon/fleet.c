@@ -46,7 +46,7 @@ struct ek_fleet {
     struct ek_buf pins, accepts;                   /* as JSON, under the lock */
     struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
     struct ek_pace telling, deciding;
-    int64_t look_due_ms, refused_told_ms;
+    int64_t look_due_ms, refused_told_ms, shared_told_ms;
     int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
     bool cut_off;
     pthread_t thread;
@@ -445,6 +445,27 @@ static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *he
     f->cut_off = cut_off;
 }
 
+/* Names that two processes go by: how many. Each is told, all of them once in a while. */
+static int look_at_names(struct ek_fleet *f, int64_t now)
+{
+    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->in_use.decider);
+    const char *name;
+    char text[EK_INSTANCE_BYTES + 200];
+    int count = 0;
+    bool tell = !f->shared_told_ms || now - f->shared_told_ms >= TELL_EVERY_MS;
+    for (size_t at = 0; (at = ek_fleet_pool_shared_name(pool, at, now, &name)); count++) {
+        snprintf(text, sizeof text,
+                 "two processes go by the service.instance '%s': what one of them sees is lost. "
+                 "Give each a name of its own, or none",
+                 name);
+        if (tell)
+            ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_name_shared", text);
+    }
+    if (count && tell)
+        f->shared_told_ms = now;
+    return count;
+}
+
 static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
                  int64_t now)
 {
@@ -457,6 +478,7 @@ static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_
                                        .traffic = ek_fleet_link_traffic(f->link)};
     memcpy(figures.name, f->name, sizeof figures.name);
     figures.instances = figures.decides ? ek_fleet_pool_instances(pool, now) : 0;
+    figures.shared = figures.decides ? look_at_names(f, now) : 0;
     pthread_mutex_lock(&f->lock);
     f->figures = figures;
     pthread_mutex_unlock(&f->lock);

@@ -22,9 +22,10 @@ int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
     return rc ? rc
               : ek_buf_printf(out,
                               ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
-                              ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d}",
+                              ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
+                              ",\"names_shared\":%d}",
                               word(f->decides), f->heard.term, f->heard.version, f->age_ms,
-                              word(f->cut_off), f->instances);
+                              word(f->cut_off), f->instances, f->shared);
 }
 
 int ek_fleet_silence_json(const char *instance, bool cut_off, int64_t time_ms, struct ek_buf *out)
@@ -62,6 +63,7 @@ int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *ou
         {"evenkeel_fleet_term", "", (double)f->heard.term},
         {"evenkeel_fleet_decides", "", f->decides},
         {"evenkeel_fleet_instances", "", f->instances},
+        {"evenkeel_fleet_names_shared", "", f->shared},
         {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late},
         {"evenkeel_fleet_plan_entries_missed_total", "", (double)f->heard.missed},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"sent\"}",

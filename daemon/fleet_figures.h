@@ -14,7 +14,7 @@ struct ek_fleet_figures {
     struct ek_shared_fleet heard;
     int64_t age_ms; /* of the plan; since lists came where none was heard */
     bool cut_off, decides;
-    int instances;                      /* heard of by who decides */
+    int instances, shared; /* heard of by who decides; names that two processes go by */
     struct ek_fleet_pool_counts counts; /* of records taken by it */
     struct ek_fleet_traffic traffic;
 };

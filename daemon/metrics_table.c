@@ -182,6 +182,10 @@ static const struct ek_family FAMILIES[] = {
      "the sum over all is to be 1", NULL},
     {"evenkeel_fleet_instances", GAUGE, "",
      "Instances that the decider has heard of in the last 30 seconds; 0 elsewhere.", "", NULL},
+    {"evenkeel_fleet_names_shared", GAUGE, "",
+     "Names that two processes go by, as the decider has heard in the last 30 seconds; 0 "
+     "elsewhere.",
+     "half of what they see is lost: give each a service.instance of its own", NULL},
     {"evenkeel_fleet_plans_late_total", COUNTER, "",
      "Plans that came after lists they were to hold for.", "", NULL},
     {"evenkeel_fleet_plan_entries_missed_total", COUNTER, "",

@@ -17,6 +17,9 @@ struct ek_fleet_instance {
     struct ek_finding *finding; /* those of the start before, then those of the newest tick */
     int former, findings, room; /* `former` of all `findings` are of the start before */
     int64_t began_ms;           /* by the clock: when this start was heard of */
+    bool passed_over;           /* the last tick that came was of an earlier start */
+    int turns;                  /* how often such ticks came between those of this start */
+    int64_t turned_ms;          /* the last time */
 };
 
 struct ek_fleet_instances {
@@ -86,6 +89,7 @@ static enum ek_fleet_arrival newest(struct ek_fleet_instance *i, const struct ek
     i->time_ms = head->time_ms;
     i->heard_ms = clock_ms;
     i->normal = head->normal;
+    i->passed_over = false;
     if (clock_ms - i->began_ms > EK_FLEET_GONE_MS)
         i->former = 0;
     i->findings = i->former;
@@ -105,11 +109,22 @@ static void begin(struct ek_fleet_instance *i, const struct ek_fleet_head *head,
     i->former = i->findings;
 }
 
+/* An earlier start that goes on beside this one. */
+static enum ek_fleet_arrival pass_over(struct ek_fleet_instance *i, int64_t clock_ms)
+{
+    if (i->passed_over)
+        return EK_FLEET_LATE;
+    i->passed_over = true;
+    i->turns = clock_ms - i->turned_ms > EK_FLEET_GONE_MS ? 1 : i->turns + 1;
+    i->turned_ms = clock_ms;
+    return EK_FLEET_LATE;
+}
+
 enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms)
 {
     if (head->start < i->start)
-        return EK_FLEET_LATE;
+        return pass_over(i, clock_ms);
     if (head->start > i->start || !i->newest) {
         begin(i, head, clock_ms);
         return newest(i, head, clock_ms);
@@ -167,6 +182,19 @@ int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_m
     for (int i = 0; i < s->count; i++)
         count += alive(&s->instance[i], clock_ms);
     return count;
+}
+
+size_t ek_fleet_instances_shared(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
+                                 const char **name)
+{
+    for (; at < (size_t)s->count; at++) {
+        const struct ek_fleet_instance *i = &s->instance[at];
+        if (i->turns < EK_FLEET_TURNS || clock_ms - i->turned_ms > EK_FLEET_GONE_MS)
+            continue;
+        *name = i->name;
+        return at + 1;
+    }
+    return 0;
 }
 
 static int by_time(const void *a, const void *b)

@@ -31,6 +31,8 @@ int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_findi
 
 /* As in guard/fleet_pool.h; *normal: version of what is normal that the finding is held against. */
 int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms);
+size_t ek_fleet_instances_shared(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
+                                 const char **name);
 int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms);
 size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
                                   struct ek_finding *out, int *instance, uint64_t *normal);

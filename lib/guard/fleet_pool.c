@@ -303,6 +303,12 @@ int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms)
     return ek_fleet_instances_alive(p->instances, clock_ms);
 }
 
+size_t ek_fleet_pool_shared_name(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
+                                 const char **name)
+{
+    return ek_fleet_instances_shared(p->instances, at, clock_ms, name);
+}
+
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms)
 {
     return ek_fleet_instances_time_ms(p->instances, clock_ms);

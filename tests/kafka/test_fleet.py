@@ -228,6 +228,24 @@ class TheDecider(OnePlan):
         self.assertFalse([e for e in told if e.get("state") == "recovered"])
 
 
+class TwoOfOneName(OnePlan):
+    def test_are_told_by_name_and_counted(self):
+        fleet = Fleet(2)
+        with fleet.endless(itertools.cycle(lists(500, 500)), 100, 2) as stream, fleet.instance("one") as one:
+            one.wait_ready()
+            stream.start()
+            wait_decides(one)
+            with fleet.instance("two") as two:
+                self.wait_shared([one, two], [1, 1])
+                with fleet.instance("two") as twin:
+                    decider = eventually("the name is told", lambda: next(
+                        (i for i in (one, two, twin) if fleet_of(i)["names_shared"]), None))
+                    self.assertEqual(decider.metric("evenkeel_fleet_names_shared"), 1)
+                    self.assertIn("level=warn event=fleet_name_shared message=\"two processes go by the service.instance "
+                                  "'two': ", decider.log())
+                    self.assertEqual(decider.log().count("fleet_name_shared"), 1)
+
+
 class AFleetThatKeepsItsState(OnePlan):
     COUNT, FAULTY, RATE = 5000, 700, 350
 
@@ -262,6 +280,7 @@ class AFleetThatKeepsItsState(OnePlan):
         if "drain_cut_short" not in one.log() + before + two.log():  # as on a machine that is very busy
             self.assertEqual(len(out), count)
         self.assert_one_version_at_a_time(out)
+        self.assertNotIn("fleet_name_shared", one.log() + before + two.log())
         told = fleet.told()
         self.assertEqual(named(told), [PRICE], "\n".join(map(json.dumps, told)))
 
