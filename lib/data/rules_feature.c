@@ -1,9 +1,21 @@
 /* What is done about one feature, or about all: `defaults` and `features`. */
 #include "data/rules_read.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char BY_QUERY_FEATURE[] = EK_RULES_QUERY_FEATURE;
+
+/* What is built in for a class undoes as much of it as can be undone. */
+static int no_factor(const struct ek_rules_source *s, const struct ek_node *n, enum ek_class class)
+{
+    char path[64];
+    snprintf(path, sizeof path, "defaults.on.%s", ek_class_name(class));
+    return ek_node_fail(s->y, n, s->e,
+                        "only 'scale' has a factor to rescale by, '%s' has none: take '%s', as is "
+                        "built in",
+                        ek_class_name(class), ek_rules_key_find(path)->built_in);
+}
 
 static int read_reaction(const struct ek_rules_source *s, const struct ek_node *key,
                          const struct ek_node *value, int feature, struct ek_feature_rule *rule)
@@ -14,9 +26,7 @@ static int read_reaction(const struct ek_rules_source *s, const struct ek_node *
     if (!rc)
         rc = ek_rules_action(s, value, feature, &action);
     if (!rc && action == EK_ACT_RESCALE && class != EK_SCALE)
-        rc = ek_node_fail(s->y, value, s->e,
-                          "only 'scale' has a factor to rescale by, '%s' has none: take 'route'",
-                          ek_class_name(class));
+        rc = no_factor(s, value, class);
     if (!rc && action == EK_ACT_ROUTE_SOURCE && class != EK_ITEMS)
         rc =
             ek_node_fail(s->y, value, s->e,

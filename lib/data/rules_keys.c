@@ -8,6 +8,10 @@
 #define MODES   "observe shadow canary enforce"
 #define CLASSES "scale power offset items missing zero sign stuck clip shape new_category"
 #define ACTIONS "none alert route route_spread rescale silence route_source"
+/* Only a scale has a factor to rescale by, only some items of a list have a source. */
+#define OF_ANY   "none alert route route_spread silence"
+#define OF_SCALE "none alert route route_spread rescale silence"
+#define OF_ITEMS OF_ANY " route_source"
 
 static const struct ek_rules_key KEYS[] = {
     {"version", EK_KEY_INT, .low = 1, .high = 1, .built_in = "1", .help = "of this form"},
@@ -37,27 +41,27 @@ static const struct ek_rules_key KEYS[] = {
              "has to earn its lists by it"},
     {"defaults.on", EK_KEY_MAP, .also_feature = true,
      .help = "action by class. Classes that are not named keep their action"},
-    {"defaults.on.scale", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "route",
+    {"defaults.on.scale", EK_KEY_CHOICE, .choices = OF_SCALE, .built_in = "route",
      .help = "the values times a factor"},
-    {"defaults.on.power", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "route_spread",
+    {"defaults.on.power", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "route_spread",
      .help = "the values to a power"},
-    {"defaults.on.offset", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "route_spread",
+    {"defaults.on.offset", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "route_spread",
      .help = "an amount added"},
-    {"defaults.on.items", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.items", EK_KEY_CHOICE, .choices = OF_ITEMS, .built_in = "alert",
      .help = "a factor on some of the items of a list"},
-    {"defaults.on.missing", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.missing", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
      .help = "values are missing"},
-    {"defaults.on.zero", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.zero", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
      .help = "values are zero"},
-    {"defaults.on.sign", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "silence",
+    {"defaults.on.sign", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "silence",
      .help = "the sign has turned"},
-    {"defaults.on.stuck", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.stuck", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
      .help = "one value for all"},
-    {"defaults.on.clip", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.clip", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
      .help = "values are cut off"},
-    {"defaults.on.shape", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.shape", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
      .help = "another shape that no transformation explains"},
-    {"defaults.on.new_category", EK_KEY_CHOICE, .choices = ACTIONS, .built_in = "alert",
+    {"defaults.on.new_category", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
      .help = "a code that training did not have"},
     {"defaults.canary", EK_KEY_MAP, .also_feature = true, .help = "how a `canary` grows"},
     {"defaults.canary.percent", EK_KEY_NUMBER, .low = .01, .high = 100, .built_in = "5",
@@ -151,8 +155,8 @@ static const struct ek_rules_key KEYS[] = {
      .help = "what people have settled, whatever is found; at most 1000, one for a feature and "
              "segment"},
     {"pins.*.feature", EK_KEY_TEXT, .required = true, .help = "whose"},
-    {"pins.*.action", EK_KEY_CHOICE, .choices = ACTIONS, .required = true,
-     .help = "any but `rescale`, for a pin has no factor; `none`: never touch"},
+    {"pins.*.action", EK_KEY_CHOICE, .choices = OF_ITEMS, .required = true,
+     .help = "a pin has no factor to rescale by; `none`: never touch"},
     {"pins.*.segment", EK_KEY_SEGMENT, .help = "where; without it all traffic"},
     {"pins.*.until", EK_KEY_DATE,
      .help =

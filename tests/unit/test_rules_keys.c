@@ -214,12 +214,47 @@ START_TEST(the_words_of_the_table_are_those_of_findings)
     check_words("defaults.mode", mode_name, 0, EK_MODE_COUNT);
     check_words("defaults.mode_in.*.*", mode_name, 0, EK_MODE_COUNT);
     check_words("tests.*.expect.mode", mode_name, 0, EK_MODE_COUNT);
-    check_words("pins.*.action", action_name, 0, EK_ACTION_COUNT);
+    check_words("tests.*.expect.action", action_name, 0, EK_ACTION_COUNT);
     check_words("tests.*.expect.class", class_name, 1, EK_CLASS_COUNT);
     for (int i = 1; i < EK_CLASS_COUNT; i++) {
         snprintf(path, sizeof path, "defaults.on.%s", class_name(i));
         ck_assert_msg(ek_rules_key_find(path) != NULL, "no '%s'", path);
-        check_words(path, action_name, 0, EK_ACTION_COUNT);
+    }
+}
+END_TEST
+
+static bool is_listed(const char *path, const char *word)
+{
+    char words[TEXT_BYTES], one[TEXT_BYTES];
+    snprintf(words, sizeof words, " %s ", ek_rules_key_find(path)->choices);
+    snprintf(one, sizeof one, " %s ", word);
+    return strstr(words, one) != NULL;
+}
+
+/* form: of the rules, with a place for the action. */
+static void check_listed(const char *path, const char *form, const char *action)
+{
+    char text[TEXT_BYTES];
+    struct ek_rules *r = NULL;
+    struct ek_error e;
+    const char *at = strstr(form, "ACTION");
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - form), form, action, at + strlen("ACTION"));
+    bool taken = !ek_rules_parse(&r, NULL, "r", text, strlen(text), &e);
+    ck_assert_msg(taken == is_listed(path, action), "%s", text);
+    if (taken)
+        ek_rules_free(r);
+}
+
+START_TEST(the_actions_of_the_table_are_those_that_are_taken)
+{
+    char path[TEXT_BYTES], form[TEXT_BYTES];
+    for (int a = 0; a < EK_ACTION_COUNT; a++) {
+        check_listed("pins.*.action", "pins: [{feature: a, action: ACTION}]", action_name(a));
+        for (int c = 1; c < EK_CLASS_COUNT; c++) {
+            snprintf(path, sizeof path, "defaults.on.%s", class_name(c));
+            snprintf(form, sizeof form, "defaults: {on: {%s: ACTION}}", class_name(c));
+            check_listed(path, form, action_name(a));
+        }
     }
 }
 END_TEST
@@ -246,5 +281,6 @@ Suite *suite_rules_keys(void)
                     a_mapping_has_no_more_keys_than_the_reader_has_room_for,
                     what_the_table_calls_built_in_is_what_holds_without_a_file,
                     the_words_of_the_table_are_those_of_findings,
+                    the_actions_of_the_table_are_those_that_are_taken,
                     the_page_of_the_keys_is_up_to_date);
 }
