@@ -162,7 +162,8 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
 static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek_error *e)
 {
     struct ek_config *c = NULL;
-    unsigned flags = (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
+    unsigned flags =
+        EK_TAP_SAYS | (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
     int rc = make_config(&c, a, e);
     if (rc)
         return rc;

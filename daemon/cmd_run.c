@@ -232,14 +232,23 @@ static void warn_of_strangers(const struct run *r)
                 ek_error_text(&e, text, sizeof text));
 }
 
+/* What to change, for what is wrong with an address is mostly that another instance has it. */
+static int cannot_listen(struct ek_error *e)
+{
+    char why[sizeof e->message];
+    memcpy(why, e->message, sizeof why);
+    return ek_fail(e, EK_EIO, "'http.listen': %s", why);
+}
+
 static int listen_to(struct run *r, const struct ek_api *api, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
+    int rc = EK_OK;
     const struct ek_http_limits limits = {c->http_connections, c->http_per_address, c->http_streams,
                                           c->http_request_ms, &c->http_hosts};
-    return strcmp(c->listen, "off") != 0
-               ? ek_http_start(&r->http, c->listen, &limits, api, r->log, e)
-               : EK_OK;
+    if (strcmp(c->listen, "off") != 0)
+        rc = ek_http_start(&r->http, c->listen, &limits, api, r->log, e);
+    return rc == EK_EIO ? cannot_listen(e) : rc;
 }
 
 static int prepare(struct run *r, struct ek_error *e)

@@ -224,7 +224,12 @@ static int read_alert(struct walk *w, const struct ek_node *n)
             ek_fail(w->e, EK_ECONFIG,
                     "an element of 'alerts' must be one sink, such as {kafka: {topic: NAME}}"));
     const struct ek_node *key = &n->children[0];
-    enum ek_sink_kind kind = ek_sink_kind_of(key->text ? key->text : "");
+    const char *word = key->text ? key->text : "";
+    enum ek_sink_kind kind = ek_sink_kind_of(word);
+    if (!strcmp(word, "slack"))
+        return at(w, key,
+                  ek_fail(w->e, EK_ECONFIG,
+                          "unknown key 'slack': Slack is a 'webhook' with 'format: slack'"));
     return kind == EK_SINK_KINDS ? read_section(w, "alerts", n) : read_sink(w, kind, n);
 }
 

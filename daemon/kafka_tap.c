@@ -8,6 +8,7 @@
 enum {
     ASK_MS = 1000,       /* one question for the partitions */
     ASK_AGAIN_MS = 200,  /* between two of them */
+    QUIET_MS = 1500,     /* a broker that is there has answered by then */
     ABSENT_MS = 3000,    /* a topic just made is not known to all brokers at once */
     REFUSED_MS = 3000,   /* long enough to be refused by every broker */
     WATERMARK_MS = 5000, /* one question for the ends of a partition */
@@ -56,6 +57,15 @@ static int no_partitions(struct ek_tap *t, const char *brokers, const char *topi
     return ek_fail(e, EK_EIO, "%s", text);
 }
 
+/* Somebody sits before it, and may have mistyped the address. */
+static void say_waiting(struct ek_tap *t, const char *brokers, int wait_ms)
+{
+    if (t->flags & EK_TAP_SAYS)
+        fprintf(stderr, "no broker of '%s' answers yet: waiting for up to %d s\n", brokers,
+                wait_ms / 1000);
+    t->flags &= ~(unsigned)EK_TAP_SAYS;
+}
+
 static int find_partitions(struct ek_tap *t, const char *brokers, const char *topic, int wait_ms,
                            struct ek_error *e)
 {
@@ -67,6 +77,8 @@ static int find_partitions(struct ek_tap *t, const char *brokers, const char *to
         int64_t now = ek_now_ms();
         if (answer.heard && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;
+        if (!answer.heard && now >= until - wait_ms + QUIET_MS)
+            say_waiting(t, brokers, wait_ms);
         if (now >= until || (answer.heard && now >= absent_until) ||
             (!answer.heard && refused(t, &why)))
             break;

@@ -62,6 +62,7 @@ void ek_sender_free(struct ek_sender *s);
 enum ek_tap_flag {
     EK_TAP_FROM_END = 1,  /* only what comes from now on */
     EK_TAP_UNTIL_END = 2, /* nothing behind where the partitions end when the tap is made */
+    EK_TAP_SAYS = 4, /* says on standard error that it waits for a broker, if it has to for long */
 };
 
 /* Reads all partitions of a topic, outside of any group, merged by the time of their records: the

@@ -136,7 +136,7 @@ static int check_goes_on(const struct loading *l, const struct ek_rules *was,
         return EK_OK;
     ek_fail(e, EK_ECONFIG,
             "'%s' of the rules is another one, with which evidence, findings and routes begin "
-            "anew: reload with 'begin_anew', or put back what it was",
+            "anew: reload with --begin-anew, or put back what it was",
             what);
     ek_config_place(&l->mixed, "assets.rules", e);
     return EK_ECONFIG;

@@ -328,7 +328,7 @@ static int build_document(struct builder *b)
         rc = skip_to(b, YAML_DOCUMENT_START_EVENT, &found);
     if (!rc && !found)
         rc = ek_fail_at(b->e, EK_ECONFIG, b->y->name, 1, 1,
-                        "the file is empty: put at least 'version: 1' there");
+                        "the file is empty: put its keys there, of rules 'version: 1' is enough");
     if (rc)
         return rc;
     yaml_event_t event;

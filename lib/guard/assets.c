@@ -1,6 +1,7 @@
 #include "guard/assets.h"
 
 #include "base/alloc.h"
+#include "base/parse.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,12 +12,24 @@ static const double SAME_LEVEL = 1.25;
 /* Above it a model's spread stands for none: the feature never differed in training. */
 static const float SPREAD_MAX = 1e20f;
 
+/* Without a word for it the rules take whatever the profile has. */
+static int mistyped_baseline(const char *word, const char *field, const char *file,
+                             struct ek_error *e)
+{
+    return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
+                      "'baseline' is '%s', but the profile was made with '%s', did you mean that? "
+                      "Without 'baseline' the profile's is taken",
+                      word, field);
+}
+
 /* The strata are those of the profile; rules that name others would be ignored in silence. */
 static int check_baseline(const struct ek_rules *rules, const struct ek_profile *p,
                           const char *file, struct ek_error *e)
 {
     if (!rules->baseline || (p->field && !strcmp(rules->baseline, p->field)))
         return EK_OK;
+    if (p->field && ek_nearest_word(rules->baseline, (const char *const *)&p->field, 1))
+        return mistyped_baseline(rules->baseline, p->field, file, e);
     return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
                       "'baseline' is '%s', but the profile was made with %s%s%s: make it again "
                       "with '--baseline %s'",

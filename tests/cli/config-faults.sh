@@ -72,5 +72,5 @@ with socket.socket() as busy:
         out.write('http: {listen: "%s"}\n' % at)
     done = subprocess.run([sys.argv[1], "run", "-c", "run.yaml"], stderr=subprocess.PIPE, timeout=20)
     said = done.stderr.decode()
-    sys.exit(done.returncode != 1 or f"cannot listen on {at}: address already in use" not in said)
+    sys.exit(done.returncode != 1 or f"'http.listen': cannot listen on {at}: address already in use" not in said)
 END

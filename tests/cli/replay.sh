@@ -39,6 +39,12 @@ status=0
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules market.yaml --messages in.msg 2>chatter || status=$?
 [ $status = 78 ] || fail "ended with $status: $(cat chatter)"
 grep -q "market.yaml: 'baseline' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"
+# One that is near it is a typing error, and no strata to be made.
+quiet "$EK" profile --manifest hotel.yaml --letor train.txt --baseline stay_nights -o nights.ekp
+printf 'version: 1\ndefaults: {baseline: stay_night}\n' >nights.yaml
+"$EK" replay --manifest hotel.yaml --profile nights.ekp --rules nights.yaml --messages in.msg 2>chatter && fail "it is taken"
+grep -q "nights.yaml: 'baseline' is 'stay_night', but the profile was made with 'stay_nights', did you mean that?" chatter ||
+	fail "$(cat chatter)"
 
 # Rules that no list could ever follow are refused: a list-free model sees no other items.
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --list-free -o free.safetensors

@@ -11,10 +11,11 @@ fail() {
 
 "$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt 2>log
 "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp 2>log
+echo 'version: 1' >rules.yaml
 cat >run.yaml <<'END'
 input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
 output: {topic: ranked, dead_letter: ranked.dead}
-assets: {manifest: hotel.yaml, profile: profile.ekp}
+assets: {manifest: hotel.yaml, profile: profile.ekp, rules: rules.yaml}
 http:   {listen: "127.0.0.1:0"}
 END
 : >log # there before anybody looks into it
@@ -42,6 +43,10 @@ echo none >profile.ekp
 kill -HUP "$pid"
 wait_for_line "event=reload_refused message=.*'assets.profile'"
 cp good.ekp profile.ekp
+# What is to be typed, and not what a program would send.
+echo 'segments: [arm]' >rules.yaml
+kill -HUP "$pid"
+wait_for_line "event=reload_refused message=.*'segments' of the rules is another one.* reload with --begin-anew, or"
 # Two kinds, so that the system cannot make one of them.
 kill -TERM "$pid"
 kill -INT "$pid"

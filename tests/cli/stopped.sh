@@ -22,7 +22,18 @@ for signal in TERM:143 KILL:137; do
 	[ "$(ls at)" = out.msgpack ] && [ "$(cat at/out.msgpack)" = old ] || fail "left: $(ls at)"
 done
 
-# Nobody answers: who waits for that can be stopped at once.
+# Nobody answers: that is told while it is waited for, and who waits can be stopped at once.
+: >chatter
+env --default-signal=INT "$EK" capture -b 127.0.0.1:1 -t x -o at/x.ekc 2>chatter &
+pid=$!
+tries=0
+until grep -q "^no broker of '127.0.0.1:1' answers yet: waiting" chatter; do
+	tries=$((tries + 1))
+	[ $tries -lt 250 ] || fail "nothing is said: $(cat chatter)"
+	sleep 0.1
+done
 status=0
-timeout --preserve-status -s INT 1 "$EK" capture -b 127.0.0.1:1 -t x -o at/x.ekc 2>chatter || status=$?
+kill -INT $pid
+wait $pid 2>/dev/null || status=$?
+pid=
 [ $status = 130 ] || fail "status $status after INT: $(cat chatter)"
