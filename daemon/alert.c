@@ -17,6 +17,8 @@ static const struct kind KINDS[EK_ALERT_KINDS] = {
     [EK_ALERT_LIMIT_REACHED] = {"limit-reached", "EvenkeelLimitReached", EK_ALERT_WARNING},
     [EK_ALERT_PAUSED] = {"paused", "EvenkeelPaused", EK_ALERT_WARNING},
     [EK_ALERT_FLEET_CUT_OFF] = {"fleet-cut-off", "EvenkeelFleetCutOff", EK_ALERT_CRITICAL},
+    [EK_ALERT_FLEET_NAME_SHARED] = {"fleet-name-shared", "EvenkeelFleetNameShared",
+                                    EK_ALERT_CRITICAL},
     [EK_ALERT_RELOAD_REFUSED] = {"reload-refused", "EvenkeelReloadRefused", EK_ALERT_WARNING},
     [EK_ALERT_MODEL_DRIFT] = {"model-drift", "EvenkeelModelDrift", EK_ALERT_WARNING},
     [EK_ALERT_TEST] = {"test", "EvenkeelTest", EK_ALERT_INFO},

@@ -21,6 +21,7 @@ enum ek_alert_kind {
     EK_ALERT_LIMIT_REACHED,
     EK_ALERT_PAUSED,
     EK_ALERT_FLEET_CUT_OFF,
+    EK_ALERT_FLEET_NAME_SHARED,
     EK_ALERT_RELOAD_REFUSED,
     EK_ALERT_MODEL_DRIFT,
     EK_ALERT_TEST, /* of `run --test-alerts` */

@@ -214,11 +214,13 @@ static void read_drift(struct ek_alert_news *n, const json_t *event)
 
 static void read_fleet(struct ek_alert_news *n, const json_t *event)
 {
+    bool name = says(event, "state", "name_shared") || says(event, "state", "name_free");
+    enum ek_alert_kind kind = name ? EK_ALERT_FLEET_NAME_SHARED : EK_ALERT_FLEET_CUT_OFF;
     ek_alert_copy(n->alert.instance, sizeof n->alert.instance, text_of(event, "instance"));
-    if (says(event, "state", "cut_off"))
-        fires(n, EK_ALERT_FLEET_CUT_OFF, text_of(event, "text"));
+    if (says(event, "state", "cut_off") || says(event, "state", "name_shared"))
+        fires(n, kind, text_of(event, "text"));
     else
-        ends(n, EK_ALERT_FLEET_CUT_OFF);
+        ends(n, kind);
 }
 
 static void read_event(struct ek_alert_news *n, const json_t *event)

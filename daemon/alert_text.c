@@ -137,6 +137,8 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
         "what is beyond the limit is told, and nothing else is done about it",
     [EK_ALERT_PAUSED] = "every message goes out as it came, until somebody resumes",
     [EK_ALERT_FLEET_CUT_OFF] = "the last plan stays in force; this instance hears of no other",
+    [EK_ALERT_FLEET_NAME_SHARED] = "what the one says that started first is dropped, until each "
+                                   "has a service.instance of its own",
     [EK_ALERT_RELOAD_REFUSED] = "what was in force before stays in force",
     [EK_ALERT_MODEL_DRIFT] = "nothing is done about it: routes would rank by this model",
     [EK_ALERT_TEST] = "nothing: somebody tries whether alerts arrive",
@@ -159,6 +161,9 @@ static void add_other(struct line *l, const struct ek_alert *a)
         break;
     case EK_ALERT_FLEET_CUT_OFF:
         add(l, "instance %s does not hear the fleet", a->instance);
+        break;
+    case EK_ALERT_FLEET_NAME_SHARED:
+        add(l, "two processes of the fleet go by the name %s", a->instance);
         break;
     case EK_ALERT_RELOAD_REFUSED:
         add(l, "a reload was refused");

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "daemon/cli.h"
+#include "daemon/fleet_changes.h"
 #include "daemon/fleet_duty.h"
 #include "daemon/fleet_figures.h"
 #include "daemon/fleet_orders.h"
@@ -46,9 +47,11 @@ struct ek_fleet {
     struct ek_buf pins, accepts;                   /* as JSON, under the lock */
     struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
     struct ek_pace telling, deciding;
-    int64_t look_due_ms, refused_told_ms, shared_told_ms;
+    int64_t look_due_ms, refused_told_ms;
     int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
     bool cut_off;
+    struct ek_fleet_names names;
+    struct ek_fleet_mouth mouth;
     pthread_t thread;
     bool started;
     atomic_bool stopping, knows_plan;
@@ -158,6 +161,7 @@ int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, stru
     if (!f)
         return ek_fail(e, EK_ENOMEM, "no memory for the fleet");
     f->tools = *tools;
+    f->mouth = (struct ek_fleet_mouth){tools->guard, tools->log};
     pthread_mutex_init(&f->lock, NULL);
     ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
@@ -418,17 +422,6 @@ static int64_t silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, 
     return heard->age_ms >= 0 ? heard->age_ms : f->live_ms ? now - f->live_ms : 0;
 }
 
-static void tell_silence(struct ek_fleet *f, bool cut_off)
-{
-    struct ek_buf json;
-    ek_buf_init(&json, 0);
-    if (!ek_fleet_silence_json(f->name, cut_off, ek_wall_ms(), &json) && ek_buf_string(&json))
-        ek_shared_guard_tell(f->tools.guard, (const char *)json.data);
-    else
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_lost", "no memory for an event");
-    ek_buf_release(&json);
-}
-
 static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms)
 {
     bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
@@ -441,29 +434,8 @@ static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *he
         ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_heard_again", "version=%llu decider=%s",
                      (unsigned long long)heard->version, heard->decider);
     if (cut_off != f->cut_off)
-        tell_silence(f, cut_off);
+        ek_fleet_tell(&f->mouth, f->name, cut_off ? EK_CHANGE_CUT_OFF : EK_CHANGE_HEARD);
     f->cut_off = cut_off;
-}
-
-/* Names that two processes go by: how many. Each is told, all of them once in a while. */
-static int look_at_names(struct ek_fleet *f, int64_t now)
-{
-    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->in_use.decider);
-    const char *name;
-    char text[EK_INSTANCE_BYTES + 200];
-    int count = 0;
-    bool tell = !f->shared_told_ms || now - f->shared_told_ms >= TELL_EVERY_MS;
-    for (size_t at = 0; (at = ek_fleet_pool_shared_name(pool, at, now, &name)); count++) {
-        snprintf(text, sizeof text,
-                 "two processes go by the service.instance '%s': what one of them sees is lost. "
-                 "Give each a name of its own, or none",
-                 name);
-        if (tell)
-            ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_name_shared", text);
-    }
-    if (count && tell)
-        f->shared_told_ms = now;
-    return count;
 }
 
 static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
@@ -478,7 +450,7 @@ static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_
                                        .traffic = ek_fleet_link_traffic(f->link)};
     memcpy(figures.name, f->name, sizeof figures.name);
     figures.instances = figures.decides ? ek_fleet_pool_instances(pool, now) : 0;
-    figures.shared = figures.decides ? look_at_names(f, now) : 0;
+    figures.shared = f->names.shared;
     pthread_mutex_lock(&f->lock);
     f->figures = figures;
     pthread_mutex_unlock(&f->lock);
@@ -525,6 +497,9 @@ static void look_around(struct ek_fleet *f, int64_t now)
     int64_t age_ms = silence(f, &heard, now);
     look_at_duty(f, age_ms, now);
     look_at_silence(f, &heard, age_ms);
+    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    ek_fleet_names_look(&f->names, decides ? ek_fleet_decider_pool(f->in_use.decider) : NULL, now,
+                        &f->mouth);
     show(f, &heard, age_ms, now);
 }
 

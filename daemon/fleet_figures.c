@@ -28,19 +28,6 @@ int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
                               word(f->cut_off), f->instances, f->shared);
 }
 
-int ek_fleet_silence_json(const char *instance, bool cut_off, int64_t time_ms, struct ek_buf *out)
-{
-    int rc = ek_buf_printf(
-        out, "{\"event\":\"fleet\",\"state\":\"%s\",\"time_ms\":%" PRId64 ",\"instance\":",
-        cut_off ? "cut_off" : "heard", time_ms);
-    if (!rc)
-        rc = ek_buf_json(out, instance, strlen(instance));
-    return rc ? rc
-              : ek_buf_printf(out, ",\"text\":\"%s\"}",
-                              cut_off ? "no plan of the fleet is heard: the last one stays in force"
-                                      : "the plan of the fleet is heard again");
-}
-
 struct series {
     const char *name, *labels;
     double value;

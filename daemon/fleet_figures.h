@@ -20,8 +20,6 @@ struct ek_fleet_figures {
 };
 
 int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out);
-/* The event that it hears no plan, or hears one again (docs/format/events.md). */
-int ek_fleet_silence_json(const char *instance, bool cut_off, int64_t time_ms, struct ek_buf *out);
 int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *out);
 
 #endif

@@ -244,6 +244,9 @@ class TwoOfOneName(OnePlan):
                     self.assertIn("level=warn event=fleet_name_shared message=\"two processes go by the service.instance "
                                   "'two': ", decider.log())
                     self.assertEqual(decider.log().count("fleet_name_shared"), 1)
+                    eventually("the alert topic has it", lambda: any(
+                        (e["event"], e.get("state"), e.get("instance")) == ("fleet", "name_shared", "two")
+                        for e in fleet.told()))
 
 
 class AFleetThatKeepsItsState(OnePlan):

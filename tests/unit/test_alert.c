@@ -432,6 +432,15 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
          "instance a does not hear the fleet since 21 Sep 14:32 UTC: no plan; the last plan stays "
          "in "
          "force; this instance hears of no other");
+    says("{\"event\":\"fleet\",\"state\":\"heard\"," TIME "}", EK_ALERT_ENDS,
+         EK_ALERT_FLEET_CUT_OFF, "");
+    says("{\"event\":\"fleet\",\"state\":\"name_shared\"," TIME
+         ",\"instance\":\"a\",\"text\":\"both tell\"}",
+         EK_ALERT_FIRES, EK_ALERT_FLEET_NAME_SHARED,
+         "two processes of the fleet go by the name a since 21 Sep 14:32 UTC: both tell; what the "
+         "one says that started first is dropped, until each has a service.instance of its own");
+    says("{\"event\":\"fleet\",\"state\":\"name_free\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
+         EK_ALERT_FLEET_NAME_SHARED, "");
     says("{\"event\":\"decision\",\"what\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_NEWS,
          EK_ALERT_DRIFT, "");
     struct ek_alert_news n;
