@@ -4,10 +4,8 @@
 
 #include <math.h>
 
-/* The density is as smooth as its sd is wide, so few steps are as good as many. */
-enum { STEPS = 10 };
-static const double REACH = 4;     /* standard deviations */
-static const double SMOOTHED = .1; /* ln: no density of a profile is narrower */
+static const double REACH = 4; /* standard deviations; a group beyond has 7% of the lists at most */
+static const double SMOOTHED = .1; /* ln: no peak of a profile's density is narrower */
 
 static double density_at(const float *density, double r)
 {
@@ -22,9 +20,11 @@ double ek_moved_chance(const float *density, double share, double shift_ln, doub
 
 double ek_sure_part(const float *density, double sd, double share, double shift_ln)
 {
-    double moved = 0, usual = 0, all = 0, step = REACH / STEPS * hypot(sd, SMOOTHED);
-    for (int i = -STEPS; i <= STEPS; i++) {
-        double r = step * i, weight = density_at(density, r);
+    double moved = 0, usual = 0, all = 0;
+    int steps =
+        (int)fmin(ceil(REACH * hypot(sd, SMOOTHED) / SMOOTHED), -EK_RESIDUAL_LOW / SMOOTHED);
+    for (int i = -steps; i <= steps; i++) {
+        double r = SMOOTHED * i, weight = density_at(density, r);
         moved += weight * ek_moved_chance(density, share, shift_ln, r + shift_ln);
         usual += weight * ek_moved_chance(density, share, shift_ln, r);
         all += weight;

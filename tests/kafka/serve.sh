@@ -11,20 +11,23 @@ port=$1 address=127.0.0.1:$1
 here=$(dirname "$0")
 evenkeel=${EVENKEEL:-build/evenkeel}
 export EKTOOL=${EKTOOL:-build/tests/kafka/ektool}
-made=
+# Lists of more than an hour go, or some 10 GB would come in a day.
+export BROKER_MORE=$'log.retention.ms=3600000\nlog.segment.bytes=67108864'
 
 end() {
   trap '' INT TERM HUP
-  # shellcheck disable=SC2086 # two of them
-  [ -z "$made" ] || kill $made 2>/dev/null || true
+  # shellcheck disable=SC2046 # there may be none
+  kill $(jobs -p) 2>/dev/null || true # who makes lists; who sends them ends with the last
   wait
   "$here/broker.sh" wipe "$dir"
 }
 
-if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-  echo "something listens on $address already: take another PORT" >&2
-  exit 1
-fi
+for taken in "$port" $((port + 1)); do # of the broker, and of what it is led by
+  if (exec 3<>"/dev/tcp/127.0.0.1/$taken") 2>/dev/null; then
+    echo "something listens on 127.0.0.1:$taken already: take another PORT" >&2
+    exit 1
+  fi
+done
 dir=$(mktemp -d)
 trap end EXIT
 trap 'exit 0' INT TERM HUP
@@ -37,5 +40,7 @@ echo "scored gets hotel searches as JSON: 4,000 at once, then 20 a second"
 # In the background, for a signal is heeded by `wait` alone.
 "$evenkeel" gen hotel --queries 1000000 --seed 1 --format messages --encoding json-map 2>/dev/null |
   "$EKTOOL" lines "$address" scored /dev/stdin 20 4000 &
-made="$(jobs -p) $!"
+wait
+echo "no more lists come; the broker stays until Ctrl-C"
+sleep infinity &
 wait

@@ -1,5 +1,6 @@
 /* What is sure of a share: no more lists than moved, wherever they stand; and of lists that moved
  * as training is spread, the more of them the further they are off. */
+#include "data/residual.h"
 #include "decide/sure.h"
 
 #include "tests/check.h"
@@ -78,6 +79,50 @@ START_TEST(the_less_a_share_has_moved_the_less_of_it_is_sure)
 }
 END_TEST
 
+/* By all bins of the density. */
+static double exact_part(const float *density, double share, double shift)
+{
+    double moved = 0, usual = 0, all = 0;
+    for (int i = 0; i < EK_DENSITY_BINS; i++) {
+        double r = EK_RESIDUAL_LOW + (i + .5) * EK_RESIDUAL_BIN;
+        moved += density[i] * ek_moved_chance(density, share, shift, r + shift);
+        usual += density[i] * ek_moved_chance(density, share, shift, r);
+        all += density[i];
+    }
+    return (moved - usual) / (all - usual);
+}
+
+/* Of two groups, as of two currencies; returns their standard deviation. */
+static double two_groups(float *density, double second, double apart, double width)
+{
+    double mean = second * apart, variance = 0, all = 0;
+    for (int i = 0; i < EK_DENSITY_BINS; i++) {
+        double r = EK_RESIDUAL_LOW + (i + .5) * EK_RESIDUAL_BIN + mean;
+        double at = r / width, from = (r - apart) / width;
+        density[i] = (float)((1 - second) * exp(-.5 * at * at) + second * exp(-.5 * from * from));
+        all += density[i];
+        variance += density[i] * (r - mean) * (r - mean);
+    }
+    for (int i = 0; i < EK_DENSITY_BINS; i++)
+        density[i] = (float)(density[i] / (all * EK_RESIDUAL_BIN) * (1 - EK_DENSITY_FLOOR) +
+                             EK_DENSITY_FLOOR / EK_RESIDUAL_RANGE);
+    return sqrt(variance / all);
+}
+
+START_TEST(lists_of_two_groups_are_as_sure_as_all_bins_say)
+{
+    static const double seconds[] = {.05, .2, .5}, aparts[] = {1, 3, 4.6, 9.2},
+                        widths[] = {.1, .3, .47};
+    static float density[EK_DENSITY_BINS];
+    for (int i = 0; i < 3 * 4 * 3; i++) {
+        double sd = two_groups(density, seconds[i % 3], aparts[i / 3 % 4], widths[i / 12]);
+        for (double shift = -5; shift < 5; shift += .23)
+            ck_assert_double_eq_tol(ek_sure_part(density, sd, .07, shift),
+                                    fmax(exact_part(density, .07, shift), 0), .07);
+    }
+}
+END_TEST
+
 /* A share or a shift that no fit gives, and a density that is the same everywhere. */
 START_TEST(what_says_nothing_is_not_sure)
 {
@@ -95,5 +140,5 @@ Suite *suite_sure(void)
     return ek_suite("sure", no_more_lists_are_sure_than_were_forged_where_a_list_counts_most,
                     lists_that_moved_far_are_sure,
                     the_less_a_share_has_moved_the_less_of_it_is_sure,
-                    what_says_nothing_is_not_sure);
+                    lists_of_two_groups_are_as_sure_as_all_bins_say, what_says_nothing_is_not_sure);
 }
