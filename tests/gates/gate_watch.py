@@ -22,7 +22,7 @@ _ALERT = re.compile(r"^ +- alert: (\w+)\n((?: {8}.*\n?)*)", re.M)
 _OWN = re.compile(r'\{"([a-z-]+)", "(Evenkeel\w+)", EK_ALERT_')
 _LOOK = re.compile(r"^\*\*Look\*\*.*?(?=^\*\*Do\*\*|^## |\Z)", re.M | re.S)
 _SHELL = re.compile(r"^```sh[^\n]*\n(.*?)^```$", re.M | re.S)
-_CHANGES = re.compile(r"^[^#\n]*?(evenkeel (?:pause|resume|accept|revert|pin|unpin|reload|run)\b|curl [^\n|]*(?:\s-[a-zA-Z]*[dX]|--(?:data|request|json)))", re.M)
+_CHANGES = re.compile(r"^[^#\n]*?(evenkeel (?:pause|resume|accept|revert|pin|unpin|reload|run)\b|curl\b[^\n|]*?(?:\s-[a-zA-Z]*[dX]|--(?:data|request|json)))", re.M)
 _RECORD = re.compile(r"^ +- record: (\S+)\n +expr: (.*)$", re.M)
 
 
