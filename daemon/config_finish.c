@@ -128,7 +128,7 @@ static int check_fleet(const struct finishing *f)
     if (!rc && same(c->fleet_topic, ticks))
         rc = told(f, "fleet.ticks_topic",
                   ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
-    if (!rc && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
+    if (!rc && !c->part && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
         rc = told(f, "fleet.silent",
                   ek_fail(f->e, EK_ECONFIG,
                           "'fleet.silent' is less than three times 'fleet.tick': an instance would "
@@ -166,6 +166,30 @@ static int check_addresses(const struct finishing *f)
     return rc;
 }
 
+/* Of two limits. Where a value was left out its default stands in for it, which says nothing of the
+ * other. */
+static int check_limits(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    int rc = EK_OK;
+    if (c->in_flight_bytes < c->message_bytes)
+        rc = told(f, "limits.in_flight_bytes",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'limits.in_flight_bytes' is less than one message: make it at least "
+                          "'limits.message_bytes'"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
+        rc = told(f, "limits.in_flight_bytes",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
+                          "one is read while the other is committed"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && ek_config_commit_every(c) > c->transaction_ms / 2)
+        rc = told(f, "limits.commit_every",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'limits.commit_every' is more than half of "
+                          "'limits.transaction_timeout': brokers would abort"));
+    return rc;
+}
+
 int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
                          struct ek_error *e)
 {
@@ -180,21 +204,8 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
         rc = check_names(&f);
     if (!rc)
         rc = check_addresses(&f);
-    if (!rc && c->in_flight_bytes < c->message_bytes)
-        rc = told(&f, "limits.in_flight_bytes",
-                  ek_fail(f.e, EK_ECONFIG,
-                          "'limits.in_flight_bytes' is less than one message: make it at least "
-                          "'limits.message_bytes'"));
-    if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
-        rc = told(&f, "limits.in_flight_bytes",
-                  ek_fail(f.e, EK_ECONFIG,
-                          "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
-                          "one is read while the other is committed"));
-    if (!rc && c->delivery == EK_EXACTLY_ONCE && ek_config_commit_every(c) > c->transaction_ms / 2)
-        rc = told(&f, "limits.commit_every",
-                  ek_fail(f.e, EK_ECONFIG,
-                          "'limits.commit_every' is more than half of "
-                          "'limits.transaction_timeout': brokers would abort"));
+    if (!rc && !c->part)
+        rc = check_limits(&f);
     return rc ? rc : ek_kafka_check(c, faults, f.e);
 }
 
