@@ -105,12 +105,12 @@ static void settle(struct ek_log *l, int64_t now_ms)
     fflush(l->to);
 }
 
-void ek_log_settle(struct ek_log *l)
+void ek_log_settle(struct ek_log *l, int64_t now_ms)
 {
     if (!l)
         return;
     pthread_mutex_lock(&l->lock);
-    settle(l, ek_now_ms());
+    settle(l, now_ms);
     pthread_mutex_unlock(&l->lock);
 }
 

@@ -321,7 +321,7 @@ static int keep_time(struct ek_stage *s, struct ek_error *e)
     if (now < s->tick_due_ms)
         return EK_OK;
     s->tick_due_ms = now + TICK_MS;
-    ek_log_settle(s->log);
+    ek_log_settle(s->log, now);
     if (s->limits_due_ms && now >= s->limits_due_ms)
         ek_output_ask_limits(s->output);
     if (now >= s->limits_due_ms)
