@@ -34,9 +34,16 @@ static int class_of(const struct ek_header *h)
     return i;
 }
 
+/* One that was sent again keeps its headers, and the stage adds what it did with it this time. */
+static const struct ek_header *class_header(const struct ek_kafka_record *r)
+{
+    const struct ek_header *class = find(r, "ek-error-class"), *action = find(r, "ek-action");
+    return action && action > class ? NULL : class;
+}
+
 void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record *r)
 {
-    const struct ek_header *class = find(r, "ek-error-class");
+    const struct ek_header *class = class_header(r);
     if (!class)
         return;
     struct ek_dead_class *c = &d->of[class_of(class)];

@@ -21,7 +21,9 @@ struct ek_dead_letters {
     } of[EK_DEAD_CLASSES];
 };
 
-/* A record without the header `ek-error-class` is none. */
+/* A record without the header `ek-error-class` is none, nor is one with an `ek-action` behind the
+ * last of these: it was sent again and went through. Of a record the first EK_HEADERS_MAX headers
+ * are known. */
 void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record *r);
 /* A line for each class that there is; nothing where there is none. EK_ENOMEM. */
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to);

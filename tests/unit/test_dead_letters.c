@@ -62,6 +62,24 @@ START_TEST(messages_that_are_no_dead_letters_are_not_told)
 }
 END_TEST
 
+START_TEST(a_dead_letter_that_was_sent_again_is_none_unless_it_came_back)
+{
+    struct ek_dead_letters d = {.of = {{.count = 0}}};
+    struct ek_kafka_record r = {.header_count = 3};
+    r.headers[0] = header("ek-error-class", "format");
+    r.headers[1] = header("ek-plan", "7");
+    r.headers[2] = header("ek-action", "pass");
+    ek_dead_letters_add(&d, &r);
+    for (int i = 0; i < EK_DEAD_CLASSES; i++)
+        ck_assert_uint_eq(d.of[i].count, 0);
+    r.header_count = 4;
+    r.headers[3] = header("ek-error-class", "limit");
+    ek_dead_letters_add(&d, &r);
+    ck_assert_uint_eq(d.of[0].count, 0);
+    ck_assert_uint_eq(d.of[1].count, 1);
+}
+END_TEST
+
 START_TEST(headers_of_any_content_are_cut_short_and_quoted)
 {
     struct ek_dead_letters d = {.of = {{.count = 0}}};
@@ -85,5 +103,6 @@ Suite *suite_dead_letters(void)
 {
     return ek_suite("dead_letters", of_each_class_there_is_a_count_and_the_last_place_and_reason,
                     messages_that_are_no_dead_letters_are_not_told,
+                    a_dead_letter_that_was_sent_again_is_none_unless_it_came_back,
                     headers_of_any_content_are_cut_short_and_quoted);
 }
