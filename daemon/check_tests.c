@@ -12,6 +12,8 @@ struct recorded {
     struct ek_codec *codec;
     struct ek_capture_reader *in;
     struct ek_scores_seen scores;
+    uint64_t
+        seen; /* lists that were looked at for their scores: those of a later test are the same */
 };
 
 static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct ek_error *e)
@@ -37,8 +39,10 @@ static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct e
         q->time_ms = record.timestamp_ms;
     if (rc)
         ek_dialect_hint(r->dialect, e);
-    else
+    else if (i >= r->seen) {
+        r->seen = i + 1;
         ek_scores_missing(&r->scores, q);
+    }
     return rc ? ek_error_place(e, r->path, 0, 0) : EK_OK;
 }
 

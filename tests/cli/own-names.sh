@@ -90,7 +90,12 @@ quiet "$EK" profile --manifest features.yaml --messages own.json --config scorel
 grep -qF "$none" chatter || fail "$(cat chatter)"
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config scoreless.yaml
 grep -qF "none of 100 lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
-quiet "$EK" check --manifest features.yaml --config scoreless.yaml --messages own.json --profile own.ekp tested.yaml
+sed '/cents/{p;s/cents/again/;p;s/again/"once more"/}' tested.yaml >thrice.yaml # each test reads the lists from the first
+for rules in tested thrice; do
+	quiet "$EK" check --manifest features.yaml --config scoreless.yaml --messages own.json --profile own.ekp $rules.yaml
+	grep -o "none of [0-9]* lists has 'rank.valeu'" chatter >$rules.note || fail "$(cat chatter)"
+done
+cmp tested.note thrice.note
 grep -qF "lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config own.yaml
 ! grep note: chatter || fail "a note where all is well"
