@@ -567,8 +567,8 @@ int ek_cmd_pause(int argc, char **argv)
         parse,
         "",
         "Lets a running instance forward every message as it comes, until 'evenkeel resume'. It "
-        "goes on watching. An instance that is started again begins unpaused, unless with 'run "
-        "--paused'.",
+        "goes on watching. With a state the pause outlasts a restart; without one an instance "
+        "that is started again begins unpaused, unless with 'run --paused'.",
         NULL,
         NULL,
         NULL};
