@@ -48,15 +48,19 @@ static void warn(const struct ek_fleet_mouth *m, const char *name)
     ek_log_text(m->log, EK_LOG_WARN, "fleet_name_shared", text);
 }
 
-static void tell_name(struct ek_fleet_names *n, const char *name, const struct ek_fleet_mouth *m)
+static void tell_name(struct ek_fleet_names *n, const char *name, int64_t now_ms,
+                      const struct ek_fleet_mouth *m)
 {
-    if (!strcmp(n->told, name))
-        return;
-    if (*n->told)
-        ek_fleet_tell(m, n->told, EK_CHANGE_NAME_FREE);
-    if (*name)
-        ek_fleet_tell(m, name, EK_CHANGE_NAME_SHARED);
-    snprintf(n->told, sizeof n->told, "%s", name);
+    if (strcmp(n->told, name) != 0) {
+        if (*n->told && now_ms - n->told_ms <= EK_FLEET_GONE_MS)
+            return;
+        if (*n->told)
+            ek_fleet_tell(m, n->told, EK_CHANGE_NAME_FREE);
+        if (*name)
+            ek_fleet_tell(m, name, EK_CHANGE_NAME_SHARED);
+        snprintf(n->told, sizeof n->told, "%s", name);
+    }
+    n->told_ms = now_ms;
 }
 
 void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *pool, int64_t now_ms,
@@ -73,5 +77,5 @@ void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *p
     }
     if (n->shared && due)
         n->warned_ms = now_ms;
-    tell_name(n, first, m);
+    tell_name(n, first, now_ms, m);
 }

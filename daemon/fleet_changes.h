@@ -29,11 +29,13 @@ void ek_fleet_tell(const struct ek_fleet_mouth *m, const char *instance,
 struct ek_fleet_names {
     int shared;                       /* at the last look */
     char told[EK_FLEET_NAME_MAX + 1]; /* of which the event was told; "": none */
+    int64_t told_ms;                  /* the last time that it was seen shared */
     int64_t warned_ms;
 };
 
 /* pool: of who decides, NULL: this instance does not. Each name is told in the log, once in a
- * while; of several names one at a time is an event, the next when that one is free. */
+ * while; of several names one at a time is an event, the next when that one is free. It is when it
+ * was not seen shared for EK_FLEET_GONE_MS: a pool that is new, or none, has not seen it yet. */
 void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *pool, int64_t now_ms,
                          const struct ek_fleet_mouth *m);
 
