@@ -53,7 +53,7 @@ class Ordered(test_fleet.OnePlan):
             self.assertIn("'taxes' is not pinned there", error)
             self.assertEqual(self.told(other, "pause", "--reason", "odd")[0], "paused")
             self.wait_all("all are paused", both, lambda i: status(i)["paused"])
-            self.assertEqual(status(decider)["paused"]["who"], "ana")
+            wait_for("it is known by whom", decider, lambda: status(decider)["paused"]["who"] == "ana")
             self.assertEqual(other.stop(), 0, other.log())
             other.start()
             self.wait_shared(both, [1, 1])
