@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 1, KEYS_BYTES = 160 };
+enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 2, KEYS_BYTES = 160 };
 
 struct seen {
     char name[LINE_NAME_BYTES];
@@ -141,7 +141,7 @@ static int head_of(struct ek_wire *w, enum ek_wire_kind kind, struct ek_head *h)
     return ek_wire_head(w, h) == EK_WIRE_OK && h->kind == kind ? EK_OK : bad();
 }
 
-/* A key, cut where it is longer than a name may be. */
+/* A key; one that is longer than a name may be is cut, and still is. */
 static int key(struct ek_wire *w, char name[LINE_NAME_BYTES])
 {
     struct ek_head h;
@@ -149,7 +149,7 @@ static int key(struct ek_wire *w, char name[LINE_NAME_BYTES])
     if (rc)
         return rc;
     snprintf(name, LINE_NAME_BYTES, "%.*s",
-             (int)(h.count < EK_NAME_BYTES_MAX ? h.count : EK_NAME_BYTES_MAX), (const char *)w->p);
+             (int)(h.count < LINE_NAME_BYTES ? h.count : LINE_NAME_BYTES), (const char *)w->p);
     w->p += h.count;
     return EK_OK;
 }
@@ -362,20 +362,36 @@ static int add_name(const struct seen *f, struct ek_buf *out)
                              : ek_buf_json(out, f->name, strlen(f->name));
 }
 
-/* What messages call by its name may stay out, and has to where it would be refused. */
-static bool stays_out(const struct seen *f)
+static bool items_have(const struct ek_shape *s, const char *name)
 {
-    return f->named && f->others;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->seen[i].role == EK_ROLE_ITEM && !strcmp(s->seen[i].name, name))
+            return true;
+    return false;
 }
 
-static int add_left_out(const struct seen *f, struct ek_buf *out)
+/* What messages call by its name may stay out, and has to where it would be refused; NULL: it is a
+ * feature. */
+static const char *why_left_out(const struct ek_shape *s, const struct seen *f)
+{
+    if (!f->named)
+        return NULL;
+    if (f->others)
+        return f->numbers ? "which at times is no number" : "which is no number";
+    if (!ek_manifest_name_fits(f->name))
+        return "for no feature may be called so: not with spaces, commas, equals or control signs, "
+               "nor empty or longer than 200 bytes";
+    return f->role == EK_ROLE_QUERY && items_have(s, f->name)
+               ? "for a feature of the items is called so, too"
+               : NULL;
+}
+
+static int add_left_out(const struct seen *f, const char *why, struct ek_buf *out)
 {
     int rc = ek_buf_text(out, "  # left out: ");
     if (!rc)
         rc = add_name(f, out);
-    return rc ? rc
-              : ek_buf_printf(out, ", %s no number\n",
-                              f->numbers ? "which at times is" : "which is");
+    return rc ? rc : ek_buf_printf(out, ", %s\n", why);
 }
 
 /* Why there is none: the names of the fields, most often. */
@@ -383,7 +399,9 @@ static int no_feature(const struct ek_shape *s, struct ek_error *e)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->seen[i].role == EK_ROLE_ITEM)
-            return ek_fail(e, EK_EFORMAT, "no feature of the items is a number");
+            return ek_fail(
+                e, EK_EFORMAT,
+                "no feature of the items is a number, by a name that a feature may have");
     if (s->of_item.done)
         ek_fail(e, EK_EFORMAT, "no item has '%s' with a feature in it; the first one has: %s",
                 s->path[FEATURES].rest, s->of_item.text);
@@ -415,8 +433,9 @@ static int add_features(const struct ek_shape *s, enum ek_role role, int *index,
     int rc = EK_OK;
     for (size_t i = 0; i < s->count && !rc; i++) {
         const struct seen *f = &s->seen[i];
+        const char *why = f->role == role ? why_left_out(s, f) : NULL;
         if (f->role == role)
-            rc = stays_out(f) ? add_left_out(f, out) : add_feature(f, ++*index, out);
+            rc = why ? add_left_out(f, why, out) : add_feature(f, ++*index, out);
     }
     return rc;
 }

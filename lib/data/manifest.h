@@ -64,6 +64,9 @@ struct ek_manifest {
     uint64_t hash; /* xxh64 of "name index role\n" per feature, ordered by index */
 };
 
+/* Whether a feature may be called so: 1 to EK_NAME_BYTES_MAX bytes, none of them a space, a comma,
+ * an equals or a control sign. */
+bool ek_manifest_name_fits(const char *name);
 int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error *e);
 int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);

@@ -74,19 +74,30 @@ static int read_choice(const struct source *s, const struct ek_node *map, const 
     return rc;
 }
 
-static int check_name(const struct source *s, const struct ek_node *n, const char *name)
+static bool has_good_length(const char *name)
 {
-    size_t length = strlen(name);
-    if (!length || length > EK_NAME_BYTES_MAX)
-        return ek_node_fail(s->y, n, s->e, "a feature name must have 1 to %d bytes",
-                            EK_NAME_BYTES_MAX);
+    return *name && strlen(name) <= EK_NAME_BYTES_MAX;
+}
+
+bool ek_manifest_name_fits(const char *name)
+{
     for (const char *c = name; *c; c++)
         if (isspace((unsigned char)*c) || iscntrl((unsigned char)*c) || *c == ',' || *c == '=')
-            return ek_node_fail(s->y, n, s->e,
-                                "feature name '%s' must not have spaces, commas, equals or control "
-                                "signs",
-                                name);
-    return EK_OK;
+            return false;
+    return has_good_length(name);
+}
+
+static int check_name(const struct source *s, const struct ek_node *n, const char *name)
+{
+    if (ek_manifest_name_fits(name))
+        return EK_OK;
+    return has_good_length(name)
+               ? ek_node_fail(s->y, n, s->e,
+                              "feature name '%s' must not have spaces, commas, equals or control "
+                              "signs",
+                              name)
+               : ek_node_fail(s->y, n, s->e, "a feature name must have 1 to %d bytes",
+                              EK_NAME_BYTES_MAX);
 }
 
 static int read_identity(const struct source *s, const struct ek_node *map, struct ek_feature *f)

@@ -123,7 +123,8 @@ class Scene:
         return Instance(self.clock, w.folder, w.broker, self.source, self.target, w.folder, rules=self.rules, model=self.model,
                         instance=name, delivery="exactly_once", pipeline="workers: 2", message="time_ms: none",
                         state=f"topic: {self.state}, every: 10s", sinks=sinks, group="soak",
-                        fleet=f"topic: {self.plan}, tick: 500ms, silent: 5s", limits=limits + "alert_wait: 100ms, alert_timeout: 1s")
+                        fleet=f"topic: {self.plan}, tick: 500ms, silent: 5s", http="events: 256",  # full before growth is looked at
+                        limits=limits + "alert_wait: 100ms, alert_timeout: 1s")
 
     def write(self, text):
         with open(self.rules, "w") as out:

@@ -11,7 +11,7 @@
 
 static const char BY_NAME[] =
     "{\"query\":\"q\",\"query_features\":{\"nights\":%d},\"items\":[{\"id\":\"a\",\"score\":1,"
-    "\"features\":{\"price\":%g,\"flag\":%d,\"net of tax\":null}},{\"score\":[2],\"features\":"
+    "\"features\":{\"price\":%g,\"flag\":%d,\"net-of-tax\":null}},{\"score\":[2],\"features\":"
     "{\"price\":7,\"flag\":0,\"late\":-1.5}}]}";
 
 static const char WANTED[] =
@@ -20,7 +20,7 @@ static const char WANTED[] =
     "features:\n"
     "  - {name: price, index: 1, role: item, routable: true, positive: true} # 7 to 26.5\n"
     "  - {name: flag, index: 2, role: item} # a flag or a code? 0 to 1, whole, few values\n"
-    "  - {name: \"net of tax\", index: 3, role: item, missing: expected} # no number came\n"
+    "  - {name: \"net-of-tax\", index: 3, role: item, missing: expected} # no number came\n"
     "  - {name: late, index: 4, role: item, routable: true} # -1.5 to -1.5\n"
     "  - {name: nights, index: 5, role: query, positive: true} # 1 to 20\n";
 
@@ -151,6 +151,30 @@ START_TEST(what_is_no_number_stays_out_where_it_has_a_name)
 }
 END_TEST
 
+START_TEST(what_no_feature_may_be_called_stays_out)
+{
+    static const char why[] = ", for no feature may be called so: not with spaces, commas, equals "
+                              "or control signs, nor empty or longer than 200 bytes\n";
+    char longest[EK_NAME_BYTES_MAX + 1], message[1000], expected[2000];
+    memset(longest, 'n', EK_NAME_BYTES_MAX);
+    longest[EK_NAME_BYTES_MAX] = 0;
+    snprintf(message, sizeof message,
+             "{\"query_features\":{\"a\":1.5},\"items\":[{\"features\":{\"a\":1.5,\"stay "
+             "nights\":1.5,\"b=c\":1.5,\"d\x7f\":1.5,"
+             "\"\":1.5,\"%s\":1.5,\"%sn\":1.5}}]}",
+             longest, longest);
+    snprintf(expected, sizeof expected,
+             "features:\n"
+             "  - {name: a, index: 1, role: item, routable: true, positive: true} # 1.5 to 1.5\n"
+             "  # left out: \"stay nights\"%s  # left out: \"b=c\"%s  # left out: \"d\\u007f\"%s"
+             "  # left out: \"\"%s"
+             "  - {name: %s, index: 2, role: item, routable: true, positive: true} # 1.5 to 1.5\n"
+             "  # left out: %sn%s  # left out: a, for a feature of the items is called so, too\n",
+             why, why, why, why, longest, longest, why);
+    made_of(message, expected);
+}
+END_TEST
+
 static void refused_as(const char *message, const char *why)
 {
     struct ek_shape *s;
@@ -175,7 +199,8 @@ START_TEST(what_a_message_has_instead_is_told)
                "the first one has: searchId, query_features, hits");
     refused_as("{\"items\":[{\"id\":1,\"attrs\":{\"price\":1}},{\"other\":1}]}",
                "no item has 'features' with a feature in it; the first one has: id, attrs");
-    refused_as("{\"items\":[{\"features\":{\"a\":true}}]}", "no feature of the items is a number");
+    refused_as("{\"items\":[{\"features\":{\"a\":true}}]}",
+               "no feature of the items is a number, by a name that a feature may have");
     for (int i = 0; i < 100; i++)
         n += (size_t)snprintf(many + n, sizeof many - n, "%s\"field%02d\":0", i ? "," : "{", i);
     snprintf(many + n, sizeof many - n, "}");
@@ -192,5 +217,5 @@ Suite *suite_shape(void)
                     values_without_names_are_numbered_and_the_manifest_is_valid,
                     what_is_cut_or_no_list_is_refused, fields_are_where_the_mapping_has_them,
                     what_is_no_number_stays_out_where_it_has_a_name,
-                    what_a_message_has_instead_is_told);
+                    what_no_feature_may_be_called_stays_out, what_a_message_has_instead_is_told);
 }
