@@ -12,8 +12,7 @@ struct recorded {
     struct ek_codec *codec;
     struct ek_capture_reader *in;
     struct ek_scores_seen scores;
-    uint64_t
-        seen; /* lists that were looked at for their scores: those of a later test are the same */
+    uint64_t seen; /* lists whose scores were looked at: those of a later test are the same */
 };
 
 static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct ek_error *e)

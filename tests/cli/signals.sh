@@ -21,32 +21,19 @@ END
 : >log # there before anybody looks into it
 "$EK" run -c run.yaml 2>log &
 pid=$!
-tries=0
-until grep -q 'started' log; do
-	tries=$((tries + 1))
-	[ $tries -lt 300 ] || fail 'the daemon does not start'
-	sleep 0.1
-done
+wait_for_line log 'started'
 # A reload is no end, whatever comes of it.
-wait_for_line() {
-	tries=0
-	until grep -q "$1" log; do
-		tries=$((tries + 1))
-		[ $tries -lt 300 ] || fail "no $1"
-		sleep 0.1
-	done
-}
 kill -HUP "$pid"
-wait_for_line 'event=reload_done fit=whole'
+wait_for_line log 'event=reload_done fit=whole'
 cp profile.ekp good.ekp
 echo none >profile.ekp
 kill -HUP "$pid"
-wait_for_line "event=reload_refused message=.*'assets.profile'"
+wait_for_line log "event=reload_refused message=.*'assets.profile'"
 cp good.ekp profile.ekp
 # What is to be typed, and not what a program would send.
 echo 'segments: [arm]' >rules.yaml
 kill -HUP "$pid"
-wait_for_line "event=reload_refused message=.*'segments' of the rules is another one.* reload with --begin-anew, or"
+wait_for_line log "event=reload_refused message=.*'segments' of the rules is another one.* reload with --begin-anew, or"
 # Two kinds, so that the system cannot make one of them.
 kill -TERM "$pid"
 kill -INT "$pid"

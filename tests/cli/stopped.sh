@@ -26,12 +26,7 @@ done
 : >chatter
 env --default-signal=INT "$EK" capture -b 127.0.0.1:1 -t x -o at/x.ekc 2>chatter &
 pid=$!
-tries=0
-until grep -q "^no broker of '127.0.0.1:1' answers yet: waiting" chatter; do
-	tries=$((tries + 1))
-	[ $tries -lt 250 ] || fail "nothing is said: $(cat chatter)"
-	sleep 0.1
-done
+wait_for_line chatter "^no broker of '127.0.0.1:1' answers yet: waiting"
 status=0
 kill -INT $pid
 wait $pid 2>/dev/null || status=$?
