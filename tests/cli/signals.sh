@@ -38,9 +38,8 @@ wait_for_line log "event=reload_refused message=.*'segments' of the rules is ano
 kill -TERM "$pid"
 kill -INT "$pid"
 # Nor does a reload harm an instance that is about to end.
-while kill -HUP "$pid" 2>/dev/null; do
-	[ "$(cut -d ' ' -f 3 "/proc/$pid/stat")" != Z ] || break
-done
+# (The shell may have taken note of its end between the two looks: then nothing has that number any more.)
+while kill -HUP "$pid" 2>/dev/null && [ "$(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null)" != Z ]; do :; done
 status=0
 wait "$pid" || status=$?
 pid=
