@@ -24,7 +24,7 @@ if grep -q "$(printf '\033')" out; then fail "colour in a log"; fi
 
 "$EK" demo >out 2>err &
 pid=$!
-sleep 1
+while [ -z "$(ls tmp)" ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done # it listens before it makes its folder
 kill -TERM $pid
 status=0
 wait $pid || status=$?

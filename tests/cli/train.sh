@@ -148,7 +148,7 @@ quiet "$EK" $train -o whole.safetensors --epochs 60
 "$EK" $train -o parts.safetensors --epochs 60 --checkpoint state.ckpt >said 2>chatter &
 pid=$!
 while [ ! -e state.ckpt ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
-kill -INT $pid
+kill -INT $pid 2>/dev/null || true
 status=0
 wait $pid || status=$?
 if [ $status = 0 ]; then # it was faster than the signal: its last checkpoint is that of the end
