@@ -24,6 +24,15 @@ static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bo
     return true;
 }
 
+/* Of the first partition that has the error; NULL: it is none of a partition. */
+static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kafka_resp_err_t err)
+{
+    for (int i = 0; i < parts->cnt; i++)
+        if (parts->elems[i].err == err)
+            return parts->elems[i].topic;
+    return NULL;
+}
+
 /* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
  * out by itself where to begin, and the first message tells us. */
 static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
@@ -38,8 +47,8 @@ static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
             p->offset = -1;
     }
     if (err)
-        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT,
-                        "committed offsets are not known yet: the first messages will tell");
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err),
+                              "committed offsets are not known yet: the first messages will tell");
     return known;
 }
 
@@ -57,11 +66,12 @@ insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *
             err = known->elems[i].err;
         if (!err)
             return known;
+        bool fatal = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL;
+        if (fatal)
+            ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err), NULL);
         rd_kafka_topic_partition_list_destroy(known);
-        if (ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL) {
-            ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+        if (fatal)
             return NULL;
-        }
         snprintf(why, sizeof why, "committed offsets of group '%s', which say where it is: %s",
                  in->config->group, rd_kafka_err2str(err));
         if (!ek_keeper_wait(in->keeper, why))

@@ -53,6 +53,19 @@ static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t 
     }
 }
 
+/* Each error of partitions, with the topic of the first that has it. False: none has one. */
+static bool tell_refused(struct ek_kafka_watch *w, const rd_kafka_topic_partition_list_t *offsets)
+{
+    rd_kafka_resp_err_t told = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; offsets && i < offsets->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &offsets->elems[i];
+        if (p->err && p->err != told)
+            ek_kafka_report_topic(w, p->err, EK_KAFKA_COMMIT, p->topic, NULL);
+        told = p->err ? p->err : told;
+    }
+    return told != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque)
 {
@@ -61,10 +74,10 @@ void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     (void)rk;
     if (err == RD_KAFKA_RESP_ERR__NO_OFFSET)
         return;
-    if (err) {
+    if (!tell_refused(w, offsets) && err)
         ek_kafka_report(w, err, EK_KAFKA_COMMIT, NULL);
+    if (err)
         return;
-    }
     ek_metrics_count(w->metrics, EK_COUNT_COMMITS, 1);
     if (offsets)
         remember(in, offsets);

@@ -8,6 +8,7 @@
 enum {
     BROKER = 1,
     PRODUCE = 0, /* keys of requests */
+    OFFSET_COMMIT = 8,
     ADD_PARTITIONS = 24,
     TXN_OFFSET_COMMIT = 28,
     DISTURBED = 3
@@ -81,6 +82,12 @@ void ek_mock_refuse_offsets(struct ek_mock *m, int transactions)
     for (int i = 0; i < transactions; i++)
         rd_kafka_mock_push_request_errors(m->cluster, TXN_OFFSET_COMMIT, 1,
                                           RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
+}
+
+void ek_mock_forbid_offsets(struct ek_mock *m)
+{
+    rd_kafka_mock_push_request_errors(m->cluster, OFFSET_COMMIT, 1,
+                                      RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
 }
 
 void ek_mock_forbid(struct ek_mock *m)

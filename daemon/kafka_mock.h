@@ -26,6 +26,8 @@ void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
 size_t ek_mock_disturbances(const struct ek_mock *m);
 /* The next so many transactions are to be aborted: the group refuses their offsets. */
 void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
+/* The next commit of offsets has no right to read their topics. */
+void ek_mock_forbid_offsets(struct ek_mock *m);
 /* The next transaction has no right to write. */
 void ek_mock_forbid(struct ek_mock *m);
 /* The cluster is gone, and comes back. */

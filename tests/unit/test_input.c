@@ -133,7 +133,27 @@ START_TEST(a_reader_that_is_not_read_holds_back_its_own_partitions_only)
 }
 END_TEST
 
+START_TEST(offsets_that_may_not_be_committed_end_it_with_their_topic)
+{
+    struct scene s;
+    struct ek_error e;
+    set_up(&s);
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (!read(&s, 0) && ek_now_ms() < until)
+        ;
+    ek_mock_forbid_offsets(s.mock);
+    ek_input_commit(s.input);
+    while (!ek_input_serve(s.input, &e) && ek_now_ms() < until)
+        ek_bell_wait(&s.bell, 50);
+    ck_assert_int_eq(ek_input_serve(s.input, &e), EK_EIO);
+    ck_assert_ptr_nonnull(
+        strstr(e.message, "no right: this client needs Read on topic 'scored': "));
+    tear_down(&s);
+}
+END_TEST
+
 Suite *suite_input(void)
 {
-    return ek_suite("input", a_reader_that_is_not_read_holds_back_its_own_partitions_only);
+    return ek_suite("input", a_reader_that_is_not_read_holds_back_its_own_partitions_only,
+                    offsets_that_may_not_be_committed_end_it_with_their_topic);
 }
