@@ -3,6 +3,7 @@
 #include "daemon/cli.h"
 #include "daemon/cli_parse.h"
 #include "daemon/dialect.h"
+#include "daemon/instance.h"
 #include "daemon/scores_seen.h"
 #include "daemon/list_sink.h"
 #include "daemon/rehearsal.h"
@@ -280,11 +281,13 @@ static int load(const struct arguments *a, const char *rules, struct ek_assets *
     struct ek_mapping mapping = a->dialect.mapping;
     if (a->layout_given)
         mapping.layout = a->layout;
-    if (!ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping,
-                               &a->dialect.limits, NULL, e))
-        return EK_OK;
-    explain(a, rules, e);
-    return ek_cli_config_fault(e);
+    if (ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping,
+                              &a->dialect.limits, NULL, e)) {
+        explain(a, rules, e);
+        return ek_cli_config_fault(e);
+    }
+    (*out)->assembly.salt = ek_instance_salt();
+    return EK_OK;
 }
 
 static int compare(const struct arguments *a, const struct ek_assets *assets, bool *differ,

@@ -35,7 +35,7 @@ static int width_of(const char *text, size_t length)
     return width;
 }
 
-static int print_part(const char *text, size_t length, FILE *to)
+int ek_print_safe_part(const char *text, size_t length, FILE *to)
 {
     int width = 0;
     bool shown;
@@ -49,7 +49,23 @@ static int print_part(const char *text, size_t length, FILE *to)
 
 void ek_print_safe(const char *text, FILE *to)
 {
-    print_part(text, strlen(text), to);
+    ek_print_safe_part(text, strlen(text), to);
+}
+
+void ek_make_safe(char *text)
+{
+    char *to = text;
+    bool shown;
+    for (const char *p = text; *p;) {
+        size_t bytes = character(p, &shown);
+        if (shown)
+            memmove(to, p, bytes);
+        else
+            *to = '?';
+        to += shown ? bytes : 1;
+        p += bytes;
+    }
+    *to = 0;
 }
 
 static void widen(struct ek_columns *c, int column, const char *text)
@@ -115,7 +131,7 @@ static void flow(struct flow *f, const char *text, const char *end)
         } else if (f->column) {
             f->column += fprintf(f->to, " ");
         }
-        f->column += print_part(text, length, f->to);
+        f->column += ek_print_safe_part(text, length, f->to);
         if (last)
             f->column += fprintf(f->to, "%s", end);
         text += length + gap;
@@ -188,7 +204,7 @@ static int print_row(const struct ek_columns *c, const struct layout *l, const c
     for (int i = 0; i < l->whole; i++) {
         if (*text) /* nothing is put in front of nothing */
             column += fprintf(to, "%*s", indent - column, "");
-        column += print_part(text, strlen(text), to);
+        column += ek_print_safe_part(text, strlen(text), to);
         indent += c->width[i] + GAP;
         text = text_behind(text, 1);
     }

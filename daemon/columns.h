@@ -34,5 +34,9 @@ int ek_print_wrapped(const char *text, int columns, FILE *to);
 
 /* `text` as it may be shown, on one line. */
 void ek_print_safe(const char *text, FILE *to);
+/* The same of its first bytes. Returns how many columns it takes. */
+int ek_print_safe_part(const char *text, size_t length, FILE *to);
+/* `text` as it may be shown, in its place: it does not get longer. */
+void ek_make_safe(char *text);
 
 #endif

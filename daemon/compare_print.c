@@ -1,5 +1,6 @@
 #include "daemon/compare_print.h"
 
+#include "daemon/columns.h"
 #include "daemon/paragraph.h"
 
 #include <inttypes.h>
@@ -21,6 +22,7 @@ static void place_text(const struct ek_compared_place *p, char *text, size_t siz
         snprintf(text, size, "%s, %s=%s", p->feature, p->dimension, p->value ? p->value : "");
     else
         snprintf(text, size, "%s", p->feature);
+    ek_make_safe(text);
 }
 
 static void print_name(const char *side, const char *path, FILE *to)

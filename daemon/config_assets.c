@@ -1,6 +1,7 @@
 /* The files that a configuration names. */
 #include "daemon/check.h"
 #include "daemon/config.h"
+#include "daemon/instance.h"
 #include "daemon/token.h"
 #include "guard/assets.h"
 
@@ -77,7 +78,8 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
         (*out)->assembly = (struct ek_assembly_limits){.queries = (int)c->item_queries,
                                                        .items = (int)c->items_max,
                                                        .bytes = (size_t)c->item_bytes,
-                                                       .within_ms = c->query_within_ms};
+                                                       .within_ms = c->query_within_ms,
+                                                       .salt = ek_instance_salt()};
     }
     return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
 }

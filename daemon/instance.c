@@ -18,3 +18,9 @@ int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], st
         snprintf(name + 2 * i, 3, "%02x", random[i]);
     return EK_OK;
 }
+
+uint64_t ek_instance_salt(void)
+{
+    uint64_t random = 0;
+    return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? random : 0;
+}

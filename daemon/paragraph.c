@@ -1,5 +1,7 @@
 #include "daemon/paragraph.h"
 
+#include "daemon/columns.h"
+
 #include <string.h>
 
 enum { COLUMNS = 79 };
@@ -20,7 +22,7 @@ void ek_paragraph_words(struct ek_paragraph *p, const char *text)
         } else if (p->column > p->indent) {
             p->column += fprintf(p->to, " ");
         }
-        p->column += fprintf(p->to, "%.*s", length, text);
+        p->column += ek_print_safe_part(text, (size_t)length, p->to);
         text += length;
         text += strspn(text, " ");
     }

@@ -1,7 +1,7 @@
 /* Text for people, broken between words so that no line is longer than 79 columns. Later lines
- * stand two columns further in.
+ * stand two columns further in. What may not be shown is a question mark.
  *
- * Value type; bytes count as columns. A word that is longer stands on a line of its own.
+ * Value type. A word that is longer stands on a line of its own.
  */
 #ifndef EK_DAEMON_PARAGRAPH_H
 #define EK_DAEMON_PARAGRAPH_H

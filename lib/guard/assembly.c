@@ -111,9 +111,14 @@ static uint64_t id_of(const struct ek_query *item)
     return hash || !id.text ? hash : 1;
 }
 
+static uint32_t *chain_of(const struct ek_assembly *a, uint64_t key)
+{
+    return &a->chain[ek_hash(&key, sizeof key, a->limits.salt) & a->mask];
+}
+
 static struct known *find(const struct ek_assembly *a, uint64_t key)
 {
-    uint32_t place = a->chain[key & a->mask];
+    uint32_t place = *chain_of(a, key);
     while (place && a->known[place - 1].key != key)
         place = a->known[place - 1].next;
     return place ? &a->known[place - 1] : NULL;
@@ -123,7 +128,7 @@ static struct known *find(const struct ek_assembly *a, uint64_t key)
 static struct known *enter(struct ek_assembly *a, const struct known *k)
 {
     struct known *to = at(a, a->last++);
-    uint32_t *chain = &a->chain[k->key & a->mask];
+    uint32_t *chain = chain_of(a, k->key);
     *to = *k;
     to->next = *chain;
     *chain = (uint32_t)(to - a->known) + 1;
@@ -133,7 +138,7 @@ static struct known *enter(struct ek_assembly *a, const struct known *k)
 static void forget_oldest(struct ek_assembly *a)
 {
     struct known *k = at(a, a->first++);
-    uint32_t place = (uint32_t)(k - a->known) + 1, *link = &a->chain[k->key & a->mask];
+    uint32_t place = (uint32_t)(k - a->known) + 1, *link = chain_of(a, k->key);
     while (*link != place)
         link = &a->known[*link - 1].next;
     *link = k->next;
@@ -233,7 +238,7 @@ static int add_first(struct ek_assembly *a, const struct known *first, const str
 {
     struct known *k = enter(a, first);
     if (add_to(a, k, item, id, time_ms)) {
-        a->chain[k->key & a->mask] = k->next;
+        *chain_of(a, k->key) = k->next;
         a->last--;
         return EK_ENOMEM;
     }

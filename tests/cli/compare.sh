@@ -116,3 +116,18 @@ refused 78 "these are messages, not rules" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare in.msg
 refused 2 "--compare has no --output and no --events" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare wrong.yaml --events -
+
+# A segment value that a producer chose does nothing to a terminal.
+python3 - <<'END'
+with open("in.msg", "rb") as f:
+    lists = f.read()
+assert lists.count(b"\xa3arm\xa1B") > 1000
+with open("in.msg", "wb") as f:
+    f.write(lists.replace(b"\xa3arm\xa1B", b"\xa3arm\xa1\x1b"))
+END
+compare 3 observe.yaml enforce.yaml
+has 'arm=\?: route, enforce'
+if grep -q "$(printf '\033')" out; then fail "an escape: $(cat -v out)"; fi
+replay enforce.yaml >out 2>&1 || fail "$(cat out)"
+has 'price, arm=[?]: '
+if grep -q "$(printf '\033')" out; then fail "an escape: $(cat -v out)"; fi

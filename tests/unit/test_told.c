@@ -104,9 +104,18 @@ START_TEST(no_finding_is_no_line_and_many_are_counted)
 }
 END_TEST
 
+START_TEST(what_a_producer_writes_does_nothing_to_a_terminal)
+{
+    static struct ek_told t;
+    event(&t, "price-1", "confirmed", "price, arm=\\u001b[2J\\u009b2J\\u00e9: x");
+    ck_assert_str_eq(printed(&t), "    price, arm=?[2J?2J\xc3\xa9: x\n");
+}
+END_TEST
+
 Suite *suite_told(void)
 {
-    return ek_suite("told", a_confirmed_finding_is_told_with_its_last_sentence,
+    return ek_suite("told", what_a_producer_writes_does_nothing_to_a_terminal,
+                    a_confirmed_finding_is_told_with_its_last_sentence,
                     a_finding_that_ended_says_so,
                     model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end,
                     what_has_one_cause_stands_together, no_finding_is_no_line_and_many_are_counted);
