@@ -34,7 +34,9 @@ enum {
     URI_BYTES = 8 << 10,                /* of the request line */
     READ_MOST = 16 * EK_API_BODY_BYTES, /* of a body that is too large, before it is cut off */
     ANSWER_MS = 60000,                  /* within which an answer is to be taken */
-    BEAT_MS = 200                       /* between two looks at who is overdue, and who has news */
+    BEAT_MS = 200,                      /* between two looks at who is overdue, and who has news */
+    LEAVE_MS = 5,                       /* between two looks at who is still there at the end, */
+    LEAVE_LOOKS = 200                   /* and how many: it does not wait for ever */
 };
 
 struct ek_http {
@@ -473,6 +475,22 @@ static void end_keeping(struct ek_http *h)
         pthread_join(h->keeper, NULL);
 }
 
+/* libmicrohttpd (0.9.75) goes by an answer that is not there when it refuses a request by itself
+ * while it ends, and crashes. So it ends when nobody is left, which two looks have to say: somebody
+ * may have been let in at the very last moment. */
+static void end_serving(struct ek_http *h)
+{
+    const struct timespec pause = {0, LEAVE_MS * 1000000L};
+    int fd = MHD_quiesce_daemon(h->server);
+    for (int looks = 0, empty = 0; looks < LEAVE_LOOKS && empty < 2; looks++) {
+        empty = ek_http_watch_sweep(h->watch, EK_WATCH_NEVER) ? 0 : empty + 1;
+        nanosleep(&pause, NULL);
+    }
+    MHD_stop_daemon(h->server);
+    if (fd >= 0)
+        close(fd);
+}
+
 void ek_http_stop(struct ek_http *h)
 {
     if (!h)
@@ -481,7 +499,7 @@ void ek_http_stop(struct ek_http *h)
     if (h->streams)
         ek_http_streams_close(h->streams);
     if (h->server)
-        MHD_stop_daemon(h->server);
+        end_serving(h);
     ek_http_streams_free(h->streams);
     ek_http_watch_free(h->watch);
     pthread_cond_destroy(&h->end);

@@ -26,7 +26,8 @@ struct ek_watched *ek_http_watch_begin(struct ek_http_watch *w, int fd, int64_t 
 /* NULL is allowed for `one`. */
 void ek_http_watch_until(struct ek_http_watch *w, struct ek_watched *one, int64_t until_ms);
 void ek_http_watch_end(struct ek_http_watch *w, struct ek_watched *one);
-/* Shuts down what is overdue, each once; how many that were. */
+/* Shuts down what is overdue, each once; how many that were. At EK_WATCH_NEVER it is all there are,
+ * again each time. */
 size_t ek_http_watch_sweep(struct ek_http_watch *w, int64_t now_ms);
 
 #endif

@@ -34,7 +34,7 @@ ABOUT = {
     "letor": ["lib/data/letor.c", "lib/data/letor_line.c"],
     "manifest": ["lib/data/manifest*.c"],
     "mapped": ["daemon/dialect.c", "lib/data/codec_shape.c", "lib/data/codec_fields.c"],
-    "model": ["lib/data/model_read.c", "lib/data/model_trained.c", "lib/data/model_fidelity.c"],
+    "model": ["lib/data/model*.c"],
     "numbers": ["lib/base/parse.c", "lib/base/decimal.c", "lib/base/date.c"],
     "pairs": ["daemon/trec_pairs.c"],
     "profile": ["lib/data/profile*.c"],

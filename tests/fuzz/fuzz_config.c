@@ -1,12 +1,16 @@
-/* Configurations: both readings agree; what is taken, printed and read again is the same, but for
- * secrets, which are nowhere in it.
+/* Configurations: all readings agree; what is taken, printed and read again is the same, but for
+ * secrets, on which nothing of what is printed depends. An input of one line KEY=VALUE is a key
+ * that is set in code.
  */
 #include "daemon/config.h"
 #include "daemon/options.h"
+#include "data/yaml.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 
 #include <string.h>
+
+enum { SECRET_FILE = 100, PAIR_BYTES = 1024 };
 
 static void option_words(struct ek_fuzz_words *w, const struct ek_option *o)
 {
@@ -22,9 +26,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 {
     static const char values[] = "127.0.0.1:9092 [scored,more] http://x/y?z https://h:1/ ${HOME} "
                                  "$${ ${file:/dev/null} {security.protocol:ssl} off [::1]:9464 "
-                                 "{sasl.password:geheim} {a:b} model.safetensors auto 16 1GiB";
+                                 "{sasl.password:geheim} {a:b} model.safetensors auto 16 1GiB "
+                                 "${file:/proc/self/fd/100}";
     static const char more[] = "input output service message assets limits pipeline http state "
-                               "fleet alerts webhook alertmanager pagerduty kafka url token";
+                               "fleet alerts webhook alertmanager pagerduty kafka url token "
+                               "manifest profile";
     static struct ek_fuzz_words w;
     if (!w.keys) {
         ek_fuzz_keys(&w, more);
@@ -41,28 +47,131 @@ static void print(const struct ek_config *c, struct ek_buf *out)
     ek_fuzz_require(!ek_config_print(c, out), "not to be printed");
 }
 
+static bool same(const struct ek_buf *a, const struct ek_buf *b)
+{
+    return a->length == b->length && !memcmp(a->data, b->data, a->length);
+}
+
 /* Stars stand for secrets, so that what was printed may lack a key or have a value that is none;
  * without them it is a configuration, and prints as the same. */
-static void check(const struct ek_config *c)
+static void read_printed(const struct ek_buf *printed)
 {
     struct ek_config *again;
-    struct ek_buf printed, twice;
+    struct ek_buf twice;
     struct ek_error e = {0};
-    print(c, &printed);
-    ek_fuzz_require(!strstr(ek_buf_string(&printed), "geheim") || !ek_config_has_secret(c),
-                    "a secret is shown");
-    if (!ek_config_has_secret(c)) {
-        ek_fuzz_require(
-            !ek_config_parse(&again, "printed", (char *)printed.data, printed.length, &e),
-            e.message);
-        print(again, &twice);
-        ek_fuzz_require(printed.length == twice.length &&
-                            !memcmp(printed.data, twice.data, twice.length),
-                        "prints as another");
-        ek_buf_release(&twice);
-        ek_config_free(again);
+    ek_fuzz_require(!ek_config_parse(&again, "printed", (char *)printed->data, printed->length, &e),
+                    e.message);
+    print(again, &twice);
+    ek_fuzz_require(same(printed, &twice), "prints as another");
+    ek_buf_release(&twice);
+    ek_config_free(again);
+}
+
+static void blot_some(char *text, size_t length)
+{
+    memset(text, 'x', length);
+}
+
+static void blot(char *text)
+{
+    if (text)
+        blot_some(text, strlen(text));
+}
+
+/* What stands before its host and behind the first letter behind it. */
+static void blot_address(char *url)
+{
+    if (!url)
+        return;
+    char *start = strstr(url, "://") + strlen("://"), *rest = start + strcspn(start, "/?#");
+    char *user = memrchr(start, '@', (size_t)(rest - start));
+    if (user)
+        blot_some(start, (size_t)(user - start));
+    if (*rest)
+        blot(rest + 1);
+}
+
+static void blot_properties(struct ek_property_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].secret)
+            blot(list->items[i].value);
+}
+
+/* Two configurations that differ in secrets only are printed alike. */
+static void blot_secrets(struct ek_config *c, const struct ek_buf *printed)
+{
+    struct ek_buf blotted;
+    blot_properties(&c->librdkafka);
+    blot_properties(&c->output_librdkafka);
+    for (size_t i = 0; i < c->sinks.count; i++) {
+        blot_address(c->sinks.items[i].url);
+        blot(c->sinks.items[i].token);
+        blot(c->sinks.items[i].routing_key);
     }
+    print(c, &blotted);
+    ek_fuzz_require(same(printed, &blotted), "a secret is shown");
+    ek_buf_release(&blotted);
+}
+
+static void check(struct ek_config *c)
+{
+    struct ek_buf printed;
+    print(c, &printed);
+    if (!ek_config_has_secret(c))
+        read_printed(&printed);
+    blot_secrets(c, &printed);
     ek_buf_release(&printed);
+}
+
+/* Who uses a part of it takes all that others take, and what cannot be had elsewhere. */
+static void read_part(const char *text, size_t size, const struct ek_config *whole)
+{
+    static const char *const uses[] = {"input.", "http.", NULL};
+    struct ek_yaml *yaml;
+    struct ek_config *part;
+    struct ek_error e = {0};
+    if (ek_yaml_parse(&yaml, "input", text, size, &e))
+        return;
+    int rc = ek_config_part_of_tree(&part, yaml, uses, &e);
+    ek_yaml_free(yaml);
+    ek_fuzz_require(!rc || e.message[0], "refused without a word");
+    ek_fuzz_require(!rc || !whole, "refused by who uses a part of it");
+    if (rc)
+        return;
+    ek_fuzz_require(!whole || (!part->part && ek_config_sinks_same(&part->sinks, &whole->sinks)),
+                    "read otherwise by who uses a part of it");
+    ek_config_free(part);
+}
+
+/* 0 when it is one. */
+static int set(const uint8_t *data, size_t size)
+{
+    char pair[PAIR_BYTES] = "";
+    struct ek_config *c;
+    struct ek_error e = {0};
+    const uint8_t *equals = memchr(data, '=', size);
+    if (!equals || size >= sizeof pair || memchr(data, '\n', size) || memchr(data, 0, size))
+        return -1;
+    memcpy(pair, data, size);
+    char *value = pair + (equals - data);
+    *value++ = 0;
+    ek_fuzz_require(!ek_config_new(&c, &e), e.message);
+    if (ek_config_set(c, pair, value, &e) || ek_config_finish(c, &e))
+        ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    ek_fuzz_require(ek_config_commit_every(c) > 0, "it never commits");
+    ek_config_free(c);
+    return 0;
+}
+
+/* A file of a secret that everybody may read. */
+static void set_up(void)
+{
+    static const char secret[] = "in confidence\n";
+    char path[EK_FUZZ_PATH_BYTES];
+    int fd = ek_fuzz_file((const uint8_t *)secret, sizeof secret - 1, path);
+    ek_fuzz_require(dup2(fd, SECRET_FILE) == SECRET_FILE, "no file in memory");
+    close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -71,11 +180,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ek_error_list faults;
     struct ek_error e = {0};
     const char *text = (const char *)data;
+    static bool ready;
+    if (!ready)
+        set_up();
+    ready = true;
+    if (!set(data, size))
+        return 0;
     ek_error_list_init(&faults);
     int rc = ek_config_parse(&c, "input", text, size, &e);
     ek_fuzz_require(!rc || e.message[0], "refused without a word");
     int all = ek_config_parse_all(&again, "input", text, size, &faults, &e);
     ek_fuzz_require(!rc == !all, "taken by one reading and refused by the other");
+    read_part(text, size, rc ? NULL : c);
     if (!rc) {
         check(c);
         ek_config_free(c);

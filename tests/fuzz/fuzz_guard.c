@@ -4,9 +4,11 @@
  * told why and counts for nothing: a guard that never saw it has the same events and the same
  * state. Afterwards the guard can be told, saved and asked as before.
  *
- * The input is messages one behind the other, those of JSON up to the end of the line. Some values
- * of one byte are orders instead: nil pins prices to be routed, false takes that back; the negative
- * ones have genuine lists pass: -32 .. -17 four to 64, the others as many with prices in cents.
+ * The input is messages one behind the other, those of JSON up to the end of the line. Values of
+ * one byte are orders instead: nil pins prices to be routed, false takes that back, true at the
+ * very beginning takes rules under which routes grow and are limited, and 0 to 15 are what else
+ * people say; the others have genuine lists pass: -32 .. -17 four to 64, all above as many with a
+ * fault.
  */
 #include "base/hash.h"
 #include "data/codec.h"
@@ -14,12 +16,46 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/state_world.h"
 
-enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 160, LISTS_OF_ORDER = 4 };
-enum { PIN = 0xc0, UNPIN = 0xc2, GENUINE_LISTS = 0xe0, FAULTY_LISTS = 0xf0 };
+enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 448, LISTS_OF_ORDER = 4 };
+enum { PIN = 0xc0, UNPIN = 0xc2, CAREFUL = 0xc3, GENUINE_LISTS = 0xe0, FAULTY_LISTS = 0xf0 };
 
-static struct ek_assets assets;
-static struct state_store own, after, twins; /* of a guard that watches; of those of an input */
-static struct ek_buf genuine[2][GENUINE];    /* as they are, and with prices in cents */
+/* What genuine lists have: by the upper half of the byte that has them pass. */
+enum fault {
+    PEOPLE,
+    CENTS,
+    NEW_KINDS,
+    DEARER,
+    HALF_CENTS,
+    BY_NIGHT,
+    CENTS_IN_B,
+    ALL_ALIKE,
+    FAULTS
+};
+
+static const char RULES[] = "version: 1\n"
+                            "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
+                            "segments: [arm, market]\n"
+                            "windows: {length: 60s, kept: 1, cells: 1}\n";
+static const char CAREFUL_RULES[] =
+    "version: 1\n"
+    "defaults:\n"
+    "  mode: canary\n"
+    "  confirm_queries: 8\n"
+    "  hold: 10s\n"
+    "  canary: {percent: 40, step: 30, every: 4s, min_lists: 2, abort_if: {rank_change_p95: 0.9}}\n"
+    "segments: [arm, market]\n"
+    "windows: {length: 60s, kept: 1, cells: 1}\n"
+    "limits: {max_routed_features: 1, max_routed_share: 0.3, on_limit: keep}\n";
+
+/* Under one of the rules, with what a guard has kept that watches. */
+struct world {
+    struct ek_assets assets;
+    struct state_store own;
+};
+
+static struct world worlds[2], *world;
+static struct state_store after, twins;        /* of those of an input */
+static struct ek_buf genuine[FAULTS][GENUINE]; /* those of PEOPLE: as they are */
 
 /* One pass of an input. */
 struct play {
@@ -69,8 +105,8 @@ static void same_but_scores(const uint8_t *in, size_t length, const uint8_t *out
 {
     static struct ek_query q, again;
     struct ek_error e = {0};
-    ek_fuzz_require(!ek_codec_decode(assets.codec, in, length, &q, &e), e.message);
-    ek_fuzz_require(!ek_codec_decode(assets.codec, out, written, &again, &e), e.message);
+    ek_fuzz_require(!ek_codec_decode(world->assets.codec, in, length, &q, &e), e.message);
+    ek_fuzz_require(!ek_codec_decode(world->assets.codec, out, written, &again, &e), e.message);
     ek_fuzz_require(
         q.items == again.items &&
             !memcmp(q.x, again.x, sizeof *q.x * (size_t)q.items * (size_t)q.item_features),
@@ -119,11 +155,45 @@ static bool pass(struct play *p, const uint8_t *message, size_t length)
     return taken;
 }
 
-static void pass_genuine(struct play *p, int lists, bool faulty)
+static void pass_genuine(struct play *p, int lists, enum fault fault)
 {
     for (; lists && p->next < GENUINE; lists--, p->next++) {
-        const struct ek_buf *message = &genuine[faulty][p->next];
+        const struct ek_buf *message = &genuine[fault][p->next];
         ek_fuzz_require(pass(p, message->data, message->length), "a genuine list is refused");
+    }
+}
+
+static int say(struct ek_guard *g, uint8_t byte, struct ek_error *e)
+{
+    const char *segment = byte & 8 ? "arm" : NULL, *value = segment ? "B" : NULL;
+    uint64_t version;
+    switch (byte) {
+    case PIN:
+        return ek_guard_pin(g, "price", NULL, NULL, "route", 0, NULL, NULL, e);
+    case UNPIN:
+        return ek_guard_unpin(g, "price", NULL, NULL, NULL, NULL, e);
+    case 0:
+        return ek_guard_pause(g, "ana", NULL, e);
+    case 8:
+        return ek_guard_resume(g, NULL, "done", e);
+    case 7:
+        return ek_guard_accept(g, "kind", NULL, NULL, NULL, NULL, &version, e);
+    default:
+        break;
+    }
+    switch (byte & 7) {
+    case 1:
+        return ek_guard_accept(g, "price", segment, value, "ana", "by night", &version, e);
+    case 2:
+        return ek_guard_revert(g, 1 + (byte >> 3), NULL, NULL, e);
+    case 3:
+        return ek_guard_resume_route(g, "price", segment, value, NULL, NULL, e);
+    case 4:
+        return ek_guard_pin(g, "price", segment, value, "none", 100000, NULL, NULL, e);
+    case 5:
+        return ek_guard_unpin(g, "price", segment, value, NULL, NULL, e);
+    default:
+        return ek_guard_pin(g, "kind", segment, value, "silence", 0, "ana", "odd", e);
     }
 }
 
@@ -131,21 +201,25 @@ static void pass_genuine(struct play *p, int lists, bool faulty)
 static void order(struct play *p, uint8_t byte)
 {
     struct ek_error e = {0};
-    int rc = byte == PIN ? ek_guard_pin(p->g, "price", NULL, NULL, "route", 0, NULL, NULL, &e)
-                         : ek_guard_unpin(p->g, "price", NULL, NULL, NULL, NULL, &e);
-    ek_fuzz_require(!rc || e.message[0], "refused without a word");
+    ek_fuzz_require(!say(p->g, byte, &e) || e.message[0], "refused without a word");
     take_events(p);
 }
 
 /* False: it is a message. */
 static bool is_order(struct play *p, const uint8_t *data, size_t extent)
 {
-    if (extent != 1 || (data[0] < GENUINE_LISTS && data[0] != PIN && data[0] != UNPIN))
+    enum { ONE_BYTE = 0x80 };
+    int lists = LISTS_OF_ORDER * (1 + (data[0] & 0xf));
+    if (extent != 1)
         return false;
-    if (data[0] < GENUINE_LISTS)
+    if (data[0] >= GENUINE_LISTS)
+        pass_genuine(p, lists, data[0] >= FAULTY_LISTS ? CENTS : PEOPLE);
+    else if (data[0] < ONE_BYTE && data[0] >> 4 != PEOPLE)
+        pass_genuine(p, lists, (enum fault)(data[0] >> 4));
+    else if (data[0] < ONE_BYTE || data[0] == PIN || data[0] == UNPIN)
         order(p, data[0]);
     else
-        pass_genuine(p, LISTS_OF_ORDER * (1 + (data[0] & 0xf)), data[0] >= FAULTY_LISTS);
+        return data[0] == CAREFUL;
     return true;
 }
 
@@ -157,7 +231,7 @@ static void play(struct play *p, const uint8_t *data, size_t size)
         if (!is_order(p, data, extent)) {
             if (!p->leave_out || !p->refused[n])
                 p->refused[n] = !pass(p, data, extent);
-            pass_genuine(p, 1, false);
+            pass_genuine(p, 1, PEOPLE);
         }
         data += extent;
         size -= extent;
@@ -166,39 +240,66 @@ static void play(struct play *p, const uint8_t *data, size_t size)
     take_events(p);
 }
 
-static void set_up(void)
+/* Makes item i of a list have it. */
+static void harm(struct ek_query *q, int i, enum fault fault)
+{
+    float *price = &q->x[2 * i], *kind = price + 1;
+    if (fault == CENTS || (fault == HALF_CENTS && i % 2) ||
+        (fault == CENTS_IN_B && ek_text_same(q->segments[0].value, ek_text_of("B"))))
+        *price *= 100;
+    else if (fault == NEW_KINDS)
+        *kind = i % 2 ? 20 : 1;
+    else if (fault == DEARER)
+        *price *= 1.12f;
+    else if (fault == BY_NIGHT)
+        *price *= q->query[0];
+    else if (fault == ALL_ALIKE)
+        *price = 55;
+}
+
+static void write_lists(const struct ek_manifest *m)
 {
     struct shop s;
-    struct ek_guard *g;
-    struct ek_error e = {0};
-    size_t length;
-    state_assets_open(&assets,
-                      "version: 1\n"
-                      "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
-                      "segments: [arm, market]\n"
-                      "windows: {length: 60s, kept: 1, cells: 1}\n",
-                      TRAINING);
-    assets.cells = 2;
-    ek_fuzz_require(!ek_guard_new(&g, &assets, &e), e.message);
     shop_open(&s, 5, 4);
     for (int n = 0; n < GENUINE; n++) {
         struct ek_query *q = shop_next(&s);
-        for (int faulty = 0; faulty <= 1; faulty++) {
-            struct ek_buf *message = &genuine[faulty][n];
-            ek_buf_init(message, 0);
-            for (int i = 0; faulty && i < q->items; i++)
-                q->x[2 * i] *= 100;
-            must(ek_codec_encode(assets.manifest, q, EK_FEATURES_ARRAY, message, NULL));
+        float as_it_was[2 * 32];
+        memcpy(as_it_was, q->x, sizeof *q->x * 2 * (size_t)q->items);
+        for (int fault = PEOPLE; fault < FAULTS; fault++) {
+            ek_buf_init(&genuine[fault][n], 0);
+            for (int i = 0; i < q->items; i++)
+                harm(q, i, (enum fault)fault);
+            must(ek_codec_encode(m, q, EK_FEATURES_ARRAY, &genuine[fault][n], NULL));
+            memcpy(q->x, as_it_was, sizeof *q->x * 2 * (size_t)q->items);
         }
-        if (n >= BEFORE)
-            continue;
-        ek_fuzz_require(!ek_guard_observe(g, genuine[0][n].data, genuine[0][n].length, 0, &e),
-                        e.message);
+    }
+    shop_close(&s);
+}
+
+static void open_world(struct world *w, const char *rules)
+{
+    struct ek_guard *g;
+    struct ek_error e = {0};
+    size_t length;
+    state_assets_open(&w->assets, rules, TRAINING);
+    w->assets.cells = 2;
+    ek_fuzz_require(!ek_guard_new(&g, &w->assets, &e), e.message);
+    for (int n = 0; n < BEFORE; n++) {
+        const struct ek_buf *message = &genuine[PEOPLE][n];
+        ek_fuzz_require(!ek_guard_observe(g, message->data, message->length, 0, &e), e.message);
         ek_fuzz_require(ek_guard_score(g, &length, &e) != NULL, e.message);
     }
-    ek_fuzz_require(!ek_guard_save(g, 0, NULL, 0, state_put, &own, &e), e.message);
+    ek_fuzz_require(!ek_guard_save(g, 0, NULL, 0, state_put, &w->own, &e), e.message);
     ek_guard_free(g);
-    shop_close(&s);
+}
+
+static void set_up(void)
+{
+    struct ek_manifest *m = shop_manifest();
+    write_lists(m);
+    ek_manifest_free(m);
+    open_world(&worlds[0], RULES);
+    open_world(&worlds[1], CAREFUL_RULES);
 }
 
 static struct ek_guard *as_it_was(void)
@@ -206,8 +307,8 @@ static struct ek_guard *as_it_was(void)
     enum ek_state_fit fit;
     struct ek_guard *g;
     struct ek_error e = {0};
-    struct ek_state *state = state_of(&own, 0);
-    ek_fuzz_require(!ek_guard_load(&g, &assets, state, &fit, &e), e.message);
+    struct ek_state *state = state_of(&world->own, 0);
+    ek_fuzz_require(!ek_guard_load(&g, &world->assets, state, &fit, &e), e.message);
     ek_state_free(state);
     return g;
 }
@@ -239,8 +340,9 @@ static void play_again(struct play *p, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!assets.manifest)
+    if (!world)
         set_up();
+    world = &worlds[size && data[0] == CAREFUL];
     struct play p = {.g = as_it_was(), .next = BEFORE};
     play(&p, data, size);
     finish(&p, &after);

@@ -1,5 +1,6 @@
 /* Requests: the input is what a client sends, over a real connection to the real server, which
- * must answer what can be answered in the form of HTTP, and go on with others.
+ * must answer what can be answered in the form of HTTP, and go on with others. From time to time it
+ * is stopped while it is asked, and started anew.
  */
 #include "daemon/http.h"
 #include "tests/fuzz/fuzz.h"
@@ -14,12 +15,14 @@
 
 enum { FIRST_MS = 20, MORE_MS = 1, PING_MS = 10000, ANSWER_MAX = 1 << 16, SENT_MAX = 1 << 16 };
 
+static struct ek_http *http;
 static int port;
 
 static void serve(void)
 {
-    static struct ek_http *http;
-    static const struct ek_http_limits limits = {64, 64, 8, 1000, NULL};
+    static char name[] = "ek.example", *const names[] = {name};
+    static const struct ek_text_list hosts = {(char **)(uintptr_t)names, 1};
+    static const struct ek_http_limits limits = {64, 64, 8, 1000, &hosts};
     struct ek_error e = {0};
     ek_fuzz_require(!ek_http_start(&http, "127.0.0.1:0", &limits, ek_fuzz_served(), NULL, &e),
                     e.message);
@@ -58,9 +61,8 @@ static size_t hear(int fd, char answer[ANSWER_MAX], int first_ms)
     return length;
 }
 
-static void ask(const void *bytes, size_t size, char answer[ANSWER_MAX], int first_ms)
+static void say(int fd, const void *bytes, size_t size)
 {
-    int fd = reach();
     size_t sent = 0;
     while (sent < size) {
         ssize_t put = send(fd, (const char *)bytes + sent, size - sent, MSG_NOSIGNAL);
@@ -68,11 +70,27 @@ static void ask(const void *bytes, size_t size, char answer[ANSWER_MAX], int fir
             break; /* it has heard enough */
         sent += (size_t)put;
     }
+}
+
+static void ask(const void *bytes, size_t size, char answer[ANSWER_MAX], int first_ms)
+{
+    int fd = reach();
+    say(fd, bytes, size);
     shutdown(fd, SHUT_WR);
     size_t length = hear(fd, answer, first_ms);
     ek_fuzz_require(!length || !strncmp(answer, "HTTP/1.", 7), "an answer that is none of HTTP");
     ek_fuzz_require(!strstr(answer, EK_FUZZ_TOKEN), "the token is told");
     close(fd);
+}
+
+/* While somebody asks, and waits for more. */
+static void serve_anew(const void *bytes, size_t size)
+{
+    int fd = reach();
+    say(fd, bytes, size);
+    ek_http_stop(http);
+    close(fd);
+    serve();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -82,7 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static unsigned turns;
     if (!port)
         serve();
-    ask(data, size < SENT_MAX ? size : SENT_MAX, answer, FIRST_MS);
+    size = size < SENT_MAX ? size : SENT_MAX;
+    ask(data, size, answer, FIRST_MS);
+    if (turns % 64 == 0)
+        serve_anew(data, size);
     if (++turns % 64 == 0) {
         ask(ping, sizeof ping - 1, answer, PING_MS);
         ek_fuzz_require(!strncmp(answer, "HTTP/1.1 200", 12), "nobody is answered any more");

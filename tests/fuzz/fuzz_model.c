@@ -1,8 +1,14 @@
-/* Models: one that can be loaded can score a list. */
+/* Models: one that can be loaded can score a list, says under which routing it was trained, and is
+ * the same after writing and reading again.
+ */
+#include "base/buf.h"
 #include "data/model.h"
+#include "data/tensors.h"
 #include "score/scorer.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
+
+#include <string.h>
 
 enum { ITEMS = 3, FEATURES_TRIED = 256 };
 
@@ -28,6 +34,51 @@ static void score_list(const struct ek_model *m)
     ek_query_release(&q);
 }
 
+/* Of a model that was trained under any routing nothing is said, of others what helps. */
+static void ask_routing(const struct ek_model *m)
+{
+    struct ek_treatment *t = calloc((size_t)m->routable_count + 1, sizeof *t);
+    char text[512] = "";
+    ek_fuzz_require(t != NULL, "no memory");
+    for (int k = 0; m->trained.routed && k < m->routable_count; k++)
+        t[k].action = m->trained.routed[k] ? EK_ACT_ROUTE : EK_ACT_NONE;
+    bool any = ek_model_routing_advice(m, NULL, text, sizeof text);
+    ek_fuzz_require(any == (m->trained.known && m->trained.routing != EK_ROUTING_RANDOM),
+                    "advice for a model that needs none, or none for one that does");
+    ek_fuzz_require(!any || text[0], "advice without a word");
+    if (m->trained.routed)
+        ek_fuzz_require(!ek_model_routing_advice(m, t, text, sizeof text),
+                        "advice against the routing it was trained under");
+    free(t);
+}
+
+/* The file of a model, its description as it is written today. */
+static void format(const struct ek_model *m, struct ek_buf *out)
+{
+    struct ek_error e = {0};
+    ek_buf_init(out, 0);
+    ek_fuzz_require(!ek_model_describe(m, &e) && !ek_tensors_format(m->storage, out, &e),
+                    e.message);
+}
+
+static void write_again(const struct ek_model *m)
+{
+    struct ek_tensors *t;
+    struct ek_model *again;
+    struct ek_buf once, twice;
+    struct ek_error e = {0};
+    format(m, &once);
+    ek_fuzz_require(!ek_tensors_parse(&t, "output", once.data, once.length, &e) &&
+                        !ek_model_from_tensors(&again, t, "output", &e),
+                    e.message);
+    format(again, &twice);
+    ek_fuzz_require(once.length == twice.length && !memcmp(once.data, twice.data, once.length),
+                    "another one after writing and reading");
+    ek_model_free(again);
+    ek_buf_release(&once);
+    ek_buf_release(&twice);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     return ek_fuzz_mutate_tensors(data, size, most, seed);
@@ -44,6 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         if (m->item_features <= FEATURES_TRIED && m->query_features <= FEATURES_TRIED)
             score_list(m);
+        ask_routing(m);
+        write_again(m);
         ek_model_free(m);
     }
     close(fd);

@@ -160,10 +160,44 @@ START_TEST(more_connections_than_files_that_may_be_open_are_refused)
 }
 END_TEST
 
+/* Nonsense on so many connections; libmicrohttpd answers it without asking us. */
+static void send_nonsense(const struct ek_http *http, int fd[], int count)
+{
+    static const char nonsense[] = "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n";
+    const struct sockaddr_in at = {.sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)ek_http_port(http)),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    for (int i = 0; i < count; i++) {
+        fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        ck_assert(!connect(fd[i], (const struct sockaddr *)&at, sizeof at));
+    }
+    for (int i = 0; i < count; i++)
+        ck_assert_int_gt(send(fd[i], nonsense, sizeof nonsense - 1, MSG_NOSIGNAL), 0);
+}
+
+/* It crashed within some thirty of these. */
+START_TEST(nonsense_that_comes_while_it_stops_does_no_harm)
+{
+    enum { STOPS = 60, CLIENTS = 8 };
+    struct ek_http *http = NULL;
+    struct ek_error e;
+    int fd[CLIENTS];
+    for (int i = 0; i < STOPS; i++) {
+        ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", NULL, &NOBODY, NULL, &e), "%s",
+                      e.message);
+        send_nonsense(http, fd, CLIENTS);
+        ek_http_stop(http);
+        for (int k = 0; k < CLIENTS; k++)
+            close(fd[k]);
+    }
+}
+END_TEST
+
 Suite *suite_http(void)
 {
     return ek_suite("http", an_address_to_listen_on_is_checked, two_instances_do_not_share_a_port,
                     nor_a_port_of_ipv6, whoever_answers_gives_way_to_those_that_rank,
                     room_is_made_for_as_many_connections_as_are_allowed,
-                    more_connections_than_files_that_may_be_open_are_refused);
+                    more_connections_than_files_that_may_be_open_are_refused,
+                    nonsense_that_comes_while_it_stops_does_no_harm);
 }
