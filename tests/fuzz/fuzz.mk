@@ -32,13 +32,16 @@ $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/byt
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(FUZZ_LIBS)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_SHARED_OBJ) $(B)/tests/fuzz/bytes.o
 
-# Those in which a try costs a tenth of a millisecond and more have fewer mutations.
-FUZZ_SLOW := api capture choice collection config fleet guard http index manifest mapped model profile queries rules snapshot state units yaml
+# Those in which a try costs a tenth of a millisecond and more have fewer mutations; those that play out minutes of a
+# stream, or wait for answers, very few.
+FUZZ_SLOWEST := company guard http
+FUZZ_SLOW := api capture choice collection config fleet index manifest mapped model profile queries rules snapshot state units yaml
 
 fuzz-binaries: $(FUZZ_BINARIES)
 fuzz-replay: $(FUZZ_BINARIES)
 	@for name in $(FUZZ_NAMES); do \
 	  mutations=$(MUTATIONS); case ' $(FUZZ_SLOW) ' in *" $$name "*) mutations=$$(($(MUTATIONS) / 10)) ;; esac; \
+	  case ' $(FUZZ_SLOWEST) ' in *" $$name "*) mutations=$$(($(MUTATIONS) / 100)) ;; esac; \
 	  echo "$$name: the corpus and $$mutations mutations of each file"; \
 	  $(FUZZ_OPTIONS) $(B)/fuzz/$$name tests/fuzz/corpus/$$name $$mutations || { echo '0 passed, 1 failed'; exit 1; }; \
 	done

@@ -16,7 +16,7 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/state_world.h"
 
-enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 448, LISTS_OF_ORDER = 4 };
+enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 256, LISTS_OF_ORDER = 4 };
 enum { PIN = 0xc0, UNPIN = 0xc2, CAREFUL = 0xc3, GENUINE_LISTS = 0xe0, FAULTY_LISTS = 0xf0 };
 
 /* What genuine lists have: by the upper half of the byte that has them pass. */

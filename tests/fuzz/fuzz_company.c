@@ -1,0 +1,189 @@
+/* A fleet among whose records somebody else writes: ticks, plans, rows, trials and orders that are
+ * genuine but for some bytes, or made up behind a head that lets them in. Whatever comes, what is
+ * refused is told why, a decider writes what everybody can read, people get answers, and all who
+ * read the same log follow the same plan.
+ *
+ * The input is a script, one order behind the other (see `act`): its first byte says which, by the
+ * upper three bits, and how; what it needs follows.
+ */
+#include "base/hash.h"
+#include "tests/fuzz/company.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <string.h>
+
+enum { ORDERS_MAX = 64, CRC = 4, MAGIC = 4 };
+
+struct script {
+    const uint8_t *at, *end;
+    uint64_t orders; /* of people */
+};
+
+static uint8_t next(struct script *s)
+{
+    return s->at < s->end ? *s->at++ : 0;
+}
+
+/* The next bytes, as many as there are. */
+static const uint8_t *some(struct script *s, size_t *length)
+{
+    const uint8_t *bytes = s->at;
+    if ((size_t)(s->end - s->at) < *length)
+        *length = (size_t)(s->end - s->at);
+    s->at += *length;
+    return bytes;
+}
+
+static bool is_plans(uint8_t kind)
+{
+    return kind == EK_FLEET_PLAN || kind == EK_FLEET_ANSWER;
+}
+
+/* As somebody else would: with the checksum that lets it in. */
+static void send(struct company *c, struct ek_buf *record)
+{
+    if (record->length < MAGIC + CRC)
+        return;
+    uint32_t crc = ek_crc32(record->data, record->length - CRC);
+    for (int i = 0; i < CRC; i++)
+        record->data[record->length - CRC + (size_t)i] = (uint8_t)(crc >> 8 * i);
+    company_send(c, record->data, record->length, is_plans(record->data[3]));
+}
+
+/* The newest genuine record of a kind, with other bytes. */
+static void forge(struct company *c, struct script *s, unsigned how)
+{
+    struct ek_buf record;
+    const struct ek_buf *genuine = &c->last[how % COMPANY_KINDS].bytes;
+    ek_buf_init(&record, 0);
+    ek_fuzz_require(!genuine->length || !ek_buf_add(&record, genuine->data, genuine->length),
+                    "no memory");
+    for (int edits = next(s) % 8; edits; edits--) {
+        size_t place = (size_t)(next(s) | next(s) << 8);
+        uint8_t value = next(s);
+        if (place < record.length)
+            record.data[place] = value;
+    }
+    send(c, &record);
+    ek_buf_release(&record);
+}
+
+static const char *name_of(unsigned who)
+{
+    static const char *const names[] = {"node-0", "node-1", "it", ""};
+    return names[who % 4];
+}
+
+/* A head, and what the input has behind it. */
+static void make_up(struct company *c, struct script *s, unsigned how)
+{
+    static const enum ek_fleet_kind kinds[] = {EK_FLEET_TICK, EK_FLEET_ROWS, EK_FLEET_TRIALS};
+    const struct company_assets *a = company_assets();
+    struct ek_wire_out w;
+    struct ek_buf record;
+    const struct ek_fleet_head head = {.instance = ek_text_of(name_of(next(s))),
+                                       .start = c->start + next(s) % 2,
+                                       .number = next(s),
+                                       .time_ms = c->stream_ms + next(s) * 100,
+                                       .manifest = a->manifest->hash,
+                                       .profile = ek_profile_hash(a->profile),
+                                       .dimensions = {1, {{"arm", 3}}}};
+    size_t length = next(s);
+    const uint8_t *bytes = some(s, &length);
+    ek_buf_init(&record, 0);
+    ek_wire_begin(&w, &record, kinds[how % 3]);
+    ek_fleet_head_put(&w, &head);
+    ek_fuzz_require(!w.rc && !ek_buf_add(&record, bytes, length) && !ek_wire_seal(&w), "no memory");
+    send(c, &record);
+    ek_buf_release(&record);
+}
+
+/* Well-formed, and perhaps the same one again. */
+static void say(struct company *c, struct script *s, unsigned how)
+{
+    static const enum ek_did dids[] = {EK_DID_PIN,    EK_DID_UNPIN,  EK_DID_PAUSE,
+                                       EK_DID_RESUME, EK_DID_ACCEPT, EK_DID_REVERT};
+    static const char *const features[] = {"price", "size", "flag", "nights", "none", ""};
+    static const char *const values[] = {NULL, "A", "B", "C"};
+    const struct company_assets *a = company_assets();
+    uint8_t what = next(s), where = next(s);
+    const char *value = values[where % 4];
+    enum ek_did did = dids[how % 6];
+    struct ek_buf record;
+    struct ek_fleet_wish w = {.id = {ek_text_of(name_of(where >> 6)), c->start, s->orders},
+                              .manifest = a->manifest->hash,
+                              .what = did,
+                              .dimensions = {1, {ek_text_of("arm")}},
+                              .feature = ek_text_of(features[what % 6]),
+                              .action = (enum ek_action)(what / 6 % EK_ACTION_COUNT),
+                              .accept = did == EK_DID_REVERT ? what % 4 : 0,
+                              .until_ms = where & 0x20 ? c->stream_ms + 3000 : 0,
+                              .author = ek_text_of("ana"),
+                              .reason = ek_text_of(where & 0x10 ? "by night" : "")};
+    if (value)
+        w.cell = (struct ek_fleet_cell){ek_text_of("arm"), ek_text_of(value)};
+    s->orders += !(where & 8);
+    ek_buf_init(&record, 0);
+    ek_fuzz_require(!ek_fleet_wish_write(&w, &record), "an order cannot be written");
+    company_send(c, record.data, record.length, false);
+    ek_buf_release(&record);
+}
+
+/* Who decides. */
+static void change(struct company *c, unsigned how)
+{
+    struct ek_fleet_decider *d = c->decider[how % 2];
+    if (how & 2)
+        ek_fleet_decider_end(d);
+    else
+        ek_fleet_decider_begin(d, c->clock_ms);
+}
+
+/* False: the genuine lists are over. */
+static bool act(struct company *c, struct script *s)
+{
+    uint8_t byte = next(s);
+    unsigned how = byte & 0x1f;
+    switch (byte >> 5) {
+    case 0:
+    case 1: {
+        bool more = true;
+        for (unsigned ticks = 1 + (byte >> 3); more && ticks; ticks--)
+            more = company_tick(c, (enum company_fault)(byte & 7));
+        return more;
+    }
+    case 2:
+        return company_early(c, (enum company_fault)(byte & 7));
+    case 3:
+        say(c, s, how);
+        return true;
+    case 4:
+        forge(c, s, how);
+        return true;
+    case 5:
+        make_up(c, s, how);
+        return true;
+    case 6:
+        company_try(c, how / 32.);
+        return true;
+    default:
+        if (how < 16)
+            change(c, how);
+        else if (how == 16)
+            company_restart(c);
+        else
+            c->clock_ms += 1000 * (int64_t)how;
+        return true;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct script s = {data, data + size, 1};
+    struct company *c = company_open();
+    for (int n = 0; n < ORDERS_MAX && s.at < s.end && act(c, &s); n++)
+        ;
+    company_tick(c, SOUND);
+    company_close(c);
+    return 0;
+}
