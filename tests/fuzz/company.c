@@ -102,10 +102,12 @@ static void send_plan(struct company *c, const void *bytes, size_t length)
 void company_send(struct company *c, const void *bytes, size_t length, bool plans)
 {
     struct ek_error e = {0};
+    uint8_t *exact = ek_fuzz_exact(bytes, length);
     if (plans)
-        send_plan(c, bytes, length);
+        send_plan(c, exact, length);
     for (int i = 0; !plans && i < COMPANY_DECIDERS; i++)
-        taken(ek_fleet_decider_take(c->decider[i], bytes, length, c->clock_ms, &e), &e);
+        taken(ek_fleet_decider_take(c->decider[i], exact, length, c->clock_ms, &e), &e);
+    free(exact);
 }
 
 /* What a member writes. */
@@ -144,6 +146,12 @@ static void hear(const struct company *c, struct ek_fleet_decider *d)
 typedef int decision(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
                      struct ek_error *e);
 
+/* Behind the last version there is nothing (docs/limits.md). */
+static bool is_at_the_end(const struct ek_fleet_decider *d)
+{
+    return ek_fleet_decider_version(d) > UINT64_MAX >> 2;
+}
+
 /* What a decider writes everybody can read, whatever it was told. */
 static void decide(struct company *c, decision *how)
 {
@@ -155,7 +163,7 @@ static void decide(struct company *c, decision *how)
         ek_buf_clear(&out);
         good(how(c->decider[i], c->clock_ms, &out, &e), &e);
         hear(c, c->decider[i]);
-        if (!out.length)
+        if (!out.length || is_at_the_end(c->decider[i]))
             continue;
         good(ek_fleet_plan_open(&plan, out.data, out.length, company_assets()->manifest, &e), &e);
         keep(c, out.data, out.length);

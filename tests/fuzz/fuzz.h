@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,6 +21,15 @@ static inline void ek_fuzz_require(int good, const char *what)
         return;
     fprintf(stderr, "fuzz: %s\n", what);
     abort();
+}
+
+/* A copy in memory of just its size, so that a sanitizer sees the first byte too far; free it. */
+static inline uint8_t *ek_fuzz_exact(const void *data, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    ek_fuzz_require(copy != NULL, "no memory");
+    memcpy(copy, data, size);
+    return copy;
 }
 
 enum { EK_FUZZ_PATH_BYTES = 64 };

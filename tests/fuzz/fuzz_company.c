@@ -74,13 +74,24 @@ static const char *name_of(unsigned who)
     return names[who % 4];
 }
 
-/* A head, and what the input has behind it. */
-static void make_up(struct company *c, struct script *s, unsigned how)
+/* By another decider, at the end of whose plan the input stands. */
+static void begin_plan(const struct company *c, struct script *s, struct ek_wire_out *w,
+                       struct ek_buf *out)
 {
-    static const enum ek_fleet_kind kinds[] = {EK_FLEET_TICK, EK_FLEET_ROWS, EK_FLEET_TRIALS};
+    const struct ek_fleet_plan_head head = {.decider = ek_text_of(name_of(next(s))),
+                                            .term = 1 + next(s),
+                                            .version = (uint64_t)1 << next(s) % 63,
+                                            .episodes = (uint32_t)next(s) << 24,
+                                            .from_ms = c->stream_ms + next(s) * 100,
+                                            .clock_ms = c->clock_ms,
+                                            .dimensions = {1, {{"arm", 3}}}};
+    ek_fleet_plan_begin(w, out, &head);
+}
+
+static void begin_record(const struct company *c, struct script *s, enum ek_fleet_kind kind,
+                         struct ek_wire_out *w, struct ek_buf *out)
+{
     const struct company_assets *a = company_assets();
-    struct ek_wire_out w;
-    struct ek_buf record;
     const struct ek_fleet_head head = {.instance = ek_text_of(name_of(next(s))),
                                        .start = c->start + next(s) % 2,
                                        .number = next(s),
@@ -88,11 +99,25 @@ static void make_up(struct company *c, struct script *s, unsigned how)
                                        .manifest = a->manifest->hash,
                                        .profile = ek_profile_hash(a->profile),
                                        .dimensions = {1, {{"arm", 3}}}};
+    ek_wire_begin(w, out, kind);
+    ek_fleet_head_put(w, &head);
+}
+
+/* A head, and what the input has behind it. */
+static void make_up(struct company *c, struct script *s, unsigned how)
+{
+    static const enum ek_fleet_kind kinds[] = {EK_FLEET_TICK, EK_FLEET_ROWS, EK_FLEET_TRIALS,
+                                               EK_FLEET_PLAN};
+    enum ek_fleet_kind kind = kinds[how % 4];
+    struct ek_wire_out w;
+    struct ek_buf record;
+    ek_buf_init(&record, 0);
+    if (kind == EK_FLEET_PLAN)
+        begin_plan(c, s, &w, &record);
+    else
+        begin_record(c, s, kind, &w, &record);
     size_t length = next(s);
     const uint8_t *bytes = some(s, &length);
-    ek_buf_init(&record, 0);
-    ek_wire_begin(&w, &record, kinds[how % 3]);
-    ek_fleet_head_put(&w, &head);
     ek_fuzz_require(!w.rc && !ek_buf_add(&record, bytes, length) && !ek_wire_seal(&w), "no memory");
     send(c, &record);
     ek_buf_release(&record);

@@ -179,9 +179,11 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
         ek_wire_put(&w, 1);
     }
     ek_fuzz_require(!w.rc && !ek_buf_add(&record, data, size) && !ek_wire_seal(&w), "no memory");
-    try(record.data, record.length);
+    uint8_t *exact = ek_fuzz_exact(record.data, record.length);
+    try(exact, record.length);
     if (kind == EK_FLEET_ROWS)
-        look(record.data, record.length);
+        look(exact, record.length);
+    free(exact);
     ek_buf_release(&record);
 }
 

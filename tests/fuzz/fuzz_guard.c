@@ -5,10 +5,10 @@
  * state. Afterwards the guard can be told, saved and asked as before.
  *
  * The input is messages one behind the other, those of JSON up to the end of the line. Values of
- * one byte are orders instead: nil pins prices to be routed, false takes that back, true at the
- * very beginning takes rules under which routes grow and are limited, and 0 to 15 are what else
- * people say; the others have genuine lists pass: -32 .. -17 four to 64, all above as many with a
- * fault.
+ * one byte are orders instead: nil pins prices to be routed, false takes that back, 0 to 15 are
+ * what else people say; true at the very beginning takes rules under which routes grow and the
+ * first ones go before others, twice true such under which nothing acts once too much is wanted;
+ * the others have genuine lists pass: -32 .. -17 four to 64, all above as many with a fault.
  */
 #include "base/hash.h"
 #include "data/codec.h"
@@ -16,7 +16,7 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/state_world.h"
 
-enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 256, LISTS_OF_ORDER = 4 };
+enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 400, LISTS_OF_ORDER = 4 };
 enum { PIN = 0xc0, UNPIN = 0xc2, CAREFUL = 0xc3, GENUINE_LISTS = 0xe0, FAULTY_LISTS = 0xf0 };
 
 /* What genuine lists have: by the upper half of the byte that has them pass. */
@@ -47,13 +47,19 @@ static const char CAREFUL_RULES[] =
     "windows: {length: 60s, kept: 1, cells: 1}\n"
     "limits: {max_routed_features: 1, max_routed_share: 0.3, on_limit: keep}\n";
 
+static const char STRICT_RULES[] = "version: 1\n"
+                                   "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
+                                   "segments: [arm, market]\n"
+                                   "windows: {length: 60s, kept: 1, cells: 1}\n"
+                                   "limits: {max_routed_share: 0.6, on_limit: observe}\n";
+
 /* Under one of the rules, with what a guard has kept that watches. */
 struct world {
     struct ek_assets assets;
     struct state_store own;
 };
 
-static struct world worlds[2], *world;
+static struct world worlds[3], *world;
 static struct state_store after, twins;        /* of those of an input */
 static struct ek_buf genuine[FAULTS][GENUINE]; /* those of PEOPLE: as they are */
 
@@ -142,9 +148,7 @@ static bool pass(struct play *p, const uint8_t *message, size_t length)
 {
     struct ek_error e = {0};
     uint64_t before = ek_guard_queries(p->g);
-    uint8_t *copy = malloc(length + 1); /* of just its size, so that a sanitizer sees the end */
-    ek_fuzz_require(copy != NULL, "no memory");
-    memcpy(copy, message, length);
+    uint8_t *copy = ek_fuzz_exact(message, length);
     bool taken = !ek_guard_observe(p->g, copy, length, 0, &e);
     ek_fuzz_require(taken || e.message[0], "refused without a word");
     ek_fuzz_require(taken || ek_guard_queries(p->g) == before, "refused, and counted");
@@ -300,6 +304,7 @@ static void set_up(void)
     ek_manifest_free(m);
     open_world(&worlds[0], RULES);
     open_world(&worlds[1], CAREFUL_RULES);
+    open_world(&worlds[2], STRICT_RULES);
 }
 
 static struct ek_guard *as_it_was(void)
@@ -338,11 +343,18 @@ static void play_again(struct play *p, const uint8_t *data, size_t size)
     state_clear(&twins);
 }
 
+/* How many of the first two bytes ask for more careful rules. */
+static int careful_by(const uint8_t *data, size_t size)
+{
+    bool once = size && data[0] == CAREFUL;
+    return once ? 1 + (size > 1 && data[1] == CAREFUL) : 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!world)
         set_up();
-    world = &worlds[size && data[0] == CAREFUL];
+    world = &worlds[careful_by(data, size)];
     struct play p = {.g = as_it_was(), .next = BEFORE};
     play(&p, data, size);
     finish(&p, &after);
