@@ -32,6 +32,11 @@ static inline uint8_t *ek_fuzz_exact(const void *data, size_t size)
     return copy;
 }
 
+/* A target whose inputs are whole files says so of each that is read to its end: a corpus of which
+ * nothing is, any more, fails the replay. And how many that were; not there in other targets. */
+void ek_fuzz_take(void);
+size_t ek_fuzz_taken(void) __attribute__((weak));
+
 enum { EK_FUZZ_PATH_BYTES = 64 };
 
 /* A file in memory for readers that want a path; close what is returned. */

@@ -193,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ek_fuzz_require(!rc == !all, "taken by one reading and refused by the other");
     read_part(text, size, rc ? NULL : c);
     if (!rc) {
+        ek_fuzz_take();
         check(c);
         ek_config_free(c);
         ek_config_free(again);

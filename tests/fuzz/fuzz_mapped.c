@@ -108,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (ek_codec_new(&codec, manifest, &d.mapping, &limits, &e)) {
             ek_fuzz_require(e.message[0], "refused without a word");
         } else {
+            ek_fuzz_take();
             read_message(codec, message, length);
             ek_codec_free(codec);
         }

@@ -93,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (ek_model_load(&m, path, &e)) {
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
     } else {
+        ek_fuzz_take();
         if (m->item_features <= FEATURES_TRIED && m->query_features <= FEATURES_TRIED)
             score_list(m);
         ask_routing(m);

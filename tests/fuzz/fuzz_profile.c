@@ -68,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (int i = 0; i < 2; i++)
         if (!ek_profile_check(p, manifest[i], NULL)) {
+            ek_fuzz_take();
             use(p);
             join(path, manifest[i]);
         }

@@ -102,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int first = ek_rules_parse(&rules, known, "input", text, size, NULL);
     ek_fuzz_require(!first == !all, "taken by one reading and refused by the other");
     if (!first) {
+        ek_fuzz_take();
         check(rules, known);
         run(rules, known, data, size);
         ek_rules_free(rules);

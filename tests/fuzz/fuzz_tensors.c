@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
         return 0;
     }
+    ek_fuzz_take();
     ek_buf_init(&out, 0);
     ek_fuzz_require(!ek_tensors_format(t, &out, &e), e.message);
     ek_fuzz_require(!ek_tensors_parse(&again, "output", out.data, out.length, &e), e.message);

@@ -104,6 +104,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         if (argc < 4 || !strcmp(argv[3], names[i]->d_name))
             run_file(all, (size_t)count, (size_t)i, names[i]->d_name, mutations);
+    ek_fuzz_require(argc > 3 || !ek_fuzz_taken || ek_fuzz_taken(),
+                    "every input is refused: what it is about is not reached");
     for (int i = 0; i < count; i++) {
         ek_free(all[i].bytes);
         free(names[i]);
