@@ -27,7 +27,7 @@ int64_t ek_state_note_seen(const void *note, size_t length, const char *topic, i
         size_t line = (size_t)((stop ? stop : end) - at);
         if (line > size && !memcmp(at, name, size))
             return ek_parse_i64(at + size, line - size, &seen) || seen < 0 ? -1 : seen;
-        at += line + 1;
+        at += line + (stop != NULL);
     }
     return -1;
 }

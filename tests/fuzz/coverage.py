@@ -51,7 +51,7 @@ ABOUT = {
     "tensors": ["lib/data/tensors*.c"],
     "units": ["lib/data/units*.c"],
     "words": ["daemon/state_pointer.c", "daemon/http_host.c", "daemon/url.c", "daemon/address.c",
-              "daemon/token.c"],
+              "daemon/token.c", "daemon/state_note.c"],
     "yaml": ["lib/data/yaml*.c", "lib/data/node.c"],
 }
 

@@ -154,7 +154,8 @@ static void look(const uint8_t *data, size_t size)
     ek_fleet_pool_free(l.pool);
 }
 
-/* Behind a head that is ours the input is the rest of a tick, of rows, of trials or of an order. */
+/* Behind a head that is ours the input is the rest of a tick, of rows, of trials, of an order or of
+ * an answer. */
 static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
 {
     struct ek_wire_out w;
@@ -167,13 +168,16 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
                                  .dimensions = {2, {{"arm", 3}, {"market", 6}}}};
     ek_buf_init(&record, 0);
     ek_wire_begin(&w, &record, kind);
-    if (kind == EK_FLEET_ORDER) {
+    if (kind == EK_FLEET_ORDER || kind == EK_FLEET_ANSWER) {
         ek_wire_put_word(&w, "it");
         ek_wire_put(&w, 1);
         ek_wire_put(&w, 1);
-        ek_wire_put_u64(&w, manifest->hash);
     } else if (kind != EK_FLEET_PLAN)
         ek_fleet_head_put(&w, &head);
+    if (kind == EK_FLEET_ORDER)
+        ek_wire_put_u64(&w, manifest->hash);
+    if (kind == EK_FLEET_ANSWER)
+        ek_wire_put_word(&w, "me");
     if (kind == EK_FLEET_ROWS) {
         ek_wire_put_word(&w, "price");
         ek_wire_put(&w, 1);
@@ -198,5 +202,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_body(data, size, EK_FLEET_ROWS);
     try_body(data, size, EK_FLEET_TRIALS);
     try_body(data, size, EK_FLEET_ORDER);
+    try_body(data, size, EK_FLEET_ANSWER);
     return 0;
 }

@@ -1,9 +1,11 @@
 /* Short texts of others: pointers in the metadata of offsets, hosts and origins, web addresses,
- * addresses to listen on, lists of brokers, files of tokens. The first byte says which.
+ * addresses to listen on, lists of brokers, files of tokens, notes of a state. The first byte says
+ * which.
  */
 #include "base/error.h"
 #include "daemon/address.h"
 #include "daemon/http_host.h"
+#include "daemon/state_note.h"
 #include "daemon/state_pointer.h"
 #include "daemon/token.h"
 #include "daemon/url.h"
@@ -11,7 +13,7 @@
 
 #include <string.h>
 
-enum { TEXT_MAX = 4000, WAYS = 5 };
+enum { TEXT_MAX = 4000, WAYS = 6 };
 
 /* One that was read is written as a text that is read as the same. */
 static void pointer(const char *text, size_t length)
@@ -102,6 +104,23 @@ static void token_file(const uint8_t *data, size_t size)
     close(fd);
 }
 
+/* What is read of a note can be written into one, and is read again. */
+static void note(const uint8_t *data, size_t size)
+{
+    struct ek_buf own;
+    uint8_t *exact = ek_fuzz_exact(data, size);
+    int64_t seen = ek_state_note_seen(exact, size, "scored", 1);
+    free(exact);
+    ek_fuzz_require(seen >= -1, "no offset");
+    ek_buf_init(&own, 0);
+    ek_fuzz_require(!ek_state_note_add(&own, "scored", 0, 7) &&
+                        !ek_state_note_add(&own, "scored", 1, seen < 0 ? 0 : seen),
+                    "no memory");
+    ek_fuzz_require(ek_state_note_seen(own.data, own.length, "scored", 1) == (seen < 0 ? 0 : seen),
+                    "read as another");
+    ek_buf_release(&own);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char text[TEXT_MAX + 1];
@@ -123,8 +142,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 3:
         places(text);
         break;
-    default:
+    case 4:
         token_file(data + 1, size - 1);
+        break;
+    default:
+        note(data + 1, size - 1);
     }
     return 0;
 }
