@@ -1,6 +1,7 @@
 #include "daemon/alert.h"
 
 #include "base/hash.h"
+#include "daemon/columns.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,6 +103,7 @@ void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTE
                                              : "",
              more, a->summary);
     ek_alert_copy(out, EK_ALERT_SENTENCE_BYTES, all);
+    ek_make_safe(out);
 }
 
 void ek_alert_copy(char *out, size_t size, const char *text)

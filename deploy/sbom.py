@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -71,6 +72,13 @@ def version_of(package, pkg_names):
     return None, None
 
 
+def behind(command):
+    """The package that has the program itself: `gcc` is one that names another."""
+    path = shutil.which(command)
+    owner = ask("dpkg-query", "-S", os.path.realpath(path)) if path else ""
+    return owner.partition(":")[0]
+
+
 def wanted_by(binary):
     said = ask("readelf", "-d", binary)
     if not said:
@@ -124,7 +132,7 @@ def libraries(wants):
 def tools():
     packages, relations = [], []
     for name, debian, licence, home, kind in TOOLS:
-        version, purl = version_of(debian, "check" if name == "check" else "")
+        version, purl = version_of(behind(name) or debian, "check" if name == "check" else "")
         if version is not None:
             packages.append(package(name, version, licence, home, purl, primaryPackagePurpose="APPLICATION"))
             relations.append(relation(name, kind, "evenkeel"))

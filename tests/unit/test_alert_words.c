@@ -159,6 +159,17 @@ START_TEST(in_slack_a_name_is_no_mention_and_no_link)
 }
 END_TEST
 
+/* Who chooses a segment's value is not to add a line that nobody wrote. */
+START_TEST(a_name_adds_no_line_to_a_sentence)
+{
+    char sentence[EK_ALERT_SENTENCE_BYTES];
+    const struct ek_alert a = named("B\ncritical: call 555\x1b[2J", 1);
+    ek_alert_sentence(&a, sentence);
+    ck_assert_ptr_nonnull(strstr(sentence, "B?critical: call 555?[2J"));
+    ck_assert_ptr_null(strpbrk(sentence, "\n\x1b"));
+}
+END_TEST
+
 START_TEST(a_pager_is_told_the_end_under_the_key_of_the_beginning)
 {
     struct ek_alert a = named("price", true), b = named("price", false);
@@ -237,7 +248,7 @@ Suite *suite_alert_words(void)
     return ek_suite("alert_words",
                     every_name_makes_messages_that_are_whole_and_within_what_is_taken,
                     a_segment_that_is_too_long_is_cut_between_characters,
-                    in_slack_a_name_is_no_mention_and_no_link,
+                    in_slack_a_name_is_no_mention_and_no_link, a_name_adds_no_line_to_a_sentence,
                     a_pager_is_told_the_end_under_the_key_of_the_beginning,
                     names_with_slashes_have_keys_of_their_own,
                     to_alertmanager_an_alert_never_ends_before_it_begins_or_in_the_future,
