@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Beyond the first ones every further allocation costs more runs than it teaches. */
-enum { LIVE_MAX = 1 << 16, EACH_UP_TO = 300, STEP_SHARE = 50 };
+enum { LIVE_MAX = 1 << 16 };
 
 static struct {
     long calls, fail_at; /* fail_at 0: never */
@@ -131,7 +130,7 @@ static bool sweep(ek_scenario *scenario, bool sticky, char *fault)
 {
     enum outcome outcome;
     for (long n = 1; (outcome = run_once(scenario, n, sticky, fault)) == FAILED_WELL;)
-        n += n < EACH_UP_TO ? 1 : 1 + n / STEP_SHARE;
+        n++;
     return outcome == GOT_BY;
 }
 
