@@ -13,7 +13,7 @@ static const char FILE_WORD[] = "file:";
 void ek_expansion_init(struct ek_expansion *x)
 {
     *x = (struct ek_expansion){.from_file = false};
-    ek_buf_init(&x->text, VALUE_BYTES_MAX);
+    ek_buf_init(&x->text, VALUE_BYTES_MAX + 1); /* and the end of a text */
 }
 
 void ek_expansion_release(struct ek_expansion *x)
@@ -21,9 +21,12 @@ void ek_expansion_release(struct ek_expansion *x)
     ek_buf_release(&x->text);
 }
 
-static int too_long(const char *name, struct ek_error *e)
+static int add(struct ek_expansion *x, const void *bytes, size_t length, struct ek_error *e)
 {
-    return ek_fail(e, EK_ELIMIT, "'${%.100s}' is too long", name);
+    if (length > VALUE_BYTES_MAX - x->text.length)
+        return ek_fail(e, EK_ELIMIT, "the value has more than %d KiB", VALUE_BYTES_MAX >> 10);
+    return ek_buf_add(&x->text, bytes, length) ? ek_fail(e, EK_ENOMEM, "no memory for a value")
+                                               : EK_OK;
 }
 
 static int add_variable(const char *name, struct ek_expansion *x, struct ek_error *e)
@@ -37,7 +40,7 @@ static int add_variable(const char *name, struct ek_expansion *x, struct ek_erro
     if (!value)
         return ek_fail(e, EK_ECONFIG,
                        "environment variable '%s' is not set: set it, or write $${ for ${", name);
-    return ek_buf_text(&x->text, value) ? too_long(name, e) : EK_OK;
+    return add(x, value, strlen(value), e);
 }
 
 /* One line that ends is a secret as editors and `echo` leave it: the end is not part of it. */
@@ -59,7 +62,7 @@ static int add_content(const char *path, const struct ek_buf *content, struct ek
         return ek_fail(e, EK_ECONFIG, "'${file:%.200s}' is empty", path);
     if (memchr(content->data, 0, length))
         return ek_fail(e, EK_ECONFIG, "'${file:%.200s}' is no text", path);
-    return ek_buf_add(&x->text, content->data, length) ? too_long(path, e) : EK_OK;
+    return add(x, content->data, length, e);
 }
 
 static int add_file(const char *name, const char *folder, struct ek_expansion *x,
@@ -71,7 +74,7 @@ static int add_file(const char *name, const char *folder, struct ek_expansion *x
     struct ek_error said;
     if (snprintf(path, sizeof path, "%s%s", *name == '/' || !folder ? "" : folder, name) >=
         PATH_BYTES)
-        return too_long(name, e);
+        return ek_fail(e, EK_ELIMIT, "'${%.100s}' is too long", name);
     ek_buf_init(&content, FILE_BYTES_MAX);
     int rc = ek_file_read(path, &content, &said);
     if (rc == EK_ELIMIT)
@@ -109,17 +112,17 @@ int ek_config_expand(const char *text, const char *folder, struct ek_expansion *
     while (!rc && *text) {
         const char *dollar = strchr(text, '$');
         size_t plain = dollar ? (size_t)(dollar - text) : strlen(text);
-        rc = ek_buf_add(&x->text, text, plain);
+        rc = add(x, text, plain, e);
         text += plain;
         if (rc || !*text)
             break;
         if (!strncmp(text, "${", 2)) {
             rc = expand_one(text + 2, folder, &text, x, e);
         } else if (!strncmp(text, "$${", 3)) {
-            rc = ek_buf_text(&x->text, "${");
+            rc = add(x, "${", 2, e);
             text += 3;
         } else {
-            rc = ek_buf_add(&x->text, text++, 1);
+            rc = add(x, text++, 1, e);
         }
     }
     if (!rc && !ek_buf_string(&x->text))

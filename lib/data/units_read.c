@@ -116,12 +116,12 @@ static int add_word(const struct source *s, const struct ek_node *n, const char 
     if (!length || length > EK_UNIT_WORD_BYTES_MAX)
         return ek_node_fail(s->y, n, s->e, "'%s' must have words of 1 to %d bytes without spaces",
                             key, EK_UNIT_WORD_BYTES_MAX);
+    if (words->length + length + 1 > WORDS_BYTES_MAX)
+        return ek_node_fail(s->y, n, s->e, "'%s' is longer than %d bytes", key, WORDS_BYTES_MAX);
     for (const char *c = word; !rc && *c; c++)
-        rc = ek_buf_printf(words, "%c", tolower((unsigned char)*c));
+        rc = ek_buf_add(words, &(char){(char)tolower((unsigned char)*c)}, 1);
     if (!rc)
         rc = ek_buf_text(words, " ");
-    if (rc == EK_ELIMIT)
-        return ek_node_fail(s->y, n, s->e, "'%s' is longer than %d bytes", key, WORDS_BYTES_MAX);
     return rc ? no_memory(s) : EK_OK;
 }
 
@@ -280,7 +280,7 @@ int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const str
     size_t before = faults ? faults->count : 0;
     struct entry u = {.quantity = NULL};
     for (int way = 0; way < WAYS; way++)
-        ek_buf_init(&u.words[way], WORDS_BYTES_MAX);
+        ek_buf_init(&u.words[way], WORDS_BYTES_MAX + 1); /* and the end of a text */
     int rc = read_fields(&s, n, &u);
     if (!rc && (!faults || faults->count == before))
         rc = add_entry(&s, n, &u);

@@ -14,6 +14,7 @@
 #include "tests/stream.h"
 #include "tests/temporary.h"
 
+enum { WORDS_MOST = 4096 };
 enum { HEADER_LENGTH = 8 };
 
 static int parse_tensors(struct ek_buf *bytes, char said[SAID_BYTES])
@@ -302,6 +303,24 @@ static int unit_word(int length, char said[SAID_BYTES])
     return unit_with("from", length, said);
 }
 
+/* Words that take so many bytes, with a blank before and behind each. */
+static int unit_words(int bytes, char said[SAID_BYTES])
+{
+    enum { EACH = 16, WITH_NUMBER = 5 };
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b,
+                     "version: 1\nunits: [{id: u, factor: 10, text: x, quantity: points, from: ["));
+    bytes--;
+    for (int i = 0; bytes > 0; i++) {
+        int mine = bytes < 2 * EACH ? bytes : EACH;
+        must(ek_buf_printf(&b, "w%04d%0*d, ", i, mine - WITH_NUMBER - 1, 0));
+        bytes -= mine;
+    }
+    must(ek_buf_text(&b, "]}]\n"));
+    return units(&b, said);
+}
+
 static int unit_count(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
@@ -318,6 +337,7 @@ START_TEST(a_catalogue_has_1000_units_ids_of_60_texts_of_160_and_words_of_31_byt
     ck_limit(unit_id, EK_UNIT_ID_BYTES_MAX, "a.yaml", "1 to 60 small letters");
     ck_limit(unit_text, EK_UNIT_TEXT_BYTES_MAX, "a.yaml", "one line of 1 to 160 bytes");
     ck_limit(unit_word, EK_UNIT_WORD_BYTES_MAX, "a.yaml", "words of 1 to 31 bytes");
+    ck_limit(unit_words, WORDS_MOST, "a.yaml", "'from' is longer than 4096 bytes");
 }
 END_TEST
 
