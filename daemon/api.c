@@ -90,7 +90,7 @@ static unsigned let_in(const struct ek_api *api, const struct ek_api_request *r,
 static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
 {
     if (r->cut)
-        return refuse(out, TOO_LARGE, "the body has more than %d bytes", EK_API_BODY_BYTES);
+        return refuse(out, TOO_LARGE, "the body has more than %d bytes", EK_API_BODY_BYTES_MAX);
     if (!is_json(r->content_type))
         return refuse(out, NO_JSON, "the body must be JSON: 'Content-Type: application/json'");
     return OK;

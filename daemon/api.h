@@ -15,7 +15,7 @@
 #include "daemon/steward.h"
 #include "daemon/token.h"
 
-enum { EK_API_BODY_BYTES = 64 << 10 };
+enum { EK_API_BODY_BYTES_MAX = 64 << 10 };
 
 /* What calls may change. */
 struct ek_api {
@@ -30,7 +30,7 @@ struct ek_api_request {
     const struct ek_text_list *hosts; /* `http.hosts`, whose pages may call; NULL: none */
     const void *body;
     size_t length;
-    bool cut; /* the body was longer than EK_API_BODY_BYTES */
+    bool cut; /* the body was longer than EK_API_BODY_BYTES_MAX */
 };
 
 /* Writes the answer to `out` and returns its status: 200, 202, 400, 401, 403, 404, 409, 413, 415 or

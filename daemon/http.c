@@ -30,13 +30,10 @@
 #include <unistd.h>
 
 enum {
-    CONNECTION_BYTES = 32 << 10,        /* of a request line with its headers */
-    URI_BYTES = 8 << 10,                /* of the request line */
-    READ_MOST = 16 * EK_API_BODY_BYTES, /* of a body that is too large, before it is cut off */
-    ANSWER_MS = 60000,                  /* within which an answer is to be taken */
-    BEAT_MS = 200,                      /* between two looks at who is overdue, and who has news */
-    LEAVE_MS = 5,                       /* between two looks at who is still there at the end, */
-    LEAVE_LOOKS = 200                   /* and how many: it does not wait for ever */
+    ANSWER_MS = 60000, /* within which an answer is to be taken */
+    BEAT_MS = 200,     /* between two looks at who is overdue, and who has news */
+    LEAVE_MS = 5,      /* between two looks at who is still there at the end, */
+    LEAVE_LOOKS = 200  /* and how many: it does not wait for ever */
 };
 
 struct ek_http {
@@ -58,7 +55,7 @@ struct ek_http {
 
 /* One request, from its line to its answer. */
 struct exchange {
-    struct ek_buf body; /* what came of it, at most EK_API_BODY_BYTES */
+    struct ek_buf body; /* what came of it, at most EK_API_BODY_BYTES_MAX */
     size_t came;
     bool begun;       /* its headers are there */
     unsigned refused; /* for what its headers say; 0: it is not */
@@ -95,7 +92,7 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
         .hosts = h->limits.hosts,
         .body = x->body.data,
         .length = x->body.length,
-        .cut = x->came > EK_API_BODY_BYTES};
+        .cut = x->came > EK_API_BODY_BYTES_MAX};
     return ek_api_post(&h->api, &r, out);
 }
 
@@ -197,8 +194,8 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     (void)connection;
     if (!x)
         return NULL;
-    ek_buf_init(&x->body, EK_API_BODY_BYTES);
-    if (strlen(uri) > URI_BYTES)
+    ek_buf_init(&x->body, EK_API_BODY_BYTES_MAX);
+    if (strlen(uri) > EK_HTTP_URI_BYTES_MAX)
         x->refused = MHD_HTTP_URI_TOO_LONG;
     return x;
 }
@@ -208,7 +205,7 @@ static bool is_huge(struct MHD_Connection *connection)
 {
     const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     uint64_t bytes;
-    return length && (ek_parse_u64(length, EK_WHOLE, &bytes) || bytes > READ_MOST);
+    return length && (ek_parse_u64(length, EK_WHOLE, &bytes) || bytes > EK_HTTP_READ_BYTES_MAX);
 }
 
 struct framing {
@@ -258,9 +255,9 @@ static enum MHD_Result begin(struct ek_http *h, struct MHD_Connection *connectio
 static bool take(struct exchange *x, const char *bytes, size_t length)
 {
     x->came += length;
-    if (x->came <= EK_API_BODY_BYTES && ek_buf_add(&x->body, bytes, length))
+    if (x->came <= EK_API_BODY_BYTES_MAX && ek_buf_add(&x->body, bytes, length))
         return false;
-    return x->came <= READ_MOST;
+    return x->came <= EK_HTTP_READ_BYTES_MAX;
 }
 
 /* Called with the headers, then with parts of the body, then with nothing: time to answer. */
@@ -356,7 +353,7 @@ static int serve(struct ek_http *h, int fd, int family)
                          (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT, silence,
                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->limits.connections,
                          MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)h->limits.per_address,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)EK_HTTP_CONNECTION_BYTES_MAX,
                          MHD_OPTION_URI_LOG_CALLBACK, on_line, h, MHD_OPTION_NOTIFY_COMPLETED,
                          on_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
     return h->server ? EK_OK : EK_EIO;
@@ -511,8 +508,8 @@ void ek_http_stop(struct ek_http *h)
 size_t ek_http_connection_memory(void)
 {
     enum { OF_THE_SERVER = 4 << 10 };
-    return CONNECTION_BYTES + OF_THE_SERVER + sizeof(struct exchange) + EK_API_BODY_BYTES +
-           EK_HTTP_SMALL_BYTES;
+    return EK_HTTP_CONNECTION_BYTES_MAX + OF_THE_SERVER + sizeof(struct exchange) +
+           EK_API_BODY_BYTES_MAX + EK_HTTP_SMALL_BYTES;
 }
 
 size_t ek_http_answers_memory(void)

@@ -16,6 +16,13 @@
 
 struct ek_http;
 
+enum {
+    EK_HTTP_URI_BYTES_MAX = 8 << 10,         /* of a path with what is asked of it */
+    EK_HTTP_CONNECTION_BYTES_MAX = 32 << 10, /* what a request line with its headers may take */
+    EK_HTTP_READ_BYTES_MAX =
+        16 * EK_API_BODY_BYTES_MAX /* of a body, to tell that it is too large */
+};
+
 /* As in docs/config.md. */
 struct ek_http_limits {
     int64_t connections, per_address, streams, request_ms;

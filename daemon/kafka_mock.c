@@ -104,6 +104,11 @@ void ek_mock_away(struct ek_mock *m, bool away)
         rd_kafka_mock_broker_set_up(m->cluster, BROKER);
 }
 
+void ek_mock_lead(struct ek_mock *m, const char *topic, bool lead)
+{
+    rd_kafka_mock_partition_set_leader(m->cluster, topic, 0, lead ? BROKER : -1);
+}
+
 void ek_mock_stop(struct ek_mock *m)
 {
     if (!m)

@@ -32,6 +32,8 @@ void ek_mock_forbid_offsets(struct ek_mock *m);
 void ek_mock_forbid(struct ek_mock *m);
 /* The cluster is gone, and comes back. */
 void ek_mock_away(struct ek_mock *m, bool away);
+/* Partition 0 of a topic has no leader, and has one again: what is sent there waits for it. */
+void ek_mock_lead(struct ek_mock *m, const char *topic, bool lead);
 /* After every client of it has closed. NULL is allowed. */
 void ek_mock_stop(struct ek_mock *m);
 

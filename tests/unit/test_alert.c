@@ -56,7 +56,9 @@ START_TEST(what_ends_at_once_or_comes_back_at_once_is_not_told)
     s.now_ms += 2 * WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
     price(&s, "confirmed");
-    s.now_ms += WAIT_MS;
+    s.now_ms += WAIT_MS - 1;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    s.now_ms++;
     ck_assert_int_eq(told(&s, SLACK, NULL), 1);
     price(&s, "recovered");
     price(&s, "confirmed");

@@ -274,6 +274,30 @@ START_TEST(of_too_many_queries_the_oldest_is_forgotten_and_its_list_given_out)
 }
 END_TEST
 
+/* Two lists that wait, under a limit; whether the first has to go. */
+static bool first_goes(size_t limit, size_t *bytes)
+{
+    struct bench b;
+    open_with(&b, (struct ek_assembly_limits){.bytes = limit});
+    add(&b, "q1", "a", 2, 1);
+    add(&b, "q2", "a", 2, 2);
+    *bytes = ek_assembly_bytes(b.a);
+    bool goes = next(&b);
+    close_bench(&b);
+    return goes;
+}
+
+START_TEST(lists_wait_in_as_much_memory_as_the_limit_says_and_no_more)
+{
+    size_t bytes, same;
+    ck_assert(!first_goes(100000, &bytes));
+    ck_assert(!first_goes(bytes + 1, &same));
+    ck_assert(!first_goes(bytes, &same));
+    ck_assert(first_goes(bytes - 1, &same));
+    ck_assert_uint_eq(same, bytes);
+}
+END_TEST
+
 START_TEST(memory_stays_within_its_limit)
 {
     enum { LIMIT = 100000, QUERIES = 3000 };
@@ -551,7 +575,8 @@ Suite *suite_assembly(void)
         items_without_ids_are_taken_for_different_ones,
         ids_of_the_list_tell_the_same_items_from_others, a_query_keeps_the_plan_it_was_met_with,
         of_too_many_queries_the_oldest_is_forgotten_and_its_list_given_out,
-        memory_stays_within_its_limit, a_list_has_no_more_items_than_lists_may_have,
+        lists_wait_in_as_much_memory_as_the_limit_says_and_no_more, memory_stays_within_its_limit,
+        a_list_has_no_more_items_than_lists_may_have,
         a_clock_that_went_back_ends_what_began_after_it, the_end_of_the_stream_gives_out_all_lists,
         what_was_saved_goes_on_short_and_counts_no_list_twice,
         a_state_is_read_as_written_and_never_beyond_its_end,

@@ -62,6 +62,19 @@ START_TEST(values_beyond_the_limit_share_a_cell)
 }
 END_TEST
 
+START_TEST(by_default_255_values_have_a_cell_beside_all_traffic)
+{
+    struct bench b;
+    setup(&b, EK_CELLS_DEFAULT_MAX);
+    for (int i = 1; i < EK_CELLS_DEFAULT_MAX; i++)
+        ck_assert_int_eq(see(&b, "v", i), i);
+    ck_assert_str_eq(ek_cells_value(b.cells, EK_CELLS_DEFAULT_MAX - 1), "v255");
+    ck_assert_int_eq(see(&b, "v", EK_CELLS_DEFAULT_MAX), EK_CELLS_DEFAULT_MAX);
+    ck_assert_ptr_null(ek_cells_value(b.cells, EK_CELLS_DEFAULT_MAX));
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(how_many_values_and_lists_are_pooled_is_known)
 {
     struct bench b;
@@ -357,6 +370,7 @@ END_TEST
 Suite *suite_cells(void)
 {
     return ek_suite("cells", values_beyond_the_limit_share_a_cell,
+                    by_default_255_values_have_a_cell_beside_all_traffic,
                     how_many_values_and_lists_are_pooled_is_known,
                     a_newcomer_that_becomes_busy_takes_the_cell_of_a_silent_value,
                     values_that_are_equally_busy_do_not_take_turns, a_cell_in_use_is_not_taken,

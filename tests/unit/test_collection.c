@@ -1,6 +1,8 @@
 /* Collections: both formats give the documents that are in them, faults their place. */
 #include "base/file.h"
 #include "tests/check.h"
+#include "tests/limit.h"
+#include "tests/must.h"
 #include "text/collection.h"
 #include "text/entities.h"
 #include "text/packed.h"
@@ -164,24 +166,56 @@ START_TEST(faults_of_trec_text_have_their_line)
 }
 END_TEST
 
+/* Reads the first document of a text, which it gives back. */
+static int first_of(struct ek_buf *b, char said[SAID_BYTES])
+{
+    struct ek_collection *c = NULL;
+    struct ek_record_text r;
+    struct ek_error e = {0};
+    bool more;
+    must(ek_file_write_bytes(PATH, b->data, b->length, NULL));
+    ek_buf_release(b);
+    int rc = ek_collection_open(&c, PATH, EK_COLLECTION_AUTO, &e);
+    if (!rc)
+        rc = ek_collection_next(c, &r, &more, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_collection_close(c);
+    unlink(PATH);
+    return rc;
+}
+
+/* So many letters in the middle of a text; a line of text is no longer than a document may be. */
+static int among(const char *before, int count, const char *behind, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, (size_t)2 * EK_TEXT_BYTES_MAX);
+    must(ek_buf_text(&b, before));
+    must(ek_buf_reserve(&b, (size_t)count));
+    memset(b.data + b.length, 'x', (size_t)count);
+    if (count > 1 << 20)
+        b.data[b.length + (size_t)count / 2] = '\n';
+    b.length += (size_t)count;
+    must(ek_buf_text(&b, behind));
+    return first_of(&b, said);
+}
+
+static int id_of(int bytes, char said[SAID_BYTES])
+{
+    return among("{\"id\":\"", bytes, "\"}\n", said);
+}
+
+/* What stands between the tags of a document has so many bytes, with the end of each line and of
+ * the one on which it ends. */
+static int document_of(int bytes, char said[SAID_BYTES])
+{
+    static const char number[] = "\n<DOCNO>1</DOCNO>\n";
+    return among("<DOC>\n<DOCNO>1</DOCNO>\n", bytes - (int)strlen(number) - 2, "\n</DOC>\n", said);
+}
+
 START_TEST(ids_and_documents_have_limits)
 {
-    static char text[(17 << 20) + 100];
-    static const char head[] = "{\"id\":\"";
-    size_t n = strlen(head);
-    memcpy(text, head, n);
-    memset(text + n, 'x', 600);
-    memcpy(text + n + 600, "\"}\n", 4);
-    ck_assert_str_eq(read_it(text), PATH ":1: an id of 600 bytes, at most 512");
-    n = 0;
-    for (const char *p = "<DOC>\n<DOCNO>1</DOCNO>\n"; *p; p++)
-        text[n++] = *p;
-    while (n < 17 << 20) {
-        text[n] = n % 64 ? 'x' : '\n';
-        n++;
-    }
-    memcpy(text + n, "</DOC>\n", 8);
-    ck_assert_str_eq(read_it(text), PATH ":1: a document has more than 16 MiB");
+    ck_limit(id_of, EK_ID_BYTES_MAX, PATH ":1: ", "an id of 513 bytes, at most 512");
+    ck_limit(document_of, EK_TEXT_BYTES_MAX, PATH ":1: ", "a document has more than 16 MiB");
 }
 END_TEST
 

@@ -410,6 +410,22 @@ START_TEST(what_the_plan_has_no_room_for_is_told)
 }
 END_TEST
 
+START_TEST(a_feature_whose_modes_just_find_room_acts)
+{
+    struct scene *s = new_scene(EK_MODE_ENFORCE);
+    for (int i = 0; i < EK_PLAN_MODES_MAX - 1; i++)
+        say(s, 0, 100 + i, EK_MODE_OBSERVE, true);
+    say(s, 1, ARM_A, EK_MODE_OBSERVE, true);
+    want(s, 0, ALL);
+    want(s, 1, ALL);
+    compose(s);
+    ck_assert_int_eq(s->said.limited, 0);
+    ck_assert_ptr_nonnull(entry_of(s, 1, ALL));
+    ck_assert_int_eq(s->now.modes, EK_PLAN_MODES_MAX);
+    free(s);
+}
+END_TEST
+
 START_TEST(a_feature_whose_modes_find_no_room_does_not_act)
 {
     struct scene *s = new_scene(EK_MODE_ENFORCE);
@@ -441,5 +457,5 @@ Suite *suite_compose(void)
         with_keep_what_acted_first_stays, the_share_of_the_traffic_is_limited,
         the_share_of_canaries_counts_by_their_percentage,
         a_pause_empties_the_plan_and_lets_go_of_nothing, what_the_plan_has_no_room_for_is_told,
-        a_feature_whose_modes_find_no_room_does_not_act);
+        a_feature_whose_modes_just_find_room_acts, a_feature_whose_modes_find_no_room_does_not_act);
 }

@@ -305,6 +305,11 @@ START_TEST(a_number_is_no_code)
     d.x = ek_calloc(d.items, sizeof *d.x);
     for (size_t i = 0; i < d.items; i++)
         d.x[i] = (float)i;
+    d.items = EK_FAULT_CODES_MAX;
+    ck_assert_int_eq(ek_fault_fit(&f, &d, &e), EK_OK);
+    ek_free(codes.value);
+    codes = (struct ek_codes){0};
+    d.items++;
     ck_assert_int_eq(ek_fault_fit(&f, &d, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "a feature with more than 4096 values cannot be recoded");
     ek_free(d.x);

@@ -358,15 +358,17 @@ START_TEST(a_decision_is_heard_with_its_reason)
 }
 END_TEST
 
-START_TEST(a_text_that_is_too_long_is_cut_and_the_record_stays_good)
+/* How much of a reason of so many bytes comes back. */
+static size_t told_of(size_t length)
 {
-    static char why[3 * EK_FLEET_TEXT_MAX];
+    static char why[3 * EK_FLEET_TEXT_MAX + 1];
     struct ek_wire_out w;
     struct ek_wire_in r;
     static struct ek_fleet_decided back;
     setup();
     struct ek_decided d = decided();
-    memset(why, 'x', sizeof why - 1);
+    memset(why, 'x', length);
+    why[length] = 0;
     d.why = why;
     ek_wire_begin(&w, &record, EK_FLEET_PLAN);
     ek_fleet_decided_put(&w, &d);
@@ -374,8 +376,17 @@ START_TEST(a_text_that_is_too_long_is_cut_and_the_record_stays_good)
     ck_assert_int_eq(ek_wire_open(&r, record.data, record.length, EK_FLEET_PLAN, NULL), EK_OK);
     ek_fleet_decided_get(&r, &back);
     ck_assert_int_eq(ek_wire_done(&r, "it", NULL), EK_OK);
-    ck_assert_uint_eq(strlen(back.is.why), EK_FLEET_TEXT_MAX);
+    length = strlen(back.is.why);
     teardown();
+    return length;
+}
+
+START_TEST(a_text_that_is_too_long_is_cut_and_the_record_stays_good)
+{
+    for (size_t length = EK_FLEET_TEXT_MAX - 1; length <= EK_FLEET_TEXT_MAX; length++)
+        ck_assert_uint_eq(told_of(length), length);
+    ck_assert_uint_eq(told_of(EK_FLEET_TEXT_MAX + 1), EK_FLEET_TEXT_MAX);
+    ck_assert_uint_eq(told_of((size_t)3 * EK_FLEET_TEXT_MAX), EK_FLEET_TEXT_MAX);
 }
 END_TEST
 

@@ -38,6 +38,8 @@ START_TEST(too_few_lists_or_parts_are_told)
     ck_assert_int_eq(ek_folds_cut(&f, 4, 5, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "4 lists are too few for 5 parts");
     ck_assert_int_eq(ek_folds_cut(&f, 100, 2, &e), EK_EUSAGE);
+    for (int parts = EK_FOLDS_MOST - 1; parts <= EK_FOLDS_MOST; parts++)
+        ck_assert_int_eq(ek_folds_cut(&f, 100, parts, &e), EK_OK);
     ck_assert_int_eq(ek_folds_cut(&f, 100, EK_FOLDS_MOST + 1, &e), EK_EUSAGE);
     ck_assert_int_eq(ek_folds_given(&f, lists, 3, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "part 2 of 3 has no list");

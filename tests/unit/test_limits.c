@@ -7,6 +7,7 @@
 #include "data/codec_inner.h"
 #include "data/manifest.h"
 #include "data/rules.h"
+#include "data/rules_keys.h"
 #include "data/yaml.h"
 #include "tests/check.h"
 #include "tests/limit.h"
@@ -165,6 +166,45 @@ START_TEST(rules_tell_8_segments_apart_with_names_of_200_bytes)
 }
 END_TEST
 
+/* So many values of a segment with a mode of their own. */
+static int modes_in(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "segments: [arm]\ndefaults: {mode_in: {arm: {"));
+    for (int i = 0; i < count; i++)
+        must(ek_buf_printf(&b, "v%d: observe, ", i));
+    must(ek_buf_text(&b, "}}}"));
+    return rules(&b, said);
+}
+
+static int units_of_a_feature(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "features: {price: {units: ["));
+    for (int i = 0; i < count; i++)
+        must(ek_buf_printf(&b, "EUR/%c%cX, ", 'A' + i, 'B' + i));
+    must(ek_buf_text(&b, "]}}"));
+    return rules(&b, said);
+}
+
+static int hold_days(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_printf(&b, "defaults: {hold: %dd, hold_max: 3650d}", count));
+    return rules(&b, said);
+}
+
+START_TEST(rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_years)
+{
+    has_limit(modes_in, EK_MODE_IN_MAX, "'mode_in' must be at most 64 values");
+    has_limit(units_of_a_feature, EK_UNITS_MAX, "at most 16 units for one feature, not 17");
+    has_limit(hold_days, EK_RULES_DAYS_MAX, "'hold' must be at most 3650d");
+}
+END_TEST
+
 /* A configuration with so long a text behind `more`, which is its last. */
 static int config(const char *more, int length, char said[SAID_BYTES])
 {
@@ -303,6 +343,7 @@ Suite *suite_limits(void)
     return ek_suite("limits", a_yaml_file_has_32_levels_200000_nodes_and_8_mib,
                     a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million,
                     rules_tell_8_segments_apart_with_names_of_200_bytes,
+                    rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_years,
                     names_of_a_group_and_of_an_instance_are_taken_whole_or_not_at_all,
                     a_path_of_a_mapping_has_5_parts_and_all_of_them_64,
                     each_number_of_the_configuration_has_its_range_and_no_more);

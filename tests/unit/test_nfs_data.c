@@ -119,6 +119,11 @@ END_TEST
 START_TEST(a_long_list_is_dealt_out)
 {
     struct bench b;
+    for (int more = -1; more <= 1; more++) {
+        bench_init(&b, (const int[]){EK_NFS_LIST_ITEMS_MAX + more}, 1);
+        ck_assert_uint_eq(b.data.lists, more > 0 ? 2 : 1);
+        bench_release(&b);
+    }
     bench_init(&b, (const int[]){3, LONG, 4}, 3);
     const struct ek_nfs_data *d = &b.data;
     size_t offset[] = {0, 3, 3 + 685, 3 + 1369, 3 + LONG, 7 + LONG};

@@ -160,6 +160,11 @@ START_TEST(senseless_sizes_are_refused)
     ck_assert_int_eq(ek_sketch_set_new(&s, 0, &e), EK_ELIMIT);
     ck_assert_int_eq(ek_sketch_set_new(&s, EK_SKETCH_FEATURES_MAX + 1, &e), EK_ELIMIT);
     ck_assert_ptr_null(s);
+    for (int features = EK_SKETCH_FEATURES_MAX - 1; features <= EK_SKETCH_FEATURES_MAX;
+         features++) {
+        ck_assert_int_eq(ek_sketch_set_new(&s, features, &e), EK_OK);
+        ek_sketch_set_free(s);
+    }
     s = set_of(1);
     ck_assert_int_eq(ek_sketch_set_add(s, NULL, -1), EK_EUSAGE);
     ck_assert_int_eq(ek_sketch_set_add(s, NULL, 0), EK_OK);

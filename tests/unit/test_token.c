@@ -56,6 +56,10 @@ START_TEST(nothing_else_is_a_token)
     ck_assert_ptr_null(who(t, longer));
     ck_assert_ptr_null(who(t, ""));
     ek_tokens_free(t);
+    ck_assert_int_eq(load(&t, longer + 60, NULL), 0);
+    ck_assert_ptr_nonnull(who(t, longer + 60));
+    ek_tokens_free(t);
+    ck_assert_int_eq(load(&t, longer + 58, NULL), EK_ECONFIG);
     ck_assert_int_eq(load(&t, FULL, NULL), 0);
     ck_assert_ptr_null(who(t, "0123456789abcdef0123456789abcdeF"));
     ck_assert_ptr_null(who(t, "0123456789abcdef0123456789abcdef "));

@@ -97,8 +97,10 @@ END_TEST
 START_TEST(no_more_wait_for_the_guard_than_there_is_room_for)
 {
     setup(100);
+    tries.waiting = EK_TRIES_MAX - 1;
+    ck_assert(ek_tries_may(&tries, false, 1));
     tries.waiting = EK_TRIES_MAX;
-    ck_assert(!ek_tries_may(&tries, false, 1));
+    ck_assert(!ek_tries_may(&tries, false, 2));
     teardown();
 }
 END_TEST

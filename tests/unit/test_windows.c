@@ -193,6 +193,10 @@ START_TEST(senseless_numbers_are_refused)
     ck_assert_int_eq(ek_windows_new(&w, 1, 0, NULL), EK_ELIMIT);
     ck_assert_int_eq(ek_windows_new(&w, 1, EK_WINDOWS_KEPT_MAX + 1, NULL), EK_ELIMIT);
     ck_assert_ptr_null(w);
+    for (int kept = EK_WINDOWS_KEPT_MAX - 1; kept <= EK_WINDOWS_KEPT_MAX; kept++) {
+        ck_assert_int_eq(ek_windows_new(&w, 1, kept, NULL), EK_OK);
+        ek_windows_free(w);
+    }
 }
 END_TEST
 
