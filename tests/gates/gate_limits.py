@@ -1,60 +1,108 @@
-"""Every limit has a line in tests/limits.txt: each key under `limits:` and each constant EK_*_MAX or
-EK_*_MOST of a header, with the test that covers it, which exists, or with the reason why there is none."""
+"""Every limit has a line in tests/limits.txt: each number of the configuration, each constant EK_*_MAX or EK_*_MOST of a
+header, each *_BYTES_MAX or *_BYTES_MOST of one file, with the tests that hold it, or with the reason why there is none.
+
+A test is one of C by its name; one of Python by its name, with the limit's name or number in it; of others a line
+that is no comment and has the words."""
 import re
 
 TABLE = "tests/limits.txt"
-_CONSTANT = re.compile(r"\b(EK_[A-Z0-9_]+_(?:MAX|MOST))\s*=|#\s*define\s+(EK_[A-Z0-9_]+_(?:MAX|MOST))\b")
-_KEY = re.compile(r'\.key\s*=\s*"(limits\.\w+)"|LATER\("(limits\.\w+)"')
+OPTIONS = "daemon/options_table.c"
+FOLDERS = ("lib", "text", "daemon")
+_CONSTANT = re.compile(r"\b(EK_[A-Z0-9_]+_(?:MAX|MOST))\s*=\s*([^,}]*)|#\s*define\s+(EK_[A-Z0-9_]+_(?:MAX|MOST))\s+(.*)")
+_LOCAL = re.compile(r"\b((?!EK_)[A-Z][A-Z0-9_]*_BYTES_(?:MAX|MOST))\s*=\s*([^,};]*)")
+_NUMBER = re.compile(r'\.key\s*=\s*"([\w.]+)",\s*\.type\s*=\s*EK_OPTION_(?:INT|BYTES|DURATION)\b')
+_LATER = re.compile(r'LATER\("(limits\.\w+)"')
+_VALUE = re.compile(r"\s*(\d+)(?:\s*<<\s*(\d+))?\s*(?:/\*.*)?$")
+
+
+def number(expression):
+    """Of `3` and `64 << 10`, as text; None for what else there may be."""
+    match = _VALUE.match(expression)
+    return str(int(match.group(1)) << int(match.group(2) or 0)) if match else None
 
 
 def limits(tree):
+    """Of each: where it stands, and its number where it is plain."""
     found = {}
-    for name in tree.files("*.h", folders=("lib", "text", "daemon")):
+    for name in tree.files("*.h", folders=FOLDERS):
         for match in _CONSTANT.finditer(tree.code(name)):
-            found.setdefault(match.group(1) or match.group(2), name)
-    for match in _KEY.finditer(tree.text("daemon/options_table.c")):
-        found[match.group(1) or match.group(2)] = "daemon/options_table.c"
+            found.setdefault(match.group(1) or match.group(3), (name, number(match.group(2) or match.group(4) or "")))
+    for name in tree.files("*.c", folders=FOLDERS):
+        for match in _LOCAL.finditer(tree.code(name)):
+            found[f"{name} {match.group(1)}"] = name, number(match.group(2))
+    for pattern in (_NUMBER, _LATER):
+        for match in pattern.finditer(tree.text(OPTIONS)):
+            found[match.group(1)] = OPTIONS, None
     return found
 
 
-def exists(tree, names, test):
-    """`tests/FILE word`: one of these files, with a test of that name; where it is not in C, the text stands in it."""
-    name, _, word = test.partition(" ")
-    if name not in names or not word:
+def of_python(text, test, words):
+    """A test of this name whose lines have one of the words, comments aside."""
+    head = re.search(rf"^( *)def ({re.escape(test)})\(", text, re.M)
+    if not head or not test.startswith("test_"):
         return False
-    return f"START_TEST({word})" in tree.text(name) if name.endswith(".c") else word in tree.text(name)
+    lines = text[head.end():].split("\n")[1:]
+    after = next((i for i, line in enumerate(lines) if line.strip() and len(line) - len(line.lstrip()) <= len(head.group(1))), None)
+    body = "\n".join(line.split("#")[0] for line in lines[:after])
+    return any(re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.])", body) for word in words)
+
+
+def is_test(tree, names, limit, value, test):
+    """`tests/FILE words`, as above."""
+    name, _, words = test.partition(" ")
+    if name not in names or not words:
+        return False
+    if name.endswith(".c"):
+        return f"START_TEST({words})" in tree.text(name)
+    if name.endswith(".py"):
+        return of_python(tree.text(name), words, [re.split(r"[. ]", limit)[-1]] + ([value] if value else []))
+    return any(words in line and (not line.lstrip().startswith("#") or "/bad/" in name) for line in tree.text(name).splitlines())
 
 
 def faults(tree):
     wanted, seen, names = limits(tree), set(), set(tree.files("*", folders=("tests",)))
-    for number, line in enumerate(tree.text(TABLE).splitlines(), 1):
-        limit, colon, what = (part.strip() for part in line.partition(":"))
+    untested = 0
+    for line_number, line in enumerate(tree.text(TABLE).splitlines(), 1):
+        limit, _, what = (part.strip() for part in line.partition(":"))
         if not line.strip() or line.startswith("#"):
             continue
-        place = f"{TABLE}:{number}: '{limit}'"
+        place = f"{TABLE}:{line_number}: '{limit}'"
         if limit in seen:
             yield f"{place} stands there twice"
         seen.add(limit)
         if limit not in wanted:
             yield f"{place} is no limit any more"
         kind, _, rest = what.partition(" ")
+        untested += kind == "none"
         if kind == "none" and not rest.strip():
             yield f"{place} has neither a test nor a reason"
-        elif kind != "none" and not exists(tree, names, what):
-            yield f"{place}: there is no test '{what}'"
+        value = wanted.get(limit, (None, None))[1]
+        for test in what.split("; ") if kind != "none" else ():
+            if not is_test(tree, names, limit, value, test):
+                yield f"{place}: there is no test '{test}'"
     for limit in sorted(set(wanted) - seen):
-        yield f"{wanted[limit]}: '{limit}' is not in {TABLE}"
-    untested = sum(": none" in line for line in tree.text(TABLE).splitlines() if not line.startswith("#"))
+        yield f"{wanted[limit][0]}: '{limit}' is not in {TABLE}"
     tree.note = f"{len(seen)} limits, {untested} without a test of their own"
 
 
 SEEDS = [
     ("a limit that nobody wrote down", "lib/seeded.h", "enum { EK_SEEDED_MAX = 3 };\n", "'EK_SEEDED_MAX' is not in"),
+    ("bytes of one file that nobody wrote down", "daemon/seeded.c", "enum { BODY_BYTES_MAX = 64 << 10 };\n",
+     "'daemon/seeded.c BODY_BYTES_MAX' is not in"),
+    ("a number of the configuration that nobody wrote down", OPTIONS,
+     'static const struct ek_option SEEDED = {.key = "http.seeded",\n    .type = EK_OPTION_INT};\n', "'http.seeded' is not in"),
     ("a test of a limit that is not there", TABLE, "EK_GONE_MAX: tests/unit/test_base.c no_such_test\n",
      "'EK_GONE_MAX' is no limit any more"),
     ("a limit without test and reason", TABLE, "EK_BARE_MAX: none\n", "has neither a test nor a reason"),
     ("a limit whose test is but a mention", TABLE, "EK_SEEN_MAX: tests/unit/test_base.c include\n",
      "there is no test 'tests/unit/test_base.c include'"),
+    ("a limit whose test is but a line of Python", TABLE, "limits.seen: tests/kafka/test_memory.py in_flight_bytes\n",
+     "there is no test 'tests/kafka/test_memory.py in_flight_bytes'"),
+    ("a limit that its test of Python does not name", TABLE,
+     "limits.unnamed: tests/kafka/test_http.py test_there_is_room_for_so_many\n",
+     "there is no test 'tests/kafka/test_http.py test_there_is_room_for_so_many'"),
+    ("a limit whose test is a comment of a script", TABLE, "EK_SAID_MAX: tests/cli/limits.sh as many as a command takes\n",
+     "there is no test 'tests/cli/limits.sh as many as a command takes'"),
     ("a limit whose test is gone", TABLE, "EK_LOST_MAX: tests/unit/test_base.c no_such_test\n",
      "there is no test 'tests/unit/test_base.c no_such_test'"),
 ]
