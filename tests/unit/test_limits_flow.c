@@ -5,6 +5,7 @@
 #include "daemon/log.h"
 #include "tests/must.h"
 #include "tests/stage_scene.h"
+#include "tests/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +15,17 @@ enum {
     FLYING_MOST = 12,
     BYTES_MOST = 1 << 20,
     TRANSACTION_MOST = 64 << 10,
-    PIECES = 8
+    PIECES = 8,
+    SAID_MOST = 32 << 10
 };
 
 /* The stage, what it says, and what is on its way through it. */
 struct flight {
     struct scene s;
     struct ek_sender *sender;
-    char *said;
-    size_t length, seen; /* of what is said */
+    struct temporary file; /* for what it says; its threads write it while it is read */
     FILE *to;
+    long seen;
     struct ek_log *log;
     uint64_t handled, in_flight;
 };
@@ -33,7 +35,9 @@ static void open_flight(struct flight *f)
     memset(f, 0, sizeof *f);
     begin(&f->s);
     must(ek_sender_new(&f->sender, ek_mock_brokers(f->s.mock), "scored", EK_SENDER_ORDERED, NULL));
-    f->to = open_memstream(&f->said, &f->length);
+    f->file = temporary_file();
+    f->to = fopen(f->file.path, "w");
+    ck_assert_ptr_nonnull(f->to);
     f->log = ek_log_new(f->to, EK_LOG_WARN);
 }
 
@@ -43,7 +47,7 @@ static void close_flight(struct flight *f)
     ek_sender_free(f->sender);
     ek_log_free(f->log);
     fclose(f->to);
-    free(f->said);
+    unlink(f->file.path);
     end(&f->s);
 }
 
@@ -140,26 +144,38 @@ static void fly(struct flight *f, uint64_t count, size_t bytes)
     wait_in_flight(f);
 }
 
+/* What it has said since the last time; its length. */
+static size_t hear(const struct flight *f, char text[SAID_MOST])
+{
+    FILE *from = fopen(f->file.path, "r");
+    ck_assert(from && !fseek(from, f->seen, SEEK_SET));
+    size_t length = fread(text, 1, SAID_MOST - 1, from);
+    text[length] = 0;
+    fclose(from);
+    return length;
+}
+
 /* Sends one that is not read: the stage says so when it has not read for a second, and reads it
  * when the others have landed. */
 static void wait_on_the_ground(struct flight *f)
 {
     static const char event[] = "event=input_paused in_flight=";
     const char *said;
+    char text[SAID_MOST];
     int64_t until = ek_now_ms() + WAIT_MS;
     send_bytes(f, "", 1);
     do {
         nanosleep(&(struct timespec){0, 5000000}, NULL);
-        fflush(f->to);
-        said = strstr(f->said + f->seen, event);
+        hear(f, text);
+        said = strstr(text, event);
     } while (!said && ek_now_ms() < until);
-    ck_assert_msg(said != NULL, "it reads on: %s", f->said);
+    ck_assert_msg(said != NULL, "it reads on: %s", text);
     ck_assert_uint_eq(strtoull(said + strlen(event), NULL, 10), f->in_flight);
     ek_mock_lead(f->s.mock, "ranked.dead", true);
     f->handled += f->in_flight + 1;
     wait_for(&f->s, f->handled);
     f->in_flight = 0;
-    f->seen = f->length;
+    f->seen += (long)hear(f, text);
     ek_mock_lead(f->s.mock, "ranked.dead", false);
 }
 

@@ -3,8 +3,11 @@
 #include "offline/evaluate.h"
 #include "offline/statistics.h"
 #include "offline/train.h"
+#include "offline/train_check.h"
 #include "score/scorer.h"
 #include "tests/check.h"
+#include "tests/limit.h"
+#include "tests/must.h"
 #include "tests/train_set.h"
 
 #include <math.h>
@@ -327,6 +330,53 @@ static void set_column(struct ek_dataset *d, size_t feature, bool by_list)
             d->x[i * F + feature] = by_list ? (float)(q + 1) : 0;
 }
 
+/* Trains on a hundred item features, the last `absent` of which never occur. */
+static int train_without(int absent, char said[SAID_BYTES])
+{
+    enum { ALL = 100, LISTS = 10, ITEMS = 5 };
+    struct ek_train_options o = ek_small_options();
+    struct ek_manifest *m = NULL;
+    struct ek_model *model = NULL;
+    struct ek_dataset d;
+    struct ek_query q;
+    struct ek_rng r;
+    struct ek_buf text;
+    struct ek_error e = {0};
+    ek_rng_seed(&r, 1);
+    ek_query_init(&q);
+    ek_buf_init(&text, 0);
+    must(ek_buf_text(&text, "features:\n"));
+    for (int f = 1; f <= ALL; f++)
+        must(ek_buf_printf(&text, "- {name: x%d, index: %d, role: item}\n", f, f));
+    must(ek_manifest_parse(&m, "m", (const char *)text.data, text.length, NULL));
+    ek_dataset_init(&d, ALL, 0);
+    must(ek_query_resize(&q, ITEMS, ALL, 0));
+    q.has_label = true;
+    for (int l = 0; l < LISTS; l++) {
+        for (int i = 0; i < ITEMS * ALL; i++)
+            q.x[i] = i % ALL < ALL - absent ? (float)exp(ek_rng_normal(&r)) : 0;
+        for (int i = 0; i < ITEMS; i++)
+            q.label[i] = (float)i;
+        must(ek_dataset_add(&d, &q, NULL));
+    }
+    o.epochs = 1;
+    int rc = ek_train(&model, m, &d, &d, &o, NULL, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_model_free(model);
+    ek_dataset_release(&d);
+    ek_query_release(&q);
+    ek_buf_release(&text);
+    ek_manifest_free(m);
+    return rc;
+}
+
+START_TEST(half_of_the_item_features_may_be_absent_and_no_more)
+{
+    ck_limit(train_without, (int)(100 * EK_TRAIN_ABSENT_MAX), "51 of the 100 item features",
+             "never occur");
+}
+END_TEST
+
 START_TEST(a_manifest_of_another_set_is_refused_when_most_is_absent)
 {
     struct ek_dataset d;
@@ -366,6 +416,7 @@ Suite *suite_train_data(void)
                     a_zero_that_training_never_had_has_no_indicator,
                     a_label_that_gives_no_gain_is_named_with_its_place,
                     labels_at_the_limits_train_with_every_loss,
+                    half_of_the_item_features_may_be_absent_and_no_more,
                     a_manifest_of_another_set_is_refused_when_most_is_absent,
                     a_manifest_of_another_set_is_refused_when_no_item_feature_differs);
 }
