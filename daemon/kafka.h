@@ -13,11 +13,12 @@ int ek_kafka_check(const struct ek_config *c, struct ek_error_list *faults, stru
 
 /* What its clients hold at most, by the properties in force, passed-through ones included: messages
  * that were fetched and wait to be read (of `brokers` brokers, in the queues of all workers), with
- * what librdkafka has of each message; and what it has of those that are being sent. What a batch
- * that is compressed becomes is not among it. */
+ * what librdkafka has of each message; what it has of those that are being sent; and the largest
+ * message, as far as it counts as being in flight, its headers included. What a batch that is
+ * compressed becomes is not among it. */
 struct ek_kafka_memory {
     int brokers; /* that input.brokers names */
-    size_t fetched, fetched_of_messages, sending;
+    size_t fetched, fetched_of_messages, sending, largest;
 };
 int ek_kafka_memory(struct ek_kafka_memory *out, const struct ek_config *c, struct ek_error *e);
 

@@ -3,6 +3,7 @@
 #include "daemon/kafka_client.h"
 #include "daemon/kafka_conf.h"
 #include "daemon/kafka_input_internal.h"
+#include "daemon/kafka_load.h"
 #include "daemon/kafka_topics.h"
 
 #include <string.h>
@@ -40,9 +41,8 @@ static int make_client(struct ek_input *in, struct ek_error *e)
 
 static int make_readers(struct ek_input *in, struct ek_error *e)
 {
-    in->batch = ek_calloc((size_t)in->config->batch, sizeof *in->batch);
     in->reader = ek_calloc((size_t)in->readers, sizeof(rd_kafka_queue_t *));
-    if (!in->batch || !in->reader)
+    if (!in->reader)
         return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
     for (int i = 0; i < in->readers; i++) {
         in->reader[i] = rd_kafka_queue_new(in->client);
@@ -139,7 +139,7 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
-    ek_lanes_load(in->lanes, t, raw->len);
+    ek_lanes_load(in->lanes, t, ek_kafka_load(raw, (size_t)in->config->in_flight_bytes));
     t->fetched_ns = now_ns;
     t->bytes = raw->payload;
     t->length = raw->len;
@@ -198,28 +198,37 @@ static void nudge(struct ek_input *in, int reader)
     rd_kafka_topic_partition_list_destroy(one);
 }
 
+static bool has_room(const struct ek_input *in)
+{
+    return ek_lanes_bytes(in->lanes) < (size_t)in->config->in_flight_bytes;
+}
+
+/* One by one and not as a batch: how much a message holds is known when it was given out, and what
+ * has no room stays where it is. */
 int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
                   size_t *count, struct ek_error *e)
 {
     int rc = EK_OK;
-    size_t room = most < (size_t)in->config->batch ? most : (size_t)in->config->batch;
-    ssize_t got = rd_kafka_consume_batch_queue(in->reader[reader], 0, in->batch, room);
-    uint64_t now_ns = got > 0 ? ek_now_ns() : 0, bytes = 0;
+    size_t got = 0;
+    uint64_t now_ns = 0, bytes = 0;
+    rd_kafka_message_t *raw;
     *count = 0;
-    for (ssize_t i = 0; i < got; i++) {
-        struct ek_ticket *t = NULL;
-        if (!rc)
-            rc = take(in, in->batch[i], now_ns, &t, e);
+    while (!rc && got < most && has_room(in) &&
+           (raw = rd_kafka_consume_queue(in->reader[reader], 0))) {
+        struct ek_ticket *t;
+        if (!got++)
+            now_ns = ek_now_ns();
+        rc = take(in, raw, now_ns, &t, e);
         if (t) {
             tickets[(*count)++] = t;
             bytes += t->length;
             continue;
         }
-        if (in->batch[i]->err)
-            take_error(in, in->batch[i]);
-        rd_kafka_message_destroy(in->batch[i]);
+        if (raw->err)
+            take_error(in, raw);
+        rd_kafka_message_destroy(raw);
     }
-    if (got <= 0)
+    if (!got)
         nudge(in, reader);
     ek_metrics_count(in->watch.metrics, EK_COUNT_CONSUMED, *count);
     ek_metrics_count(in->watch.metrics, EK_COUNT_BYTES_IN, bytes);
@@ -284,6 +293,5 @@ void ek_input_free(struct ek_input *in)
     ek_topics_free(in->topics);
     ek_trouble_free(in->watch.trouble);
     ek_free(in->reader);
-    ek_free(in->batch);
     ek_free(in);
 }

@@ -18,7 +18,6 @@ struct ek_input {
     const struct ek_bell *bell;
     rd_kafka_queue_t **reader; /* [readers] messages of the partitions of each */
     int readers;
-    rd_kafka_message_t **batch;  /* [config->batch] */
     int64_t drain_ms, commit_ms; /* how long a partition that leaves may keep us */
     int64_t nudge_due_ms;
     bool closed;

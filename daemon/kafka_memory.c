@@ -1,5 +1,6 @@
 #include "daemon/kafka.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_load.h"
 
 enum {
     MESSAGE_BYTES = 512, /* of librdkafka for a message, read or sent: 2.0 to 2.12 have less */
@@ -31,11 +32,13 @@ static void take_consumer(struct ek_kafka_memory *m, const struct ek_config *c,
     m->fetched_of_messages =
         (workers * number(conf, "queued.min.messages") + brokers * (fetch / RECORD_LEAST)) *
         MESSAGE_BYTES;
+    m->largest = fetch + (size_t)EK_MESSAGE_HEADERS_MAX * EK_HEADER_BYTES;
 }
 
+/* Of what is in flight: a copy, and what is in requests. */
 static void take_producer(struct ek_kafka_memory *m, const struct ek_config *c)
 {
-    m->sending = 2 * (size_t)c->in_flight_bytes + 2 * (size_t)c->message_bytes +
+    m->sending = 2 * ((size_t)c->in_flight_bytes + m->largest) +
                  (size_t)c->in_flight_messages * 2 * MESSAGE_BYTES;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "daemon/gate.h"
+#include "daemon/kafka_load.h"
 #include "daemon/ticket_log.h"
 #include "decide/plan.h"
 
@@ -11,6 +12,9 @@
 #include <time.h>
 
 enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_WORD_PAUSED + 1 };
+
+/* They are left out of the dead letter then. */
+static const char UNREAD_HEADERS[] = "the headers cannot be read, or are more than 100000";
 
 /* The headers of most messages, which have none of their own, are the same until the next plan. */
 struct ek_outlet {
@@ -39,13 +43,12 @@ static const char *reason_name(enum ek_code code)
     return code == EK_EIO ? "delivery" : ek_code_name(code);
 }
 
-/* A copy of the message's headers, to which more are added; NULL without memory. */
-static rd_kafka_headers_t *headers_of(const rd_kafka_message_t *source)
+/* The message's headers, to which more are added; NULL without memory. */
+static rd_kafka_headers_t *headers_of(rd_kafka_message_t *source)
 {
-    rd_kafka_headers_t *old;
-    if (rd_kafka_message_headers(source, &old))
-        return rd_kafka_headers_new(8);
-    return rd_kafka_headers_copy(old);
+    rd_kafka_headers_t *own;
+    ek_kafka_headers_of(source, &own);
+    return own ? own : rd_kafka_headers_new(8);
 }
 
 static void add_header(rd_kafka_headers_t *headers, const char *name, const char *value)
@@ -87,9 +90,11 @@ static int send_now(struct ek_output *o, struct parcel *p, struct ek_error *e)
                          rd_kafka_topic_name(p->topic), rd_kafka_err2str(err));
 }
 
-/* Counts what was handed over; the reader is woken when that is enough for a transaction. */
-static void count_handed(struct ek_output *o, size_t bytes)
+/* Counts what was handed over, an output of that length with its key and headers; the reader is
+ * woken when that is enough for a transaction. */
+static void count_handed(struct ek_output *o, const struct ek_ticket *ticket, size_t length)
 {
+    size_t bytes = ticket->loaded - ticket->length + length;
     size_t enough = (size_t)o->config->transaction_bytes;
     size_t before = atomic_fetch_add(&o->handed_bytes, bytes);
     atomic_fetch_add(&o->handed, 1);
@@ -130,7 +135,7 @@ static int pass(void *context, void *item, struct ek_error *e)
     ticket->back = NULL;
     *t->sent_end = ticket;
     t->sent_end = &ticket->back;
-    count_handed(t->o, p->length);
+    count_handed(t->o, ticket, p->length);
     return EK_OK;
 }
 
@@ -275,14 +280,13 @@ static bool is_scored(enum ek_word word)
     return word == EK_WORD_CANARY || word == EK_WORD_ROUTED;
 }
 
-/* Those of the message and ours; NULL without memory. */
-static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, const rd_kafka_message_t *source,
-                                        uint64_t plan, const char *action)
+/* Those of the message, of which it gets hold, and ours; NULL without memory. */
+static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t *own, uint64_t plan,
+                                        const char *action)
 {
-    rd_kafka_headers_t *old;
     enum ek_word word = word_of(action);
-    if (!rd_kafka_message_headers(source, &old))
-        return with_plan(rd_kafka_headers_copy(old), plan, action);
+    if (own)
+        return with_plan(own, plan, action);
     if (t->plan != plan)
         forget_headers(t);
     t->plan = plan;
@@ -310,13 +314,16 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
 {
     struct ek_error refused;
     struct ek_output *o = outlet->o;
+    rd_kafka_headers_t *own;
     t->outcome = is_scored(word_of(action)) ? ROUTED : PASSED;
+    if (ek_kafka_headers_of(t->message, &own))
+        return ek_output_send_dead(o, outlet, t, EK_EIO, UNREAD_HEADERS, e);
     struct parcel p = {.ticket = t,
                        .topic = o->ranked,
                        .partition = t->partition,
                        .bytes = bytes,
                        .length = length,
-                       .headers = plan_headers(outlet, t->message, plan, action)};
+                       .headers = plan_headers(outlet, own, plan, action)};
     if (!p.headers)
         return no_headers(e);
     if (check_size(o, EK_WRITES_RANKED, &p, &refused)) {
@@ -340,7 +347,7 @@ int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek
     return ek_output_send_dead(outlet->o, outlet, t, code, reason, e);
 }
 
-static rd_kafka_headers_t *dead_headers(const rd_kafka_message_t *source, enum ek_code code,
+static rd_kafka_headers_t *dead_headers(rd_kafka_message_t *source, enum ek_code code,
                                         const char *reason)
 {
     char number[24];
@@ -360,7 +367,7 @@ static rd_kafka_headers_t *dead_headers(const rd_kafka_message_t *source, enum e
 int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
                         enum ek_code code, const char *reason, struct ek_error *e)
 {
-    const rd_kafka_message_t *source = t->message;
+    rd_kafka_message_t *source = t->message;
     struct parcel p = {.ticket = t,
                        .topic = o->dead,
                        .partition = RD_KAFKA_PARTITION_UA,

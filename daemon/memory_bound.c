@@ -81,10 +81,8 @@ static void add_people(struct ek_memory_bound *m, const struct ek_config *c,
 static void add_kafka(struct ek_memory_bound *m, const struct ek_config *c,
                       const struct ek_kafka_memory *k)
 {
-    size_t jump = (size_t)c->batch * (size_t)c->message_bytes;
     add(m, "messages in flight", (size_t)c->in_flight_messages, sizeof(struct ek_ticket) + 64);
-    add(m, "bytes in flight", 1,
-        (size_t)c->in_flight_bytes + (jump < k->fetched ? jump : k->fetched));
+    add(m, "bytes in flight, and one message", 1, (size_t)c->in_flight_bytes + k->largest);
     add(m, "messages being sent", 1, k->sending);
     add(m, "messages fetched, their bytes", 1, k->fetched);
     add(m, "messages fetched, what goes with each", 1, k->fetched_of_messages);

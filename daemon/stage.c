@@ -374,8 +374,6 @@ static size_t room(struct ek_stage *s, int w)
     if (full(s, 1))
         return 0;
     size_t most = less(ek_crew_room(s->crew, w), (size_t)s->config->batch);
-    size_t left = (size_t)s->config->in_flight_bytes - ek_lanes_bytes(s->lanes);
-    most = less(most, 1 + left / (s->largest + 1));
     return less(most, (size_t)s->config->in_flight_messages - ek_lanes_in_flight(s->lanes));
 }
 
@@ -407,11 +405,8 @@ static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
     if (!most)
         return EK_OK;
     int rc = ek_input_read(s->input, w, s->batch, most, &count, e);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         s->batch[i]->partition = s->batch[i]->lane->keeps ? s->batch[i]->lane->partition : -1;
-        if (s->batch[i]->length > s->largest)
-            s->largest = s->batch[i]->length;
-    }
     ek_crew_give(s->crew, w, s->batch, count);
     *more |= count > 0;
     return rc;

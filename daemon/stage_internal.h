@@ -45,7 +45,6 @@ struct ek_stage {
     struct ek_alerts *alerts; /* NULL: nobody wants them over HTTP */
     struct ek_bell bell;
     struct ek_ticket **batch; /* [config->batch] */
-    size_t largest;           /* message so far */
     atomic_bool stopping;
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
     int64_t full_since_ms; /* 0: there is room for more in flight */

@@ -1,22 +1,22 @@
 /* Loaded before librdkafka (LD_PRELOAD), makes every message cost a worker SLOW_MS milliseconds: it
- * asks each that it sends on for its headers, once. And with NO_PROTOCOL it is as with a group that
- * is gone before its member has closed: nobody hears by which protocol it rebalances. */
+ * takes the headers off each that it sends on, once. And with NO_PROTOCOL it is as with a group
+ * that is gone before its member has closed: nobody hears by which protocol it rebalances. */
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
 #include <time.h>
 
-typedef rd_kafka_resp_err_t headers_of(const rd_kafka_message_t *, rd_kafka_headers_t **);
+typedef rd_kafka_resp_err_t headers_of(rd_kafka_message_t *, rd_kafka_headers_t **);
 
-rd_kafka_resp_err_t rd_kafka_message_headers(const rd_kafka_message_t *message,
-                                             rd_kafka_headers_t **headers)
+rd_kafka_resp_err_t rd_kafka_message_detach_headers(rd_kafka_message_t *message,
+                                                    rd_kafka_headers_t **headers)
 {
     const char *slow = getenv("SLOW_MS");
     long ms = slow ? strtol(slow, NULL, 10) : 0;
     union {
         void *symbol;
         headers_of *call;
-    } real = {dlsym(RTLD_NEXT, "rd_kafka_message_headers")};
+    } real = {dlsym(RTLD_NEXT, "rd_kafka_message_detach_headers")};
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
     return real.call(message, headers);
 }

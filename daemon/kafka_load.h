@@ -1,0 +1,30 @@
+/* What a message that was read holds until its output is acknowledged: its key and headers count as
+ * its value does, so that none of them can fill the memory beside the limits.
+ *
+ * Each byte is there three times at most: in what was fetched; in the output (a copy of a value
+ * that was changed and of the key, the headers as a list); and in the request that is on its way. A
+ * header takes EK_HEADER_BYTES more each time: librdkafka 2.0 has 76 bytes of list for a header
+ * without a byte. They are a list from when a worker has an output to when that is acknowledged,
+ * not before: ek_kafka_load gives back what it has read. Units: bytes. Owner: the caller. Threads:
+ * any, one at a time per message.
+ */
+#ifndef EK_DAEMON_KAFKA_LOAD_H
+#define EK_DAEMON_KAFKA_LOAD_H
+
+#include <librdkafka/rdkafka.h>
+#include <stddef.h>
+
+enum {
+    EK_HEADER_BYTES = 40,           /* what a header takes beside its name and value */
+    EK_MESSAGE_HEADERS_MAX = 100000 /* librdkafka gives out no headers where there are more */
+};
+
+/* Value, key and headers. Where headers cannot be read nobody knows how large they are: `unread`
+ * stands for them, the most that may be in flight. */
+size_t ek_kafka_load(rd_kafka_message_t *m, size_t unread);
+
+/* Gives the headers of a message, which are the caller's to destroy; they can be had again. *out is
+ * NULL when it has none, and when they cannot be read or are too many, which is the error. */
+rd_kafka_resp_err_t ek_kafka_headers_of(rd_kafka_message_t *m, rd_kafka_headers_t **out);
+
+#endif
