@@ -1,10 +1,10 @@
-"""Record batches that no client of good will makes: few bytes that are many when they are unpacked."""
+"""Record batches that no client of good will makes: few bytes that are many when they are unpacked, or read."""
 import ctypes
 import socket
 import struct
 import time
 
-ZSTD, VERSION, PRODUCE, ALL = 4, 7, 0, -1
+PLAIN, ZSTD, VERSION, PRODUCE, ALL = 0, 4, 7, 0, -1
 
 
 def _crc32c(data):
@@ -26,8 +26,10 @@ def _number(n):
     return out + bytes([n])
 
 
-def _record(i, value):
-    body = b"\0" + _number(0) + _number(i) + _number(-1) + _number(len(value)) + value + _number(0)
+def _record(i, value, headers=0):
+    """The headers have neither name nor value."""
+    body = (b"\0" + _number(0) + _number(i) + _number(-1) + _number(len(value)) + value + _number(headers) +
+            (_number(0) + _number(-1)) * headers)
     return _number(len(body)) + body
 
 
@@ -39,12 +41,20 @@ def _compressed(raw):
     return out.raw[:length]
 
 
+def _batch(kind, count, records):
+    now = int(time.time() * 1000)
+    body = struct.pack(">hiqqqhii", kind, count - 1, now, now, -1, -1, -1, count) + records
+    return struct.pack(">qiibI", 0, len(body) + 9, -1, 2, _crc32c(body)) + body
+
+
 def zeros(count, size):
     """A batch of so many values of that size."""
-    packed = _compressed(b"".join(_record(i, bytes(size)) for i in range(count)))
-    now = int(time.time() * 1000)
-    body = struct.pack(">hiqqqhii", ZSTD, count - 1, now, now, -1, -1, -1, count) + packed
-    return struct.pack(">qiibI", 0, len(body) + 9, -1, 2, _crc32c(body)) + body
+    return _batch(ZSTD, count, _compressed(b"".join(_record(i, bytes(size)) for i in range(count))))
+
+
+def headers(count, each):
+    """A batch of so many messages of one byte with so many headers each, of two bytes."""
+    return _batch(PLAIN, count, b"".join(_record(i, b"x", each) for i in range(count)))
 
 
 def produce(address, topic, batch):
