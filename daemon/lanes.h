@@ -5,8 +5,8 @@
  * position of a lane is the offset behind the last ticket before which all are done; it never moves
  * past one that is not. A ticket outlives its lane: when the partition is taken away its tickets
  * are cut loose, and finishing them moves nothing.
- * Units: offsets, bytes of messages. Owner: the table owns lanes and tickets, and lanes live as
- * long as it does. Threads: one, except ek_ticket_loose; whoever has a ticket to work on may use
+ * Units: offsets, bytes that messages hold. Owner: the table owns lanes and tickets, and lanes live
+ * as long as it does. Threads: one, except ek_ticket_loose; whoever has a ticket to work on may use
  * the fields that say so.
  */
 #ifndef EK_DAEMON_LANES_H
@@ -46,7 +46,7 @@ struct ek_ticket {
     struct ek_ticket *next;
     int64_t offset;
     uint64_t fetched_ns; /* when the consumer gave it out */
-    size_t loaded;       /* bytes that count as being in flight */
+    size_t loaded;       /* bytes that count as being in flight; stay while it is worked on */
     unsigned epoch;
     bool done;
     bool silent; /* for the guard alone: nothing is to be sent */

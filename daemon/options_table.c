@@ -449,7 +449,8 @@ static const struct ek_option OPTIONS[] = {
      .initial = "64MiB",
      .low = MIB(1),
      .high = MIB(4096),
-     .help = "their size before reading stops"},
+     .help = "their size before reading stops: values, keys and headers, 40 bytes more for each "
+             "header"},
     {.key = "limits.commit_every",
      .type = EK_OPTION_DURATION,
      AT(commit_every_ms),
@@ -465,7 +466,7 @@ static const struct ek_option OPTIONS[] = {
      .initial = "16MiB",
      .low = KIB(64),
      .high = MIB(1024),
-     .help = "output after which a transaction is ended before its time"},
+     .help = "output, counted likewise, after which a transaction is ended before its time"},
     {.key = "limits.transaction_timeout",
      .type = EK_OPTION_DURATION,
      AT(transaction_ms),
