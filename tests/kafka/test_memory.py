@@ -127,12 +127,12 @@ class Beside(unittest.TestCase):
     LARGE, HEADERS = bytes(900000), 80000
 
     def send(self, source):
-        WORLD.send(source, [Frame(b"x", self.LARGE, START_MS, [], 0)] * 6 +
-                   [Frame(b"x", b"k", START_MS, [("h", self.LARGE)], 0)] * 6)
-        batch = batches.headers(4, self.HEADERS)
-        for _ in range(15):
+        WORLD.send(source, [Frame(b"x", self.LARGE, START_MS, [], 0)] * 4 +
+                   [Frame(b"x", b"k", START_MS, [("h", self.LARGE)], 0)] * 4)
+        batch = batches.headers(2, self.HEADERS)
+        for _ in range(12):
             self.assertEqual(batches.produce(WORLD.broker.address, source, batch), 0)
-        return 6 + 6 + 15 * 4
+        return 4 + 4 + 12 * 2
 
     def test_keys_and_headers_alone_end_a_transaction_and_stay_within_what_check_prints(self):
         source, target = WORLD.topics()
