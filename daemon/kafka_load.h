@@ -3,7 +3,7 @@
  *
  * Each byte is there three times at most: in what was fetched; in the output (a copy of a value
  * that was changed and of the key, the headers as a list); and in the request that is on its way. A
- * header takes EK_HEADER_BYTES more each time: librdkafka 2.0 has 76 bytes of list for a header
+ * header takes EK_HEADER_BYTES more each time: librdkafka 2.0 has 88 bytes of list for a header
  * without a byte. They are a list from when a worker has an output to when that is acknowledged,
  * not before: ek_kafka_load gives back what it has read. Units: bytes. Owner: the caller. Threads:
  * any, one at a time per message.
