@@ -202,7 +202,7 @@ static void note_sent(struct worker *w, struct ek_context *c, bool scored)
     if (!c->routing.wanted)
         return;
     if (c->counted)
-        ek_acts_add(&w->tries.acts, c, !scored, ek_now_ns() - w->began_ns);
+        ek_acts_add(&w->tries.acts, c, ek_now_ns() - w->began_ns);
     if (scored && ek_context_wants_trial(c))
         w->to_try[w->to_try_count++] = c;
 }

@@ -309,6 +309,19 @@ static int check_size(const struct ek_output *o, size_t topic, const struct parc
                                    bytes, rd_kafka_topic_name(p->topic), most);
 }
 
+/* What a topic refuses with other scores goes out as it came: no list is lost to a plan, and what
+ * is too large then is so by what its producer sent, and is no dead letter of a route. */
+static int refused_by_topic(struct ek_outlet *outlet, struct ek_ticket *t, uint64_t plan,
+                            const char *why, struct ek_error *e)
+{
+    struct ek_output *o = outlet->o;
+    if (t->outcome != ROUTED)
+        return ek_output_send_dead(o, outlet, t, EK_EIO, why, e);
+    ek_metrics_count(o->watch.metrics, EK_COUNT_SCORE_FAILED, 1);
+    ek_ticket_log(o->watch.log, EK_LOG_ERROR, "score_failed", t, NULL, why);
+    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, ek_word_name(EK_WORD_PASS), e);
+}
+
 int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
                       size_t length, uint64_t plan, const char *action, struct ek_error *e)
 {
@@ -328,7 +341,7 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
         return no_headers(e);
     if (check_size(o, EK_WRITES_RANKED, &p, &refused)) {
         forget(&p);
-        return ek_output_send_dead(o, outlet, t, EK_EIO, refused.message, e);
+        return refused_by_topic(outlet, t, plan, refused.message, e);
     }
     if (outlet->gate)
         return hand_over(o, outlet, &p, e);
@@ -338,7 +351,7 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
         *e = refused;
         return EK_EIO;
     }
-    return ek_output_send_dead(o, outlet, t, EK_EIO, refused.message, e);
+    return refused_by_topic(outlet, t, plan, refused.message, e);
 }
 
 int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek_code code,

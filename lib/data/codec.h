@@ -63,6 +63,9 @@ enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
                     struct ek_error *e);
 
+/* Whether every item of the list had a score field in its message (EK_EFORMAT otherwise), without
+ * which no other can be put in. */
+int ek_codec_has_scores(const struct ek_query *q, struct ek_error *e);
 /* Writes the message that `q` was decoded from with other scores [n] to `out` (cleared first). A
  * float32 score stays a float32 and a float64 one a float64; integers and nil become float64. In
  * JSON a score is the shortest decimal that is read back as the same double. Every item must have

@@ -32,6 +32,23 @@ static size_t store_score(const struct ek_query *q, uint8_t *to, uint8_t tag, do
     return FLOAT64_VALUE;
 }
 
+static int check_score(const struct ek_query *q, int i, struct ek_error *e)
+{
+    if (q->place[i].length)
+        return EK_OK;
+    if (q->one_item)
+        return ek_fail(e, EK_EFORMAT, "item: no score to replace");
+    return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
+}
+
+int ek_codec_has_scores(const struct ek_query *q, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < q->items; i++)
+        rc = check_score(q, i, e);
+    return rc;
+}
+
 /* Checks that every score has its place within the message, one behind the other, and counts the
  * bytes by which the message grows at most. */
 static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t length,
@@ -41,10 +58,8 @@ static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t l
     *growth = 0;
     for (int i = 0; i < q->items; i++) {
         const struct ek_place *p = &q->place[i];
-        if (!p->length && q->one_item)
-            return ek_fail(e, EK_EFORMAT, "item: no score to replace");
-        if (!p->length)
-            return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
+        if (check_score(q, i, e))
+            return EK_EFORMAT;
         if (p->offset < end || p->offset > length || p->length > length - p->offset)
             return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
         size_t width = width_for(q, bytes[p->offset]);

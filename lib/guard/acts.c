@@ -13,10 +13,10 @@ void ek_acts_clear(struct ek_acts *a)
     a->entries = 0;
 }
 
-void ek_acts_add(struct ek_acts *a, const struct ek_context *c, bool failed, uint64_t ns)
+void ek_acts_add(struct ek_acts *a, const struct ek_context *c, uint64_t ns)
 {
     const struct ek_plan_routing *r = &c->routing;
-    if (!r->acted)
+    if (!r->acted || !(c->scored || c->failed))
         return;
     if (a->plan != c->plan_version)
         ek_acts_clear(a);
@@ -28,7 +28,7 @@ void ek_acts_add(struct ek_acts *a, const struct ek_context *c, bool failed, uin
         if (!(c->acting >> i & 1))
             continue;
         a->acted[entry]++;
-        a->failed[entry] += failed;
+        a->failed[entry] += c->failed;
         a->entries = entry < a->entries ? a->entries : entry + 1;
     }
 }

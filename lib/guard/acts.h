@@ -20,9 +20,10 @@ struct ek_acts {
     uint64_t latency[EK_LATENCY_BINS];
 };
 
-/* A list that its context was to score, and how long it was under way; nothing where the plan does
- * not act on it. */
-void ek_acts_add(struct ek_acts *a, const struct ek_context *c, bool failed, uint64_t ns);
+/* A list that its context was to score, and how long it was under way. Nothing where the plan does
+ * not act on it, and where it could be scored by no plan: what a message lacks says nothing of a
+ * route. */
+void ek_acts_add(struct ek_acts *a, const struct ek_context *c, uint64_t ns);
 void ek_acts_clear(struct ek_acts *a);
 
 #endif

@@ -114,7 +114,7 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
 
 int ek_context_prepare(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
 {
-    c->prepared = c->taken = c->counted = c->scored = false;
+    c->prepared = c->taken = c->counted = c->scored = c->failed = false;
     c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
     c->action = ek_word_name(EK_WORD_PASS);
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
@@ -141,11 +141,17 @@ int ek_context_room(struct ek_context *c, struct ek_error *e)
     return EK_OK;
 }
 
+/* Only what the model or the plan cannot do has failed, which is EK_ESTATE, for guardrails take
+ * routes back by it. What the message lacks is EK_EFORMAT and comes first: else whoever sends such
+ * lists had that in hand. Nor is it the model's fault that a machine has no memory. */
 static int score(struct ek_context *c, struct ek_error *e)
 {
-    int rc = ek_context_room(c, e);
+    int rc = ek_codec_has_scores(&c->query, e);
+    if (!rc)
+        rc = ek_context_room(c, e);
     if (!rc)
         rc = ek_scorer_score_finite(c->scorer, &c->query, c->routing.acts, c->scores, e);
+    c->failed = rc == EK_ESTATE;
     if (rc)
         return rc;
     return ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
@@ -197,7 +203,7 @@ void ek_context_shrink(struct ek_context *c, size_t most)
     c->score_capacity = 0;
     ek_both_ways_free(c->ways);
     c->ways = NULL;
-    c->prepared = c->taken = c->counted = c->scored = false;
+    c->prepared = c->taken = c->counted = c->scored = c->failed = false;
 }
 
 size_t ek_context_memory(const struct ek_assets *a, const struct ek_list_limits *most, bool beside)

@@ -24,6 +24,7 @@ struct ek_context {
     size_t length;
     bool prepared, taken;              /* what was done with it */
     bool counted, scored;              /* taken, not only looked at; by the model */
+    bool failed;                       /* to be scored, and the model or the plan could not */
     struct ek_scorer *scorer;          /* NULL without a model */
     struct ek_list_reader *own_reader; /* what of these is not another's, else NULL */
     struct ek_scorer *own_scorer;

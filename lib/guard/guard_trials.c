@@ -42,11 +42,10 @@ int ek_guard_try_in(struct ek_guard *g, struct ek_context *c, struct ek_trial *o
                     struct ek_error *e)
 {
     struct ek_acts acts = {0};
-    bool failed = c->routing.acted && c->query.items && !c->scored;
     *says = false;
     if (!c->counted || !c->routing.wanted)
         return EK_OK;
-    ek_acts_add(&acts, c, failed, 0);
+    ek_acts_add(&acts, c, 0);
     int rc = ek_guard_acted(g, &acts, e);
     if (!rc && ek_context_wants_trial(c))
         rc = ek_context_try(c, true, ek_guard_gap(g), out, says, e);

@@ -258,11 +258,11 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                        q->item_features, q->query_features, m->item_features, m->query_features);
     const double *log_mean = q->has_log_means ? q->log_mean : NULL;
     if (ek_query_is_part(q) && !log_mean && !m->list_free && !q->list_items)
-        return ek_fail(e, EK_ESTATE,
+        return ek_fail(e, EK_EFORMAT,
                        "one item of a list and no 'log_means': this model needs the whole list, "
                        "its mean logarithms, or training with --list-free");
     if (ek_query_is_part(q) && !log_mean && !m->list_free)
-        return ek_fail(e, EK_ESTATE,
+        return ek_fail(e, EK_EFORMAT,
                        "%d of the list's %d items and no 'log_means': this model needs the whole "
                        "list, its mean logarithms, or training with --list-free",
                        q->items, q->list_items);

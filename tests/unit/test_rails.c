@@ -54,25 +54,40 @@ static void end(struct scene *s)
     ek_assets_release(&s->assets);
 }
 
-/* One list, with prices in cents from BEFORE on; what became of it. A list is a second. */
-static const char *pass(struct scene *s)
+/* One list, with prices in cents from BEFORE on, as a message; a list is a second. */
+static void make(struct scene *s, int more_items)
 {
     struct ek_query *q = stream_next(&s->stream);
+    if (s->stream.number > BEFORE)
+        stream_scale(q, PRICE, FACTOR);
+    if (more_items)
+        q->list_items = q->items + more_items;
+    ek_buf_clear(&s->message);
+    ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, &s->message, NULL),
+                     EK_OK);
+}
+
+/* That message; whether it could be scored. */
+static bool take(struct scene *s)
+{
     const char *text;
     struct ek_trial t;
     size_t length;
     bool says;
-    if (s->stream.number > BEFORE)
-        stream_scale(q, PRICE, FACTOR);
-    ek_buf_clear(&s->message);
-    ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, &s->message, NULL),
-                     EK_OK);
     ck_assert_int_eq(ek_guard_observe(s->guard, s->message.data, s->message.length, 1, NULL), 0);
-    ck_assert_ptr_nonnull(ek_guard_score(s->guard, &length, NULL));
+    bool scored = ek_guard_score(s->guard, &length, NULL) != NULL;
     if (s->tries)
         ck_assert_int_eq(ek_guard_try(s->guard, &t, &says, NULL), EK_OK);
     while (ek_guard_next_event(s->guard, &text))
         ck_assert_int_eq(ek_buf_printf(&s->events, "%s\n", text), EK_OK);
+    return scored;
+}
+
+/* One list; what became of it. */
+static const char *pass(struct scene *s)
+{
+    make(s, 0);
+    ck_assert(take(s));
     return ek_guard_action(s->guard);
 }
 
@@ -198,6 +213,68 @@ START_TEST(lists_that_cannot_be_scored_take_a_route_back)
             ck_assert(!is_withdrawn(&s));
         end(&s);
     }
+}
+END_TEST
+
+/* That word is another one then, and its values are none for us: at each place, or at the last. */
+static void misspell(struct ek_buf *message, const char *word, bool each)
+{
+    size_t length = strlen(word), found = 0;
+    for (size_t i = message->length - length; i-- > 0 && (each || !found);)
+        if (!memcmp(message->data + i, word, length)) {
+            message->data[i] = '?';
+            found++;
+        }
+    ck_assert_uint_gt(found, 0);
+}
+
+enum { FORGED = 400 };
+
+/* Lists that it would act on, if they did not lack what scoring needs, which their producer has in
+ * hand: they say nothing of the route, and are not even counted. */
+START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
+{
+    enum { NO_SCORES, ONE_SCORE, PART, SHAPES };
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct scene s;
+        begin(&s, "enforce", 20, "error_rate: 0.01");
+        find_fault(&s);
+        for (int i = 0; i < 50; i++)
+            pass(&s);
+        uint64_t acted = ek_trials_figures(s.guard->trials, &plan(&s)->entry[0]).acted;
+        for (int i = 0; i < FORGED; i++) {
+            make(&s, shape == PART);
+            if (shape != PART)
+                misspell(&s.message, "score", shape == NO_SCORES);
+            ck_assert(!take(&s));
+            ck_assert_str_eq(ek_guard_action(s.guard), "pass");
+        }
+        ck_assert(acted >= 50 && !is_withdrawn(&s));
+        ck_assert_str_eq(pass(&s), "routed");
+        struct ek_rollout_figures f = ek_trials_figures(s.guard->trials, &plan(&s)->entry[0]);
+        ck_assert(f.acted == acted + 81 && !f.failed);
+        end(&s);
+    }
+}
+END_TEST
+
+/* Weights of a model that no float holds: its score is infinite, or none. */
+START_TEST(what_the_model_cannot_score_takes_a_route_back)
+{
+    struct scene s;
+    int failed = 0;
+    begin(&s, "enforce", 20, "error_rate: 0.01");
+    for (int i = 0; i < 8; i++)
+        s.assets.model->weight[1][i] = i % 2 ? 3e38f : -3e38f;
+    ek_guard_free(s.guard);
+    ck_assert_int_eq(ek_guard_new(&s.guard, &s.assets, NULL), EK_OK);
+    for (int i = 0; i < ROUTED_WITHIN && !strstr(ek_buf_string(&s.events), "error_rate is"); i++) {
+        make(&s, 0);
+        failed += !take(&s);
+    }
+    ck_assert_int_gt(failed, 0);
+    ck_assert_int_eq(rollout(&s)->withdrawn, EK_RAIL_ERRORS);
+    end(&s);
 }
 END_TEST
 
@@ -348,6 +425,8 @@ Suite *suite_rails(void)
     return ek_suite("rails", a_canary_grows_with_the_lists_that_are_tried,
                     a_canary_whose_lists_are_not_tried_stays_where_it_is,
                     lists_that_cannot_be_scored_take_a_route_back,
+                    lists_that_lack_what_scoring_needs_say_nothing_of_a_route,
+                    what_the_model_cannot_score_takes_a_route_back,
                     dead_letters_take_a_route_back_unless_others_are_as_many,
                     lists_that_take_long_in_two_windows_take_a_route_back,
                     ranks_that_move_too_far_take_a_route_back,

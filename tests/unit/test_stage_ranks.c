@@ -94,6 +94,32 @@ static bool samples_have(struct ek_stage *stage, const char *part)
     return has;
 }
 
+/* Of lists with the fault one in three is a part of which nobody knows the list's means. */
+static void partly(struct ek_query *q, uint64_t i)
+{
+    price_in_cents(q, i);
+    if (i >= FAULT_FROM && i % 3 == 0)
+        q->list_items = q->items + 1;
+}
+
+START_TEST(lists_that_their_message_keeps_from_being_scored_take_no_route_back)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    s.change = partly;
+    start(&s);
+    feed_fault(&s);
+    wait_for_trials(&s, wait_for(&s, MANY).routed);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_SCORE_FAILED), 100);
+    wait_for_page(s.stage, "/api/v1/ranks", "\"forwarded\":{\"lists\":");
+    ck_assert(page_has(s.stage, "/api/v1/ranks", ",\"not_scored\":0,"));
+    ck_assert(page_has(s.stage, "/metrics",
+                       "\nevenkeel_routes_withdrawn_total{reason=\"error_rate\"} 0\n"));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
 START_TEST(what_is_known_of_a_routed_feature_is_shown)
 {
     static const char price[] = "/api/v1/features/price", all[] = "/api/v1/overview";
@@ -155,6 +181,7 @@ END_TEST
 Suite *suite_stage_ranks(void)
 {
     return ek_suite("stage_ranks", figures_of_a_worker_come_to_the_guard,
+                    lists_that_their_message_keeps_from_being_scored_take_no_route_back,
                     what_is_known_of_a_routed_feature_is_shown,
                     without_time_for_trials_lists_are_passed_over_and_counted,
                     nothing_is_tried_while_nothing_is_wanted);
