@@ -75,3 +75,18 @@ small() { # seed, how many lists are forged
 }
 small 3 117
 small 7 123
+
+# Lists without scores cannot be scored, and take no genuine route away by that.
+gen() { # first list, lists, where to; prices in cents in arm B from 21000 on
+	quiet "$EK" gen hotel --queries "$2" --from "$1" --seed 3 --format messages --score-model m.safetensors --fault price=x100,from=21000,arm=B -o "$3"
+}
+gen 20000 1500 before.msgpack
+gen 21500 80 forged.msgpack
+gen 21580 1420 after.msgpack
+lacking() { # script of sed: what the forged lists say in place of what they should
+	LC_ALL=C sed "$1" forged.msgpack >lacking.msgpack
+	cat before.msgpack lacking.msgpack after.msgpack >t.msgpack
+	is "$2" "$3" "$(anew enforce)" "lists that lack something ($1)"
+}
+lacking "" 880 930
+lacking "s/score/sc0re/g" 840 890

@@ -12,6 +12,8 @@ import unittest
 from fixtures import numbered, numbers
 from harness import HERE, WAIT, Daemon, evenkeel, eventually, promised
 
+import test_fleet
+
 WORLD = None  # set by run.py
 READ_CAPTURE = os.path.join(os.path.dirname(HERE), "format", "read_capture.py")
 OWN_HEADERS = {"ek-plan", "ek-action"}
@@ -209,6 +211,36 @@ class AnOutputThatTakesLess(unittest.TestCase):
         for f in dead:
             self.assertEqual(f.value, frames[int(f.header("n"))].value)
         self.assertEqual(set(numbers(WORLD.read(narrow))), set(range(200)) - large)
+
+    def test_gets_lists_as_they_came_that_do_not_fit_with_other_scores(self):
+        """Scores of one digit become long ones: no list is lost to a route, nor held against it."""
+        source, target = WORLD.topics()
+        narrow = WORLD.broker.create(target + "-narrow", 1, "max.message.bytes", 12000)
+        WORLD.broker.create(narrow + ".dead")
+        rules = WORLD.path("narrow-rules.yaml")
+        with open(rules, "w") as out:
+            out.write("version: 1\npins: [{feature: price, action: route, reason: a test}]\n")
+        values = []
+        for message in map(json.loads, WORLD.hotel(200, "json")):
+            for item in message["items"]:
+                item["score"] = 7
+            if len(message["items"]) >= 25:
+                values.append(json.dumps(message).encode())
+        frames = numbered(values[:10])
+        large = {3, 8}
+        for n in large:
+            frames[n].headers.append(("padding", bytes(11700 - len(values[n]))))
+        WORLD.send(source, frames)
+        with daemon(source, narrow, rules=rules, model=test_fleet.model(), message="encoding: json") as d:
+            d.wait_ready().wait_handled(10)
+            self.assertEqual(d.metric("evenkeel_score_failures_total"), len(large))
+            self.assertEqual(d.log().count("event=score_failed"), len(large))
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(WORLD.read(narrow + ".dead"), [])
+        for f in WORLD.read(narrow):
+            n = int(f.header("n"))
+            self.assertEqual(f.header("ek-action"), "pass" if n in large else "routed")
+            self.assertEqual(f.value == values[n], n in large)
 
 
 class Restarts(unittest.TestCase):
