@@ -81,7 +81,8 @@ static const struct ek_rules_key KEYS[] = {
      .help = "95% of the lists change their ranks by no more: the sum of all places over the most "
              "it can be. 0: not asked"},
     {"defaults.canary.abort_if.error_rate", EK_KEY_NUMBER, .low = 0, .high = 1, .built_in = "0.01",
-     .help = "share of the lists it acts on that cannot be scored. 0: not asked"},
+     .help = "share of the lists it acts on that model or plan cannot score; lists that lack "
+             "what scoring needs do not count. 0: not asked"},
     {"defaults.canary.abort_if.dead_letter_rate", EK_KEY_NUMBER, .low = 0, .high = 1,
      .built_in = "0",
      .help =
