@@ -24,8 +24,8 @@ void ek_scorer_free(struct ek_scorer *s);
  * model is one of lists. */
 bool ek_scorer_sees_sources(const struct ek_scorer *s, const struct ek_query *q);
 /* scores [n]. treatment [K], by routable number; NULL routes nothing. Query shape must be the
- * model's, and `route_source` needs the sources of the items (EK_ESTATE); a part of a list needs its
- * mean (EK_EFORMAT: the list lacks it). Allocates only while lists grow. */
+ * model's, and `route_source` needs the sources of the items (EK_ESTATE); a part of a list needs
+ * its mean (EK_EFORMAT: the list lacks it). Allocates only while lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
 /* The same for scores that are to be used: EK_ESTATE, too, when one is not a finite number. */
