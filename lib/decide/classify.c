@@ -123,12 +123,13 @@ static double came_alive(const struct ek_baseline *b, const struct ek_diagnosis 
     return b->share[which] > NEARLY_ALL ? -share_moved(b, d, which, least, ratio) : 0;
 }
 
-/* Whether most lists have moved further than so small a share of the values can have moved them, so
- * that it is not the story: a few lists that somebody made for it would else undo what is done
- * about a factor. */
+/* Whether most lists have moved, as a whole, further than so small a share of the values can have
+ * moved them, so that it is not the story: a few lists that somebody made for it would else undo
+ * what is done about a factor. A value that stands for others within the lists widens them. */
 static int level_moved_beyond(const struct ek_diagnosis *d, double share)
 {
-    return d->level.share > MOST && fabs(d->level.shift_ln) > SHARE_REACH * fabs(share);
+    bool wider = spread_moved(d) && d->spread_ratio > 1;
+    return !wider && d->level.share > MOST && fabs(d->level.shift_ln) > SHARE_REACH * fabs(share);
 }
 
 static int sign_is_story(const struct ek_baseline *b, const struct ek_diagnosis *d)
