@@ -243,13 +243,6 @@ START_TEST(forging_what_is_no_level_routes_no_more_either)
 }
 END_TEST
 
-static void of_one_price(struct shop *s, struct ek_query *q)
-{
-    (void)s;
-    for (int i = 0; i < q->items; i++)
-        q->x[2 * i] = 1e12f;
-}
-
 static void for_nothing(struct shop *s, struct ek_query *q)
 {
     (void)s;
@@ -268,10 +261,10 @@ static void owed(struct shop *s, struct ek_query *q)
  * long. */
 START_TEST(a_fault_keeps_its_route_while_lists_of_another_are_forged)
 {
-    static shop_change *const CHANGE[] = {of_one_price, for_nothing, owed, without, closer};
+    static shop_change *const CHANGE[] = {for_nothing, owed, without, closer};
     enum { FORGED = 24, AFTER = 1500 };
-    for (int c = 0; c < 5; c++) {
-        struct scene *s = scene_of((uint64_t)c);
+    for (int c = 0; c < 4; c++) {
+        struct scene *s = scene_of((uint64_t)c + 1);
         lists(s, HEALTHY, NULL);
         genuine(s, 400, in_cents);
         lists(s, FORGED, CHANGE[c]);
