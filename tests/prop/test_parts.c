@@ -179,7 +179,7 @@ START_TEST(a_part_without_means_is_refused_by_a_model_of_lists)
                  "1 of the list's %d items and no 'log_means': this model needs the whole list, "
                  "its mean logarithms, or training with --list-free",
                  w.whole.items);
-        ck_assert_int_eq(code, w.model->list_free ? EK_OK : EK_ESTATE);
+        ck_assert_int_eq(code, w.model->list_free ? EK_OK : EK_EFORMAT);
         if (code) {
             ck_assert_str_eq(e.message, want);
             ck_assert(got[0] == 7);
