@@ -59,6 +59,16 @@ static void send_bytes(struct flight *f, const void *bytes, size_t length)
     must(ek_sender_flush(f->sender, WAIT_MS, NULL));
 }
 
+/* Small ones, that go to the broker together and are fetched together. */
+static void send_many(struct flight *f, int count)
+{
+    const struct ek_kafka_record r = {
+        .partition = 0, .timestamp_ms = -1, .bytes = "x", .length = 1};
+    for (int i = 0; i < count; i++)
+        must(ek_sender_send(f->sender, &r, NULL));
+    must(ek_sender_flush(f->sender, WAIT_MS, NULL));
+}
+
 /* A list with a field that nobody asks for, so that it has just so many bytes. */
 static void send_list(struct flight *f, uint64_t i, size_t length)
 {
@@ -155,15 +165,14 @@ static size_t hear(const struct flight *f, char text[SAID_MOST])
     return length;
 }
 
-/* Sends one that is not read: the stage says so when it has not read for a second, and reads it
- * when the others have landed. */
-static void wait_on_the_ground(struct flight *f)
+/* One more is there that is not read: the stage says so when it has not read for a second, and
+ * reads it when the others have landed. */
+static void wait_paused(struct flight *f)
 {
     static const char event[] = "event=input_paused in_flight=";
     const char *said;
     char text[SAID_MOST];
     int64_t until = ek_now_ms() + WAIT_MS;
-    send_bytes(f, "", 1);
     do {
         nanosleep(&(struct timespec){0, 5000000}, NULL);
         hear(f, text);
@@ -187,17 +196,22 @@ START_TEST(reading_stops_at_the_bytes_and_at_the_messages_in_flight_and_not_befo
     set(&f.s, "limits.in_flight_messages", "12");
     set(&f.s, "limits.message_bytes", "256KiB");
     set(&f.s, "input.librdkafka", "fetch.wait.max.ms=10");
-    set(&f.s, "pipeline.batch", "1"); /* so that each is counted before the next is read */
     ek_mock_lead(f.s.mock, "ranked.dead", false);
+    send_many(&f, FLYING_MOST + 1); /* which are read in one batch, but for the last */
     start_with(&f.s, f.log);
+    f.in_flight = FLYING_MOST;
+    wait_in_flight(&f);
+    wait_paused(&f);
+    fly(&f, FLYING_MOST - 1, FLYING_MOST - 1); /* one below reads one more */
+    fly(&f, 1, 1);
+    send_bytes(&f, "x", 1);
+    wait_paused(&f);
     for (size_t more = 1; more <= 2; more++) {
         fly(&f, PIECES, BYTES_MOST - 1);
         fly(&f, 1, more);
-        wait_on_the_ground(&f);
+        send_bytes(&f, "x", 1);
+        wait_paused(&f);
     }
-    fly(&f, FLYING_MOST - 1, FLYING_MOST - 1);
-    fly(&f, 1, 1);
-    wait_on_the_ground(&f);
     ek_mock_lead(f.s.mock, "ranked.dead", true);
     close_flight(&f);
 }
