@@ -47,7 +47,9 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
     if (!class)
         return;
     struct ek_dead_class *c = &d->of[class_of(class)];
+    const struct ek_header *left_out = find(r, "ek-left-out");
     c->count++;
+    c->cut += left_out && left_out > class;
     copy(c->topic, sizeof c->topic, r, "ek-source-topic");
     copy(c->partition, sizeof c->partition, r, "ek-source-partition");
     copy(c->offset, sizeof c->offset, r, "ek-source-offset");
@@ -59,7 +61,11 @@ static int add_line(const struct ek_dead_class *c, const char *name, struct ek_b
 {
     char place[EK_DEAD_TOPIC_BYTES + 80];
     snprintf(place, sizeof place, "%s, partition %s, offset %s", c->topic, c->partition, c->offset);
-    int rc = ek_buf_printf(out, "dead letters, %s: %" PRIu64 ", the last from ", name, c->count);
+    int rc = ek_buf_printf(out, "dead letters, %s: %" PRIu64, name, c->count);
+    if (!rc && c->cut)
+        rc = ek_buf_printf(out, " (%" PRIu64 " without all of the message)", c->cut);
+    if (!rc)
+        rc = ek_buf_text(out, ", the last from ");
     if (!rc)
         rc = ek_buf_json(out, place, strlen(place));
     if (!rc)
@@ -93,6 +99,7 @@ void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_summary *s)
         ek_summary_open(s, NULL, '{');
         ek_summary_text(s, "class", NAMES[i]);
         ek_summary_count(s, "count", c->count);
+        ek_summary_count(s, "cut", c->cut);
         ek_summary_text(s, "topic", c->topic);
         ek_summary_text(s, "partition", c->partition);
         ek_summary_text(s, "offset", c->offset);

@@ -146,6 +146,10 @@ static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
     t->stamp_ms = ek_kafka_time_ms(raw);
     t->message = raw;
     t->silent = raw->offset < lane->sends;
+    if (raw->offset == lane->refused.offset) {
+        t->refused = lane->refused.why;
+        t->outcome = lane->refused.outcome;
+    }
     *ticket = t;
     return EK_OK;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* docs of Kafka, "Message Format": the head of a batch; attributes, both deltas of its first
- * record; and the most that the length of something takes. */
-enum { BATCH_HEAD = 61, RECORD_HEAD = 3, VARINT_MAX = 5, ASK_MS = 5000 };
+ * record. */
+enum { BATCH_HEAD = 61, RECORD_HEAD = 3, ASK_MS = 5000 };
 
 struct ek_limits {
     const char *topics[EK_LIMITS_TOPICS];
@@ -146,13 +146,28 @@ size_t ek_limits_least(const struct ek_limits *l)
     return least;
 }
 
+/* Numbers are written in sevens of bits, after their sign; -1, for what is null, takes no more
+ * than 0. */
+static size_t varint_bytes(size_t number)
+{
+    size_t bytes = 1;
+    for (uint64_t left = 2 * (uint64_t)number; left >= 128; left /= 128)
+        bytes++;
+    return bytes;
+}
+
+static size_t field_bytes(size_t length)
+{
+    return varint_bytes(length) + length;
+}
+
 size_t ek_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers)
 {
-    size_t bytes = BATCH_HEAD + RECORD_HEAD + 4 * VARINT_MAX + key + value, length;
+    size_t record = RECORD_HEAD + field_bytes(key) + field_bytes(value), count = 0, length;
     const char *name;
     const void *content;
-    for (size_t i = 0; headers && !rd_kafka_header_get_all(headers, i, &name, &content, &length);
-         i++)
-        bytes += 2 * VARINT_MAX + strlen(name) + length;
-    return bytes;
+    for (; headers && !rd_kafka_header_get_all(headers, count, &name, &content, &length); count++)
+        record += field_bytes(strlen(name)) + field_bytes(length);
+    record += varint_bytes(count);
+    return BATCH_HEAD + field_bytes(record);
 }

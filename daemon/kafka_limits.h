@@ -40,7 +40,7 @@ size_t ek_limits_least(const struct ek_limits *l);
 /* Whether topic `number` is compacted; -1: not known. */
 int ek_limits_compacted(const struct ek_limits *l, size_t number);
 
-/* The most bytes that a batch of this one message has. headers may be NULL. */
+/* The bytes that a batch of this one message has. headers may be NULL. */
 size_t ek_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers);
 
 #endif

@@ -25,10 +25,3 @@ size_t ek_kafka_load(rd_kafka_message_t *m, size_t unread)
     rd_kafka_message_set_headers(m, NULL); /* which frees them */
     return bytes;
 }
-
-rd_kafka_resp_err_t ek_kafka_headers_of(rd_kafka_message_t *m, rd_kafka_headers_t **out)
-{
-    *out = NULL;
-    rd_kafka_resp_err_t err = rd_kafka_message_detach_headers(m, out);
-    return err == RD_KAFKA_RESP_ERR__NOENT ? RD_KAFKA_RESP_ERR_NO_ERROR : err;
-}

@@ -14,17 +14,10 @@
 #include <librdkafka/rdkafka.h>
 #include <stddef.h>
 
-enum {
-    EK_HEADER_BYTES = 40,           /* what a header takes beside its name and value */
-    EK_MESSAGE_HEADERS_MAX = 100000 /* librdkafka gives out no headers where there are more */
-};
+enum { EK_HEADER_BYTES = 40 }; /* what a header takes beside its name and value */
 
 /* Value, key and headers. Where headers cannot be read nobody knows how large they are: `unread`
  * stands for them, the most that may be in flight. */
 size_t ek_kafka_load(rd_kafka_message_t *m, size_t unread);
-
-/* Gives the headers of a message, which are the caller's to destroy; they can be had again. *out is
- * NULL when it has none, and when they cannot be read or are too many, which is the error. */
-rd_kafka_resp_err_t ek_kafka_headers_of(rd_kafka_message_t *m, rd_kafka_headers_t **out);
 
 #endif

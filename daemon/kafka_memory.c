@@ -1,5 +1,6 @@
 #include "daemon/kafka.h"
 #include "daemon/kafka_conf.h"
+#include "daemon/kafka_headers.h"
 #include "daemon/kafka_load.h"
 
 enum {
@@ -32,7 +33,7 @@ static void take_consumer(struct ek_kafka_memory *m, const struct ek_config *c,
     m->fetched_of_messages =
         (workers * number(conf, "queued.min.messages") + brokers * (fetch / RECORD_LEAST)) *
         MESSAGE_BYTES;
-    m->largest = fetch + (size_t)EK_MESSAGE_HEADERS_MAX * EK_HEADER_BYTES;
+    m->largest = fetch + (size_t)EK_HEADERS_READ * EK_HEADER_BYTES;
 }
 
 /* Of what is in flight: a copy, and what is in requests. */

@@ -77,6 +77,13 @@ size_t ek_mock_disturbances(const struct ek_mock *m)
     return left;
 }
 
+void ek_mock_refuse(struct ek_mock *m, int requests)
+{
+    for (int i = 0; i < requests; i++)
+        rd_kafka_mock_push_request_errors(m->cluster, PRODUCE, 1,
+                                          RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+}
+
 void ek_mock_refuse_offsets(struct ek_mock *m, int transactions)
 {
     for (int i = 0; i < transactions; i++)

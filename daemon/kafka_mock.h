@@ -24,6 +24,8 @@ int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct e
 void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
 /* How many of them are still to come. */
 size_t ek_mock_disturbances(const struct ek_mock *m);
+/* So many of the next requests to produce are refused, as being too large. */
+void ek_mock_refuse(struct ek_mock *m, int requests);
 /* The next so many transactions are to be aborted: the group refuses their offsets. */
 void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
 /* The next commit of offsets has no right to read their topics. */

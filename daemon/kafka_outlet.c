@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "daemon/gate.h"
-#include "daemon/kafka_load.h"
+#include "daemon/kafka_headers.h"
 #include "daemon/ticket_log.h"
 #include "decide/plan.h"
 
@@ -12,9 +12,6 @@
 #include <time.h>
 
 enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_WORD_PAUSED + 1 };
-
-/* They are left out of the dead letter then. */
-static const char UNREAD_HEADERS[] = "the headers cannot be read, or are more than 100000";
 
 /* The headers of most messages, which have none of their own, are the same until the next plan. */
 struct ek_outlet {
@@ -27,46 +24,16 @@ struct ek_outlet {
     struct ek_ticket *dropped;          /* of partitions that went away before they could be sent */
 };
 
-/* One message on its way out; key and time are those of the ticket's. */
-struct parcel {
-    struct ek_ticket *ticket; /* NULL: it was sent, or is with somebody else */
-    rd_kafka_topic_t *topic;
-    int partition;
-    const void *bytes;
-    size_t length;
-    bool own; /* the bytes: a copy for as long as it waits */
-    rd_kafka_headers_t *headers;
-};
-
-static const char *reason_name(enum ek_code code)
-{
-    return code == EK_EIO ? "delivery" : ek_code_name(code);
-}
-
-/* The message's headers, to which more are added; NULL without memory. */
-static rd_kafka_headers_t *headers_of(rd_kafka_message_t *source)
-{
-    rd_kafka_headers_t *own;
-    ek_kafka_headers_of(source, &own);
-    return own ? own : rd_kafka_headers_new(8);
-}
-
-static void add_header(rd_kafka_headers_t *headers, const char *name, const char *value)
-{
-    rd_kafka_header_add(headers, name, -1, value, -1);
-}
-
 /* Gives the parcel to the client, which takes the headers when it succeeds. */
-static rd_kafka_resp_err_t produce(struct ek_output *o, struct parcel *p)
+static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_parcel *p)
 {
     const rd_kafka_message_t *source = p->ticket->message;
     int copy = p->bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
-    int64_t stamp = p->ticket->stamp_ms < 0 ? 0 : p->ticket->stamp_ms;
     p->ticket->sent = p->length;
     rd_kafka_resp_err_t err = rd_kafka_producev(
         o->client, RD_KAFKA_V_RKT(p->topic), RD_KAFKA_V_PARTITION(p->partition),
         RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)p->bytes, p->length),
-        RD_KAFKA_V_KEY(source->key, source->key_len), RD_KAFKA_V_TIMESTAMP(stamp),
+        RD_KAFKA_V_KEY(p->key, p->key_length), RD_KAFKA_V_TIMESTAMP(ek_output_stamp(p->ticket)),
         RD_KAFKA_V_HEADERS(p->headers), RD_KAFKA_V_OPAQUE(p->ticket), RD_KAFKA_V_END);
     if (!err)
         p->headers = NULL;
@@ -77,7 +44,7 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct parcel *p)
  * another thread serves the acknowledgements. What is wrong with the topic and not with the
  * message, as when it was deleted, is fatal: nothing was acknowledged, and is read again after a
  * restart. */
-static int send_now(struct ek_output *o, struct parcel *p, struct ek_error *e)
+static int send_now(struct ek_output *o, struct ek_parcel *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;
     while ((err = produce(o, p)) == RD_KAFKA_RESP_ERR__QUEUE_FULL && !atomic_load(&o->given_up))
@@ -85,20 +52,21 @@ static int send_now(struct ek_output *o, struct parcel *p, struct ek_error *e)
     if (!err)
         return EK_OK;
     if (err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-        return ek_fail(e, EK_EIO, "%s", rd_kafka_err2str(err));
+        return ek_fail(e, EK_ELIMIT, "%s", rd_kafka_err2str(err));
     return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no message: %s",
                          rd_kafka_topic_name(p->topic), rd_kafka_err2str(err));
 }
 
 /* Counts what was handed over, an output of that length with its key and headers; the reader is
- * woken when that is enough for a transaction. */
+ * woken when that is enough for a transaction, and by the first, which may be all that one is to
+ * have. */
 static void count_handed(struct ek_output *o, const struct ek_ticket *ticket, size_t length)
 {
     size_t bytes = ticket->loaded - ticket->length + length;
     size_t enough = (size_t)o->config->transaction_bytes;
     size_t before = atomic_fetch_add(&o->handed_bytes, bytes);
-    atomic_fetch_add(&o->handed, 1);
-    if (before < enough && before + bytes >= enough)
+    bool first = !atomic_fetch_add(&o->handed, 1);
+    if (first || (before < enough && before + bytes >= enough))
         ek_bell_ring(o->bell);
 }
 
@@ -116,7 +84,7 @@ static void drop(struct ek_outlet *t, struct ek_ticket *ticket)
 static int pass(void *context, void *item, struct ek_error *e)
 {
     struct ek_outlet *t = context;
-    struct parcel *p = item;
+    struct ek_parcel *p = item;
     struct ek_ticket *ticket = p->ticket;
     if (ek_ticket_loose(ticket)) {
         drop(t, ticket);
@@ -142,11 +110,11 @@ static int pass(void *context, void *item, struct ek_error *e)
 /* Bytes that are the message's own last as long as the ticket. */
 static void *keep(void *context, void *item)
 {
-    struct parcel *p = item, *kept = ek_calloc(1, sizeof *kept);
+    struct ek_parcel *p = item, *kept = ek_calloc(1, sizeof *kept);
     const rd_kafka_message_t *source = p->ticket->message;
     void *copy = NULL;
     (void)context;
-    if (kept && p->bytes != source->payload) {
+    if (kept && p->bytes && p->bytes != source->payload) {
         copy = ek_calloc(1, p->length + 1);
         if (!copy) {
             ek_free(kept);
@@ -165,7 +133,7 @@ static void *keep(void *context, void *item)
     return kept;
 }
 
-static void forget(struct parcel *p)
+void ek_parcel_forget(struct ek_parcel *p)
 {
     if (p->headers)
         rd_kafka_headers_destroy(p->headers);
@@ -176,10 +144,10 @@ static void forget(struct parcel *p)
 static void release(void *context, void *item)
 {
     struct ek_outlet *t = context;
-    struct parcel *p = item;
+    struct ek_parcel *p = item;
     if (p->ticket)
         drop(t, p->ticket);
-    forget(p);
+    ek_parcel_forget(p);
     ek_free(p);
 }
 
@@ -190,26 +158,12 @@ static bool enough(void *context)
     return atomic_load(&o->handed_bytes) >= (size_t)o->config->transaction_bytes;
 }
 
-/* On failure the ticket is the caller's again, unless it was dropped on the way. */
-static int hand_over(struct ek_output *o, struct ek_outlet *outlet, struct parcel *p,
-                     struct ek_error *e)
+int ek_parcel_send(struct ek_output *o, struct ek_outlet *outlet, struct ek_parcel *p,
+                   struct ek_error *e)
 {
     int rc = outlet && outlet->gate ? ek_gate_put(outlet->gate, p, e) : send_now(o, p, e);
-    forget(p);
+    ek_parcel_forget(p);
     return rc;
-}
-
-static int no_headers(struct ek_error *e)
-{
-    return ek_fail(e, EK_ENOMEM, "no memory for headers");
-}
-
-static int no_way(struct ek_output *o, struct ek_error *e)
-{
-    char why[200];
-    snprintf(why, sizeof why, "%.199s", e ? e->message : "");
-    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no dead letter: %s", o->config->dead_letter,
-                         why);
 }
 
 int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e)
@@ -261,8 +215,8 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
     if (!headers)
         return NULL;
     snprintf(version, sizeof version, "%" PRIu64, plan);
-    add_header(headers, "ek-plan", version);
-    add_header(headers, "ek-action", action);
+    ek_kafka_add_header(headers, "ek-plan", version);
+    ek_kafka_add_header(headers, "ek-action", action);
     return headers;
 }
 
@@ -280,7 +234,7 @@ static bool is_scored(enum ek_word word)
     return word == EK_WORD_CANARY || word == EK_WORD_ROUTED;
 }
 
-/* Those of the message, of which it gets hold, and ours; NULL without memory. */
+/* Those of the message, which may have none, and ours; NULL without memory. Takes `own`. */
 static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t *own, uint64_t plan,
                                         const char *action)
 {
@@ -295,18 +249,37 @@ static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t 
     return t->ready[word] ? rd_kafka_headers_copy(t->ready[word]) : NULL;
 }
 
-/* What no batch can hold must not reach the broker, which would refuse others with it. */
-static int check_size(const struct ek_output *o, size_t topic, const struct parcel *p,
-                      struct ek_error *e)
+int ek_parcel_check(const struct ek_output *o, const struct ek_parcel *p, struct ek_error *e)
 {
-    const rd_kafka_message_t *source = p->ticket->message;
-    size_t bytes = ek_limits_batch_bytes(source->key_len, p->length, p->headers);
-    size_t most = ek_limits_of(o->limits, topic);
+    size_t bytes = ek_limits_batch_bytes(p->key_length, p->length, p->headers);
+    size_t most = ek_limits_of(o->limits, p->number);
     return bytes <= most ? EK_OK
-                         : ek_fail(e, EK_EIO,
-                                   "the output has %zu bytes, topic '%s' takes %zu "
+                         : ek_fail(e, EK_ELIMIT,
+                                   "the %s has %zu bytes, topic '%s' takes %zu "
                                    "(max.message.bytes)",
-                                   bytes, rd_kafka_topic_name(p->topic), most);
+                                   p->number == EK_WRITES_DEAD ? "dead letter" : "output", bytes,
+                                   rd_kafka_topic_name(p->topic), most);
+}
+
+/* A forwarder, while paused, lets pass what it can of a message whose headers cannot be read. */
+static void go_without_headers(const struct ek_output *o, struct ek_ticket *t,
+                               rd_kafka_headers_t *headers)
+{
+    t->outcome |= LEFT_HEADERS;
+    if (headers)
+        ek_kafka_add_header(headers, "ek-left-out", "headers");
+    ek_ticket_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
+}
+
+/* EK_ELIMIT: the output is not to be sent, for the reason given. */
+static int send_output(struct ek_outlet *outlet, struct ek_parcel *p, struct ek_error *e)
+{
+    struct ek_output *o = outlet->o;
+    int rc = p->headers ? ek_parcel_check(o, p, e) : ek_fail(e, EK_ENOMEM, "no memory for headers");
+    if (!rc)
+        return ek_parcel_send(o, outlet, p, e);
+    ek_parcel_forget(p);
+    return rc;
 }
 
 /* What a topic refuses with other scores goes out as it came: no list is lost to a plan, and what
@@ -325,80 +298,39 @@ static int refused_by_topic(struct ek_outlet *outlet, struct ek_ticket *t, uint6
 int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
                       size_t length, uint64_t plan, const char *action, struct ek_error *e)
 {
-    struct ek_error refused;
     struct ek_output *o = outlet->o;
+    const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *own;
+    struct ek_error refused;
+    if (t->refused)
+        return ek_output_send_dead(o, outlet, t, EK_EIO, rd_kafka_err2str(t->refused), e);
+    bool unreadable = ek_kafka_headers_of(t->message, &own) != EK_OK;
+    if (unreadable && word_of(action) != EK_WORD_PAUSED)
+        return ek_output_send_dead(o, outlet, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
     t->outcome = is_scored(word_of(action)) ? ROUTED : PASSED;
-    if (ek_kafka_headers_of(t->message, &own))
-        return ek_output_send_dead(o, outlet, t, EK_EIO, UNREAD_HEADERS, e);
-    struct parcel p = {.ticket = t,
-                       .topic = o->ranked,
-                       .partition = t->partition,
-                       .bytes = bytes,
-                       .length = length,
-                       .headers = plan_headers(outlet, own, plan, action)};
-    if (!p.headers)
-        return no_headers(e);
-    if (check_size(o, EK_WRITES_RANKED, &p, &refused)) {
-        forget(&p);
+    struct ek_parcel p = {.ticket = t,
+                          .topic = o->ranked,
+                          .number = EK_WRITES_RANKED,
+                          .partition = t->partition,
+                          .key = source->key,
+                          .key_length = source->key_len,
+                          .bytes = bytes,
+                          .length = length,
+                          .headers = plan_headers(outlet, own, plan, action)};
+    if (unreadable)
+        go_without_headers(o, t, p.headers);
+    int rc = send_output(outlet, &p, &refused);
+    if (rc == EK_ELIMIT)
         return refused_by_topic(outlet, t, plan, refused.message, e);
-    }
-    if (outlet->gate)
-        return hand_over(o, outlet, &p, e);
-    if (!hand_over(o, outlet, &p, &refused))
-        return EK_OK;
-    if (refused.flags & EK_ERR_FATAL) {
+    if (rc)
         *e = refused;
-        return EK_EIO;
-    }
-    return refused_by_topic(outlet, t, plan, refused.message, e);
+    return rc;
 }
 
 int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek_code code,
                           const char *reason, struct ek_error *e)
 {
     return ek_output_send_dead(outlet->o, outlet, t, code, reason, e);
-}
-
-static rd_kafka_headers_t *dead_headers(rd_kafka_message_t *source, enum ek_code code,
-                                        const char *reason)
-{
-    char number[24];
-    rd_kafka_headers_t *headers = headers_of(source);
-    if (!headers)
-        return NULL;
-    add_header(headers, "ek-source-topic", rd_kafka_topic_name(source->rkt));
-    snprintf(number, sizeof number, "%d", source->partition);
-    add_header(headers, "ek-source-partition", number);
-    snprintf(number, sizeof number, "%" PRId64, source->offset);
-    add_header(headers, "ek-source-offset", number);
-    add_header(headers, "ek-error-class", reason_name(code));
-    add_header(headers, "ek-error", reason);
-    return headers;
-}
-
-int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
-                        enum ek_code code, const char *reason, struct ek_error *e)
-{
-    rd_kafka_message_t *source = t->message;
-    struct parcel p = {.ticket = t,
-                       .topic = o->dead,
-                       .partition = RD_KAFKA_PARTITION_UA,
-                       .bytes = source->payload,
-                       .length = source->len,
-                       .headers = dead_headers(source, code, reason)};
-    if (!p.headers)
-        return no_headers(e);
-    if (code == EK_EIO) /* in place of an output, which the ticket still tells */
-        ek_metrics_count(o->watch.metrics,
-                         t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
-    t->outcome = DEAD | (int)code << CODE_SHIFT;
-    ek_ticket_log(o->watch.log, EK_LOG_WARN, "dead_letter", t, reason_name(code), reason);
-    if (check_size(o, EK_WRITES_DEAD, &p, e)) {
-        forget(&p);
-        return no_way(o, e);
-    }
-    return hand_over(o, outlet, &p, e) ? no_way(o, e) : EK_OK;
 }
 
 /* Exactly once: between the transactions. */

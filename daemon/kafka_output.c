@@ -42,6 +42,8 @@ static void count_done(struct ek_output *o, const struct ek_ticket *t, size_t by
                      1);
     if (outcome == DEAD)
         ek_metrics_count(m, reason_counter(t->outcome), 1);
+    if (t->outcome & LEFT)
+        ek_metrics_count(m, EK_COUNT_CUT, 1);
     ek_metrics_count(m, EK_COUNT_BYTES_OUT, bytes);
     ek_metrics_time_ns(m, EK_TIME_ADDED, ek_now_ns() - t->fetched_ns);
 }
@@ -68,11 +70,15 @@ void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
 
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e);
 
+int64_t ek_output_stamp(const struct ek_ticket *t)
+{
+    return t->outcome & LEFT_TIME || t->stamp_ms < 0 ? 0 : t->stamp_ms;
+}
+
 /* The broker judges whole batches, so one that is too large says nothing about its messages: each
  * is sent again in a batch of its own. False when it cannot be. */
 static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
 {
-    rd_kafka_timestamp_type_t type;
     rd_kafka_headers_t *old, *headers;
     if (!o->alone && make_client(o, true, &o->alone, NULL))
         return false;
@@ -85,25 +91,23 @@ static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_
         RD_KAFKA_V_PARTITION(report->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_VALUE(report->payload, report->len),
         RD_KAFKA_V_KEY(report->key, report->key_len),
-        RD_KAFKA_V_TIMESTAMP(rd_kafka_message_timestamp(report, &type)),
+        RD_KAFKA_V_TIMESTAMP(ek_output_stamp(t)), /* the report may have lost it */
         RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
     if (err)
         rd_kafka_headers_destroy(headers);
     return !err;
 }
 
-static void refuse_for_good(struct ek_output *o, struct ek_ticket *t, rd_kafka_resp_err_t err)
+/* By itself, too: an output becomes a dead letter, and a dead letter a smaller one. */
+static void refuse_for_good(struct ek_output *o, struct ek_ticket *t,
+                            const rd_kafka_message_t *report)
 {
     struct ek_error failure;
-    if ((t->outcome & KIND) != DEAD) {
-        if (!ek_output_send_dead(o, NULL, t, EK_EIO, rd_kafka_err2str(err), &failure))
-            return;
-        ek_kafka_fail(&o->watch, &failure);
-        ek_output_abandon(o, t);
+    int rc = (t->outcome & KIND) == DEAD
+                 ? ek_output_send_less(o, t, report, &failure)
+                 : ek_output_send_dead(o, NULL, t, EK_EIO, rd_kafka_err2str(report->err), &failure);
+    if (!rc)
         return;
-    }
-    ek_fail(&failure, EK_EIO, "topic '%s' refuses a dead letter: %s", o->config->dead_letter,
-            rd_kafka_err2str(err));
     ek_kafka_fail(&o->watch, &failure);
     ek_output_abandon(o, t);
 }
@@ -115,7 +119,7 @@ static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_
     if (class != EK_KAFKA_MESSAGE || ek_ticket_loose(t))
         ek_output_abandon(o, t);
     else if (t->outcome & ALONE || !send_alone(o, t, report))
-        refuse_for_good(o, t, report->err);
+        refuse_for_good(o, t, report);
 }
 
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)

@@ -3,10 +3,11 @@
  * Key, timestamp and headers of the consumed message are kept. The partition is kept too where the
  * output has as many partitions as the message's topic; else the key decides (as Java's default
  * does). A message that the broker refuses, such as one too large, is sent once more in a batch of
- * its own; refused again it becomes a dead letter, and a dead letter that is refused so is fatal. A
- * broker that is away is waited for without end: the number in flight is the caller's bound.
- * Owner: the caller. Threads: one that reads and serves acknowledgements; each that sends has an
- * outlet of its own, and any may tell an event.
+ * its own; refused again it becomes a dead letter. A dead letter that does not fit, or is refused,
+ * goes with less: without the headers the message came with, its value, its key, its time; only one
+ * that is refused with nothing left of it is fatal. A broker that is away is waited for without
+ * end: the number in flight is the caller's bound. Owner: the caller. Threads: one that reads and
+ * serves acknowledgements; each that sends has an outlet of its own, and any may tell an event.
  */
 #ifndef EK_DAEMON_KAFKA_OUTPUT_H
 #define EK_DAEMON_KAFKA_OUTPUT_H
@@ -41,7 +42,8 @@ void ek_outlet_free(struct ek_outlet *t);
  * are the message's own are not copied, the message is kept until it is acknowledged. */
 int ek_outlet_forward(struct ek_outlet *o, struct ek_ticket *t, const void *bytes, size_t length,
                       uint64_t plan, const char *action, struct ek_error *e);
-/* Sends the ticket's message as it came, with the reason in headers. */
+/* Sends the ticket's message as it came, with the reason in headers, and as far as the topic takes
+ * it. */
 int ek_outlet_dead_letter(struct ek_outlet *o, struct ek_ticket *t, enum ek_code code,
                           const char *reason, struct ek_error *e);
 /* Finishes a ticket for which nothing was to be sent. */

@@ -15,7 +15,8 @@ enum {
     BACKLOG_MS = 5000,   /* a partition that has old records is waited for so long */
     SILENCE_MS = 500,    /* and one that has been read to its end */
     ONE_SLICE_MS = 100,  /* longest wait for the only partition without a record */
-    MANY_SLICE_MS = 10   /* and for one of several */
+    MANY_SLICE_MS = 10,  /* and for one of several */
+    LAST_HEADERS = 16    /* of those that are kept of too many */
 };
 
 /* One partition: its own queue, of which at most one record is held. */
@@ -166,6 +167,7 @@ int ek_tap_open(struct ek_tap **out, const struct ek_brokers *brokers, const cha
     return rc;
 }
 
+/* Of too many those in the middle are left out: the last ones are those of a stage. */
 static void read_headers(const rd_kafka_message_t *m, struct ek_kafka_record *record)
 {
     rd_kafka_headers_t *headers;
@@ -173,9 +175,14 @@ static void read_headers(const rd_kafka_message_t *m, struct ek_kafka_record *re
     if (rd_kafka_message_headers(m, &headers))
         return;
     struct ek_header h;
-    while (record->header_count < EK_HEADERS_MAX &&
-           !rd_kafka_header_get_all(headers, record->header_count, &h.name, &h.value, &h.length))
-        record->headers[record->header_count++] = h;
+    size_t count = rd_kafka_header_cnt(headers);
+    size_t left_out = count > EK_HEADERS_MAX ? count - EK_HEADERS_MAX : 0;
+    for (size_t i = 0; i < count && record->header_count < EK_HEADERS_MAX; i++) {
+        if (i == EK_HEADERS_MAX - LAST_HEADERS)
+            i += left_out;
+        if (!rd_kafka_header_get_all(headers, i, &h.name, &h.value, &h.length))
+            record->headers[record->header_count++] = h;
+    }
 }
 
 static void read_record(const rd_kafka_message_t *m, struct ek_kafka_record *record)

@@ -6,10 +6,14 @@
 #include "daemon/kafka_state.h"
 #include "daemon/kafka_txn.h"
 
-/* A message that a broker refuses voids its transaction. What came of it is the same the next time,
- * unless the limits that were asked again say so before. One more abort follows each (librdkafka
- * notices the gap in its sequence in the next transaction). */
-enum { REFUSALS_MAX = 2, HURRY_PART = 2, TEXT_BYTES = 600 };
+/* A message that a broker refuses voids its transaction, and nobody says which it was. So what was
+ * in it comes again in transactions of an eighth as many messages, and so on, for an abort takes as
+ * long as some commits. One that is refused alone is it, and comes once more, as a dead letter or
+ * as a smaller one; the limits of the topics, which are asked for again, may say so before. One
+ * more abort follows each (librdkafka notices the gap in its sequence in the next transaction).
+ * What is refused so often and for no message, as when a topic takes less than batches were made
+ * for, or not an alert, ends the program. */
+enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
 
 struct ek_transactor {
     struct ek_transactor_tools tools;
@@ -17,7 +21,10 @@ struct ek_transactor {
     struct ek_ticket *ending; /* tickets of the transaction that is being ended */
     int64_t due_ms;
     bool open;    /* one is, at the last look; else the bell rings when there is something to do */
-    int refusals; /* since the last commit */
+    size_t most;  /* messages of a transaction, which has nothing else, while one of them is looked
+                   * for; 0: as many as ever */
+    int parts;    /* until more may go together again: that one was found, or is not among them */
+    int refusals; /* since the last commit of as many as ever, of which none was found out */
 };
 
 static int opened(void *context, struct ek_error *e)
@@ -78,7 +85,7 @@ static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_transactor_to
 static bool add_last(struct ek_transactor *t)
 {
     struct ek_keeper *keeper = t->tools.keeper;
-    if (keeper && !ek_keeper_due(keeper))
+    if (t->most || (keeper && !ek_keeper_due(keeper)))
         return true;
     return (!keeper || ek_keeper_save(keeper)) && ek_output_send_records(t->tools.output);
 }
@@ -102,6 +109,21 @@ static void end(struct ek_transactor *t)
     }
 }
 
+/* Whether something still lies before what a broker has refused. */
+static bool suspects(const struct ek_transactor *t)
+{
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(t->tools.lanes, lane));)
+        if (lane->open && !lane->leaving && lane->committed < lane->suspect)
+            return true;
+    return false;
+}
+
+static void widen(struct ek_transactor *t)
+{
+    if (t->most < (size_t)t->tools.config->in_flight_messages)
+        t->most *= SEARCH_PARTS;
+}
+
 static void settle(struct ek_transactor *t, bool committed)
 {
     struct ek_ticket *ticket = t->ending;
@@ -119,6 +141,8 @@ static void settle(struct ek_transactor *t, bool committed)
                      1);
     if (committed)
         ek_metrics_count(t->tools.metrics, EK_COUNT_COMMITS, 1);
+    if (committed && t->most && --t->parts <= 0)
+        widen(t);
     t->due_ms = ek_now_ms() + ek_config_commit_every(t->tools.config);
 }
 
@@ -137,7 +161,26 @@ static int no_right(const struct ek_transactor *t, rd_kafka_resp_err_t err, stru
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
-/* Refused for good: for want of a right, or for the second time without a commit between. */
+/* Notes which message it was, or which it may have been. */
+static void suspect(struct ek_transactor *t, rd_kafka_resp_err_t err)
+{
+    const struct ek_ticket *first = t->ending;
+    size_t count = 0;
+    if (t->most && first && !first->back) {
+        first->lane->refused = (struct ek_refusal){first->offset, (int)err, first->outcome};
+        t->refusals = 0;
+        t->parts = 1;
+        return;
+    }
+    for (const struct ek_ticket *each = first; each; each = each->back, count++)
+        if (each->lane->suspect <= each->offset)
+            each->lane->suspect = each->offset + 1;
+    t->refusals += !t->most;
+    t->parts = SEARCH_PARTS;
+    t->most = (count + SEARCH_PARTS - 1) / SEARCH_PARTS;
+}
+
+/* Refused for good: for want of a right, or again and again for none of the messages. */
 static int too_often(struct ek_transactor *t, struct ek_error *e)
 {
     rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
@@ -146,16 +189,15 @@ static int too_often(struct ek_transactor *t, struct ek_error *e)
     if (ek_kafka_classify(err, EK_KAFKA_DELIVER) != EK_KAFKA_MESSAGE)
         return EK_OK;
     ek_output_ask_limits(t->tools.output);
-    if (++t->refusals < REFUSALS_MAX)
+    suspect(t, err);
+    if (t->refusals < REFUSALS_MAX)
         return EK_OK;
-    const struct ek_ticket *first = t->ending;
-    return ek_fail_fatal(
-        e, EK_EIO,
-        "a broker refuses what comes of partition %d from offset %lld on: %s; see "
-        "'max.message.bytes' of the topics that are written, and that it may be asked "
-        "for (DescribeConfigs)",
-        first ? first->lane->partition : -1, first ? (long long)first->offset : -1,
-        rd_kafka_err2str(err));
+    return ek_fail_fatal(e, EK_EIO,
+                         "brokers refuse one transaction after the other, for no single message "
+                         "of it: %s; see 'max.message.bytes' of the topics that are written, and "
+                         "that it may be asked for (DescribeConfigs): a restart makes smaller "
+                         "batches",
+                         rd_kafka_err2str(err));
 }
 
 /* Nothing of the transaction happened: reading goes back, then the next one may begin. */
@@ -175,8 +217,8 @@ static int go_back(struct ek_transactor *t, struct ek_error *e)
 /* Alerts wait for a base where there are any. */
 static bool nothing_to_end(const struct ek_transactor *t, const struct ek_handed *h)
 {
-    if (h->messages)
-        return false;
+    if (h->messages || t->most)
+        return !h->messages;
     return t->tools.keeper ? !ek_keeper_due(t->tools.keeper) : !h->records;
 }
 
@@ -188,8 +230,10 @@ static bool due(const struct ek_transactor *t, bool now)
         return true;
     if (nothing_to_end(t, &h))
         return false;
+    size_t many =
+        t->most ? ek_lanes_in_flight(t->tools.lanes) : (size_t)c->in_flight_messages / HURRY_PART;
     return now || ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
-           h.messages >= (size_t)c->in_flight_messages / HURRY_PART;
+           h.messages >= many;
 }
 
 int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
@@ -199,15 +243,22 @@ int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
     if (state == EK_TXN_BROKEN)
         return e ? (int)e->code : EK_EIO;
     t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
+    if (t->most && !suspects(t))
+        t->most = 0;
     if (state == EK_TXN_ABORTED)
         return go_back(t, e);
     if (state == EK_TXN_COMMITTED) {
-        t->refusals = 0;
+        t->refusals = t->most ? t->refusals : 0;
         settle(t, true);
     } else if (state == EK_TXN_OPEN && due(t, now)) {
         end(t);
     }
     return EK_OK;
+}
+
+size_t ek_transactor_most(const struct ek_transactor *t)
+{
+    return t->most;
 }
 
 int ek_transactor_wait_ms(const struct ek_transactor *t, int most)

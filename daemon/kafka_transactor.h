@@ -10,7 +10,8 @@
  * reading goes back to the committed offset, `seen` does not: what comes again is sent again and
  * counted once. A base of the state is the last part of a transaction now and then, and alerts go
  * with it: what comes again after a crash is what had not been told. A transaction that has a
- * message of a partition which is not ours any more is aborted. Owner: the caller; what it is made
+ * message of a partition which is not ours any more is aborted. Where a broker refuses a message,
+ * fewer go together until it is found out. Owner: the caller; what it is made
  * with must outlive it. Threads: the one that reads.
  */
 #ifndef EK_DAEMON_KAFKA_TRANSACTOR_H
@@ -38,6 +39,9 @@ int ek_transactor_new(struct ek_transactor **out, const struct ek_transactor_too
 /* Finishes what was committed or aborted and ends what is due; `now`: ends it in any case. Never
  * waits for a broker. Fails only for good. */
 int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e);
+/* How many messages are to be in flight, because a broker has refused one that is to be found out;
+ * 0: as many as ever. */
+size_t ek_transactor_most(const struct ek_transactor *t);
 /* How long until something is due, at most `most`. */
 int ek_transactor_wait_ms(const struct ek_transactor *t, int most);
 

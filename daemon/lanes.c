@@ -79,6 +79,7 @@ static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int parti
     }
     lane->partition = partition;
     lane->reached = -1;
+    lane->refused.offset = -1;
     lane->sibling = l->first;
     l->first = lane;
     lane->namesake = l->numbered[partition];
@@ -144,6 +145,8 @@ struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partiti
     lane->taken = lane->expected = -1;
     lane->keeps = -1;
     lane->sends = 0;
+    lane->suspect = 0;
+    lane->refused.offset = -1;
     ek_lane_point(lane, NULL);
     return lane;
 }

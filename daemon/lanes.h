@@ -19,6 +19,13 @@
 
 struct ek_lanes;
 
+/* A message that a broker has refused in a transaction of its own. */
+struct ek_refusal {
+    int64_t offset; /* -1: none */
+    int why;        /* what the broker said */
+    int outcome;    /* of its ticket then */
+};
+
 struct ek_lane {
     char *topic;
     int partition;
@@ -35,7 +42,9 @@ struct ek_lane {
     int64_t sends;     /* what comes below is for the guard alone: its output was sent before */
     char *pointer;     /* goes with its commits (daemon/state_pointer.h); NULL: nothing */
     bool pointed;      /* the last commit had it */
-    int keeps;         /* whether outputs stay in their partition; -1: not found out yet */
+    int64_t suspect;   /* a message before this offset voids transactions; 0: none known */
+    struct ek_refusal refused; /* the one, once it is found */
+    int keeps;                 /* whether outputs stay in their partition; -1: not found out yet */
     struct ek_ticket *head, *tail;
     struct ek_lane *sibling, *namesake; /* the next of all; of this partition number */
     atomic_uint epoch;                  /* of its tickets; another one after each closing */
@@ -56,6 +65,8 @@ struct ek_ticket {
     int64_t stamp_ms; /* time of the message, -1 when it has none */
     int partition;    /* of the output; -1: as the key says */
     int outcome;      /* whatever the sender wants to remember */
+    int refused;      /* what a broker said when this message voided its transaction; 0: it did not;
+                       * then the outcome is that of last time */
     size_t sent;      /* bytes of the output */
     void *message;    /* the consumed message; whoever finishes the ticket gives it back first */
     struct ek_ticket *back; /* the next one that was handed back unsent, or over with this one */

@@ -44,6 +44,7 @@ static const struct series COUNTERS[] = {
     {"evenkeel_trials_total", "", EK_COUNT_TRIALS},
     {"evenkeel_trials_skipped_total", "", EK_COUNT_TRIALS_SKIPPED},
     {"evenkeel_unreadable_forwarded_total", "", EK_COUNT_UNREADABLE_FORWARDED},
+    {"evenkeel_cut_messages_total", "", EK_COUNT_CUT},
     {"evenkeel_events_total", "", EK_COUNT_EVENTS},
     {"evenkeel_routes_detected_total", "", EK_COUNT_DETECTED},
     {"evenkeel_routes_enforced_total", "", EK_COUNT_ENFORCED},

@@ -34,6 +34,7 @@ enum ek_counter {
     EK_COUNT_TRIALS_SKIPPED,
     EK_COUNT_SCORE_FAILED,         /* forwarded as it came, because it could not be scored */
     EK_COUNT_UNREADABLE_FORWARDED, /* as it came, while paused */
+    EK_COUNT_CUT,                  /* acknowledged without a part of what the message came with */
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,
     EK_COUNT_ENFORCED,

@@ -37,6 +37,11 @@ static const struct ek_family FAMILIES[] = {
      "also those whose topic takes no output as large as that with other scores", NULL},
     {"evenkeel_unreadable_forwarded_total", COUNTER, "",
      "Messages that could not be read and were forwarded as they came, while paused.", "", NULL},
+    {"evenkeel_cut_messages_total", COUNTER, "",
+     "Messages acknowledged that went out without all that they came with.",
+     "`ek-left-out` says without what; most are dead letters [that did not "
+     "fit](operations.md#what-does-not-fit)",
+     NULL},
     {"evenkeel_consumed_bytes_total", COUNTER, "", "Bytes of message values taken.", "", NULL},
     {"evenkeel_produced_bytes_total", COUNTER, "", "Bytes of message values acknowledged.", "",
      NULL},

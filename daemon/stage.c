@@ -368,13 +368,23 @@ static size_t less(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* How many more messages may be in flight. */
+static size_t free_places(const struct ek_stage *s)
+{
+    size_t most = s->transactor ? ek_transactor_most(s->transactor) : 0;
+    size_t in_flight = ek_lanes_in_flight(s->lanes);
+    if (!most)
+        most = (size_t)s->config->in_flight_messages;
+    return in_flight < most ? most - in_flight : 0;
+}
+
 /* How many messages may be read for worker w: as its ring and what may be in flight allow. */
 static size_t room(struct ek_stage *s, int w)
 {
     if (full(s, 1))
         return 0;
     size_t most = less(ek_crew_room(s->crew, w), (size_t)s->config->batch);
-    return less(most, (size_t)s->config->in_flight_messages - ek_lanes_in_flight(s->lanes));
+    return less(most, free_places(s));
 }
 
 /* Finds out, once per topic after each assignment, whether its outputs stay in their partitions.

@@ -22,7 +22,7 @@ class Flow:
         if keeps_state:
             self.state = self.broker.create(self.target + ".state", partitions, "cleanup.policy", "compact")
             more["state"] = f"topic: {self.state}, every: 1s"
-        self.partitions, self.sent = partitions, 0
+        self.partitions, self.sent, self.delivery = partitions, 0, more.get("delivery")
         self.daemon = Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, **more)
 
     def send(self, count, rate=0):
@@ -191,16 +191,83 @@ class ATopicThatGoes(unittest.TestCase):
 
 
 class ADeadLetterTopicThatTakesLess(unittest.TestCase):
-    def test_ends_the_program_with_its_name(self):
-        flow = Flow()
+    """Than the message is: no message ends the program."""
+    MODES = ("at_least_once", "exactly_once")
+    ROOM, MORE = 300000, bytes(400000)
+    CUT = {10: "headers", 20: "value", 30: "value,key", 40: "headers,value", 41: "headers,value,key"}
+
+    def frames(self, cut):
+        frames = numbered(WORLD.hotel(60))
+        for n, left in cut.items():
+            f = frames[n]
+            f.headers += [("padding", self.MORE)] * ("headers" in left)
+            f.value = self.MORE if "value" in left else f.value
+            f.key = self.MORE if "key" in left else b"key"
+            f.headers *= "headers" in left  # of those that have none none are left out
+        return frames
+
+    def assert_cut(self, flow, frames, cut):
+        self.assertEqual(sorted(flow.out()), [n for n in range(60) if n not in cut])
+        if flow.delivery == "exactly_once":
+            self.assertEqual(flow.out(), sorted(flow.out()))
+        letters = {int(f.header("ek-source-offset")): f for f in WORLD.read(flow.target + ".dead")}
+        self.assertEqual({n: f.header("ek-left-out") for n, f in letters.items()}, cut)
+        for n, f in letters.items():
+            self.assertEqual(f.header("ek-source-topic"), flow.source)
+            self.assertTrue(f.header("ek-error"))
+            self.assertEqual((f.value, f.key, f.timestamp), (
+                None if "value" in cut[n] else frames[n].value, None if "key" in cut[n] else frames[n].key, frames[n].timestamp))
+
+    def narrow(self, flow, name="max.message.bytes", value=ROOM):
         for topic in (flow.target, flow.target + ".dead"):
-            WORLD.broker.set(topic, "max.message.bytes", 12000)
-        frames = numbered(WORLD.hotel(1))
-        frames[0].headers.append(("padding", bytes(20000)))
-        WORLD.send(flow.source, frames)
-        with flow.daemon as d:
-            self.assertEqual(d.wait_end(), 1, d.log())
-            self.assertRegex(d.last_words(), f"topic '{flow.target}.dead' (takes no|refuses a) dead letter")
+            WORLD.broker.set(topic, name, value)
+
+    def assert_goes_on(self, d, flow, frames, cut):
+        d.wait_handled(len(frames))
+        self.assertEqual(d.metric("evenkeel_cut_messages_total"), len(cut))
+        self.assertEqual(d.stop(), 0, d.log())
+        self.assert_cut(flow, frames, cut)
+        self.assertIn('event=dead_letter_cut', d.log())
+
+    def test_gets_as_much_of_it_as_it_takes(self):
+        for delivery in self.MODES:
+            with self.subTest(delivery):
+                flow, frames = Flow(delivery=delivery), self.frames(self.CUT)
+                self.narrow(flow)
+                WORLD.send(flow.source, frames)
+                with flow.daemon as d:
+                    self.assert_goes_on(d, flow, frames, self.CUT)
+                self.assertNotIn("transaction_aborted", d.log())
+
+    def test_gets_it_so_when_only_the_broker_knows(self):
+        """The limits were asked for before they were lowered."""
+        for delivery in self.MODES:
+            with self.subTest(delivery):
+                cut = self.CUT if delivery == "at_least_once" else {41: self.CUT[41]}
+                flow, frames = Flow(delivery=delivery), self.frames(cut)
+                with flow.daemon as d:
+                    d.wait_ready()
+                    self.narrow(flow)
+                    WORLD.send(flow.source, frames)
+                    self.assert_goes_on(d, flow, frames, cut)
+
+    def test_and_no_time_so_old_gets_it_with_the_time_of_now(self):
+        for delivery in self.MODES:
+            with self.subTest(delivery):
+                flow, frames = Flow(delivery=delivery), numbered(WORLD.hotel(6))
+                now = int(time.time() * 1000)
+                for n, f in enumerate(frames):
+                    f.timestamp = 1000 if n == 2 else now
+                self.narrow(flow, "message.timestamp.before.max.ms", 3600000)
+                WORLD.send(flow.source, frames)
+                with flow.daemon as d:
+                    d.wait_handled(6)
+                    self.assertEqual(d.stop(), 0, d.log())
+                self.assertEqual(sorted(flow.out()), [n for n in range(6) if n != 2])
+                letter, = WORLD.read(flow.target + ".dead")
+                self.assertEqual([letter.header(name) for name in ("n", "ek-left-out", "ek-source-time")], ["2", "time", "1000"])
+                self.assertEqual(letter.value, frames[2].value)
+                self.assertGreaterEqual(letter.timestamp, now)
 
 
 class AnOutputThatStandsStill(unittest.TestCase):

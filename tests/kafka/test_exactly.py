@@ -179,24 +179,6 @@ class Refused(Once):
                 self.assert_once(frames, narrow, dead)
                 self.assertNotIn("transaction_aborted", d.log())
 
-    def test_a_topic_that_takes_less_from_now_on_ends_it_and_a_restart_goes_on(self):
-        source, target = WORLD.topics()
-        frames = messages(400)
-        large = {250, 251, 300}
-        for n in large:
-            frames[n].headers.append(("padding", bytes(30000)))
-        WORLD.send(source, frames[:200])
-        with daemon(source, target) as d:
-            d.wait_ready().wait_handled(200)
-            WORLD.broker.set(target, "max.message.bytes", 20000)
-            WORLD.send(source, frames[200:])
-            self.assertEqual(d.wait_end(), 1)
-            self.assertIn("max.message.bytes", d.log())
-        with daemon(source, target) as d:
-            d.wait_ready().wait_handled(200)
-            self.assertEqual(d.stop(), 0, d.log())
-        self.assert_once(frames, target, large)
-
 
 class Steady(Once):
     def test_idle_for_longer_than_a_transaction_may_take(self):

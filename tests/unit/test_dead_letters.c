@@ -50,6 +50,23 @@ START_TEST(of_each_class_there_is_a_count_and_the_last_place_and_reason)
 }
 END_TEST
 
+START_TEST(those_that_lack_a_part_of_their_message_are_told)
+{
+    struct ek_dead_letters d = {.of = {{.count = 0}}};
+    struct ek_kafka_record r = {.header_count = 2};
+    add(&d, "limit", "8", "too large");
+    r.headers[0] = header("ek-error-class", "limit");
+    r.headers[1] = header("ek-left-out", "value");
+    ek_dead_letters_add(&d, &r);
+    r.headers[0] = header("ek-left-out", "headers"); /* of another time */
+    r.headers[1] = header("ek-error-class", "limit");
+    ek_dead_letters_add(&d, &r);
+    char *text = printed(&d);
+    ck_assert_ptr_nonnull(strstr(text, "limit: 3 (1 without all of the message), the last from"));
+    free(text);
+}
+END_TEST
+
 START_TEST(messages_that_are_no_dead_letters_are_not_told)
 {
     struct ek_dead_letters d = {.of = {{.count = 0}}};
@@ -102,6 +119,7 @@ END_TEST
 Suite *suite_dead_letters(void)
 {
     return ek_suite("dead_letters", of_each_class_there_is_a_count_and_the_last_place_and_reason,
+                    those_that_lack_a_part_of_their_message_are_told,
                     messages_that_are_no_dead_letters_are_not_told,
                     a_dead_letter_that_was_sent_again_is_none_unless_it_came_back,
                     headers_of_any_content_are_cut_short_and_quoted);

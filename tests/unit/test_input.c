@@ -4,6 +4,7 @@
 #include "daemon/kafka_input.h"
 
 #include "daemon/cli.h"
+#include "daemon/kafka_headers.h"
 #include "daemon/kafka_load.h"
 #include "daemon/kafka_mock.h"
 #include "daemon/kafka_tool.h"
@@ -265,11 +266,11 @@ START_TEST(of_headers_a_hundred_thousand_are_read_and_more_fill_what_may_be_in_f
     struct ek_ticket *t;
     rd_kafka_headers_t *headers;
     make(&s);
-    send_many_headers(ek_mock_brokers(s.mock), "v", 1, EK_MESSAGE_HEADERS_MAX);
+    send_many_headers(ek_mock_brokers(s.mock), "v", 1, EK_HEADERS_READ);
     ck_assert_uint_eq(take(&s, &t, 1), 1);
-    ck_assert_uint_eq(t->loaded, 1 + (size_t)EK_MESSAGE_HEADERS_MAX * (EK_HEADER_BYTES + 1));
+    ck_assert_uint_eq(t->loaded, 1 + (size_t)EK_HEADERS_READ * (EK_HEADER_BYTES + 1));
     give_back(&s, &t, 1);
-    send_many_headers(ek_mock_brokers(s.mock), "v", 1, EK_MESSAGE_HEADERS_MAX + 1);
+    send_many_headers(ek_mock_brokers(s.mock), "v", 1, EK_HEADERS_READ + 1);
     ck_assert_uint_eq(take(&s, &t, 1), 1);
     ck_assert_uint_eq(t->loaded, 1 + (1 << 20));
     ck_assert_int_ne(ek_kafka_headers_of(t->message, &headers), 0);

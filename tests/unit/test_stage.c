@@ -2,9 +2,7 @@
  * broker is in tests/kafka, what a stage tells in test_stage_tells.c.
  */
 #include "daemon/kafka_client.h"
-#include "daemon/kafka_load.h"
 #include "daemon/log.h"
-#include "tests/many_headers.h"
 #include "tests/stage_scene.h"
 
 #include <stdio.h>
@@ -70,31 +68,6 @@ START_TEST(few_in_flight_hold_the_input_back_and_nothing_is_lost)
     wait_for(&s, LISTS);
     finish(&s);
     ck_assert_uint_eq(count(&s, "ranked", "ek-action"), LISTS - LISTS / 10);
-    end(&s);
-}
-END_TEST
-
-/* librdkafka does not tell what they are; what goes on without them would not be the message. */
-START_TEST(a_list_with_more_headers_than_can_be_read_becomes_a_dead_letter_that_says_so)
-{
-    struct scene s;
-    struct ek_query q;
-    struct ek_buf message;
-    begin(&s);
-    ek_query_init(&q);
-    ek_buf_init(&message, 0);
-    make_message(&s, 0, &q, &message);
-    send_many_headers(ek_mock_brokers(s.mock), message.data, message.length,
-                      EK_MESSAGE_HEADERS_MAX + 1);
-    send_many_headers(ek_mock_brokers(s.mock), message.data, message.length, 1000);
-    start(&s);
-    struct ek_stage_stats t = wait_for(&s, 2);
-    ck_assert_uint_eq(t.passed, 1);
-    ck_assert_uint_eq(t.dead, 1);
-    finish(&s);
-    ck_assert_uint_eq(count(&s, "ranked.dead", "ek-error"), 1);
-    ek_query_release(&q);
-    ek_buf_release(&message);
     end(&s);
 }
 END_TEST
@@ -332,7 +305,6 @@ END_TEST
 Suite *suite_stage(void)
 {
     return ek_suite("stage", messages_come_out_or_become_dead_letters,
-                    a_list_with_more_headers_than_can_be_read_becomes_a_dead_letter_that_says_so,
                     exactly_once_messages_come_out_or_become_dead_letters,
                     exactly_once_several_workers_keep_the_order_of_each_partition,
                     exactly_once_an_abort_goes_back_and_counts_each_list_once,
