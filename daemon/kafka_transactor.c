@@ -25,6 +25,7 @@ struct ek_transactor {
                    * for; 0: as many as ever */
     int parts;    /* until more may go together again: that one was found, or is not among them */
     int refusals; /* since the last commit of as many as ever, of which none was found out */
+    bool records, refused_records; /* the transaction being ended has some; the last refused had */
 };
 
 static int opened(void *context, struct ek_error *e)
@@ -85,7 +86,8 @@ static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_transactor_to
 static bool add_last(struct ek_transactor *t)
 {
     struct ek_keeper *keeper = t->tools.keeper;
-    if (t->most || (keeper && !ek_keeper_due(keeper)))
+    t->records = !t->most && (!keeper || ek_keeper_due(keeper));
+    if (!t->records)
         return true;
     return (!keeper || ek_keeper_save(keeper)) && ek_output_send_records(t->tools.output);
 }
@@ -120,8 +122,8 @@ static bool suspects(const struct ek_transactor *t)
 
 static void widen(struct ek_transactor *t)
 {
-    if (t->most < (size_t)t->tools.config->in_flight_messages)
-        t->most *= SEARCH_PARTS;
+    size_t ever = (size_t)t->tools.config->in_flight_messages;
+    t->most = t->most < ever / SEARCH_PARTS ? t->most * SEARCH_PARTS : ever;
 }
 
 static void settle(struct ek_transactor *t, bool committed)
@@ -161,7 +163,8 @@ static int no_right(const struct ek_transactor *t, rd_kafka_resp_err_t err, stru
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
-/* Notes which message it was, or which it may have been. */
+/* Notes which message it was, or which it may have been. What came later is not among those that
+ * are looked through, or a search would have no end while there is traffic. */
 static void suspect(struct ek_transactor *t, rd_kafka_resp_err_t err)
 {
     const struct ek_ticket *first = t->ending;
@@ -173,9 +176,10 @@ static void suspect(struct ek_transactor *t, rd_kafka_resp_err_t err)
         return;
     }
     for (const struct ek_ticket *each = first; each; each = each->back, count++)
-        if (each->lane->suspect <= each->offset)
+        if (!t->most && each->lane->suspect <= each->offset)
             each->lane->suspect = each->offset + 1;
     t->refusals += !t->most;
+    t->refused_records = t->most ? t->refused_records : t->records;
     t->parts = SEARCH_PARTS;
     t->most = (count + SEARCH_PARTS - 1) / SEARCH_PARTS;
 }
@@ -248,7 +252,8 @@ int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
     if (state == EK_TXN_ABORTED)
         return go_back(t, e);
     if (state == EK_TXN_COMMITTED) {
-        t->refusals = t->most ? t->refusals : 0;
+        if (!t->most && (t->records || !t->refused_records))
+            t->refusals = 0;
         settle(t, true);
     } else if (state == EK_TXN_OPEN && due(t, now)) {
         end(t);

@@ -371,10 +371,10 @@ static size_t less(size_t a, size_t b)
 /* How many more messages may be in flight. */
 static size_t free_places(const struct ek_stage *s)
 {
-    size_t most = s->transactor ? ek_transactor_most(s->transactor) : 0;
-    size_t in_flight = ek_lanes_in_flight(s->lanes);
-    if (!most)
-        most = (size_t)s->config->in_flight_messages;
+    size_t most = (size_t)s->config->in_flight_messages, in_flight = ek_lanes_in_flight(s->lanes);
+    size_t looked_for = s->transactor ? ek_transactor_most(s->transactor) : 0;
+    if (looked_for)
+        most = less(most, looked_for);
     return in_flight < most ? most - in_flight : 0;
 }
 

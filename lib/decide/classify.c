@@ -14,8 +14,6 @@ static const double MISSING_MOVE = .05, MISSING_RATIO = .2, ZERO_MOVE = .05, ZER
                     SIGN_MOVE = .02, SIGN_RATIO = .4, CLIP_MOVE = .03, CLIP_RATIO = .2,
                     SHARE_ERRORS = 3;
 static const double NEARLY_ALL = .9, MOST = .5;
-/* How far (ln) values that are cut off were beyond the bound at most, on average. */
-static const double SHARE_REACH = 5;
 static const double STUCK_TIED = .9, STUCK_USUAL = .7;
 /* How far the level must move for a changed sign not to be the whole story. */
 static const double SIGN_LEVEL = .15, LEVEL_ERRORS = 4;
@@ -123,27 +121,6 @@ static double came_alive(const struct ek_baseline *b, const struct ek_diagnosis 
     return b->share[which] > NEARLY_ALL ? -share_moved(b, d, which, least, ratio) : 0;
 }
 
-/* Whether most lists have moved, as a whole, further than so small a share of the values can have
- * moved them, so that it is not the story: a few lists that somebody made for it would else undo
- * what is done about a factor. A value that stands for others within the lists widens them. */
-static int level_moved_beyond(const struct ek_diagnosis *d, double share)
-{
-    bool wider = spread_moved(d) && d->spread_ratio > 1;
-    return !wider && d->level.share > MOST && fabs(d->level.shift_ln) > SHARE_REACH * fabs(share);
-}
-
-static int sign_is_story(const struct ek_baseline *b, const struct ek_diagnosis *d)
-{
-    double moved = share_moved(b, d, EK_SHARE_NEGATIVE, SIGN_MOVE, SIGN_RATIO);
-    return moved != 0 && !sizes_moved(d) && !level_moved_beyond(d, moved);
-}
-
-static int clip_is_story(const struct ek_baseline *b, const struct ek_diagnosis *d)
-{
-    double tied = share_moved(b, d, EK_SHARE_TIED, CLIP_MOVE, CLIP_RATIO);
-    return tied > 0 && !level_moved_beyond(d, tied);
-}
-
 static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diagnosis *d)
 {
     if (share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0 ||
@@ -152,11 +129,11 @@ static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diag
     if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0 ||
         came_alive(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
         return EK_ZERO;
-    if (sign_is_story(b, d))
+    if (sign_moved(b, d) && !sizes_moved(d))
         return EK_SIGN;
     if (d->share[EK_SHARE_TIED] > STUCK_TIED && b->share[EK_SHARE_TIED] < STUCK_USUAL)
         return EK_STUCK;
-    if (clip_is_story(b, d))
+    if (share_moved(b, d, EK_SHARE_TIED, CLIP_MOVE, CLIP_RATIO) > 0)
         return EK_CLIP;
     return EK_CLASS_NONE;
 }

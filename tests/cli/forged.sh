@@ -90,7 +90,3 @@ lacking() { # script of sed: what the forged lists say in place of what they sho
 }
 lacking "" 880 930
 lacking "s/score/sc0re/g" 840 890
-# Nor do lists of one price make something else of what was found, for which nothing would be routed.
-quiet "$EK" gen hotel --queries 4000 --from 20000 --seed 3 --format messages --score-model m.safetensors --fault price=x100,from=21000,arm=B \
-	--fault price==1e12,from=21500,to=21560,arm=B -o t.msgpack
-is 1390 1440 "$(anew enforce)" "lists of one price"

@@ -75,7 +75,7 @@ static void say(int fd, const void *bytes, size_t size)
 /* In another place than where it belongs: then it may be repeated, as any word of a client. */
 static bool tells_token(const char *bytes, size_t size)
 {
-    static const char token[] = EK_FUZZ_TOKEN, before[] = "Bearer ";
+    static const char token[] = EK_FUZZ_TOKEN, before[] = "Authorization: Bearer ";
     const size_t length = sizeof token - 1, start = sizeof before - 1;
     const char *at = bytes, *end = bytes + size;
     for (; (at = memmem(at, (size_t)(end - at), token, length)); at += length)

@@ -111,16 +111,6 @@ static void lists(struct scene *s, int count, shop_change *change)
         list(s, change);
 }
 
-/* Lists with a true fault. */
-static void genuine(struct scene *s, int count, shop_change *change)
-{
-    for (int i = 0; i < count; i++) {
-        struct ek_query *q = shop_next(&s->shop);
-        change(&s->shop, q);
-        take(s, q, false);
-    }
-}
-
 /* A genuine list now and then looks like a forged one. */
 static void ck_bound(const struct scene *s)
 {
@@ -243,40 +233,6 @@ START_TEST(forging_what_is_no_level_routes_no_more_either)
 }
 END_TEST
 
-static void for_nothing(struct shop *s, struct ek_query *q)
-{
-    (void)s;
-    for (int i = 0; i < q->items; i++)
-        q->x[2 * i] = 0;
-}
-
-static void owed(struct shop *s, struct ek_query *q)
-{
-    (void)s;
-    for (int i = 0; i < q->items; i++)
-        q->x[2 * i] = -q->x[2 * i];
-}
-
-/* Of a true fault, which has its route: so few forged lists make nothing else of it, or not for
- * long. */
-START_TEST(a_fault_keeps_its_route_while_lists_of_another_are_forged)
-{
-    static shop_change *const CHANGE[] = {for_nothing, owed, without, closer};
-    enum { FORGED = 24, AFTER = 1500 };
-    for (int c = 0; c < 4; c++) {
-        struct scene *s = scene_of((uint64_t)c + 1);
-        lists(s, HEALTHY, NULL);
-        genuine(s, 400, in_cents);
-        lists(s, FORGED, CHANGE[c]);
-        s->routed = 0;
-        genuine(s, AFTER, in_cents);
-        ck_assert_msg(s->routed >= AFTER * 9 / 10, "%d of %d lists routed (%d)", s->routed, AFTER,
-                      c);
-        scene_free(s);
-    }
-}
-END_TEST
-
 /* A search is asked for again, and nothing is learnt of that, so nothing is taken for it. */
 START_TEST(a_fault_keeps_its_route_where_lists_repeat)
 {
@@ -346,7 +302,6 @@ Suite *suite_forged(void)
         who_knows_when_a_fault_is_asked_for_gets_no_more_either,
         one_burst_that_is_over_when_it_is_confirmed_routes_nothing,
         long_bursts_route_what_they_earn, forging_what_is_no_level_routes_no_more_either,
-        a_fault_keeps_its_route_where_lists_repeat,
-        a_fault_keeps_its_route_while_lists_of_another_are_forged,
-        faults_that_are_no_level_keep_their_routes, faults_that_last_are_acted_on_as_ever);
+        a_fault_keeps_its_route_where_lists_repeat, faults_that_are_no_level_keep_their_routes,
+        faults_that_last_are_acted_on_as_ever);
 }
