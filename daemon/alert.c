@@ -1,5 +1,6 @@
 #include "daemon/alert.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "daemon/columns.h"
 
@@ -108,18 +109,5 @@ void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTE
 
 void ek_alert_copy(char *out, size_t size, const char *text)
 {
-    size_t length = strlen(text), end = 0;
-    if (length < size) {
-        snprintf(out, size, "%s", text);
-        return;
-    }
-    while (end < size - 1) {
-        size_t one = ek_utf8_length((const unsigned char *)text + end, length - end);
-        if (!one)
-            one = 1;
-        if (end + one > size - 1)
-            break;
-        end += one;
-    }
-    snprintf(out, size, "%.*s", (int)end, text);
+    snprintf(out, size, "%.*s", (int)ek_utf8_within(text, size - 1), text);
 }

@@ -56,14 +56,17 @@ static void add_number(rd_kafka_headers_t *headers, const char *name, int64_t va
     ek_kafka_add_header(headers, name, text);
 }
 
-/* Those of the message as far as they go with it, and ours; NULL without memory. */
-static rd_kafka_headers_t *headers_of(const struct ek_ticket *t, const struct letter *l)
+/* Those of the message as far as they go with it, and ours; NULL without memory. What cannot be
+ * read is left out. */
+static rd_kafka_headers_t *headers_of(const struct ek_ticket *t, struct letter *l)
 {
     char names[NAMES_BYTES];
     const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *headers = NULL;
-    if (!(l->left & LEFT_HEADERS))
-        ek_kafka_headers_of(t->message, &headers);
+    if (!(l->left & LEFT_HEADERS) && ek_kafka_headers_of(t->message, &headers)) {
+        l->left |= LEFT_HEADERS;
+        snprintf(l->why, sizeof l->why, "%s", EK_HEADERS_UNREADABLE);
+    }
     if (!headers)
         headers = rd_kafka_headers_new(8);
     if (!headers)
@@ -90,7 +93,7 @@ static int no_way(const struct ek_output *o, const char *why, struct ek_error *e
                          o->config->dead_letter, text);
 }
 
-static int make_parcel(const struct ek_output *o, struct ek_ticket *t, const struct letter *l,
+static int make_parcel(const struct ek_output *o, struct ek_ticket *t, struct letter *l,
                        struct ek_parcel *p, struct ek_error *e)
 {
     const rd_kafka_message_t *source = t->message;
@@ -159,17 +162,10 @@ static bool leave_out_more(const struct ek_ticket *t, struct letter *l, rd_kafka
 int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
                         enum ek_code code, const char *reason, struct ek_error *e)
 {
-    rd_kafka_headers_t *own;
     struct letter l = {.code = code, .reason = reason};
     bool again = (t->outcome & KIND) == DEAD;
     if (again && !leave_out_more(t, &l, (rd_kafka_resp_err_t)t->refused))
         return no_way(o, rd_kafka_err2str((rd_kafka_resp_err_t)t->refused), e);
-    if (ek_kafka_headers_of(t->message, &own) && !(l.left & LEFT_HEADERS)) {
-        l.left |= LEFT_HEADERS;
-        snprintf(l.why, sizeof l.why, "%s", EK_HEADERS_UNREADABLE);
-    }
-    if (own)
-        rd_kafka_headers_destroy(own);
     if (code == EK_EIO && !again) /* in place of an output, which the ticket still tells */
         ek_metrics_count(o->watch.metrics,
                          t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);

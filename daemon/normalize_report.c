@@ -72,16 +72,9 @@ static void draw_after(struct ek_svg *s, const struct ek_choice *c, double x, do
 /* As much of a text as a line holds, cut between characters. */
 static void shorten(char *text, size_t most)
 {
-    size_t at = 0, length = strlen(text);
-    if (length <= most)
-        return;
-    while (at < most) {
-        size_t n = ek_utf8_length((const unsigned char *)text + at, length - at);
-        if (at + (n ? n : 1) > most)
-            break;
-        at += n ? n : 1;
-    }
-    memcpy(text + at, "...", 4);
+    size_t at = ek_utf8_within(text, most);
+    if (text[at])
+        memcpy(text + at, "...", 4);
 }
 
 static void draw_cell(struct ek_svg *s, const struct ek_choice *c, bool named, double x, double y)

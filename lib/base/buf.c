@@ -97,6 +97,20 @@ size_t ek_utf8_length(const unsigned char *p, size_t n)
     return want;
 }
 
+size_t ek_utf8_within(const char *text, size_t most)
+{
+    size_t length = strlen(text), at = 0;
+    if (length <= most)
+        return length;
+    while (at < most) {
+        size_t one = ek_utf8_length((const unsigned char *)text + at, length - at);
+        if (at + (one ? one : 1) > most)
+            break;
+        at += one ? one : 1;
+    }
+    return at;
+}
+
 static int add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
 {
     if (!size)

@@ -31,6 +31,9 @@ int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((form
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
 /* Length of the valid UTF-8 sequence at p (of n > 0 bytes at most), 0 when there is none. */
 size_t ek_utf8_length(const unsigned char *p, size_t n);
+/* How many bytes of a text are its whole characters within `most` bytes; one that is no UTF-8
+ * counts as a character. */
+size_t ek_utf8_within(const char *text, size_t most);
 /* The content as a terminated string (the terminator is not part of `length`); NULL without memory.
  */
 const char *ek_buf_string(struct ek_buf *b);

@@ -51,24 +51,14 @@ static int read_routed(struct ek_model *m, const json_t *d, struct ek_error *e)
     return EK_OK;
 }
 
-/* What there is room for, in whole characters: half of one cannot be written again. */
-static void copy_word(char *out, size_t size, const char *text)
-{
-    size_t length = strnlen(text, size);
-    if (length == size)
-        for (length--; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
-            length--;
-    memcpy(out, text, length);
-    out[length] = 0;
-}
-
 /* What no reader depends on; it may be missing. */
 static int read_origin(struct ek_trained *t, const json_t *d, struct ek_error *e)
 {
     const char *loss = json_string_value(json_object_get(d, "loss"));
     const char *seed = json_string_value(json_object_get(d, "seed"));
     const char *hash = json_string_value(json_object_get(d, "manifest"));
-    copy_word(t->loss, sizeof t->loss, loss ? loss : "");
+    loss = loss ? loss : ""; /* half of a character cannot be written again */
+    snprintf(t->loss, sizeof t->loss, "%.*s", (int)ek_utf8_within(loss, sizeof t->loss - 1), loss);
     if (seed && ek_parse_u64(seed, EK_WHOLE, &t->seed))
         return unusable(e, "seed");
     if (hash && ek_parse_hash(hash, EK_WHOLE, &t->manifest_hash))

@@ -36,8 +36,7 @@ struct ek_assembly_limits {
     int items;   /* of a list */
     size_t bytes;
     int64_t within_ms;
-    uint64_t
-        salt; /* of where a query is looked for: known to nobody, or ids can be made to share */
+    uint64_t salt; /* of where a query is looked for; who knows it can make ids share a place */
 };
 
 /* Lists that were given out, by what is known of them, and what was left out. */

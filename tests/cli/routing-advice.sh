@@ -44,7 +44,7 @@ END
 : >log # there before anybody looks into it
 "$EK" run -c run.yaml 2>log &
 pid=$!
-while ! grep -q started log && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+wait_for_line log started
 kill -TERM $pid
 wait $pid || fail "ended with $?: $(cat log)"
 pid=

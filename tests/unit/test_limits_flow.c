@@ -132,16 +132,16 @@ START_TEST(a_message_of_message_bytes_passes_and_a_longer_one_is_a_dead_letter)
 }
 END_TEST
 
-/* What was sent is read, and stays in flight. */
-static void wait_in_flight(const struct flight *f)
+/* Until so many are: read and not yet acknowledged, with exactly once not yet committed. */
+static void wait_in_flight(const struct flight *f, uint64_t count)
 {
     struct ek_stage_stats t;
     int64_t until = ek_now_ms() + WAIT_MS;
     do {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         ek_stage_stats(f->s.stage, &t);
-    } while (t.in_flight < f->in_flight && ek_now_ms() < until);
-    ck_assert_uint_eq(t.in_flight, f->in_flight);
+    } while (t.in_flight != count && ek_now_ms() < until);
+    ck_assert_uint_eq(t.in_flight, count);
 }
 
 /* So many, of so many bytes together. */
@@ -151,7 +151,7 @@ static void fly(struct flight *f, uint64_t count, size_t bytes)
     for (uint64_t i = 0; i < count; i++)
         send_bytes(f, nothing, bytes / count + (i < bytes % count));
     f->in_flight += count;
-    wait_in_flight(f);
+    wait_in_flight(f, f->in_flight);
 }
 
 /* What it has said since the last time; its length. */
@@ -200,7 +200,7 @@ START_TEST(reading_stops_at_the_bytes_and_at_the_messages_in_flight_and_not_befo
     send_many(&f, FLYING_MOST + 1); /* which are read in one batch, but for the last */
     start_with(&f.s, f.log);
     f.in_flight = FLYING_MOST;
-    wait_in_flight(&f);
+    wait_in_flight(&f, f.in_flight);
     wait_paused(&f);
     fly(&f, FLYING_MOST - 1, FLYING_MOST - 1); /* one below reads one more */
     fly(&f, 1, 1);
@@ -217,18 +217,6 @@ START_TEST(reading_stops_at_the_bytes_and_at_the_messages_in_flight_and_not_befo
 }
 END_TEST
 
-/* Acknowledged and committed: with exactly once all of a transaction at a time. */
-static void wait_landed(const struct flight *f)
-{
-    struct ek_stage_stats t;
-    int64_t until = ek_now_ms() + WAIT_MS;
-    do {
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        ek_stage_stats(f->s.stage, &t);
-    } while (t.in_flight && ek_now_ms() < until);
-    ck_assert_uint_eq(t.in_flight, 0);
-}
-
 /* At one byte less than the limit it waits for another message, with which it ends: if it ended
  * before, that one would wait for one that never comes. */
 START_TEST(a_transaction_ends_at_its_bytes_and_not_before)
@@ -244,7 +232,7 @@ START_TEST(a_transaction_ends_at_its_bytes_and_not_before)
     send_bytes(&f, "x", 1); /* the first transaction is due from the beginning */
     wait_for(&f.s, ++f.handled);
     for (size_t more = 1; more <= 2; more++) {
-        wait_landed(&f);
+        wait_in_flight(&f, 0);
         f.in_flight = 0;
         fly(&f, 1, TRANSACTION_MOST - 1);
         send_bytes(&f, "xx", more);
