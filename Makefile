@@ -5,12 +5,12 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 # Parts are found by folder, so a new file needs no line here.
-LIB_SRC    := $(sort $(wildcard lib/*/*.c))
+LIB_SRC    := $(sort $(wildcard lib/*/*.c lib/offline/*/*.c))
 LIB_CXX    := $(sort $(wildcard lib/*/*.cc))
 # Of the program alone: who links the library needs nothing of it, nor of what it is made with.
-TEXT_SRC   := $(sort $(wildcard text/*.c))
-DAEMON_SRC := $(sort $(wildcard daemon/*.c))
-UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
+TEXT_SRC   := $(sort $(wildcard lib/text/*/*.c))
+DAEMON_SRC := $(sort $(wildcard daemon/*.c daemon/*/*.c daemon/tools/*/*.c))
+UNIT_SRC   := $(sort $(wildcard tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c))
 PROP_SRC   := $(sort $(wildcard tests/prop/test_*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 
@@ -112,8 +112,8 @@ FORCE:
 
 # The catalogue of units becomes a table of the library; what reads it is the library's own reader.
 UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
-                  $(addprefix $(B)/,$(addsuffix .o,lib/data/yaml lib/data/yaml_problem lib/data/node lib/data/units \
-                    lib/data/units_read deploy/unit_table))
+                  $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/yaml_problem lib/yaml/node lib/schema/units \
+                    lib/schema/units_read deploy/unit_table))
 $(B)/unit-table: $(UNIT_TABLE_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -121,10 +121,10 @@ $(B)/generated/units_built_in.inc: rules/units.yaml $(B)/unit-table
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)$(B)/unit-table $< > $@.new && mv $@.new $@
-$(B)/lib/data/units_built_in.o: $(B)/generated/units_built_in.inc
+$(B)/lib/schema/units_built_in.o: $(B)/generated/units_built_in.inc
 
 # The files of the page in the browser become a table of the daemon.
-PAGE_FILES := $(sort $(wildcard $(addprefix daemon/page/*.,html css js svg)))
+PAGE_FILES := $(sort $(wildcard $(addprefix daemon/http/page/*.,html css js svg)))
 $(B)/page-table: $(B)/deploy/page_table.o $(filter $(B)/lib/base/%,$(LIB_OBJ))
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -134,7 +134,7 @@ $(B)/generated/page_files.inc: $(PAGE_FILES) $(B)/page-table $(B)/page.stamp
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)$(B)/page-table $(PAGE_FILES) > $@.new && mv $@.new $@
-$(B)/daemon/page_files.o: $(B)/generated/page_files.inc
+$(B)/daemon/http/page_files.o: $(B)/generated/page_files.inc
 
 $(B)/libevenkeel.a: $(LIB_OBJ) $(B)/sources.stamp
 	$(call say,AR)
@@ -156,7 +156,7 @@ $(B)/evenkeel: $(DAEMON_OBJ) $(SEEN_THREADS) $(B)/libevenkeel.a
 # Tests: suites are found by file name.
 define suite_list
 $(B)/tests/$(1)-suites.h: FORCE
-	$$(call keep,printf 'SUITE(%s)\n' $(patsubst tests/$(1)/test_%.c,%,$(2)))
+	$$(call keep,printf 'SUITE(%s)\n' $(patsubst test_%.c,%,$(notdir $(2))))
 $(B)/tests/$(1)-runner.o: tests/runner.c $(B)/tests/$(1)-suites.h $(B)/flags.stamp
 	$$(Q)$(CC) $$(ALL_CFLAGS) $$(EXTRA) -DEK_SUITES='"$(B)/tests/$(1)-suites.h"' -c -o $$@ $$<
 endef

@@ -1,5 +1,5 @@
 /* evenkeel: dispatch to the sub-commands. */
-#include "daemon/cli.h"
+#include "daemon/base/cli.h"
 
 #include "base/parse.h"
 #include "evenkeel.h"

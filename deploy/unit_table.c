@@ -1,7 +1,7 @@
 /* unit_table CATALOGUE: the catalogue of units as the rows of a C array, on standard output. It
  * reads with the library's own reader, so that a fault of the catalogue ends the build with its
  * place. */
-#include "data/units.h"
+#include "schema/units.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #define EK_TESTS_CODEC_ORACLE_H
 
 #include "base/alloc.h"
-#include "data/codec.h"
-#include "data/codec_wire.h"
+#include "lists/codec.h"
+#include "lists/codec_wire.h"
 
 #include <math.h>
 #include <msgpack.h>

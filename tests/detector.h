@@ -2,7 +2,7 @@
 #ifndef EK_TESTS_DETECTOR_H
 #define EK_TESTS_DETECTOR_H
 
-#include "decide/detector.h"
+#include "detect/detector.h"
 #include "tests/check.h"
 #include "tests/stream_world.h"
 

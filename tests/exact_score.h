@@ -19,9 +19,9 @@
 #ifndef EK_TESTS_EXACT_SCORE_H
 #define EK_TESTS_EXACT_SCORE_H
 
-#include "data/model.h"
-#include "data/query.h"
-#include "data/words.h"
+#include "assets/model.h"
+#include "lists/query.h"
+#include "schema/words.h"
 
 #include <math.h>
 #include <stdbool.h>

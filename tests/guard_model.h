@@ -3,7 +3,7 @@
 #define EK_TESTS_GUARD_MODEL_H
 
 #include "base/rng.h"
-#include "data/model.h"
+#include "assets/model.h"
 #include "tests/must.h"
 
 static inline struct ek_model *guard_model(const struct ek_manifest *m)

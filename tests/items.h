@@ -2,8 +2,8 @@
 #ifndef EK_TESTS_ITEMS_H
 #define EK_TESTS_ITEMS_H
 
-#include "data/manifest.h"
-#include "data/query.h"
+#include "schema/manifest.h"
+#include "lists/query.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #define EK_TESTS_PACK_H
 
 #include "base/buf.h"
-#include "data/codec_wire.h"
+#include "lists/codec_wire.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define EK_TESTS_PLAIN_MODEL_H
 
 #include "base/rng.h"
-#include "data/model.h"
+#include "assets/model.h"
 #include "tests/check.h"
 
 static inline void ek_fill_weights(struct ek_rng *r, float *values, int count)

@@ -3,7 +3,7 @@
 #define EK_TESTS_RANDOM_MODEL_H
 
 #include "base/rng.h"
-#include "data/model.h"
+#include "assets/model.h"
 #include "score/scorer.h"
 #include "tests/check.h"
 

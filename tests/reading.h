@@ -3,8 +3,8 @@
 #define EK_TESTS_READING_H
 
 #include "base/alloc.h"
-#include "data/codec.h"
-#include "data/manifest.h"
+#include "lists/codec.h"
+#include "schema/manifest.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,14 +2,14 @@
 #ifndef EK_TESTS_STAGE_SCENE_H
 #define EK_TESTS_STAGE_SCENE_H
 
-#include "daemon/cli.h"
-#include "daemon/http_pages.h"
-#include "daemon/kafka_mock.h"
-#include "daemon/kafka_tool.h"
-#include "daemon/stage.h"
-#include "guard/assets.h"
-#include "offline/hotel.h"
-#include "offline/profile_fit.h"
+#include "daemon/base/cli.h"
+#include "daemon/http/http_pages.h"
+#include "daemon/kafka/kafka_mock.h"
+#include "daemon/kafka/kafka_tool.h"
+#include "daemon/stage/stage.h"
+#include "serve/assets.h"
+#include "offline/world/hotel.h"
+#include "offline/fit/profile_fit.h"
 #include "tests/check.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "data/capture.h"
+#include "lists/capture.h"
 #include "evenkeel.h"
 #include "tests/check.h"
 

@@ -4,9 +4,9 @@
 #define EK_TESTS_STATE_WORLD_H
 
 #include "base/buf.h"
-#include "data/codec.h"
+#include "lists/codec.h"
 #include "evenkeel.h"
-#include "guard/assets.h"
+#include "serve/assets.h"
 #include "tests/guard_model.h"
 #include "tests/must.h"
 #include "tests/shop.h"

@@ -6,10 +6,10 @@
 #define EK_TESTS_STREAM_H
 
 #include "base/rng.h"
-#include "data/manifest.h"
-#include "data/profile.h"
-#include "data/query.h"
-#include "offline/profile_fit.h"
+#include "schema/manifest.h"
+#include "assets/profile.h"
+#include "lists/query.h"
+#include "offline/fit/profile_fit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef EK_TESTS_STREAM_ASSETS_H
 #define EK_TESTS_STREAM_ASSETS_H
 
-#include "data/codec.h"
-#include "guard/assets.h"
+#include "lists/codec.h"
+#include "serve/assets.h"
 #include "tests/check.h"
 #include "tests/guard_model.h"
 #include "tests/stream.h"

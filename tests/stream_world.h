@@ -3,7 +3,7 @@
 #define EK_TESTS_STREAM_WORLD_H
 
 #include "base/error.h"
-#include "data/rules.h"
+#include "rules/rules.h"
 #include "tests/check.h"
 #include "tests/stream.h"
 

@@ -3,9 +3,9 @@
 #ifndef EK_TESTS_TAUGHT_WORLD_H
 #define EK_TESTS_TAUGHT_WORLD_H
 
-#include "offline/hotel.h"
-#include "offline/teacher.h"
-#include "offline/train.h"
+#include "offline/world/hotel.h"
+#include "offline/train/teacher.h"
+#include "offline/train/train.h"
 #include "score/agreement.h"
 #include "score/both_ways.h"
 #include "tests/check.h"

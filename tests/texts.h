@@ -4,8 +4,8 @@
 
 #include "base/rng.h"
 #include "tests/check.h"
-#include "text/build.h"
-#include "text/index.h"
+#include "text/index/build.h"
+#include "text/index/index.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #define EK_TESTS_TRAIN_SET_H
 
 #include "base/rng.h"
-#include "daemon/pool.h"
-#include "data/tensors.h"
-#include "offline/train.h"
+#include "daemon/training/pool.h"
+#include "assets/tensors.h"
+#include "offline/train/train.h"
 #include "tests/check.h"
 
 #include <math.h>

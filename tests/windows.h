@@ -5,7 +5,7 @@
 #define EK_TESTS_WINDOWS_H
 
 #include "base/rng.h"
-#include "decide/classify.h"
+#include "detect/classify.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A decision as JSON. */
-#include "guard/decisions.h"
+#include "plan/decisions.h"
 #include "guard/event.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #define EK_GUARD_DRIFT_EVENT_H
 
 #include "base/buf.h"
-#include "guard/agreement.h"
+#include "serve/agreement.h"
 
 /* Writes over `out`. EK_ENOMEM. */
 int ek_event_model_drift(struct ek_buf *out, const struct ek_agreement_view *v, uint64_t query,

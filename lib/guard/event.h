@@ -3,10 +3,10 @@
 #define EK_GUARD_EVENT_H
 
 #include "base/buf.h"
-#include "data/manifest.h"
-#include "decide/cells.h"
-#include "decide/plan.h"
-#include "decide/policy.h"
+#include "schema/manifest.h"
+#include "detect/cells.h"
+#include "plan/plan.h"
+#include "plan/policy.h"
 
 #include <stdbool.h>
 

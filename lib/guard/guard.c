@@ -1,18 +1,18 @@
 #include "evenkeel.h"
 
 #include "base/alloc.h"
-#include "decide/bucket.h"
-#include "decide/shows.h"
-#include "guard/beyond.h"
+#include "detect/bucket.h"
+#include "detect/shows.h"
+#include "plan/beyond.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
-#include "guard/fleet_news.h"
+#include "fleet/fleet_news.h"
 #include "guard/guard_accept.h"
 #include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_items.h"
-#include "guard/trial_sums.h"
+#include "serve/trial_sums.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "guard/guard_control.h"
 
 #include "base/alloc.h"
-#include "decide/pooled.h"
-#include "decide/shows.h"
+#include "detect/pooled.h"
+#include "detect/shows.h"
 #include "guard/event.h"
 #include "guard/guard_history.h"
 #include "guard/guard_trials.h"

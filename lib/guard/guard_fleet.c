@@ -1,6 +1,6 @@
 #include "guard/guard_fleet.h"
 
-#include "guard/fleet_news.h"
+#include "fleet/fleet_news.h"
 #include "guard/guard_control.h"
 #include "guard/guard_history.h"
 #include "guard/guard_internal.h"

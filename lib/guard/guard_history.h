@@ -2,7 +2,7 @@
 #ifndef EK_GUARD_GUARD_HISTORY_H
 #define EK_GUARD_GUARD_HISTORY_H
 
-#include "guard/decisions.h"
+#include "plan/decisions.h"
 
 #include <stdbool.h>
 

@@ -3,18 +3,18 @@
 #ifndef EK_GUARD_GUARD_INTERNAL_H
 #define EK_GUARD_GUARD_INTERNAL_H
 
-#include "decide/detector.h"
+#include "detect/detector.h"
 #include "evenkeel.h"
-#include "guard/agreement.h"
-#include "guard/assembly.h"
-#include "guard/assets.h"
-#include "guard/beyond.h"
-#include "guard/context.h"
-#include "guard/control.h"
-#include "guard/decisions.h"
+#include "serve/agreement.h"
+#include "serve/assembly.h"
+#include "serve/assets.h"
+#include "plan/beyond.h"
+#include "serve/context.h"
+#include "plan/control.h"
+#include "plan/decisions.h"
 #include "guard/ledger.h"
 #include "guard/open_findings.h"
-#include "guard/past_plans.h"
+#include "serve/past_plans.h"
 #include "guard/stream_clock.h"
 #include "guard/traffic.h"
 

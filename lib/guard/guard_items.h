@@ -7,8 +7,8 @@
 #ifndef EK_GUARD_GUARD_ITEMS_H
 #define EK_GUARD_GUARD_ITEMS_H
 
-#include "guard/assembly.h"
-#include "guard/context.h"
+#include "serve/assembly.h"
+#include "serve/context.h"
 
 struct ek_guard;
 

@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "decide/merge.h"
+#include "detect/merge.h"
 #include "guard/guard_control.h"
 #include "guard/guard_orders.h"
 #include "guard/guard_parts.h"

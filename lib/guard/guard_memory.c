@@ -1,9 +1,9 @@
 #include "guard/guard_memory.h"
 
-#include "guard/context.h"
-#include "guard/control_internal.h"
+#include "serve/context.h"
+#include "plan/control_internal.h"
 #include "guard/guard_internal.h"
-#include "guard/trial_sums.h"
+#include "serve/trial_sums.h"
 
 /* Texts of a decision, or of a pin: names of a feature, a segment and its value, who and why. */
 static const size_t TEXTS_BYTES =

@@ -5,7 +5,7 @@
 #ifndef EK_GUARD_GUARD_MEMORY_H
 #define EK_GUARD_GUARD_MEMORY_H
 
-#include "guard/assets.h"
+#include "serve/assets.h"
 
 #include <stddef.h>
 

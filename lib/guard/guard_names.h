@@ -3,7 +3,7 @@
 #ifndef EK_GUARD_GUARD_NAMES_H
 #define EK_GUARD_GUARD_NAMES_H
 
-#include "data/manifest.h"
+#include "schema/manifest.h"
 
 struct ek_guard;
 

@@ -3,10 +3,10 @@
 
 #include "base/date.h"
 #include "base/parse.h"
-#include "decide/pooled.h"
+#include "detect/pooled.h"
 #include "guard/event.h"
-#include "guard/fleet_orders.h"
-#include "guard/fleet_tick.h"
+#include "fleet/fleet_orders.h"
+#include "fleet/fleet_tick.h"
 #include "guard/guard_control.h"
 #include "guard/guard_history.h"
 #include "guard/guard_internal.h"

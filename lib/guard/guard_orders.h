@@ -3,7 +3,7 @@
 #define EK_GUARD_GUARD_ORDERS_H
 
 #include "evenkeel.h"
-#include "guard/decisions.h"
+#include "plan/decisions.h"
 
 #include <stdbool.h>
 

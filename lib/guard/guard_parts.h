@@ -2,7 +2,7 @@
 #ifndef EK_GUARD_GUARD_PARTS_H
 #define EK_GUARD_GUARD_PARTS_H
 
-#include "decide/detector_parts.h"
+#include "detect/detector_parts.h"
 #include "guard/guard_internal.h"
 
 /* Names, by themselves or with a number behind them. */

@@ -2,7 +2,7 @@
 #ifndef EK_GUARD_GUARD_TRACK_H
 #define EK_GUARD_GUARD_TRACK_H
 
-#include "decide/track.h"
+#include "detect/track.h"
 #include "evenkeel.h"
 
 /* Whose features and cells those are; as long as the guard. */

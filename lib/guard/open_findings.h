@@ -6,7 +6,7 @@
 #ifndef EK_GUARD_OPEN_FINDINGS_H
 #define EK_GUARD_OPEN_FINDINGS_H
 
-#include "decide/detector.h"
+#include "detect/detector.h"
 
 #include <stdbool.h>
 

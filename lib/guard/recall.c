@@ -1,7 +1,7 @@
 #include "guard/recall.h"
 
 #include "base/alloc.h"
-#include "decide/pooled.h"
+#include "detect/pooled.h"
 #include "guard/drift_event.h"
 #include "guard/event.h"
 #include "guard/guard_internal.h"

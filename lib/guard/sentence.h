@@ -3,8 +3,8 @@
 #define EK_GUARD_SENTENCE_H
 
 #include "base/buf.h"
-#include "data/manifest.h"
-#include "decide/policy.h"
+#include "schema/manifest.h"
+#include "plan/policy.h"
 
 /* Behind what `out` has. Names and values of features and segments are as the messages have them.
  * EK_ENOMEM, EK_ELIMIT. */

@@ -4,8 +4,8 @@
 #define EK_GUARD_STATE_HEAD_H
 
 #include "base/snap.h"
-#include "data/rules.h"
-#include "decide/detector_parts.h"
+#include "rules/rules.h"
+#include "detect/detector_parts.h"
 #include "guard/ledger.h"
 #include "guard/stream_clock.h"
 

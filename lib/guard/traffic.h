@@ -10,11 +10,11 @@
 #ifndef EK_GUARD_TRAFFIC_H
 #define EK_GUARD_TRAFFIC_H
 
-#include "data/profile.h"
-#include "data/query.h"
-#include "data/rules.h"
-#include "decide/cells.h"
-#include "decide/rebase.h"
+#include "assets/profile.h"
+#include "lists/query.h"
+#include "rules/rules.h"
+#include "detect/cells.h"
+#include "detect/rebase.h"
 #include "evenkeel.h"
 #include "guard/view.h"
 #include "num/histogram.h"

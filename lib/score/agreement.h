@@ -16,7 +16,7 @@
 #define EK_SCORE_AGREEMENT_H
 
 #include "base/error.h"
-#include "data/fidelity.h"
+#include "assets/fidelity.h"
 
 #include <stdbool.h>
 

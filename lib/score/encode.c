@@ -1,7 +1,7 @@
 #include "score/encode.h"
 
 #include "base/alloc.h"
-#include "data/query.h"
+#include "lists/query.h"
 #include "num/ln.h"
 
 #include <float.h>

@@ -20,8 +20,8 @@
 #ifndef EK_SCORE_ENCODE_H
 #define EK_SCORE_ENCODE_H
 
-#include "data/model.h"
-#include "data/words.h"
+#include "assets/model.h"
+#include "schema/words.h"
 #include "num/ln.h"
 #include "score/transform.h"
 

@@ -10,9 +10,9 @@
 #ifndef EK_SCORE_SCORER_H
 #define EK_SCORE_SCORER_H
 
-#include "data/model.h"
-#include "data/query.h"
-#include "data/words.h"
+#include "assets/model.h"
+#include "lists/query.h"
+#include "schema/words.h"
 
 struct ek_scorer;
 

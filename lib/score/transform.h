@@ -13,7 +13,7 @@
 #ifndef EK_SCORE_TRANSFORM_H
 #define EK_SCORE_TRANSFORM_H
 
-#include "data/model.h"
+#include "assets/model.h"
 
 struct ek_transformer {
     const struct ek_model *model;

@@ -14,15 +14,15 @@ import subprocess
 import sys
 
 CALL = re.compile(r"\bek_(?:calloc|realloc|calloc_aligned|strndup|strdup)\s*\(")
-PLACE = re.compile(r"((?:lib|text|daemon)/[\w/]+\.(?:c|cc|h)):(\d+)")
+PLACE = re.compile(r"((?:lib|daemon)/[\w/]+\.(?:c|cc|h)):(\d+)")
 ITSELF = ("lib/base/alloc.c",)
 
 
 def calls():
     """File to the lines of its calls."""
     found = collections.defaultdict(list)
-    for pattern in ("lib/*/*.c", "lib/*/*.cc", "text/*.c", "daemon/*.c"):
-        for name in sorted(glob.glob(pattern)):
+    for pattern in ("lib/**/*.c", "lib/**/*.cc", "daemon/**/*.c"):
+        for name in sorted(glob.glob(pattern, recursive=True)):
             for number, line in enumerate(open(name), 1):
                 if CALL.search(line) and not line.lstrip().startswith(("*", "/*")) and name not in ITSELF:
                     found[name].append(number)

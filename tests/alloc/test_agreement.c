@@ -3,9 +3,9 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "guard/agreement.h"
+#include "serve/agreement.h"
 #include "guard/drift_event.h"
-#include "offline/fidelity.h"
+#include "offline/train/fidelity.h"
 #include "tests/stream.h"
 
 enum { LISTS = 8, COMPARED = 60 };

@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/shop.h"
 
-#include "decide/detector.h"
+#include "detect/detector.h"
 
 enum { LISTS = 40, FAULT_FROM = 20, KIND = 1 };
 

@@ -1,5 +1,5 @@
 /* Once a list has grown to the size of the messages, reading and patching ask for no memory. */
-#include "data/codec.h"
+#include "lists/codec.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 

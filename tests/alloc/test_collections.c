@@ -2,9 +2,9 @@
 #include "base/file.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
-#include "text/build.h"
-#include "text/index.h"
-#include "text/retrieve.h"
+#include "text/index/build.h"
+#include "text/index/index.h"
+#include "text/features/retrieve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

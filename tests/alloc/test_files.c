@@ -4,12 +4,12 @@
 #include "tests/check.h"
 
 #include "base/file.h"
-#include "data/dataset.h"
-#include "data/manifest.h"
-#include "data/model.h"
-#include "data/yaml.h"
-#include "offline/faults.h"
-#include "offline/hotel.h"
+#include "lists/dataset.h"
+#include "schema/manifest.h"
+#include "assets/model.h"
+#include "yaml/yaml.h"
+#include "offline/world/faults.h"
+#include "offline/world/hotel.h"
 
 #include <string.h>
 

@@ -5,12 +5,12 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "data/codec.h"
-#include "data/model.h"
+#include "lists/codec.h"
+#include "assets/model.h"
 #include "evenkeel.h"
-#include "offline/faults.h"
-#include "offline/hotel.h"
-#include "offline/profile_fit.h"
+#include "offline/world/faults.h"
+#include "offline/world/hotel.h"
+#include "offline/fit/profile_fit.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "data/codec.h"
-#include "offline/hotel.h"
+#include "lists/codec.h"
+#include "offline/world/hotel.h"
 #include "score/scorer.h"
 
 #include <string.h>

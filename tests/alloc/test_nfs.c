@@ -2,8 +2,8 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "choose/nfs.h"
-#include "offline/hotel.h"
+#include "offline/select/nfs.h"
+#include "offline/world/hotel.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "tests/check.h"
 #include "tests/state_world.h"
 
-#include "offline/compare.h"
-#include "offline/rules_test.h"
-#include "offline/world.h"
+#include "offline/world/compare.h"
+#include "offline/world/rules_test.h"
+#include "offline/world/world.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "data/onnx.h"
-#include "offline/evaluate.h"
-#include "offline/faults.h"
-#include "offline/hotel.h"
-#include "offline/repair.h"
-#include "offline/train.h"
+#include "offline/train/onnx.h"
+#include "offline/train/evaluate.h"
+#include "offline/world/faults.h"
+#include "offline/world/hotel.h"
+#include "offline/train/repair.h"
+#include "offline/train/train.h"
 #include "score/scorer.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "tests/check.h"
 
 #include "base/file.h"
-#include "data/capture.h"
-#include "data/rules.h"
-#include "offline/hotel.h"
+#include "lists/capture.h"
+#include "rules/rules.h"
+#include "offline/world/hotel.h"
 
 #include <string.h>
 

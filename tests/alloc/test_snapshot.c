@@ -3,8 +3,8 @@
 #include "tests/check.h"
 #include "tests/shop.h"
 
-#include "decide/snapshot.h"
-#include "decide/snapshot_view.h"
+#include "detect/snapshot.h"
+#include "detect/snapshot_view.h"
 
 enum { LISTS = 60, CELLS = 8, KIND = 1 };
 

@@ -2,7 +2,7 @@
 #include "tests/alloc/sweep.h"
 #include "tests/texts.h"
 
-#include "text/features.h"
+#include "text/features/features.h"
 
 #include <math.h>
 #include <stdlib.h>

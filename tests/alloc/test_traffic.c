@@ -2,9 +2,9 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "data/letor_write.h"
-#include "offline/faults.h"
-#include "offline/hotel.h"
+#include "lists/letor_write.h"
+#include "offline/world/faults.h"
+#include "offline/world/hotel.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/rng.h"
-#include "guard/agreement.h"
-#include "guard/assets.h"
+#include "serve/agreement.h"
+#include "serve/assets.h"
 #include "score/scorer.h"
 #include "tests/bench/bench.h"
 

@@ -1,5 +1,5 @@
 /* Align: the shift, the share and the interval of a window of lists, a tenth of which moved. */
-#include "decide/align.h"
+#include "detect/align.h"
 #include "tests/bench/bench.h"
 
 #include "base/rng.h"

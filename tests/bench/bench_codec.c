@@ -2,8 +2,8 @@
  * and the bare copying of bytes. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "data/codec.h"
-#include "data/codec_wire.h"
+#include "lists/codec.h"
+#include "lists/codec_wire.h"
 #include "tests/bench/bench.h"
 #include "tests/must.h"
 

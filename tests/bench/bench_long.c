@@ -3,8 +3,8 @@
  * and what the process holds must be the same at the end as early on. EK_BENCH_LISTS says how many.
  */
 #include "base/buf.h"
-#include "data/codec.h"
-#include "guard/assets.h"
+#include "lists/codec.h"
+#include "serve/assets.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 #include "tests/measure.h"

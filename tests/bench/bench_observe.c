@@ -1,9 +1,9 @@
 /* Observe: what the detector adds to a decoded list: statistics, evidence, history; what the live
  * sketches add; and all of it, from the bytes. And how long a detector takes to move. */
-#include "data/codec.h"
-#include "decide/pooled.h"
-#include "decide/snapshot.h"
-#include "guard/assets.h"
+#include "lists/codec.h"
+#include "detect/pooled.h"
+#include "detect/snapshot.h"
+#include "serve/assets.h"
 #include "guard/traffic.h"
 #include "num/windows.h"
 #include "tests/bench/bench.h"

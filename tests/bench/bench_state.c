@@ -1,9 +1,9 @@
 /* State of a guard: how long it stands still to be saved, whole and when little has changed, and
  * how long another takes to go on with it. */
 #include "base/buf.h"
-#include "data/codec.h"
+#include "lists/codec.h"
 #include "evenkeel.h"
-#include "guard/assets.h"
+#include "serve/assets.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 #include "tests/must.h"

@@ -2,8 +2,8 @@
  * findings that are open and features that are routed; and what a hundred cells take of memory. */
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "data/codec.h"
-#include "guard/assets.h"
+#include "lists/codec.h"
+#include "serve/assets.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 #include "tests/measure.h"

@@ -6,7 +6,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 
-#include "data/manifest.h"
+#include "schema/manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/parse.h"
-#include "data/manifest.h"
-#include "data/profile.h"
-#include "offline/profile_fit.h"
+#include "schema/manifest.h"
+#include "assets/profile.h"
+#include "offline/fit/profile_fit.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>

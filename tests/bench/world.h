@@ -8,8 +8,8 @@
 #define EK_TESTS_BENCH_WORLD_H
 
 #include "base/rng.h"
-#include "data/model.h"
-#include "data/query.h"
+#include "assets/model.h"
+#include "lists/query.h"
 
 enum { EK_BENCH_ID = 12 }; /* bytes of an id and its end */
 #define EK_BENCH_MISSING 0.05

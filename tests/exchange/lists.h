@@ -5,8 +5,8 @@
 #define EK_TESTS_EXCHANGE_LISTS_H
 
 #include "base/alloc.h"
-#include "data/model.h"
-#include "data/query.h"
+#include "assets/model.h"
+#include "lists/query.h"
 
 #include <stdio.h>
 

@@ -5,10 +5,10 @@
 #ifndef EK_TESTS_FUZZ_COMPANY_H
 #define EK_TESTS_FUZZ_COMPANY_H
 
-#include "guard/fleet_decide.h"
-#include "guard/fleet_member.h"
-#include "guard/fleet_orders.h"
-#include "guard/trial_sums.h"
+#include "fleet/fleet_decide.h"
+#include "fleet/fleet_member.h"
+#include "fleet/fleet_orders.h"
+#include "serve/trial_sums.h"
 
 enum { COMPANY_MEMBERS = 2, COMPANY_DECIDERS = 2, COMPANY_TICK_MS = 1000, COMPANY_LISTS = 8 };
 

@@ -1,6 +1,6 @@
 /* Captures: every record lies inside of the input, and what was read can be written and read again
  * as the same. */
-#include "data/capture.h"
+#include "lists/capture.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

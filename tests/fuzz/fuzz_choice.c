@@ -1,7 +1,7 @@
 /* Choices of text features: in the order of the catalogue, each once, with parameters in range; the
  * names that are chosen choose the same again.
  */
-#include "text/feature_choice.h"
+#include "text/features/feature_choice.h"
 #include "base/buf.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"

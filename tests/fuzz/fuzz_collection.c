@@ -1,10 +1,10 @@
 /* Collections of texts, JSON lines or TREC: documents have what the header promises, their texts
  * become terms of the lengths there are, and written as JSON they come back as the same.
  */
-#include "text/collection.h"
+#include "text/index/collection.h"
 #include "base/buf.h"
 #include "tests/fuzz/fuzz.h"
-#include "text/words.h"
+#include "text/index/words.h"
 
 #include <string.h>
 

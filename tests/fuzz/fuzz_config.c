@@ -2,9 +2,9 @@
  * secrets, on which nothing of what is printed depends. An input of one line KEY=VALUE is a key
  * that is set in code.
  */
-#include "daemon/config.h"
-#include "daemon/options.h"
-#include "data/yaml.h"
+#include "daemon/config/config.h"
+#include "daemon/config/options.h"
+#include "yaml/yaml.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 

@@ -2,7 +2,7 @@
  * no more of them than it says, and changes nothing but the features it names.
  */
 #include "base/error.h"
-#include "offline/faults.h"
+#include "offline/world/faults.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
  * the same bytes: as they are, and with the head and the checksum that let them in.
  */
 #include "base/hash.h"
-#include "guard/fleet_case.h"
-#include "guard/fleet_decide.h"
-#include "guard/fleet_member.h"
-#include "guard/fleet_orders.h"
+#include "fleet/fleet_case.h"
+#include "fleet/fleet_decide.h"
+#include "fleet/fleet_member.h"
+#include "fleet/fleet_orders.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/shop.h"
 

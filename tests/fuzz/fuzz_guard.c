@@ -11,7 +11,7 @@
  * the others have genuine lists pass: -32 .. -17 four to 64, all above as many with a fault.
  */
 #include "base/hash.h"
-#include "data/codec.h"
+#include "lists/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/state_world.h"

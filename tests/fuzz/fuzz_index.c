@@ -9,10 +9,10 @@
 #include "base/hash.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/indexed.h"
-#include "text/features.h"
-#include "text/index_internal.h"
-#include "text/query_terms.h"
-#include "text/retrieve.h"
+#include "text/features/features.h"
+#include "text/index/index_internal.h"
+#include "text/features/query_terms.h"
+#include "text/features/retrieve.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Messages of one item, msgpack or JSON: read, and given another score, which is all that changes.
  */
-#include "data/codec.h"
+#include "lists/codec.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"

@@ -2,9 +2,9 @@
  * comes of it is what jansson read. What the codec makes of that msgpack is the matter of
  * fuzz_codec; here it must only read, and put in scores that it reads back. */
 #include "base/alloc.h"
-#include "data/codec.h"
-#include "data/codec_json.h"
-#include "data/codec_wire.h"
+#include "lists/codec.h"
+#include "lists/codec_json.h"
+#include "lists/codec_wire.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
 

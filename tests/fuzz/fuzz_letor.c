@@ -1,5 +1,5 @@
 /* LETOR text: whatever is read has the shape and the values that the header promises. */
-#include "data/letor.h"
+#include "lists/letor.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

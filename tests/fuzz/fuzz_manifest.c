@@ -1,8 +1,8 @@
 /* Manifests: what is taken keeps its promises about numbers and orders, and messages can be read
  * and written by it.
  */
-#include "data/codec.h"
-#include "data/manifest.h"
+#include "lists/codec.h"
+#include "schema/manifest.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 

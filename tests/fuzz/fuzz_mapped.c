@@ -1,8 +1,8 @@
 /* Messages under a configuration that names their fields: the input is the configuration, a zero,
  * and a message, which is read both as a list and by `inspect`, which knows no manifest.
  */
-#include "daemon/dialect.h"
-#include "data/codec_shape.h"
+#include "daemon/files/dialect.h"
+#include "lists/codec_shape.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"

@@ -2,8 +2,8 @@
  * the same after writing and reading again.
  */
 #include "base/buf.h"
-#include "data/model.h"
-#include "data/tensors.h"
+#include "assets/model.h"
+#include "assets/tensors.h"
 #include "score/scorer.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"

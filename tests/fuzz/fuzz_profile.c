@@ -1,6 +1,6 @@
 /* Profiles: one that is loaded and fits a manifest can be asked and saved. */
-#include "data/profile.h"
-#include "offline/profile_fit.h"
+#include "assets/profile.h"
+#include "offline/fit/profile_fit.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 

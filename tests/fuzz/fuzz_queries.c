@@ -1,9 +1,9 @@
 /* Files of queries: ids are words, each there once; a text becomes terms, candidates and features
  * that are numbers or missing.
  */
-#include "daemon/extract_queries.h"
+#include "daemon/tools/extract/extract_queries.h"
 #include "base/hash.h"
-#include "daemon/extract_candidates.h"
+#include "daemon/tools/extract/extract_candidates.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/indexed.h"
 

@@ -2,9 +2,9 @@
  * work by it. The tests of a few are run in the made-up world, as `check` does.
  */
 #include "base/hash.h"
-#include "data/rules.h"
-#include "data/rules_keys.h"
-#include "offline/rules_test.h"
+#include "rules/rules.h"
+#include "rules/rules_keys.h"
+#include "offline/world/rules_test.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 

@@ -1,7 +1,7 @@
 /* Snapshots: what is restored can be used and saved again; all else is refused. */
 #include "base/hash.h"
-#include "decide/snapshot.h"
-#include "decide/snapshot_view.h"
+#include "detect/snapshot.h"
+#include "detect/snapshot_view.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/shop.h"
 

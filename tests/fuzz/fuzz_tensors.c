@@ -1,5 +1,5 @@
 /* Safetensors: what can be read can be written, and reads as the same. */
-#include "data/tensors.h"
+#include "assets/tensors.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 

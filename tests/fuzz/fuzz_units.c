@@ -1,5 +1,5 @@
 /* Catalogues of units: what is read without a fault is complete, and each way has a way back. */
-#include "data/units.h"
+#include "schema/units.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 

@@ -3,12 +3,12 @@
  * which.
  */
 #include "base/error.h"
-#include "daemon/address.h"
-#include "daemon/http_host.h"
-#include "daemon/state_note.h"
-#include "daemon/state_pointer.h"
-#include "daemon/token.h"
-#include "daemon/url.h"
+#include "daemon/base/address.h"
+#include "daemon/http/http_host.h"
+#include "daemon/state/state_note.h"
+#include "daemon/state/state_pointer.h"
+#include "daemon/config/token.h"
+#include "daemon/base/url.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

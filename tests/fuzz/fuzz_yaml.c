@@ -1,8 +1,8 @@
 /* YAML and the formats that people write in it: manifests, rules, units. */
-#include "data/manifest.h"
-#include "data/rules.h"
-#include "data/units.h"
-#include "data/yaml.h"
+#include "schema/manifest.h"
+#include "rules/rules.h"
+#include "schema/units.h"
+#include "yaml/yaml.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

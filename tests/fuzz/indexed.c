@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "tests/fuzz/fuzz.h"
-#include "text/build.h"
+#include "text/index/build.h"
 
 #include <string.h>
 

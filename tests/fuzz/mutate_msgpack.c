@@ -1,6 +1,6 @@
 /* Mutations of MessagePack by whole values. */
 #include "base/rng.h"
-#include "data/codec_wire.h"
+#include "lists/codec_wire.h"
 #include "tests/fuzz/mutate.h"
 
 #include <string.h>

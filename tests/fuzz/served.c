@@ -1,6 +1,6 @@
 #include "tests/fuzz/served.h"
 
-#include "daemon/kafka_mock.h"
+#include "daemon/kafka/kafka_mock.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/state_world.h"
 

@@ -6,8 +6,8 @@ that is no comment and has the words."""
 import re
 
 TABLE = "tests/limits.txt"
-OPTIONS = "daemon/options_table.c"
-FOLDERS = ("lib", "text", "daemon")
+OPTIONS = "daemon/config/options_table.c"
+FOLDERS = ("lib", "daemon")
 _CONSTANT = re.compile(r"\b(EK_[A-Z0-9_]+_(?:MAX|MOST))\s*=\s*([^,}]*)|#\s*define\s+(EK_[A-Z0-9_]+_(?:MAX|MOST))\s+(.*)")
 _LOCAL = re.compile(r"\b((?!EK_)[A-Z][A-Z0-9_]*_BYTES_(?:MAX|MOST))\s*=\s*([^,};]*)")
 _NUMBER = re.compile(r'\.key\s*=\s*"([\w.]+)",\s*\.type\s*=\s*EK_OPTION_(?:INT|BYTES|DURATION)\b')
@@ -91,11 +91,11 @@ SEEDS = [
      "'daemon/seeded.c BODY_BYTES_MAX' is not in"),
     ("a number of the configuration that nobody wrote down", OPTIONS,
      'static const struct ek_option SEEDED = {.key = "http.seeded",\n    .type = EK_OPTION_INT};\n', "'http.seeded' is not in"),
-    ("a test of a limit that is not there", TABLE, "EK_GONE_MAX: tests/unit/test_base.c no_such_test\n",
+    ("a test of a limit that is not there", TABLE, "EK_GONE_MAX: tests/unit/lib/base/test_base.c no_such_test\n",
      "'EK_GONE_MAX' is no limit any more"),
     ("a limit without test and reason", TABLE, "EK_BARE_MAX: none\n", "has neither a test nor a reason"),
-    ("a limit whose test is but a mention", TABLE, "EK_SEEN_MAX: tests/unit/test_base.c include\n",
-     "there is no test 'tests/unit/test_base.c include'"),
+    ("a limit whose test is but a mention", TABLE, "EK_SEEN_MAX: tests/unit/lib/base/test_base.c include\n",
+     "there is no test 'tests/unit/lib/base/test_base.c include'"),
     ("a limit whose test is but a line of Python", TABLE, "limits.seen: tests/kafka/test_memory.py in_flight_bytes\n",
      "there is no test 'tests/kafka/test_memory.py in_flight_bytes'"),
     ("a limit that its test of Python does not name", TABLE,
@@ -103,6 +103,6 @@ SEEDS = [
      "there is no test 'tests/kafka/test_http.py test_there_is_room_for_so_many'"),
     ("a limit whose test is a comment of a script", TABLE, "EK_SAID_MAX: tests/cli/limits.sh as many as a command takes\n",
      "there is no test 'tests/cli/limits.sh as many as a command takes'"),
-    ("a limit whose test is gone", TABLE, "EK_LOST_MAX: tests/unit/test_base.c no_such_test\n",
-     "there is no test 'tests/unit/test_base.c no_such_test'"),
+    ("a limit whose test is gone", TABLE, "EK_LOST_MAX: tests/unit/lib/base/test_base.c no_such_test\n",
+     "there is no test 'tests/unit/lib/base/test_base.c no_such_test'"),
 ]

@@ -5,7 +5,7 @@ import subprocess
 
 MAP, HEADER = "deploy/evenkeel.map", "lib/evenkeel.h"
 # Tests have a getaddrinfo and an allocator of their own, which libraries find before those of the C library.
-PREFIXES = {"lib": r"ek_", "text": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|(getaddrinfo|malloc|calloc|realloc|aligned_alloc)$"}
+PREFIXES = {"lib": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|(getaddrinfo|malloc|calloc|realloc|aligned_alloc)$"}
 _NM = re.compile(r"^(.+?):[0-9a-f]* +(\w) ([^@\n]+)", re.M)
 
 

@@ -9,7 +9,7 @@ import sys
 RULES, TESTS = "deploy/prometheus/evenkeel.rules.yml", "deploy/prometheus/evenkeel.test.yml"
 DASHBOARD, MAKER = "deploy/grafana/evenkeel.json", "deploy/grafana/dashboard.py"
 METRICS, RUNBOOKS = "docs/metrics.md", "docs/runbooks.md"
-OWN, ALERTS = "daemon/alert.c", "docs/alerts.md"
+OWN, ALERTS = "daemon/alerts/alert.c", "docs/alerts.md"
 OF_A_SCRAPE = {"job", "instance"}
 FOREIGN = {"up": OF_A_SCRAPE}
 

@@ -17,7 +17,7 @@ def not_copied(tree):
 
     def ignore(folder, names):
         if os.path.normpath(folder) == build:
-            return [n for n in names if os.path.isdir(os.path.join(folder, n)) and n not in ("lib", "text", "daemon", "tests")]
+            return [n for n in names if os.path.isdir(os.path.join(folder, n)) and n not in ("lib", "daemon", "tests")]
         return [n for n in names if n in (".git", "__pycache__")]
 
     return ignore

@@ -4,7 +4,7 @@ import fnmatch
 import os
 import re
 
-FOLDERS = ("lib", "text", "daemon", "tests", "deploy", "docs", "rules", ".ci")
+FOLDERS = ("lib", "daemon", "tests", "deploy", "docs", "rules", ".ci")
 SKIPPED_FOLDERS = {"build", "__pycache__", "libs", "corpus", "golden"}
 
 _NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

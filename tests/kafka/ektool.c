@@ -22,9 +22,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "daemon/cli.h"
-#include "daemon/kafka.h"
-#include "daemon/kafka_tool.h"
+#include "daemon/base/cli.h"
+#include "daemon/kafka/kafka.h"
+#include "daemon/kafka/kafka_tool.h"
 #include "tests/kafka/admin.h"
 
 #include <stdio.h>

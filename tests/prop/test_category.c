@@ -1,7 +1,7 @@
 /* Categories: evidence that is none while nothing happens, whatever the mix of traffic. */
 #include "base/alloc.h"
-#include "decide/category.h"
-#include "decide/detector.h"
+#include "detect/category.h"
+#include "detect/detector.h"
 #include "tests/check.h"
 #include "tests/shop.h"
 

@@ -1,9 +1,9 @@
 /* The same lists as msgpack and as JSON are the same lists, and take the same scores. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "data/codec.h"
-#include "data/codec_json.h"
-#include "data/codec_wire.h"
+#include "lists/codec.h"
+#include "lists/codec_json.h"
+#include "lists/codec_wire.h"
 #include "tests/check.h"
 #include "tests/codec_oracle.h"
 

@@ -6,9 +6,9 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "decide/evidence.h"
-#include "decide/list_bets.h"
-#include "offline/baseline_fit.h"
+#include "detect/evidence.h"
+#include "detect/list_bets.h"
+#include "offline/fit/baseline_fit.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "choose/rank_pairs.h"
+#include "offline/scale/rank_pairs.h"
 
 #include <math.h>
 

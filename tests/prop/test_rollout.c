@@ -1,8 +1,8 @@
 /* Rollouts under random times, figures and rules: a canary only ever adds queries, and who is saved
  * and loaded goes on as if it had never stopped. */
 #include "base/rng.h"
-#include "decide/plan.h"
-#include "decide/rollout.h"
+#include "plan/plan.h"
+#include "plan/rollout.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Snapshots: a detector that is restored goes on as if it had never stopped. */
 #include "base/alloc.h"
-#include "decide/detector_internal.h"
-#include "decide/plan.h"
-#include "decide/snapshot.h"
-#include "offline/faults.h"
-#include "offline/hotel.h"
-#include "offline/profile_fit.h"
+#include "detect/detector_internal.h"
+#include "plan/plan.h"
+#include "detect/snapshot.h"
+#include "offline/world/faults.h"
+#include "offline/world/hotel.h"
+#include "offline/fit/profile_fit.h"
 #include "tests/check.h"
 #include "tests/shop.h"
 

@@ -5,8 +5,8 @@
  */
 #include "base/file.h"
 #include "base/rng.h"
-#include "data/dataset.h"
-#include "data/rules.h"
+#include "lists/dataset.h"
+#include "rules/rules.h"
 #include "tests/check.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* The made-up world of rules' tests: healthy for any manifest, and the same every time. */
-#include "offline/world.h"
+#include "offline/world/world.h"
 
 #include "base/rng.h"
-#include "decide/detector.h"
+#include "detect/detector.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Routes that do more harm than the fault they are there for, through a whole guard on hotel lists:
  * those of a model that ranks otherwise than upstream are taken back, those of one that was taught
  * by it stay. */
-#include "data/codec.h"
-#include "guard/assets.h"
+#include "lists/codec.h"
+#include "serve/assets.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
-#include "offline/profile_fit.h"
+#include "offline/fit/profile_fit.h"
 #include "tests/taught_world.h"
 
 enum { HEALTHY = 300, FOUND_WITHIN = 3000, WATCHED = 500, SEEDS = 8 };

@@ -2,9 +2,9 @@
  * line.
  */
 #include "base/rng.h"
-#include "guard/fleet_decide.h"
-#include "guard/fleet_member.h"
-#include "offline/profile_fit.h"
+#include "fleet/fleet_decide.h"
+#include "fleet/fleet_member.h"
+#include "offline/fit/profile_fit.h"
 #include "tests/measure.h"
 #include "tests/must.h"
 

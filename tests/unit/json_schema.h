@@ -5,7 +5,7 @@
 #define EK_TESTS_UNIT_JSON_SCHEMA_H
 
 #include "base/parse.h"
-#include "data/yaml.h"
+#include "yaml/yaml.h"
 #include "tests/check.h"
 
 #include <jansson.h>

@@ -7,9 +7,9 @@
  * SIGTERM ends it after all is acknowledged and committed.
  */
 #include "base/error.h"
-#include "daemon/cli.h"
-#include "daemon/config.h"
-#include "daemon/kafka_conf.h"
+#include "daemon/base/cli.h"
+#include "daemon/config/config.h"
+#include "daemon/kafka/kafka_conf.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -9,8 +9,8 @@
  * and the longest.
  */
 #include "base/buf.h"
-#include "data/codec.h"
-#include "data/manifest.h"
+#include "lists/codec.h"
+#include "schema/manifest.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 

@@ -7,10 +7,10 @@
  * turns, with a key and the time of sending.
  */
 #include "base/buf.h"
-#include "data/codec.h"
-#include "data/manifest.h"
-#include "data/profile.h"
-#include "daemon/kafka_tool.h"
+#include "lists/codec.h"
+#include "schema/manifest.h"
+#include "assets/profile.h"
+#include "daemon/kafka/kafka_tool.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 

@@ -13,10 +13,10 @@
 #include "base/parse.h"
 #include "tests/bench/bench.h"
 #include "tests/must.h"
-#include "text/build.h"
-#include "text/features.h"
-#include "text/index.h"
-#include "text/retrieve.h"
+#include "text/index/build.h"
+#include "text/features/features.h"
+#include "text/index/index.h"
+#include "text/features/retrieve.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,117 @@
+/* Slack's incoming webhooks: a text for notifications, blocks for the eye. */
+#include "daemon/alerts/alert_parts.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a section Slack takes 3000 characters. */
+enum { SECTION_BYTES = 2900, LINK_BYTES = 1420, ADDRESS_BYTES = LINK_BYTES - 40 };
+
+/* A name of ours is not to become a mention or a link of theirs. */
+static void escape(const char *text, char *out, size_t size)
+{
+    size_t at = 0;
+    for (; *text && at + 8 < size; text++) {
+        const char *as = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : "&gt;";
+        if (strchr("&<>", *text))
+            at += (size_t)snprintf(out + at, size - at, "%s", as);
+        else
+            out[at++] = *text;
+    }
+    out[at] = 0;
+}
+
+static int add_text(struct ek_buf *out, const char *text)
+{
+    int rc = ek_alert_open(out, "text", '{');
+    if (!rc)
+        rc = ek_alert_pair(out, "type", "mrkdwn");
+    if (!rc)
+        rc = ek_alert_pair(out, "text", text);
+    return rc ? rc : ek_buf_text(out, "}");
+}
+
+static int add_section(struct ek_buf *out, const char *text)
+{
+    if (!*text)
+        return EK_OK;
+    int rc = ek_alert_open(out, NULL, '{');
+    if (!rc)
+        rc = ek_alert_pair(out, "type", "section");
+    if (!rc)
+        rc = add_text(out, text);
+    return rc ? rc : ek_buf_text(out, "}");
+}
+
+static void write_head(const struct ek_alert_about *about, const struct ek_alert *a,
+                       char out[SECTION_BYTES])
+{
+    char sentence[EK_ALERT_SENTENCE_BYTES], all[2 * EK_ALERT_SENTENCE_BYTES];
+    ek_alert_sentence(a, sentence);
+    if (a->firing)
+        snprintf(all, sizeof all, "%s, %.300s: %s", ek_alert_severity_name(ek_alert_severity_of(a)),
+                 about->service, sentence);
+    else
+        snprintf(all, sizeof all, "over, %.300s: %s", about->service, sentence);
+    escape(all, out, SECTION_BYTES);
+}
+
+/* "<address|text>" with nothing in the address that would end it. */
+static void write_link(const char *address, const char *text, char out[LINK_BYTES])
+{
+    char plain[ADDRESS_BYTES], escaped[ADDRESS_BYTES];
+    size_t at = 0;
+    for (; *address && at + 4 <= sizeof plain; address++)
+        at += (size_t)snprintf(plain + at, sizeof plain - at, *address == '|' ? "%%7C" : "%c",
+                               *address);
+    plain[at] = 0;
+    escape(plain, escaped, sizeof escaped);
+    snprintf(out, LINK_BYTES, "<%s|%s>", escaped, text);
+}
+
+/* What is no address is written as it is: a file in the sources. */
+static void write_runbook(const char *runbook, char out[LINK_BYTES])
+{
+    char escaped[ADDRESS_BYTES];
+    if (!strncmp(runbook, "http", 4)) {
+        write_link(runbook, "what to do", out);
+        return;
+    }
+    escape(runbook, escaped, sizeof escaped);
+    snprintf(out, LINK_BYTES, "what to do: %s", escaped);
+}
+
+static void write_links(const struct ek_alert_about *about, const struct ek_alert *a,
+                        char out[SECTION_BYTES])
+{
+    char page[EK_ALERT_LINK_BYTES], runbook[EK_ALERT_LINK_BYTES];
+    char first[LINK_BYTES] = "", second[LINK_BYTES];
+    ek_alert_page(about, a, page);
+    ek_alert_runbook(about, a, runbook);
+    if (*page)
+        write_link(page, "the feature's page", first);
+    write_runbook(runbook, second);
+    snprintf(out, SECTION_BYTES, "%s%s%s", first, *first ? ", " : "", second);
+}
+
+int ek_alert_slack(struct ek_buf *out, const struct ek_alert_about *about, const struct ek_alert *a)
+{
+    char head[SECTION_BYTES], section[SECTION_BYTES];
+    write_head(about, a, head);
+    int rc = ek_buf_text(out, "{");
+    if (!rc)
+        rc = ek_alert_pair(out, "text", head);
+    if (!rc)
+        rc = ek_alert_open(out, "blocks", '[');
+    if (!rc)
+        rc = add_section(out, head);
+    escape(a->evidence, section, sizeof section);
+    if (!rc && a->firing)
+        rc = add_section(out, section);
+    write_links(about, a, section);
+    if (!rc)
+        rc = add_section(out, section);
+    return rc ? rc : ek_buf_text(out, "]}");
+}

@@ -1,0 +1,435 @@
+#include "daemon/alerts/alerts.h"
+
+#include "base/alloc.h"
+#include "daemon/alerts/alert_post.h"
+#include "daemon/base/background.h"
+#include "daemon/base/cli.h"
+#include "daemon/config/instance.h"
+#include "daemon/base/log.h"
+#include "daemon/base/metrics_table.h"
+#include "daemon/base/url.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_WAIT_MS = 60000 };
+enum stage_of_life { AT_WORK, FINISHING, STOPPING };
+enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW, TAKEN_OVER };
+
+struct heard {
+    struct heard *next;
+    enum heard_kind kind;
+    bool ours;
+    char json[];
+};
+
+/* For /metrics. */
+struct figures {
+    uint64_t results[EK_ALERT_SINKS_MAX][EK_ALERT_RESULTS];
+    uint64_t lost;    /* events that were not taken */
+    uint64_t dropped; /* alerts that had to go for others */
+    struct ek_alert_backlog backlog;
+    size_t known;
+};
+
+struct ek_alerts {
+    const struct ek_config *config;
+    struct ek_log *log;
+    char instance[EK_INSTANCE_BYTES]; /* "": there is no fleet */
+    struct ek_alert_book *book;
+    struct ek_alert_queue *queue;
+    struct ek_alert_http *http;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; /* of all below */
+    struct heard *first, **end;
+    size_t waiting, waiting_bytes;
+    enum stage_of_life life;
+    struct figures figures;
+};
+
+static int no_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for alerts");
+}
+
+static int make(struct ek_alerts *a, struct ek_error *e)
+{
+    const struct ek_config *c = a->config;
+    struct ek_alert_rule rules[EK_ALERT_SINKS_MAX];
+    for (size_t i = 0; i < c->sinks.count; i++)
+        rules[i] = ek_alert_rule_of(&c->sinks.items[i]);
+    a->book = ek_alert_book_new((size_t)c->alerts_max);
+    if (a->book)
+        a->queue = ek_alert_queue_new(a->book, rules, c->sinks.count, c->alert_wait_ms);
+    return a->queue ? ek_alert_http_new(&a->http, c->sinks.count, e) : no_memory(e);
+}
+
+int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
+                  struct ek_error *e)
+{
+    *out = NULL;
+    if (!c->sinks.count)
+        return EK_OK;
+    struct ek_alerts *a = ek_calloc(1, sizeof *a);
+    if (!a)
+        return no_memory(e);
+    a->config = c;
+    a->log = log;
+    a->end = &a->first;
+    pthread_mutex_init(&a->lock, NULL);
+    int rc = make(a, e);
+    if (rc)
+        ek_alerts_free(a);
+    else
+        *out = a;
+    return rc;
+}
+
+static void count_lost(struct ek_alerts *a, const char *why)
+{
+    pthread_mutex_lock(&a->lock);
+    a->figures.lost++;
+    pthread_mutex_unlock(&a->lock);
+    ek_log_text(a->log, EK_LOG_ERROR, "alert_lost", why);
+}
+
+static bool put(struct ek_alerts *a, struct heard *h, size_t length)
+{
+    pthread_mutex_lock(&a->lock);
+    bool room = a->waiting < EK_ALERTS_INTAKE_MAX &&
+                a->waiting_bytes + length <= EK_ALERTS_INTAKE_BYTES_MAX;
+    if (room) {
+        *a->end = h;
+        a->end = &h->next;
+        a->waiting++;
+        a->waiting_bytes += length;
+    }
+    pthread_mutex_unlock(&a->lock);
+    return room;
+}
+
+static int take_in(struct ek_alerts *a, enum heard_kind kind, const char *json, bool ours)
+{
+    size_t length = strlen(json);
+    struct heard *h = ek_calloc(1, sizeof *h + length + 1);
+    if (!h) {
+        count_lost(a, "no memory for an event");
+        return EK_ENOMEM;
+    }
+    h->kind = kind;
+    h->ours = ours;
+    memcpy(h->json, json, length);
+    if (!put(a, h, length)) {
+        ek_free(h);
+        count_lost(a, "too many events wait");
+        return EK_OK;
+    }
+    ek_alert_http_wake(a->http);
+    return EK_OK;
+}
+
+void ek_alerts_hear(struct ek_alerts *a, const char *json, bool ours)
+{
+    if (a && ek_alert_concerns(json))
+        take_in(a, HEARD, json, ours);
+}
+
+void ek_alerts_begin_recall(struct ek_alerts *a)
+{
+    if (a)
+        take_in(a, RECALL_BEGINS, "", false);
+}
+
+int ek_alerts_recall(struct ek_alerts *a, const char *json, bool ours)
+{
+    return a && ek_alert_concerns(json) ? take_in(a, RECALLED, json, ours) : EK_OK;
+}
+
+void ek_alerts_end_recall(struct ek_alerts *a)
+{
+    if (a)
+        take_in(a, RECALL_ENDS, "", false);
+}
+
+void ek_alerts_begin_anew(struct ek_alerts *a)
+{
+    if (a)
+        take_in(a, BEGUN_ANEW, "", false);
+}
+
+void ek_alerts_take_over(struct ek_alerts *a)
+{
+    if (a)
+        take_in(a, TAKEN_OVER, "", true);
+}
+
+static struct ek_alert_when now(void)
+{
+    return (struct ek_alert_when){ek_now_ms(), ek_wall_ms()};
+}
+
+/* What each instance of a fleet has of its own: the end of one is not that of another. */
+static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
+{
+    bool own = of->kind == EK_ALERT_RELOAD_REFUSED || of->kind == EK_ALERT_MODEL_DRIFT;
+    if (own)
+        ek_alert_copy(of->instance, sizeof of->instance, a->instance);
+}
+
+static void take_event(struct ek_alerts *a, const struct heard *h)
+{
+    struct ek_alert_news news;
+    int rc = ek_alert_read(&news, h->json);
+    if (!rc)
+        name_instance(a, &news.alert);
+    if (!rc)
+        rc = ek_alert_book_take(a->book, &news, h->ours, h->kind == RECALLED, now());
+    if (rc)
+        count_lost(a, rc == EK_ENOMEM ? "no room for an alert" : "an event that is no JSON");
+}
+
+static void take(struct ek_alerts *a, const struct heard *h)
+{
+    if (h->kind == RECALL_BEGINS)
+        ek_alert_book_begin_recall(a->book);
+    else if (h->kind == RECALL_ENDS)
+        ek_alert_book_end_recall(a->book, now());
+    else if (h->kind == BEGUN_ANEW)
+        ek_alert_book_begin_anew(a->book, now());
+    else if (h->kind == TAKEN_OVER)
+        ek_alert_book_take_over(a->book);
+    else
+        take_event(a, h);
+}
+
+static struct heard *take_waiting(struct ek_alerts *a, enum stage_of_life *life)
+{
+    pthread_mutex_lock(&a->lock);
+    struct heard *first = a->first;
+    a->first = NULL;
+    a->end = &a->first;
+    a->waiting = a->waiting_bytes = 0;
+    *life = a->life;
+    pthread_mutex_unlock(&a->lock);
+    return first;
+}
+
+static void free_heard(struct heard *first)
+{
+    for (struct heard *next; first; first = next) {
+        next = first->next;
+        ek_free(first);
+    }
+}
+
+static enum stage_of_life read_events(struct ek_alerts *a)
+{
+    enum stage_of_life life;
+    struct heard *first = take_waiting(a, &life);
+    for (const struct heard *h = first; h; h = h->next)
+        take(a, h);
+    free_heard(first);
+    return life;
+}
+
+static void send_due(struct ek_alerts *a)
+{
+    for (size_t i = 0; i < a->config->sinks.count; i++) {
+        const struct ek_alert_entry *e = ek_alert_queue_next(a->queue, i, ek_now_ms());
+        if (e && ek_alert_post(a->http, a->config, i, &e->alert, ek_wall_ms())) {
+            ek_log_text(a->log, EK_LOG_ERROR, "alert_not_sent", "no memory for a request");
+            ek_alert_queue_done(a->queue, i, EK_ALERT_FAILED, 0, ek_now_ms());
+        }
+    }
+}
+
+static void tell_result(struct ek_alerts *a, const struct ek_alert_answer *answer,
+                        enum ek_alert_result result)
+{
+    static const char *const events[] = {"alert_sent", "alert_not_sent", "alert_refused"};
+    static const enum ek_log_level levels[] = {EK_LOG_DEBUG, EK_LOG_WARN, EK_LOG_ERROR};
+    const struct ek_alert_sink *s = &a->config->sinks.items[answer->slot];
+    char url[EK_URL_SHOWN_BYTES], said[EK_ALERT_SAID_BYTES], text[2 * EK_ALERT_SAID_BYTES + 400];
+    ek_alert_said(s, answer, said);
+    snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, ek_url_show(s->url, url),
+             answer->status, *said ? ": " : "", said);
+    ek_log_text(a->log, levels[result], events[result], text);
+}
+
+static void take_answers(struct ek_alerts *a)
+{
+    struct ek_alert_answer answer;
+    while (ek_alert_http_next(a->http, &answer)) {
+        enum ek_alert_result result = ek_alert_judge(&answer);
+        ek_alert_queue_done(a->queue, answer.slot, result, answer.asked_ms, ek_now_ms());
+        tell_result(a, &answer, result);
+        pthread_mutex_lock(&a->lock);
+        a->figures.results[answer.slot][result]++;
+        pthread_mutex_unlock(&a->lock);
+    }
+}
+
+static void show(struct ek_alerts *a)
+{
+    struct ek_alert_backlog backlog = ek_alert_queue_backlog(a->queue, ek_now_ms());
+    pthread_mutex_lock(&a->lock);
+    a->figures.backlog = backlog;
+    a->figures.known = ek_alert_book_count(a->book);
+    a->figures.dropped = ek_alert_book_lost(a->book);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void step(struct ek_alerts *a, int64_t most_ms)
+{
+    ek_alert_book_age(a->book, now());
+    send_due(a);
+    ek_alert_queue_sweep(a->queue, ek_now_ms());
+    show(a);
+    int64_t wait = ek_alert_queue_wait_ms(a->queue, ek_now_ms());
+    ek_alert_http_wait(a->http, (int)(wait < 0 || wait > most_ms ? most_ms : wait));
+    take_answers(a);
+}
+
+/* A signal is for the thread that runs the stage, and a peer that went away is an error like
+ * others. */
+static void let_signals_be(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+
+/* The last lists are still worked off and may bring news; after them little time is left. */
+static void tell_the_rest(struct ek_alerts *a)
+{
+    int64_t until = ek_now_ms() + a->config->shutdown_ms;
+    bool stopping = false;
+    ek_alert_queue_hurry(a->queue);
+    for (;;) {
+        if (read_events(a) == STOPPING && !stopping) {
+            int64_t last = ek_now_ms() + EK_ALERTS_LAST_MS;
+            until = last < until ? last : until;
+            stopping = true;
+        }
+        show(a);
+        if (ek_now_ms() >= until || (stopping && !a->figures.backlog.waiting))
+            break;
+        step(a, EK_ALERTS_LAST_MS / 20);
+    }
+    if (a->figures.backlog.waiting)
+        ek_log_write(a->log, EK_LOG_WARN, "alerts_not_told", "waiting=%zu",
+                     a->figures.backlog.waiting);
+}
+
+static void *run(void *context)
+{
+    struct ek_alerts *a = context;
+    let_signals_be();
+    ek_background();
+    while (read_events(a) == AT_WORK)
+        step(a, LONGEST_WAIT_MS);
+    tell_the_rest(a);
+    return NULL;
+}
+
+void ek_alerts_are_of(struct ek_alerts *a, const char *instance)
+{
+    if (a)
+        snprintf(a->instance, sizeof a->instance, "%s", instance);
+}
+
+int ek_alerts_start(struct ek_alerts *a, struct ek_error *e)
+{
+    int problem = a && !a->started ? pthread_create(&a->thread, NULL, run, a) : 0;
+    if (problem)
+        return ek_fail(e, EK_EIO, "cannot start a thread for alerts: %s", strerror(problem));
+    if (a)
+        a->started = true;
+    return EK_OK;
+}
+
+static void live_on(struct ek_alerts *a, enum stage_of_life life)
+{
+    pthread_mutex_lock(&a->lock);
+    a->life = life;
+    pthread_mutex_unlock(&a->lock);
+    if (a->http)
+        ek_alert_http_wake(a->http);
+}
+
+void ek_alerts_finish(struct ek_alerts *a)
+{
+    if (a)
+        live_on(a, FINISHING);
+}
+
+void ek_alerts_stop(struct ek_alerts *a)
+{
+    if (!a)
+        return;
+    live_on(a, STOPPING);
+    if (a->started)
+        pthread_join(a->thread, NULL);
+    a->started = false;
+}
+
+void ek_alerts_free(struct ek_alerts *a)
+{
+    if (!a)
+        return;
+    ek_alerts_stop(a);
+    ek_alert_http_free(a->http);
+    ek_alert_queue_free(a->queue);
+    ek_alert_book_free(a->book);
+    free_heard(a->first);
+    pthread_mutex_destroy(&a->lock);
+    ek_free(a);
+}
+
+static int add_results(const struct ek_alerts *a, const struct figures *f, struct ek_buf *out)
+{
+    static const char *const names[] = {"sent", "failed", "refused"};
+    int rc = ek_metrics_head("evenkeel_alerts_sent_total", out);
+    for (size_t i = 0; i < a->config->sinks.count; i++)
+        for (int k = 0; !rc && k < EK_ALERT_RESULTS; k++)
+            rc = ek_buf_printf(
+                out, "evenkeel_alerts_sent_total{sink=\"%s\",result=\"%s\"} %" PRIu64 "\n",
+                a->config->sinks.items[i].label, names[k], f->results[i][k]);
+    return rc;
+}
+
+static int add_family(const char *name, double value, struct ek_buf *out)
+{
+    int rc = ek_metrics_head(name, out);
+    return rc ? rc : ek_buf_printf(out, "%s %.9g\n", name, value);
+}
+
+int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out)
+{
+    if (!a)
+        return EK_OK;
+    pthread_mutex_lock(&a->lock);
+    struct figures f = a->figures;
+    pthread_mutex_unlock(&a->lock);
+    int rc = add_results(a, &f, out);
+    if (!rc)
+        rc = add_family("evenkeel_alerts_waiting", (double)f.backlog.waiting, out);
+    if (!rc)
+        rc = add_family("evenkeel_alerts_oldest_seconds", (double)f.backlog.oldest_ms / 1e3, out);
+    if (!rc)
+        rc = add_family("evenkeel_alerts_known", (double)f.known, out);
+    return rc ? rc : add_family("evenkeel_alerts_lost_total", (double)(f.lost + f.dropped), out);
+}
+
+/* What has come is read while more comes; libcurl has a connection for each sink, with TLS. */
+size_t ek_alerts_memory(size_t alerts, size_t sinks)
+{
+    enum { OF_A_SINK = 2 << 20 };
+    return sizeof(struct ek_alerts) + ek_alert_book_memory(alerts) + sinks * OF_A_SINK +
+           2 * ((size_t)EK_ALERTS_INTAKE_BYTES_MAX +
+                EK_ALERTS_INTAKE_MAX * (sizeof(struct heard) + 32));
+}

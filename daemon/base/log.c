@@ -1,0 +1,178 @@
+#include "daemon/base/log.h"
+
+#include "base/alloc.h"
+#include "daemon/base/cli.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum { RATE_SLOTS = 64, RATE_MAX = 10, RATE_WINDOW_MS = 1000, LINE_BYTES = 2048 };
+
+struct rate {
+    const char *event;
+    enum ek_log_level level; /* of the last that was left out */
+    int64_t since_ms;
+    int written;
+    unsigned long left_out;
+};
+
+struct ek_log {
+    FILE *to;
+    atomic_int level; /* enum ek_log_level */
+    pthread_mutex_t lock;
+    struct rate rates[RATE_SLOTS];
+};
+
+static const char *const LEVELS[] = {"debug", "info", "warn", "error"};
+
+struct ek_log *ek_log_new(FILE *to, enum ek_log_level level)
+{
+    struct ek_log *l = ek_calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    l->to = to;
+    atomic_init(&l->level, (int)level);
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void ek_log_set_level(struct ek_log *l, enum ek_log_level level)
+{
+    if (l)
+        atomic_store(&l->level, (int)level);
+}
+
+/* The slot of an event; events are few and constant, so a full table shares its last slot. */
+static struct rate *rate_of(struct ek_log *l, const char *event)
+{
+    int i = 0;
+    while (i < RATE_SLOTS - 1 && l->rates[i].event && strcmp(l->rates[i].event, event) != 0)
+        i++;
+    if (!l->rates[i].event)
+        l->rates[i].event = event;
+    return &l->rates[i];
+}
+
+static void begin_line(struct ek_log *l, enum ek_log_level level, const char *event)
+{
+    int64_t now = ek_wall_ms();
+    time_t seconds = (time_t)(now / 1000);
+    struct tm utc;
+    char stamp[32];
+    gmtime_r(&seconds, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    fprintf(l->to, "time=%s.%03dZ level=%s event=%s", stamp, (int)(now % 1000), LEVELS[level],
+            event);
+}
+
+static void tell_left_out(struct ek_log *l, struct rate *r)
+{
+    if (!r->left_out)
+        return;
+    begin_line(l, r->level, r->event);
+    fprintf(l->to, " left_out=%lu\n", r->left_out);
+    r->left_out = 0;
+}
+
+/* False when this event has had its share of the current second. */
+static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event)
+{
+    struct rate *r = rate_of(l, event);
+    int64_t now = ek_now_ms();
+    if (now - r->since_ms >= RATE_WINDOW_MS) {
+        tell_left_out(l, r);
+        r->since_ms = now;
+        r->written = 0;
+    }
+    if (r->written < RATE_MAX) {
+        r->written++;
+        return true;
+    }
+    r->level = level;
+    r->left_out++;
+    return false;
+}
+
+/* Of the seconds that are over by now_ms. */
+static void settle(struct ek_log *l, int64_t now_ms)
+{
+    for (int i = 0; i < RATE_SLOTS && l->rates[i].event; i++)
+        if (now_ms - l->rates[i].since_ms >= RATE_WINDOW_MS)
+            tell_left_out(l, &l->rates[i]);
+    fflush(l->to);
+}
+
+void ek_log_settle(struct ek_log *l, int64_t now_ms)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->lock);
+    settle(l, now_ms);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void ek_log_free(struct ek_log *l)
+{
+    if (!l)
+        return;
+    settle(l, INT64_MAX);
+    pthread_mutex_destroy(&l->lock);
+    ek_free(l);
+}
+
+static bool open_line(struct ek_log *l, enum ek_log_level level, const char *event, bool always)
+{
+    if (!l || (int)level < atomic_load_explicit(&l->level, memory_order_relaxed))
+        return false;
+    pthread_mutex_lock(&l->lock);
+    if (!always && !allowed(l, level, event)) {
+        pthread_mutex_unlock(&l->lock);
+        return false;
+    }
+    begin_line(l, level, event);
+    return true;
+}
+
+static void close_line(struct ek_log *l)
+{
+    fputc('\n', l->to);
+    fflush(l->to);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
+                  ...)
+{
+    char text[LINE_BYTES];
+    if (!open_line(l, level, event, false))
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(l->to, "%s%s", *text ? " " : "", text);
+    close_line(l);
+}
+
+void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text)
+{
+    struct ek_buf quoted;
+    ek_buf_init(&quoted, 0);
+    if (open_line(l, level, event, false)) {
+        if (!ek_buf_json(&quoted, text, strlen(text)))
+            fprintf(l->to, " message=%.*s", (int)quoted.length, (const char *)quoted.data);
+        close_line(l);
+    }
+    ek_buf_release(&quoted);
+}
+
+void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json)
+{
+    if (!open_line(l, level, event, true))
+        return;
+    fprintf(l->to, " json=%s", json);
+    close_line(l);
+}

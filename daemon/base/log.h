@@ -1,0 +1,37 @@
+/* Log lines on a stream: `time=... level=warn event=kafka_error broker=1 message="..."`.
+ *
+ * One line per call, key=value, values with spaces in quotes. The same event within a second is
+ * written at most ten times; then one line says how many were left out: `event=dead_letter
+ * left_out=6990`.
+ * Owner: the caller. Threads: any. A NULL log swallows everything.
+ */
+#ifndef EK_DAEMON_LOG_H
+#define EK_DAEMON_LOG_H
+
+#include "daemon/config/config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct ek_log;
+
+/* Writes to `to`, which stays the caller's. NULL without memory. */
+struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
+/* Says first what was left out. */
+void ek_log_free(struct ek_log *l);
+/* From now on. */
+void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
+
+/* `event` is a constant word; `format` makes the other pairs ("topic=%s offset=%lld"), whose values
+ * need no quotes, or may be "". */
+void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+/* The same with a free text, written quoted as message="...". */
+void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text);
+/* A JSON object as it is: json={...}. Never left out. */
+void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json);
+/* Says what was left out in seconds that are over at now_ms, of the clock of ek_now_ms; else that
+ * waits for the next of its event, which may never come. To be called once a second or so. */
+void ek_log_settle(struct ek_log *l, int64_t now_ms);
+
+#endif

@@ -1,0 +1,282 @@
+#include "daemon/base/metrics.h"
+
+#include "base/alloc.h"
+#include "evenkeel.h"
+#include "guard/event.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Upper bounds in nanoseconds; the last bucket is +Inf. */
+static const uint64_t BOUNDS_NS[] = {5000,     10000,     25000,     50000,     100000,   250000,
+                                     500000,   1000000,   2500000,   5000000,   10000000, 25000000,
+                                     50000000, 100000000, 250000000, 1000000000};
+enum { BUCKETS = sizeof BOUNDS_NS / sizeof *BOUNDS_NS + 1 };
+
+struct ek_metrics {
+    _Atomic uint64_t counters[EK_COUNTERS], gauges[EK_GAUGES];
+    struct {
+        _Atomic uint64_t buckets[BUCKETS], sum_ns;
+    } times[EK_TIMES];
+    pthread_mutex_t lock; /* of the lags */
+    struct ek_lag *lags;
+    size_t lag_count;
+};
+
+struct series {
+    const char *name, *labels;
+    int which;
+};
+
+static const struct series COUNTERS[] = {
+    {"evenkeel_messages_consumed_total", "", EK_COUNT_CONSUMED},
+    {"evenkeel_messages_total", "{result=\"pass\"}", EK_COUNT_PASSED},
+    {"evenkeel_messages_total", "{result=\"routed\"}", EK_COUNT_ROUTED},
+    {"evenkeel_messages_total", "{result=\"dead\"}", EK_COUNT_DEAD},
+    {"evenkeel_dead_letters_total", "{reason=\"format\"}", EK_COUNT_DEAD_FORMAT},
+    {"evenkeel_dead_letters_total", "{reason=\"limit\"}", EK_COUNT_DEAD_LIMIT},
+    {"evenkeel_dead_letters_total", "{reason=\"state\"}", EK_COUNT_DEAD_STATE},
+    {"evenkeel_dead_letters_total", "{reason=\"delivery\"}", EK_COUNT_DEAD_DELIVERY},
+    {"evenkeel_dead_letters_total", "{reason=\"other\"}", EK_COUNT_DEAD_OTHER},
+    {"evenkeel_score_failures_total", "", EK_COUNT_SCORE_FAILED},
+    {"evenkeel_trials_total", "", EK_COUNT_TRIALS},
+    {"evenkeel_trials_skipped_total", "", EK_COUNT_TRIALS_SKIPPED},
+    {"evenkeel_unreadable_forwarded_total", "", EK_COUNT_UNREADABLE_FORWARDED},
+    {"evenkeel_cut_messages_total", "", EK_COUNT_CUT},
+    {"evenkeel_events_total", "", EK_COUNT_EVENTS},
+    {"evenkeel_routes_detected_total", "", EK_COUNT_DETECTED},
+    {"evenkeel_routes_enforced_total", "", EK_COUNT_ENFORCED},
+    {"evenkeel_routes_withdrawn_total", "{reason=\"rank_change_p95\"}",
+     EK_COUNT_WITHDRAWN + EK_RAIL_RANKS},
+    {"evenkeel_routes_withdrawn_total", "{reason=\"error_rate\"}",
+     EK_COUNT_WITHDRAWN + EK_RAIL_ERRORS},
+    {"evenkeel_routes_withdrawn_total", "{reason=\"dead_letter_rate\"}",
+     EK_COUNT_WITHDRAWN + EK_RAIL_DEAD},
+    {"evenkeel_routes_withdrawn_total", "{reason=\"latency_p99\"}",
+     EK_COUNT_WITHDRAWN + EK_RAIL_LATENCY},
+    {"evenkeel_routes_withdrawn_total", "{reason=\"model_drift\"}",
+     EK_COUNT_WITHDRAWN + EK_RAIL_DRIFT},
+    {"evenkeel_routes_withdrawn_total", "{reason=\"worse_than_fault\"}",
+     EK_COUNT_WITHDRAWN + EK_RAIL_WORSE},
+    {"evenkeel_kafka_errors_total", "{class=\"retriable\"}", EK_COUNT_KAFKA_RETRIABLE},
+    {"evenkeel_kafka_errors_total", "{class=\"message\"}", EK_COUNT_KAFKA_MESSAGE},
+    {"evenkeel_kafka_errors_total", "{class=\"abort\"}", EK_COUNT_KAFKA_ABORT},
+    {"evenkeel_kafka_errors_total", "{class=\"fatal\"}", EK_COUNT_KAFKA_FATAL},
+    {"evenkeel_kafka_errors_total", "{class=\"credentials\"}", EK_COUNT_KAFKA_CREDENTIALS},
+    {"evenkeel_kafka_errors_total", "{class=\"tls\"}", EK_COUNT_KAFKA_TLS},
+    {"evenkeel_kafka_errors_total", "{class=\"authorisation\"}", EK_COUNT_KAFKA_AUTHORISATION},
+    {"evenkeel_rebalances_total", "", EK_COUNT_REBALANCES},
+    {"evenkeel_commits_total", "", EK_COUNT_COMMITS},
+    {"evenkeel_transactions_total", "{result=\"committed\"}", EK_COUNT_TXN_COMMITTED},
+    {"evenkeel_transactions_total", "{result=\"aborted\"}", EK_COUNT_TXN_ABORTED},
+    {"evenkeel_repeated_messages_total", "", EK_COUNT_REPEATED},
+    {"evenkeel_replayed_messages_total", "", EK_COUNT_REPLAYED},
+    {"evenkeel_reloads_total", "{result=\"done\"}", EK_COUNT_RELOADS_DONE},
+    {"evenkeel_reloads_total", "{result=\"refused\"}", EK_COUNT_RELOADS_REFUSED},
+    {"evenkeel_consumed_bytes_total", "", EK_COUNT_BYTES_IN},
+    {"evenkeel_produced_bytes_total", "", EK_COUNT_BYTES_OUT},
+    {"evenkeel_http_requests_total", "{code=\"2xx\"}", EK_COUNT_HTTP_GOOD},
+    {"evenkeel_http_requests_total", "{code=\"4xx\"}", EK_COUNT_HTTP_REFUSED},
+    {"evenkeel_http_requests_total", "{code=\"5xx\"}", EK_COUNT_HTTP_BROKEN},
+};
+
+static const struct series GAUGES[] = {
+    {"evenkeel_observed_queries_total", "", EK_GAUGE_QUERIES},
+    {"evenkeel_plan_version", "", EK_GAUGE_PLAN_VERSION},
+    {"evenkeel_in_flight_messages", "", EK_GAUGE_IN_FLIGHT},
+    {"evenkeel_waiting_messages", "", EK_GAUGE_WAITING},
+    {"evenkeel_workers", "", EK_GAUGE_WORKERS},
+    {"evenkeel_assigned_partitions", "", EK_GAUGE_PARTITIONS},
+    {"evenkeel_paused", "", EK_GAUGE_PAUSED},
+    {"evenkeel_last_reload_successful", "", EK_GAUGE_RELOAD_OK},
+    {"evenkeel_last_reload_success_timestamp_seconds", "", EK_GAUGE_RELOAD_SECONDS},
+    {"evenkeel_beyond_limit_total", "{limit=\"cells\"}", EK_GAUGE_BEYOND + EK_BOUND_CELLS},
+    {"evenkeel_beyond_limit_total", "{limit=\"changes\"}", EK_GAUGE_BEYOND + EK_BOUND_CHANGES},
+    {"evenkeel_beyond_limit_total", "{limit=\"findings\"}", EK_GAUGE_BEYOND + EK_BOUND_FINDINGS},
+    {"evenkeel_beyond_limit_total", "{limit=\"plan\"}", EK_GAUGE_BEYOND + EK_BOUND_PLAN},
+    {"evenkeel_beyond_limit_total", "{limit=\"max_routed_features\"}",
+     EK_GAUGE_BEYOND + EK_BOUND_ROUTED},
+    {"evenkeel_beyond_limit_total", "{limit=\"max_routed_share\"}",
+     EK_GAUGE_BEYOND + EK_BOUND_SHARE},
+    {"evenkeel_beyond_limit_total", "{limit=\"events\"}", EK_GAUGE_BEYOND + EK_BOUND_EVENTS},
+    {"evenkeel_beyond_limit_total", "{limit=\"sketches\"}", EK_GAUGE_BEYOND + EK_BOUND_SKETCHES},
+    {"evenkeel_item_lists_total", "{items=\"all\"}", EK_GAUGE_ITEM_LISTS_COMPLETE},
+    {"evenkeel_item_lists_total", "{items=\"some\"}", EK_GAUGE_ITEM_LISTS_SHORT},
+    {"evenkeel_item_lists_total", "{items=\"unknown\"}", EK_GAUGE_ITEM_LISTS_UNSAID},
+    {"evenkeel_left_out_items_total", "{reason=\"repeated\"}", EK_GAUGE_ITEMS_REPEATED},
+    {"evenkeel_left_out_items_total", "{reason=\"late\"}", EK_GAUGE_ITEMS_LATE},
+    {"evenkeel_forgotten_queries_total", "", EK_GAUGE_QUERIES_FORGOTTEN},
+};
+
+struct ek_metrics *ek_metrics_new(void)
+{
+    struct ek_metrics *m = ek_calloc(1, sizeof *m);
+    if (m)
+        pthread_mutex_init(&m->lock, NULL);
+    return m;
+}
+
+void ek_metrics_free(struct ek_metrics *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_destroy(&m->lock);
+    ek_free(m->lags);
+    ek_free(m);
+}
+
+void ek_metrics_count(struct ek_metrics *m, enum ek_counter which, uint64_t more)
+{
+    atomic_fetch_add_explicit(&m->counters[which], more, memory_order_relaxed);
+}
+
+uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which)
+{
+    return atomic_load_explicit(&m->counters[which], memory_order_relaxed);
+}
+
+void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value)
+{
+    atomic_store_explicit(&m->gauges[which], value, memory_order_relaxed);
+}
+
+uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which)
+{
+    return atomic_load_explicit(&m->gauges[which], memory_order_relaxed);
+}
+
+void ek_metrics_time_ns(struct ek_metrics *m, enum ek_time which, uint64_t ns)
+{
+    int i = 0;
+    while (i < BUCKETS - 1 && ns > BOUNDS_NS[i])
+        i++;
+    atomic_fetch_add_explicit(&m->times[which].buckets[i], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->times[which].sum_ns, ns, memory_order_relaxed);
+}
+
+int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count)
+{
+    struct ek_lag *copy = ek_calloc(count, sizeof *copy);
+    if (!copy)
+        return EK_ENOMEM;
+    if (count)
+        memcpy(copy, lags, count * sizeof *copy);
+    pthread_mutex_lock(&m->lock);
+    struct ek_lag *old = m->lags;
+    m->lags = copy;
+    m->lag_count = count;
+    pthread_mutex_unlock(&m->lock);
+    ek_free(old);
+    return EK_OK;
+}
+
+int64_t ek_metrics_lag_sum(struct ek_metrics *m)
+{
+    pthread_mutex_lock(&m->lock);
+    int64_t sum = m->lag_count ? 0 : -1;
+    for (size_t i = 0; sum >= 0 && i < m->lag_count; i++)
+        sum = m->lags[i].messages < 0 ? -1 : sum + m->lags[i].messages;
+    pthread_mutex_unlock(&m->lock);
+    return sum;
+}
+
+/* Those of a family stand together. */
+static int write_series(const struct series *s, size_t count, const _Atomic uint64_t *values,
+                        struct ek_buf *out)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < count; i++) {
+        if (!i || strcmp(s[i].name, s[i - 1].name) != 0)
+            rc = ek_metrics_head(s[i].name, out);
+        if (!rc)
+            rc = ek_buf_printf(out, "%s%s %" PRIu64 "\n", s[i].name, s[i].labels,
+                               atomic_load_explicit(&values[s[i].which], memory_order_relaxed));
+    }
+    return rc;
+}
+
+int ek_metrics_label(const char *text, struct ek_buf *out)
+{
+    size_t left = strlen(text);
+    int rc = EK_OK;
+    while (!rc && left > 0) {
+        size_t n = ek_utf8_length((const unsigned char *)text, left);
+        if (*text == '\n')
+            rc = ek_buf_text(out, "\\n");
+        else if (*text == '\\' || *text == '"')
+            rc = ek_buf_printf(out, "\\%c", *text);
+        else
+            rc = n ? ek_buf_add(out, text, n) : ek_buf_text(out, "\xef\xbf\xbd");
+        text += n ? n : 1;
+        left -= n ? n : 1;
+    }
+    return rc;
+}
+
+int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out)
+{
+    if (!dimension)
+        return ek_buf_text(out, "all");
+    int rc = ek_metrics_label(dimension, out);
+    if (!rc)
+        rc = ek_buf_text(out, "=");
+    return rc ? rc : ek_metrics_label(value ? value : EK_SEGMENT_OTHER, out);
+}
+
+int ek_metrics_single(const char *name, double value, struct ek_buf *out)
+{
+    int rc = ek_metrics_head(name, out);
+    return rc ? rc : ek_buf_printf(out, "%s %.15g\n", name, value);
+}
+
+static int write_histogram(const struct ek_metrics *m, enum ek_time which, struct ek_buf *out)
+{
+    static const char *const names[] = {"evenkeel_stage_seconds", "evenkeel_added_latency_seconds"};
+    const char *name = names[which];
+    const _Atomic uint64_t *buckets = m->times[which].buckets;
+    uint64_t total = 0;
+    int rc = ek_metrics_head(name, out);
+    for (int i = 0; !rc && i < BUCKETS - 1; i++) {
+        total += atomic_load_explicit(&buckets[i], memory_order_relaxed);
+        rc = ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
+                           (double)BOUNDS_NS[i] / 1e9, total);
+    }
+    total += atomic_load_explicit(&buckets[BUCKETS - 1], memory_order_relaxed);
+    double sum = (double)atomic_load_explicit(&m->times[which].sum_ns, memory_order_relaxed) / 1e9;
+    if (rc)
+        return rc;
+    return ek_buf_printf(out,
+                         "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9f\n%s_count %" PRIu64 "\n",
+                         name, total, name, sum, name, total);
+}
+
+static int write_lags(struct ek_metrics *m, struct ek_buf *out)
+{
+    static const char name[] = "evenkeel_consumer_lag";
+    int rc = ek_metrics_head(name, out);
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; !rc && i < m->lag_count; i++)
+        if (m->lags[i].messages >= 0)
+            rc = ek_buf_printf(out, "%s{topic=\"%s\",partition=\"%d\"} %" PRId64 "\n", name,
+                               m->lags[i].topic, m->lags[i].partition, m->lags[i].messages);
+    pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
+int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
+{
+    int rc = ek_metrics_head("evenkeel_build_info", out);
+    if (!rc)
+        rc = ek_buf_printf(out, "evenkeel_build_info{version=\"%s\"} 1\n", ek_version());
+    if (!rc)
+        rc = write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, m->counters, out);
+    if (!rc)
+        rc = write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, m->gauges, out);
+    for (int i = 0; !rc && i < EK_TIMES; i++)
+        rc = write_histogram(m, (enum ek_time)i, out);
+    if (!rc)
+        rc = write_lags(m, out);
+    return rc;
+}

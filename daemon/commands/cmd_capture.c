@@ -1,0 +1,257 @@
+/* evenkeel capture: a topic, or a part of it, to a capture file. */
+#include "daemon/base/cli.h"
+#include "daemon/base/cli_parse.h"
+
+#include "base/parse.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_expand.h"
+#include "daemon/commands/dead_letters.h"
+#include "daemon/kafka/kafka_tool.h"
+#include "daemon/commands/record_totals.h"
+#include "daemon/base/secret.h"
+#include "daemon/base/summary.h"
+#include "lists/capture.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END, KEY_JSON, PROPERTIES_MAX = 64 };
+
+struct capture_args {
+    const char *brokers, *topic, *output, *config;
+    const char *properties[PROPERTIES_MAX]; /* name=value */
+    size_t property_count;
+    bool from_end, until_end, json;
+    uint64_t max; /* 0: no limit */
+};
+
+/* What was read. */
+struct captured {
+    struct ek_record_totals all;
+    struct ek_dead_letters dead;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct capture_args *a = state->input;
+    switch (key) {
+    case 'b':
+        a->brokers = arg;
+        return 0;
+    case 't':
+        a->topic = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case 'X':
+        if (a->property_count == PROPERTIES_MAX)
+            argp_error(state, "more than %d properties", PROPERTIES_MAX);
+        a->properties[a->property_count++] = arg;
+        return 0;
+    case 'f':
+        if (strcmp(arg, "beginning") != 0 && strcmp(arg, "end") != 0)
+            argp_error(state, "--from: '%s' is neither 'beginning' nor 'end'", arg);
+        a->from_end = !strcmp(arg, "end");
+        return 0;
+    case KEY_MAX:
+        if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)
+            argp_error(state, "--max: '%s' is no positive number", arg);
+        return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
+    case KEY_UNTIL_END:
+        a->until_end = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->topic || !a->output)
+            argp_error(state, "--topic and --output are needed");
+        if (!a->brokers && !a->config)
+            argp_error(state, "--brokers or --config is needed");
+        if (a->json && ek_is_stdout(a->output))
+            argp_error(state, "the messages have standard output: --json needs -o FILE");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Not before there is something to keep: who waits for a broker in vain can be stopped. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static int copy(struct ek_tap *tap, struct ek_capture_writer *writer, const struct capture_args *a,
+                struct captured *c, struct ek_error *e)
+{
+    struct ek_record_totals *totals = &c->all;
+    struct ek_progress progress;
+    struct ek_kafka_record in;
+    int rc = EK_OK, got = 0;
+    ek_progress_start(&progress, "capture");
+    while (!rc && !interrupted && (!a->max || totals->messages < a->max) &&
+           !(a->until_end && ek_tap_at_end(tap))) {
+        rc = ek_tap_next(tap, &in, POLL_MS, &got, e);
+        if (rc || !got)
+            continue;
+        struct ek_record out = {in.partition,  in.offset, in.timestamp_ms, in.key,
+                                in.key_length, in.bytes,  in.length};
+        rc = ek_capture_write(writer, &out, e);
+        ek_record_totals_add(totals, out.length, out.timestamp_ms);
+        ek_dead_letters_add(&c->dead, &in);
+        ek_progress_update(&progress, totals->messages, a->max, NULL);
+    }
+    ek_progress_finish(&progress, NULL);
+    return rc;
+}
+
+/* `name=value`, in which `${...}` is replaced as in a configuration: a secret on the command line
+ * would be seen by every user of the machine. */
+static int add_property(struct ek_config *c, const char *text, struct ek_error *e)
+{
+    struct ek_expansion x;
+    ek_expansion_init(&x);
+    int rc = ek_config_expand(text, NULL, &x, e);
+    if (!rc)
+        rc = ek_config_set(c, "input.librdkafka", (const char *)x.text.data, e);
+    if (!rc && x.from_file)
+        c->librdkafka.items[c->librdkafka.count - 1].secret = true;
+    ek_expansion_release(&x);
+    return rc;
+}
+
+/* Where to read, out of the configuration of a stage and of what the command line adds. */
+static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
+{
+    static const char *const uses[] = {"input.", NULL};
+    struct ek_config *c;
+    int rc = a->config ? ek_config_load_part(&c, a->config, uses, e) : ek_config_new(&c, e);
+    if (rc)
+        return a->config ? ek_cli_config_fault(e) : rc;
+    if (a->brokers)
+        rc = ek_config_set(c, "input.brokers", a->brokers, e);
+    for (size_t i = 0; !rc && i < a->property_count; i++)
+        rc = add_property(c, a->properties[i], e);
+    if (rc) {
+        ek_config_free(c);
+        return rc;
+    }
+    if (ek_config_has_secret(c))
+        ek_secret_protect();
+    *out = c;
+    return EK_OK;
+}
+
+static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek_error *e)
+{
+    struct ek_config *c = NULL;
+    unsigned flags =
+        EK_TAP_SAYS | (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
+    int rc = make_config(&c, a, e);
+    if (rc)
+        return rc;
+    rc = ek_tap_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka}, a->topic, flags,
+                     WAIT_MS, e);
+    ek_config_free(c);
+    return rc;
+}
+
+/* By the names that `inspect --json` has for it. */
+static int tell(const struct capture_args *a, const struct captured *c, struct ek_error *e)
+{
+    const struct ek_record_totals *t = &c->all;
+    struct ek_summary s;
+    fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
+            a->topic, a->output);
+    if (ek_dead_letters_print(&c->dead, stderr))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!a->json)
+        return EK_OK;
+    ek_summary_begin(&s);
+    ek_summary_text(&s, "output", a->output);
+    ek_summary_text(&s, "topic", a->topic);
+    ek_summary_count(&s, "messages", t->messages);
+    ek_summary_count(&s, "bytes", t->bytes);
+    ek_summary_count(&s, "largest_bytes", t->largest);
+    ek_summary_integer(&s, "first_ms", t->first_ms);
+    ek_summary_integer(&s, "last_ms", t->last_ms);
+    ek_dead_letters_json(&c->dead, &s);
+    return ek_summary_end(&s, stdout, e);
+}
+
+static int capture(const struct capture_args *a, struct ek_error *e)
+{
+    struct ek_tap *tap;
+    struct ek_capture_writer *writer;
+    struct captured c = {.dead = {.of = {{.count = 0}}}};
+    int rc = open_tap(&tap, a, e);
+    if (rc)
+        return rc;
+    rc = ek_capture_create(&writer, a->output, 0, e);
+    if (!rc) {
+        catch_signals();
+        ek_record_totals_init(&c.all);
+        rc = copy(tap, writer, a, &c, e);
+        if (rc)
+            ek_capture_abandon(writer);
+        else
+            rc = ek_capture_finish(writer, e);
+    }
+    ek_tap_free(tap);
+    return rc ? rc : tell(a, &c, e);
+}
+
+static const struct argp_option OPTIONS[] = {
+    {"brokers", 'b', "HOST:PORT,...", 0, "Bootstrap servers", 0},
+    {"config", 'c', "FILE", 0,
+     "Configuration of run: its brokers and input.librdkafka, for brokers that ask for TLS or a "
+     "password",
+     0},
+    {"property", 'X', "NAME=VALUE", 0,
+     "A librdkafka property; ${NAME} and ${file:PATH} in it are replaced as in a configuration", 0},
+    {"topic", 't', "TOPIC", 0, "What to read, all partitions, outside of any group", 0},
+    {"output", 'o', "FILE", 0, "Capture file; .gz and .zst are packed, - is standard output", 0},
+    {"from", 'f', "beginning|end", 0, "Where to start (beginning)", 0},
+    {"max", KEY_MAX, "N", 0, "Stop after N messages", 0},
+    {"until-end", KEY_UNTIL_END, NULL, 0, "Stop where the topic ends now", 0},
+    {"json", KEY_JSON, NULL, 0, "What was read, as JSON on standard output", 0},
+    {0},
+};
+
+int ek_cmd_capture(int argc, char **argv)
+{
+    static const struct argp argp = {
+        OPTIONS,
+        parse,
+        "",
+        "Writes messages of a topic to a capture file, for replay and tests: all partitions, "
+        "merged "
+        "by the time of their messages. Ends with --max, --until-end or an interrupt; what was "
+        "read by then is kept. Of dead letters it says how many there are, from where the last of "
+        "each class came, and why."
+        "\v  evenkeel capture -c run.yaml -t scored --until-end -o scored.ekc.zst",
+        NULL,
+        NULL,
+        NULL};
+    struct capture_args args = {0};
+    struct ek_error e;
+    ek_cli_parse(&argp, argc, argv, 0, &args);
+    return capture(&args, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
+}

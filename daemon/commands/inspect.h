@@ -1,0 +1,40 @@
+/* What is in a file, for people (tables, a drawn histogram) and for programs (JSON). */
+#ifndef EK_DAEMON_INSPECT_H
+#define EK_DAEMON_INSPECT_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "daemon/files/dialect.h"
+#include "assets/model.h"
+#include "assets/profile.h"
+
+#include <stdio.h>
+
+enum ek_inspect_form { EK_INSPECT_TABLE, EK_INSPECT_JSON };
+
+/* A name as a quoted JSON string. EK_ENOMEM. */
+int ek_inspect_text(const char *text, FILE *to);
+/* EK_ENOMEM, and so for a model. */
+int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to);
+/* Draws the distribution of one feature's |values| in training on a log scale, lines of at most 79
+ * columns: with blocks in a locale of UTF-8, else in ASCII. EK_EUSAGE for an unknown name. */
+int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
+struct ek_inspect_beside {
+    const char *feature, *manifest, *profile; /* profile NULL: without training beside it */
+    const struct ek_dialect *dialect;
+};
+/* The same of the messages of a file, beside training. */
+int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
+                             struct ek_error *e);
+int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
+/* Header, cells, open changes, and the features with the most evidence. */
+int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, FILE *to,
+                        struct ek_error *e);
+/* Counts the messages and partitions of a capture, and says what is in the states among them; first
+ * and last time are those of the records, else of the messages. */
+int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
+/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
+int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+                     struct ek_error *e);
+
+#endif

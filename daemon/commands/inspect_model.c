@@ -1,0 +1,147 @@
+#include "daemon/commands/inspect.h"
+
+#include "daemon/files/fidelity_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char *log_input_name(enum ek_log_input l)
+{
+    return l == EK_LOG_ALWAYS ? "always" : l == EK_LOG_ROUTED ? "routed" : "none";
+}
+
+static size_t parameters(const struct ek_model *m)
+{
+    size_t count = 0, inputs = (size_t)m->deep_inputs;
+    for (int i = 0; i <= m->hidden_count; i++) {
+        size_t outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
+        count += outputs * (inputs + 1);
+        inputs = outputs;
+    }
+    size_t gates = (size_t)m->gate_size;
+    count += gates * ((size_t)m->query_features + 1);
+    return count + 2 * (gates + 1) * (size_t)m->routable_count;
+}
+
+static void hidden_sizes(const struct ek_model *m, FILE *to, const char *between)
+{
+    for (int i = 0; i < m->hidden_count; i++)
+        fprintf(to, "%s%d", i ? between : "", m->hidden[i]);
+}
+
+static int plain_text(const char *name, FILE *to)
+{
+    fputs(name, to);
+    return EK_OK;
+}
+
+/* Names of routable features with commas between: those routed for good, or all. */
+static int routables(const struct ek_model *m, bool for_good,
+                     int (*put)(const char *name, FILE *to), FILE *to)
+{
+    int rc = EK_OK;
+    const char *between = "";
+    for (int k = 0; k < m->routable_count; k++) {
+        if (for_good && !(m->trained.routed && m->trained.routed[k]))
+            continue;
+        fputs(between, to);
+        rc |= put(m->item_names[m->routable[k]], to);
+        between = ",";
+    }
+    return rc;
+}
+
+static int trained_json(const struct ek_model *m, FILE *to)
+{
+    if (!m->trained.known) {
+        fputs("null", to);
+        return EK_OK;
+    }
+    fprintf(to, "{\"routing\":\"%s\",\"routed\":[", ek_routing_name(m->trained.routing));
+    int rc = routables(m, true, ek_inspect_text, to);
+    fprintf(to, "],\"seed\":\"%" PRIu64 "\"}", m->trained.seed);
+    return rc;
+}
+
+static void trained_row(const struct ek_model *m, FILE *to)
+{
+    const struct ek_trained *t = &m->trained;
+    fprintf(to, "  trained         ");
+    if (!t->known) {
+        fputs("it does not say how\n", to);
+        return;
+    }
+    fprintf(to, "%s routing", ek_routing_name(t->routing));
+    if (t->routed)
+        fputs(" of ", to);
+    routables(m, true, plain_text, to);
+    fprintf(to, "%s%s, seed %" PRIu64 "\n", *t->loss ? ", " : "", t->loss, t->seed);
+}
+
+static void fidelity_row(const struct ek_model *m, FILE *to)
+{
+    if (!m->fidelity.lists)
+        return;
+    fputs("  faithful        ", to);
+    for (int i = 0; i < EK_FIGURES; i++)
+        fprintf(to, "%s%s %.4f", i ? ", " : "", ek_figure_name((enum ek_figure)i),
+                m->fidelity.mean[i]);
+    fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
+}
+
+/* Any failure is one of memory. */
+static int model_json(const struct ek_model *m, FILE *to)
+{
+    fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
+            m->item_features, m->query_features);
+    hidden_sizes(m, to, ",");
+    fprintf(to,
+            "],\"gate_size\":%d,\"mask_input\":%s,\"list_free\":%s,\"log_input\":\"%s\","
+            "\"transform\":\"%s\",\"parameters\":%zu,\"routable\":[",
+            m->gate_size, m->mask_input ? "true" : "false", m->list_free ? "true" : "false",
+            log_input_name(m->log_input), ek_transform_name(m->transform), parameters(m));
+    int rc = routables(m, false, ek_inspect_text, to);
+    fputs("],\"trained\":", to);
+    rc |= trained_json(m, to);
+    fputs(",\"fidelity\":", to);
+    if (m->fidelity.lists)
+        ek_fidelity_print_json(&m->fidelity, to);
+    else
+        fputs("null", to);
+    fputs("}\n", to);
+    return rc;
+}
+
+static void model_table(const struct ek_model *m, FILE *to)
+{
+    fputs("routable SIR model\n", to);
+    fprintf(to, "  item features   %d, of them routable %d\n", m->item_features, m->routable_count);
+    fprintf(to, "  query features  %d\n", m->query_features);
+    fprintf(to, "  deep part       %d -> ", m->deep_inputs);
+    hidden_sizes(m, to, " -> ");
+    fprintf(to, " -> 1, gate of %d\n", m->gate_size);
+    fprintf(to, "  inputs          %s, mask %s, logs %s%s\n", ek_transform_name(m->transform),
+            m->mask_input ? "yes" : "no", log_input_name(m->log_input),
+            m->list_free ? ", list-free" : "");
+    fprintf(to, "  parameters      %zu\n", parameters(m));
+    trained_row(m, to);
+    fidelity_row(m, to);
+    fputc('\n', to);
+    fprintf(to, "%-24s %9s %12s %12s\n", "feature", "routable", "geom. mean", "list sd ln");
+    for (int f = 0; f < m->item_features; f++) {
+        int k = ek_model_routable(m, m->item_names[f]);
+        if (k < 0)
+            fprintf(to, "%-24s %9s\n", m->item_names[f], "no");
+        else
+            fprintf(to, "%-24s %9s %12.4g %12.3f\n", m->item_names[f], "yes", exp(m->log_mean[k]),
+                    (double)m->log_sd[k]);
+    }
+}
+
+int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
+{
+    if (form == EK_INSPECT_JSON)
+        return model_json(m, to);
+    model_table(m, to);
+    return EK_OK;
+}

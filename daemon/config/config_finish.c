@@ -1,0 +1,215 @@
+/* The configuration held against itself, once all of it is there. */
+#include "daemon/base/address.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_internal.h"
+#include "daemon/config/instance.h"
+#include "daemon/kafka/kafka.h"
+
+#include <string.h>
+
+enum { TOPIC_BYTES_MAX = 249 };
+
+struct finishing {
+    const struct ek_config *c;
+    struct ek_error_list *faults; /* NULL: the first one is the end */
+    struct ek_error *e;
+};
+
+/* What a check of `key` said, with the place; 0 when the rest is to be checked, too. */
+static int told(const struct finishing *f, const char *key, int rc)
+{
+    if (rc)
+        ek_config_place(f->c, key, f->e);
+    return ek_error_list_go_on(f->faults, rc, f->e);
+}
+
+static int check_topic(const char *key, const char *topic, struct ek_error *e)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strlen(topic);
+    if (length > TOPIC_BYTES_MAX || strspn(topic, allowed) != length || !strcmp(topic, ".") ||
+        !strcmp(topic, ".."))
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is no topic name", key, topic);
+    return EK_OK;
+}
+
+/* A topic that is written must not be read, else the stage would feed itself. */
+static int check_written(const struct ek_config *c, const char *key, const char *topic,
+                         struct ek_error *e)
+{
+    int rc = check_topic(key, topic, e);
+    if (!rc && ek_config_topic(c, topic) < c->topics.count)
+        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too: take another", key, topic);
+    return rc;
+}
+
+/* A key whose value was refused is not missing. */
+static int check_required(const struct finishing *f)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        void *value = ek_config_value(f->c, o);
+        bool missing = o->type == EK_OPTION_TEXTS  ? !((struct ek_text_list *)value)->count
+                       : o->type == EK_OPTION_TEXT ? !*(char **)value
+                                                   : false;
+        if (o->required && missing && !f->c->places[i].line)
+            rc = told(f, o->key, ek_fail(f->e, EK_ECONFIG, "'%s' is missing: set it", o->key));
+    }
+    return rc;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+/* A topic of our own: what it holds, or for how long, suits nothing else. */
+static int check_own(const struct finishing *f, const char *key, const char *topic)
+{
+    const struct ek_config *c = f->c;
+    int rc = check_written(c, key, topic, f->e);
+    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
+                same(topic, c->alert_topic)))
+        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another", key,
+                     topic);
+    return told(f, key, rc);
+}
+
+static int check_topics(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    static const char dead[] = "output.dead_letter", alerts[] = "alerts.kafka.topic";
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < c->topics.count; i++)
+        rc = told(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
+    if (!rc && c->output_topic)
+        rc = told(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
+    if (!rc && c->dead_letter)
+        rc = told(f, dead, check_written(c, dead, c->dead_letter, f->e));
+    if (!rc && c->alert_topic)
+        rc = told(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
+    if (!rc && same(c->output_topic, c->dead_letter))
+        rc = told(f, dead,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too: take another",
+                          dead, c->dead_letter));
+    if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter)))
+        rc = told(f, alerts,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
+                          alerts, c->alert_topic));
+    if (!rc && c->state_topic)
+        rc = check_own(f, "state.topic", c->state_topic);
+    return rc;
+}
+
+/* A topic of the fleet: its records would be taken for those of a state, and the other way round.
+ */
+static int check_shared(const struct finishing *f, const char *key, const char *topic)
+{
+    int rc = check_own(f, key, topic);
+    if (!rc && same(topic, f->c->state_topic))
+        rc = told(f, key,
+                  ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is 'state.topic' too: take another",
+                          key, topic));
+    return rc;
+}
+
+static int check_fleet(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    char ticks[EK_FLEET_TOPIC_BYTES];
+    if (!c->fleet_topic)
+        return EK_OK;
+    ek_config_fleet_ticks(c, ticks);
+    int rc = check_shared(f, "fleet.topic", c->fleet_topic);
+    if (!rc)
+        rc = check_shared(f, "fleet.ticks_topic", ticks);
+    if (!rc && same(c->fleet_topic, ticks))
+        rc = told(f, "fleet.ticks_topic",
+                  ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
+    if (!rc && !c->part && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
+        rc = told(f, "fleet.silent",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'fleet.silent' is less than three times 'fleet.tick': an instance would "
+                          "be cut off by a record that is late"));
+    return rc;
+}
+
+/* Two names that are the same once they are cut would be one instance, which fences the other. */
+static int check_names(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    size_t own = c->instance ? strlen(c->instance) : 0;
+    int rc = EK_OK;
+    if (own >= EK_INSTANCE_BYTES)
+        rc = told(f, "service.instance",
+                  ek_fail(f->e, EK_ECONFIG, "'service.instance' has at most %d bytes, not %zu",
+                          EK_INSTANCE_BYTES - 1, own));
+    if (!rc && c->group && strlen(c->group) > EK_GROUP_BYTES_MAX)
+        rc = told(f, "input.group",
+                  ek_fail(f->e, EK_ECONFIG, "'input.group' has at most %d bytes, not %zu",
+                          EK_GROUP_BYTES_MAX, strlen(c->group)));
+    return rc;
+}
+
+static int check_addresses(const struct finishing *f)
+{
+    char host[EK_HOST_BYTES];
+    const char *port;
+    int rc = EK_OK;
+    if (f->c->brokers)
+        rc = told(f, "input.brokers", ek_brokers_check("input.brokers", f->c->brokers, f->e));
+    if (!rc && f->c->listen && strcmp(f->c->listen, "off") != 0)
+        rc = told(f, "http.listen",
+                  ek_address_split("http.listen", f->c->listen, host, &port, f->e));
+    return rc;
+}
+
+/* Of two limits. Where a value was left out its default stands in for it, which says nothing of the
+ * other. */
+static int check_limits(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    int rc = EK_OK;
+    if (c->in_flight_bytes < c->message_bytes)
+        rc = told(f, "limits.in_flight_bytes",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'limits.in_flight_bytes' is less than one message: make it at least "
+                          "'limits.message_bytes'"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
+        rc = told(f, "limits.in_flight_bytes",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
+                          "one is read while the other is committed"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && ek_config_commit_every(c) > c->transaction_ms / 2)
+        rc = told(f, "limits.commit_every",
+                  ek_fail(f->e, EK_ECONFIG,
+                          "'limits.commit_every' is more than half of "
+                          "'limits.transaction_timeout': brokers would abort"));
+    return rc;
+}
+
+int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
+                         struct ek_error *e)
+{
+    struct ek_error own;
+    const struct finishing f = {c, faults, e ? e : &own};
+    int rc = check_required(&f);
+    if (!rc)
+        rc = check_topics(&f);
+    if (!rc)
+        rc = check_fleet(&f);
+    if (!rc)
+        rc = check_names(&f);
+    if (!rc)
+        rc = check_addresses(&f);
+    if (!rc && !c->part)
+        rc = check_limits(&f);
+    return rc ? rc : ek_kafka_check(c, faults, f.e);
+}
+
+int ek_config_finish(const struct ek_config *c, struct ek_error *e)
+{
+    return ek_config_finish_all(c, NULL, e);
+}

@@ -1,0 +1,37 @@
+/* The demonstration's pipeline: an embedded broker, the stage in a thread of its own, and a client
+ * at either end.
+ *
+ * Topics scored -> ranked, one partition each, so that messages come back in the order sent; dead
+ * letters and alerts have topics too. Owner: the caller, ek_demo_pipeline_close. One thread.
+ */
+#ifndef EK_DAEMON_DEMO_PIPELINE_H
+#define EK_DAEMON_DEMO_PIPELINE_H
+
+#include "daemon/demo/demo_assets.h"
+#include "daemon/kafka/kafka_tool.h"
+
+struct ek_demo_pipeline;
+
+/* The stage runs and has its partition when this returns. Errors of the parts; EK_ESTATE when it
+ * was stopped. */
+int ek_demo_pipeline_open(struct ek_demo_pipeline **out, const struct ek_demo_assets *a,
+                          struct ek_demo_stop stop, struct ek_error *e);
+/* Stops the stage and waits for it; its error counts when it failed. Always frees. */
+int ek_demo_pipeline_close(struct ek_demo_pipeline *p, struct ek_error *e);
+
+/* Shows the stage at an address (`http.listen`), where nobody can change anything. *port: the one
+ * that was taken. */
+int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *port,
+                          struct ek_error *e);
+
+int ek_demo_pipeline_send(struct ek_demo_pipeline *p, const void *bytes, size_t length,
+                          struct ek_error *e);
+/* A list that came back, or an alert, within wait_ms: *got = 0 when there is none. EK_EIO. The
+ * first fails with the stage's own error when that has ended. */
+int ek_demo_pipeline_list(struct ek_demo_pipeline *p, struct ek_kafka_record *record, int wait_ms,
+                          int *got, struct ek_error *e);
+int ek_demo_pipeline_alert(struct ek_demo_pipeline *p, struct ek_kafka_record *record, int *got,
+                           struct ek_error *e);
+uint64_t ek_demo_pipeline_dead(struct ek_demo_pipeline *p);
+
+#endif

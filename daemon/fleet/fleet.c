@@ -1,0 +1,640 @@
+#include "daemon/fleet/fleet.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "daemon/base/cli.h"
+#include "daemon/fleet/fleet_changes.h"
+#include "daemon/fleet/fleet_duty.h"
+#include "daemon/fleet/fleet_figures.h"
+#include "daemon/fleet/fleet_orders.h"
+#include "daemon/fleet/fleet_said.h"
+#include "daemon/config/instance.h"
+#include "daemon/kafka/kafka_fleet.h"
+#include "daemon/base/log.h"
+#include "daemon/fleet/pace.h"
+#include "serve/assets.h"
+#include "fleet/fleet_decide.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    SLICE_MS = 50,         /* longest wait for a record: how late a stop is seen */
+    TELL_PARTS = 4,        /* of a tick, between what is told before it is over */
+    LOOK_PARTS = 20,       /* and between looks at what others tell */
+    LOG_END_MS = 500,      /* one question for the end of the plan's log */
+    TELL_EVERY_MS = 60000, /* the same fault of others' records */
+    OUTBOX_BYTES_MAX = 256 << 20
+};
+
+/* A decider with what it decides by. */
+struct deciding {
+    struct ek_fleet_decider *decider;
+    struct ek_loaded *assets;
+};
+
+struct ek_fleet {
+    struct ek_fleet_tools tools;
+    char name[EK_INSTANCE_BYTES];
+    struct ek_fleet_link *link;
+    struct deciding in_use;
+    struct deciding laid, next; /* that takes its place; that may */
+    struct ek_buf last;         /* record of the plan's log */
+    struct ek_fleet_duty duty;
+    struct ek_fleet_orders *orders;
+    uint64_t heard[EK_FLEET_ORDERS_KEPT], answers; /* ids of the last answers that were told */
+    struct ek_buf pins, accepts;                   /* as JSON, under the lock */
+    struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
+    struct ek_pace telling, deciding;
+    int64_t look_due_ms, refused_told_ms;
+    int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
+    bool cut_off;
+    struct ek_fleet_names names;
+    struct ek_fleet_mouth mouth;
+    pthread_t thread;
+    bool started;
+    atomic_bool stopping, knows_plan;
+    _Atomic uint64_t gains; /* of the first partition, ever */
+    atomic_bool owned;
+    atomic_bool found;    /* something that the fleet should hear of now */
+    atomic_bool turns;    /* there is one laid */
+    pthread_mutex_t lock; /* of the figures, and of what is laid */
+    struct ek_fleet_figures figures;
+};
+
+static void free_deciding(struct deciding *d)
+{
+    ek_fleet_decider_free(d->decider);
+    ek_loaded_drop(d->assets);
+    *d = (struct deciding){NULL, NULL};
+}
+
+static int make_decider(const struct ek_fleet *f, struct ek_loaded *assets, struct deciding *out,
+                        struct ek_error *e)
+{
+    const struct ek_assets *a = ek_loaded_assets(assets);
+    const struct ek_fleet_decider_setup setup = {.manifest = a->manifest,
+                                                 .profile = a->profile,
+                                                 .rules = a->rules,
+                                                 .have_model = a->model != NULL,
+                                                 .name = f->name,
+                                                 .places = (int)f->tools.config->fleet_places};
+    int rc = ek_fleet_decider_new(&out->decider, &setup, e);
+    if (!rc)
+        out->assets = ek_loaded_hold(assets);
+    return rc;
+}
+
+static void lay(struct ek_fleet *f, struct deciding next)
+{
+    pthread_mutex_lock(&f->lock);
+    struct deciding gone = f->next;
+    f->next = next;
+    pthread_mutex_unlock(&f->lock);
+    free_deciding(&gone);
+}
+
+int ek_fleet_lay(struct ek_fleet *f, struct ek_loaded *assets, struct ek_error *e)
+{
+    struct deciding next = {NULL, NULL};
+    int rc = make_decider(f, assets, &next, e);
+    if (!rc)
+        lay(f, next);
+    return rc;
+}
+
+void ek_fleet_take_back(struct ek_fleet *f)
+{
+    lay(f, (struct deciding){NULL, NULL});
+}
+
+void ek_fleet_turn(struct ek_fleet *f)
+{
+    pthread_mutex_lock(&f->lock);
+    struct deciding gone = f->laid;
+    f->laid = f->next;
+    f->next = (struct deciding){NULL, NULL};
+    atomic_store(&f->turns, true);
+    pthread_mutex_unlock(&f->lock);
+    free_deciding(&gone);
+}
+
+static void on_found(void *context)
+{
+    struct ek_fleet *f = context;
+    if (!atomic_exchange(&f->found, true))
+        ek_fleet_link_wake(f->link);
+}
+
+static int join(struct ek_fleet *f, struct ek_error *e)
+{
+    const struct ek_shared_member member = {f->name, (int)f->tools.config->fleet_cells, on_found,
+                                            f};
+    return ek_shared_guard_join(f->tools.guard, &member, e);
+}
+
+static int make_parts(struct ek_fleet *f, struct ek_error *e)
+{
+    const struct ek_fleet_tools *t = &f->tools;
+    int64_t tick_ms = t->config->fleet_tick_ms;
+    f->telling = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / TELL_PARTS};
+    f->deciding = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
+    int rc = ek_instance_name(t->config, f->name, e);
+    if (!rc && ek_fleet_orders_new(&f->orders, f->name, (uint64_t)ek_wall_ms()))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for the fleet");
+    if (!rc)
+        rc = make_decider(f, t->assets, &f->in_use, e);
+    if (!rc)
+        rc = ek_fleet_link_new(&f->link, t->config, t->metrics, t->log, e);
+    return rc ? rc : join(f, e);
+}
+
+const char *ek_fleet_name(const struct ek_fleet *f)
+{
+    return f->name;
+}
+
+int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e)
+{
+    struct ek_fleet *f = ek_calloc(1, sizeof *f);
+    if (!f)
+        return ek_fail(e, EK_ENOMEM, "no memory for the fleet");
+    f->tools = *tools;
+    f->mouth = (struct ek_fleet_mouth){tools->guard, tools->log};
+    pthread_mutex_init(&f->lock, NULL);
+    ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
+    ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
+    ek_buf_init(&f->last, 0);
+    ek_buf_init(&f->pins, 0);
+    ek_buf_init(&f->accepts, 0);
+    int rc = make_parts(f, e);
+    if (rc)
+        ek_fleet_free(f);
+    else
+        *out = f;
+    return rc;
+}
+
+void ek_fleet_free(struct ek_fleet *f)
+{
+    if (!f)
+        return;
+    ek_fleet_stop(f);
+    ek_fleet_link_free(f->link);
+    free_deciding(&f->in_use);
+    free_deciding(&f->laid);
+    free_deciding(&f->next);
+    ek_fleet_orders_free(f->orders);
+    ek_buf_release(&f->pins);
+    ek_buf_release(&f->accepts);
+    ek_buf_release(&f->last);
+    ek_buf_release(&f->outbox);
+    ek_buf_release(&f->plan);
+    pthread_mutex_destroy(&f->lock);
+    ek_free(f);
+}
+
+int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e)
+{
+    return ek_fleet_link_prepare(f->link, wait_ms, ready, e);
+}
+
+void ek_fleet_own(struct ek_fleet *f, bool own)
+{
+    if (own && !atomic_load(&f->owned))
+        atomic_fetch_add(&f->gains, 1);
+    atomic_store(&f->owned, own);
+}
+
+/* A copy, for when the guard's lock is free again. */
+static int put(void *context, const void *bytes, size_t length)
+{
+    struct ek_buf *outbox = context;
+    int rc = ek_buf_add(outbox, &length, sizeof length);
+    return rc ? rc : ek_buf_add(outbox, bytes, length);
+}
+
+static void tell_lists(struct ek_fleet *f, bool early)
+{
+    struct ek_error e;
+    size_t length;
+    ek_buf_clear(&f->outbox);
+    if (ek_shared_guard_tell_fleet(f->tools.guard, early, put, &f->outbox, &e))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_tick_lost", e.message);
+    for (size_t at = 0; at < f->outbox.length; at += length) {
+        memcpy(&length, f->outbox.data + at, sizeof length);
+        at += sizeof length;
+        ek_fleet_link_send(f->link, EK_TOPIC_TICKS, f->name, f->outbox.data + at, length);
+    }
+}
+
+/* What is confirmed comes back with the plan, to all instances alike. */
+static void tell_suspicions(struct ek_fleet *f)
+{
+    const struct ek_manifest *m = ek_loaded_assets(f->in_use.assets)->manifest;
+    struct ek_finding found;
+    while (ek_fleet_decider_next(f->in_use.decider, &found))
+        if (found.state == EK_SUSPECTED)
+            ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspects", "feature=%s signal=%s",
+                         m->item[found.feature]->name, found.signal);
+}
+
+static int send_answer(void *context, const void *bytes, size_t length)
+{
+    static const char key[] = "answer";
+    ek_fleet_link_send(((struct ek_fleet *)context)->link, EK_TOPIC_PLAN, key, bytes, length);
+    return EK_OK;
+}
+
+static void decide(struct ek_fleet *f, bool early, int64_t now)
+{
+    static const char key[] = "plan";
+    struct ek_error e;
+    ek_buf_clear(&f->plan);
+    int rc = early ? ek_fleet_decider_look(f->in_use.decider, now, &f->plan, &e)
+                   : ek_fleet_decider_tick(f->in_use.decider, now, &f->plan, &e);
+    if (rc)
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
+    else if (f->plan.length)
+        ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
+    if (!rc && ek_fleet_decider_answers(f->in_use.decider, send_answer, f))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_answer_lost", "no memory for an answer");
+    tell_suspicions(f);
+}
+
+/* Records of other instances are not ours to mend: one in a while is told. */
+static void tell_refused(struct ek_fleet *f, const char *why)
+{
+    int64_t now = ek_now_ms();
+    if (f->refused_told_ms && now - f->refused_told_ms < TELL_EVERY_MS)
+        return;
+    f->refused_told_ms = now;
+    ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_record_refused", why);
+}
+
+/* Kept for a decider that takes the place of this one. */
+static int keep_last(struct ek_fleet *f, const void *bytes, size_t length, struct ek_error *e)
+{
+    struct ek_buf copy;
+    ek_buf_init(&copy, 0);
+    if (ek_buf_add(&copy, bytes, length))
+        return ek_fail(e, EK_ENOMEM, "no memory for the plan of the fleet");
+    ek_buf_release(&f->last);
+    f->last = copy;
+    return EK_OK;
+}
+
+typedef int said_json(const void *bytes, size_t length, const struct ek_manifest *m,
+                      struct ek_buf *out);
+
+/* Where there is no memory for it, what was said before is shown. */
+static void show_said(struct ek_fleet *f, const void *bytes, size_t length, said_json *json,
+                      struct ek_buf *shown)
+{
+    struct ek_buf now;
+    ek_buf_init(&now, 0);
+    if (json(bytes, length, ek_loaded_assets(f->in_use.assets)->manifest, &now)) {
+        ek_buf_release(&now);
+        return;
+    }
+    pthread_mutex_lock(&f->lock);
+    struct ek_buf gone = *shown;
+    *shown = now;
+    pthread_mutex_unlock(&f->lock);
+    ek_buf_release(&gone);
+}
+
+static void show_plan(struct ek_fleet *f, const void *bytes, size_t length)
+{
+    show_said(f, bytes, length, ek_fleet_pins_json, &f->pins);
+    show_said(f, bytes, length, ek_fleet_accepts_json, &f->accepts);
+}
+
+static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
+{
+    struct ek_error e;
+    int rc = ek_fleet_decider_follow(f->in_use.decider, bytes, length, &e);
+    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    bool counts = false;
+    if (!rc)
+        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, decides, &counts, &e);
+    if (!rc && counts)
+        rc = keep_last(f, bytes, length, &e);
+    if (rc)
+        tell_refused(f, e.message);
+    else if (counts)
+        show_plan(f, bytes, length);
+}
+
+/* Whether it was told before: the decider answers as often as it is asked. */
+static bool is_known(struct ek_fleet *f, const char *id)
+{
+    uint64_t hash = ek_hash(id, strlen(id), 0);
+    for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++)
+        if (f->heard[i] == hash)
+            return true;
+    f->heard[f->answers++ % EK_FLEET_ORDERS_KEPT] = hash;
+    return false;
+}
+
+/* What is in the log from before the start is no news. */
+static void hear_answer(struct ek_fleet *f, const void *bytes, size_t length)
+{
+    struct ek_fleet_reply r;
+    struct ek_error e;
+    if (ek_fleet_reply_open(&r, bytes, length, &e)) {
+        tell_refused(f, e.message);
+        return;
+    }
+    ek_fleet_orders_answer(f->orders, &r);
+    bool news = !r.code && atomic_load(&f->knows_plan);
+    if (news && !is_known(f, r.decided.is.request) &&
+        ek_shared_guard_ordered(f->tools.guard, &r.decided.is))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+}
+
+/* While the decider does not know what a change is, its lists are told as they come. */
+static void heed_asks(struct ek_fleet *f)
+{
+    if (ek_shared_guard_is_asked(f->tools.guard))
+        ek_pace_ask(&f->telling);
+}
+
+static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *bytes, size_t length)
+{
+    struct ek_error e;
+    int64_t now = ek_now_ms();
+    if (topic == EK_TOPIC_PLAN && ek_wire_is(bytes, length, EK_FLEET_ANSWER)) {
+        hear_answer(f, bytes, length);
+        return;
+    }
+    if (topic == EK_TOPIC_PLAN) {
+        hear_plan(f, bytes, length, now);
+        heed_asks(f);
+        return;
+    }
+    ek_pace_ask(&f->deciding);
+    if (ek_fleet_decider_take(f->in_use.decider, bytes, length, now, &e))
+        tell_refused(f, e.message);
+}
+
+static void begin(struct ek_fleet *f, int64_t now)
+{
+    if (!ek_fleet_link_at_end(f->link, LOG_END_MS))
+        return;
+    atomic_store(&f->knows_plan, true);
+    ek_fleet_decider_begin(f->in_use.decider, now);
+    ek_fleet_duty_begun(&f->duty);
+    ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides", "instance=%s version=%llu", f->name,
+                 (unsigned long long)ek_fleet_decider_version(f->in_use.decider));
+}
+
+static void end(struct ek_fleet *f)
+{
+    ek_fleet_decider_end(f->in_use.decider);
+    ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides_no_more", "instance=%s", f->name);
+}
+
+static void look_at_duty(struct ek_fleet *f, int64_t age_ms, int64_t now)
+{
+    const struct ek_config *c = f->tools.config;
+    bool owned = atomic_load(&f->owned);
+    const struct ek_fleet_duty_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
+                                            .decides = ek_fleet_decider_decides(f->in_use.decider),
+                                            .age_ms = age_ms,
+                                            .silent_ms = c->fleet_silent_ms,
+                                            .grace_ms = c->fleet_tick_ms,
+                                            .now_ms = now};
+    enum ek_fleet_duty_act act = ek_fleet_duty_look(&f->duty, &view);
+    ek_fleet_link_hear_ticks(f->link, act == EK_DUTY_BEGIN || (view.decides && act != EK_DUTY_END));
+    if (act == EK_DUTY_BEGIN)
+        begin(f, now);
+    if (act == EK_DUTY_END)
+        end(f);
+}
+
+/* How long the plan has been silent; while nobody has seen a list there is none to be heard. */
+static int64_t silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t now)
+{
+    if (!f->live_ms && (heard->lists || heard->age_ms >= 0))
+        f->live_ms = now;
+    return heard->age_ms >= 0 ? heard->age_ms : f->live_ms ? now - f->live_ms : 0;
+}
+
+static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms)
+{
+    bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
+    if (cut_off && !f->cut_off)
+        ek_log_write(f->tools.log, EK_LOG_WARN, "fleet_cut_off",
+                     "silent_ms=%lld version=%llu decider=%s message=\"no plan is heard: the last "
+                     "one stays in force\"",
+                     (long long)age_ms, (unsigned long long)heard->version, heard->decider);
+    if (!cut_off && f->cut_off)
+        ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_heard_again", "version=%llu decider=%s",
+                     (unsigned long long)heard->version, heard->decider);
+    if (cut_off != f->cut_off)
+        ek_fleet_tell(&f->mouth, f->name, cut_off ? EK_CHANGE_CUT_OFF : EK_CHANGE_HEARD);
+    f->cut_off = cut_off;
+}
+
+static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
+                 int64_t now)
+{
+    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->in_use.decider);
+    struct ek_fleet_figures figures = {.heard = *heard,
+                                       .age_ms = age_ms,
+                                       .cut_off = f->cut_off,
+                                       .decides = ek_fleet_decider_decides(f->in_use.decider),
+                                       .counts = ek_fleet_pool_counts(pool),
+                                       .traffic = ek_fleet_link_traffic(f->link)};
+    memcpy(figures.name, f->name, sizeof figures.name);
+    figures.instances = figures.decides ? ek_fleet_pool_instances(pool, now) : 0;
+    figures.shared = f->names.shared;
+    pthread_mutex_lock(&f->lock);
+    f->figures = figures;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void send_order(void *context, const void *bytes, size_t length)
+{
+    struct ek_fleet *f = context;
+    ek_fleet_link_send(f->link, EK_TOPIC_TICKS, f->name, bytes, length);
+}
+
+static void take_turns(struct ek_fleet *f, int64_t now)
+{
+    ek_fleet_orders_due(f->orders, now, send_order, f);
+    if (atomic_load(&f->found))
+        ek_pace_ask(&f->telling);
+    enum ek_pace_turn turn = ek_pace_take(&f->telling, now);
+    if (turn != EK_PACE_WAIT) {
+        atomic_store(&f->found, false);
+        tell_lists(f, turn == EK_PACE_EARLY);
+        heed_asks(f);
+    }
+    turn = ek_pace_take(&f->deciding, now);
+    if (turn != EK_PACE_WAIT && ek_fleet_decider_decides(f->in_use.decider))
+        decide(f, turn == EK_PACE_EARLY, now);
+}
+
+/* Until the next turn, or a look around. */
+static int nap_ms(const struct ek_fleet *f, int64_t now)
+{
+    int64_t tell_ms = ek_pace_left_ms(&f->telling, now);
+    int64_t left_ms = ek_pace_left_ms(&f->deciding, now);
+    left_ms = tell_ms < left_ms ? tell_ms : left_ms;
+    return left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
+}
+
+static void look_around(struct ek_fleet *f, int64_t now)
+{
+    struct ek_shared_fleet heard;
+    f->look_due_ms = now + SLICE_MS;
+    if (!atomic_load(&f->knows_plan))
+        atomic_store(&f->knows_plan, ek_fleet_link_at_end(f->link, LOG_END_MS));
+    ek_shared_guard_fleet(f->tools.guard, now, &heard);
+    int64_t age_ms = silence(f, &heard, now);
+    look_at_duty(f, age_ms, now);
+    look_at_silence(f, &heard, age_ms);
+    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    ek_fleet_names_look(&f->names, decides ? ek_fleet_decider_pool(f->in_use.decider) : NULL, now,
+                        &f->mouth);
+    show(f, &heard, age_ms, now);
+}
+
+static struct deciding take_laid(struct ek_fleet *f)
+{
+    pthread_mutex_lock(&f->lock);
+    struct deciding laid = f->laid;
+    f->laid = (struct deciding){NULL, NULL};
+    atomic_store(&f->turns, false);
+    pthread_mutex_unlock(&f->lock);
+    return laid;
+}
+
+/* The one that was laid decides from here on, if we do. One that did not get the plan would take
+ * all routes away: then the old one goes on. */
+static void turn(struct ek_fleet *f, int64_t now)
+{
+    struct ek_error e;
+    struct deciding to = take_laid(f);
+    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    int rc = !to.decider || !f->last.length
+                 ? EK_OK
+                 : ek_fleet_decider_follow(to.decider, f->last.data, f->last.length, &e);
+    if (rc)
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_rules_not_taken", e.message);
+    if (rc || !to.decider) {
+        free_deciding(&to);
+        return;
+    }
+    if (decides)
+        ek_fleet_decider_begin(to.decider, now);
+    free_deciding(&f->in_use);
+    f->in_use = to;
+}
+
+static void *run(void *context)
+{
+    struct ek_fleet *f = context;
+    const void *bytes;
+    size_t length;
+    while (!atomic_load(&f->stopping)) {
+        int wait_ms = nap_ms(f, ek_now_ms());
+        enum ek_fleet_topic topic = ek_fleet_link_next(f->link, wait_ms, &bytes, &length);
+        if (topic != EK_TOPIC_NONE)
+            hear(f, topic, bytes, length);
+        int64_t now = ek_now_ms();
+        if (atomic_load(&f->turns))
+            turn(f, now);
+        take_turns(f, now);
+        if (topic == EK_TOPIC_NONE || now >= f->look_due_ms)
+            look_around(f, now);
+    }
+    return NULL;
+}
+
+int ek_fleet_start(struct ek_fleet *f, struct ek_error *e)
+{
+    int problem = pthread_create(&f->thread, NULL, run, f);
+    if (problem)
+        return ek_fail(e, EK_EIO, "cannot start the thread of the fleet: %s", strerror(problem));
+    f->started = true;
+    return EK_OK;
+}
+
+bool ek_fleet_knows_plan(const struct ek_fleet *f)
+{
+    return atomic_load(&f->knows_plan);
+}
+
+void ek_fleet_stop(struct ek_fleet *f)
+{
+    atomic_store(&f->stopping, true);
+    if (f->started)
+        pthread_join(f->thread, NULL);
+    f->started = false;
+}
+
+int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out)
+{
+    pthread_mutex_lock(&f->lock);
+    struct ek_fleet_figures figures = f->figures;
+    pthread_mutex_unlock(&f->lock);
+    return ek_fleet_figures_json(&figures, out);
+}
+
+int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
+{
+    pthread_mutex_lock(&f->lock);
+    struct ek_fleet_figures figures = f->figures;
+    pthread_mutex_unlock(&f->lock);
+    return ek_fleet_figures_metrics(&figures, out);
+}
+
+struct giving {
+    struct ek_fleet_orders *orders;
+    uint64_t *number;
+};
+
+static int give(void *context, struct ek_fleet_wish *w, struct ek_error *e)
+{
+    const struct giving *to = context;
+    return ek_fleet_orders_give(to->orders, w, ek_now_ms(), to->number)
+               ? ek_fail(e, EK_ENOMEM, "no memory for an order")
+               : EK_OK;
+}
+
+int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
+                   struct ek_error *e)
+{
+    struct giving to = {f->orders, number};
+    int rc = ek_shared_guard_wish(f->tools.guard, o, give, &to, e);
+    if (!rc)
+        ek_fleet_link_wake(f->link);
+    return rc;
+}
+
+int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out)
+{
+    return ek_fleet_orders_json(f->orders, out);
+}
+
+static int said(struct ek_fleet *f, const struct ek_buf *shown, struct ek_buf *out)
+{
+    pthread_mutex_lock(&f->lock);
+    int rc = shown->length ? ek_buf_add(out, shown->data, shown->length) : ek_buf_text(out, "[]");
+    pthread_mutex_unlock(&f->lock);
+    return rc;
+}
+
+int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out)
+{
+    return said(f, &f->pins, out);
+}
+
+int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out)
+{
+    return said(f, &f->accepts, out);
+}

@@ -1,0 +1,102 @@
+#include "daemon/guard/pause.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ek_pause {
+    atomic_bool on;
+    pthread_mutex_t lock; /* of the rest */
+    int64_t since_ms;
+    bool of_stream; /* since_ms is */
+    char who[EK_AUTHOR_BYTES + 1], why[EK_REASON_BYTES + 1];
+};
+
+struct ek_pause *ek_pause_new(void)
+{
+    struct ek_pause *p = ek_calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    atomic_init(&p->on, false);
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+void ek_pause_free(struct ek_pause *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_destroy(&p->lock);
+    ek_free(p);
+}
+
+bool ek_pause_is_on(const struct ek_pause *p)
+{
+    return atomic_load_explicit(&p->on, memory_order_relaxed);
+}
+
+static void say(struct ek_pause *p, const char *who, const char *why)
+{
+    snprintf(p->who, sizeof p->who, "%s", who ? who : "");
+    snprintf(p->why, sizeof p->why, "%s", why ? why : "");
+}
+
+static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool of_stream, const char *who,
+                const char *why)
+{
+    pthread_mutex_lock(&p->lock);
+    bool changed = atomic_load(&p->on) != on;
+    if (changed) {
+        p->since_ms = since_ms;
+        p->of_stream = of_stream;
+        say(p, who, why);
+        atomic_store(&p->on, on);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return changed;
+}
+
+bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why)
+{
+    return set(p, on, since_ms, false, who, why);
+}
+
+void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *who, const char *why)
+{
+    set(p, true, stream_ms, true, who, why);
+}
+
+void ek_pause_say(struct ek_pause *p, const char *who, const char *why)
+{
+    pthread_mutex_lock(&p->lock);
+    if (atomic_load(&p->on) && !*p->who && !*p->why)
+        say(p, who, why);
+    pthread_mutex_unlock(&p->lock);
+}
+
+int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
+{
+    pthread_mutex_lock(&p->lock);
+    int rc = EK_OK;
+    if (!atomic_load(&p->on)) {
+        rc = ek_buf_text(out, "null");
+    } else {
+        rc = ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"who\":", p->since_ms,
+                           p->of_stream ? "stream" : "wall");
+        if (!rc)
+            rc = ek_buf_json(out, p->who, strlen(p->who));
+        if (!rc)
+            rc = ek_buf_text(out, ",\"why\":");
+        if (!rc)
+            rc = ek_buf_json(out, p->why, strlen(p->why));
+        if (!rc)
+            rc = ek_buf_text(out, "}");
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}

@@ -1,0 +1,18 @@
+/* What has been tried, for people: `/api/v1/ranks` and the metrics of ranks.
+ *
+ * No list is taken while one of them is written. Append to `out`; EK_ENOMEM.
+ */
+#ifndef EK_DAEMON_RANK_METRICS_H
+#define EK_DAEMON_RANK_METRICS_H
+
+#include "base/buf.h"
+#include "daemon/guard/shared_guard.h"
+
+enum { EK_RANKS_SHOWN = 64 }; /* routes on /metrics, the first of the plan */
+
+/* The routes of one feature as a JSON array. */
+int ek_ranks_of(struct ek_shared_guard *guard, const char *feature, struct ek_buf *out);
+int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out);
+int ek_ranks_metrics(struct ek_shared_guard *guard, struct ek_buf *out);
+
+#endif

@@ -1,0 +1,347 @@
+#include "daemon/http/api.h"
+
+#include "daemon/http/api_words.h"
+#include "daemon/fleet/fleet.h"
+#include "daemon/http/http_host.h"
+#include "daemon/guard/pause.h"
+#include "daemon/guard/shared_guard.h"
+#include "guard/event.h"
+#include "guard/guard_names.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    OK = 200,
+    ACCEPTED = 202,
+    BAD_REQUEST = 400,
+    UNAUTHORIZED = 401,
+    FORBIDDEN = 403,
+    NOT_FOUND = 404,
+    NOT_ALLOWED = 405,
+    CONFLICT = 409,
+    TOO_LARGE = 413,
+    NO_JSON = 415,
+    BROKEN = 500,
+    NOTE_BYTES = 600
+};
+
+static unsigned __attribute__((format(printf, 3, 4)))
+refuse(struct ek_buf *out, unsigned status, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    int rc = ek_buf_text(out, "{\"error\":");
+    if (!rc)
+        rc = ek_buf_json(out, text, strlen(text));
+    return rc || ek_buf_text(out, "}\n") ? BROKEN : status;
+}
+
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    if (!type || strncasecmp(type, json, sizeof json - 1) != 0)
+        return false;
+    type += sizeof json - 1;
+    return !*type || *type == ';' || *type == ' ';
+}
+
+/* A browser says from which page a call comes. */
+static bool is_foreign(const struct ek_api_request *r)
+{
+    return r->origin && !ek_http_origin_is_ours(r->origin, r->host, r->hosts);
+}
+
+/* Whoever wants to pause now is told how, and what that costs. */
+static unsigned nobody_may(const struct ek_api *api, struct ek_buf *out)
+{
+    return refuse(
+        out, FORBIDDEN,
+        "nothing can be changed over HTTP here: set 'http.token_file' and restart%s; with "
+        "'evenkeel run --paused' every list then goes out as it came",
+        ek_stage_keeps(api->stage) ? ""
+                                   : ", which forgets findings and routes, for there is no "
+                                     "'state.topic'");
+}
+
+/* NULL, or what the caller may not; *name is that of the token. */
+static unsigned let_in(const struct ek_api *api, const struct ek_api_request *r,
+                       char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
+{
+    static const char bearer[] = "Bearer ";
+    if (!api->tokens)
+        return nobody_may(api, out);
+    if (is_foreign(r))
+        return refuse(out, FORBIDDEN, "calls from other pages are not taken");
+    if (!r->authorization || strncasecmp(r->authorization, bearer, sizeof bearer - 1) != 0)
+        return refuse(out, UNAUTHORIZED, "a token is needed: 'Authorization: Bearer TOKEN'");
+    return ek_tokens_who(api->tokens, r->authorization + sizeof bearer - 1, name)
+               ? OK
+               : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
+}
+
+/* 413 and 415 before anything of the body is read. */
+static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
+{
+    if (r->cut)
+        return refuse(out, TOO_LARGE, "the body has more than %d bytes", EK_API_BODY_BYTES_MAX);
+    if (!is_json(r->content_type))
+        return refuse(out, NO_JSON, "the body must be JSON: 'Content-Type: application/json'");
+    return OK;
+}
+
+static unsigned status_of(const struct ek_error *e)
+{
+    switch (e->code) {
+    case EK_EUSAGE:
+        return e->flags & EK_ERR_NAME ? NOT_FOUND : BAD_REQUEST;
+    case EK_ESTATE:
+    case EK_ELIMIT:
+        return CONFLICT;
+    default:
+        return BROKEN;
+    }
+}
+
+/* In a fleet whoever decides does it, for all instances: /api/v1/orders tells what came of it. */
+static unsigned order(const struct ek_api *api, enum ek_did what, const struct ek_api_words *w,
+                      struct ek_buf *out)
+{
+    const struct ek_guard_order o = {.what = what,
+                                     .feature = w->feature,
+                                     .segment = w->dimension,
+                                     .value = w->value,
+                                     .action = w->action,
+                                     .until_ms = w->until_ms,
+                                     .version = what == EK_DID_REVERT ? w->version : 0,
+                                     .author = w->author,
+                                     .reason = w->reason};
+    struct ek_error e = {0};
+    uint64_t number;
+    if (ek_fleet_order(ek_stage_fleet(api->stage), &o, &number, &e))
+        return refuse(out, status_of(&e), "%s", e.message);
+    return ek_buf_printf(out, "{\"order\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+}
+
+static unsigned pause_or_resume(const struct ek_api *api, bool pause, const struct ek_api_words *w,
+                                struct ek_buf *out)
+{
+    bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
+    if (ek_stage_fleet(api->stage)) /* here it holds at once */
+        return order(api, pause ? EK_DID_PAUSE : EK_DID_RESUME, w, out);
+    int rc =
+        ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
+                      ek_stage_keeps(api->stage) ? "true" : "false");
+    if (!rc)
+        rc = ek_pause_json(ek_stage_paused(api->stage), out);
+    return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
+}
+
+static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return pause_or_resume(api, true, w, out);
+}
+
+/* A value may be pinned before it comes, or be misspelt: to the end of the decision. */
+static int add_strange(const struct ek_api_words *w, struct ek_buf *out)
+{
+    char note[NOTE_BYTES];
+    snprintf(
+        note, sizeof note,
+        "no lists of %.200s=%.200s are known on their own so far: is it written as in messages?",
+        w->dimension, w->value);
+    out->length--; /* its brace */
+    int rc = ek_buf_text(out, ",\"note\":");
+    if (!rc)
+        rc = ek_buf_json(out, note, strlen(note));
+    return rc ? rc : ek_buf_text(out, "}");
+}
+
+/* Has the guard do it between two lists; the answer is the decision as it is told. */
+static unsigned decide(const struct ek_api *api, const char *what,
+                       int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+                       struct ek_api_words *w, struct ek_buf *out)
+{
+    struct ek_error e = {0};
+    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, work, w, out, &e);
+    if (rc)
+        return refuse(out, status_of(&e), "%s", e.message);
+    return (w->strange && add_strange(w, out)) || ek_buf_text(out, "\n") ? BROKEN : OK;
+}
+
+static int accept_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    uint64_t version;
+    return ek_guard_accept(*guard, w->feature, w->dimension, w->value, w->author, w->reason,
+                           &version, e);
+}
+
+static unsigned on_accept(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_ACCEPT, w, out)
+                                      : decide(api, "accept", accept_it, w, out);
+}
+
+static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_revert(*guard, w->version, w->author, w->reason, e);
+}
+
+static unsigned on_revert(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_REVERT, w, out)
+                                      : decide(api, "revert", revert_it, w, out);
+}
+
+/* It takes its time: GET of the same path tells what came of it. */
+static unsigned on_reload(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    if (!api->steward)
+        return refuse(out, CONFLICT, "nothing is reloaded here");
+    uint64_t number = ek_steward_reload(api->steward, w->begin_anew, w->author);
+    return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+}
+
+static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
+{
+    if (!api->steward)
+        return refuse(out, CONFLICT, "nothing is reloaded here");
+    return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
+}
+
+static int pin_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    struct ek_api_words *w = context;
+    struct ek_error why;
+    int cell;
+    w->strange = w->dimension && strcmp(w->value, EK_SEGMENT_OTHER) != 0 &&
+                 ek_guard_find_cell(*guard, w->dimension, w->value, &cell, &why);
+    return ek_guard_pin(*guard, w->feature, w->dimension, w->value, w->action, w->until_ms,
+                        w->author, w->reason, e);
+}
+
+static unsigned on_pin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_PIN, w, out)
+                                      : decide(api, "pin", pin_it, w, out);
+}
+
+static int unpin_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_unpin(*guard, w->feature, w->dimension, w->value, w->author, w->reason, e);
+}
+
+static unsigned on_unpin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return ek_stage_fleet(api->stage) ? order(api, EK_DID_UNPIN, w, out)
+                                      : decide(api, "unpin", unpin_it, w, out);
+}
+
+static int resume_it(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_api_words *w = context;
+    return ek_guard_resume_route(*guard, w->feature, w->dimension, w->value, w->author, w->reason,
+                                 e);
+}
+
+/* All, or one route that was taken back. */
+static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    if (w->feature && ek_stage_fleet(api->stage))
+        return order(api, EK_DID_RESUME, w, out);
+    if (w->feature)
+        return decide(api, "resume", resume_it, w, out);
+    return w->dimension ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
+                        : pause_or_resume(api, false, w, out);
+}
+
+enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
+
+static const struct call {
+    const char *name;      /* behind ROOT */
+    unsigned knows, needs; /* of enum ek_api_key */
+    unsigned (*act)(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out);
+    unsigned (*tell)(const struct ek_api *api,
+                     struct ek_buf *out); /* what came of it; NULL: at once */
+} CALLS[] = {{"pause", WHO, 0, on_pause, NULL},
+             {"resume", WHO | PLACE, 0, on_resume, NULL},
+             {"accept", WHO | PLACE, EK_API_FEATURE, on_accept, NULL},
+             {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert, NULL},
+             {"pin", WHO | PLACE | EK_API_ACTION | EK_API_UNTIL, EK_API_FEATURE | EK_API_ACTION,
+              on_pin, NULL},
+             {"unpin", WHO | PLACE, EK_API_FEATURE, on_unpin, NULL},
+             {"reload", EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
+enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
+
+static const char ROOT[] = "/api/v1/";
+
+static const struct call *find(const char *path)
+{
+    if (strncmp(path, ROOT, sizeof ROOT - 1) != 0)
+        return NULL;
+    for (int i = 0; i < CALL_COUNT; i++)
+        if (!strcmp(CALLS[i].name, path + sizeof ROOT - 1))
+            return &CALLS[i];
+    return NULL;
+}
+
+const char *ek_api_methods(const char *path)
+{
+    const struct call *call = find(path);
+    if (!call)
+        return NULL;
+    return call->tell ? "GET, HEAD, POST" : "POST";
+}
+
+unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out)
+{
+    const struct call *call = find(path);
+    return call && call->tell ? call->tell(api, out) : NOT_ALLOWED;
+}
+
+static unsigned not_there(struct ek_buf *out)
+{
+    char all[300] = "";
+    for (int i = 0; i < CALL_COUNT; i++) {
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, " %s%s", ROOT, CALLS[i].name);
+    }
+    return refuse(out, NOT_FOUND, "not found; there are:%s", all);
+}
+
+static unsigned act(const struct call *call, const struct ek_api *api, const char *name,
+                    const struct ek_api_request *r, struct ek_buf *out)
+{
+    struct ek_api_words w;
+    struct ek_error e = {0};
+    unsigned status;
+    if (ek_api_words_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
+        status = refuse(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
+    } else {
+        w.author = *name ? name : w.author;
+        status = call->act(api, &w, out);
+    }
+    ek_api_words_release(&w);
+    return status;
+}
+
+unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, struct ek_buf *out)
+{
+    const struct call *call = find(r->path);
+    char name[EK_AUTHOR_BYTES + 1];
+    if (!call)
+        return not_there(out);
+    unsigned status = let_in(api, r, name, out);
+    if (status == OK)
+        status = check_body(r, out);
+    return status == OK ? act(call, api, name, r, out) : status;
+}

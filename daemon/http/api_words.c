@@ -1,0 +1,172 @@
+#include "daemon/http/api_words.h"
+
+#include "base/date.h"
+#include "base/parse.h"
+#include "yaml/json_parse.h"
+#include "rules/rules.h" /* limits of what people say */
+#include "schema/words.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 1000 /* of a feature or segment; what is longer is none */ };
+
+static int read_text(const json_t *value, const char *key, size_t most, const char **text,
+                     struct ek_error *e)
+{
+    if (!json_is_string(value))
+        return ek_fail(e, EK_EUSAGE, "'%s' must be a text", key);
+    *text = json_string_value(value);
+    return strlen(*text) > most
+               ? ek_fail(e, EK_EUSAGE, "'%s' must have at most %zu bytes", key, most)
+               : EK_OK;
+}
+
+static int read_author(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    return read_text(value, "author", EK_AUTHOR_BYTES, &w->author, e);
+}
+
+static int read_reason(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    return read_text(value, "reason", EK_REASON_BYTES, &w->reason, e);
+}
+
+static int read_feature(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    return read_text(value, "feature", NAME_BYTES, &w->feature, e);
+}
+
+static int read_segment(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    void *pair = json_object_iter(value);
+    const json_t *of = pair ? json_object_iter_value(pair) : NULL;
+    if (json_is_null(value))
+        return EK_OK;
+    if (json_object_size(value) != 1 || !json_is_string(of))
+        return ek_fail(e, EK_EUSAGE,
+                       "'segment' must be like {\"arm\": \"B\"}, or null for all traffic");
+    w->dimension = json_object_iter_key(pair);
+    return read_text(of, w->dimension, NAME_BYTES, &w->value, e);
+}
+
+static int read_version(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 1)
+        return ek_fail(e, EK_EUSAGE, "'version' must be a whole number from 1 on");
+    w->version = (uint64_t)json_integer_value(value);
+    return EK_OK;
+}
+
+static int read_begin_anew(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    w->begin_anew = json_is_true(value);
+    return json_is_boolean(value) ? EK_OK
+                                  : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
+}
+
+static int read_action(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    const char *names[EK_ACTION_COUNT];
+    int rc = read_text(value, "action", NAME_BYTES, &w->action, e);
+    if (rc || ek_action_parse(w->action) >= 0)
+        return rc;
+    for (int i = 0; i < EK_ACTION_COUNT; i++)
+        names[i] = ek_action_name((enum ek_action)i);
+    const char *near = ek_nearest_word(w->action, names, EK_ACTION_COUNT);
+    return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", w->action,
+                          near)
+                : ek_fail(e, EK_EUSAGE, "unknown action '%.60s', there are %s, %s, %s and others",
+                          w->action, names[0], names[1], names[2]);
+}
+
+static int read_until(struct ek_api_words *w, json_t *value, struct ek_error *e)
+{
+    const char *text = NULL;
+    int rc = read_text(value, "until", NAME_BYTES, &text, e);
+    if (!rc && ek_parse_until_ms(text, &w->until_ms))
+        rc = ek_fail(e, EK_EUSAGE,
+                     "'until' must be a date like 2027-01-31 or 2027-01-31T12:00:00Z, not '%.60s'",
+                     text);
+    return rc;
+}
+
+/* Key k is bit k of enum ek_api_key. */
+static const struct {
+    const char *name;
+    int (*read)(struct ek_api_words *w, json_t *value, struct ek_error *e);
+} KEYS[] = {{"author", read_author},   {"reason", read_reason},        {"feature", read_feature},
+            {"segment", read_segment}, {"version", read_version},      {"action", read_action},
+            {"until", read_until},     {"begin_anew", read_begin_anew}};
+enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
+
+static int unknown(const char *key, unsigned knows, struct ek_error *e)
+{
+    const char *names[KEY_COUNT];
+    char all[200] = "";
+    size_t count = 0;
+    for (int k = 0; k < KEY_COUNT; k++) {
+        if (!(knows & 1u << k))
+            continue;
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, "%s%s", count ? ", " : "", KEYS[k].name);
+        names[count++] = KEYS[k].name;
+    }
+    const char *near = ek_nearest_word(key, names, count);
+    return near ? ek_fail(e, EK_EUSAGE, "unknown key '%.60s', did you mean '%s'?", key, near)
+                : ek_fail(e, EK_EUSAGE, "unknown key '%.60s', there are %s", key, all);
+}
+
+static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, struct ek_error *e)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)w->body, key, value)
+    {
+        int k = 0;
+        while (k < KEY_COUNT && !((knows & 1u << k) && !strcmp(key, KEYS[k].name)))
+            k++;
+        int rc = k < KEY_COUNT ? KEYS[k].read(w, value, e) : unknown(key, knows, e);
+        if (rc)
+            return rc;
+        *said |= 1u << k;
+    }
+    return EK_OK;
+}
+
+static int parse(struct ek_api_words *w, const void *body, size_t length, struct ek_error *e)
+{
+    json_error_t problem;
+    json_t *read;
+    int rc = ek_json_parse(&read, body, length, JSON_REJECT_DUPLICATES, &problem);
+    w->body = read;
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "out of memory");
+    if (rc)
+        return ek_fail(e, EK_EUSAGE, "line %d, column %d: %s", problem.line, problem.column,
+                       problem.text);
+    return json_is_object((json_t *)w->body)
+               ? EK_OK
+               : ek_fail(e, EK_EUSAGE, "the body must be a JSON object");
+}
+
+int ek_api_words_read(struct ek_api_words *w, const void *body, size_t length, unsigned knows,
+                      unsigned needs, struct ek_error *e)
+{
+    unsigned said = 0;
+    *w = (struct ek_api_words){0};
+    int rc = length ? parse(w, body, length, e) : EK_OK;
+    if (!rc && w->body)
+        rc = read_keys(w, knows, &said, e);
+    for (int k = 0; !rc && k < KEY_COUNT; k++)
+        if (needs & ~said & 1u << k)
+            rc = ek_fail(e, EK_EUSAGE, "'%s' is needed", KEYS[k].name);
+    return rc;
+}
+
+void ek_api_words_release(struct ek_api_words *w)
+{
+    json_decref(w->body);
+    w->body = NULL;
+}

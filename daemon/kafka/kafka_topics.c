@@ -1,0 +1,108 @@
+#include "daemon/kafka/kafka_topics.h"
+
+#include "base/alloc.h"
+#include "daemon/base/cli.h"
+#include "daemon/kafka/kafka_ask.h"
+
+#include <stdatomic.h>
+
+/* A broker answers a connection in order, so a question waits for the fetch before it (500 ms). */
+enum { LOOK_EVERY_MS = 10000, LOOK_MS = 1000, TELL_EVERY_MS = 600000 };
+
+struct place {
+    atomic_bool missing;
+    int64_t tell_ms; /* not again before */
+};
+
+struct ek_topics {
+    const struct ek_text_list *names;
+    struct ek_log *log;
+    struct place *places;
+    int64_t due_ms;
+    bool asked, settled; /* all were asked for once; all were there */
+};
+
+struct ek_topics *ek_topics_new(const struct ek_text_list *names, struct ek_log *log)
+{
+    struct ek_topics *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->names = names;
+    t->log = log;
+    t->places = ek_calloc(names->count, sizeof *t->places);
+    if (t->places)
+        return t;
+    ek_free(t);
+    return NULL;
+}
+
+void ek_topics_free(struct ek_topics *t)
+{
+    if (!t)
+        return;
+    ek_free(t->places);
+    ek_free(t);
+}
+
+/* False when no broker answers; the topic may be there or not. */
+static bool ask(rd_kafka_t *client, const char *topic, bool *there)
+{
+    struct ek_topic_answer answer;
+    *there = ek_kafka_ask_topic(client, topic, LOOK_MS, &answer) !=
+             RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    return answer.heard;
+}
+
+/* True when a topic that was missing is there. */
+static bool note(struct ek_topics *t, size_t number, bool there, int64_t now_ms)
+{
+    struct place *p = &t->places[number];
+    bool was_missing = atomic_exchange(&p->missing, !there);
+    if (there && was_missing)
+        ek_log_write(t->log, EK_LOG_INFO, "topic_found", "topic=%s", t->names->items[number]);
+    if (there || (was_missing && now_ms < p->tell_ms))
+        return there && was_missing;
+    p->tell_ms = now_ms + TELL_EVERY_MS;
+    ek_log_write(t->log, EK_LOG_WARN, "topic_missing", "topic=%s", t->names->items[number]);
+    return false;
+}
+
+bool ek_topics_look(struct ek_topics *t, rd_kafka_t *client)
+{
+    int64_t now_ms = ek_now_ms();
+    bool there = true, found = false, all = true, answered = true;
+    if (t->settled || now_ms < t->due_ms)
+        return false;
+    for (size_t i = 0; answered && i < t->names->count; i++) {
+        if (t->asked && !ek_topics_missing(t, i))
+            continue;
+        answered = ask(client, t->names->items[i], &there);
+        if (answered)
+            found |= note(t, i, there, now_ms);
+        all = all && answered && there;
+    }
+    t->settled = all;
+    t->asked = t->asked || answered;
+    t->due_ms = ek_now_ms() + LOOK_EVERY_MS;
+    return found;
+}
+
+void ek_topics_doubt(struct ek_topics *t)
+{
+    t->settled = t->asked = false;
+}
+
+bool ek_topics_missing(const struct ek_topics *t, size_t number)
+{
+    return atomic_load(&t->places[number].missing);
+}
+
+bool ek_topic_may_come(int64_t *since_ms, const char *topic, struct ek_log *log)
+{
+    int64_t now = ek_now_ms();
+    if (!*since_ms) {
+        *since_ms = now;
+        ek_log_write(log, EK_LOG_WARN, "topic_missing", "topic=%s", topic);
+    }
+    return now - *since_ms < EK_TOPIC_WAIT_MS;
+}

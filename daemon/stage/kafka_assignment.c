@@ -1,0 +1,219 @@
+#include "daemon/base/cli.h"
+#include "daemon/kafka/kafka_input_internal.h"
+
+#include <string.h>
+
+enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50 };
+
+int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
+{
+    size_t number = ek_config_topic(in->config, topic);
+    return (int)((number + (size_t)partition) % (size_t)in->readers);
+}
+
+/* Before the client is told to fetch, so that nothing goes into the common queue; and back when it
+ * is told to stop, so that nothing of it comes late. */
+static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
+{
+    rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
+    if (!own)
+        return false;
+    rd_kafka_queue_forward(
+        own, to_reader ? in->reader[ek_input_reader_of(in, p->topic, p->partition)] : NULL);
+    rd_kafka_queue_destroy(own);
+    return true;
+}
+
+/* Of the first partition that has the error; NULL: it is none of a partition. */
+static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kafka_resp_err_t err)
+{
+    for (int i = 0; i < parts->cnt; i++)
+        if (parts->elems[i].err == err)
+            return parts->elems[i].topic;
+    return NULL;
+}
+
+/* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
+ * out by itself where to begin, and the first message tells us. */
+static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
+                                                      const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
+    for (int i = 0; i < known->cnt; i++) {
+        rd_kafka_topic_partition_t *p = &known->elems[i];
+        err = err ? err : p->err;
+        if (err || p->err || p->offset < 0)
+            p->offset = -1;
+    }
+    if (err)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err),
+                              "committed offsets are not known yet: the first messages will tell");
+    return known;
+}
+
+/* The same where a state depends on it: an answer that is late, be it for a transaction that is in
+ * the way or for brokers that are away, must not cost what was learnt. NULL: nobody waits any more,
+ * or it is an error for good. */
+static rd_kafka_topic_partition_list_t *
+insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    char why[EK_TROUBLE_TEXT];
+    for (;;) {
+        rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+        rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_SLICE_MS);
+        for (int i = 0; !err && i < known->cnt; i++)
+            err = known->elems[i].err;
+        if (!err)
+            return known;
+        bool fatal = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL;
+        if (fatal)
+            ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err), NULL);
+        rd_kafka_topic_partition_list_destroy(known);
+        if (fatal)
+            return NULL;
+        snprintf(why, sizeof why, "committed offsets of group '%s', which say where it is: %s",
+                 in->config->group, rd_kafka_err2str(err));
+        if (!ek_keeper_wait(in->keeper, why))
+            return NULL;
+        ek_bell_wait(in->bell, AGAIN_MS);
+    }
+}
+
+static void note_starts(rd_kafka_topic_partition_list_t *parts,
+                        const rd_kafka_topic_partition_list_t *known)
+{
+    for (int i = 0; i < parts->cnt; i++)
+        if (known->elems[i].offset >= 0)
+            parts->elems[i].offset = known->elems[i].offset;
+}
+
+static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t *known)
+{
+    for (int i = 0; i < known->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &known->elems[i];
+        int64_t offset = p->offset < 0 ? -1 : p->offset;
+        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, offset)) {
+            struct ek_error e;
+            ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
+            ek_kafka_fail(&in->watch, &e);
+            return false;
+        }
+        ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
+                     p->topic, p->partition, (long long)offset);
+    }
+    return true;
+}
+
+/* With a state it is known from here on where to read. */
+static void open_lanes(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    struct ek_error e;
+    rd_kafka_topic_partition_list_t *known =
+        in->keeper ? insist_on_committed(in, parts) : ask_committed(in, parts);
+    if (known && open_each(in, known) && in->keeper) {
+        if (ek_keeper_restore(in->keeper, known, &e))
+            ek_kafka_fail(&in->watch, &e);
+        else
+            note_starts(parts, known);
+    }
+    if (in->keeper)
+        ek_keeper_wait(in->keeper, NULL); /* it is over */
+    if (known)
+        rd_kafka_topic_partition_list_destroy(known);
+}
+
+int ek_input_open_count(struct ek_input *in)
+{
+    int count = 0;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));)
+        count += lane->open;
+    return count;
+}
+
+static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &parts->elems[i];
+        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        if (lane)
+            ek_lanes_close(in->lanes, lane);
+        forward(in, p, false);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
+                     p->partition);
+    }
+}
+
+static void apply_assignment(struct ek_input *in, bool assign,
+                             const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_error_t *problem = NULL;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (in->cooperative)
+        problem = assign ? rd_kafka_incremental_assign(in->client, parts)
+                         : rd_kafka_incremental_unassign(in->client, parts);
+    else
+        err = rd_kafka_assign(in->client, assign ? parts : NULL);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME,
+                        problem ? rd_kafka_error_string(problem) : NULL);
+    rd_kafka_error_destroy(problem);
+}
+
+/* Asked while the group gives something: one that is gone, as when it forgot a member that closes,
+ * knows no protocol. */
+static void note_protocol(struct ek_input *in)
+{
+    const char *protocol = rd_kafka_rebalance_protocol(in->client);
+    in->cooperative = protocol && !strcmp(protocol, "COOPERATIVE");
+}
+
+static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        struct ek_lane *lane =
+            ek_lanes_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
+        if (lane)
+            lane->leaving = true;
+    }
+}
+
+/* With exactly once the hook commits what it drains, since that is one. */
+static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    bool lost = rd_kafka_assignment_lost(in->client);
+    mark_leaving(in, parts);
+    if (lost) {
+        ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
+                    "another member may have them already: nothing is committed");
+    } else {
+        in->hooks.drain(in->hooks.context, in->drain_ms);
+        if (in->config->delivery == EK_AT_LEAST_ONCE)
+            ek_input_commit_now(in, in->commit_ms);
+    }
+    if (in->keeper)
+        ek_keeper_left(in->keeper, lost);
+    close_lanes(in, parts);
+}
+
+void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                           rd_kafka_topic_partition_list_t *parts, void *opaque)
+{
+    struct ek_input *in = ((struct ek_kafka_watch *)opaque)->owner;
+    bool assign = err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    (void)rk;
+    ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
+    if (assign) {
+        note_protocol(in);
+        open_lanes(in, parts);
+    } else {
+        if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+            ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
+        give_up(in, parts);
+    }
+    apply_assignment(in, assign, parts);
+    int count = ek_input_open_count(in);
+    in->hooks.assigned(in->hooks.context, assign || count, count);
+}

@@ -1,0 +1,189 @@
+#include "base/alloc.h"
+#include "daemon/kafka/kafka_input_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SEEK_FOR_EVER = -1 }; /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
+
+void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_lane *lane,
+                         int64_t offset, const char *pointer)
+{
+    rd_kafka_topic_partition_t *p =
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition);
+    p->offset = offset;
+    if (!pointer)
+        return;
+    p->metadata_size = strlen(pointer);
+    p->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size); /* freed with the list */
+    memcpy(p->metadata, pointer, p->metadata_size);
+}
+
+/* Offsets that moved since the last commit, or whose state has; NULL when none did. */
+static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = NULL;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        bool same = lane->next == lane->committed && (lane->pointed || !lane->pointer);
+        bool held = in->keeper && ek_keeper_holds(in->keeper, lane);
+        if (!lane->open || lane->next < 0 || same || held)
+            continue;
+        if (!list)
+            list = rd_kafka_topic_partition_list_new(8);
+        ek_input_add_offset(list, lane, lane->next, lane->pointer);
+    }
+    return list;
+}
+
+static bool carries(const rd_kafka_topic_partition_t *p, const char *pointer)
+{
+    return pointer && p->metadata_size == strlen(pointer) &&
+           !memcmp(p->metadata, pointer, p->metadata_size);
+}
+
+static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &list->elems[i];
+        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        if (!lane || p->err)
+            continue;
+        lane->committed = p->offset;
+        lane->pointed = lane->pointed || carries(p, lane->pointer);
+    }
+}
+
+/* Each error of partitions, with the topic of the first that has it. False: none has one. */
+static bool tell_refused(struct ek_kafka_watch *w, const rd_kafka_topic_partition_list_t *offsets)
+{
+    rd_kafka_resp_err_t told = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; offsets && i < offsets->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &offsets->elems[i];
+        if (p->err && p->err != told)
+            ek_kafka_report_topic(w, p->err, EK_KAFKA_COMMIT, p->topic, NULL);
+        told = p->err ? p->err : told;
+    }
+    return told != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                        rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+    struct ek_kafka_watch *w = opaque;
+    struct ek_input *in = w->owner;
+    (void)rk;
+    if (err == RD_KAFKA_RESP_ERR__NO_OFFSET)
+        return;
+    if (!tell_refused(w, offsets) && err)
+        ek_kafka_report(w, err, EK_KAFKA_COMMIT, NULL);
+    if (err)
+        return;
+    ek_metrics_count(w->metrics, EK_COUNT_COMMITS, 1);
+    if (offsets)
+        remember(in, offsets);
+}
+
+void ek_input_commit(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = moved(in);
+    if (!list)
+        return;
+    rd_kafka_resp_err_t err = rd_kafka_commit(in->client, list, 1);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+void ek_input_commit_now(struct ek_input *in, int64_t wait_ms)
+{
+    rd_kafka_topic_partition_list_t *list = moved(in);
+    if (!list)
+        return;
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
+    rd_kafka_resp_err_t err =
+        rd_kafka_commit_queue(in->client, list, answers, ek_input_on_commit, &in->watch);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
+    else if (!rd_kafka_queue_poll_callback(answers, (int)wait_ms))
+        ek_log_text(in->watch.log, EK_LOG_WARN, "commit_unanswered",
+                    "the last offsets may come again");
+    rd_kafka_queue_destroy(answers);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+rd_kafka_consumer_group_metadata_t *ek_input_group(struct ek_input *in)
+{
+    return rd_kafka_consumer_group_metadata(in->client);
+}
+
+static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, struct ek_error *e)
+{
+    rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, SEEK_FOR_EVER);
+    rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : 0;
+    for (int i = 0; i < list->cnt; i++)
+        err = err ? err : list->elems[i].err;
+    rd_kafka_error_destroy(problem);
+    if (!err)
+        return EK_OK;
+    return ek_fail_fatal(e, EK_EIO, "kafka: cannot go back to the committed offsets: %s",
+                         rd_kafka_err2str(err));
+}
+
+/* Where reading goes on after the tickets of a lane were cut loose: at its committed offset, or
+ * before it at what the guard has not counted yet. */
+static int64_t resume_at(struct ek_input *in, struct ek_lane *lane)
+{
+    int64_t seen = in->keeper ? ek_keeper_seen(in->keeper, lane) : lane->committed;
+    int64_t from = seen < lane->committed ? seen : lane->committed;
+    ek_lanes_expect(lane, from);
+    return from;
+}
+
+/* A partition of which nothing was read since its commit is where it must be. */
+int ek_input_rewind(struct ek_input *in, struct ek_error *e)
+{
+    int rc = EK_OK;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        if (!lane->open || lane->taken <= lane->committed)
+            continue;
+        ek_lanes_rewind(in->lanes, lane);
+        int64_t from = resume_at(in, lane);
+        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = from;
+        ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
+                     lane->topic, lane->partition, (long long)from);
+    }
+    if (list->cnt)
+        rc = seek(in, list, e);
+    rd_kafka_topic_partition_list_destroy(list);
+    return rc;
+}
+
+/* -1 while it is not known. */
+static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t low,
+                      int64_t high)
+{
+    int64_t begin = in->config->start == EK_START_LATEST ? high : low > 0 ? low : 0;
+    int64_t next = lane->next >= 0 ? lane->next : begin;
+    return high < 0 ? -1 : high > next ? high - next : 0;
+}
+
+void ek_input_lags(struct ek_input *in)
+{
+    size_t count = 0, capacity = (size_t)ek_input_open_count(in);
+    struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);
+    if (!lags)
+        return;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        int64_t low = -1, high = -1;
+        if (!lane->open || count == capacity)
+            continue;
+        struct ek_lag *lag = &lags[count++];
+        snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
+        lag->partition = lane->partition;
+        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
+        lag->messages = lag_of(in, lane, low, high);
+    }
+    ek_metrics_lags(in->watch.metrics, lags, count);
+    ek_free(lags);
+}

@@ -1,0 +1,561 @@
+#include "daemon/stage/stage_internal.h"
+
+#include "base/alloc.h"
+#include "daemon/base/cli.h"
+#include "daemon/base/log.h"
+#include "daemon/base/metrics.h"
+#include "serve/agreement.h"
+#include "serve/assets.h"
+#include "guard/traffic.h"
+
+#include <string.h>
+
+enum {
+    IDLE_MS = 100,        /* longest sleep of the loop: how late a stop may be seen */
+    TICK_MS = 1000,       /* guard, lags */
+    BOARD_MS = 100,       /* a few features of the live sketches */
+    LIMITS_MS = 300000,   /* how large messages may be, which somebody may have changed */
+    PATIENCE_MS = 1000,   /* full for longer than this is worth a word */
+    PREPARE_MS = 1000,    /* one look for brokers and topics */
+    HEAR_MS = 5000,       /* at the start, for the plan of the fleet */
+    PLACES_MS = 1000,     /* one question for the partitions of a topic */
+    DRAIN_SLICE_MS = 100, /* between looks at what is still in flight */
+    DRAIN_NAP_MS = 2,     /* while workers still have something */
+    ABORT_PART = 8        /* of the time for stopping is for the last transaction */
+};
+
+static void take_returned(struct ek_stage *s)
+{
+    struct ek_ticket *t;
+    while ((t = ek_crew_returned(s->crew)))
+        if (t->silent)
+            ek_output_pass_over(s->output, t);
+        else
+            ek_output_abandon(s->output, t);
+}
+
+/* At least once; with exactly once a base is a part of a transaction. */
+static void keep_base(struct ek_stage *s)
+{
+    if (!s->keeper || s->transactor)
+        return;
+    if (ek_keeper_serve(s->keeper))
+        s->commit_due_ms = 0;
+    if (ek_keeper_due(s->keeper))
+        ek_keeper_save(s->keeper);
+}
+
+/* Has what was handed over sent and acknowledged, or committed. A failure comes again in the loop
+ * of the stage. */
+static int settle_some(struct ek_stage *s, bool now)
+{
+    if (s->transactor)
+        return ek_transactor_step(s->transactor, now, NULL);
+    ek_output_flush(s->output, DRAIN_SLICE_MS);
+    return EK_OK;
+}
+
+/* What is to be handed over with the partitions that leave. */
+static void keep_state(struct ek_stage *s, int64_t until_ms)
+{
+    int rc = EK_OK;
+    ek_keeper_part(s->keeper);
+    while (!ek_keeper_parted(s->keeper) && ek_now_ms() < until_ms && !rc) {
+        keep_base(s);
+        rc = settle_some(s, true);
+        take_returned(s);
+        if (s->transactor && !ek_keeper_parted(s->keeper))
+            ek_bell_wait(&s->bell, DRAIN_NAP_MS);
+        if (!s->transactor)
+            ek_keeper_serve(s->keeper);
+    }
+    if (!ek_keeper_parted(s->keeper))
+        ek_log_text(s->log, EK_LOG_WARN, "state_not_handed_over",
+                    "brokers did not take it in time: the next owner reads again what came since "
+                    "the last one");
+}
+
+static void drain(void *context, int64_t wait_ms)
+{
+    struct ek_stage *s = context;
+    int64_t until = ek_now_ms() + wait_ms;
+    int rc = EK_OK;
+    while (!ek_lanes_left(s->lanes) && ek_now_ms() < until && !rc) {
+        rc = settle_some(s, !ek_crew_waiting(s->crew));
+        take_returned(s);
+        if (!ek_lanes_left(s->lanes))
+            ek_bell_wait(&s->bell, DRAIN_NAP_MS);
+    }
+    if (!ek_lanes_left(s->lanes))
+        ek_log_write(s->log, EK_LOG_WARN, "drain_cut_short", "in_flight=%zu",
+                     ek_lanes_in_flight(s->lanes));
+    if (s->keeper)
+        keep_state(s, until);
+}
+
+static bool stopping(struct ek_stage *s)
+{
+    return atomic_load_explicit(&s->stopping, memory_order_relaxed);
+}
+
+static bool is_stopping(void *context)
+{
+    return stopping(context);
+}
+
+static void assigned(void *context, bool ready, int partitions)
+{
+    struct ek_stage *s = context;
+    s->unplaced = true;
+    ek_metrics_gauge(s->metrics, EK_GAUGE_READY, ready);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
+    if (s->fleet)
+        ek_fleet_own(s->fleet, ek_lanes_find(s->lanes, s->config->topics.items[0], 0) != NULL);
+    ek_input_lags(s->input); /* those of others are no news any more */
+}
+
+static int no_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for the stage");
+}
+
+static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+{
+    int rc = ek_shared_guard_new(&s->guard, assets, s->journal, s->metrics, s->log, e);
+    if (rc)
+        return rc;
+    struct ek_guard *guard = ek_shared_guard_inner(s->guard);
+    ek_shared_guard_obey(s->guard, s->pause);
+    ek_agreement_board_set(s->agreement, ek_guard_agreement(guard));
+    s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
+    s->tracks = ek_tracks_new();
+    s->samples = ek_samples_new();
+    return s->board && s->tracks && s->samples ? EK_OK : no_memory(e);
+}
+
+static int make_fleet(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_fleet_tools tools = {.config = s->config,
+                                         .assets = s->assets,
+                                         .guard = s->guard,
+                                         .metrics = s->metrics,
+                                         .log = s->log};
+    int rc = s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
+    if (s->fleet)
+        ek_alerts_are_of(s->alerts, ek_fleet_name(s->fleet));
+    return rc;
+}
+
+static int make_crew(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_crew_tools tools = {.config = s->config,
+                                        .assets = s->assets,
+                                        .guard = s->guard,
+                                        .output = s->output,
+                                        .metrics = s->metrics,
+                                        .log = s->log,
+                                        .pause = s->pause,
+                                        .bell = &s->bell,
+                                        .samples = s->samples};
+    ek_shared_guard_tell_to(s->guard, s->output, s->alerts);
+    return ek_crew_new(&s->crew, &tools, e);
+}
+
+static int make_keeper(struct ek_stage *s, struct ek_error *e)
+{
+    if (!s->config->state_topic)
+        return EK_OK;
+    const struct ek_keeper_tools tools = {.config = s->config,
+                                          .lanes = s->lanes,
+                                          .guard = s->guard,
+                                          .output = s->output,
+                                          .metrics = s->metrics,
+                                          .journal = s->journal,
+                                          .board = s->board,
+                                          .agreement = s->agreement,
+                                          .log = s->log,
+                                          .context = s,
+                                          .stopping = is_stopping};
+    return ek_keeper_new(&s->keeper, &tools, e);
+}
+
+static int make_input(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_input_hooks hooks = {s, drain, assigned};
+    const struct ek_input_tools tools = {.config = s->config,
+                                         .lanes = s->lanes,
+                                         .keeper = s->keeper,
+                                         .metrics = s->metrics,
+                                         .log = s->log,
+                                         .bell = &s->bell,
+                                         .readers = ek_crew_size(s->crew)};
+    return ek_input_new(&s->input, &tools, &hooks, e);
+}
+
+static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
+{
+    s->metrics = ek_metrics_new();
+    s->journal = ek_journal_new((size_t)s->config->events_kept);
+    s->lanes = ek_lanes_new();
+    s->agreement = ek_agreement_board_new();
+    s->pause = ek_pause_new();
+    s->assets = ek_loaded_lent(assets);
+    s->batch = ek_calloc((size_t)s->config->batch, sizeof *s->batch);
+    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->pause || !s->assets ||
+        !s->batch)
+        return no_memory(e);
+    int rc = ek_bell_make(&s->bell, e);
+    if (!rc)
+        rc = make_guard(s, assets, e);
+    if (!rc)
+        rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
+    if (!rc)
+        rc = ek_alerts_new(&s->alerts, s->config, s->log, e);
+    if (!rc)
+        rc = make_fleet(s, e);
+    if (!rc)
+        rc = make_crew(s, e);
+    if (!rc)
+        rc = make_keeper(s, e);
+    return rc ? rc : make_input(s, e);
+}
+
+int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
+                 const struct ek_assets *assets, struct ek_log *log, struct ek_error *e)
+{
+    int rc = ek_config_finish(config, e);
+    if (rc)
+        return rc;
+    struct ek_stage *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return no_memory(e);
+    s->config = config;
+    s->log = log;
+    s->bell.fd = -1;
+    atomic_init(&s->stopping, false);
+    atomic_init(&s->turned, false);
+    rc = make_parts(s, assets, e);
+    if (rc)
+        ek_stage_free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+/* Order matters: workers end before what they use, and consumed messages are given back before
+ * their consumer goes. */
+void ek_stage_free(struct ek_stage *s)
+{
+    if (!s)
+        return;
+    ek_transactor_free(s->transactor); /* frees what the client holds of messages */
+    ek_crew_free(s->crew);
+    ek_output_free(s->output);
+    ek_input_free(s->input);
+    ek_keeper_free(s->keeper);
+    ek_fleet_free(s->fleet);
+    ek_lanes_free(s->lanes);
+    ek_agreement_board_free(s->agreement);
+    ek_board_free(s->board);
+    ek_tracks_free(s->tracks);
+    ek_samples_free(s->samples);
+    ek_shared_guard_free(s->guard);
+    ek_alerts_free(s->alerts);
+    ek_loaded_drop(s->assets);
+    ek_pause_free(s->pause);
+    ek_journal_free(s->journal);
+    ek_metrics_free(s->metrics);
+    ek_bell_close(&s->bell);
+    ek_free(s->batch);
+    ek_free(s);
+}
+
+void ek_stage_stop(struct ek_stage *s)
+{
+    atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
+}
+
+bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why)
+{
+    return ek_shared_guard_pause(s->guard, paused, who, why);
+}
+
+bool ek_stage_keeps(const struct ek_stage *s)
+{
+    return s->keeper != NULL;
+}
+
+struct ek_fleet *ek_stage_fleet(struct ek_stage *s)
+{
+    return s->fleet;
+}
+
+struct ek_shared_guard *ek_stage_guard(struct ek_stage *s)
+{
+    return s->guard;
+}
+
+struct ek_pause *ek_stage_paused(struct ek_stage *s)
+{
+    return s->pause;
+}
+
+/* What is due by the clock. */
+static int keep_time(struct ek_stage *s, struct ek_error *e)
+{
+    int64_t now = ek_now_ms();
+    if (s->keeper && atomic_exchange(&s->turned, false))
+        ek_keeper_begin_whole(s->keeper);
+    keep_base(s);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_WAITING, ek_crew_waiting(s->crew));
+    if (now >= s->commit_due_ms && !s->transactor) {
+        s->commit_due_ms = now + ek_config_commit_every(s->config);
+        ek_input_commit(s->input);
+    }
+    if (now >= s->board_due_ms) {
+        s->board_due_ms = now + BOARD_MS;
+        if (ek_shared_guard_show(s->guard, s->board))
+            ek_log_text(s->log, EK_LOG_ERROR, "features_not_shown", "no memory for their figures");
+    }
+    if (now < s->tick_due_ms)
+        return EK_OK;
+    s->tick_due_ms = now + TICK_MS;
+    ek_log_settle(s->log, now);
+    if (s->limits_due_ms && now >= s->limits_due_ms)
+        ek_output_ask_limits(s->output);
+    if (now >= s->limits_due_ms)
+        s->limits_due_ms = now + LIMITS_MS;
+    ek_input_lags(s->input);
+    ek_input_look_for_topics(s->input);
+    ek_output_probe(s->output);
+    ek_shared_guard_track(s->guard, s->tracks);
+    return ek_shared_guard_tick(s->guard, s->agreement, e);
+}
+
+static bool full(const struct ek_stage *s, int64_t part)
+{
+    return ek_lanes_in_flight(s->lanes) * (size_t)part >= (size_t)s->config->in_flight_messages ||
+           ek_lanes_bytes(s->lanes) * (size_t)part >= (size_t)s->config->in_flight_bytes;
+}
+
+/* Too much in flight for a while: says so, and when it is over. Nothing else is to be done: what is
+ * not read stays with the consumer, which stops fetching. */
+static void watch_fullness(struct ek_stage *s)
+{
+    bool now_full = full(s, s->full_since_ms ? 2 : 1);
+    if (!now_full && !s->full_since_ms)
+        return;
+    int64_t now = ek_now_ms();
+    if (now_full && !s->full_since_ms)
+        s->full_since_ms = now;
+    if (now_full && !s->told_full && now - s->full_since_ms >= PATIENCE_MS) {
+        s->told_full = true;
+        ek_log_write(s->log, EK_LOG_WARN, "input_paused", "in_flight=%zu",
+                     ek_lanes_in_flight(s->lanes));
+    }
+    if (now_full)
+        return;
+    if (s->told_full)
+        ek_log_write(s->log, EK_LOG_INFO, "input_resumed", "in_flight=%zu",
+                     ek_lanes_in_flight(s->lanes));
+    s->full_since_ms = 0;
+    s->told_full = false;
+}
+
+static size_t less(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many more messages may be in flight. */
+static size_t free_places(const struct ek_stage *s)
+{
+    size_t most = (size_t)s->config->in_flight_messages, in_flight = ek_lanes_in_flight(s->lanes);
+    size_t looked_for = s->transactor ? ek_transactor_most(s->transactor) : 0;
+    if (looked_for)
+        most = less(most, looked_for);
+    return in_flight < most ? most - in_flight : 0;
+}
+
+/* How many messages may be read for worker w: as its ring and what may be in flight allow. */
+static size_t room(struct ek_stage *s, int w)
+{
+    if (full(s, 1))
+        return 0;
+    size_t most = less(ek_crew_room(s->crew, w), (size_t)s->config->batch);
+    return less(most, free_places(s));
+}
+
+/* Finds out, once per topic after each assignment, whether its outputs stay in their partitions.
+ * False while no broker tells: nothing is to be read then, since a guess would put messages of one
+ * key into two partitions. */
+static bool placed(struct ek_stage *s)
+{
+    if (!s->unplaced)
+        return true;
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(s->lanes, lane));) {
+        if (!lane->open || lane->keeps >= 0)
+            continue;
+        int keeps = ek_output_keeps_partitions(s->output, lane->topic, PLACES_MS);
+        if (keeps < 0)
+            return false;
+        for (struct ek_lane *each = NULL; (each = ek_lanes_each(s->lanes, each));)
+            if (!strcmp(each->topic, lane->topic))
+                each->keeps = keeps;
+    }
+    s->unplaced = false;
+    return true;
+}
+
+/* Reads for worker w; *more tells that there may be more at once. */
+static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
+{
+    size_t most = room(s, w), count = 0;
+    if (!most)
+        return EK_OK;
+    int rc = ek_input_read(s->input, w, s->batch, most, &count, e);
+    for (size_t i = 0; i < count; i++)
+        s->batch[i]->partition = s->batch[i]->lane->keeps ? s->batch[i]->lane->partition : -1;
+    ek_crew_give(s->crew, w, s->batch, count);
+    *more |= count > 0;
+    return rc;
+}
+
+static int step(struct ek_stage *s, struct ek_error *e)
+{
+    bool more = false;
+    int rc = ek_input_serve(s->input, e);
+    bool may_read = !rc && placed(s);
+    for (int w = 0; !rc && may_read && w < ek_crew_size(s->crew); w++)
+        rc = read_for(s, w, &more, e);
+    if (!rc)
+        rc = ek_output_poll(s->output, 0, e);
+    take_returned(s);
+    if (!rc && s->transactor)
+        rc = ek_transactor_step(s->transactor, false, e);
+    if (!rc)
+        rc = ek_crew_failure(s->crew, e);
+    watch_fullness(s);
+    if (!rc)
+        rc = keep_time(s, e);
+    if (!rc && !more)
+        ek_bell_wait(&s->bell,
+                     s->transactor ? ek_transactor_wait_ms(s->transactor, IDLE_MS) : IDLE_MS);
+    return rc;
+}
+
+/* Before the next look for topics. */
+static int wait_a_while(struct ek_stage *s, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && !stopping(s) && i < PREPARE_MS / IDLE_MS; i++)
+        rc = ek_output_poll(s->output, IDLE_MS, e);
+    return rc;
+}
+
+/* Once all topics are there the fleet begins. The first list is to be scored under its plan, but
+ * one that is not heard is not waited for. */
+static int join_fleet(struct ek_stage *s, struct ek_error *e)
+{
+    bool ready = false;
+    int rc = EK_OK;
+    while (!rc && !ready && !stopping(s)) {
+        rc = ek_fleet_prepare(s->fleet, PREPARE_MS, &ready, e);
+        if (!rc && !ready)
+            rc = wait_a_while(s, e);
+    }
+    if (!rc && ready)
+        rc = ek_fleet_start(s->fleet, e);
+    int64_t until = ek_now_ms() + HEAR_MS;
+    while (!rc && ready && !stopping(s) && !ek_fleet_knows_plan(s->fleet) && ek_now_ms() < until)
+        rc = ek_output_poll(s->output, IDLE_MS, e);
+    return rc;
+}
+
+static int wait_for_topics(struct ek_stage *s, struct ek_error *e)
+{
+    bool ready = false;
+    int rc = EK_OK;
+    while (!rc && !ready && !stopping(s)) {
+        rc = ek_output_prepare(s->output, PREPARE_MS, &ready, e);
+        if (!rc && !ready)
+            rc = wait_a_while(s, e);
+    }
+    return rc;
+}
+
+static int make_transactor(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_transactor_tools tools = {.config = s->config,
+                                              .lanes = s->lanes,
+                                              .input = s->input,
+                                              .output = s->output,
+                                              .keeper = s->keeper,
+                                              .metrics = s->metrics,
+                                              .log = s->log,
+                                              .bell = &s->bell};
+    return ek_transactor_new(&s->transactor, &tools, e);
+}
+
+/* Reads until there is a reason to stop. */
+static int read_on(struct ek_stage *s, struct ek_error *e)
+{
+    int rc = wait_for_topics(s, e);
+    if (!rc && !stopping(s) && s->config->delivery == EK_EXACTLY_ONCE)
+        rc = make_transactor(s, e);
+    if (!rc && s->fleet)
+        rc = join_fleet(s, e);
+    if (!rc && !stopping(s))
+        rc = ek_input_subscribe(s->input, e);
+    while (!rc && !stopping(s))
+        rc = step(s, e);
+    return rc;
+}
+
+/* All of it within limits.shutdown, of which some is kept for aborting what is open, and for what
+ * takes its time when the memory is given back. */
+static void close_down(struct ek_stage *s)
+{
+    int64_t until = ek_now_ms() + s->config->shutdown_ms;
+    int64_t last = s->config->shutdown_ms / ABORT_PART;
+    ek_input_close(s->input, s->config->shutdown_ms - last);
+    ek_crew_stop(s->crew); /* what the close did not wait for comes back */
+    take_returned(s);
+    int64_t left = until - ek_now_ms();
+    if (s->transactor && !ek_transactor_stop(s->transactor, left > last ? left : last)) {
+        s->stuck = true;
+        ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
+                    "brokers will abort the open transaction by its time-out");
+    }
+}
+
+int ek_stage_run(struct ek_stage *s, struct ek_error *e)
+{
+    ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
+                 s->config->service_name, s->config->brokers, s->config->group);
+    if (!s->keeper)
+        ek_log_text(s->log, EK_LOG_INFO, "state_not_kept",
+                    "without 'state.topic' a restart begins anew");
+    int rc = ek_alerts_start(s->alerts, e);
+    if (!rc)
+        rc = ek_crew_start(s->crew, e);
+    if (!rc)
+        rc = read_on(s, e);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
+    ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
+    if (s->fleet)
+        ek_fleet_stop(s->fleet);
+    ek_alerts_finish(s->alerts); /* beside what is next */
+    close_down(s);
+    ek_alerts_stop(s->alerts);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
+    ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
+                 (unsigned long long)ek_shared_guard_queries(s->guard));
+    return rc;
+}
+
+bool ek_stage_stuck(const struct ek_stage *s)
+{
+    return s->stuck;
+}

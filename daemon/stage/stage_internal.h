@@ -1,0 +1,55 @@
+/* The inside of a stage, for the files that make it: stage.c (messages), stage_views.c (what is
+ * shown of it), stage_reload.c (other assets).
+ */
+#ifndef EK_DAEMON_STAGE_INTERNAL_H
+#define EK_DAEMON_STAGE_INTERNAL_H
+
+#include "daemon/views/agreement_board.h"
+#include "daemon/alerts/alerts.h"
+#include "daemon/stage/crew.h"
+#include "daemon/views/feature_board.h"
+#include "daemon/fleet/fleet.h"
+#include "daemon/views/journal.h"
+#include "daemon/kafka/kafka_input.h"
+#include "daemon/kafka/kafka_output.h"
+#include "daemon/state/kafka_state.h"
+#include "daemon/stage/kafka_transactor.h"
+#include "daemon/views/samples.h"
+#include "daemon/stage/stage.h"
+#include "daemon/views/tracks.h"
+
+#include <stdatomic.h>
+
+/* The thread of ek_stage_run reads, gives messages to workers, and gets acknowledgements and what
+ * comes back. It alone has the lanes and sleeps on the bell, which rings for all of these. */
+struct ek_stage {
+    const struct ek_config *config;
+    struct ek_loaded *assets; /* in use: of the thread that reloads, once it runs */
+    atomic_bool turned;       /* they are others since the last base */
+    struct ek_log *log;
+    struct ek_metrics *metrics;
+    struct ek_journal *journal;
+    struct ek_shared_guard *guard;
+    struct ek_board *board;
+    struct ek_tracks *tracks;
+    struct ek_samples *samples;
+    struct ek_agreement_board *agreement;
+    struct ek_lanes *lanes;
+    struct ek_input *input;
+    struct ek_output *output;
+    struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
+    struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
+    struct ek_crew *crew;
+    struct ek_pause *pause;
+    struct ek_fleet *fleet;   /* NULL: on its own */
+    struct ek_alerts *alerts; /* NULL: nobody wants them over HTTP */
+    struct ek_bell bell;
+    struct ek_ticket **batch; /* [config->batch] */
+    atomic_bool stopping;
+    int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
+    int64_t full_since_ms; /* 0: there is room for more in flight */
+    bool told_full, stuck;
+    bool unplaced; /* a lane may not know yet where its outputs go */
+};
+
+#endif

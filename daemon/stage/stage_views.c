@@ -1,0 +1,219 @@
+/* What is shown of a stage. Any thread. */
+#include "daemon/stage/stage_internal.h"
+
+#include "daemon/base/cli.h"
+#include "daemon/views/finding_metrics.h"
+#include "daemon/kafka/kafka.h"
+#include "daemon/base/process_metrics.h"
+#include "daemon/guard/rank_metrics.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BROKERLESS_MS = 10000 }; /* without brokers for longer: not ready */
+
+void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
+{
+    const struct ek_metrics *m = s->metrics;
+    *out = (struct ek_stage_stats){
+        .ready = ek_metrics_gauge_value(m, EK_GAUGE_READY) != 0,
+        .partitions = (int)ek_metrics_gauge_value(m, EK_GAUGE_PARTITIONS),
+        .consumed = ek_metrics_counter(m, EK_COUNT_CONSUMED),
+        .passed = ek_metrics_counter(m, EK_COUNT_PASSED),
+        .routed = ek_metrics_counter(m, EK_COUNT_ROUTED),
+        .dead = ek_metrics_counter(m, EK_COUNT_DEAD),
+        .in_flight = ek_metrics_gauge_value(m, EK_GAUGE_IN_FLIGHT),
+        .queries = ek_metrics_gauge_value(m, EK_GAUGE_QUERIES),
+        .plan_version = ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION),
+        .detected = ek_metrics_counter(m, EK_COUNT_DETECTED),
+        .enforced = ek_metrics_counter(m, EK_COUNT_ENFORCED),
+        .lag = ek_metrics_lag_sum(s->metrics),
+    };
+}
+
+enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out)
+{
+    struct ek_trouble *all[] = {ek_input_trouble(s->input), ek_output_trouble(s->output),
+                                s->keeper ? ek_keeper_trouble(s->keeper) : NULL};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ek_trouble_look(all[i], out);
+        bool passing = ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) &&
+                       ek_now_ms() - out->since_ms < BROKERLESS_MS;
+        if (out->kind && !passing)
+            return out->kind;
+    }
+    return out->kind = EK_TROUBLE_NONE;
+}
+
+static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
+{
+    const struct ek_text_list *topics = &s->config->topics;
+    int rc = ek_buf_text(out, "[");
+    *count = 0;
+    for (size_t i = 0; !rc && i < topics->count; i++) {
+        if (!ek_input_topic_missing(s->input, i))
+            continue;
+        rc = ek_buf_text(out, (*count)++ ? "," : "");
+        if (!rc)
+            rc = ek_buf_json(out, topics->items[i], strlen(topics->items[i]));
+    }
+    return rc ? rc : ek_buf_text(out, "]");
+}
+
+bool ek_stage_ready(struct ek_stage *s)
+{
+    struct ek_trouble_state trouble;
+    bool missing = false;
+    for (size_t i = 0; i < s->config->topics.count; i++)
+        missing = missing || ek_input_topic_missing(s->input, i);
+    return ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) && !missing &&
+           !ek_stage_trouble(s, &trouble);
+}
+
+/* Why the stage is not ready, in a word, and in a sentence where there is more to say. */
+static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
+                        const struct ek_stage_stats *stats, struct ek_buf *out)
+{
+    const char *word = trouble->kind  ? ek_trouble_word(trouble->kind)
+                       : missing      ? "topic_missing"
+                       : stats->ready ? NULL
+                                      : "no_partitions";
+    if (!word)
+        return ek_buf_text(out, ",\"reason\":null");
+    int rc = ek_buf_printf(out, ",\"reason\":\"%s\"", word);
+    if (rc || !trouble->kind)
+        return rc;
+    rc = ek_buf_text(out, ",\"message\":");
+    return rc ? rc : ek_buf_json(out, trouble->text, strlen(trouble->text));
+}
+
+int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
+{
+    struct ek_stage_stats stats;
+    struct ek_trouble_state trouble;
+    struct ek_buf missing;
+    size_t count;
+    ek_stage_stats(s, &stats);
+    ek_stage_trouble(s, &trouble);
+    ek_buf_init(&missing, 0);
+    int rc = write_missing(s, &count, &missing);
+    *good = stats.ready && !count && !trouble.kind;
+    if (!rc)
+        rc = ek_buf_printf(out, "\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s",
+                           *good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
+    if (!rc)
+        rc = write_reason(&trouble, count, &stats, out);
+    ek_buf_release(&missing);
+    return rc;
+}
+
+int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
+{
+    return ek_journal_since(s->journal, after, out);
+}
+
+struct ek_metrics *ek_stage_metrics(struct ek_stage *s)
+{
+    return s->metrics;
+}
+
+struct ek_journal *ek_stage_journal(struct ek_stage *s)
+{
+    return s->journal;
+}
+
+struct ek_board *ek_stage_board(struct ek_stage *s)
+{
+    return s->board;
+}
+
+struct ek_tracks *ek_stage_tracks(struct ek_stage *s)
+{
+    return s->tracks;
+}
+
+struct ek_samples *ek_stage_samples(struct ek_stage *s)
+{
+    return s->samples;
+}
+
+int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
+{
+    return ek_ranks_page(s->guard, out);
+}
+
+static int write_service(const char *name, struct ek_buf *out)
+{
+    int rc = ek_metrics_head("evenkeel_service_info", out);
+    if (!rc)
+        rc = ek_buf_text(out, "evenkeel_service_info{service=\"");
+    if (!rc)
+        rc = ek_metrics_label(name, out);
+    return rc ? rc : ek_buf_text(out, "\"} 1\n");
+}
+
+int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
+{
+    int rc = ek_metrics_write(s->metrics, out);
+    if (!rc)
+        rc = write_service(s->config->service_name, out);
+    if (!rc)
+        rc = ek_metrics_single("evenkeel_ready", ek_stage_ready(s), out);
+    if (!rc)
+        rc = ek_process_metrics(out);
+    if (!rc)
+        rc = ek_finding_metrics(s->journal, ek_now_ms(), out);
+    if (!rc)
+        rc = ek_agreement_board_metrics(s->agreement, out);
+    if (!rc)
+        rc = ek_ranks_metrics(s->guard, out);
+    if (!rc && s->keeper)
+        rc = ek_keeper_metrics(s->keeper, out);
+    if (!rc && s->fleet)
+        rc = ek_fleet_metrics(s->fleet, out);
+    if (!rc)
+        rc = ek_alerts_metrics(s->alerts, out);
+    return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
+}
+
+int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
+{
+    struct ek_stage_stats t;
+    bool good;
+    ek_stage_stats(s, &t);
+    int rc = ek_buf_text(out, "{\"service\":");
+    if (!rc)
+        rc = ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
+    if (!rc)
+        rc = ek_buf_text(out, ",\"model\":");
+    if (!rc)
+        rc = ek_agreement_board_json(s->agreement, out);
+    if (!rc)
+        rc = ek_buf_text(out, ",\"state\":");
+    if (!rc)
+        rc = s->keeper ? ek_keeper_json(s->keeper, out) : ek_buf_text(out, "null");
+    if (!rc)
+        rc = ek_buf_text(out, ",\"paused\":");
+    if (!rc)
+        rc = ek_pause_json(s->pause, out);
+    if (!rc && s->fleet)
+        rc = ek_buf_text(out, ",\"fleet\":");
+    if (!rc && s->fleet)
+        rc = ek_fleet_status(s->fleet, out);
+    if (!rc)
+        rc = ek_buf_text(out, ",");
+    if (!rc)
+        rc = ek_stage_readiness(s, &good, out);
+    if (rc)
+        return rc;
+    return ek_buf_printf(out,
+                         ",\"version\":\"%s\",\"librdkafka\":\"%s\""
+                         ",\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64
+                         ",\"consumed\":%" PRIu64 ",\"passed\":%" PRIu64 ",\"routed\":%" PRIu64
+                         ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
+                         ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
+                         ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.consumed,
+                         t.passed, t.routed, t.dead,
+                         ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED), t.in_flight,
+                         ek_journal_open(s->journal), t.lag);
+}

@@ -1,0 +1,213 @@
+#include "daemon/tools/extract/extract_features.h"
+
+#include "base/alloc.h"
+#include "daemon/base/cli.h"
+#include "daemon/tools/extract/extract_candidates.h"
+#include "daemon/tools/extract/extract_manifest.h"
+#include "daemon/tools/extract/extract_queries.h"
+#include "daemon/tools/extract/extract_write.h"
+#include "daemon/base/summary.h"
+#include "daemon/tools/extract/trec_pairs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { NOTE = 64 };
+
+struct extracting {
+    const struct ek_extract_args *args;
+    struct ek_index *x;
+    struct ek_feature_choice *choice;
+    struct ek_text_features *features;
+    struct ek_extract_candidates *candidates;
+    struct ek_trec_pairs *labels;
+    struct ek_extract_queries *queries;
+    struct ek_extract_write *out;
+    struct ek_writer *manifest;
+    float *row;
+    struct ek_progress progress;
+    uint64_t lists, rows, unknown, without, relevant;
+    int64_t started_ms;
+};
+
+/* Whether they can be written is known before anything is extracted. The manifest is whole at once;
+ * it gets its name when the rows have theirs. */
+static int open_outputs(struct extracting *g, struct ek_error *e)
+{
+    const struct ek_extract_args *a = g->args;
+    int rc = EK_OK;
+    if (a->manifest_out)
+        rc = ek_writer_open(&g->manifest, a->manifest_out, e);
+    if (!rc && a->manifest_out)
+        rc = ek_extract_manifest_write(g->choice, g->manifest, e);
+    return rc ? rc : ek_extract_write_open(&g->out, a->format, a->output, g->choice, e);
+}
+
+static int open_all(struct extracting *g, struct ek_error *e)
+{
+    const struct ek_extract_args *a = g->args;
+    int rc = a->features ? ek_feature_choice_load(&g->choice, a->features, e)
+                         : ek_feature_choice_default(&g->choice, e);
+    if (!rc)
+        rc = ek_index_open(&g->x, a->index, e);
+    if (!rc)
+        rc = ek_index_check(g->x, e);
+    if (!rc)
+        rc = ek_text_features_new(&g->features, g->x, g->choice, e);
+    if (!rc)
+        rc = ek_extract_queries_open(&g->queries, a->queries, e);
+    if (!rc)
+        rc = ek_extract_candidates_new(&g->candidates, g->x, a->candidates, (uint32_t)a->top, e);
+    if (!rc && a->qrels)
+        rc = ek_trec_pairs_read(&g->labels, a->qrels, EK_TREC_QRELS, e);
+    if (rc)
+        return rc;
+    g->row = ek_calloc(g->choice->count, sizeof *g->row);
+    if (!g->row)
+        return ek_fail(e, EK_ENOMEM, "no memory for a row");
+    return open_outputs(g, e);
+}
+
+static void close_all(struct extracting *g)
+{
+    if (g->manifest)
+        ek_writer_abandon(g->manifest);
+    ek_extract_write_abandon(g->out);
+    ek_free(g->row);
+    ek_trec_pairs_free(g->labels);
+    ek_extract_candidates_free(g->candidates);
+    ek_extract_queries_close(g->queries);
+    ek_text_features_free(g->features);
+    ek_index_close(g->x);
+    ek_feature_choice_free(g->choice);
+}
+
+static double label_of(const struct extracting *g, const char *query, struct ek_text id,
+                       struct ek_error *e, int *rc)
+{
+    if (!g->labels)
+        return 0;
+    char *document = ek_strndup(id.text, id.length);
+    if (!document) {
+        *rc = ek_fail(e, EK_ENOMEM, "no memory for a document's id");
+        return 0;
+    }
+    double label = ek_trec_label(g->labels, query, document);
+    ek_free(document);
+    return label;
+}
+
+static int write_document(struct extracting *g, const char *query, const struct ek_candidate *c,
+                          struct ek_error *e)
+{
+    int rc = ek_text_features_document(g->features, c->document, c->score, g->row, e);
+    if (rc)
+        return rc;
+    struct ek_text id = {NULL, 0};
+    id.text = ek_text_features_id(g->features, &id.length);
+    double label = label_of(g, query, id, e, &rc);
+    struct ek_extract_row row = {query, id, label, g->row};
+    g->rows++;
+    g->relevant += label > 0;
+    return rc ? rc : ek_extract_write_row(g->out, &row, e);
+}
+
+static int extract_query(struct extracting *g, const struct ek_extract_query *q, struct ek_error *e)
+{
+    const struct ek_candidate *at;
+    size_t n, unknown;
+    int rc = ek_text_features_query(g->features, q->text, q->text_length, e);
+    if (rc) {
+        ek_extract_queries_place(g->queries, e);
+        return rc;
+    }
+    rc = ek_extract_candidates_of(g->candidates, q->id, g->features, &at, &n, &unknown, e);
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = write_document(g, q->id, &at[i], e);
+    g->unknown += unknown;
+    if (n)
+        g->lists++;
+    else
+        g->without++;
+    return rc;
+}
+
+static void show(struct extracting *g)
+{
+    char note[NOTE];
+    uint64_t done, total;
+    ek_extract_queries_position(g->queries, &done, &total);
+    snprintf(note, sizeof note, "%" PRIu64 " lists, %" PRIu64 " rows", g->lists, g->rows);
+    ek_progress_update(&g->progress, done, total, note);
+}
+
+static int extract(struct extracting *g, struct ek_error *e)
+{
+    struct ek_extract_query q;
+    bool more;
+    int rc;
+    ek_progress_start(&g->progress, "extracting");
+    while (!(rc = ek_extract_queries_next(g->queries, &q, &more, e)) && more) {
+        rc = extract_query(g, &q, e);
+        if (rc)
+            break;
+        show(g);
+    }
+    ek_progress_finish(&g->progress, NULL);
+    if (rc)
+        return rc;
+    if (!g->rows)
+        return ek_fail_at(e, EK_EFORMAT, g->args->queries, 0, 0,
+                          "no query has a document to extract features of");
+    struct ek_extract_write *out = g->out;
+    g->out = NULL;
+    return ek_extract_write_close(out, e);
+}
+
+static void tell(const struct extracting *g)
+{
+    const char *to = g->args->output ? g->args->output : "standard output";
+    fprintf(stderr, "%s: %" PRIu64 " lists, %" PRIu64 " rows of %zu features\n", to, g->lists,
+            g->rows, g->choice->count);
+    if (g->labels && !g->relevant)
+        fprintf(stderr, "%s: no row has a label above 0\n", g->args->qrels);
+    if (g->without)
+        fprintf(stderr, "%s: %" PRIu64 " queries have no candidates and are left out\n",
+                g->args->queries, g->without);
+    if (g->unknown)
+        fprintf(stderr, "%s: %" PRIu64 " candidates are not in the index and are left out\n",
+                g->args->candidates, g->unknown);
+}
+
+static int tell_json(const struct extracting *g, struct ek_error *e)
+{
+    struct ek_summary s;
+    ek_summary_begin(&s);
+    ek_summary_text(&s, "output", g->args->output);
+    ek_summary_count(&s, "lists", g->lists);
+    ek_summary_count(&s, "rows", g->rows);
+    ek_summary_count(&s, "relevant", g->relevant);
+    ek_summary_count(&s, "features", g->choice->count);
+    ek_summary_count(&s, "queries_without_candidates", g->without);
+    ek_summary_count(&s, "unknown_candidates", g->unknown);
+    ek_summary_count(&s, "milliseconds", (uint64_t)(ek_now_ms() - g->started_ms));
+    return ek_summary_end(&s, stdout, e);
+}
+
+int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e)
+{
+    struct extracting g = {.args = a, .started_ms = ek_now_ms()};
+    int rc = open_all(&g, e);
+    if (!rc)
+        rc = extract(&g, e);
+    if (!rc && g.manifest) {
+        rc = ek_writer_close(g.manifest, e);
+        g.manifest = NULL;
+    }
+    if (!rc)
+        tell(&g);
+    if (!rc && a->json)
+        rc = tell_json(&g, e);
+    close_all(&g);
+    return rc;
+}

@@ -1,0 +1,74 @@
+/* The catalogue of text features: as a table, as JSON, as docs/text-features.md. */
+#include "daemon/tools/extract/extract_features.h"
+
+#include "daemon/base/columns.h"
+#include "daemon/tools/extract/extract_args.h"
+#include "daemon/tools/extract/extract_list.h"
+#include "daemon/base/summary.h"
+#include "text/features/feature_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int list_json(const struct ek_feature_list *l, struct ek_error *e)
+{
+    struct ek_summary s;
+    ek_summary_begin(&s);
+    ek_summary_count(&s, "count", l->count);
+    ek_summary_open(&s, "features", '[');
+    for (size_t i = 0; i < l->count; i++) {
+        const struct ek_text_feature *f = &l->features[i];
+        ek_summary_open(&s, NULL, '{');
+        ek_summary_text(&s, "name", f->name);
+        ek_summary_text(&s, "family", ek_text_family_name(f->family));
+        ek_summary_text(&s, "field", f->has_field ? ek_field_name(f->field) : NULL);
+        ek_summary_text(&s, "role", f->of_query ? "query" : "item");
+        ek_summary_text(&s, "group", f->core ? "core" : "more");
+        ek_summary_text(&s, "missing", f->missing ? "expected" : "never");
+        ek_summary_text(&s, "formula", f->formula);
+        ek_summary_text(&s, "source", *f->source ? f->source : NULL);
+        ek_summary_close(&s, '}');
+    }
+    ek_summary_close(&s, ']');
+    return ek_summary_end(&s, stdout, e);
+}
+
+static int list_table(const struct ek_feature_list *l, struct ek_error *e)
+{
+    static const char *const TITLES[] = {"feature", "group", "what it is"};
+    struct ek_columns *table = ek_columns_new(TITLES, 3);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (size_t i = 0; !rc && i < l->count; i++) {
+        const struct ek_text_feature *f = &l->features[i];
+        rc = ek_columns_add(table,
+                            (const char *const[]){f->name, f->core ? "core" : "more", f->formula});
+    }
+    if (!rc)
+        ek_columns_print(table, stdout);
+    ek_columns_free(table);
+    return rc ? ek_fail(e, EK_ENOMEM, "no memory for the list of features") : EK_OK;
+}
+
+static int list_docs(struct ek_error *e)
+{
+    struct ek_buf page;
+    ek_buf_init(&page, 0);
+    int rc = ek_text_features_page(&page);
+    if (!rc)
+        fwrite(page.data, 1, page.length, stdout);
+    ek_buf_release(&page);
+    return rc ? ek_fail(e, (enum ek_code)rc, "no memory for the page of features") : EK_OK;
+}
+
+int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e)
+{
+    if (a->list_docs)
+        return list_docs(e);
+    struct ek_feature_list *l;
+    int rc = ek_feature_list_new(&l, e);
+    if (rc)
+        return rc;
+    rc = a->json ? list_json(l, e) : list_table(l, e);
+    ek_feature_list_free(l);
+    return rc;
+}

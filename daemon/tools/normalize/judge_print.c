@@ -1,0 +1,209 @@
+#include "daemon/tools/normalize/judge_print.h"
+
+#include "daemon/base/columns.h"
+#include "daemon/base/summary.h"
+
+#include "offline/scale/paired_test.h"
+
+#include <math.h>
+
+enum { CELL = 24, LINE = 400 };
+
+static const struct {
+    const char *title;
+    int metric;
+} SHOWN[] = {
+    {"P@5", EK_JUDGE_P + 4},       {"NDCG@1", EK_JUDGE_NDCG},      {"NDCG@3", EK_JUDGE_NDCG + 2},
+    {"NDCG@5", EK_JUDGE_NDCG + 4}, {"NDCG@10", EK_JUDGE_NDCG + 9}, {"MAP", EK_JUDGE_MAP},
+    {"ERR", EK_JUDGE_ERR},
+};
+enum { METRICS_SHOWN = sizeof SHOWN / sizeof *SHOWN, SHOWN_COLUMNS = METRICS_SHOWN + 2 };
+
+static struct ek_paired_test against(const struct ek_judge_report *r, int a, int b)
+{
+    struct ek_paired_test t;
+    ek_paired_test(r->of[a].first, r->of[b].first, r->data->lists, &t);
+    return t;
+}
+
+/* As short as a table wants it. */
+static void write_p(char *cell, const struct ek_judge_report *r, int method)
+{
+    double p = against(r, method, r->against).p;
+    if (method == r->against || isnan(p))
+        snprintf(cell, CELL, "-");
+    else
+        snprintf(cell, CELL, p < .0001 ? "<.0001" : "%.4f", p);
+}
+
+static int add_row(struct ek_columns *c, const struct ek_judge_report *r, int method)
+{
+    char cell[SHOWN_COLUMNS][CELL];
+    const char *texts[SHOWN_COLUMNS] = {r->of[method].name};
+    for (int i = 0; i < METRICS_SHOWN; i++) {
+        snprintf(cell[i + 1], CELL, "%.4f", ek_metric_result(&r->of[method].mean[SHOWN[i].metric]));
+        texts[i + 1] = cell[i + 1];
+    }
+    write_p(cell[SHOWN_COLUMNS - 1], r, method);
+    texts[SHOWN_COLUMNS - 1] = cell[SHOWN_COLUMNS - 1];
+    return ek_columns_add(c, texts);
+}
+
+static int print_table(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+{
+    const char *titles[SHOWN_COLUMNS] = {"method"};
+    for (int i = 0; i < METRICS_SHOWN; i++)
+        titles[i + 1] = SHOWN[i].title;
+    titles[SHOWN_COLUMNS - 1] = "p";
+    struct ek_columns *c = ek_columns_new(titles, SHOWN_COLUMNS);
+    int rc = c ? EK_OK : EK_ENOMEM;
+    for (int i = 0; i < r->count && !rc; i++)
+        rc = add_row(c, r, i);
+    if (!rc)
+        ek_columns_print(c, to);
+    ek_columns_free(c);
+    return rc ? ek_fail(e, EK_ENOMEM, "no memory for the table") : EK_OK;
+}
+
+static void print_rules(const struct ek_judge_report *r, FILE *to)
+{
+    static const char *const empty[] = {"are skipped", "count 0", "count 1"};
+    char line[LINE];
+    int parts = r->folds->parts;
+    snprintf(line, sizeof line,
+             "%zu lists in %d parts%s; %d folds: RankSVM trained on %d parts, its C the best of %g "
+             "to %g by MAP on the next, tested on the last",
+             r->data->lists, parts, r->files ? ", the files" : " of equal size", parts, parts - 2,
+             ek_judge_c(0), ek_judge_c(EK_JUDGE_CS - 1));
+    ek_print_wrapped(line, 79, to);
+    snprintf(line, sizeof line,
+             "gain %s; lists without a relevant item %s; equal scores keep the order of the file; "
+             "highest label of ERR %g; p: two-sided paired t-test of NDCG@1 against %s",
+             r->options->gain == EK_GAIN_EXP ? "2^y - 1" : "y", empty[r->options->empty],
+             r->count ? r->of[0].max_label : 0, r->count ? r->of[r->against].name : "none");
+    ek_print_wrapped(line, 79, to);
+    fputc('\n', to);
+}
+
+/* How many folds chose the end of the grid on that side. */
+static int at_edge(const struct ek_judgement *j, int edge)
+{
+    int count = 0;
+    for (int f = 0; f < j->parts; f++)
+        count += j->fold[f].edge == edge;
+    return count;
+}
+
+static int unsettled(const struct ek_judgement *j)
+{
+    int count = 0;
+    for (int f = 0; f < j->parts; f++)
+        count += j->fold[f].unsettled;
+    return count;
+}
+
+static void print_remark(const struct ek_judge_report *r, const char *what, int edge, FILE *to)
+{
+    char line[LINE];
+    int n = 0;
+    for (int i = 0; i < r->count; i++) {
+        int count = edge ? at_edge(&r->of[i], edge) : unsettled(&r->of[i]);
+        if (count && n < LINE)
+            n += snprintf(line + n, LINE - (size_t)n, "%s%s (%d)", n ? ", " : what, r->of[i].name,
+                          count);
+    }
+    if (n)
+        ek_print_wrapped(line, 79, to);
+}
+
+int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+{
+    print_rules(r, to);
+    int rc = print_table(r, to, e);
+    if (rc)
+        return rc;
+    print_remark(r, "the largest C was chosen, a larger one might rank better (folds): ", 1, to);
+    print_remark(r, "the least C was chosen (folds): ", -1, to);
+    print_remark(r, "a C was passed over, as training did not settle (times): ", 0, to);
+    return EK_OK;
+}
+
+static void add_metrics(struct ek_summary *s, const struct ek_metric_mean *mean)
+{
+    char name[CELL];
+    ek_summary_open(s, "metrics", '{');
+    for (int i = 0; i < EK_JUDGE_METRICS; i++)
+        ek_summary_number(s, ek_judge_metric_name(i, name, sizeof name),
+                          ek_metric_result(&mean[i]));
+    ek_summary_close(s, '}');
+}
+
+static void add_fold(struct ek_summary *s, const struct ek_judge_fold *f)
+{
+    ek_summary_open(s, NULL, '{');
+    ek_summary_number(s, "c", f->c);
+    ek_summary_text(s, "edge", f->edge ? f->edge < 0 ? "least" : "largest" : NULL);
+    ek_summary_integer(s, "unsettled", f->unsettled);
+    ek_summary_number(s, "vali_map", f->vali_map);
+    ek_summary_count(s, "columns", f->columns);
+    ek_summary_count(s, "lists", f->mean[0].lists);
+    ek_summary_count(s, "counted", f->mean[EK_JUDGE_MAP].count);
+    add_metrics(s, f->mean);
+    ek_summary_close(s, '}');
+}
+
+static void add_tests(struct ek_summary *s, const struct ek_judge_report *r, int method)
+{
+    ek_summary_open(s, "t_tests", '{');
+    for (int i = 0; i < r->count; i++) {
+        if (i == method)
+            continue;
+        struct ek_paired_test t = against(r, method, i);
+        ek_summary_open(s, r->of[i].name, '{');
+        ek_summary_number(s, "mean", t.mean);
+        ek_summary_number(s, "t", t.t);
+        ek_summary_number(s, "degrees", t.degrees);
+        ek_summary_number(s, "p", t.p);
+        ek_summary_close(s, '}');
+    }
+    ek_summary_close(s, '}');
+}
+
+static void add_method(struct ek_summary *s, const struct ek_judge_report *r, int method)
+{
+    const struct ek_judgement *j = &r->of[method];
+    ek_summary_open(s, NULL, '{');
+    ek_summary_text(s, "method", j->name);
+    add_metrics(s, j->mean);
+    ek_summary_count(s, "counted", j->mean[EK_JUDGE_MAP].count);
+    ek_summary_open(s, "folds", '[');
+    for (int f = 0; f < j->parts; f++)
+        add_fold(s, &j->fold[f]);
+    ek_summary_close(s, ']');
+    add_tests(s, r, method);
+    ek_summary_close(s, '}');
+}
+
+int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+{
+    static const char *const empty[] = {"skip", "0", "1"};
+    struct ek_summary s;
+    ek_summary_begin(&s);
+    ek_summary_count(&s, "lists", r->data->lists);
+    ek_summary_count(&s, "items", r->data->items);
+    ek_summary_integer(&s, "parts", r->folds->parts);
+    ek_summary_flag(&s, "parts_are_files", r->files);
+    ek_summary_text(&s, "gain", r->options->gain == EK_GAIN_EXP ? "exp" : "linear");
+    ek_summary_text(&s, "empty", empty[r->options->empty]);
+    ek_summary_text(&s, "ties", "input order");
+    ek_summary_number(&s, "max_label", r->count ? r->of[0].max_label : 0);
+    ek_summary_open(&s, "c", '[');
+    for (int i = 0; i < EK_JUDGE_CS; i++)
+        ek_summary_number(&s, NULL, ek_judge_c(i));
+    ek_summary_close(&s, ']');
+    ek_summary_open(&s, "methods", '[');
+    for (int i = 0; i < r->count; i++)
+        add_method(&s, r, i);
+    ek_summary_close(&s, ']');
+    return ek_summary_end(&s, to, e);
+}

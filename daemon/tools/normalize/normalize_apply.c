@@ -1,0 +1,193 @@
+/* evenkeel normalize --apply: lists with what the choice makes of their items' values. */
+#include "daemon/files/check.h"
+#include "daemon/base/cli.h"
+#include "daemon/tools/normalize/normalize.h"
+
+#include "base/file.h"
+#include "lists/letor.h"
+#include "lists/letor_write.h"
+#include "yaml/yaml.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LISTS_BYTES_MAX = 256 << 20 }; /* one list as text */
+
+static bool merges(const struct ek_choices *c)
+{
+    for (int f = 0; f < c->manifest->item_count; f++)
+        if (c->of[f].scale == EK_SCALE_MERGE)
+            return true;
+    return false;
+}
+
+static int check_column(const struct ek_manifest *m, const struct ek_feature *f, const char *part,
+                        struct ek_error *e)
+{
+    char name[EK_NAME_BYTES_MAX + 16];
+    snprintf(name, sizeof name, "%s.%s", f->name, part);
+    if (strlen(name) > EK_NAME_BYTES_MAX)
+        return ek_fail(e, EK_EUSAGE,
+                       "merge cannot name the columns of feature '%s': with '.%s' it is longer "
+                       "than %d bytes",
+                       f->name, part, EK_NAME_BYTES_MAX);
+    if (ek_manifest_feature(m, name) >= 0)
+        return ek_fail(e, EK_EUSAGE,
+                       "merge cannot name the columns of feature '%s': there is a feature '%s'",
+                       f->name, name);
+    return EK_OK;
+}
+
+int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int f = 0; f < m->item_count; f++)
+        for (int i = 0; i < EK_SCALING_MERGED && !rc; i++)
+            if (m->item[f]->type != EK_TYPE_CATEGORY)
+                rc =
+                    check_column(m, m->item[f], ek_scale_name(ek_scale_part(EK_SCALE_MERGE, i)), e);
+    return rc;
+}
+
+/* `part`: NULL, or what the column of a merged feature has. */
+static int add_feature(struct ek_buf *to, const struct ek_feature *f, const char *part, int index)
+{
+    char name[EK_NAME_BYTES_MAX + 16];
+    snprintf(name, sizeof name, "%s%s%s", f->name, part ? "." : "", part ? part : "");
+    int rc = ek_buf_text(to, "  - {name: ");
+    if (!rc)
+        rc = ek_buf_json(to, name, strlen(name));
+    if (!rc)
+        rc = ek_buf_printf(to, ", index: %d, role: %s%s%s}\n", index,
+                           f->role == EK_ROLE_ITEM ? "item" : "query",
+                           f->type == EK_TYPE_CATEGORY ? ", type: category" : "",
+                           f->missing_expected ? ", missing: expected" : "");
+    return rc;
+}
+
+static int add_items(struct ek_buf *to, const struct ek_choices *c, bool renumber, int *index)
+{
+    int rc = EK_OK;
+    for (int f = 0; f < c->manifest->item_count; f++) {
+        const struct ek_choice *one = &c->of[f];
+        int columns = ek_scale_columns(one->scale);
+        for (int i = 0; i < columns && !rc; i++) {
+            const char *part = columns > 1 ? ek_scale_name(ek_scale_part(one->scale, i)) : NULL;
+            rc = add_feature(to, one->feature, part, renumber ? ++*index : one->feature->index);
+        }
+    }
+    return rc;
+}
+
+/* Units, signs and routes are those of raw values: none of them is said of scaled ones. Columns
+ * keep their numbers unless one becomes several. */
+static int describe(struct ek_buf *to, const struct ek_choices *c)
+{
+    const struct ek_manifest *m = c->manifest;
+    bool renumber = merges(c);
+    int index = 0, read = m->query_count - m->derived_count;
+    int rc = ek_buf_text(to, "# Scaled by evenkeel normalize: the values are no longer in units.\n"
+                             "version: 1\n");
+    if (!rc && m->derived_count)
+        rc = ek_buf_text(to, "derived_query_features: [log_list_size]\n");
+    if (!rc)
+        rc = ek_buf_text(to, "features:\n");
+    if (!rc)
+        rc = add_items(to, c, renumber, &index);
+    for (int i = 0; i < read && !rc; i++)
+        rc = add_feature(to, m->query[i], NULL, renumber ? ++index : m->query[i]->index);
+    return rc;
+}
+
+struct output {
+    const struct ek_choices *c;
+    struct ek_manifest *manifest; /* of what is written */
+    struct ek_writer *writer;
+    struct ek_query in, out;
+    struct ek_buf text;
+    float missing;
+    uint64_t lists;
+};
+
+static int write_list(struct output *o, struct ek_error *e)
+{
+    struct ek_query *q = &o->in, *s = &o->out;
+    if (ek_query_resize(s, q->items, o->manifest->item_count, o->manifest->query_count))
+        return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
+    ek_scaling_apply(o->c->scaling, q->x, (size_t)q->items, o->missing, s->x);
+    for (int i = 0; i < q->query_features; i++)
+        s->query[i] = q->query[i];
+    for (int i = 0; i < q->items; i++) {
+        s->label[i] = q->label[i];
+        s->item_id[i] = q->item_id[i];
+    }
+    s->has_label = q->has_label;
+    ek_buf_clear(&o->text);
+    int rc = ek_letor_write_as(o->manifest, s, q->id, &o->text, e);
+    o->lists++;
+    return rc ? rc : ek_writer_write(o->writer, o->text.data, o->text.length, e);
+}
+
+static int write_file(struct output *o, const char *path, struct ek_progress *progress,
+                      struct ek_error *e)
+{
+    struct ek_letor *letor;
+    bool more = true;
+    uint64_t done, total;
+    int rc = ek_letor_open(&letor, o->c->manifest, path, e);
+    if (rc)
+        return rc;
+    while (!rc && !(rc = ek_letor_next(letor, &o->in, &more, e)) && more) {
+        rc = write_list(o, e);
+        ek_letor_position(letor, &done, &total);
+        ek_progress_update(progress, done, total, path);
+    }
+    ek_letor_close(letor);
+    if (rc == EK_EFORMAT)
+        ek_kind_explain(path, EK_KIND_LETOR, e);
+    return rc;
+}
+
+static int write_all(struct output *o, const struct ek_normalize_args *a, struct ek_error *e)
+{
+    struct ek_progress progress;
+    char note[80];
+    int rc = ek_writer_open(&o->writer, a->output_data, e);
+    if (rc)
+        return rc;
+    ek_progress_start(&progress, "scaling");
+    for (int i = 0; i < a->apply.count && !rc; i++)
+        rc = write_file(o, a->apply.path[i], &progress, e);
+    if (rc) {
+        ek_writer_abandon(o->writer);
+        return rc;
+    }
+    snprintf(note, sizeof note, "%llu lists", (unsigned long long)o->lists);
+    ek_progress_finish(&progress, note);
+    return ek_writer_close(o->writer, e);
+}
+
+int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_args *a,
+                       struct ek_error *e)
+{
+    struct output o = {.c = c, .missing = a->missing_zero ? 0 : NAN};
+    struct ek_buf about;
+    ek_buf_init(&about, EK_YAML_BYTES_MAX);
+    ek_buf_init(&o.text, LISTS_BYTES_MAX);
+    ek_query_init(&o.in);
+    ek_query_init(&o.out);
+    int rc = describe(&about, c) ? ek_fail(e, EK_ENOMEM, "no memory for a manifest") : EK_OK;
+    if (!rc)
+        rc = ek_manifest_parse(&o.manifest, "the scaled manifest", (const char *)about.data,
+                               about.length, e);
+    if (!rc)
+        rc = write_all(&o, a, e);
+    if (!rc && a->output_manifest)
+        rc = ek_file_write_bytes(a->output_manifest, about.data, about.length, e);
+    ek_query_release(&o.in);
+    ek_query_release(&o.out);
+    ek_manifest_free(o.manifest);
+    ek_buf_release(&o.text);
+    ek_buf_release(&about);
+    return rc;
+}

@@ -1,0 +1,192 @@
+#include "daemon/tools/normalize/normalize.h"
+
+#include "daemon/base/cli.h"
+#include "daemon/base/cli_parse.h"
+
+#include <string.h>
+
+enum {
+    KEY_JSON = 0x100,
+    KEY_PROFILE,
+    KEY_VALI,
+    KEY_METHOD,
+    KEY_REPORT,
+    KEY_APPLY,
+    KEY_DATA,
+    KEY_DATA_MANIFEST,
+    KEY_MISSING,
+    KEY_EMPTY,
+    KEY_JUDGE
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Where values come from:", 1},
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 1},
+    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; several files may follow", 1},
+    {"profile", KEY_PROFILE, "FILE", 0, "Or their profile (.ekp), which has values to 1.6%", 1},
+    {"vali", KEY_VALI, "FILE...", 0,
+     "Validation lists of osm; without, the last fifth of the training lists", 1},
+    {NULL, 0, NULL, 0, "What is chosen:", 2},
+    {"method", KEY_METHOD, "NAME", 0,
+     "fdm: by the distribution of a feature's values (default); osm: by trying; or one for all: "
+     "minmax, log, arctan, zscore, cdf, log1p, merge",
+     2},
+    {"empty", KEY_EMPTY, "RULE", 0,
+     "What a list without a relevant item counts in osm and --judge: skip (default), 0 or 1", 2},
+    {"judge", KEY_JUDGE, "NAME,...", OPTION_ARG_OPTIONAL,
+     "Chooses nothing, but shows how well a linear ranker does under each of these methods (all "
+     "without names), over five folds; five files of --letor are the five parts",
+     2},
+    {NULL, 0, NULL, 0, "What is made of it:", 3},
+    {"output", 'o', "FILE", 0, "The manifest with the choice and its reasons", 3},
+    {"report", KEY_REPORT, "FILE", 0, "Histograms of each feature, before and after (SVG)", 3},
+    {"apply", KEY_APPLY, "FILE...", 0, "Lists to scale; several files may follow", 3},
+    {"output-data", KEY_DATA, "FILE", 0, "The lists of --apply, scaled (LETOR text)", 3},
+    {"output-manifest", KEY_DATA_MANIFEST, "FILE", 0, "The manifest of --output-data", 3},
+    {"missing", KEY_MISSING, "RULE", 0,
+     "Missing values in --output-data: keep (default: nan stays nan) or zero", 3},
+    {"json", KEY_JSON, NULL, 0, "The choice as JSON on standard output", 3},
+    {0}};
+
+static void take_file(struct argp_state *state, struct ek_normalize_args *a, const char *arg)
+{
+    if (!a->open)
+        argp_error(state, "'%s' stands alone; files follow --letor, --vali or --apply", arg);
+    else if (ek_files_add(a->open, arg, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void take_files(struct argp_state *state, struct ek_normalize_args *a, struct ek_files *to,
+                       const char *arg)
+{
+    a->open = to;
+    take_file(state, a, arg);
+}
+
+static void check_outputs(struct argp_state *state, const struct ek_normalize_args *a)
+{
+    const char *const path[] = {a->output, a->report, a->output_data, a->output_manifest};
+    static const char *const name[] = {"--output", "--report", "--output-data",
+                                       "--output-manifest"};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            if (path[i] && path[k] && !ek_is_stdout(path[i]) && !strcmp(path[i], path[k]))
+                argp_error(state, "'%s' cannot be both %s and %s", path[i], name[k], name[i]);
+    if (ek_is_stdout(a->output) + ek_is_stdout(a->output_data) + ek_is_stdout(a->output_manifest) +
+            ek_is_stdout(a->report) + a->json >
+        1)
+        argp_error(state, "standard output can have one thing only");
+}
+
+static void finish(struct argp_state *state, const struct ek_normalize_args *a)
+{
+    if (!a->manifest || (!a->letor.count && !a->profile))
+        argp_error(state, "--manifest and --letor or --profile are needed");
+    if (a->letor.count && a->profile)
+        argp_error(state, "values come from --letor or from --profile, not from both");
+    if (a->profile && a->method == EK_METHOD_OSM)
+        argp_error(state, "osm trains on lists: it needs --letor");
+    if (a->judge && a->profile)
+        argp_error(state, "the judge trains on lists: it needs --letor");
+    if (a->judge && (a->output || a->report || a->apply.count || a->vali.count || a->method_given ||
+                     a->missing_given))
+        argp_error(state, "--judge goes with --letor, --empty and --json only");
+    if (a->vali.count && a->method != EK_METHOD_OSM)
+        argp_error(state, "--vali is for --method osm");
+    if (!a->apply.count != !a->output_data)
+        argp_error(state, "--apply and --output-data go together");
+    if (a->output_manifest && !a->output_data)
+        argp_error(state, "--output-manifest is that of --output-data");
+    if (a->output_data && a->method == EK_METHOD_MERGE && !a->output_manifest)
+        argp_error(state, "merge makes three columns of one: --output-manifest is needed to tell "
+                          "them apart");
+    if (a->missing_given && !a->output_data)
+        argp_error(state, "--missing is for --output-data");
+    if (a->empty_given && !a->judge && a->method != EK_METHOD_OSM)
+        argp_error(state, "--empty is for --method osm and --judge");
+    check_outputs(state, a);
+}
+
+static error_t parse_file(int key, char *arg, struct argp_state *state, struct ek_normalize_args *a)
+{
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case KEY_PROFILE:
+        a->profile = arg;
+        return 0;
+    case KEY_REPORT:
+        a->report = arg;
+        return 0;
+    case KEY_DATA:
+        a->output_data = arg;
+        return 0;
+    case KEY_DATA_MANIFEST:
+        a->output_manifest = arg;
+        return 0;
+    case 'l':
+        take_files(state, a, &a->letor, arg);
+        return 0;
+    case KEY_VALI:
+        take_files(state, a, &a->vali, arg);
+        return 0;
+    case KEY_APPLY:
+        take_files(state, a, &a->apply, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_file(state, a, arg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    static const char *const rules[] = {"skip", "0", "1"}, *const missing[] = {"keep", "zero"};
+    struct ek_normalize_args *a = state->input;
+    switch (key) {
+    case KEY_METHOD:
+        a->method_given = true;
+        a->method =
+            (enum ek_method)ek_one_of(state, "method", arg, ek_method_names(), EK_METHOD_COUNT);
+        return 0;
+    case KEY_EMPTY:
+        a->empty_given = true;
+        a->empty = (enum ek_empty)ek_one_of(state, "empty", arg, rules, 3);
+        return 0;
+    case KEY_MISSING:
+        a->missing_given = true;
+        a->missing_zero = ek_one_of(state, "missing", arg, missing, 2) == 1;
+        return 0;
+    case KEY_JUDGE:
+        a->judge = true;
+        a->judge_methods = arg;
+        return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, a);
+        return 0;
+    default:
+        return parse_file(key, arg, state, a);
+    }
+}
+
+void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv)
+{
+    static const char doc[] =
+        "Chooses how each item feature is scaled before training: by the distribution of its "
+        "values, by trying, or the same for all."
+        "\v  evenkeel normalize -m features.yaml --letor train.txt -o scaled.yaml\n"
+        "  evenkeel normalize -m features.yaml --profile p.ekp --report p.svg\n"
+        "  evenkeel normalize -m f.yaml -l a.txt --apply b.txt --output-data scaled.txt";
+    static const struct argp argp = {OPTIONS, parse, NULL, doc, NULL, NULL, NULL};
+    *a = (struct ek_normalize_args){.empty = EK_EMPTY_SKIP};
+    ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
+}

@@ -1,0 +1,319 @@
+#include "daemon/tools/select/select_args.h"
+
+#include "base/parse.h"
+#include "daemon/base/cli_parse.h"
+#include "daemon/training/pool.h"
+
+#include <argp.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const METHODS[EK_SELECT_METHODS] = {"nfs", "xgas", "hcas", "importance",
+                                                       "random"};
+
+const char *ek_select_method_name(enum ek_select_method m)
+{
+    return METHODS[m];
+}
+
+enum {
+    KEY_TRAIN = 256,
+    KEY_VALI,
+    KEY_TEST,
+    KEY_METHOD,
+    KEY_SHARE,
+    KEY_COUNT,
+    KEY_JUDGE,
+    KEY_LIKENESS,
+    KEY_CUTOFF,
+    KEY_REPEATS,
+    KEY_EPOCHS,
+    KEY_SCATTER,
+    KEY_DENDROGRAM,
+    KEY_WATCH,
+    KEY_CHANCE,
+    KEY_SEED,
+    KEY_THREADS,
+    KEY_JSON
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"train", KEY_TRAIN, "FILE...", 0, "LETOR files to choose by; several may follow", 0},
+    {"vali", KEY_VALI, "FILE...", 0, "The same, for what is trained on the way", 0},
+    {"test", KEY_TEST, "FILE...", 0, "The same, for what --judge measures (the --vali files)", 0},
+    {"method", KEY_METHOD, "NAME", 0,
+     "nfs, xgas, hcas, importance (needs --model), or random, to compare with (hcas)", 0},
+    {"share", KEY_SHARE, "P,...", 0, "Percent of the item features (5,10,20,30,40)", 0},
+    {"count", KEY_COUNT, "K", 0, "Number of item features, in place of --share", 0},
+    {"model", 'M', "FILE", 0, "Trained model, for --method importance and --watch", 0},
+    {"judge", KEY_JUDGE, NULL, 0, "Train on each choice and on all, and tell the NDCG of each", 0},
+    {"output", 'o', "FILE", 0,
+     "Reduced manifest to write, with --count or one --share; with --watch, rules", 0},
+    {"likeness", KEY_LIKENESS, "OVER", 0,
+     "Spearman's correlation over all items, or the mean over lists (items)", 0},
+    {"cutoff", KEY_CUTOFF, "K", 0, "Cut-off of the NDCG of relevance, importance and harm (10)", 0},
+    {"repeats", KEY_REPEATS, "N", 0, "Shuffles per feature of --method importance (5)", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "Epochs of each training (as the manifest says)", 0},
+    {"scatter", KEY_SCATTER, "FILE", 0, "Picture (SVG): relevance against redundancy", 0},
+    {"dendrogram", KEY_DENDROGRAM, "FILE", 0, "Picture (SVG): the clusters of the features", 0},
+    {"watch", KEY_WATCH, NULL, 0,
+     "What to watch: rank features by the harm a change of unit would do; needs --model and --data",
+     0},
+    {"data", 'd', "FILE...", 0, "With --watch: LETOR files to measure the harm on", 0},
+    {"chance", KEY_CHANCE, "NAME=P", 0,
+     "With --watch: chance in a year that the unit of a feature, or of a kind, changes", 0},
+    {"seed", KEY_SEED, "N", 0, "Seed of all that is random (0)", 0},
+    {"threads", KEY_THREADS, "N", 0, "Threads (as many as processors); no result changes", 0},
+    {"json", KEY_JSON, NULL, 0, "Result as JSON", 0},
+    {0}};
+
+static void take_file(struct argp_state *state, struct ek_select_args *a, struct ek_files *to,
+                      const char *arg)
+{
+    a->open = to;
+    if (!to)
+        argp_error(state, "'%s' stands alone; files follow --train, --vali, --test or --data", arg);
+    else if (ek_files_add(to, arg, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void take_shares(struct argp_state *state, struct ek_select_args *a, const char *arg)
+{
+    const char *piece;
+    size_t length;
+    a->share_count = 0;
+    for (const char *at = arg; ek_next_piece(&at, &piece, &length);) {
+        double percent = 0;
+        if (a->share_count == EK_SHARES_MAX)
+            argp_error(state, "--share has at most %d numbers", EK_SHARES_MAX);
+        if (ek_parse_finite(piece, length, &percent) || !(percent > 0 && percent <= 100))
+            argp_error(state, "--share needs percents above 0 and up to 100, as in 5,10, not '%s'",
+                       arg);
+        if (a->share_count && percent <= a->share[a->share_count - 1])
+            argp_error(state, "the numbers of --share must rise, unlike '%s'", arg);
+        a->share[a->share_count++] = percent;
+    }
+}
+
+static void take_chance(struct argp_state *state, struct ek_select_args *a, char *arg)
+{
+    const char *sign = strchr(arg, '=');
+    double p = 0;
+    if (!sign || sign == arg || ek_parse_finite(sign + 1, EK_WHOLE, &p) || p < 0 || p > 1)
+        argp_error(state,
+                   "--chance needs a feature or kind and a number from 0 to 1, as in "
+                   "price=0.2, not '%s'",
+                   arg);
+    if (a->chance_count == EK_CHANCES_MAX)
+        argp_error(state, "more than %d times --chance", EK_CHANCES_MAX);
+    a->chance[a->chance_count++] = arg;
+}
+
+static void take_method(struct argp_state *state, struct ek_select_args *a, const char *arg)
+{
+    a->method = (enum ek_select_method)ek_one_of(state, "method", arg, METHODS, EK_SELECT_METHODS);
+    a->method_given = true;
+}
+
+static void take_likeness(struct argp_state *state, struct ek_select_args *a, const char *arg)
+{
+    static const char *const words[] = {"items", "lists"};
+    a->likeness = (enum ek_spearman)ek_one_of(state, "likeness", arg, words, 2);
+    a->likeness_given = true;
+}
+
+FILE *ek_select_table(const struct ek_select_args *a)
+{
+    bool taken = ek_is_stdout(a->output) || ek_is_stdout(a->scatter) || ek_is_stdout(a->dendrogram);
+    return taken ? stderr : stdout;
+}
+
+/* What no training of this choice would heed. */
+static void refuse_idle(struct argp_state *state, const struct ek_select_args *a)
+{
+    if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->judge)))
+        argp_error(state, "--epochs is for --method nfs and --judge");
+    if (a->repeats && (a->watch || a->method != EK_SELECT_IMPORTANCE))
+        argp_error(state, "--repeats is for --method importance");
+    if (a->likeness_given && (a->watch || a->method == EK_SELECT_NFS))
+        argp_error(state, "--likeness does not go with --watch or --method nfs, which has its own");
+}
+
+/* The second would be written over the first. */
+static void refuse_same_files(struct argp_state *state, const struct ek_select_args *a)
+{
+    const char *path[] = {a->output, a->scatter, a->dendrogram};
+    int out = a->json;
+    for (int i = 0; i < 3; i++) {
+        out += ek_is_stdout(path[i]);
+        while (path[i] && !strncmp(path[i], "./", 2))
+            path[i] += 2;
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < i; k++)
+            if (path[i] && path[k] && !ek_is_stdout(path[i]) && !strcmp(path[i], path[k]))
+                argp_error(state, "'%s' is to be written twice", path[i]);
+    if (out > 1)
+        argp_error(state, "standard output can have one thing only");
+}
+
+static void finish_choice(struct argp_state *state, const struct ek_select_args *a)
+{
+    if (!a->manifest || !a->train.count || !a->vali.count)
+        argp_error(state, "--manifest, --train and --vali are needed");
+    if (a->data.count || a->chance_count)
+        argp_error(state, "--%s is for --watch", a->data.count ? "data" : "chance");
+    if (a->count && a->share_count)
+        argp_error(state, "--count and --share exclude each other");
+    if (a->output && !a->count && a->share_count != 1)
+        argp_error(state, "which choice shall be written to '%s'? Say --count or one --share",
+                   a->output);
+    if (a->method == EK_SELECT_IMPORTANCE && !a->model)
+        argp_error(state, "--method importance needs --model");
+    if (a->model && a->method != EK_SELECT_IMPORTANCE)
+        argp_error(state, "--model is for --method importance and --watch");
+    if (a->test.count && !a->judge)
+        argp_error(state, "--test is for --judge");
+}
+
+static void finish_watch(struct argp_state *state, const struct ek_select_args *a)
+{
+    if (!a->manifest || !a->model || !a->data.count)
+        argp_error(state, "--watch needs --manifest, --model and --data");
+    if (a->train.count || a->vali.count || a->test.count)
+        argp_error(state, "--watch reads --data, not --train, --vali or --test");
+    if (a->method_given || a->share_count || a->count || a->judge || a->scatter || a->dendrogram)
+        argp_error(state, "--watch chooses nothing: --method, --share, --count, --judge and "
+                          "pictures do not go with it");
+}
+
+static void finish(struct argp_state *state, struct ek_select_args *a)
+{
+    static const double shares[] = {5, 10, 20, 30, 40};
+    if (a->watch)
+        finish_watch(state, a);
+    else
+        finish_choice(state, a);
+    refuse_idle(state, a);
+    refuse_same_files(state, a);
+    if (!a->repeats)
+        a->repeats = 5;
+    if (!a->count && !a->share_count) {
+        memcpy(a->share, shares, sizeof shares);
+        a->share_count = sizeof shares / sizeof *shares;
+    }
+}
+
+static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek_select_args *a)
+{
+    switch (key) {
+    case KEY_COUNT:
+        a->count = (int)ek_cli_whole(state, "count", arg, 1, EK_FEATURES_MAX);
+        return 0;
+    case KEY_CUTOFF:
+        a->cutoff = (int)ek_cli_whole(state, "cutoff", arg, 1, 1000000);
+        return 0;
+    case KEY_REPEATS:
+        a->repeats = (int)ek_cli_whole(state, "repeats", arg, 1, 10000);
+        return 0;
+    case KEY_EPOCHS:
+        a->epochs = (int)ek_cli_whole(state, "epochs", arg, 1, 100000);
+        return 0;
+    case KEY_SEED:
+        a->seed = ek_cli_whole(state, "seed", arg, 0, UINT64_MAX);
+        return 0;
+    case KEY_THREADS:
+        a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+        return 0;
+    case KEY_SHARE:
+        take_shares(state, a, arg);
+        return 0;
+    case KEY_CHANCE:
+        take_chance(state, a, arg);
+        return 0;
+    case KEY_METHOD:
+        take_method(state, a, arg);
+        return 0;
+    case KEY_LIKENESS:
+        take_likeness(state, a, arg);
+        return 0;
+    case KEY_JUDGE:
+        a->judge = true;
+        return 0;
+    case KEY_WATCH:
+        a->watch = true;
+        return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct ek_select_args *a = state->input;
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'M':
+        a->model = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case KEY_SCATTER:
+        a->scatter = arg;
+        return 0;
+    case KEY_DENDROGRAM:
+        a->dendrogram = arg;
+        return 0;
+    case KEY_TRAIN:
+        take_file(state, a, &a->train, arg);
+        return 0;
+    case KEY_VALI:
+        take_file(state, a, &a->vali, arg);
+        return 0;
+    case KEY_TEST:
+        take_file(state, a, &a->test, arg);
+        return 0;
+    case 'd':
+        take_file(state, a, &a->data, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_file(state, a, a->open, arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, a);
+        return 0;
+    default:
+        return parse_numbers(key, arg, state, a);
+    }
+}
+
+static const struct argp ARGP = {
+    OPTIONS,
+    parse,
+    NULL,
+    "Chooses features to train on, or says which ones to watch."
+    "\vQuery features always stay.\n\n"
+    "  evenkeel select -m f.yaml --train t.txt --vali v.txt --count 8 -o less.yaml\n"
+    "  evenkeel select --watch -m features.yaml -M m.safetensors -d v.txt -o r.yaml",
+    NULL,
+    NULL,
+    NULL};
+
+static uint64_t processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > EK_POOL_THREADS_MAX ? EK_POOL_THREADS_MAX : (uint64_t)n;
+}
+
+void ek_select_args_parse(struct ek_select_args *a, int argc, char **argv)
+{
+    *a = (struct ek_select_args){.method = EK_SELECT_HCAS, .cutoff = 10, .threads = processors()};
+    ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, a);
+}

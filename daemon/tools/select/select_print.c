@@ -1,0 +1,311 @@
+#include "daemon/tools/select/select_print.h"
+
+#include "base/alloc.h"
+#include "daemon/base/columns.h"
+#include "daemon/base/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CELL_BYTES = 24, CELLS = 7, WIDTH = 79 };
+
+/* The chosen ones first, in their order; then by relevance. */
+static int by_rank(const void *a, const void *b, void *context)
+{
+    const struct ek_selection *s = context;
+    const struct ek_feature_set *last = &s->set[s->set_count - 1];
+    int i = *(const int *)a, j = *(const int *)b;
+    int x = ek_feature_set_rank(last, i), y = ek_feature_set_rank(last, j);
+    if (x || y)
+        return !x ? 1 : !y ? -1 : x - y;
+    if (s->candidate[i] != s->candidate[j])
+        return s->candidate[i] ? -1 : 1;
+    double p = s->relevance[i].ndcg, q = s->relevance[j].ndcg;
+    return p != q ? (p > q ? -1 : 1) : i - j;
+}
+
+static int *sorted(const struct ek_selection *s, struct ek_error *e)
+{
+    int *order = ek_calloc((size_t)s->features, sizeof *order);
+    if (!order) {
+        ek_fail(e, EK_ENOMEM, "no memory for the result");
+        return NULL;
+    }
+    for (int i = 0; i < s->features; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)s->features, sizeof *order, by_rank, (void *)(uintptr_t)s);
+    return order;
+}
+
+/* sign: one in any case, as for differences. */
+static void number(char *cell, int digits, bool sign, double x)
+{
+    if (isnan(x))
+        snprintf(cell, CELL_BYTES, "-");
+    else if (sign)
+        snprintf(cell, CELL_BYTES, "%+.*f", digits, x);
+    else
+        snprintf(cell, CELL_BYTES, "%.*f", digits, x);
+}
+
+/* The columns between relevance and name, by the method. */
+static int method_titles(const struct ek_selection *s, const char **title)
+{
+    int n = 0;
+    if (s->nfs.features)
+        title[n++] = "frequency";
+    if (s->importance) {
+        title[n++] = "lost";
+        title[n++] = "sd";
+        title[n++] = "routed";
+        title[n++] = "silenced";
+    }
+    if (s->cluster)
+        title[n++] = "cluster";
+    return n;
+}
+
+static int method_cells(const struct ek_selection *s, int item, char (*cell)[CELL_BYTES])
+{
+    int n = 0;
+    if (s->nfs.features)
+        number(cell[n++], 1, false, s->nfs.frequency[item]);
+    if (s->importance) {
+        const struct ek_importance *i = &s->importance[item];
+        number(cell[n++], 4, true, i->lost);
+        number(cell[n++], 4, false, i->sd);
+        number(cell[n++], 4, true, i->routed);
+        number(cell[n++], 4, true, i->silenced);
+    }
+    if (s->cluster && s->cluster[item] >= 0)
+        snprintf(cell[n++], CELL_BYTES, "%d", s->cluster[item] + 1);
+    else if (s->cluster)
+        snprintf(cell[n++], CELL_BYTES, "-");
+    return n;
+}
+
+static int add_row(struct ek_columns *table, const struct ek_selection *s,
+                   const struct ek_manifest *m, int item)
+{
+    char cell[CELLS][CELL_BYTES], rank[CELL_BYTES] = "-", relevance[CELL_BYTES],
+                                  redundancy[CELL_BYTES] = "-";
+    const char *texts[EK_COLUMNS_MOST];
+    const struct ek_feature_set *last = &s->set[s->set_count - 1];
+    int n = 0, place = ek_feature_set_rank(last, item), more = method_cells(s, item, cell);
+    if (place)
+        snprintf(rank, sizeof rank, "%d", place);
+    number(relevance, 4, false, s->relevance[item].ndcg);
+    if (s->candidate[item])
+        number(redundancy, 2, false, ek_selection_redundancy(s, item, last));
+    texts[n++] = rank;
+    texts[n++] = relevance;
+    texts[n++] = s->relevance[item].constant  ? "constant"
+                 : s->relevance[item].falling ? "low"
+                                              : "high";
+    texts[n++] = redundancy;
+    for (int i = 0; i < more; i++)
+        texts[n++] = cell[i];
+    texts[n++] = m->item[item]->name;
+    return ek_columns_add(table, texts);
+}
+
+static int print_features(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
+                          struct ek_error *e)
+{
+    const char *title[EK_COLUMNS_MOST] = {"rank", "relevance", "best", "like"};
+    int n = 4 + method_titles(s, title + 4);
+    title[n++] = "feature";
+    int *order = sorted(s, e);
+    if (!order)
+        return EK_ENOMEM;
+    struct ek_columns *table = ek_columns_new(title, n);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (int i = 0; i < s->features && !rc; i++)
+        rc = add_row(table, s, m, order[i]);
+    if (!rc)
+        ek_columns_print(table, to);
+    ek_columns_free(table);
+    ek_free(order);
+    return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
+}
+
+static void print_legend(const struct ek_selection *s, const struct ek_select_args *a, FILE *to)
+{
+    char text[400];
+    fputc('\n', to);
+    snprintf(text, sizeof text,
+             "relevance: NDCG@%d of ranking by the feature alone, best values first as said (gain "
+             "2^y - 1, lists without a positive label skipped); like: how like it is to another "
+             "chosen one, 0 to 1",
+             a->cutoff);
+    ek_print_wrapped(text, WIDTH, to);
+    if (s->importance) {
+        snprintf(text, sizeof text,
+                 "lost: NDCG@%d that the model loses when the feature is shuffled (%d times), of "
+                 "%.4f; routed, silenced: the same when it is",
+                 a->cutoff, a->repeats, s->whole);
+        ek_print_wrapped(text, WIDTH, to);
+    }
+    if (s->nfs.features) {
+        snprintf(text, sizeof text,
+                 "frequency: weight of the groups of salient features that it is in; %zu of %zu "
+                 "groups are more frequent than by chance; the re-ranker's validation NDCG@10 is "
+                 "%.4f",
+                 s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
+        ek_print_wrapped(text, WIDTH, to);
+    }
+}
+
+static int print_judged(const struct ek_selection *s, const struct ek_judged *j, FILE *to,
+                        struct ek_error *e)
+{
+    static const char *const titles[] = {"share", "features", "NDCG@3", "NDCG@10"};
+    struct ek_columns *table = ek_columns_new(titles, 4);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (int i = 0; i <= s->set_count && !rc; i++) {
+        char share[CELL_BYTES] = "-", count[CELL_BYTES], at3[CELL_BYTES], at10[CELL_BYTES];
+        const char *texts[] = {i < s->set_count ? share : "all", count, at3, at10};
+        if (i < s->set_count && s->set[i].share > 0)
+            snprintf(share, sizeof share, "%g%%", s->set[i].share);
+        snprintf(count, sizeof count, "%d", i < s->set_count ? s->set[i].count : s->features);
+        number(at3, 4, false, j->ndcg3[i]);
+        number(at10, 4, false, j->ndcg10[i]);
+        rc = ek_columns_add(table, texts);
+    }
+    if (!rc) {
+        fputc('\n', to);
+        ek_columns_print(table, to);
+    }
+    ek_columns_free(table);
+    return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
+}
+
+/* The sets one by one, where they are not the first ranks of the largest. */
+static int print_sets(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
+                      struct ek_error *e)
+{
+    struct ek_buf line;
+    int rc = EK_OK;
+    ek_buf_init(&line, 0);
+    if (s->set_count > 1)
+        fputc('\n', to);
+    for (int i = 0; i < s->set_count && s->set_count > 1 && !rc; i++) {
+        const struct ek_feature_set *set = &s->set[i];
+        ek_buf_clear(&line);
+        rc = ek_buf_printf(&line, "%g%%:", set->share);
+        for (int k = 0; k < set->count && !rc; k++)
+            rc = ek_buf_printf(&line, "%s %s", k ? "," : "", m->item[set->item[k]]->name);
+        const char *text = rc ? NULL : ek_buf_string(&line);
+        if (text)
+            ek_print_wrapped(text, WIDTH, to);
+        else
+            rc = EK_ENOMEM;
+    }
+    ek_buf_release(&line);
+    return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
+}
+
+/* Which shares have fewer features than they ask for. */
+static void print_short(const struct ek_selection *s, FILE *to)
+{
+    for (int i = 0; i < s->set_count; i++) {
+        const struct ek_feature_set *set = &s->set[i];
+        if (set->count < set->wanted)
+            fprintf(to, "\n%g%% would be %d features; only %d of them vary\n", set->share,
+                    set->wanted, set->count);
+    }
+}
+
+int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
+                       const struct ek_manifest *m, const struct ek_judged *judged, FILE *to,
+                       struct ek_error *e)
+{
+    int rc = print_features(s, m, to, e);
+    if (rc)
+        return rc;
+    print_legend(s, a, to);
+    rc = print_sets(s, m, to, e);
+    if (!rc)
+        print_short(s, to);
+    return rc || !judged ? rc : print_judged(s, judged, to, e);
+}
+
+static void feature_json(struct ek_summary *to, const struct ek_selection *s,
+                         const struct ek_manifest *m, int item)
+{
+    const struct ek_feature_set *last = &s->set[s->set_count - 1];
+    ek_summary_open(to, NULL, '{');
+    ek_summary_text(to, "name", m->item[item]->name);
+    ek_summary_count(to, "index", (uint64_t)m->item[item]->index);
+    int rank = ek_feature_set_rank(last, item);
+    ek_summary_number(to, "rank", rank ? rank : (double)NAN);
+    ek_summary_number(to, "relevance", s->relevance[item].ndcg);
+    ek_summary_text(to, "best", s->relevance[item].falling ? "low" : "high");
+    ek_summary_flag(to, "constant", s->relevance[item].constant);
+    ek_summary_number(to, "like", ek_selection_redundancy(s, item, last));
+    if (s->nfs.features) {
+        ek_summary_number(to, "saliency", s->nfs.saliency[item]);
+        ek_summary_number(to, "frequency", s->nfs.frequency[item]);
+    }
+    if (s->importance) {
+        ek_summary_number(to, "lost", s->importance[item].lost);
+        ek_summary_number(to, "sd", s->importance[item].sd);
+        ek_summary_number(to, "routed", s->importance[item].routed);
+        ek_summary_number(to, "silenced", s->importance[item].silenced);
+    }
+    if (s->cluster)
+        ek_summary_number(to, "cluster", s->cluster[item] < 0 ? (double)NAN : s->cluster[item] + 1);
+    ek_summary_close(to, '}');
+}
+
+static void set_json(struct ek_summary *to, const struct ek_selection *s,
+                     const struct ek_manifest *m, const struct ek_judged *judged, int i)
+{
+    const struct ek_feature_set *set = i < s->set_count ? &s->set[i] : NULL;
+    ek_summary_open(to, NULL, '{');
+    ek_summary_count(to, "wanted", (uint64_t)(set ? set->wanted : s->features));
+    ek_summary_number(to, "share", set ? (set->share > 0 ? set->share : NAN) : 100);
+    ek_summary_count(to, "count", (uint64_t)(set ? set->count : s->features));
+    ek_summary_open(to, "features", '[');
+    for (int k = 0; k < (set ? set->count : s->features); k++)
+        ek_summary_text(to, NULL, m->item[set ? set->item[k] : k]->name);
+    ek_summary_close(to, ']');
+    if (judged) {
+        ek_summary_number(to, "ndcg@3", judged->ndcg3[i]);
+        ek_summary_number(to, "ndcg@10", judged->ndcg10[i]);
+    }
+    ek_summary_close(to, '}');
+}
+
+int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
+                            const struct ek_manifest *m, const struct ek_judged *judged, FILE *out,
+                            struct ek_error *e)
+{
+    struct ek_summary to;
+    int *order = sorted(s, e);
+    if (!order)
+        return EK_ENOMEM;
+    ek_summary_begin(&to);
+    ek_summary_text(&to, "method", ek_select_method_name(a->method));
+    ek_summary_count(&to, "cutoff", (uint64_t)a->cutoff);
+    ek_summary_text(&to, "gain", "exp");
+    ek_summary_text(&to, "empty", "skip");
+    if (s->importance)
+        ek_summary_number(&to, "whole", s->whole);
+    if (s->nfs.features) {
+        ek_summary_number(&to, "vali_ndcg@10", s->nfs.vali_ndcg10);
+        ek_summary_count(&to, "groups", s->nfs.groups);
+        ek_summary_count(&to, "kept", s->nfs.kept);
+    }
+    ek_summary_open(&to, "features", '[');
+    for (int i = 0; i < s->features; i++)
+        feature_json(&to, s, m, order[i]);
+    ek_summary_close(&to, ']');
+    ek_summary_open(&to, "sets", '[');
+    for (int i = 0; i < s->set_count + (judged != NULL); i++)
+        set_json(&to, s, m, judged, i);
+    ek_summary_close(&to, ']');
+    ek_free(order);
+    return ek_summary_end(&to, out, e);
+}

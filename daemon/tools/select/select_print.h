@@ -1,0 +1,17 @@
+/* What `evenkeel select` has chosen, for people and for programs. */
+#ifndef EK_DAEMON_SELECT_PRINT_H
+#define EK_DAEMON_SELECT_PRINT_H
+
+#include "daemon/tools/select/select_judge.h"
+
+#include <stdio.h>
+
+/* judged: NULL when nothing was trained. EK_ENOMEM. */
+int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
+                       const struct ek_manifest *m, const struct ek_judged *judged, FILE *to,
+                       struct ek_error *e);
+int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
+                            const struct ek_manifest *m, const struct ek_judged *judged, FILE *to,
+                            struct ek_error *e);
+
+#endif

@@ -1,0 +1,227 @@
+#include "daemon/tools/select/select_watch.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "daemon/base/columns.h"
+#include "daemon/tools/select/select_progress.h"
+#include "daemon/base/summary.h"
+#include "offline/world/faults.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 79 };
+
+/* The nearest kind or item feature to a word that is none. */
+static int unknown_name(struct ek_select_args *a, const struct ek_manifest *m, const char *name)
+{
+    const char *kinds[32], *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
+    double chance;
+    size_t count = 0;
+    while (count < 32 && (kinds[count] = ek_harm_kind((int)count, &chance)))
+        count++;
+    if (!near)
+        near = ek_nearest_word(name, kinds, count);
+    return ek_fail(&a->e, EK_EUSAGE, "--chance: there is no item feature or kind '%.60s'%s%s%s",
+                   name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static bool is_kind(const char *name)
+{
+    double chance;
+    const char *kind;
+    for (int i = 0; (kind = ek_harm_kind(i, &chance)); i++)
+        if (!strcmp(kind, name))
+            return true;
+    return false;
+}
+
+/* A feature's own chance goes before that of its kind: features are taken in the second round. */
+static int take_chances(struct ek_select_args *a, const struct ek_manifest *m, struct ek_harm *h)
+{
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < a->chance_count; i++) {
+            const char *sign = strchr(a->chance[i], '=');
+            char name[EK_NAME_BYTES_MAX + 1];
+            double chance = 0;
+            snprintf(name, sizeof name, "%.*s", (int)(sign - a->chance[i]), a->chance[i]);
+            ek_parse_finite(sign + 1, EK_WHOLE, &chance);
+            int item = ek_manifest_item(m, name);
+            if (item < 0 && !is_kind(name))
+                return unknown_name(a, m, name);
+            if (round && item >= 0)
+                h[item].chance = chance;
+            for (int f = 0; !round && item < 0 && f < m->item_count; f++)
+                if (!strcmp(h[f].kind, name))
+                    h[f].chance = chance;
+        }
+    return EK_OK;
+}
+
+static int by_expected(const void *a, const void *b, void *context)
+{
+    const struct ek_harm *h = context;
+    int i = *(const int *)a, j = *(const int *)b;
+    if (isnan(h[i].expected) || isnan(h[j].expected))
+        return isnan(h[i].expected) == isnan(h[j].expected) ? i - j : isnan(h[i].expected) ? 1 : -1;
+    if (h[i].expected != h[j].expected)
+        return h[i].expected > h[j].expected ? -1 : 1;
+    return i - j;
+}
+
+static int measure(struct ek_select_args *a, const struct ek_manifest *m,
+                   const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool,
+                   double *whole, struct ek_harm *h)
+{
+    struct ek_select_progress w;
+    ek_select_progress_start(&w, pool);
+    struct ek_importance_options o;
+    ek_importance_defaults(&o);
+    o.metric.cutoff = a->cutoff;
+    o.seed = a->seed;
+    o.run = ek_select_run;
+    o.done = ek_select_one_done;
+    o.context = &w;
+    for (int i = 0; i < m->item_count; i++)
+        ek_harm_shifts(m, i, d, &h[i]);
+    int rc = take_chances(a, m, h);
+    if (rc)
+        return rc;
+    ek_progress_start(&w.progress, "shifting");
+    rc = ek_harm_measure(model, m, d, &o, whole, h, &a->e);
+    if (!rc)
+        ek_progress_finish(&w.progress, "all features shifted");
+    return rc;
+}
+
+static void number(char cell[20], int digits, double x)
+{
+    if (isnan(x))
+        snprintf(cell, 20, "-");
+    else
+        snprintf(cell, 20, "%+.*f", digits, x);
+}
+
+/* What is known to be best; else what the rules have built in. */
+static const char *action_of(const struct ek_harm *h)
+{
+    return ek_harm_known(h) == EK_HARM_UNKNOWN ? "built-in" : ek_action_name(h->action);
+}
+
+static int add_row(struct ek_columns *table, const struct ek_manifest *m, const struct ek_harm *h,
+                   int item)
+{
+    char chance[20], unnoticed[20], error[20], left[20], expected[20];
+    const char *texts[] = {h->kind, chance,   unnoticed,    error,
+                           left,    expected, action_of(h), m->item[item]->name};
+    snprintf(chance, sizeof chance, "%g%%", 100 * h->chance);
+    number(unnoticed, 4, h->unnoticed);
+    snprintf(error, sizeof error, isnan(h->error) ? "-" : "%.4f", h->error);
+    number(left, 4, h->left);
+    number(expected, 5, h->expected);
+    return ek_columns_add(table, texts);
+}
+
+static int print_text(const struct ek_select_args *a, const struct ek_manifest *m,
+                      const struct ek_harm *h, const int *order, double whole, struct ek_error *e)
+{
+    static const char *const titles[] = {"kind", "chance",   "unnoticed", "+-",
+                                         "left", "expected", "action",    "feature"};
+    FILE *to = ek_select_table(a);
+    struct ek_columns *table = ek_columns_new(titles, 8);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (int i = 0; i < m->item_count && !rc; i++)
+        rc = add_row(table, m, &h[order[i]], order[i]);
+    if (!rc)
+        ek_columns_print(table, to);
+    ek_columns_free(table);
+    if (rc)
+        return ek_fail(e, rc, "no memory for the result");
+    char text[600];
+    snprintf(text, sizeof text,
+             "NDCG@%d is %.4f (gain 2^y - 1, lists without a positive label skipped). unnoticed: "
+             "what is lost of it when the unit changes, as a mean over plausible changes; +-: its "
+             "standard error over the lists; built-in: too few to tell, or not measured (-); left: "
+             "once the action is taken; chance: that it does within a year (a judgement, "
+             "--chance); expected: chance x unnoticed",
+             a->cutoff, whole);
+    fputc('\n', to);
+    ek_print_wrapped(text, WIDTH, to);
+    return EK_OK;
+}
+
+static void shifts_json(struct ek_summary *to, const struct ek_harm *h)
+{
+    ek_summary_open(to, "shifts", '[');
+    for (int i = 0; i < h->shift_count; i++) {
+        ek_summary_open(to, NULL, '{');
+        ek_summary_text(to, "shift", h->shift[i].how);
+        ek_summary_text(to, h->shift[i].by_query ? "query_feature" : "unit", h->shift[i].unit);
+        ek_summary_number(to, "weight", h->shift[i].weight);
+        ek_summary_number(to, "lost", h->shift[i].lost);
+        ek_summary_close(to, '}');
+    }
+    ek_summary_close(to, ']');
+}
+
+static int print_json(const struct ek_select_args *a, const struct ek_manifest *m,
+                      const struct ek_harm *h, const int *order, double whole, struct ek_error *e)
+{
+    struct ek_summary to;
+    ek_summary_begin(&to);
+    ek_summary_count(&to, "cutoff", (uint64_t)a->cutoff);
+    ek_summary_text(&to, "gain", "exp");
+    ek_summary_text(&to, "empty", "skip");
+    ek_summary_number(&to, "whole", whole);
+    ek_summary_open(&to, "features", '[');
+    for (int i = 0; i < m->item_count; i++) {
+        const struct ek_harm *f = &h[order[i]];
+        ek_summary_open(&to, NULL, '{');
+        ek_summary_text(&to, "name", m->item[order[i]]->name);
+        ek_summary_text(&to, "kind", f->kind);
+        ek_summary_number(&to, "chance", f->chance);
+        ek_summary_number(&to, "unnoticed", f->unnoticed);
+        ek_summary_number(&to, "error", isfinite(f->error) ? f->error : NAN);
+        ek_summary_number(&to, "routed", f->routed);
+        ek_summary_number(&to, "silenced", f->silenced);
+        ek_summary_text(&to, "action", action_of(f));
+        ek_summary_number(&to, "left", f->left);
+        ek_summary_number(&to, "expected", f->expected);
+        shifts_json(&to, f);
+        ek_summary_close(&to, '}');
+    }
+    ek_summary_close(&to, ']');
+    return ek_summary_end(&to, stdout, e);
+}
+
+int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
+                    const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool)
+{
+    size_t n = (size_t)m->item_count;
+    struct ek_harm *h = ek_calloc(n, sizeof *h);
+    int *order = ek_calloc(n, sizeof *order);
+    double whole = 0;
+    int rc =
+        h && order ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", m->item_count);
+    if (!rc)
+        rc = measure(a, m, model, d, pool, &whole, h);
+    for (int i = 0; i < m->item_count && !rc; i++) {
+        order[i] = i;
+        if (isnan(h[i].unnoticed))
+            fprintf(stderr,
+                    "evenkeel: '%s' is not measured: it has more than %d values, too many codes to "
+                    "number anew\n",
+                    m->item[i]->name, EK_FAULT_CODES_MAX);
+    }
+    if (!rc)
+        qsort_r(order, n, sizeof *order, by_expected, h);
+    if (!rc && a->output)
+        rc = ek_select_write_rules(a->output, m, h, order, a->cutoff, whole, &a->e);
+    if (!rc)
+        rc = (a->json ? print_json : print_text)(a, m, h, order, whole, &a->e);
+    ek_free(h);
+    ek_free(order);
+    return rc;
+}

@@ -1,0 +1,239 @@
+#include "daemon/training/eval_args.h"
+
+#include "daemon/files/dialect.h"
+
+#include "daemon/base/cli.h"
+#include "daemon/base/cli_parse.h"
+
+#include "base/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    OPT_MODEL = 256,
+    OPT_DATA,
+    OPT_REFERENCE,
+    OPT_ROUTE,
+    OPT_ROUTE_SOURCE,
+    OPT_SPREAD,
+    OPT_SILENCE,
+    OPT_RESCALE,
+    OPT_REPAIR,
+    OPT_REPAIR_BY,
+    OPT_FILL,
+    OPT_SOURCES,
+    OPT_PERTURB,
+    OPT_METRIC,
+    OPT_GAIN,
+    OPT_EMPTY,
+    OPT_SEED,
+    OPT_TEACHER,
+    OPT_JSON
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"model", OPT_MODEL, "FILE...", 0,
+     "Models (.safetensors); of several, as of training seeds, mean and deviation are printed", 0},
+    {"data", OPT_DATA, "FILE...", 0, "LETOR files; several may follow", 0},
+    {"route", OPT_ROUTE, "WHAT", 0, "Features to route: none, all, or FEATURE,... (none)", 0},
+    {"spread", OPT_SPREAD, "HOW", 0,
+     "auto: divide the logs of routed features by their spread ratio in this data; off (off)", 0},
+    {"route-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
+     "Route with logs centred among the items of one source, as the action route_source does", 0},
+    {"silence", OPT_SILENCE, "FEATURE,...", 0, "Leave features out, as the action silence does", 0},
+    {"rescale", OPT_RESCALE, "FEATURE=FACTOR,...", 0,
+     "Divide features by a known factor, as the action rescale does", 0},
+    {"repair", OPT_REPAIR, "FEATURE,...", 0,
+     "Divide features by the factor that takes the median of their logs back to --reference", 0},
+    {"repair-by", OPT_REPAIR_BY, "WHAT", 0,
+     "all: one factor; arm: one for the lists of each arm of the faults put in (all)", 0},
+    {"reference", OPT_REFERENCE, "FILE...", 0, "Training lists, LETOR files, for --repair", 0},
+    {"fill", OPT_FILL, "FEATURE,...", 0, "Set features to their median in training", 0},
+    {"sources", OPT_SOURCES, "N", 0, "Give each item one of N sources, numbers from 0, by chance",
+     0},
+    {"perturb", OPT_PERTURB, "SPEC", 0, "Break something, see below; may be given again", 0},
+    {"metric", OPT_METRIC, "NAME,...", 0,
+     "ndcg and err, with a cut-off or without, p@5 with one, map and mrr without (ndcg@5,ndcg@10)",
+     0},
+    {"gain", OPT_GAIN, "KIND", 0, "exp (2^y - 1) or linear (y), for NDCG (exp)", 0},
+    {"empty", OPT_EMPTY, "RULE", 0, "Lists without a relevant item: skip, or count 0 or 1 (skip)",
+     0},
+    {"seed", OPT_SEED, "N", 0,
+     "Chooses sources, what is hit by a fault with a share, and rates (0)", 0},
+    {"teacher", OPT_TEACHER, "WHO", 0,
+     "upstream: the data are messages; how faithful the model is to their scores", 0},
+    EK_DIALECT_OPTION,
+    {"output", 'o', "FILE", 0,
+     "With --teacher: the same model with these figures, for the guard to hold traffic against", 0},
+    {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
+    {0}};
+
+static void file(struct argp_state *state, struct ek_eval_args *a, const char *arg)
+{
+    if (!a->open)
+        argp_error(state, "'%s' stands alone; files follow --model, --data or --reference", arg);
+    else if (ek_files_add(a->open, arg, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void fault(struct argp_state *state, struct ek_eval_args *a, const char *arg)
+{
+    if (a->fault_count == EK_EVAL_FAULTS_MAX)
+        argp_error(state, "more than %d faults", EK_EVAL_FAULTS_MAX);
+    a->fault[a->fault_count++] = arg;
+}
+
+static void metrics(struct argp_state *state, struct ek_eval_args *a, const char *text)
+{
+    struct ek_evaluation *v = &a->evaluation;
+    const char *piece;
+    size_t length;
+    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+        if (v->metric_count == EK_EVALUATE_METRICS_MAX)
+            argp_error(state, "more than %d metrics", EK_EVALUATE_METRICS_MAX);
+        char *name = a->name[v->metric_count];
+        snprintf(name, EK_EVAL_METRIC_NAME, "%.*s", (int)length, piece);
+        if (ek_metric_parse(name, &v->metric[v->metric_count++], &a->e))
+            argp_error(state, "%s", a->e.message);
+    }
+}
+
+static void finish(struct argp_state *state, struct ek_eval_args *a)
+{
+    if (!a->manifest || !a->model.count || !a->data.count)
+        argp_error(state, "--manifest, --model and --data are needed");
+    if (a->repair && !a->reference.count)
+        argp_error(state, "--repair needs the training lists as --reference");
+    if (a->route_source && !a->sources && !a->taught)
+        argp_error(state, "--route-source needs --sources: LETOR items have none");
+    if (a->taught && a->labelled)
+        argp_error(state, "--metric, --gain and --empty are of labels, which a teacher has not");
+    if (a->output && !a->taught)
+        argp_error(state, "-o is the model with its figures: it needs --teacher");
+    if (a->output && (a->fault_count || a->route || a->route_source || a->silence || a->rescale ||
+                      a->repair || a->fill))
+        argp_error(state, "-o is for traffic as it comes, with nothing routed or broken");
+    if (a->taught && a->model.count > 1)
+        argp_error(state, "--teacher takes one model");
+    metrics(state, a, a->metrics);
+}
+
+/* What is done to features. */
+static error_t parse_action(int key, const char *arg, struct argp_state *state,
+                            struct ek_eval_args *a)
+{
+    static const char *const spreads[] = {"off", "auto"}, *const groups[] = {"all", "arm"};
+    switch (key) {
+    case OPT_ROUTE:
+        a->route = arg;
+        return 0;
+    case OPT_ROUTE_SOURCE:
+        a->route_source = arg;
+        return 0;
+    case OPT_SPREAD:
+        a->spread = ek_one_of(state, "spread", arg, spreads, 2) == 1;
+        return 0;
+    case OPT_SILENCE:
+        a->silence = arg;
+        return 0;
+    case OPT_RESCALE:
+        a->rescale = arg;
+        return 0;
+    case OPT_REPAIR:
+        a->repair = arg;
+        return 0;
+    case OPT_REPAIR_BY:
+        a->by_arm = ek_one_of(state, "repair-by", arg, groups, 2) == 1;
+        return 0;
+    case OPT_FILL:
+        a->fill = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_measure(int key, const char *arg, struct argp_state *state,
+                             struct ek_eval_args *a)
+{
+    static const char *const gains[] = {"exp", "linear"}, *const rules[] = {"skip", "0", "1"};
+    a->labelled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
+    switch (key) {
+    case OPT_METRIC:
+        a->metrics = arg;
+        return 0;
+    case OPT_GAIN:
+        a->evaluation.gain = (enum ek_gain)ek_one_of(state, "gain", arg, gains, 2);
+        return 0;
+    case OPT_EMPTY:
+        a->evaluation.empty = (enum ek_empty)ek_one_of(state, "empty", arg, rules, 3);
+        return 0;
+    case OPT_SEED:
+        if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
+            argp_error(state, "--seed needs a whole number, not '%s'", arg);
+        return 0;
+    case OPT_TEACHER:
+        a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+        return 0;
+    case OPT_JSON:
+        a->json = true;
+        return 0;
+    default:
+        return parse_action(key, arg, state, a);
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct ek_eval_args *a = state->input;
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case OPT_MODEL:
+    case OPT_DATA:
+    case OPT_REFERENCE:
+        a->open = key == OPT_MODEL ? &a->model : key == OPT_DATA ? &a->data : &a->reference;
+        file(state, a, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        file(state, a, arg);
+        return 0;
+    case OPT_SOURCES:
+        a->sources = ek_sources_number(state, arg);
+        return 0;
+    case OPT_PERTURB:
+        fault(state, a, arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, a);
+        return 0;
+    default:
+        return parse_measure(key, arg, state, a);
+    }
+}
+
+void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv)
+{
+    static const char doc[] =
+        "Measures how well a model ranks, on the data as it is or with faults put in, with or "
+        "without routing and other counter-measures."
+        "\vA fault is written FEATURE[,FEATURE]=OPERATION[@SHARE][,items=SHARE][,source=N]. "
+        "Operations: x100, ^2, +50, +1median (of the feature), *QUERYFEATURE, neg, zero, nan, =7 "
+        "(set), currency "
+        "(one of seven rates for each list), recode (each code becomes the next one).\n\n"
+        "  evenkeel eval -m features.yaml --model m.safetensors --data vali.txt\n"
+        "  evenkeel eval -m m.yaml --model m.st --data v.txt --perturb price=x100";
+    static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
+    memset(a, 0, sizeof *a);
+    a->metrics = "ndcg@5,ndcg@10";
+    ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
+}

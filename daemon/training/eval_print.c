@@ -1,0 +1,170 @@
+#include "daemon/training/eval_print.h"
+
+#include "base/buf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+double ek_eval_mean(const struct ek_eval_args *a, const struct ek_eval_result *r, int metric,
+                    double *deviation)
+{
+    double sum = 0, squares = 0;
+    int n = a->model.count;
+    for (int i = 0; i < n; i++)
+        sum += ek_metric_result(&r->of[i].mean[metric]);
+    for (int i = 0; i < n; i++) {
+        double off = ek_metric_result(&r->of[i].mean[metric]) - sum / n;
+        squares += off * off;
+    }
+    *deviation = sqrt(squares / n);
+    return sum / n;
+}
+
+static void print_word(const char *word, const char *text)
+{
+    if (text)
+        printf("; %s: %s", word, text);
+}
+
+static void print_rules(const struct ek_eval_args *a, const struct ek_eval_result *r)
+{
+    static const char *const rules[] = {"are skipped", "count 0", "count 1"};
+    const struct ek_evaluation *v = &r->of[0];
+    printf("%zu lists; gain %s; lists without a relevant item %s; equal scores keep the order of "
+           "the file; highest label of ERR %g",
+           r->lists, v->gain == EK_GAIN_EXP ? "2^y - 1" : "y", rules[v->empty], v->max_label);
+    if (a->model.count > 1)
+        printf("; mean and deviation of %d models", a->model.count);
+    if (a->sources)
+        printf("; items of %d sources by chance", a->sources);
+    printf("\nrouted: %s%s", a->route ? a->route : "none",
+           a->spread ? ", logs divided by their spread ratio" : "");
+    print_word("routed by source", a->route_source);
+    print_word("silenced", a->silence);
+    print_word("rescaled", a->rescale);
+    print_word(a->by_arm ? "repaired by arm" : "repaired", a->repair);
+    print_word("filled", a->fill);
+    printf("\n");
+}
+
+void ek_eval_print_text(const struct ek_eval_args *a, const struct ek_eval_result *r)
+{
+    print_rules(a, r);
+    for (int i = 0; i < a->evaluation.metric_count; i++) {
+        double deviation, mean = ek_eval_mean(a, r, i, &deviation);
+        printf("%-10s %.4f", a->name[i], mean);
+        if (a->model.count > 1)
+            printf(" +- %.4f", deviation);
+        printf("  over %zu lists\n", r->of[0].mean[i].count);
+    }
+}
+
+static int add_number(struct ek_buf *b, double x)
+{
+    return isnan(x) ? ek_buf_text(b, "null") : ek_buf_printf(b, "%.9g", x);
+}
+
+/* "metrics":{"ndcg@10":0.61,...}: of one model, or with model < 0 the mean or the deviation. */
+static int add_metrics(struct ek_buf *b, const struct ek_eval_args *a,
+                       const struct ek_eval_result *r, const char *name, int model)
+{
+    bool deviations = !strcmp(name, "sd");
+    int rc = ek_buf_printf(b, "\"%s\":{", name);
+    for (int i = 0; i < a->evaluation.metric_count && !rc; i++) {
+        double deviation, x = ek_eval_mean(a, r, i, &deviation);
+        if (model >= 0)
+            x = ek_metric_result(&r->of[model].mean[i]);
+        rc = ek_buf_printf(b, "%s\"%s\":", i ? "," : "", a->name[i]);
+        if (!rc)
+            rc = add_number(b, deviations ? deviation : x);
+    }
+    return rc ? rc : ek_buf_text(b, "}");
+}
+
+static int add_counts(struct ek_buf *b, const struct ek_eval_args *a,
+                      const struct ek_eval_result *r)
+{
+    int rc = ek_buf_text(b, ",\"counted\":{");
+    for (int i = 0; i < a->evaluation.metric_count && !rc; i++)
+        rc = ek_buf_printf(b, "%s\"%s\":%zu", i ? "," : "", a->name[i], r->of[0].mean[i].count);
+    return rc ? rc : ek_buf_text(b, "},");
+}
+
+static bool routed(const struct ek_treatment *t)
+{
+    return t->action == EK_ACT_ROUTE || t->action == EK_ACT_ROUTE_SPREAD ||
+           t->action == EK_ACT_ROUTE_SOURCE;
+}
+
+/* ,"routed":{"price":1.02,...}: the spread ratio of what is routed, 1 with --spread off. */
+static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
+{
+    const char *comma = "";
+    int rc = ek_buf_text(b, ",\"routed\":{");
+    for (int k = 0; k < m->routable_count && !rc; k++) {
+        const char *name = m->item[m->routable[k]]->name;
+        if (!routed(&t[k]))
+            continue;
+        rc = ek_buf_text(b, comma);
+        if (!rc)
+            rc = ek_buf_json(b, name, strlen(name));
+        if (!rc)
+            rc = ek_buf_printf(b, ":%.9g", t[k].value);
+        comma = ",";
+    }
+    return rc ? rc : ek_buf_text(b, "}");
+}
+
+static int add_model(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
+                     const struct ek_eval_result *r, int model)
+{
+    const char *path = a->model.path[model];
+    int rc = ek_buf_text(b, model ? ",{\"model\":" : "{\"model\":");
+    if (!rc)
+        rc = ek_buf_json(b, path, strlen(path));
+    if (!rc)
+        rc = ek_buf_text(b, ",");
+    if (!rc)
+        rc = add_metrics(b, a, r, "metrics", model);
+    if (!rc)
+        rc = add_routed(b, m, r->treatment + (size_t)model * (size_t)m->routable_count);
+    return rc ? rc : ek_buf_text(b, "}");
+}
+
+static int add_all(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
+                   const struct ek_eval_result *r)
+{
+    static const char *const rules[] = {"skip", "0", "1"};
+    const struct ek_evaluation *v = &r->of[0];
+    int rc = ek_buf_printf(b, "{\"queries\":%zu,", r->lists);
+    if (!rc)
+        rc = add_metrics(b, a, r, "metrics", -1);
+    if (!rc)
+        rc = add_counts(b, a, r);
+    if (!rc)
+        rc = add_metrics(b, a, r, "sd", -1);
+    if (!rc)
+        rc =
+            ek_buf_printf(b,
+                          ",\"gain\":\"%s\",\"empty\":\"%s\",\"ties\":\"input order\","
+                          "\"max_label\":%g,\"models\":[",
+                          v->gain == EK_GAIN_EXP ? "exp" : "linear", rules[v->empty], v->max_label);
+    for (int i = 0; i < a->model.count && !rc; i++)
+        rc = add_model(b, a, m, r, i);
+    return rc ? rc : ek_buf_text(b, "]}\n");
+}
+
+int ek_eval_print_json(struct ek_eval_args *a, const struct ek_manifest *m,
+                       const struct ek_eval_result *r)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    int rc = add_all(&b, a, m, r);
+    if (rc)
+        ek_fail(&a->e, (enum ek_code)rc, "no memory for the result");
+    else
+        fwrite(b.data, 1, b.length, stdout);
+    ek_buf_release(&b);
+    return rc;
+}

@@ -1,0 +1,22 @@
+/* The result of `evenkeel eval`, as text or JSON. */
+#ifndef EK_DAEMON_EVAL_PRINT_H
+#define EK_DAEMON_EVAL_PRINT_H
+
+#include "daemon/training/eval_args.h"
+
+/* Shapes: V models, K routable features. Owner: the caller. */
+struct ek_eval_result {
+    size_t lists;
+    struct ek_evaluation *of;       /* [V] */
+    struct ek_treatment *treatment; /* [V, K] */
+};
+
+/* Mean and deviation (divisor V) of a metric over the models; NaN when a model has none. */
+double ek_eval_mean(const struct ek_eval_args *a, const struct ek_eval_result *r, int metric,
+                    double *deviation);
+void ek_eval_print_text(const struct ek_eval_args *a, const struct ek_eval_result *r);
+/* EK_ENOMEM, then nothing is printed. */
+int ek_eval_print_json(struct ek_eval_args *a, const struct ek_manifest *m,
+                       const struct ek_eval_result *r);
+
+#endif

@@ -1,0 +1,369 @@
+#include "daemon/training/train_args.h"
+
+#include "base/parse.h"
+#include "daemon/base/cli.h"
+#include "daemon/base/cli_parse.h"
+#include "daemon/training/pool.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static double real(struct argp_state *state, const char *name, const char *arg)
+{
+    double x = 0;
+    if (ek_parse_finite(arg, EK_WHOLE, &x) || x < 0)
+        argp_error(state, "--%s needs a number that is not negative, not '%s'", name, arg);
+    return x;
+}
+
+static void take_file(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    if (!a->open)
+        argp_error(state, "'%s' stands alone; files follow --train or --vali", arg);
+    else if (ek_files_add(a->open, arg, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void take_manifest(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->manifest = arg;
+}
+
+static void take_output(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->output = arg;
+}
+
+static void take_config(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->config = arg;
+}
+
+static void take_train(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->open = &a->train;
+    take_file(state, a, arg);
+}
+
+static void take_vali(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->open = &a->vali;
+    take_file(state, a, arg);
+}
+
+static void take_teacher(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+}
+
+static void take_loss(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    static const char *const words[] = {"listnet", "listmle", "approxndcg"};
+    a->options.loss = (enum ek_loss)ek_one_of(state, "loss", arg, words, 3);
+    a->loss_given = true;
+}
+
+static void take_samples(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.samples = (int)ek_cli_whole(state, "samples", arg, 0, 1000);
+}
+
+static void take_cutoff(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.cutoff = (int)ek_cli_whole(state, "cutoff", arg, 0, 1000000);
+}
+
+static void take_routing(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->routing = arg;
+}
+
+static void take_logs(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    static const char *const words[] = {"none", "routed", "always"};
+    a->options.shape.log_input = (enum ek_log_input)ek_one_of(state, "log-input", arg, words, 3);
+    a->log_input_given = true;
+}
+
+static void take_free(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    (void)arg;
+    a->options.shape.list_free = true;
+}
+
+static void take_hidden(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    struct ek_model_shape *shape = &a->options.shape;
+    const char *piece;
+    size_t length;
+    shape->hidden_count = 0;
+    for (const char *at = arg; ek_next_piece(&at, &piece, &length);) {
+        uint64_t units = 0;
+        if (shape->hidden_count == EK_LAYERS_MAX - 1)
+            argp_error(state, "--hidden has at most %d layers", EK_LAYERS_MAX - 1);
+        if (ek_parse_u64(piece, length, &units) || !units || units > EK_LAYER_WIDTH_MAX)
+            argp_error(state, "--hidden needs numbers of units, as in 64,32, not '%s'", arg);
+        shape->hidden[shape->hidden_count++] = (int)units;
+    }
+    a->hidden_given = true;
+}
+
+static void take_keep_clean(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.keep_clean = real(state, "keep-clean", arg);
+}
+
+static void take_shift(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.shift = real(state, "shift", arg);
+}
+
+static void take_average(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.average = real(state, "average", arg);
+}
+
+static void take_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    static const char *const words[] = {"adamw", "adagrad"};
+    a->options.optimiser = (enum ek_optimiser_kind)ek_one_of(state, "optimizer", arg, words, 2);
+}
+
+static void take_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.patience = (int)ek_cli_whole(state, "patience", arg, 0, 100000);
+}
+
+static void take_epochs(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.epochs = (int)ek_cli_whole(state, "epochs", arg, 1, 100000);
+    a->epochs_given = true;
+}
+
+static void take_rate(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.learning_rate = real(state, "lr", arg);
+    a->rate_given = true;
+}
+
+static void take_decay(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.weight_decay = real(state, "decay", arg);
+    a->decay_given = true;
+}
+
+static void take_batch(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.batch_lists = (int)ek_cli_whole(state, "batch", arg, 1, 1000000);
+    a->batch_given = true;
+}
+
+static void take_transform(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    const char *words[EK_TRANSFORM_MIXTURE + 1];
+    for (int i = 0; i <= EK_TRANSFORM_MIXTURE; i++)
+        words[i] = ek_transform_name((enum ek_transform)i);
+    a->options.shape.transform =
+        (enum ek_transform)ek_one_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
+}
+
+static void take_norm(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    (void)arg;
+    a->options.network.batch_norm = true;
+}
+
+static void take_dropout(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.network.dropout = real(state, "dropout", arg);
+}
+
+static void take_checkpoint(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->options.checkpoint = arg;
+}
+
+static void take_resume(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    a->options.resume = arg;
+}
+
+static void take_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->options.seed = ek_cli_whole(state, "seed", arg, 0, UINT64_MAX);
+}
+
+static void take_threads(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+}
+
+static void take_json(struct argp_state *state, struct ek_train_args *a, const char *arg)
+{
+    (void)state;
+    (void)arg;
+    a->json = true;
+}
+
+/* An option, and who takes its argument (NULL for a switch). `letter` 0: it has a long name only.
+ */
+struct row {
+    const char *name;
+    int letter;
+    const char *argument, *text;
+    void (*take)(struct argp_state *state, struct ek_train_args *a, const char *arg);
+};
+
+static const struct row ROWS[] = {
+    {"manifest", 'm', "FILE", "Feature manifest (YAML)", take_manifest},
+    {"train", 0, "FILE...", "LETOR files to learn from; several may follow", take_train},
+    {"vali", 0, "FILE...", "The same, to choose the best epoch", take_vali},
+    {"output", 'o', "FILE", "Model to write (.safetensors)", take_output},
+    {"teacher", 0, "WHO",
+     "upstream: the files are messages, their scores are what is learned, no labels needed",
+     take_teacher},
+    {"config", 'c', "FILE",
+     "With --teacher: configuration of run, which says under message what the fields are called",
+     take_config},
+    {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", take_loss},
+    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)",
+     take_samples},
+    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", take_cutoff},
+    {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)",
+     take_routing},
+    {"log-input", 0, "WHEN", "Centred logs as deep inputs: always, routed or none (always)",
+     take_logs},
+    {"list-free", 0, NULL, "A model whose items are scored one by one", take_free},
+    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", take_hidden},
+    {"transform", 0, "NAME",
+     "How the deep part sees item features: log1p, raw, zscore, cdf or mixture (log1p)",
+     take_transform},
+    {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", take_norm},
+    {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)",
+     take_dropout},
+    {"keep-clean", 0, "SHARE",
+     "At the first step, lists with nothing routed under random routing (0.5)", take_keep_clean},
+    {"shift", 0, "SHARE",
+     "At the first step, lists that get scale faults under random routing (0.3)", take_shift},
+    {"epochs", 0, "N", "Passes over the data (15)", take_epochs},
+    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", take_patience},
+    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", take_optimiser},
+    {"lr", 0, "X", "Highest learning rate (3e-3)", take_rate},
+    {"decay", 0, "X", "Weight decay (1e-4)", take_decay},
+    {"average", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
+     take_average},
+    {"batch", 0, "N", "Lists per step (64)", take_batch},
+    {"checkpoint", 0, "FILE", "Keep the state of training there, and on SIGINT stop after that",
+     take_checkpoint},
+    {"resume", 0, "FILE", "Go on from a checkpoint, with the options and data it was made with",
+     take_resume},
+    {"seed", 0, "N", "Seed of all that is random (0)", take_seed},
+    {"threads", 0, "N", "Threads (as many as processors); no result changes", take_threads},
+    {"json", 0, NULL, "Result as JSON", take_json},
+};
+enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, KEY_OF_FIRST = 256 };
+
+static int key_of(size_t row)
+{
+    return ROWS[row].letter ? ROWS[row].letter : KEY_OF_FIRST + (int)row;
+}
+
+static void finish(struct argp_state *state, struct ek_train_args *a)
+{
+    struct ek_model_shape *shape = &a->options.shape;
+    if (!a->manifest || !a->train.count || !a->vali.count || !a->output)
+        argp_error(state, "--manifest, --train, --vali and -o are needed");
+    if (shape->list_free && !a->log_input_given)
+        shape->log_input = EK_LOG_NONE;
+    if (shape->list_free && shape->log_input != EK_LOG_NONE)
+        argp_error(state, "--list-free needs --log-input none");
+    if (a->taught && a->loss_given && a->options.loss != EK_LISTNET)
+        argp_error(state, "scores of a teacher are learned with --loss listnet");
+    if (a->taught)
+        a->options.loss = EK_LISTNET;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct ek_train_args *a = state->input;
+    if (key == ARGP_KEY_ARG)
+        take_file(state, a, arg);
+    else if (key == ARGP_KEY_END)
+        finish(state, a);
+    else {
+        size_t row = 0;
+        while (row < ROW_COUNT && key_of(row) != key)
+            row++;
+        if (row == ROW_COUNT)
+            return ARGP_ERR_UNKNOWN;
+        ROWS[row].take(state, a, arg);
+    }
+    return 0;
+}
+
+static uint64_t processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > EK_TRAIN_SHARDS ? EK_TRAIN_SHARDS : (uint64_t)n;
+}
+
+void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv)
+{
+    static const char doc[] =
+        "Trains a ranking model whose routable features can be switched to a scale-free path."
+        "\vWhat the manifest says under `training:` holds where no option is given. The plain "
+        "model "
+        "is --routing none --log-input none.\n\n"
+        "  evenkeel train -m features.yaml --train t.txt --vali v.txt -o m.safetensors";
+    struct argp_option options[ROW_COUNT + 1] = {{0}};
+    const struct argp argp = {options, parse, "", doc, NULL, NULL, NULL};
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        options[i] =
+            (struct argp_option){ROWS[i].name, key_of(i), ROWS[i].argument, 0, ROWS[i].text, 0};
+    *a = (struct ek_train_args){.routing = "random", .threads = processors()};
+    ek_train_defaults(&a->options);
+    ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
+}
+
+static void take_hints(struct ek_train_args *a, const struct ek_training_hints *h)
+{
+    struct ek_train_options *o = &a->options;
+    if (!a->epochs_given && h->epochs > 0)
+        o->epochs = h->epochs;
+    if (!a->batch_given && h->batch_size > 0)
+        o->batch_lists = h->batch_size;
+    if (!a->rate_given && h->learning_rate >= 0)
+        o->learning_rate = h->learning_rate;
+    if (!a->decay_given && h->weight_decay >= 0)
+        o->weight_decay = h->weight_decay;
+    if (!a->hidden_given && h->hidden_count > 0 && h->hidden_count < EK_LAYERS_MAX) {
+        o->shape.hidden_count = h->hidden_count;
+        memcpy(o->shape.hidden, h->hidden, (size_t)h->hidden_count * sizeof *h->hidden);
+    }
+}
+
+int ek_train_args_settle(struct ek_train_args *a, const struct ek_manifest *m, int *routed)
+{
+    static const char prefix[] = "static:";
+    struct ek_train_options *o = &a->options;
+    take_hints(a, &m->training);
+    if (!strcmp(a->routing, "random") || !strcmp(a->routing, "none")) {
+        o->routing = a->routing[0] == 'r' ? EK_ROUTING_RANDOM : EK_ROUTING_NONE;
+        return EK_OK;
+    }
+    if (strncmp(a->routing, prefix, strlen(prefix)) != 0)
+        return ek_fail(&a->e, EK_EUSAGE,
+                       "--routing is random, none or static:FEATURE,..., not '%s'", a->routing);
+    o->routing = EK_ROUTING_STATIC;
+    o->static_routed = routed;
+    o->shape.mask_input = false;
+    return ek_routable_list(m, a->routing + strlen(prefix), routed, &o->static_count, &a->e);
+}

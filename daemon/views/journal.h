@@ -1,0 +1,79 @@
+/* What the guard reported, kept for those who ask: the last events, the findings that are open, the
+ * plan in force.
+ *
+ * Invariants: at most `keep` events, of EK_JOURNAL_BYTES_MAX bytes together (but one in any case),
+ * and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
+ * finding is open from `suspected` until `dismissed` or `recovered`. Events that are no JSON
+ * objects are kept but change nothing.
+ * Owner: the caller. Threads: any.
+ */
+#ifndef EK_DAEMON_JOURNAL_H
+#define EK_DAEMON_JOURNAL_H
+
+#include "base/buf.h"
+#include "schema/words.h"
+#include "plan/rollout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EK_JOURNAL_FINDINGS_MAX = 1024, EK_JOURNAL_BYTES_MAX = 16 << 20 };
+
+struct ek_journal;
+
+/* What an event changed, for counters. */
+struct ek_journal_change {
+    int detected;           /* 1: a finding was confirmed whose action is to route */
+    int enforced;           /* cells routed by this plan and not by the one before */
+    int drifted;            /* 1: model and upstream no longer rank alike */
+    enum ek_rail withdrawn; /* a route, by this; none: none was */
+};
+
+struct ek_journal *ek_journal_new(size_t keep);
+void ek_journal_free(struct ek_journal *j);
+
+/* Takes one event. now_ms: by any clock that does not go back. EK_ENOMEM: it is lost, the rest
+ * stays. */
+int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
+                   struct ek_journal_change *change);
+
+/* Nothing is open and no plan in force; what happened stays. */
+void ek_journal_begin_anew(struct ek_journal *j);
+
+/* Appends events after number *after as lines and moves it on; the first event is number 1. */
+int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out);
+/* The same as server-sent events, as many as have `most` bytes, one at least; and before them how
+ * many are not kept any more. Ids are STARTED_MS-NUMBER, which another process does not have. */
+int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
+                      struct ek_buf *out);
+/* Events ever. */
+uint64_t ek_journal_count(struct ek_journal *j);
+/* Appends the last n events as a JSON array, oldest first. */
+int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out);
+/* Appends the open findings as a JSON array, oldest first. */
+int ek_journal_findings(struct ek_journal *j, struct ek_buf *out);
+/* The same of one feature. */
+int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out);
+/* Appends the plan in force as a JSON object; version 0 without cells before the first. */
+int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
+
+/* An open finding; texts live during the call. dimension NULL: all traffic. */
+struct ek_journal_finding {
+    const char *feature, *dimension, *value;
+    bool confirmed;       /* else suspected */
+    enum ek_class class;  /* EK_CLASS_NONE while suspected */
+    int64_t confirmed_ms; /* when the journal heard that it is */
+};
+/* Calls `each` for every open finding, with the journal locked. */
+void ek_journal_each_open(struct ek_journal *j,
+                          void (*each)(void *context, const struct ek_journal_finding *f),
+                          void *context);
+size_t ek_journal_open(struct ek_journal *j);
+/* How many cells of the plan in force have an action that changes scores, by mode. */
+void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
+
+/* Bytes of it at most, with the newest event of every open finding as JSON. */
+size_t ek_journal_memory(size_t keep, int features);
+
+#endif

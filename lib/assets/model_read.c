@@ -1,0 +1,208 @@
+#include "assets/model_internal.h"
+
+#include "base/alloc.h"
+#include "yaml/json_parse.h"
+#include "assets/model_fidelity.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static int missing(struct ek_error *e, const char *key)
+{
+    return ek_fail(e, EK_EFORMAT, "description has no usable '%s'", key);
+}
+
+static int read_int(const json_t *d, const char *key, int *out, struct ek_error *e)
+{
+    const json_t *v = json_object_get(d, key);
+    if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT32_MAX)
+        return missing(e, key);
+    *out = (int)json_integer_value(v);
+    return EK_OK;
+}
+
+static int read_bool(const json_t *d, const char *key, bool *out, struct ek_error *e)
+{
+    const json_t *v = json_object_get(d, key);
+    if (!json_is_boolean(v))
+        return missing(e, key);
+    *out = json_is_true(v);
+    return EK_OK;
+}
+
+static int read_names(const json_t *d, const char *key, char ***out, int *count, struct ek_error *e)
+{
+    const json_t *v = json_object_get(d, key);
+    size_t n = json_array_size(v);
+    if (!json_is_array(v) || n > EK_FEATURES_MAX)
+        return missing(e, key);
+    if (!(*out = ek_calloc(n, sizeof **out)))
+        return ek_fail(e, EK_ENOMEM, "no memory for '%s'", key);
+    *count = (int)n;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = json_string_value(json_array_get(v, i));
+        if (!name)
+            return missing(e, key);
+        if (!((*out)[i] = ek_strdup(name)))
+            return ek_fail(e, EK_ENOMEM, "no memory for '%s'", key);
+    }
+    return EK_OK;
+}
+
+/* Positions must rise, be item features, and carry the names that `routable` gives. */
+static int read_routable(struct ek_model *m, const json_t *d, struct ek_error *e)
+{
+    const json_t *positions = json_object_get(d, "routable_positions");
+    const json_t *names = json_object_get(d, "routable");
+    size_t n = json_array_size(positions);
+    if (!json_is_array(positions) || n > (size_t)m->item_features)
+        return missing(e, "routable_positions");
+    if (!json_is_array(names) || json_array_size(names) != n)
+        return missing(e, "routable");
+    if (!(m->routable = ek_calloc(n, sizeof *m->routable)))
+        return ek_fail(e, EK_ENOMEM, "no memory for 'routable'");
+    for (size_t k = 0; k < n; k++) {
+        const json_t *v = json_array_get(positions, k);
+        json_int_t f = json_integer_value(v);
+        const char *name = json_string_value(json_array_get(names, k));
+        if (!json_is_integer(v) || f < 0 || f >= m->item_features || (k && f <= m->routable[k - 1]))
+            return missing(e, "routable_positions");
+        if (!name || strcmp(name, m->item_names[f]) != 0)
+            return missing(e, "routable");
+        m->routable[k] = (int)f;
+    }
+    m->routable_count = (int)n;
+    return EK_OK;
+}
+
+static int read_hidden(struct ek_model *m, const json_t *d, struct ek_error *e)
+{
+    const json_t *v = json_object_get(d, "hidden");
+    size_t n = json_array_size(v);
+    if (!json_is_array(v) || n >= EK_LAYERS_MAX)
+        return missing(e, "hidden");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *width = json_array_get(v, i);
+        json_int_t w = json_integer_value(width);
+        if (!json_is_integer(width) || w < 1 || w > EK_LAYER_WIDTH_MAX)
+            return missing(e, "hidden");
+        m->hidden[i] = (int)w;
+    }
+    m->hidden_count = (int)n;
+    return EK_OK;
+}
+
+/* Missing in models that know of one transform only. */
+static int read_transform(struct ek_model *m, const json_t *d, struct ek_error *e)
+{
+    const json_t *v = json_object_get(d, "transform");
+    int found =
+        v ? json_is_string(v) ? ek_transform_parse(json_string_value(v)) : -1 : EK_TRANSFORM_LOG1P;
+    if (found < 0)
+        return missing(e, "transform");
+    m->transform = (enum ek_transform)found;
+    return EK_OK;
+}
+
+static int read_description(struct ek_model *m, const json_t *d, struct ek_error *e)
+{
+    int version = 0, code;
+    const char *kind = json_string_value(json_object_get(d, "model"));
+    const char *logs = json_string_value(json_object_get(d, "log_input"));
+    int log_input = logs ? ek_log_input_parse(logs) : -1;
+    if (!kind || strcmp(kind, "routable_sir") != 0)
+        return ek_fail(e, EK_EFORMAT, "not a 'routable_sir' model");
+    if ((code = read_int(d, "version", &version, e)))
+        return code;
+    if (version != 1)
+        return ek_fail(e, EK_EFORMAT, "version %d of the model format is not supported", version);
+    if (log_input < 0)
+        return missing(e, "log_input");
+    m->log_input = (enum ek_log_input)log_input;
+    if ((code = read_names(d, "item_features", &m->item_names, &m->item_features, e)) ||
+        (code = read_names(d, "query_features", &m->query_names, &m->query_features, e)) ||
+        (code = read_routable(m, d, e)) || (code = read_transform(m, d, e)) ||
+        (code = read_hidden(m, d, e)) || (code = read_int(d, "gate_size", &m->gate_size, e)) ||
+        (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
+        (code = read_bool(d, "list_free", &m->list_free, e)) ||
+        (code = ek_model_trained_read(m, json_object_get(d, "trained"), e)) ||
+        (code = ek_model_fidelity_read(d, &m->fidelity, e)))
+        return code;
+    return ek_model_shape_check(m, EK_EFORMAT, e);
+}
+
+static int check_values(const struct ek_model_array *a, const struct ek_tensor *t,
+                        struct ek_error *e)
+{
+    const float *x = t->data;
+    for (size_t i = 0; i < t->count; i++) {
+        if (!isfinite(x[i]))
+            return ek_fail(e, EK_EFORMAT, "tensor '%s' has a value that is not finite", a->name);
+        if (a->positive && x[i] <= 0)
+            return ek_fail(e, EK_EFORMAT, "tensor '%s' has a value that is not positive", a->name);
+        if (a->rising && i % a->shape[1] && x[i] < x[i - 1])
+            return ek_fail(e, EK_EFORMAT, "tensor '%s' has a row that does not rise", a->name);
+    }
+    return EK_OK;
+}
+
+static int bind_arrays(struct ek_model *m, struct ek_error *e)
+{
+    struct ek_model_array arrays[EK_MODEL_ARRAYS_MAX];
+    int count = ek_model_arrays(m, arrays);
+    for (int i = 0; i < count; i++) {
+        const struct ek_tensor *t;
+        int code = ek_tensors_expect(m->storage, arrays[i].name, EK_F32, arrays[i].dims,
+                                     arrays[i].shape, &t, e);
+        if (!code)
+            code = check_values(&arrays[i], t, e);
+        if (code)
+            return code;
+        *arrays[i].at = t->data;
+    }
+    return EK_OK;
+}
+
+static int read_model(struct ek_model *m, struct ek_error *e)
+{
+    json_error_t why;
+    const char *text = ek_tensors_text(m->storage, "routable_sir");
+    if (!text)
+        return ek_fail(e, EK_EFORMAT, "no model: metadata has no 'routable_sir'");
+    json_t *d;
+    int code = ek_json_parse(&d, text, strlen(text), JSON_REJECT_DUPLICATES, &why);
+    if (code == EK_ENOMEM)
+        return ek_fail(e, code, "no memory for the description");
+    if (code)
+        return ek_fail(e, code, "description is not JSON: %s", why.text);
+    code = read_description(m, d, e);
+    json_decref(d);
+    return code ? code : bind_arrays(m, e);
+}
+
+int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const char *name,
+                          struct ek_error *e)
+{
+    struct ek_model *m = ek_calloc(1, sizeof *m);
+    if (!m) {
+        ek_tensors_free(t);
+        return ek_fail(e, EK_ENOMEM, "no memory for a model");
+    }
+    m->storage = t;
+    int code = read_model(m, e);
+    if (code) {
+        ek_error_place(e, name, 0, 0);
+        ek_model_free(m);
+        return code;
+    }
+    *out = m;
+    return EK_OK;
+}
+
+int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e)
+{
+    struct ek_tensors *t;
+    int code = ek_tensors_read(&t, path, e);
+    return code ? code : ek_model_from_tensors(out, t, path, e);
+}

@@ -1,0 +1,30 @@
+/* What tensors.c, tensors_read.c and tensors_write.c share; nobody else includes it.
+ *
+ * Invariants: names are unique; every array has its data. Owner: the ek_tensors.
+ */
+#ifndef EK_DATA_TENSORS_INTERNAL_H
+#define EK_DATA_TENSORS_INTERNAL_H
+
+#include "assets/tensors.h"
+
+struct ek_tensors_text {
+    char *key, *text;
+};
+
+struct ek_tensors {
+    struct ek_tensor **arrays;
+    size_t count, capacity;
+    struct ek_tensors_text *texts;
+    size_t text_count;
+};
+
+struct ek_dtype_row {
+    const char *name;
+    size_t size; /* bytes */
+};
+
+const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d);
+/* -1 for a type that is not supported. */
+int ek_dtype_parse(const char *name);
+
+#endif

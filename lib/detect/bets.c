@@ -1,0 +1,167 @@
+#include "detect/bets.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ANY EK_ABOVE_BETS
+const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
+    [EK_CAP_NONE] = {ANY, ANY, ANY, ANY, ANY, ANY, 1, 1},
+    [EK_CAP_INCOHERENT] = {1, 1, 1, 1, 1, 1, 1, 1},
+    [EK_CAP_LONELY] = {ANY, ANY, ANY, 1, 1, 1, 1, 1},
+};
+/* Stakes of the two bets on a share. */
+static const double CAUTIOUS = .4, BOLD = .85;
+static const double NEARLY_ALL = .98; /* a share that cannot rise */
+
+double ek_z_edge(int bin)
+{
+    double steps = fabs(bin - 128.0), size = steps < 80 ? steps / 16 : 5 + (steps - 80) / 4;
+    return bin == 0 ? -1e9 : bin < 128 ? -size : size;
+}
+
+double ek_spread_edge(int bin)
+{
+    return bin == 0 ? -1e9 : -6 + bin / 14.0;
+}
+
+/* Expects at most 1 while the share is at most `bound`. */
+static void bet_on_rise(double stake, double usual, float *a, float *b)
+{
+    double bound = usual > .5 ? 1 - .5 * (1 - usual) : fmax(1.5 * usual, usual + .02);
+    if (usual > NEARLY_ALL)
+        return;
+    *a = (float)(1 - stake);
+    *b = (float)(stake / bound / EK_SHARE_WHOLE);
+}
+
+static void bet_on_fall(double stake, double usual, float *a, float *b)
+{
+    double bound = fmin(usual > .5 ? usual - .5 * (1 - usual) : usual / 1.5, usual - .02);
+    if (usual < .05 || bound <= 0)
+        return;
+    *a = (float)(1 - stake + stake / (1 - bound));
+    *b = (float)(-stake / (1 - bound) / EK_SHARE_WHOLE);
+}
+
+/* Whether a bet is on fewer of them: of what most values are, one of the two; of what all are,
+ * both, for there cannot be more. */
+static bool falls(int share, double usual, bool cautious)
+{
+    if (share == EK_SHARE_NEGATIVE)
+        return usual > .5;
+    return (share == EK_SHARE_MISSING || share == EK_SHARE_ZERO) &&
+           (usual > NEARLY_ALL || (usual > .5 && !cautious));
+}
+
+void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
+                          const struct ek_baseline *b)
+{
+    f->level = t->level[ek_far_class(b->queries)];
+    for (int i = 0; i < 2 * EK_SHARES; i++) {
+        int share = i % EK_SHARES;
+        double stake = i < EK_SHARES ? CAUTIOUS : BOLD;
+        f->line[0][i] = 1;
+        f->line[1][i] = 0;
+        if (falls(share, b->share[share], i < EK_SHARES))
+            bet_on_fall(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
+        else
+            bet_on_rise(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
+    }
+}
+
+void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
+                     const struct ek_baseline *b)
+{
+    memset(law, 0, sizeof *law);
+    memcpy(law->line, f->line, sizeof law->line);
+    for (int i = 0; i < EK_Z_BINS; i++) {
+        law->z[i][0] = b->z_rank[0][i];
+        law->z[ek_z_place_down(i)][1] = b->z_rank[1][i];
+    }
+    for (int c = 0; c < EK_SIZE_CLASSES; c++)
+        for (int i = 0; i < EK_SPREAD_BINS; i++) {
+            law->spread[c][ek_spread_place_up(i)][0] = b->spread_rank[c][0][i];
+            law->spread[c][i][1] = b->spread_rank[c][1][i];
+        }
+}
+
+/* Items that do not belong together are no evidence of a level; a lonely value needs company to be
+ * believed when it is far. Two values that agree are company, where training knows how far apart
+ * they may be. */
+static enum ek_bet_cap cap_of(float spread_hi, int usable, float spread)
+{
+    if (usable >= 3)
+        return spread > spread_hi ? EK_CAP_INCOHERENT : EK_CAP_NONE;
+    return usable == 2 && spread_hi < EK_SPREAD_UNKNOWN && spread <= spread_hi ? EK_CAP_NONE
+                                                                               : EK_CAP_LONELY;
+}
+
+static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline *b,
+                       const struct ek_list_stats *record, float r, float *e)
+{
+    float inv_sd = ek_baseline_inv_sd(b, record->usable);
+    int bin[2] = {ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd),
+                  ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd)};
+    float spread_hi = b->spread_hi[ek_size_class(record->usable)];
+    const float *cap = ek_bet_caps[cap_of(spread_hi, record->usable, record->spread)];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < EK_LEVEL_BETS; i++)
+            e[side * EK_BET_DOWN + i] = fminf(f->level[b->z_rank[side][bin[side]]][i], cap[i]);
+}
+
+static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline *b,
+                        const struct ek_list_stats *record, float *e)
+{
+    const uint8_t(*rank)[EK_SPREAD_BINS] = b->spread_rank[ek_size_class(record->usable)];
+    int bin[2] = {ek_spread_bin(record->spread - EK_DEAD_BAND_SPREAD_LN),
+                  ek_spread_bin(record->spread + EK_DEAD_BAND_SPREAD_LN)};
+    for (int side = 0; side < 2; side++)
+        for (int i = EK_BET_SPREAD_UP; i <= EK_BET_SPREAD_FAR; i++)
+            e[side * EK_BET_DOWN + i] = t->spread[rank[side][bin[side]]][i];
+}
+
+/* A share was rounded down: for a bet on its fall the cautious side is up. */
+static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
+{
+    float a = f->line[0][i], b = f->line[1][i];
+    int at = share + (b < 0 && share > 0);
+    return share > EK_SHARE_WHOLE ? 1 : a + b * (float)at;
+}
+
+void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
+                float *e)
+{
+    for (int i = 0; i < EK_BET_SHARES; i++)
+        e[i] = 1;
+    if (record->usable > 0)
+        level_bets(f, b, record, residual, e);
+    if (record->usable >= 3)
+        spread_bets(t, b, record, e);
+    for (int i = 0; i < EK_BET_ROW; i++)
+        e[EK_BET_SHARES + i] = share_bet(f, i, record->share[i % EK_SHARES]);
+}
+
+bool ek_bet_on_level(int bet)
+{
+    return bet < EK_BET_SHARES && bet % EK_BET_DOWN < EK_LEVEL_BETS;
+}
+
+int ek_bet_strongest(const float *r, const float *weight)
+{
+    int best = 0;
+    for (int i = 1; i < EK_BETS; i++)
+        if (weight[i] * r[i] > weight[best] * r[best])
+            best = i;
+    return best;
+}
+
+const char *ek_bet_name(int bet)
+{
+    static const char *const shares[EK_SHARES] = {"missing", "zero", "negative", "tied"};
+    if (bet >= EK_BET_SHARES)
+        return shares[(bet - EK_BET_SHARES) % EK_SHARES];
+    if (ek_bet_on_level(bet))
+        return bet < EK_BET_DOWN ? "level up" : "level down";
+    return bet < EK_BET_DOWN ? "spread up" : "spread down";
+}

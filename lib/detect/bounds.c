@@ -1,0 +1,32 @@
+#include "detect/bounds.h"
+
+static const struct {
+    const char *name, *text;
+} BOUNDS[EK_BOUNDS_ALL] = {
+    [EK_BOUND_CELLS] = {"cells", "more segment values than cells: the busiest keep a cell, the "
+                                 "others of a field share one"},
+    [EK_BOUND_CHANGES] = {"changes", "more changes at once than can be followed: further ones are "
+                                     "not told until one of them ends"},
+    [EK_BOUND_FINDINGS] = {"findings",
+                           "findings were not fetched in time: the oldest of them are lost"},
+    [EK_BOUND_PLAN] = {"plan", "the plan is full, or a value of 'mode_in' has no cell: what is "
+                               "found beyond it is only told"},
+    [EK_BOUND_ROUTED] = {"max_routed_features",
+                         "more features would be routed than the rules allow"},
+    [EK_BOUND_SHARE] = {"max_routed_share",
+                        "more of the traffic would be acted on than the rules allow"},
+    [EK_BOUND_EVENTS] = {"events", "events were not fetched in time: the oldest of them are lost"},
+    [EK_BOUND_SKETCHES] = {"sketches",
+                           "values of too many magnitudes for the memory of the live sketches: "
+                           "those of the largest cell begin anew"},
+};
+
+const char *ek_bound_name(enum ek_bound b)
+{
+    return BOUNDS[b].name;
+}
+
+const char *ek_bound_text(enum ek_bound b)
+{
+    return BOUNDS[b].text;
+}

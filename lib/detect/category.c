@@ -1,0 +1,406 @@
+#include "detect/category.h"
+
+#include "base/alloc.h"
+#include "detect/category_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNKNOWN_BETS = 2, UNKNOWN_KEPT = 4, CELL_PRIOR = 10 };
+/* What is staked on unknown values: for all items of a list, and for one in a hundred. */
+static const float UNKNOWN_STAKE[UNKNOWN_BETS] = {.4f, .1f}, SHARE_STAKE = .5f, GONE_STAKE = .8f;
+/* Of all evidence; the values share theirs with as many that training did not have as can take a
+ * tenth of a list, and some. */
+static const float UNKNOWN_WEIGHT = .25f, SHARES_WEIGHT = .4f, GONE_WEIGHT = .1f, STRANGERS = 16;
+/* Unknown values: so many times what training says, at least so much. */
+static const float UNKNOWN_RATIO = 3, UNKNOWN_LEAST = .002f, UNKNOWN_MOST = .9f;
+static const double RULE_OF_THREE = 3; /* what was in no list of n is in at most 3 / n; 95% */
+static const float SHARE_RATIO = 3, SHARE_MOVE = .1f, SHARE_ROOM = .5f, SHARE_MOST = .9f;
+static const float GONE_RATIO = 3, GONE_USUAL = .15f; /* to a third of at least so much */
+static const float CELL_RATE = 0.6931472f / 2500;     /* half-life of 2,500 lists */
+static const float SCALE_LEAST = 1e-12f;
+
+/* Puts a value among the heaviest of `most`; the lightest goes when there is no room. */
+static int keep_heaviest(struct ek_category_share *top, int count, int most,
+                         struct ek_category_share value)
+{
+    int full = count == most;
+    if (full && top[most - 1].share >= value.share)
+        return count;
+    int at = full ? most - 1 : count;
+    for (; at > 0 && top[at - 1].share < value.share; at--)
+        top[at] = top[at - 1];
+    top[at] = value;
+    return full ? count : count + 1;
+}
+
+/* The values whose fall says something. */
+static void find_heavy(struct ek_category *k)
+{
+    struct ek_category_share top[EK_CATEGORY_HEAVY];
+    for (int v = 0; v < k->table->count; v++) {
+        float share = k->table->share[(size_t)v * (size_t)k->table->strata];
+        if (ek_category_fall(share) > 0)
+            k->heavy_count = keep_heaviest(top, k->heavy_count, EK_CATEGORY_HEAVY,
+                                           (struct ek_category_share){k->table->value[v], share});
+    }
+    for (int i = 0; i < k->heavy_count; i++)
+        k->heavy[i] = ek_category_find(k->table, top[i].value);
+}
+
+static int category_init(struct ek_category *k, const struct ek_profile *p, int feature)
+{
+    k->feature = feature;
+    k->table = &p->category[feature];
+    k->bound = ek_calloc((size_t)p->strata, sizeof *k->bound);
+    k->row = ek_calloc(EK_HISTORY, sizeof *k->row);
+    if (!k->bound || !k->row)
+        return EK_ENOMEM;
+    find_heavy(k);
+    double unseen = RULE_OF_THREE / (double)(p->queries ? p->queries : 1);
+    for (int s = 0; s < p->strata; s++)
+        k->bound[s] = fmaxf(UNKNOWN_RATIO * (k->table->unknown[s] + (float)unseen), UNKNOWN_LEAST);
+    return EK_OK;
+}
+
+int ek_categories_new(struct ek_categories **out, const struct ek_profile *p)
+{
+    struct ek_categories *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return EK_ENOMEM;
+    int categories = 0, rc = EK_OK;
+    for (int f = 0; f < p->features; f++)
+        categories += p->category[f].strata > 0;
+    c->features = p->features;
+    c->number = ek_calloc((size_t)p->features, sizeof *c->number);
+    c->of = ek_calloc((size_t)categories, sizeof *c->of);
+    if (!c->number || !c->of)
+        rc = EK_ENOMEM;
+    for (int f = 0; !rc && f < p->features; f++) {
+        c->number[f] = p->category[f].strata ? c->count++ : -1;
+        if (c->number[f] >= 0)
+            rc = category_init(&c->of[c->number[f]], p, f);
+    }
+    if (rc)
+        ek_categories_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+void ek_categories_free(struct ek_categories *c)
+{
+    if (!c)
+        return;
+    for (int i = 0; i < c->count; i++) {
+        ek_category_list_release(&c->of[i].list);
+        ek_free(c->of[i].bound);
+        ek_free(c->of[i].row);
+        ek_free(c->of[i].evidence);
+        ek_free(c->of[i].mean);
+    }
+    ek_free(c->of);
+    ek_free(c->number);
+    ek_free(c);
+}
+
+int ek_categories_count(const struct ek_categories *c)
+{
+    return c->count;
+}
+
+int ek_categories_feature(const struct ek_categories *c, int number)
+{
+    return c->of[number].feature;
+}
+
+static void clear(struct ek_category_evidence *s)
+{
+    memset(s->unknown, 0, sizeof s->unknown);
+    memset(s->gone, 0, sizeof s->gone);
+    for (int i = 0; i < EK_CATEGORY_SLOTS; i++) {
+        s->r[i] = 0;
+        s->value[i] = NAN;
+    }
+}
+
+/* A new cell begins with the shares of training. */
+static void begin_cells(struct ek_category *k, int from, int to)
+{
+    size_t values = (size_t)k->table->count, strata = (size_t)k->table->strata;
+    for (int cell = from; cell < to; cell++) {
+        clear(&k->evidence[cell]);
+        k->evidence[cell].scale = 1;
+        k->evidence[cell].lists = 0;
+        for (size_t v = 0; v < values; v++)
+            k->mean[(size_t)cell * values + v] = k->table->share[v * strata];
+    }
+}
+
+int ek_categories_room(struct ek_categories *c, int cells)
+{
+    if (cells <= c->capacity)
+        return EK_OK;
+    size_t want = (size_t)cells;
+    for (int i = 0; i < c->count; i++) {
+        struct ek_category *k = &c->of[i];
+        struct ek_category_evidence *evidence = ek_realloc(k->evidence, want, sizeof *evidence);
+        if (!evidence)
+            return EK_ENOMEM;
+        k->evidence = evidence;
+        float *mean = ek_realloc(k->mean, want * (size_t)k->table->count, sizeof *mean);
+        if (!mean)
+            return EK_ENOMEM;
+        k->mean = mean;
+        begin_cells(k, c->capacity, cells);
+    }
+    c->capacity = cells;
+    return EK_OK;
+}
+
+static void remember(struct ek_category *k, int stratum, uint64_t number)
+{
+    struct ek_category_row *row = &k->row[number % EK_HISTORY];
+    struct ek_category_share known[EK_CATEGORY_TOP];
+    int known_count = 0;
+    memset(row, 0, sizeof *row);
+    int unknown = 0;
+    for (int i = 0; i < k->list.count; i++) {
+        struct ek_category_share one = k->list.of[i];
+        if (ek_category_find(k->table, one.value) >= 0) {
+            known_count = keep_heaviest(known, known_count, EK_CATEGORY_TOP, one);
+            continue;
+        }
+        row->unknown += one.share;
+        unknown = keep_heaviest(row->top, unknown, UNKNOWN_KEPT, one);
+    }
+    row->unknown = fminf(row->unknown, 1);
+    row->stratum = (uint16_t)stratum;
+    for (int i = 0; i < known_count && unknown < EK_CATEGORY_TOP; i++)
+        row->top[unknown++] = known[i];
+    row->count = (uint8_t)unknown;
+    k->now = row;
+}
+
+int ek_categories_read(struct ek_categories *c, const struct ek_query *q)
+{
+    for (int i = 0; i < c->count; i++)
+        if (ek_category_list_read(&c->of[i].list, q, c->of[i].feature))
+            return EK_ENOMEM;
+    return EK_OK;
+}
+
+void ek_categories_remember(struct ek_categories *c, int stratum, uint64_t row)
+{
+    for (int i = 0; i < c->count; i++)
+        remember(&c->of[i], stratum, row);
+}
+
+struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell, int value,
+                                           int stratum)
+{
+    size_t v = (size_t)value, strata = (size_t)k->table->strata;
+    if (value < 0)
+        return (struct ek_category_usual){0, 0};
+    float lately = k->mean[(size_t)cell * (size_t)k->table->count + v] * k->evidence[cell].scale;
+    float trained = k->table->share[v * strata + (size_t)stratum];
+    return (struct ek_category_usual){fminf(trained, lately), fmaxf(trained, lately)};
+}
+
+float ek_category_rise(float usual)
+{
+    return fminf(fmaxf(SHARE_RATIO * usual, usual + SHARE_MOVE), 1 - SHARE_ROOM * (1 - usual));
+}
+
+float ek_category_fall(float usual)
+{
+    return usual < GONE_USUAL ? 0 : usual / GONE_RATIO;
+}
+
+static float unknown_bet(const struct ek_category *k, const struct ek_category_row *row, int which)
+{
+    float bound = k->bound[row->stratum], stake = UNKNOWN_STAKE[which];
+    return bound > UNKNOWN_MOST || !row->count ? 1 : 1 - stake + stake * row->unknown / bound;
+}
+
+/* On one value: share of the list's items. */
+static float share_bet(const struct ek_category *k, int cell, float value, int stratum, float share)
+{
+    float usual = ek_category_usual(k, cell, ek_category_find(k->table, value), stratum).most;
+    if (usual > SHARE_MOST)
+        return 1;
+    return 1 - SHARE_STAKE + SHARE_STAKE * share / ek_category_rise(usual);
+}
+
+static float gone_bet(const struct ek_category *k, int cell, int value, int stratum, float share)
+{
+    float bound = ek_category_fall(ek_category_usual(k, cell, value, stratum).least);
+    return bound > 0 ? 1 - GONE_STAKE + GONE_STAKE * (1 - share) / (1 - bound) : 1;
+}
+
+static float share_in(const struct ek_category_list *l, float value)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->of[i].value == value)
+            return l->of[i].share;
+    return 0;
+}
+
+/* A value that wins takes the slot with the least evidence. */
+static void take_slot(struct ek_category_evidence *s, float value, float e)
+{
+    int least = 0;
+    for (int i = 0; i < EK_CATEGORY_SLOTS; i++) {
+        if (s->value[i] == value)
+            return;
+        if (s->r[i] < s->r[least])
+            least = i;
+    }
+    if (s->r[least] < e) {
+        s->r[least] = e;
+        s->value[least] = value;
+    }
+}
+
+static float add_shares(struct ek_category *k, struct ek_category_evidence *s, int cell)
+{
+    const struct ek_category_list *l = &k->list;
+    int stratum = k->now->stratum;
+    float sum = 0;
+    for (int i = 0; i < EK_CATEGORY_SLOTS; i++)
+        if (!isnan(s->value[i]))
+            s->r[i] =
+                (s->r[i] + 1) * share_bet(k, cell, s->value[i], stratum, share_in(l, s->value[i]));
+    for (int i = 0; i < l->count; i++) {
+        float e = l->of[i].share > SHARE_MOVE
+                      ? share_bet(k, cell, l->of[i].value, stratum, l->of[i].share)
+                      : 0;
+        if (e > 1)
+            take_slot(s, l->of[i].value, e);
+    }
+    for (int i = 0; i < EK_CATEGORY_SLOTS; i++)
+        sum += s->r[i];
+    return sum;
+}
+
+static float add_gone(struct ek_category *k, struct ek_category_evidence *s, int cell)
+{
+    float sum = 0;
+    for (int i = 0; i < k->heavy_count; i++) {
+        float share = share_in(&k->list, k->table->value[k->heavy[i]]);
+        s->gone[i] = (s->gone[i] + 1) * gone_bet(k, cell, k->heavy[i], k->now->stratum, share);
+        sum += s->gone[i];
+    }
+    return sum;
+}
+
+/* The share each value lately had in the cell: a mean that forgets, kept as multiples of a scale so
+ * that only the values of the list cost anything. */
+static void learn(struct ek_category *k, struct ek_category_evidence *s, int cell)
+{
+    size_t values = (size_t)k->table->count;
+    float *mean = k->mean + (size_t)cell * values;
+    float rate = fmaxf(1 / ((float)++s->lists + CELL_PRIOR), CELL_RATE);
+    s->scale *= 1 - rate;
+    for (int i = 0; i < k->list.count; i++) {
+        int v = ek_category_find(k->table, k->list.of[i].value);
+        if (v >= 0)
+            mean[v] += rate * k->list.of[i].share / s->scale;
+    }
+    if (s->scale > SCALE_LEAST)
+        return;
+    for (size_t v = 0; v < values; v++)
+        mean[v] *= s->scale;
+    s->scale = 1;
+}
+
+static int strongest(const float *r, int count)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (r[i] > r[best])
+            best = i;
+    return best;
+}
+
+int ek_categories_add(struct ek_categories *c, int number, int cell,
+                      const struct ek_alarm_level *level)
+{
+    struct ek_category *k = &c->of[number];
+    struct ek_category_evidence *s = &k->evidence[cell];
+    float kind[3] = {0, 0, 0}, total = 0;
+    if (!k->list.count)
+        return -1;
+    for (int i = 0; i < UNKNOWN_BETS; i++) {
+        s->unknown[i] = (s->unknown[i] + 1) * unknown_bet(k, k->now, i);
+        kind[0] += UNKNOWN_WEIGHT * s->unknown[i];
+    }
+    kind[1] = SHARES_WEIGHT / ((float)k->table->count + STRANGERS) * add_shares(k, s, cell);
+    kind[2] = GONE_WEIGHT / EK_CATEGORY_HEAVY * add_gone(k, s, cell);
+    for (int i = 0; i < 3; i++)
+        total += kind[i];
+    if (total < level->hot)
+        learn(k, s, cell);
+    return total < level->alarm ? -1 : EK_BET_NEW_VALUE + strongest(kind, 3);
+}
+
+void ek_categories_forget(struct ek_categories *c, int cell)
+{
+    for (int i = 0; i < c->count; i++)
+        begin_cells(&c->of[i], cell, cell + 1);
+}
+
+void ek_categories_restart(struct ek_categories *c, int feature, int cell)
+{
+    if (c->number[feature] >= 0)
+        clear(&c->of[c->number[feature]].evidence[cell]);
+}
+
+static float share_at(const struct ek_category_row *row, float value)
+{
+    for (int i = 0; i < row->count; i++)
+        if (row->top[i].value == value)
+            return row->top[i].share;
+    return 0;
+}
+
+double ek_categories_bet(const struct ek_categories *c, int feature, int cell, int bet,
+                         uint64_t number)
+{
+    const struct ek_category *k = &c->of[c->number[feature]];
+    const struct ek_category_evidence *s = &k->evidence[cell];
+    const struct ek_category_row *row = ek_category_row_at(k, number);
+    if (bet == EK_BET_NEW_VALUE)
+        return (double)unknown_bet(k, row, UNKNOWN_BETS - 1);
+    if (!row->count)
+        return 1;
+    if (bet == EK_BET_VALUE_GONE && k->heavy_count) {
+        int value = k->heavy[strongest(s->gone, k->heavy_count)];
+        return (double)gone_bet(k, cell, value, row->stratum,
+                                share_at(row, k->table->value[value]));
+    }
+    float value = s->value[strongest(s->r, EK_CATEGORY_SLOTS)];
+    return isnan(value) ? 1 : (double)share_bet(k, cell, value, row->stratum, share_at(row, value));
+}
+
+const char *ek_category_bet_name(int bet)
+{
+    static const char *const names[] = {"new value", "value share", "value gone"};
+    return names[bet - EK_BET_NEW_VALUE];
+}
+
+size_t ek_categories_memory(const struct ek_profile *p, int cells)
+{
+    const struct ek_categories *c = NULL;
+    const struct ek_category *k = NULL;
+    size_t bytes = sizeof *c + (size_t)p->features * sizeof *c->number;
+    for (int f = 0; f < p->features; f++) {
+        if (!p->category[f].strata)
+            continue;
+        size_t values = (size_t)p->category[f].count;
+        size_t each = sizeof *k->evidence + values * sizeof *k->mean;
+        bytes += sizeof *k + (size_t)p->strata * sizeof *k->bound + EK_HISTORY * sizeof *k->row +
+                 (size_t)cells * each * 3 / 2;
+    }
+    return bytes;
+}

@@ -1,0 +1,282 @@
+#include "detect/classify.h"
+
+#include "detect/explain.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LISTS_FOR_MIX = 16 };
+static const double LARGEST_RESIDUAL = 12;
+/* How far a share must move to be the story: absolute, as a part of the rarer side, in standard
+ * errors.
+ */
+static const double MISSING_MOVE = .05, MISSING_RATIO = .2, ZERO_MOVE = .05, ZERO_RATIO = .25,
+                    SIGN_MOVE = .02, SIGN_RATIO = .4, CLIP_MOVE = .03, CLIP_RATIO = .2,
+                    SHARE_ERRORS = 3;
+static const double NEARLY_ALL = .9, MOST = .5;
+static const double STUCK_TIED = .9, STUCK_USUAL = .7;
+/* How far the level must move for a changed sign not to be the whole story. */
+static const double SIGN_LEVEL = .15, LEVEL_ERRORS = 4;
+static const double POSITIVE = .005; /* negative values of a feature that has none, at most */
+/* How far the spread must move: test value and size. */
+static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
+static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
+static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
+/* Without a move of the level a power has to be that much likelier (ln) than a change of shape. */
+static const double LEVEL_TOLD = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
+/* What is known beforehand, in ln likelihood: nobody takes a power near 1. */
+static const double LIKELY = 3, FEW_LISTS = .5, POWER_LEAST_LN = .1, POWER_PLAIN_LN = .25;
+/* Of lists whose spread has not moved, items are said only when that much likelier (ln) than a
+ * scale. */
+static const double ITEMS_OVER_SCALE = 4;
+
+/* Mean of a share over the lists, and its standard error. */
+static double mean_share(const struct ek_window *w, int which, double *error)
+{
+    double sum = 0, squares = 0, known = 0;
+    for (int i = 0; i < w->count; i++)
+        if (w->record[i].share[which] != EK_SHARE_UNKNOWN) {
+            double share = (double)w->record[i].share[which] / EK_SHARE_WHOLE;
+            sum += share;
+            squares += share * share;
+            known++;
+        }
+    double mean = known ? sum / known : 0;
+    *error = known ? sqrt(fmax(squares / known - mean * mean, 0) / known) : 0;
+    return mean;
+}
+
+static int residuals(const struct ek_window *w, double *mean)
+{
+    int n = 0;
+    double sum = 0;
+    for (int i = 0; i < w->count; i++) {
+        if (!w->record[i].usable)
+            continue;
+        w->scratch[n] = w->record[i].r - w->mu;
+        sum += fmin(fmax(w->scratch[n], -LARGEST_RESIDUAL), LARGEST_RESIDUAL);
+        n++;
+    }
+    *mean = n ? sum / n : 0;
+    return n;
+}
+
+static void spreads(const struct ek_baseline *b, const struct ek_window *w, struct ek_diagnosis *d)
+{
+    double move = 0, score = 0, incoherent = 0, whole = 0;
+    for (int i = 0; i < w->count; i++) {
+        const struct ek_list_stats *o = &w->record[i];
+        if (!ek_spread_known(b, o->usable))
+            continue;
+        int c = ek_size_class(o->usable);
+        double away = o->spread - b->spread_mean[c];
+        double around = fmin(fmax(away, -1), 1);
+        whole += away;
+        move += around;
+        score += around / b->spread_sd[c];
+        incoherent += o->spread > b->spread_hi[c];
+        d->lists++;
+    }
+    d->spread_ratio = 1;
+    if (!d->lists)
+        return;
+    d->spread_ratio = exp(whole / d->lists);
+    d->spread_test = score / sqrt(d->lists);
+    d->incoherent = incoherent / d->lists;
+}
+
+/* Whether the spread tells a story: it moved, or the lists are a mixture. */
+static int spread_moved(const struct ek_diagnosis *d)
+{
+    double move = log(d->spread_ratio);
+    return (fabs(d->spread_test) > SPREAD_TEST && fabs(move) > SPREAD_MOVE) ||
+           (d->incoherent > MIX_INCOHERENT && move > MIX_MOVE && d->lists >= LISTS_FOR_MIX &&
+            d->level.share < MIX_SHARE);
+}
+
+/* By how much a share moved, if that is more than chance and habit; else 0. */
+static double share_moved(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
+                          double least, double ratio)
+{
+    double usual = b->share[which], move = d->share[which] - usual;
+    double habit = fmax(least, ratio * fmin(usual, 1 - usual));
+    return fabs(move) > fmax(habit, SHARE_ERRORS * d->share_error[which]) ? move : 0;
+}
+
+static int sign_moved(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    return share_moved(b, d, EK_SHARE_NEGATIVE, SIGN_MOVE, SIGN_RATIO) != 0;
+}
+
+/* A changed sign leaves the sizes alone, what is taken off does not. */
+static int sizes_moved(const struct ek_diagnosis *d)
+{
+    return spread_moved(d) && fabs(d->mean_ln) > fmax(SIGN_LEVEL, LEVEL_ERRORS * d->mean_error_ln);
+}
+
+/* By how much what nearly all values were, missing or zero, has become rarer. */
+static double came_alive(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
+                         double least, double ratio)
+{
+    return b->share[which] > NEARLY_ALL ? -share_moved(b, d, which, least, ratio) : 0;
+}
+
+static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    if (share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0 ||
+        came_alive(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0)
+        return EK_MISSING;
+    if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0 ||
+        came_alive(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
+        return EK_ZERO;
+    if (sign_moved(b, d) && !sizes_moved(d))
+        return EK_SIGN;
+    if (d->share[EK_SHARE_TIED] > STUCK_TIED && b->share[EK_SHARE_TIED] < STUCK_USUAL)
+        return EK_STUCK;
+    if (share_moved(b, d, EK_SHARE_TIED, CLIP_MOVE, CLIP_RATIO) > 0)
+        return EK_CLIP;
+    return EK_CLASS_NONE;
+}
+
+static void tell(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                 struct ek_told *t)
+{
+    int first = w->count > EK_EXPLAIN_LISTS ? w->count - EK_EXPLAIN_LISTS : 0;
+    t->density = density;
+    t->lists = 0;
+    for (int i = first; i < w->count; i++) {
+        const struct ek_list_stats *o = &w->record[i];
+        if (!o->usable)
+            continue;
+        int n = t->lists++, c = ek_size_class(o->usable), known = ek_spread_known(b, o->usable);
+        t->usual[n] = w->level[i] + w->mu;
+        t->level[n] = w->level[i] + o->r;
+        t->sd[n] = b->spread_sd[c];
+        t->move[n] = known ? o->spread - b->spread_mean[c] : NAN;
+        t->items[n] = o->usable;
+        t->typical[n] = exp(b->spread_mean[c]);
+        t->spread[n] = known ? exp(o->spread) : o->usable > 1 ? t->typical[n] : 0;
+    }
+    ek_told_settle(t);
+}
+
+/* Whether what was added can be told from the levels: it shifts the values of a feature that has
+ * both signs from one side to the other instead. */
+static int one_sign(const struct ek_baseline *b)
+{
+    return fmin(b->share[EK_SHARE_NEGATIVE], 1 - b->share[EK_SHARE_NEGATIVE]) < POSITIVE;
+}
+
+/* Whether the level of the lists moved by more than traffic does. */
+static int level_told(const struct ek_diagnosis *d)
+{
+    return fabs(d->mean_ln) > fmax(LEVEL_TOLD, SHAPE_ERRORS * d->mean_error_ln);
+}
+
+/* A transformation that widens few of the lists cannot be told from a factor on few items, and is
+ * much rarer. */
+static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *e)
+{
+    return d->spread_ratio < 1 || e->share > FEW_LISTS;
+}
+
+/* Some items on another scale, unless one transformation of all values explains the lists better. A
+ * mixture is never narrower than its parts. */
+static void by_spread(const struct ek_baseline *b, const struct ek_told *t, struct ek_diagnosis *d)
+{
+    d->class = EK_OFFSET;
+    if (sign_moved(b, d)) /* no factor makes a value negative */
+        return;
+    struct ek_explanation best = ek_explain_shape(t), power = ek_explain_power(t);
+    d->class = EK_SHAPE;
+    double size = fabs(log(power.value)), ahead = level_told(d) ? 0 : SHAPE_AHEAD;
+    power.worth += size > POWER_PLAIN_LN ? LIKELY : -LIKELY;
+    if (power.worth > best.worth + ahead && size > POWER_LEAST_LN && is_likely(d, &power)) {
+        best = power;
+        d->class = EK_POWER;
+    }
+    if (one_sign(b) && level_told(d)) {
+        struct ek_explanation offset = ek_explain_offset(t);
+        if (offset.worth > best.worth && is_likely(d, &offset)) {
+            best = offset;
+            d->class = EK_OFFSET;
+        }
+    }
+    if (d->spread_ratio > 1 && ek_explain_items(t).worth > best.worth)
+        d->class = EK_ITEMS;
+    d->exponent = d->class == EK_POWER ? power.value : 0;
+}
+
+/* A factor on some items moves the level of a list by how many it has of them. None: either may be.
+ */
+static enum ek_class scale_or_items(const struct ek_told *t, const struct ek_diagnosis *d)
+{
+    if (d->spread_ratio < 1)
+        return EK_SCALE;
+    double scale = ek_explain_scale(t, d->level.shift_ln).worth;
+    double over = ek_explain_items(t).worth - scale;
+    return over > ITEMS_OVER_SCALE ? EK_ITEMS : over > 0 ? EK_CLASS_NONE : EK_SCALE;
+}
+
+void ek_describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                 struct ek_diagnosis *d)
+{
+    struct ek_residuals h;
+    memset(d, 0, sizeof *d);
+    int n = residuals(w, &d->mean_ln);
+    d->mean_error_ln = b->sd / sqrt(n ? n : 1);
+    ek_residuals_of(&h, w->scratch, n);
+    d->level = ek_align(density, &h, &w->known);
+    spreads(b, w, d);
+    for (int i = 0; i < EK_SHARES; i++)
+        d->share[i] = mean_share(w, i, &d->share_error[i]);
+    d->class = by_shares(b, d);
+}
+
+/* Most values were missing, or zero, and fewer are, which nothing else explains. */
+static enum ek_class by_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    if (b->share[EK_SHARE_MISSING] > MOST &&
+        share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) < 0)
+        return EK_MISSING;
+    if (b->share[EK_SHARE_ZERO] > MOST &&
+        share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) < 0)
+        return EK_ZERO;
+    return EK_CLASS_NONE;
+}
+
+static int level_moved(const struct ek_diagnosis *d)
+{
+    return d->level.gain_ln > SCALE_GAIN && fabs(d->level.shift_ln) > SCALE_SHIFT;
+}
+
+void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                 struct ek_diagnosis *d)
+{
+    struct ek_told told;
+    ek_describe(b, density, w, d);
+    if (d->class == EK_CLASS_NONE && !spread_moved(d) && !level_moved(d))
+        d->class = by_fewer(b, d);
+    if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
+        return;
+    tell(b, density, w, &told);
+    if (spread_moved(d))
+        by_spread(b, &told, d);
+    else
+        d->class = scale_or_items(&told, d);
+}
+
+int ek_looks_usual(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                   double min_effect)
+{
+    struct ek_diagnosis d;
+    ek_describe(b, density, w, &d);
+    return d.class == EK_CLASS_NONE && by_fewer(b, &d) == EK_CLASS_NONE && !spread_moved(&d) &&
+           (!level_moved(&d) || fabs(d.level.shift_ln) < log(min_effect));
+}
+
+int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    int which = d->class == EK_MISSING ? EK_SHARE_MISSING : EK_SHARE_ZERO;
+    return (d->class == EK_MISSING || d->class == EK_ZERO) && d->share[which] < b->share[which];
+}

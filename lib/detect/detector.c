@@ -1,0 +1,447 @@
+#include "detect/detector.h"
+
+#include "base/alloc.h"
+#include "detect/detector_internal.h"
+#include "detect/tick.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    FORGET_LISTS = 1024 /* between two looks for changes whose cell has no lists any more */
+};
+/* Correlation of related lists above which only one of them is evidence. */
+static const float RESEMBLANCE = .15f;
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+int ek_detector_grow(struct ek_detector *d, int cells)
+{
+    int capacity = d->cell_capacity ? d->cell_capacity : EK_CELLS_AT_FIRST;
+    size_t features = (size_t)d->features;
+    while (capacity < cells)
+        capacity *= 2;
+    if (capacity == d->cell_capacity)
+        return EK_OK;
+    size_t before = (size_t)d->cell_capacity * features, after = (size_t)capacity * features;
+    uint16_t *episode_of = ek_realloc(d->episode_of, after, sizeof *episode_of);
+    if (!episode_of)
+        return EK_ENOMEM;
+    d->episode_of = episode_of;
+    uint8_t *planned = ek_realloc(d->planned, (size_t)capacity, sizeof *planned);
+    if (!planned)
+        return EK_ENOMEM;
+    d->planned = planned;
+    if (d->foreign) {
+        uint8_t *foreign = ek_realloc(d->foreign, after, sizeof *foreign);
+        if (!foreign)
+            return EK_ENOMEM;
+        d->foreign = foreign;
+        memset(foreign + before, 0, after - before);
+    }
+    memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
+    if (ek_evidence_cells_room(d->evidence, capacity) ||
+        ek_categories_room(d->categories, capacity) ||
+        (d->tick && ek_tick_room(d->tick, capacity)) ||
+        (d->habits && ek_habits_room(d->habits, capacity)))
+        return EK_ENOMEM;
+    memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
+    d->cell_capacity = capacity;
+    return EK_OK;
+}
+
+/* A cell that changed hands starts from nothing: R = 0 is where the new value's evidence begins, as
+ * if it had had a cell all along. So however often cells change hands, every list is tested once in
+ * its dimension, and the budget of false alarms holds (evidence.h). */
+void ek_detector_forget_taken(struct ek_detector *d)
+{
+    int count;
+    const int16_t *taken = ek_cells_taken(d->cells, &count);
+    for (int i = 0; i < count; i++) {
+        ek_evidence_cells_forget(d->evidence, taken[i]);
+        if (d->habits)
+            ek_habits_forget(d->habits, taken[i]);
+        ek_history_forget(d->history, taken[i]);
+        ek_categories_forget(d->categories, taken[i]);
+        if (d->tick)
+            ek_tick_forget(d->tick, taken[i]);
+    }
+}
+
+/* Cells of the list. A cell is not taken while a finding that names its value waits. */
+static int cells_of(struct ek_detector *d, const struct ek_query *q)
+{
+    int rc = ek_cells_of(d->cells, q, d->fetched == d->findings, d->cell_of);
+    ek_detector_forget_taken(d);
+    return rc ? rc : ek_detector_grow(d, ek_cells_count(d->cells));
+}
+
+static int allocate(struct ek_detector *d, int cells)
+{
+    size_t features = (size_t)d->features;
+    if (ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
+        ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
+        ek_categories_new(&d->categories, d->profile) ||
+        ek_evidence_cells_new(&d->evidence, d->features) ||
+        (d->baseline >= 0 && ek_habits_new(&d->habits, d->features)))
+        return EK_ENOMEM;
+    d->watched = ek_calloc(features, sizeof *d->watched);
+    d->resembles = ek_calloc(features, sizeof *d->resembles);
+    d->fair = ek_calloc(features * (size_t)d->profile->strata, sizeof *d->fair);
+    size_t blocks = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK;
+    d->evident = ek_calloc(blocks, sizeof *d->evident);
+    d->usual[0] = ek_calloc(blocks, sizeof *d->usual[0]);
+    d->usual[1] = ek_calloc(blocks, sizeof *d->usual[1]);
+    d->alarm = ek_calloc(features, sizeof *d->alarm);
+    d->open = ek_calloc(features, sizeof *d->open);
+    d->settled = ek_calloc(features, sizeof *d->settled);
+    d->repeats = ek_calloc(1, sizeof *d->repeats);
+    d->relatives = ek_calloc(1, sizeof *d->relatives);
+    d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
+    d->finding = ek_calloc(EK_FINDINGS_MAX, sizeof *d->finding);
+    d->window = ek_calloc(EK_HISTORY, sizeof *d->window);
+    d->window_level = ek_calloc(EK_HISTORY, sizeof *d->window_level);
+    d->rows = ek_calloc(EK_HISTORY, sizeof *d->rows);
+    d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
+    d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
+    d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
+    d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
+    if (!d->watched || !d->resembles || !d->fair || !d->evident || !d->usual[0] || !d->usual[1] ||
+        !d->alarm || !d->open || !d->settled || !d->repeats || !d->relatives || !d->episode ||
+        !d->finding || !d->window || !d->window_level || !d->rows || !d->residual || !d->offset ||
+        !d->tail || !d->slope)
+        return EK_ENOMEM;
+    return ek_detector_grow(d, 1);
+}
+
+static bool watched(const struct ek_detector *d, int feature)
+{
+    const struct ek_feature *f = d->manifest->item[feature];
+    return d->rules->feature[f - d->manifest->features].watch;
+}
+
+/* The profile is by feature; a list needs all features of its stratum. */
+static void turn_calibration(struct ek_detector *d)
+{
+    const struct ek_profile *p = d->profile;
+    for (int f = 0; f < d->features; f++)
+        for (int s = 0; s < p->strata; s++) {
+            size_t from = (size_t)f * (size_t)p->strata + (size_t)s;
+            size_t to = (size_t)s * (size_t)d->features + (size_t)f;
+            for (int i = 0; i < EK_BETS; i++)
+                d->fair[to][i] = 1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
+        }
+}
+
+/* The segment dimension that is the baseline field: -1 when there is none. */
+static int baseline_among(const struct ek_rules *rules, const char *field)
+{
+    for (int i = 0; field && i < rules->segment_count; i++)
+        if (!strcmp(rules->segment[i], field))
+            return i;
+    return -1;
+}
+
+static void take_profile(struct ek_detector *d)
+{
+    for (int f = 0; f < d->features; f++) {
+        d->watched[f] = watched(d, f);
+        d->resembles[f] = d->profile->baseline[f].related > RESEMBLANCE;
+        for (int relative = 0; relative < 2; relative++)
+            if (d->watched[f] && !(relative && d->resembles[f]))
+                ek_make_evident(d->usual[relative], f);
+    }
+    turn_calibration(d);
+}
+
+/* A category is tested for what is missing, and for its values. */
+int ek_detector_watching(const struct ek_detector *d)
+{
+    int count = 0;
+    for (int f = 0; f < d->features; f++)
+        count += d->watched[f] * (d->manifest->item[f]->type == EK_TYPE_CATEGORY ? 2 : 1);
+    return count;
+}
+
+int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
+                    const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
+{
+    return ek_detector_new_with(out, m, p, rules, EK_CELLS_DEFAULT_MAX, e);
+}
+
+int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
+                         const struct ek_profile *p, const struct ek_rules *rules, int cells,
+                         struct ek_error *e)
+{
+    struct ek_detector *d = ek_calloc(1, sizeof *d);
+    if (!d)
+        return out_of_memory(e);
+    int rc = ek_list_reader_new(&d->reader, m, p, rules, e);
+    if (rc) {
+        ek_detector_free(d);
+        return rc;
+    }
+    d->manifest = m;
+    d->profile = p;
+    d->profile_hash = ek_profile_hash(p);
+    d->rules = rules;
+    d->features = m->item_count;
+    d->query_features = m->query_count;
+    d->baseline = baseline_among(rules, p->field);
+    d->walk.cell = -1;
+    if (allocate(d, cells)) {
+        ek_detector_free(d);
+        return out_of_memory(e);
+    }
+    take_profile(d);
+    d->level = ek_alarm_level_of((double)rules->false_alarms, ek_detector_watching(d),
+                                 rules->segment_count);
+    *out = d;
+    return EK_OK;
+}
+
+void ek_detector_free(struct ek_detector *d)
+{
+    if (!d)
+        return;
+    ek_list_reader_free(d->reader);
+    ek_history_free(d->history);
+    ek_cells_free(d->cells);
+    ek_categories_free(d->categories);
+    ek_free(d->watched);
+    ek_free(d->resembles);
+    ek_free(d->fair);
+    ek_free(d->evident);
+    ek_free(d->usual[0]);
+    ek_free(d->usual[1]);
+    ek_free(d->alarm);
+    ek_free(d->open);
+    ek_free(d->settled);
+    ek_free(d->repeats);
+    ek_free(d->relatives);
+    ek_free(d->episode);
+    ek_free(d->finding);
+    ek_free(d->window);
+    ek_free(d->window_level);
+    ek_free(d->rows);
+    ek_free(d->residual);
+    ek_free(d->offset);
+    ek_free(d->tail);
+    ek_free(d->slope);
+    ek_evidence_cells_free(d->evidence);
+    ek_tick_free(d->tick);
+    ek_free(d->foreign_claim);
+    ek_free(d->foreign);
+    ek_free(d->episode_of);
+    ek_free(d->planned);
+    ek_habits_free(d->habits);
+    ek_free(d);
+}
+
+/* Whether what the list says of a feature concerns its cell: not when another one explains it. */
+static bool concerns(struct ek_detector *d, int feature, int cell)
+{
+    return d->watched[feature] &&
+           !(d->open[feature] && ek_detector_explained(d, d->cell_of, feature, cell));
+}
+
+/* Whether the cell has no episode, and none claims its lists. */
+static bool quiet(const struct ek_detector *d, int cell)
+{
+    const uint16_t *episode_of = d->episode_of + ek_detector_slot(d, cell, 0);
+    int any = 0;
+    for (int f = 0; f < d->features; f++)
+        any |= episode_of[f] | d->open[f];
+    return !any;
+}
+
+/* Open episodes hear of the list; of all other features it is evidence. Returns them. */
+static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_list_reader *list,
+                            const float *query, int relative)
+{
+    const struct ek_list_stats *record = list->record;
+    if (quiet(d, cell))
+        return d->usual[relative];
+    const uint16_t *episode_of = d->episode_of + ek_detector_slot(d, cell, 0);
+    size_t blocks = (size_t)list->list_bets->padded / EK_BET_BLOCK;
+    memcpy(d->evident, d->usual[relative], blocks * sizeof *d->evident);
+    for (int f = 0; f < d->features; f++) {
+        if (!(episode_of[f] | d->open[f]))
+            continue;
+        struct ek_episode *e = ek_episode_at(d, cell, f);
+        bool hears = concerns(d, f, cell);
+        if (e || !hears || ek_detector_is_foreign(d, cell, f))
+            ek_make_unevident(d->evident, f);
+        if (e && hears)
+            ek_episode_list(d, e, &record[f], record[f].r - ek_detector_level(d, cell, f), query);
+    }
+    return d->evident;
+}
+
+/* One list of one cell. A cell of one stratum has habits of its own. */
+static void cell_list(struct ek_detector *d, int cell, const struct ek_list_reader *read,
+                      const float *query, int relative)
+{
+    size_t stratum = (size_t)read->stratum * (size_t)d->features;
+    struct ek_evidence_list list = {
+        .bets = read->list_bets,
+        .fair = (const float(*)[EK_BETS])(d->fair + stratum),
+        .weight = d->reader->tables->weight,
+        .cells = d->evidence,
+        .cell = cell,
+        .evident = hear(d, cell, read, query, relative),
+        .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
+        .tick = d->tick,
+    };
+    int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
+    if (own)
+        list.fair = ek_habits_fair(d->habits, cell, &list);
+    int alarms = ek_evidence_take(&list, &d->level, d->alarm);
+    if (own)
+        ek_habits_learn(d->habits, cell, &list);
+    for (int i = 0; i < alarms; i++)
+        ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
+}
+
+static void add_evidence(struct ek_detector *d, const struct ek_list_reader *read,
+                         const float *query, int relative)
+{
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
+        if (d->cell_of[i] >= 0)
+            cell_list(d, d->cell_of[i], read, query, relative);
+}
+
+static void categories_of_cell(struct ek_detector *d, int cell, int relative)
+{
+    for (int i = 0; i < ek_categories_count(d->categories); i++) {
+        int f = ek_categories_feature(d->categories, i);
+        if (ek_episode_at(d, cell, f) || ek_detector_is_foreign(d, cell, f) ||
+            (relative && ek_detector_resembles(d, f)) || !concerns(d, f, cell))
+            continue;
+        int bet = ek_categories_add(d->categories, i, cell, &d->level);
+        if (bet >= 0)
+            ek_episode_open(d, f, cell, bet);
+    }
+}
+
+static void add_category_evidence(struct ek_detector *d, int relative)
+{
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
+        if (d->cell_of[i] >= 0)
+            categories_of_cell(d, d->cell_of[i], relative);
+}
+
+/* Returns the query features, where they are kept. */
+static const float *remember(struct ek_detector *d, const struct ek_query *q,
+                             const struct ek_list_reader *read, int64_t time_ms)
+{
+    struct ek_list_stats *records;
+    float *query;
+    struct ek_history_row *row = ek_history_push(d->history, &records, &query);
+    row->query = d->queries;
+    row->time_ms = time_ms;
+    row->stratum = read->stratum;
+    memcpy(row->cell, d->cell_of, sizeof row->cell);
+    memcpy(query, q->query, (size_t)d->query_features * sizeof *query);
+    memcpy(records, read->record, (size_t)d->features * sizeof *records);
+    d->track_lists = ek_track_lists(ek_history_lists_per_day(d->history));
+    ek_categories_remember(d->categories, read->stratum, ek_history_count(d->history) - 1);
+    return query;
+}
+
+static int is_repeat(struct ek_detector *d, const struct ek_list_reader *read)
+{
+    return d->rules->same_query && ek_repeat_count(d->repeats, read->repeat_key, d->queries) > 0;
+}
+
+/* One that is no repeat. */
+static void take_list(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
+                      int64_t time_ms)
+{
+    uint32_t relatives = ek_repeat_count(d->relatives, read->relative_key, d->queries);
+    if (d->rebases.count)
+        ek_rebase_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
+    const float *query = remember(d, q, read, time_ms);
+    ek_turns_give(d);
+    /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
+    int relative = relatives % (uint32_t)d->profile->related_lists != 0;
+    add_evidence(d, read, query, relative);
+    add_category_evidence(d, relative);
+    if (ek_history_count(d->history) % FORGET_LISTS == 0)
+        ek_episodes_forget(d);
+}
+
+int ek_detector_take(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
+                     int64_t time_ms, struct ek_error *e)
+{
+    if (ek_categories_read(d->categories, q) || cells_of(d, q))
+        return out_of_memory(e);
+    if (!is_repeat(d, read) && q->items > 0)
+        take_list(d, q, read, time_ms);
+    d->queries++;
+    return EK_OK;
+}
+
+int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
+                        struct ek_error *e)
+{
+    int rc = ek_list_reader_read(d->reader, q, e);
+    return rc ? rc : ek_detector_take(d, q, d->reader, time_ms, e);
+}
+
+struct ek_list_reader *ek_detector_reader(struct ek_detector *d)
+{
+    return d->reader;
+}
+
+int ek_detector_next(struct ek_detector *d, struct ek_finding *out)
+{
+    if (d->fetched == d->findings)
+        return 0;
+    *out = d->finding[d->fetched++ % EK_FINDINGS_MAX];
+    return 1;
+}
+
+const int16_t *ek_detector_cells(const struct ek_detector *d, int *count)
+{
+    *count = 1 + ek_cells_dimensions(d->cells);
+    return d->cell_of;
+}
+
+void ek_detector_keep(struct ek_detector *d, const uint8_t *held, int cells)
+{
+    for (int cell = 0; cell < d->cell_capacity; cell++) {
+        uint8_t hold = cell < cells && held[cell];
+        if (hold && !d->planned[cell])
+            ek_cells_hold(d->cells, cell);
+        else if (!hold && d->planned[cell])
+            ek_cells_release(d->cells, cell);
+        d->planned[cell] = hold;
+    }
+}
+
+const struct ek_cells *ek_detector_registry(const struct ek_detector *d)
+{
+    return d->cells;
+}
+
+struct ek_beyond ek_detector_beyond(const struct ek_detector *d)
+{
+    struct ek_beyond b = d->beyond;
+    for (int i = 0; i < ek_cells_dimensions(d->cells); i++)
+        b.count[EK_BOUND_CELLS] += ek_cells_share_of(d->cells, i).pooled;
+    return b;
+}
+
+int ek_detector_looks(const struct ek_detector *d)
+{
+    return d->turns.looks;
+}
+
+uint64_t ek_detector_queries(const struct ek_detector *d)
+{
+    return d->queries;
+}

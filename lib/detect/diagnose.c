@@ -1,0 +1,223 @@
+/* What the lists of an episode say: where the change began, of what class it is, and whether that
+ * is worth telling.
+ */
+#include "detect/alike.h"
+#include "detect/detector_internal.h"
+
+#include <math.h>
+
+enum {
+    SINCE_REACH = 64, /* rows before the first guess that a change point is looked for in */
+    BEFORE = 2048,    /* lists whose level is the one before the change */
+    MEASURED = 320    /* moved lists, the newest, that a level is measured on */
+};
+static const float SAME_LEVEL = 2;     /* half-lives within which the level was nearly the same */
+static const double SINCE_SHARE = .99; /* a single list may be an exception */
+/* How well the tracked level is known, and by how much the level of healthy traffic may wander
+ * while the whole history passes (standard deviations, ln). */
+static const double TRACKED_ERROR = .05, WANDER = .01;
+
+void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
+{
+    e->since_row = row;
+    e->since_query = ek_history_row(d->history, row)->query;
+    e->since_ms = ek_history_row(d->history, row)->time_ms;
+}
+
+static double bet_of(const struct ek_detector *d, int feature, int cell, int bet,
+                     const struct ek_window *w, int i)
+{
+    float bets[EK_BETS];
+    if (bet >= EK_BETS)
+        return ek_categories_bet(d->categories, feature, cell, bet, d->window_row[i]);
+    ek_bets_of(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
+               &w->record[i], w->record[i].r - w->mu, bets);
+    return (double)bets[bet];
+}
+
+uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet)
+{
+    struct ek_window w;
+    int n = ek_detector_window(d, feature, cell, d->settled[feature], &w), best = n - 1;
+    double tail = 0, largest = -INFINITY;
+    for (int i = n - 1; i >= 0; i--) {
+        tail += log(fmax(bet_of(d, feature, cell, bet, &w, i), 1e-6));
+        if (tail > largest) {
+            largest = tail;
+            best = i;
+        }
+    }
+    return n ? d->window_row[best] : ek_history_count(d->history) - 1;
+}
+
+static int verdict(const struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_diagnosis *g = &e->diagnosis;
+    if (g->class == EK_CLASS_NONE)
+        return 0;
+    if (g->class != EK_SCALE || e->query_feature >= 0)
+        return 1;
+    double effect = log(ek_detector_rule(d, e->feature)->min_effect);
+    double low = g->level.shift_ln > 0 ? g->level.low_ln : -g->level.high_ln;
+    double high = g->level.shift_ln > 0 ? g->level.high_ln : -g->level.low_ln;
+    return low > effect ? 1 : high < effect ? -1 : 0;
+}
+
+static int usable_residuals(const struct ek_window *w, int first)
+{
+    int n = 0;
+    for (int i = first; i < w->count; i++)
+        if (w->record[i].usable)
+            w->scratch[n++] = w->record[i].r - w->mu;
+    return n;
+}
+
+void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln)
+{
+    ek_evidence_shift(d->evidence, e->cell, e->feature, (float)shift_ln);
+    for (int i = 0; e->cell == 0 && i < d->episodes; i++) {
+        const struct ek_episode *o = &d->episode[i];
+        if (o->phase != EK_WATCHING && o->feature == e->feature && o->cell != 0)
+            ek_evidence_shift(d->evidence, o->cell, o->feature, -(float)shift_ln);
+    }
+}
+
+/* Moves the cell's level to where it was right before the change: the tracked one lags behind the
+ * day, and has taken in a part of a small shift. */
+static void level_before(struct ek_detector *d, struct ek_episode *e)
+{
+    uint64_t from = d->settled[e->feature] <= e->since_row ? d->settled[e->feature] : 0;
+    uint64_t same_day = (uint64_t)(SAME_LEVEL * d->track_lists);
+    struct ek_residuals h;
+    struct ek_window w;
+    if (e->since_row > from + same_day)
+        from = e->since_row - same_day;
+    ek_detector_window(d, e->feature, e->cell, from, &w);
+    while (w.count && d->window_row[w.count - 1] >= e->since_row)
+        w.count--;
+    int n = usable_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
+    ek_residuals_of(&h, w.scratch, n);
+    double level = ek_align_level(ek_profile_density(d->profile, e->feature), &h, TRACKED_ERROR,
+                                  &e->level_error);
+    ek_episode_follow(d, e, level);
+}
+
+/* What is known of a level beside its lists. Related lists say the same again: they are worth as
+ * many as there are families (the design effect of cluster sampling; Kish 1965). */
+static struct ek_align_known known_of(const struct ek_detector *d, const struct ek_episode *e)
+{
+    double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
+    double related = d->profile->baseline[e->feature].related;
+    double families = ek_detector_resembles(d, e->feature) ? d->profile->related_lists - 1 : 0;
+    double whole = log(ek_detector_rule(d, e->feature)->act_effect);
+    return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related,
+                                   whole};
+}
+
+/* The level as it is now: of the newest lists, as many as hold enough that moved. A level that
+ * still moves is not averaged with what it was long ago, nor with the lists that raised the alarm
+ * because they happened to be far off. */
+static void measure(const struct ek_detector *d, const struct ek_episode *e,
+                    const struct ek_window *w, struct ek_alignment *level)
+{
+    double needed = MEASURED / level->share;
+    if (!(needed < w->count))
+        return;
+    struct ek_residuals h;
+    ek_residuals_of(&h, w->scratch, usable_residuals(w, w->count - (int)needed));
+    *level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
+}
+
+static void classify(const struct ek_detector *d, struct ek_episode *e, const struct ek_window *w)
+{
+    ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), w,
+                &e->diagnosis);
+    if (e->diagnosis.class == EK_CLASS_NONE &&
+        ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, w->count,
+                               &e->category))
+        e->diagnosis.class = EK_NEW_CATEGORY;
+}
+
+int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
+{
+    if (e->phase == EK_PHASE_SUSPECTED)
+        level_before(d, e);
+    if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
+        return -1;
+    w->known = known_of(d, e);
+    classify(d, e, w);
+    e->query_feature = -1;
+    if (e->diagnosis.class == EK_SCALE) {
+        e->query_feature = ek_factor_feature(d, e, w);
+        w->known = known_of(d, e);
+        measure(d, e, w, &e->diagnosis.level);
+    }
+    return verdict(d, e);
+}
+
+int ek_diagnosis_holds(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_diagnosis now;
+    struct ek_episode after = *e;
+    struct ek_window w;
+    double needed = MEASURED / (ek_episode_has_level(e) ? e->diagnosis.level.share : 1);
+    int most = needed < EK_HISTORY ? (int)needed : EK_HISTORY;
+    if (e->query_feature >= 0 || e->rival != e->diagnosis.class || e->rival == EK_NEW_CATEGORY)
+        return 0;
+    if (!ek_detector_window_of(d, e->feature, e->cell, e->since_row, most, &w))
+        return 0;
+    w.known = known_of(d, e);
+    ek_describe(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
+                &now);
+    if (!ek_diagnosis_alike(&e->diagnosis, &now, w.count))
+        return 0;
+    if (ek_episode_has_level(e))
+        after.diagnosis.level = now.level;
+    if (verdict(d, &after) <= 0)
+        return 0;
+    e->diagnosis = after.diagnosis;
+    return 1;
+}
+
+void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
+{
+    const float *density = ek_profile_density(d->profile, e->feature);
+    uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
+    uint64_t settled = d->settled[e->feature];
+    double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
+    struct ek_window w;
+    int best = -1;
+    if (from < settled && settled <= e->since_row)
+        from = settled;
+    for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
+        double r = w.record[i].r - w.mu, normal = ek_density_at(density, r);
+        if (!w.record[i].usable)
+            continue;
+        tail += log(1 - q + q * ek_density_at(density, r - e->diagnosis.level.shift_ln) / normal);
+        if (tail > largest) {
+            largest = tail;
+            best = i;
+        }
+    }
+    if (best >= 0)
+        ek_episode_begin(d, e, d->window_row[best]);
+}
+
+int ek_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
+                      const struct ek_alignment *level)
+{
+    return level->share > EK_WHOLE_SHARE && fabs(level->shift_ln) - level->error_ln <
+                                                log(ek_detector_rule(d, e->feature)->min_effect);
+}
+
+int ek_begins_small(struct ek_detector *d, const struct ek_episode *e)
+{
+    struct ek_residuals h;
+    struct ek_window w;
+    if (!ek_bet_on_level(e->bet) || !ek_detector_window(d, e->feature, e->cell, e->since_row, &w))
+        return 0;
+    w.known = known_of(d, e);
+    ek_residuals_of(&h, w.scratch, usable_residuals(&w, 0));
+    struct ek_alignment level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w.known);
+    return ek_is_small_shift(d, e, &level);
+}

@@ -1,0 +1,437 @@
+/* The life of an episode: alarm, diagnosis, confirmation, updates, recovery. */
+#include "detect/detector_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    ATTEMPTS = 4, /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    LOOKS = 24,   /* more of them at a level that is large but not yet for sure */
+    LOOK_LISTS = 128,
+    LONG_LISTS = 1024, /* after an episode so long the level before it says little: learn it anew */
+    SELDOM = 16384,    /* lists after which a confirmed change is diagnosed anew in any case */
+    WAITS = 2          /* for half of confirm_queries each, while segments may explain a change */
+};
+static const double FEW_LISTS = .5; /* share of the lists */
+static const double STILL = .3;     /* of the shift that was told */
+
+const char *ek_finding_state_name(enum ek_finding_state s)
+{
+    static const char *const names[] = {"suspected", "confirmed", "updated", "dismissed",
+                                        "recovered"};
+    return names[s];
+}
+
+const char *ek_reason_text(int reason)
+{
+    static const char *const texts[EK_REASONS] = {
+        [EK_BY_A_SEGMENT] = "explained by a segment",
+        [EK_BY_ANOTHER_CELL] = "explained by another cell",
+        [EK_BY_ALL_TRAFFIC] = "all traffic has it now",
+        [EK_NO_LISTS] = "no such lists any more",
+        [EK_GOES_ON_IN_A_SEGMENT] = "goes on in a segment",
+        [EK_TOO_SMALL] = "smaller than min_effect",
+        [EK_NOT_BORNE_OUT] = "not borne out",
+        [EK_BY_ANOTHER_FINDING] = "one with another finding",
+        [EK_ACCEPTED] = "accepted as normal",
+        [EK_OTHER_NORMAL] = "another level is normal now",
+        [EK_NOT_WATCHED] = "not watched any more",
+    };
+    return texts[reason];
+}
+
+const char *ek_finding_accepted(void)
+{
+    return ek_reason_text(EK_ACCEPTED);
+}
+
+static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
+{
+    const struct ek_diagnosis *g = &e->diagnosis;
+    f->class = g->class;
+    f->share = ek_episode_has_level(e) ? g->level.share : g->class == EK_ITEMS ? g->incoherent : 1;
+    if (g->class == EK_NEW_CATEGORY) {
+        f->share = e->category.lists;
+        f->category_count = e->category.count;
+        memcpy(f->category, e->category.change, sizeof f->category);
+    }
+    f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
+    f->passing = !ek_change_lasts(d, e);
+    f->spread_ratio = g->spread_ratio;
+    f->exponent = g->exponent;
+    if (!ek_episode_has_level(e))
+        return;
+    f->error_ln = g->level.error_ln;
+    f->factor = exp(g->level.shift_ln);
+    f->factor_low = exp(g->level.low_ln);
+    f->factor_high = exp(g->level.high_ln);
+    f->query_feature = e->query_feature;
+    if (e->query_feature < 0)
+        f->unit_count = ek_units_match(d->rules, d->manifest, e->feature, g->level.shift_ln,
+                                       g->level.low_ln, g->level.high_ln, f->unit);
+}
+
+void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
+                        enum ek_finding_state state, const char *reason, struct ek_finding *f)
+{
+    uint64_t last = ek_history_count(d->history) - 1;
+    memset(f, 0, sizeof *f);
+    f->state = state;
+    f->episode = e->number;
+    f->cause = e->cause;
+    f->query = ek_history_row(d->history, last)->query;
+    f->time_ms = ek_history_row(d->history, last)->time_ms;
+    f->since_query = e->since_query;
+    f->since_ms = e->since_ms;
+    f->feature = e->feature;
+    f->cell = e->cell;
+    f->dimension = ek_cells_dimension_name(d->cells, e->cell);
+    f->value = ek_cells_value(d->cells, e->cell);
+    f->signal = e->bet < EK_BETS ? ek_bet_name(e->bet) : ek_category_bet_name(e->bet);
+    f->reason = reason;
+    f->factor = f->factor_low = f->factor_high = f->error_ln = NAN;
+    f->share = f->spread_ratio = 1;
+    f->query_feature = -1;
+    if (e->phase == EK_PHASE_CONFIRMED)
+        describe(d, e, f);
+}
+
+static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,
+                 const char *reason)
+{
+    struct ek_finding f;
+    if (e->quiet)
+        return;
+    ek_episode_finding(d, e, state, reason, &f);
+    if (d->findings - d->fetched == EK_FINDINGS_MAX) {
+        d->fetched++;
+        d->beyond.count[EK_BOUND_FINDINGS]++;
+    }
+    d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
+}
+
+struct ek_episode *ek_episode_place(struct ek_detector *d)
+{
+    for (int i = 0; i < d->episodes; i++)
+        if (d->episode[i].phase == EK_WATCHING)
+            return &d->episode[i];
+    if (d->episodes < EK_EPISODES_MAX)
+        return &d->episode[d->episodes++];
+    d->beyond.count[EK_BOUND_CHANGES]++;
+    return NULL;
+}
+
+void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e)
+{
+    d->episode_of[ek_detector_slot(d, e->cell, e->feature)] = (uint16_t)(e - d->episode + 1);
+    d->open[e->feature] += e->claimed;
+    ek_cells_hold(d->cells, e->cell);
+}
+
+int ek_episodes_room(const struct ek_detector *d)
+{
+    int open = 0;
+    for (int i = 0; i < d->episodes; i++)
+        open += d->episode[i].phase != EK_WATCHING;
+    return EK_EPISODES_MAX - open;
+}
+
+struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
+{
+    struct ek_episode *e = ek_episode_place(d);
+    if (!e)
+        return NULL;
+    uint64_t since = ek_change_point(d, feature, cell, bet);
+    memset(e, 0, sizeof *e);
+    e->number = ++d->episodes_ever;
+    e->phase = EK_PHASE_SUSPECTED;
+    e->feature = feature;
+    e->cell = cell;
+    e->bet = bet;
+    e->query_feature = -1;
+    ek_episode_begin(d, e, since);
+    e->alarm_row = ek_history_count(d->history) - 1;
+    e->due = (uint32_t)d->rules->confirm_queries;
+    ek_episode_enter(d, e);
+    e->quiet = ek_begins_small(d, e);
+    tell(d, e, EK_SUSPECTED, NULL);
+    return e;
+}
+
+void ek_episode_claim(struct ek_detector *d, struct ek_episode *e)
+{
+    d->open[e->feature] += !e->claimed;
+    d->claims++;
+    e->claimed = 1;
+}
+
+static void close_episode(struct ek_detector *d, struct ek_episode *e)
+{
+    size_t at = ek_detector_slot(d, e->cell, e->feature);
+    d->open[e->feature] -= e->claimed;
+    d->claims++;
+    d->episode_of[at] = 0;
+    ek_cells_release(d->cells, e->cell);
+    e->phase = EK_WATCHING;
+    ek_evidence_restart(d->evidence, e->cell, e->feature);
+    if (e->lists > LONG_LISTS)
+        *ek_evidence_queries(d->evidence, e->cell, e->feature) = 0;
+    ek_categories_restart(d->categories, e->feature, e->cell);
+}
+
+void ek_episode_tell_updated(struct ek_detector *d, const struct ek_episode *e)
+{
+    tell(d, e, EK_UPDATED, NULL);
+}
+
+void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,
+                               enum ek_reason why)
+{
+    tell(d, e, EK_DISMISSED, ek_reason_text(why));
+}
+
+void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why)
+{
+    tell(d, e, EK_DISMISSED, ek_reason_text(why));
+    close_episode(d, e);
+}
+
+/* An alarm that looked too small to tell at first, and does no longer. */
+static void speak_up(struct ek_detector *d, struct ek_episode *e)
+{
+    if (!e->quiet)
+        return;
+    e->quiet = 0;
+    tell(d, e, EK_SUSPECTED, NULL);
+}
+
+/* When a confirmed change is looked at next. One that the newest lists do not show may be over, or
+ * rare: nothing is done about it, so it is asked sooner. */
+static uint32_t next_look(const struct ek_detector *d, const struct ek_episode *e)
+{
+    uint32_t half = (uint32_t)(d->rules->confirm_queries + 1) / 2;
+    bool soon = e->lists < EK_UPDATE_LISTS && half < EK_UPDATE_LISTS && !ek_change_lasts(d, e);
+    return e->lists + (soon ? half : EK_UPDATE_LISTS);
+}
+
+static void confirm(struct ek_detector *d, struct ek_episode *e)
+{
+    if (ek_episode_has_level(e) && e->query_feature < 0) {
+        struct ek_diagnosis first = e->diagnosis;
+        struct ek_window w;
+        ek_refine_since(d, e);
+        if (ek_diagnose(d, e, &w) <= 0)
+            e->diagnosis = first;
+    }
+    speak_up(d, e);
+    e->phase = EK_PHASE_CONFIRMED;
+    e->recovery = 0;
+    e->due = next_look(d, e);
+    ek_cause_name(d, e);
+    ek_episode_claim(d, e);
+    tell(d, e, EK_CONFIRMED, NULL);
+    ek_cause_dismiss_others(d, e);
+}
+
+/* The alarm was about a level inside min_effect: follow it, or it comes again. */
+static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
+{
+    if (ek_bet_on_level(e->bet) && e->diagnosis.level.share > EK_WHOLE_SHARE)
+        ek_episode_follow(d, e, e->diagnosis.level.shift_ln);
+}
+
+void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from)
+{
+    struct ek_window w;
+    if (ek_diagnose(d, e, &w) <= 0) {
+        e->diagnosis = from->diagnosis;
+        e->category = from->category;
+        e->query_feature = from->query_feature;
+        e->level_error = from->level_error;
+    }
+    e->cause = from->cause;
+    confirm(d, e);
+}
+
+/* Whether the verdict can be given now: not while more lists may put the change on a segment. */
+static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_attribution where)
+{
+    if (where != EK_UNDECIDED || e->waits == WAITS)
+        return 1;
+    e->waits++;
+    e->due = e->lists + (uint32_t)(d->rules->confirm_queries + 1) / 2;
+    return 0;
+}
+
+static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_attribution where)
+{
+    enum ek_attribution up = ek_attribute_up(d, e);
+    if (up == EK_HANDED_OVER)
+        ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
+    else if (may_settle(d, e, up == EK_UNDECIDED ? up : where)) {
+        confirm(d, e);
+        ek_attribute_joined(d, e);
+    }
+}
+
+/* A level that seems to have moved by more than min_effect, only not yet for sure. It may still be
+ * on its way. */
+static int is_large(const struct ek_detector *d, const struct ek_episode *e)
+{
+    double effect = log(ek_detector_rule(d, e->feature)->min_effect);
+    return e->diagnosis.class == EK_SCALE && fabs(e->diagnosis.level.shift_ln) > effect;
+}
+
+static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    int worth = ek_diagnose(d, e, &w);
+    enum ek_attribution where = worth >= 0 ? ek_attribute(d, e, e->since_row) : EK_STAYS;
+    if (where == EK_HANDED_OVER) {
+        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
+        return;
+    }
+    if (worth > 0) {
+        settle_worth(d, e, where);
+        return;
+    }
+    if (worth == 0 && !ek_is_small_shift(d, e, &e->diagnosis.level))
+        speak_up(d, e);
+    if (worth == 0 && is_large(d, e) && ++e->looks < LOOKS) {
+        e->due = e->lists + LOOK_LISTS;
+        return;
+    }
+    if (worth == 0 && ++e->attempts < ATTEMPTS) {
+        e->due = e->lists + (e->lists < EK_UPDATE_LISTS ? e->lists : EK_UPDATE_LISTS);
+        return;
+    }
+    follow_small_shift(d, e);
+    ek_episode_dismiss(d, e, worth < 0 ? EK_TOO_SMALL : EK_NOT_BORNE_OUT);
+}
+
+static int is_loss(enum ek_class class)
+{
+    return class == EK_MISSING || class == EK_ZERO || class == EK_SIGN;
+}
+
+/* Whether most lists are on the scale that was told, whatever else has come over some of them. */
+static int is_off_still(const struct ek_diagnosis *before, const struct ek_diagnosis *now)
+{
+    double was = before->level.shift_ln, is = now->level.shift_ln;
+    return before->level.share > FEW_LISTS && now->level.share > FEW_LISTS &&
+           fabs(is - was) < STILL * fabs(was);
+}
+
+/* Whether a diagnosis may take the place of the one before: another class when two in a row say so.
+ * Lists of one or two items, on another scale now and then, look like a few lists on another scale:
+ * what was items stays items. And a scale that most lists are on stays one when some of them lose
+ * their values or their sign: to take its route away would harm all others. */
+static int is_believed(const struct ek_episode *before, const struct ek_diagnosis *now)
+{
+    enum ek_class was = before->diagnosis.class;
+    if (was == EK_ITEMS && now->class == EK_SCALE && now->level.share < FEW_LISTS)
+        return 0;
+    if (was == EK_SCALE && is_loss(now->class) && is_off_still(&before->diagnosis, now))
+        return 0;
+    return now->class == was || now->class == before->rival;
+}
+
+/* Diagnoses a confirmed change anew; returns whether it is of the class that was told. */
+static int diagnose_again(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_episode before = *e;
+    struct ek_window w;
+    int worth = ek_diagnose(d, e, &w);
+    e->rival = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
+    if (worth <= 0 || !is_believed(&before, &e->diagnosis)) {
+        e->diagnosis = before.diagnosis;
+        e->category = before.category;
+        e->query_feature = before.query_feature;
+    }
+    return e->rival == before.diagnosis.class;
+}
+
+/* Whether so many lists have come that all of them together may say what the newest do not show: at
+ * first with every look, then the more seldom the more there are. */
+static int is_to_diagnose(const struct ek_episode *e)
+{
+    uint32_t before = e->due - EK_UPDATE_LISTS, step = EK_UPDATE_LISTS;
+    if (e->due < EK_UPDATE_LISTS)
+        return 1;
+    while (step < SELDOM && step <= before / 4)
+        step *= 2;
+    return e->lists / step != before / step;
+}
+
+/* A change that has ended for a part of the traffic shows in the last lists. */
+static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    int same = (!is_to_diagnose(e) && ek_diagnosis_holds(d, e)) || diagnose_again(d, e);
+    if (same && ek_detector_window_of(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
+        ek_attribute(d, e, d->window_row[0]) == EK_HANDED_OVER) {
+        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
+        return;
+    }
+    e->due = next_look(d, e);
+    tell(d, e, EK_UPDATED, NULL);
+}
+
+static void end(struct ek_detector *d, struct ek_episode *e)
+{
+    tell(d, e, EK_RECOVERED, NULL);
+    d->settled[e->feature] = ek_history_count(d->history);
+    close_episode(d, e);
+}
+
+void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
+                     const struct ek_list_stats *record, float r, const float *query)
+{
+    e->lists++;
+    ++*ek_evidence_queries(d->evidence, e->cell, e->feature);
+    enum ek_recovery over = EK_LASTS;
+    if (e->phase == EK_PHASE_CONFIRMED)
+        over = ek_recovered(d, e, record, r, query);
+    if (over == EK_OVER)
+        end(d, e);
+    else if (over == EK_GOES_ON)
+        ek_episode_dismiss(d, e, EK_GOES_ON_IN_A_SEGMENT);
+    if (over != EK_LASTS)
+        return;
+    if (e->lists < e->due || !ek_turn_to_settle(d, e))
+        return;
+    if (e->phase == EK_PHASE_SUSPECTED)
+        settle_suspected(d, e);
+    else
+        settle_confirmed(d, e);
+}
+
+static int has_lists(const struct ek_detector *d, const struct ek_episode *e)
+{
+    for (uint64_t i = ek_history_count(d->history); i > ek_history_first(d->history); i--)
+        if (ek_history_in(d->history, i - 1, e->cell))
+            return 1;
+    return 0;
+}
+
+void ek_episodes_forget(struct ek_detector *d)
+{
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *e = &d->episode[i];
+        if (e->phase != EK_WATCHING && e->cell && !has_lists(d, e))
+            ek_episode_dismiss(d, e, EK_NO_LISTS);
+    }
+}
+
+bool ek_detector_dismiss_unwatched(struct ek_detector *d)
+{
+    bool some = false;
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *e = &d->episode[i];
+        if (e->phase == EK_WATCHING || d->watched[e->feature])
+            continue;
+        ek_episode_dismiss(d, e, EK_NOT_WATCHED);
+        some = true;
+    }
+    return some;
+}

@@ -1,0 +1,252 @@
+#include "detect/evidence.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "detect/tick.h"
+
+#include <math.h>
+#include <string.h>
+
+static const float LN_2 = 0.6931472f;
+static const double TRACK_DAYS = 1 / 40.0;
+static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
+static const float TRACK_CLIP = 2;             /* standard deviations */
+static const float TRACK_FIRST = 200;          /* lists' worth of trust in the profile */
+
+/* Arrays are by cell and feature, features padded to whole blocks. */
+struct ek_evidence_cells {
+    int features, padded, cells;
+    float (*r)[EK_BETS];
+    float *mu;
+    uint32_t *queries;
+    float *none; /* [padded] the level of no traffic: 0 */
+};
+
+struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions)
+{
+    double alarm = queries * (features > 1 ? features : 1) * (1 + dimensions);
+    return (struct ek_alarm_level){(float)alarm, (float)sqrt(alarm)};
+}
+
+float ek_track_lists(double lists_per_day)
+{
+    double lists = lists_per_day > 0 ? TRACK_DAYS * lists_per_day : EK_TRACK_LISTS;
+    return (float)fmin(fmax(lists, EK_TRACK_LISTS_MIN), EK_TRACK_LISTS);
+}
+
+static float clamp(float x, float most)
+{
+    x = x > -most ? x : -most;
+    return x < most ? x : most;
+}
+
+int ek_evidence_cells_new(struct ek_evidence_cells **out, int features)
+{
+    struct ek_evidence_cells *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return EK_ENOMEM;
+    s->features = features;
+    s->padded = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
+    s->none = ek_calloc_aligned((size_t)s->padded, sizeof *s->none);
+    if (!s->none) {
+        ek_free(s);
+        return EK_ENOMEM;
+    }
+    *out = s;
+    return EK_OK;
+}
+
+void ek_evidence_cells_free(struct ek_evidence_cells *s)
+{
+    if (!s)
+        return;
+    ek_free(s->r);
+    ek_free(s->mu);
+    ek_free(s->queries);
+    ek_free(s->none);
+    ek_free(s);
+}
+
+static size_t slot(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return (size_t)cell * (size_t)s->padded + (size_t)feature;
+}
+
+/* Aligned, which no realloc is. */
+static int grow(void **array, size_t before, size_t after, size_t size)
+{
+    void *larger = ek_calloc_aligned(after, size);
+    if (!larger)
+        return EK_ENOMEM;
+    if (before)
+        memcpy(larger, *array, before * size);
+    ek_free(*array);
+    *array = larger;
+    return EK_OK;
+}
+
+int ek_evidence_cells_room(struct ek_evidence_cells *s, int cells)
+{
+    size_t before = slot(s, s->cells, 0), after = slot(s, cells, 0);
+    if (cells <= s->cells)
+        return EK_OK;
+    void *r = s->r, *mu = s->mu, *queries = s->queries;
+    int rc = grow(&r, before, after, sizeof *s->r);
+    if (!rc)
+        rc = grow(&mu, before, after, sizeof *s->mu);
+    if (!rc)
+        rc = grow(&queries, before, after, sizeof *s->queries);
+    s->r = r;
+    s->mu = mu;
+    s->queries = queries;
+    if (!rc)
+        s->cells = cells;
+    return rc;
+}
+
+void ek_evidence_cells_forget(struct ek_evidence_cells *s, int cell)
+{
+    size_t at = slot(s, cell, 0), count = (size_t)s->padded;
+    memset(s->r + at, 0, count * sizeof *s->r);
+    memset(s->mu + at, 0, count * sizeof *s->mu);
+    memset(s->queries + at, 0, count * sizeof *s->queries);
+}
+
+const float *ek_evidence_r(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return s->r[slot(s, cell, feature)];
+}
+
+float ek_evidence_mu(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return s->mu[slot(s, cell, feature)];
+}
+
+uint32_t *ek_evidence_queries(struct ek_evidence_cells *s, int cell, int feature)
+{
+    return &s->queries[slot(s, cell, feature)];
+}
+
+/* One block: from its first feature on. */
+struct block {
+    int first;
+    uint32_t mask;
+    float moved[EK_BET_BLOCK]; /* tracked levels after the list */
+};
+
+/* Feature by feature, where the evidence may matter. Returns how many reached the alarm. */
+static int look(const struct block *b, const struct ek_evidence_list *l,
+                const struct ek_bet_cell *cell, const struct ek_alarm_level *level,
+                struct ek_alarm *alarm)
+{
+    int alarms = 0;
+    for (int i = 0; i < EK_BET_BLOCK; i++) {
+        int f = b->first + i;
+        if (!(b->mask >> i & 1))
+            continue;
+        struct ek_bet_total total = ek_bet_total(cell->r[f], l->weight);
+        if (total.level < level->hot)
+            cell->mu[f] = b->moved[i];
+        if (total.all >= level->alarm)
+            alarm[alarms++] = (struct ek_alarm){f, ek_bet_strongest(cell->r[f], l->weight)};
+    }
+    return alarms;
+}
+
+/* Returns how many reached the alarm. The totals of the largest evidence in each lane are no
+ * smaller than those of any feature, so that mostly none has to be looked at. */
+static int take_block(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
+                      const struct ek_alarm_level *level, int block, struct ek_alarm *alarm)
+{
+    struct block b = {.first = block * EK_BET_BLOCK, .mask = l->evident[block]};
+    float largest[EK_BETS];
+    ek_bet_step(l->bets, cell, block, b.mask, largest, b.moved);
+    struct ek_bet_total total = ek_bet_total(largest, l->weight);
+    if (!(total.level < level->hot && total.all < level->alarm))
+        return look(&b, l, cell, level, alarm);
+    memcpy(cell->mu + b.first, b.moved, sizeof b.moved);
+    return 0;
+}
+
+int ek_evidence_take(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
+                     struct ek_alarm *alarm)
+{
+    struct ek_evidence_cells *s = l->cells;
+    size_t at = slot(s, l->cell, 0);
+    const struct ek_bet_cell cell = {
+        .r = s->r + at,
+        .mu = s->mu + at,
+        .all = l->cell ? s->mu : s->none,
+        .queries = s->queries + at,
+        .fair = l->fair,
+        .track = {TRACK_FIRST, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
+        .product = l->tick ? ek_tick_products(l->tick, l->cell) : NULL,
+    };
+    int alarms = 0;
+    for (int block = 0; block * EK_BET_BLOCK < s->features; block++)
+        if (l->evident[block])
+            alarms += take_block(l, &cell, level, block, alarm + alarms);
+    return alarms;
+}
+
+void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature)
+{
+    memset(s->r[slot(s, cell, feature)], 0, sizeof *s->r);
+}
+
+void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float shift_ln)
+{
+    float *mu = &s->mu[slot(s, cell, feature)];
+    *mu = clamp(*mu + shift_ln, TRACK_MAX_LN);
+}
+
+void ek_evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
+{
+    ek_snap_raw(snap, s->r, sizeof s->r);
+    ek_snap_raw(snap, &s->mu, sizeof s->mu);
+    ek_snap_u32(snap, &s->queries);
+    ek_snap_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
+}
+
+void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap)
+{
+    for (int f = 0; f < s->features; f++) {
+        size_t at = slot(s, cell, f);
+        struct ek_evidence one = {.mu = s->mu[at], .queries = s->queries[at]};
+        memcpy(one.r, s->r[at], sizeof one.r);
+        ek_evidence_snap(&one, snap);
+        memcpy(s->r[at], one.r, sizeof one.r);
+        s->mu[at] = one.mu;
+        s->queries[at] = one.queries;
+    }
+}
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+    return a < UINT32_MAX - b ? a + b : UINT32_MAX;
+}
+
+void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
+                             const struct ek_evidence_cells *others, int of)
+{
+    for (int f = 0; f < s->features; f++) {
+        size_t to = slot(s, cell, f), from = slot(others, of, f);
+        double here = s->queries[to], there = others->queries[from];
+        for (int i = 0; i < EK_BETS; i++)
+            s->r[to][i] += others->r[from][i];
+        if (there > 0)
+            s->mu[to] =
+                clamp((float)((here * (double)s->mu[to] + there * (double)others->mu[from]) /
+                              (here + there)),
+                      TRACK_MAX_LN);
+        s->queries[to] = sum_of(s->queries[to], others->queries[from]);
+    }
+}
+
+size_t ek_evidence_cells_memory(int features, int cells)
+{
+    const struct ek_evidence_cells *s = NULL;
+    size_t padded = (size_t)(features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
+    size_t each = sizeof *s->r + sizeof *s->mu + sizeof *s->queries;
+    return sizeof *s + padded * (sizeof *s->none + (size_t)cells * each * 3 / 2);
+}

@@ -1,0 +1,63 @@
+/* The last lists of the stream, as far as a diagnosis needs them: records, cells, query features.
+ *
+ * A ring of EK_HISTORY rows, shared by all cells. Row numbers count up for ever; the oldest rows
+ * are overwritten. Record r is against the stratum's level. Memory: 16 bytes per row and item
+ * feature, 4 per query feature.
+ */
+#ifndef EK_DECIDE_HISTORY_H
+#define EK_DECIDE_HISTORY_H
+
+#include "detect/cells.h"
+#include "num/list_stats.h"
+#include "base/snap.h"
+
+enum { EK_HISTORY = 4096 };
+
+struct ek_history_row {
+    uint64_t query; /* number in the stream, repeats counted */
+    int64_t time_ms;
+    int stratum; /* of the profile */
+    int16_t cell[EK_CELLS_PER_QUERY];
+};
+
+struct ek_history;
+
+int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
+void ek_history_free(struct ek_history *h);
+/* Opens the next row; records [features] and query [query_features] are to be filled by the caller.
+ */
+struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stats **records,
+                                       float **query);
+/* Rows ever pushed; row i may be read while count - EK_HISTORY <= i < count. */
+uint64_t ek_history_count(const struct ek_history *h);
+uint64_t ek_history_first(const struct ek_history *h);
+const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
+const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
+const float *ek_history_query(const struct ek_history *h, uint64_t i);
+/* How many lists come in a day, by the times of the rows; 0: not known, for few rows or times that
+ * do not move on. */
+double ek_history_lists_per_day(const struct ek_history *h);
+/* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
+void ek_history_forget(struct ek_history *h, int cell);
+/* What row i says of a feature, against a level higher by shift_ln. */
+void ek_history_lower(struct ek_history *h, uint64_t i, int feature, double shift_ln);
+/* Whether row i belongs to a cell. */
+int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
+struct ek_row_order;
+/* Takes the rows of another one in, in that order; to: numbers of its cells here. Rows that come
+ * from there have the list numbers of those from here before them. EK_ENOMEM leaves all as it was.
+ */
+int ek_history_merge(struct ek_history *h, const struct ek_history *there,
+                     const struct ek_row_order *order, const int16_t *to);
+/* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
+ * one. */
+void ek_history_count_snap(struct ek_history *h, struct ek_snap *s);
+void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
+                            int cells);
+/* The rows that may be read; their strata and cells are below the counts. */
+void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells);
+
+/* Bytes of it. */
+size_t ek_history_memory(int features, int query_features);
+
+#endif

@@ -1,0 +1,39 @@
+/* Lists that were seen lately: a repeat (a retry, a bot, a page reloaded) is no new evidence, and a
+ * relative (the same query features, other items) is little where training says that relatives
+ * resemble each other.
+ *
+ * Remembers keys in 4,096 slots of 12 bytes; a key counts as seen within the last EK_REPEAT_LISTS.
+ * A slot that was overwritten is forgotten: a repeat may be missed; a fresh list is taken for one
+ * with probability below 1e-6 per list.
+ */
+#ifndef EK_DECIDE_REPEATS_H
+#define EK_DECIDE_REPEATS_H
+
+#include "lists/query.h"
+#include "rules/rules.h"
+#include "base/snap.h"
+
+enum { EK_REPEAT_SLOTS = 4096, EK_REPEAT_LISTS = 1000 };
+
+struct ek_repeats {
+    uint32_t tag[EK_REPEAT_SLOTS];
+    uint32_t number[EK_REPEAT_SLOTS]; /* of the list that was fresh, plus 1; 0: empty */
+    uint32_t seen[EK_REPEAT_SLOTS];
+};
+
+/* Key of a list's query features alone. */
+uint64_t ek_relative_key(const struct ek_query *q);
+/* Key of a list by what counts as the same (of enum ek_same): its query features, its item ids or,
+ * where there are no ids, the items' values, in any order. */
+uint64_t ek_repeat_key(const struct ek_query *q, unsigned same);
+/* How often the key was seen within the last EK_REPEAT_LISTS before list `number`, 0 for a fresh
+ * one; remembers it. */
+uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number);
+/* Takes in what others have seen, whose next list is `there` when the next one here is `here`, as
+ * if it had been as many lists ago here. Of two keys in one slot the one from here stays. */
+void ek_repeats_merge(struct ek_repeats *r, const struct ek_repeats *others, uint64_t here,
+                      uint64_t there);
+/* The slots that still count for list `number` or a later one. */
+void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number);
+
+#endif

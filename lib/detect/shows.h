@@ -1,0 +1,28 @@
+/* Which lists show a change: what acting on it is borne out by.
+ *
+ * A route acts on all lists of its cell, also on those that nothing is wrong with; so it is asked
+ * of a confirmed change how many of its lists have it, and whether the newest have
+ * (decide/policy.h, guard/control.h). A list counts up to 1: of a level, by the chance that it has
+ * moved, given shift and share, times what of that share is sure (decide/sure.h; not where it is
+ * asked whether a change lasts); of other classes by how far it is from training towards what was
+ * told, and less than 0 on the other side. Where it cannot say (it has no value) it counts
+ * act_share, as much as it takes. Lists that another finding explains are none of the change.
+ * Nothing is kept: all is read from the history, which forgets after EK_HISTORY lists. Threads:
+ * those of the detector.
+ */
+#ifndef EK_DECIDE_SHOWS_H
+#define EK_DECIDE_SHOWS_H
+
+#include "detect/detector.h"
+
+/* Whether the list last observed was taken: it was no repeat, and had items. */
+bool ek_detector_took(const struct ek_detector *d);
+/* Number of the confirmed change of a place, 0: there is none. */
+uint32_t ek_detector_number(const struct ek_detector *d, int feature, int cell);
+/* How far the list last observed shows the confirmed change, and the number of that; 0 and 0:
+ * there is none, the list is not of it, or it was a repeat, of which nothing was learnt. */
+double ek_detector_shows(const struct ek_detector *d, int feature, int cell, uint32_t *episode);
+/* The same of all its lists before that one since it began, as far as they are remembered. */
+double ek_detector_shown(const struct ek_detector *d, int feature, int cell);
+
+#endif

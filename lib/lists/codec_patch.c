@@ -1,0 +1,110 @@
+#include "lists/codec_inner.h"
+#include "lists/codec_json.h"
+
+#include <math.h>
+
+enum { FLOAT32_VALUE = 5, FLOAT64_VALUE = 9 }; /* bytes, tag included */
+
+/* What a score takes at most when it replaces the value that begins with this byte. */
+static size_t width_for(const struct ek_query *q, uint8_t tag)
+{
+    if (q->from_json)
+        return EK_JSON_NUMBER_BYTES;
+    return tag == EK_TAG_FLOAT32 ? FLOAT32_VALUE : FLOAT64_VALUE;
+}
+
+/* Writes a score in the form of the value that begins with `tag`, and returns its bytes. */
+static size_t store_score(const struct ek_query *q, uint8_t *to, uint8_t tag, double score)
+{
+    if (q->from_json) {
+        char text[EK_JSON_NUMBER_BYTES];
+        size_t length = ek_json_double(text, score);
+        memcpy(to, text, length);
+        return length;
+    }
+    if (tag == EK_TAG_FLOAT32) {
+        to[0] = EK_TAG_FLOAT32;
+        ek_store_be32(to + 1, ek_bits_of_float((float)score));
+        return FLOAT32_VALUE;
+    }
+    to[0] = EK_TAG_FLOAT64;
+    ek_store_be64(to + 1, ek_bits_of_double(score));
+    return FLOAT64_VALUE;
+}
+
+static int check_score(const struct ek_query *q, int i, struct ek_error *e)
+{
+    if (q->place[i].length)
+        return EK_OK;
+    if (q->one_item)
+        return ek_fail(e, EK_EFORMAT, "item: no score to replace");
+    return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
+}
+
+int ek_codec_has_scores(const struct ek_query *q, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < q->items; i++)
+        rc = check_score(q, i, e);
+    return rc;
+}
+
+/* Checks that every score has its place within the message, one behind the other, and counts the
+ * bytes by which the message grows at most. */
+static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t length,
+                        size_t *growth, struct ek_error *e)
+{
+    size_t end = 0;
+    *growth = 0;
+    for (int i = 0; i < q->items; i++) {
+        const struct ek_place *p = &q->place[i];
+        if (check_score(q, i, e))
+            return EK_EFORMAT;
+        if (p->offset < end || p->offset > length || p->length > length - p->offset)
+            return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
+        size_t width = width_for(q, bytes[p->offset]);
+        if (!q->from_json && p->length > width)
+            return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
+        end = (size_t)p->offset + p->length;
+        *growth += width > p->length ? width - p->length : 0;
+    }
+    return EK_OK;
+}
+
+static int check_scores(const struct ek_query *q, const double *scores, struct ek_error *e)
+{
+    for (int i = 0; q->from_json && i < q->items; i++)
+        if (!isfinite(scores[i]))
+            return ek_fail(e, EK_ESTATE, "items[%d]: JSON has no score that is %s", i,
+                           isnan(scores[i]) ? "no number" : "infinite");
+    return EK_OK;
+}
+
+int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, const double *scores,
+                   struct ek_buf *out, struct ek_error *e)
+{
+    const uint8_t *in = bytes;
+    size_t growth;
+    int rc = check_places(q, in, length, &growth, e);
+    if (!rc)
+        rc = check_scores(q, scores, e);
+    if (rc)
+        return rc;
+    ek_buf_clear(out);
+    rc = ek_buf_reserve(out, length + growth);
+    if (rc)
+        return ek_fail(e, (enum ek_code)rc, "no room for a message of %zu bytes", length + growth);
+    size_t from = 0;
+    uint8_t *to = out->data;
+    for (int i = 0; i < q->items; i++) {
+        const struct ek_place *p = &q->place[i];
+        size_t before = p->offset - from;
+        memcpy(to, in + from, before);
+        to += before;
+        to += store_score(q, to, in[p->offset], scores[i]);
+        from = (size_t)p->offset + p->length;
+    }
+    memcpy(to, in + from, length - from);
+    out->length = (size_t)(to - out->data) + length - from;
+    return EK_OK;
+}

@@ -1,0 +1,202 @@
+/* MessagePack as it lies in memory: bounds-checked primitives of the codec and of capture files.
+ *
+ * Invariants: start <= p <= end; nothing at or behind `end` is ever read. A head that was read
+ * leaves `p` at the payload of text, bin and extensions, which is then known to lie inside, or
+ * behind the value of anything else. A container claims no more elements than bytes are left.
+ * Nothing allocates, nothing recurses. Numbers are big endian on the wire. Owner: the caller.
+ * Internal to lib/data.
+ */
+#ifndef EK_DATA_CODEC_WIRE_H
+#define EK_DATA_CODEC_WIRE_H
+
+#include "lists/query.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { EK_WIRE_DEPTH_MAX = 1024 };
+
+enum ek_wire_result {
+    EK_WIRE_OK,
+    EK_WIRE_CUT,  /* the bytes end in the middle */
+    EK_WIRE_BAD,  /* the byte 0xc1, which no msgpack has */
+    EK_WIRE_DEEP, /* nested deeper than allowed */
+};
+
+enum ek_wire_kind {
+    EK_WIRE_NIL,
+    EK_WIRE_BOOL,
+    EK_WIRE_UINT,
+    EK_WIRE_INT, /* a signed form; its value may still be positive */
+    EK_WIRE_FLOAT32,
+    EK_WIRE_FLOAT64,
+    EK_WIRE_TEXT,
+    EK_WIRE_BIN,
+    EK_WIRE_ARRAY,
+    EK_WIRE_MAP,
+    EK_WIRE_EXT,
+    EK_WIRE_NEVER
+};
+
+enum ek_wire_tag {
+    EK_TAG_SHORT_MAP = 0x80,  /* .. 0x8f, the pairs in the low bits */
+    EK_TAG_SHORT_TEXT = 0xa0, /* .. 0xbf, the length in the low bits */
+    EK_TAG_NIL = 0xc0,
+    EK_TAG_FALSE = 0xc2,
+    EK_TAG_TRUE = 0xc3,
+    EK_TAG_BIN8 = 0xc4,
+    EK_TAG_BIN16 = 0xc5,
+    EK_TAG_FLOAT32 = 0xca,
+    EK_TAG_FLOAT64 = 0xcb,
+    EK_TAG_UINT8 = 0xcc, /* and 16, 32, 64 */
+    EK_TAG_UINT32 = 0xce,
+    EK_TAG_UINT64 = 0xcf,
+    EK_TAG_INT8 = 0xd0, /* and 16, 32, 64 */
+    EK_TAG_INT32 = 0xd2,
+    EK_TAG_INT64 = 0xd3,
+    EK_TAG_TEXT32 = 0xdb,
+    EK_TAG_ARRAY16 = 0xdc,
+    EK_TAG_ARRAY32 = 0xdd,
+    EK_TAG_MAP32 = 0xdf,
+    EK_TAG_SHORT_NEGATIVE = 0xe0 /* .. 0xff */
+};
+
+struct ek_wire {
+    const uint8_t *start, *p, *end;
+};
+
+struct ek_head {
+    enum ek_wire_kind kind;
+    uint32_t count; /* bytes of text, bin and ext; elements of an array; pairs of a map */
+    uint64_t bits;  /* value of BOOL, UINT, INT (sign-extended); pattern of the floats */
+};
+
+static inline uint32_t ek_load_be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint64_t ek_load_be64(const uint8_t *p)
+{
+    return (uint64_t)ek_load_be32(p) << 32 | ek_load_be32(p + 4);
+}
+
+/* Eight bytes in the order of the machine, for comparing. */
+static inline uint64_t ek_load_word(const uint8_t *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+static inline void ek_store_be32(uint8_t *p, uint32_t bits)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(bits >> (24 - 8 * i));
+}
+
+static inline void ek_store_be64(uint8_t *p, uint64_t bits)
+{
+    ek_store_be32(p, (uint32_t)(bits >> 32));
+    ek_store_be32(p + 4, (uint32_t)bits);
+}
+
+static inline float ek_float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline double ek_double_of_bits(uint64_t bits)
+{
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+static inline uint32_t ek_bits_of_float(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t ek_bits_of_double(double d)
+{
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return bits;
+}
+
+static inline size_t ek_wire_left(const struct ek_wire *w)
+{
+    return (size_t)(w->end - w->p);
+}
+
+/* Reads the next tag with its value or length. `p` stays on failure. */
+enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h);
+
+/* Reads a text of at most 31 bytes, the usual form of names and ids; false for anything else. */
+static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
+{
+    size_t left = ek_wire_left(w);
+    unsigned length = left ? *w->p ^ (unsigned)EK_TAG_SHORT_TEXT : 32;
+    if (length >= 32 || length >= left)
+        return false;
+    *text = (struct ek_text){(const char *)w->p + 1, length};
+    w->p += 1 + length;
+    return true;
+}
+
+/* Reads the head of a map of at most 15 pairs; false for anything else. */
+static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
+{
+    size_t left = ek_wire_left(w);
+    unsigned count = left ? *w->p ^ (unsigned)EK_TAG_SHORT_MAP : 16;
+    if (count >= 16 || 2 * count >= left)
+        return false;
+    *pairs = count;
+    w->p++;
+    return true;
+}
+
+/* Reads a number of fixed width, its tag included; false for anything else. */
+static inline bool ek_wire_float32(struct ek_wire *w, float *out)
+{
+    if (ek_wire_left(w) < 5 || *w->p != EK_TAG_FLOAT32)
+        return false;
+    *out = ek_float_of_bits(ek_load_be32(w->p + 1));
+    w->p += 5;
+    return true;
+}
+
+static inline bool ek_wire_nil(struct ek_wire *w)
+{
+    bool nil = ek_wire_left(w) && *w->p == EK_TAG_NIL;
+    w->p += nil;
+    return nil;
+}
+
+/* Passes over one whole object that may nest `depth` levels (at most EK_WIRE_DEPTH_MAX). On failure
+ * `p` is where it stopped. */
+enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth);
+
+/* Passes over *todo objects of any depth, counting down. Where the bytes are cut short, `p` and
+ * *todo say how far it came, and the walk may go on there once more bytes are known. */
+enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo);
+
+static inline bool ek_head_is_number(const struct ek_head *h)
+{
+    return h->kind >= EK_WIRE_UINT && h->kind <= EK_WIRE_FLOAT64;
+}
+
+/* Value of a head for which ek_head_is_number; integers beyond 2^53 are rounded. */
+double ek_head_number(const struct ek_head *h);
+
+/* "text", "an array", ... for errors. */
+const char *ek_wire_kind_name(enum ek_wire_kind kind);
+
+#endif

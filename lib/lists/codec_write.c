@@ -1,0 +1,209 @@
+/* Encoding, by msgpack-c: for generators, converters and tests; live messages are patched, never
+ * re-encoded. */
+#include "lists/codec.h"
+#include "lists/codec_inner.h"
+
+#include <math.h>
+#include <msgpack.h>
+
+/* Where msgpack-c writes to. After a failure nothing more is taken: no message with a hole. */
+struct sink {
+    struct ek_buf *out;
+    int rc;
+};
+
+static int append(void *data, const char *bytes, size_t length)
+{
+    struct sink *sink = data;
+    if (!sink->rc)
+        sink->rc = ek_buf_add(sink->out, bytes, length);
+    return sink->rc;
+}
+
+static void pack_text(msgpack_packer *p, const char *text)
+{
+    msgpack_pack_str_with_body(p, text, strlen(text));
+}
+
+static void pack_view(msgpack_packer *p, struct ek_text view)
+{
+    msgpack_pack_str_with_body(p, view.text, view.length);
+}
+
+static void pack_array(msgpack_packer *p, const float *values, int count)
+{
+    msgpack_pack_array(p, (size_t)count);
+    for (int i = 0; i < count; i++)
+        if (isnan(values[i]))
+            msgpack_pack_nil(p);
+        else
+            msgpack_pack_float(p, values[i]);
+}
+
+static void pack_bin(msgpack_packer *p, const float *values, int count)
+{
+    msgpack_pack_bin(p, (size_t)count * sizeof *values);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    msgpack_pack_bin_body(p, values, (size_t)count * sizeof *values);
+#else
+    for (int i = 0; i < count; i++) {
+        const unsigned char *b = (const unsigned char *)(values + i);
+        msgpack_pack_bin_body(p, (unsigned char[]){b[3], b[2], b[1], b[0]}, sizeof *values);
+    }
+#endif
+}
+
+static void pack_map(msgpack_packer *p, const struct ek_feature *const *features,
+                     const float *values, int count)
+{
+    size_t present = 0;
+    for (int i = 0; i < count; i++)
+        present += !isnan(values[i]);
+    msgpack_pack_map(p, present);
+    for (int i = 0; i < count; i++) {
+        if (isnan(values[i]))
+            continue;
+        pack_text(p, features[i]->name);
+        msgpack_pack_float(p, values[i]);
+    }
+}
+
+static void pack_values(msgpack_packer *p, enum ek_feature_encoding encoding,
+                        const struct ek_feature *const *features, const float *values, int count)
+{
+    if (encoding == EK_FEATURES_BIN)
+        pack_bin(p, values, count);
+    else if (encoding == EK_FEATURES_MAP)
+        pack_map(p, features, values, count);
+    else
+        pack_array(p, values, count);
+}
+
+static void pack_item(msgpack_packer *p, const struct ek_encode *w, bool wide, int i)
+{
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
+    bool id = q->item_id && q->item_id[i].text;
+    msgpack_pack_map(p, 2u + id + q->has_label + (q->sources > 0));
+    if (id) {
+        pack_text(p, "id");
+        pack_view(p, q->item_id[i]);
+    }
+    pack_text(p, "score");
+    if (!q->score || isnan(q->score[i]))
+        msgpack_pack_nil(p);
+    else if (wide)
+        msgpack_pack_double(p, q->score[i]);
+    else
+        msgpack_pack_float(p, (float)q->score[i]);
+    if (q->has_label) {
+        pack_text(p, "label");
+        msgpack_pack_float(p, q->label[i]);
+    }
+    if (q->sources) {
+        pack_text(p, "source");
+        msgpack_pack_int(p, q->source[i]);
+    }
+    pack_text(p, "features");
+    pack_values(p, w->encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
+}
+
+/* All scores of a list have one width, so that patching treats them alike. */
+static bool needs_float64(const struct ek_query *q)
+{
+    for (int i = 0; q->score && i < q->items; i++)
+        if (!isnan(q->score[i]) && (double)(float)q->score[i] != q->score[i])
+            return true;
+    return false;
+}
+
+static void pack_means(msgpack_packer *p, const double *mean, int count)
+{
+    pack_text(p, "log_means");
+    msgpack_pack_array(p, (size_t)count);
+    for (int i = 0; i < count; i++)
+        if (isnan(mean[i]))
+            msgpack_pack_nil(p);
+        else
+            msgpack_pack_double(p, mean[i]);
+}
+
+static void pack_head(msgpack_packer *p, const struct ek_encode *w)
+{
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
+    int features = m->query_count - m->derived_count, list_items = ek_encode_list_items(w);
+    msgpack_pack_map(p, 1u + (q->id.text != NULL) + (q->time_ms >= 0) + (q->segment_count > 0) +
+                            (features > 0) + (list_items > 0) + q->has_log_means);
+    if (q->id.text) {
+        pack_text(p, "query");
+        pack_view(p, q->id);
+    }
+    if (q->time_ms >= 0) {
+        pack_text(p, "time_ms");
+        msgpack_pack_int64(p, q->time_ms);
+    }
+    if (q->segment_count) {
+        pack_text(p, "segments");
+        msgpack_pack_map(p, (size_t)q->segment_count);
+        for (int i = 0; i < q->segment_count; i++) {
+            pack_view(p, q->segments[i].name);
+            pack_view(p, q->segments[i].value);
+        }
+    }
+    if (features > 0) {
+        pack_text(p, "query_features");
+        pack_values(p, w->encoding, m->query, q->query, features);
+    }
+    if (list_items) {
+        pack_text(p, "list_items");
+        msgpack_pack_int(p, list_items);
+    }
+    if (q->has_log_means)
+        pack_means(p, q->log_mean, m->routable_count);
+}
+
+static int encode_msgpack(const struct ek_encode *w, struct ek_buf *out)
+{
+    msgpack_packer p;
+    struct sink sink = {out, EK_OK};
+    bool wide = needs_float64(w->q);
+    msgpack_packer_init(&p, &sink, append);
+    pack_head(&p, w);
+    pack_text(&p, w->item < 0 ? "items" : "item");
+    if (w->item >= 0) {
+        pack_item(&p, w, wide, w->item);
+        return sink.rc;
+    }
+    msgpack_pack_array(&p, (size_t)w->q->items);
+    for (int i = 0; i < w->q->items; i++)
+        pack_item(&p, w, wide, i);
+    return sink.rc;
+}
+
+static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error *e)
+{
+    const struct ek_manifest *m = w->m;
+    const struct ek_query *q = w->q;
+    size_t start = out->length;
+    if (q->item_features != m->item_count || q->query_features != m->query_count)
+        return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
+                       q->item_features, q->query_features, m->item_count, m->query_count);
+    int rc = w->encoding >= EK_FEATURES_JSON ? ek_encode_json(w, out) : encode_msgpack(w, out);
+    if (!rc)
+        return EK_OK;
+    out->length = start;
+    return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
+}
+
+int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
+                    enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
+{
+    return encode(&(struct ek_encode){m, q, encoding, -1}, out, e);
+}
+
+int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_query *q, int i,
+                         enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
+{
+    return encode(&(struct ek_encode){m, q, encoding, i}, out, e);
+}

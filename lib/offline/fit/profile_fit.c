@@ -1,0 +1,319 @@
+#include "offline/fit/profile_fit.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "detect/repeats.h"
+#include "offline/fit/baseline_fit.h"
+#include "offline/fit/profile_fit_inner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int allocate(struct ek_profile_fit *fit)
+{
+    fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
+    fit->category = ek_calloc((size_t)fit->features, sizeof *fit->category);
+    if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
+        ek_list_sums_new(&fit->sums, fit->features) ||
+        ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
+        !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
+        return EK_ENOMEM;
+    for (int f = 0; f < fit->features; f++)
+        if (fit->manifest->item[f]->type == EK_TYPE_CATEGORY &&
+            ek_category_fit_new(&fit->category[f]))
+            return EK_ENOMEM;
+    return EK_OK;
+}
+
+int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
+                       struct ek_error *e)
+{
+    struct ek_profile_fit *fit = ek_calloc(1, sizeof *fit);
+    if (!fit)
+        return out_of_memory(e);
+    fit->manifest = m;
+    fit->features = m->item_count;
+    if ((field && !(fit->field_name = ek_strdup(field))) || allocate(fit)) {
+        ek_profile_fit_free(fit);
+        return out_of_memory(e);
+    }
+    fit->field = ek_stratum_field_of(m, fit->field_name);
+    *out = fit;
+    return EK_OK;
+}
+
+void ek_profile_fit_free(struct ek_profile_fit *fit)
+{
+    if (!fit)
+        return;
+    for (int i = 0; fit->name && i < fit->names; i++)
+        ek_free(fit->name[i]);
+    for (int f = 0; fit->category && f < fit->features; f++)
+        ek_category_fit_free(fit->category[f]);
+    ek_free(fit->category);
+    ek_category_list_release(&fit->list);
+    ek_free(fit->name);
+    ek_free(fit->field_name);
+    ek_free(fit->record);
+    ek_free(fit->stratum);
+    ek_free(fit->key);
+    ek_free(fit->pivot);
+    ek_list_sums_free(fit->sums);
+    ek_sketch_set_free(fit->sketches);
+    ek_free(fit);
+}
+
+int ek_profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
+{
+    size_t capacity = fit->capacity ? fit->capacity : 1024;
+    while (capacity - fit->queries < more)
+        capacity *= 2;
+    if (capacity == fit->capacity)
+        return EK_OK;
+    struct ek_list_stats *record =
+        ek_realloc(fit->record, capacity, (size_t)fit->features * sizeof *record);
+    if (!record)
+        return EK_ENOMEM;
+    fit->record = record;
+    int *stratum = ek_realloc(fit->stratum, capacity, sizeof *stratum);
+    if (!stratum)
+        return EK_ENOMEM;
+    fit->stratum = stratum;
+    uint64_t *key = ek_realloc(fit->key, capacity, sizeof *key);
+    if (!key)
+        return EK_ENOMEM;
+    fit->key = key;
+    fit->capacity = capacity;
+    return EK_OK;
+}
+
+/* Whether a profile can hold the name: it is stored as JSON text. */
+static int storable(struct ek_text name)
+{
+    const unsigned char *p = (const unsigned char *)name.text;
+    for (size_t i = 0, size; i < name.length; i += size) {
+        size = ek_utf8_length(p + i, name.length - i);
+        if (!size || !p[i])
+            return 0;
+    }
+    return name.length > 0;
+}
+
+int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
+                           struct ek_error *e)
+{
+    *stratum = 0;
+    if (!name.length)
+        return EK_OK;
+    for (int i = 1; i < fit->names; i++)
+        if (!ek_text_compare(name, fit->name[i])) {
+            *stratum = i;
+            return EK_OK;
+        }
+    if (fit->names == EK_STRATA_MAX)
+        return ek_fail(e, EK_ELIMIT,
+                       "the baseline field '%s' has more than %d values; choose a coarser one",
+                       fit->field.name, EK_STRATA_MAX - 1);
+    if (!(fit->name[fit->names] = ek_strndup(name.text, name.length)))
+        return out_of_memory(e);
+    *stratum = fit->names++;
+    return EK_OK;
+}
+
+/* Lists without a name that can be stored are of "any other" stratum, here as in the stream. */
+static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int *stratum,
+                      struct ek_error *e)
+{
+    char scratch[EK_STRATUM_TEXT];
+    struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
+    if (!name.text || !storable(name))
+        name = (struct ek_text){"", 0};
+    return ek_profile_fit_stratum(fit, name, stratum, e);
+}
+
+static int add_categories(struct ek_profile_fit *fit, const struct ek_query *q, int stratum,
+                          struct ek_list_stats *row)
+{
+    for (int f = 0; f < fit->features; f++) {
+        if (!fit->category[f])
+            continue;
+        if (ek_category_list_read(&fit->list, q, f) ||
+            ek_category_fit_add(fit->category[f], &fit->list, stratum))
+            return EK_ENOMEM;
+        ek_list_stats_of_category(&row[f]);
+    }
+    return EK_OK;
+}
+
+int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, struct ek_error *e)
+{
+    if (q->item_features != fit->features)
+        return ek_fail(e, EK_ESTATE, "a list has %d item features, the manifest %d",
+                       q->item_features, fit->features);
+    if (!q->items)
+        return EK_OK;
+    if (ek_profile_fit_reserve(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
+        return out_of_memory(e);
+    int rc = stratum_of(fit, q, &fit->stratum[fit->queries], e);
+    if (rc)
+        return rc;
+    struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
+    ek_list_sums_of(fit->sums, q->x, q->items, fit->pivot);
+    ek_list_stats_of(fit->sums, q->items, fit->pivot, row);
+    if (add_categories(fit, q, fit->stratum[fit->queries], row))
+        return out_of_memory(e);
+    for (int f = 0; fit->queries == 0 && f < fit->features; f++)
+        fit->pivot[f] = row[f].usable ? row[f].r : 0; /* against cancellation from now on */
+    fit->key[fit->queries] = ek_relative_key(q);
+    fit->queries++;
+    fit->items += (uint64_t)q->items;
+    return EK_OK;
+}
+
+struct named {
+    const char *name;
+    int number;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Strata in alphabetical order behind "any other"; the lists' numbers follow. */
+static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    struct named *order = ek_calloc((size_t)fit->names, sizeof *order);
+    int *moved = ek_calloc((size_t)fit->names, sizeof *moved);
+    int rc = order && moved ? EK_OK : EK_ENOMEM;
+    for (int i = 0; !rc && i < fit->names; i++)
+        order[i] = (struct named){fit->name[i], i};
+    if (!rc)
+        qsort(order + 1, (size_t)fit->names - 1, sizeof *order, by_name);
+    for (int i = 1; !rc && i < fit->names; i++) {
+        moved[order[i].number] = i;
+        if (!(p->stratum[i] = ek_strdup(order[i].name)))
+            rc = EK_ENOMEM;
+    }
+    for (size_t q = 0; !rc && q < fit->queries; q++)
+        fit->stratum[q] = moved[fit->stratum[q]];
+    ek_free(order);
+    ek_free(moved);
+    return rc;
+}
+
+/* The list before each one that shares its query features, -1 for none lately; and how many lists
+ * share them on average. */
+static int find_relatives(const struct ek_profile_fit *fit, struct ek_profile *p, int *before)
+{
+    struct ek_repeats *seen = ek_calloc(1, sizeof *seen);
+    int *last = ek_calloc(EK_REPEAT_SLOTS, sizeof *last);
+    size_t fresh = 0;
+    int rc = seen && last ? EK_OK : EK_ENOMEM;
+    for (size_t q = 0; !rc && q < fit->queries; q++) {
+        size_t slot = fit->key[q] % EK_REPEAT_SLOTS;
+        before[q] = ek_repeat_count(seen, fit->key[q], q) ? last[slot] : -1;
+        fresh += before[q] < 0;
+        last[slot] = (int)q;
+    }
+    if (!rc)
+        p->related_lists = (int)((fit->queries + fresh - 1) / fresh);
+    ek_free(seen);
+    ek_free(last);
+    return rc;
+}
+
+static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    struct ek_list_stats *column = ek_calloc(fit->queries, sizeof *column);
+    double *values = ek_calloc(fit->queries, sizeof *values);
+    double *strata = ek_calloc((2 + 2 * EK_BETS) * (size_t)p->strata, sizeof *strata);
+    struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
+    int *before = ek_calloc(fit->queries, sizeof *before);
+    int rc = column && values && strata && tables && before ? EK_OK : EK_ENOMEM;
+    if (!rc)
+        rc = find_relatives(fit, p, before);
+    if (!rc)
+        ek_bet_tables_fill(tables);
+    for (int f = 0; !rc && f < fit->features; f++) {
+        for (size_t q = 0; q < fit->queries; q++)
+            column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
+        struct ek_baseline_fit one = {.queries = fit->queries,
+                                      .record = column,
+                                      .stratum = fit->stratum,
+                                      .strata = p->strata,
+                                      .tables = tables,
+                                      .values = values,
+                                      .sum = strata,
+                                      .count = strata + p->strata,
+                                      .moments = strata + 2 * p->strata,
+                                      .before = before};
+        struct ek_sketch_summary summary;
+        size_t first = (size_t)f * (size_t)p->strata;
+        ek_baseline_fit_feature(&one, &p->baseline[f], p->level + first,
+                                p->density + (size_t)f * EK_DENSITY_BINS,
+                                p->calibration + first * EK_CALIBRATED);
+        ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
+        ek_sketch_summarize(p->sketch[f], &summary);
+        p->baseline[f].log_mean = isnan(summary.log_mean) ? 0 : (float)summary.log_mean;
+        p->baseline[f].log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
+    }
+    ek_free(column);
+    ek_free(values);
+    ek_free(strata);
+    ek_free(before);
+    ek_free(tables);
+    return rc;
+}
+
+/* number [names]: the profile's strata of those here. */
+static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
+{
+    int rc = EK_OK;
+    for (int f = 0; !rc && f < fit->features; f++)
+        if (fit->category[f])
+            rc = ek_category_fit_finish(fit->category[f], number, p->strata, &p->category[f]);
+    return rc;
+}
+
+static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    int *number = ek_calloc((size_t)fit->names, sizeof *number);
+    int rc = number ? sort_strata(fit, p) : EK_ENOMEM;
+    for (int i = 1; !rc && i < fit->names; i++)
+        number[i] = ek_profile_stratum(p, fit->name[i], strlen(fit->name[i]));
+    if (!rc)
+        rc = fit_features(fit, p);
+    if (!rc)
+        rc = fit_categories(fit, p, number);
+    if (!rc && fit->keep)
+        rc = ek_profile_fit_move(fit, p, number);
+    ek_free(number);
+    return rc;
+}
+
+int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, struct ek_error *e)
+{
+    if (!fit->queries)
+        return ek_fail(e, EK_ESTATE, "no list with items to make a profile from");
+    if (fit->field.name && fit->names == 1)
+        return ek_fail(e, EK_ESTATE, "no list has the baseline field '%s'", fit->field.name);
+    struct ek_profile *p;
+    int rc = ek_profile_new(&p, fit->manifest, fit->names, fit->field.name, e);
+    if (rc)
+        return rc;
+    p->queries = fit->queries;
+    p->items = fit->items;
+    if (fit_all(fit, p)) {
+        ek_profile_free(p);
+        return out_of_memory(e);
+    }
+    *out = p;
+    return EK_OK;
+}

@@ -1,0 +1,212 @@
+#include "offline/scale/scaling.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+
+#define LARGEST     1e18
+#define TWO_OVER_PI 0.63661977236758134308
+
+/* Of a training value that cdf keeps: the shares of values below it, and up to it. */
+struct knot {
+    float x;
+    double below, upto;
+};
+
+struct fit {
+    enum ek_scale scale;
+    double min, max, mean, sd; /* min > max: there was no value */
+    struct knot *knot;
+    size_t knots;
+};
+
+struct ek_scaling {
+    int features;
+    struct fit fit[]; /* [features] */
+};
+
+int ek_scaling_new(struct ek_scaling **out, int features, struct ek_error *e)
+{
+    struct ek_scaling *s = ek_calloc(1, sizeof *s + (size_t)features * sizeof s->fit[0]);
+    if (!s)
+        return ek_fail(e, EK_ENOMEM, "no memory for the scalings of %d features", features);
+    s->features = features;
+    *out = s;
+    return EK_OK;
+}
+
+void ek_scaling_free(struct ek_scaling *s)
+{
+    for (int f = 0; s && f < s->features; f++)
+        ek_free(s->fit[f].knot);
+    ek_free(s);
+}
+
+/* Mean, then squares about it: sums of squares alone lose what large values share. */
+static void fit_moments(struct fit *f, const struct ek_values *v)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < v->entries; i++)
+        sum += v->value[i].count * (double)v->value[i].x;
+    f->mean = v->count > 0 ? sum / v->count : 0;
+    for (size_t i = 0; i < v->entries; i++) {
+        double d = (double)v->value[i].x - f->mean;
+        squares += v->value[i].count * d * d;
+    }
+    f->sd = v->count > 0 ? sqrt(squares / v->count) : 0;
+}
+
+/* All values, or the first and those behind every so many items. */
+static int fit_knots(struct fit *f, const struct ek_values *v)
+{
+    size_t room = v->entries < EK_SCALING_KNOTS ? v->entries : EK_SCALING_KNOTS;
+    f->knot = ek_calloc(room, sizeof *f->knot);
+    if (!f->knot)
+        return EK_ENOMEM;
+    double below = 0;
+    for (size_t i = 0; i < v->entries; i++) {
+        double upto = below + v->value[i].count;
+        double due = (double)f->knots * v->count / (double)room;
+        if (f->knots < room && (v->entries == room || upto > due || i + 1 == v->entries))
+            f->knot[f->knots++] = (struct knot){v->value[i].x, below / v->count, upto / v->count};
+        below = upto;
+    }
+    return EK_OK;
+}
+
+int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_scale scale,
+                   const struct ek_values *v, struct ek_error *e)
+{
+    struct fit f = {.scale = scale, .min = 1, .max = -1};
+    if (v->entries) {
+        f.min = (double)v->value[0].x;
+        f.max = (double)v->value[v->entries - 1].x;
+    }
+    fit_moments(&f, v);
+    if (scale == EK_SCALE_CDF && fit_knots(&f, v))
+        return ek_fail(e, EK_ENOMEM, "no memory for %d knots", EK_SCALING_KNOTS);
+    ek_free(s->fit[feature].knot);
+    s->fit[feature] = f;
+    return EK_OK;
+}
+
+int ek_scaling_of(struct ek_scaling **out, const struct ek_dataset *train,
+                  const enum ek_scale *scale, struct ek_error *e)
+{
+    struct ek_scaling *s;
+    size_t width = (size_t)train->item_features;
+    int rc = ek_scaling_new(&s, train->item_features, e);
+    if (rc)
+        return rc;
+    for (size_t f = 0; !rc && f < width; f++) {
+        struct ek_values v = {0};
+        rc = ek_values_of_column(&v, train->x + f, train->items, width, e);
+        if (!rc)
+            rc = ek_scaling_fit(s, (int)f, scale[f], &v, e);
+        ek_values_release(&v);
+    }
+    if (rc)
+        ek_scaling_free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+int ek_scale_columns(enum ek_scale scale)
+{
+    return scale == EK_SCALE_MERGE ? EK_SCALING_MERGED : 1;
+}
+
+enum ek_scale ek_scale_part(enum ek_scale scale, int column)
+{
+    static const enum ek_scale MERGED[EK_SCALING_MERGED] = {EK_SCALE_MINMAX, EK_SCALE_LOG,
+                                                            EK_SCALE_ARCTAN};
+    return scale == EK_SCALE_MERGE ? MERGED[column] : scale;
+}
+
+size_t ek_scaling_columns(const struct ek_scaling *s)
+{
+    size_t columns = 0;
+    for (int f = 0; f < s->features; f++)
+        columns += (size_t)ek_scale_columns(s->fit[f].scale);
+    return columns;
+}
+
+/* ln(1 + d), and its mirror image for d < 0. */
+static double log_both_ways(double d)
+{
+    return copysign(log1p(fabs(d)), d);
+}
+
+static double log_of_range(const struct fit *f, double d)
+{
+    return f->max > f->min ? log_both_ways(d) / log1p(f->max - f->min) : 0;
+}
+
+/* Between two knots the share grows from that up to the lower to that below the upper: where all
+ * values are knots these are equal. */
+static double share_below(const struct fit *f, double x)
+{
+    size_t low = 0, high = f->knots;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((double)f->knot[middle].x < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || low == f->knots)
+        return f->knots && low ? 1 : 0;
+    const struct knot *a = &f->knot[low - 1], *b = &f->knot[low];
+    double t = (x - (double)a->x) / ((double)b->x - (double)a->x);
+    return a->upto + t * (b->below - a->upto);
+}
+
+static double scaled(const struct fit *f, enum ek_scale scale, double x)
+{
+    switch (scale) {
+    case EK_SCALE_MINMAX:
+        return f->max > f->min ? (x - f->min) / (f->max - f->min) : 0;
+    case EK_SCALE_LOG:
+        return log_of_range(f, x - f->min);
+    case EK_SCALE_LOG_REVERSED:
+        return log_of_range(f, f->max - x);
+    case EK_SCALE_ARCTAN:
+        return f->max >= f->min ? TWO_OVER_PI * atan(x - f->min) : 0;
+    case EK_SCALE_ZSCORE:
+        return f->max > f->min ? (x - f->mean) / f->sd : 0;
+    case EK_SCALE_CDF:
+        return share_below(f, x);
+    case EK_SCALE_LOG1P:
+        return log_both_ways(x);
+    default:
+        return x;
+    }
+}
+
+double ek_scaling_value(const struct ek_scaling *s, int feature, int column, double x)
+{
+    const struct fit *f = &s->fit[feature];
+    double y = scaled(f, ek_scale_part(f->scale, column), x);
+    return fmax(-LARGEST, fmin(LARGEST, y));
+}
+
+void ek_scaling_apply(const struct ek_scaling *s, const float *x, size_t items, float missing,
+                      float *y)
+{
+    for (size_t i = 0; i < items; i++)
+        for (int f = 0; f < s->features; f++, x++)
+            for (int c = 0; c < ek_scale_columns(s->fit[f].scale); c++)
+                *y++ = isfinite(*x) ? (float)ek_scaling_value(s, f, c, (double)*x) : missing;
+}
+
+void ek_scaling_drop_unscaled(const struct ek_scaling *s, const enum ek_scale *scale, int features,
+                              size_t items, float *y)
+{
+    size_t columns = ek_scaling_columns(s), at = 0;
+    for (int f = 0; f < features; f++) {
+        for (size_t i = 0; scale[f] == EK_SCALE_NONE && i < items; i++)
+            y[i * columns + at] = 0;
+        at += (size_t)ek_scale_columns(scale[f]);
+    }
+}

@@ -1,0 +1,185 @@
+#include "offline/select/importance.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "offline/select/column.h"
+#include "offline/select/each_feature.h"
+
+#include <math.h>
+
+void ek_importance_defaults(struct ek_importance_options *o)
+{
+    *o = (struct ek_importance_options){
+        .metric = {EK_NDCG, 3}, .gain = EK_GAIN_EXP, .empty = EK_EMPTY_SKIP, .repeats = 5};
+}
+
+/* What all parts share. */
+struct job {
+    const struct ek_model *model;
+    const struct ek_dataset *data;
+    const struct ek_importance_options *options;
+    double whole;
+    struct ek_importance *out; /* [F] */
+    size_t values;             /* the most values that are shuffled at a time */
+};
+
+/* The scratch of a part. */
+struct copy {
+    struct ek_column column;
+    float *value; /* [values] */
+    int *order;   /* [values] */
+};
+
+static void release(struct copy *c)
+{
+    ek_column_release(&c->column);
+    ek_free(c->value);
+    ek_free(c->order);
+}
+
+static int prepare(struct copy *c, const struct job *j, size_t feature, struct ek_error *e)
+{
+    int rc = ek_column_copy(&c->column, j->data, feature, e);
+    if (rc)
+        return rc;
+    c->value = ek_calloc(j->values, sizeof *c->value);
+    c->order = ek_calloc(j->values, sizeof *c->order);
+    if (c->value && c->order)
+        return EK_OK;
+    release(c);
+    return ek_fail(e, EK_ENOMEM, "no memory to shuffle %zu values", j->values);
+}
+
+static bool same(float a, float b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool differs_within_a_list(const struct copy *c)
+{
+    const struct ek_dataset *d = &c->column.data;
+    const float *was = c->column.was;
+    for (size_t q = 0; q < d->lists; q++)
+        for (size_t i = d->offset[q] + 1; i < d->offset[q + 1]; i++)
+            if (!same(was[i], was[i - 1]))
+                return true;
+    return false;
+}
+
+static void draw(struct copy *c, struct ek_rng *r, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        c->order[i] = (int)i;
+    ek_rng_shuffle(r, c->order, count);
+}
+
+static void shuffle_items(struct copy *c, struct ek_rng *r)
+{
+    const struct ek_dataset *d = &c->column.data;
+    for (size_t q = 0; q < d->lists; q++) {
+        size_t first = d->offset[q], n = d->offset[q + 1] - first;
+        draw(c, r, n);
+        for (size_t i = 0; i < n; i++)
+            ek_column_set(&c->column, first + i, c->column.was[first + (size_t)c->order[i]]);
+    }
+}
+
+/* Empty lists have no value to give, and need none. */
+static void shuffle_lists(struct copy *c, struct ek_rng *r)
+{
+    const struct ek_dataset *d = &c->column.data;
+    size_t count = 0, next = 0;
+    for (size_t q = 0; q < d->lists; q++)
+        if (d->offset[q + 1] > d->offset[q])
+            c->value[count++] = c->column.was[d->offset[q]];
+    draw(c, r, count);
+    for (size_t q = 0; q < d->lists; q++) {
+        if (d->offset[q + 1] == d->offset[q])
+            continue;
+        float x = c->value[c->order[next++]];
+        for (size_t i = d->offset[q]; i < d->offset[q + 1]; i++)
+            ek_column_set(&c->column, i, x);
+    }
+}
+
+static int evaluate(const struct job *j, const struct ek_dataset *d,
+                    const struct ek_treatment *treatment, double *value, struct ek_error *e)
+{
+    return ek_metric_of_model(j->model, d, j->options, treatment, NULL, value, e);
+}
+
+static int permute(const struct job *j, int feature, struct ek_error *e)
+{
+    struct ek_importance *out = &j->out[feature];
+    struct ek_rng random;
+    struct copy c;
+    int repeats = j->options->repeats, rc = prepare(&c, j, (size_t)feature, e);
+    double sum = 0, squares = 0, value = 0;
+    if (rc)
+        return rc;
+    bool within = differs_within_a_list(&c);
+    ek_rng_seed_stream(&random, j->options->seed, (uint64_t)feature);
+    for (int i = 0; i < repeats && !rc; i++) {
+        (within ? shuffle_items : shuffle_lists)(&c, &random);
+        rc = evaluate(j, &c.column.data, NULL, &value, e);
+        sum += j->whole - value;
+        squares += (j->whole - value) * (j->whole - value);
+    }
+    out->lost = sum / repeats;
+    out->sd = sqrt(fmax(squares / repeats - out->lost * out->lost, 0));
+    release(&c);
+    return rc;
+}
+
+static int treat(const struct job *j, int feature, struct ek_error *e)
+{
+    struct ek_importance *out = &j->out[feature];
+    int count = j->model->routable_count, number = ek_model_routable_number(j->model, feature);
+    double routed = NAN, silenced = NAN;
+    out->routed = out->silenced = NAN;
+    if (number < 0)
+        return EK_OK;
+    struct ek_treatment *t = ek_calloc((size_t)count, sizeof *t);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for %d treatments", count);
+    t[number].action = EK_ACT_ROUTE;
+    int rc = evaluate(j, j->data, t, &routed, e);
+    t[number].action = EK_ACT_SILENCE;
+    if (!rc)
+        rc = evaluate(j, j->data, t, &silenced, e);
+    out->routed = j->whole - routed;
+    out->silenced = j->whole - silenced;
+    ek_free(t);
+    return rc;
+}
+
+static int measure(void *arg, int feature, struct ek_error *e)
+{
+    const struct job *j = arg;
+    int rc = permute(j, feature, e);
+    return rc ? rc : treat(j, feature, e);
+}
+
+static size_t most_shuffled(const struct ek_dataset *d)
+{
+    size_t most = d->lists;
+    for (size_t q = 0; q < d->lists; q++)
+        if (d->offset[q + 1] - d->offset[q] > most)
+            most = d->offset[q + 1] - d->offset[q];
+    return most;
+}
+
+int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
+                          const struct ek_importance_options *o, double *whole,
+                          struct ek_importance *out, struct ek_error *e)
+{
+    struct job j = {m, d, o, NAN, out, most_shuffled(d)};
+    if (o->repeats < 1)
+        return ek_fail(e, EK_EUSAGE, "there must be at least 1 repeat, not %d", o->repeats);
+    int rc = ek_metric_unchanged(m, d, o, NULL, &j.whole, e);
+    if (!rc)
+        rc = ek_each_feature(o, d->item_features, measure, &j, e);
+    if (!rc)
+        *whole = j.whole;
+    return rc;
+}

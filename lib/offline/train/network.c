@@ -1,0 +1,362 @@
+#include "offline/train/network.h"
+
+#include "base/alloc.h"
+#include "num/gemm.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t padded(size_t n)
+{
+    return (n + EK_GEMM_COLUMNS - 1) / EK_GEMM_COLUMNS * EK_GEMM_COLUMNS;
+}
+
+static size_t take(size_t *total, size_t count)
+{
+    size_t at = *total;
+    *total += padded(count);
+    return at;
+}
+
+/* Running means and variances of what the layers read stand behind all that is learned. */
+static void place_statistics(struct ek_network *n)
+{
+    for (int i = 0; i < n->layers && n->norm; i++) {
+        n->layer[i].mean = take(&n->parameters, n->layer[i].stride);
+        n->layer[i].variance = take(&n->parameters, n->layer[i].stride);
+    }
+}
+
+void ek_network_init(struct ek_network *n, const struct ek_model *m,
+                     const struct ek_network_options *o)
+{
+    memset(n, 0, sizeof *n);
+    n->items = (size_t)m->item_features;
+    n->queries = (size_t)m->query_features;
+    n->routable = (size_t)m->routable_count;
+    n->gate = (size_t)m->gate_size;
+    n->mask_input = m->mask_input;
+    n->log_input = m->log_input;
+    n->model = m;
+    n->mixes = m->transform == EK_TRANSFORM_MIXTURE;
+    n->layers = m->hidden_count + 1;
+    size_t inputs = (size_t)m->deep_inputs;
+    for (int i = 0; i < n->layers; i++) {
+        struct ek_network_layer *l = &n->layer[i];
+        l->inputs = inputs;
+        l->outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
+        l->stride = padded(l->inputs);
+        l->width = padded(l->outputs);
+        l->weight = take(&n->parameters, l->outputs * l->stride);
+        l->bias = take(&n->parameters, l->width);
+        l->turned = take(&n->turned, l->inputs * l->width);
+        inputs = l->outputs;
+    }
+    n->gate_weight = take(&n->parameters, n->gate * n->queries);
+    n->gate_bias = take(&n->parameters, n->gate);
+    n->slope = take(&n->parameters, (n->gate + 1) * n->routable);
+    n->zero = take(&n->parameters, (n->gate + 1) * n->routable);
+    if (n->mixes) {
+        n->mixture = take(&n->parameters, n->items * EK_TRANSFORM_PARTS);
+        n->shares = take(&n->turned, n->items * EK_TRANSFORM_PARTS);
+    }
+    n->norm = o->batch_norm;
+    n->dropout = o->dropout;
+    n->learned = n->parameters;
+    place_statistics(n);
+}
+
+static void draw(float *x, size_t count, size_t inputs, struct ek_rng *r)
+{
+    double bound = inputs ? 1 / sqrt((double)inputs) : 0;
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)(bound * (2 * ek_rng_uniform(r) - 1));
+}
+
+void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r)
+{
+    memset(parameter, 0, n->parameters * sizeof *parameter);
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        for (size_t o = 0; o < l->outputs; o++)
+            draw(parameter + l->weight + o * l->stride, l->inputs, l->inputs, r);
+        draw(parameter + l->bias, l->outputs, l->inputs, r);
+        for (size_t j = 0; j < l->inputs && n->norm; j++)
+            parameter[l->variance + j] = 1;
+    }
+    draw(parameter + n->gate_weight, n->gate * n->queries, n->queries, r);
+    draw(parameter + n->gate_bias, n->gate, n->queries, r);
+    if (n->mixes)
+        ek_network_start_mixture(n, parameter);
+}
+
+/* Columns [first, end) of a layer's weights to rows, some at a time: they come from one cache line.
+ */
+static void turn_layer(const struct ek_network_layer *l, const float *from, float *to, size_t first,
+                       size_t end)
+{
+    for (size_t block = first; block < end; block += EK_GEMM_COLUMNS) {
+        size_t stop = block + EK_GEMM_COLUMNS < end ? block + EK_GEMM_COLUMNS : end;
+        for (size_t o = 0; o < l->outputs; o++)
+            for (size_t in = block; in < stop; in++)
+                to[in * l->width + o] = from[o * l->stride + in];
+    }
+}
+
+void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
+                     int parts)
+{
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        turn_layer(l, parameter + l->weight, turned + l->turned,
+                   l->inputs * (size_t)part / (size_t)parts,
+                   l->inputs * ((size_t)part + 1) / (size_t)parts);
+    }
+    if (n->mixes && !part)
+        ek_network_shares(n, parameter, turned + n->shares);
+}
+
+void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m)
+{
+    for (int i = 0; i < n->layers; i++) {
+        const struct ek_network_layer *l = &n->layer[i];
+        for (size_t o = 0; o < l->outputs; o++)
+            memcpy(m->weight[i] + o * l->inputs, parameter + l->weight + o * l->stride,
+                   l->inputs * sizeof *parameter);
+        memcpy(m->bias[i], parameter + l->bias, l->outputs * sizeof *parameter);
+    }
+    memcpy(m->gate_weight, parameter + n->gate_weight, n->gate * n->queries * sizeof *parameter);
+    memcpy(m->gate_bias, parameter + n->gate_bias, n->gate * sizeof *parameter);
+    memcpy(m->slope, parameter + n->slope, (n->gate + 1) * n->routable * sizeof *parameter);
+    memcpy(m->zero, parameter + n->zero, (n->gate + 1) * n->routable * sizeof *parameter);
+    if (n->mixes)
+        ek_network_shares(n, parameter, m->mixture);
+    if (n->varied)
+        ek_varied_prune(n->varied, m);
+}
+
+/* Arrays of one layer. */
+static bool take_layer(struct ek_pass *p, const struct ek_network *n, int i)
+{
+    size_t given = p->rows * n->layer[i].width, read = p->rows * n->layer[i].stride;
+    bool drops = i && n->dropout > 0, fed = n->norm || drops;
+    p->active[i] = ek_calloc_aligned(given, sizeof **p->active);
+    p->delta[i] = ek_calloc_aligned(given, sizeof **p->delta);
+    p->fed[i] = fed ? ek_calloc_aligned(read, sizeof **p->fed) : NULL;
+    p->keep[i] = drops ? ek_calloc_aligned(read, sizeof **p->keep) : NULL;
+    return p->active[i] && p->delta[i] && (!fed || p->fed[i]) && (!drops || p->keep[i]);
+}
+
+static size_t widest_stride(const struct ek_network *n)
+{
+    size_t widest = 0;
+    for (int i = 0; i < n->layers; i++)
+        widest = n->layer[i].stride > widest ? n->layer[i].stride : widest;
+    return widest;
+}
+
+int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
+{
+    memset(p, 0, sizeof *p);
+    p->rows = rows;
+    for (int i = 0; i < 2; i++)
+        p->column[i] = ek_calloc_aligned(widest_stride(n), sizeof *p->column[i]);
+    p->input = ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->input);
+    p->below = n->mixes ? ek_calloc_aligned(rows * n->layer[0].stride, sizeof *p->below) : NULL;
+    p->part = n->mixes ? ek_calloc(rows * n->items, EK_TRANSFORM_PARTS * sizeof *p->part) : NULL;
+    p->gate = ek_calloc(n->gate + 1, sizeof *p->gate);
+    p->slope = ek_calloc(n->routable, sizeof *p->slope);
+    p->zero = ek_calloc(n->routable, sizeof *p->zero);
+    bool whole = (!n->mixes || (p->below && p->part)) && p->column[0] && p->column[1] && p->input &&
+                 p->gate && p->slope && p->zero;
+    for (int i = 0; i < n->layers && whole; i++)
+        whole = take_layer(p, n, i);
+    if (whole)
+        return EK_OK;
+    ek_pass_release(p);
+    return EK_ENOMEM;
+}
+
+void ek_pass_release(struct ek_pass *p)
+{
+    ek_free(p->input);
+    ek_free(p->below);
+    ek_free(p->part);
+    ek_free(p->gate);
+    ek_free(p->slope);
+    ek_free(p->zero);
+    ek_free(p->column[0]);
+    ek_free(p->column[1]);
+    for (int i = 0; i < EK_LAYERS_MAX; i++) {
+        ek_free(p->active[i]);
+        ek_free(p->delta[i]);
+        ek_free(p->fed[i]);
+        ek_free(p->keep[i]);
+    }
+    memset(p, 0, sizeof *p);
+}
+
+static float *put(float *to, const float *from, size_t count)
+{
+    memcpy(to, from, count * sizeof *to);
+    return to + count;
+}
+
+static void keep(float *x, const float *kept, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] *= kept[i];
+}
+
+/* Blanks what is not read: `u` the first inputs of an item, `logs` where those of logarithms begin.
+ */
+static void keep_varied(const struct ek_network *n, float *u, float *logs)
+{
+    const struct ek_varied *v = n->varied;
+    keep(u, v->item, n->items);
+    keep(u + n->items, v->query, n->queries);
+    if (n->log_input != EK_LOG_NONE)
+        keep(logs, v->log, n->routable);
+    if (n->log_input == EK_LOG_ALWAYS)
+        keep(logs + n->routable, v->zero, n->routable);
+}
+
+static void load_logs(const struct ek_network *n, float *to, const float *z, const float *mask)
+{
+    if (n->log_input == EK_LOG_NONE)
+        return;
+    for (size_t k = 0; k < n->routable; k++)
+        to[k] = n->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * mask[k];
+    if (n->log_input == EK_LOG_ALWAYS)
+        put(to + n->routable, z + n->routable, n->routable);
+}
+
+static void load_item(const struct ek_network *n, const float *turned, float *to,
+                      const struct ek_network_list *l, size_t item)
+{
+    const float *deep = l->item + item * (n->items + 2 * n->routable), *z = deep + n->items;
+    float *u = to;
+    to = put(to, deep, n->items);
+    if (n->mixes)
+        ek_network_mix(n, turned, l->part + item * n->items * EK_TRANSFORM_PARTS, u);
+    for (size_t k = 0; k < n->routable; k++)
+        u[n->model->routable[k]] *= 1 - l->mask[k];
+    to = put(to, l->query, n->queries);
+    if (n->mask_input)
+        to = put(to, l->mask, n->routable);
+    load_logs(n, to, z, l->mask);
+    if (n->varied)
+        keep_varied(n, u, to);
+}
+
+void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,
+                     const struct ek_network_list *l)
+{
+    for (size_t i = 0; i < l->items; i++)
+        load_item(n, turned, p->input + (row + i) * n->layer[0].stride, l, i);
+    size_t parts = n->items * EK_TRANSFORM_PARTS;
+    if (n->mixes)
+        memcpy(p->part + row * parts, l->part, l->items * parts * sizeof *p->part);
+}
+
+static void rectify(float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = x[i] > 0 ? x[i] : 0;
+}
+
+float *ek_pass_source(const struct ek_pass *p, int layer)
+{
+    return layer ? p->active[layer - 1] : p->input;
+}
+
+float *ek_pass_below(const struct ek_pass *p, int layer)
+{
+    return layer ? p->delta[layer - 1] : p->below;
+}
+
+/* What a layer reads in training. */
+static const float *fed(const struct ek_pass *p, int layer)
+{
+    return p->fed[layer] ? p->fed[layer] : ek_pass_source(p, layer);
+}
+
+void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
+                              const float *turned, struct ek_pass *p, size_t rows, int layer,
+                              bool trains)
+{
+    const struct ek_network_layer *l = &n->layer[layer];
+    ek_gemm(&(struct ek_gemm){.a = trains ? fed(p, layer) : ek_pass_source(p, layer),
+                              .b = turned + l->turned,
+                              .c = p->active[layer],
+                              .a_row = l->stride,
+                              .a_step = 1,
+                              .b_row = l->width,
+                              .c_row = l->width,
+                              .rows = rows,
+                              .columns = l->width,
+                              .depth = l->inputs,
+                              .start = parameter + l->bias});
+    if (layer + 1 < n->layers)
+        rectify(p->active[layer], rows * l->width);
+}
+
+void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
+                        struct ek_pass *p, size_t rows)
+{
+    for (int i = 0; i < n->layers; i++)
+        ek_network_forward_layer(n, parameter, turned, p, rows, i, false);
+}
+
+/* Gradient of what a layer read: delta W. */
+static void pass_down(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      size_t rows, int layer)
+{
+    const struct ek_network_layer *l = &n->layer[layer];
+    ek_gemm(&(struct ek_gemm){.a = p->delta[layer],
+                              .b = parameter + l->weight,
+                              .c = ek_pass_below(p, layer),
+                              .a_row = l->width,
+                              .a_step = 1,
+                              .b_row = l->stride,
+                              .c_row = l->stride,
+                              .rows = rows,
+                              .columns = l->stride,
+                              .depth = l->outputs});
+}
+
+void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows, int layer)
+{
+    float *below = ek_pass_below(p, layer);
+    const float *active = ek_pass_source(p, layer);
+    for (size_t j = 0; layer && j < rows * n->layer[layer].stride; j++)
+        below[j] = active[j] > 0 ? below[j] : 0;
+}
+
+void ek_network_backward_layer(const struct ek_network *n, const float *parameter,
+                               struct ek_pass *p, size_t rows, int layer, float *gradient)
+{
+    static const float one = 1;
+    const struct ek_network_layer *l = &n->layer[layer];
+    ek_gemm(&(struct ek_gemm){.a = p->delta[layer],
+                              .b = fed(p, layer),
+                              .c = gradient + l->weight,
+                              .a_row = 1,
+                              .a_step = l->width,
+                              .b_row = l->stride,
+                              .c_row = l->stride,
+                              .rows = l->outputs,
+                              .columns = l->stride,
+                              .depth = rows,
+                              .add = true});
+    ek_gemm(&(struct ek_gemm){.a = &one,
+                              .b = p->delta[layer],
+                              .c = gradient + l->bias,
+                              .b_row = l->width,
+                              .rows = 1,
+                              .columns = l->width,
+                              .depth = rows,
+                              .add = true});
+    if (ek_pass_below(p, layer))
+        pass_down(n, parameter, p, rows, layer);
+}

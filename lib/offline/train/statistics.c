@@ -1,0 +1,140 @@
+#include "offline/train/statistics.h"
+
+#include "base/alloc.h"
+#include "offline/train/transform_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Centred logs of equal values may differ by rounding: no deviation at all is below LOG_SD_NONE. */
+static const double SD_FLOOR = 1e-6, LOG_SD_FLOOR = 1e-3, LOG_SD_NONE = 1e-9;
+
+/* Mean and spread of what is added, by Welford's recurrence. */
+struct moments {
+    double mean, squares;
+    size_t count;
+};
+
+static void add(struct moments *m, double x)
+{
+    double d = x - m->mean;
+    m->mean += d / (double)++m->count;
+    m->squares += d * (x - m->mean);
+}
+
+static double sd_of(const struct moments *m)
+{
+    return m->count ? sqrt(m->squares / (double)m->count) : 0;
+}
+
+static double signed_log1p(double x)
+{
+    return copysign(log1p(fabs(x)), x);
+}
+
+static struct moments column_moments(const float *x, size_t rows, size_t columns, size_t column)
+{
+    struct moments m = {0};
+    for (size_t i = 0; i < rows; i++) {
+        double v = (double)x[i * columns + column];
+        if (isfinite(v))
+            add(&m, signed_log1p(v));
+    }
+    return m;
+}
+
+static void fit_columns(const float *x, size_t rows, size_t columns, float *mean, float *sd)
+{
+    for (size_t f = 0; f < columns; f++) {
+        struct moments m = column_moments(x, rows, columns, f);
+        mean[f] = (float)m.mean;
+        sd[f] = m.squares > 0 ? (float)(sd_of(&m) + SD_FLOOR) : EK_SD_UNREAD;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static float median_of(const struct ek_dataset *d, size_t feature, float *scratch)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->items; i++) {
+        float v = d->x[i * (size_t)d->item_features + feature];
+        if (isfinite(v))
+            scratch[n++] = v;
+    }
+    if (!n)
+        return 0;
+    qsort(scratch, n, sizeof *scratch, ascending);
+    return (float)(((double)scratch[(n - 1) / 2] + (double)scratch[n / 2]) / 2);
+}
+
+static bool usable(double x)
+{
+    return isfinite(x) && x != 0;
+}
+
+/* Adds the logs of one feature of one list to `level`, centred ones to `spread`. */
+static void add_list(const struct ek_dataset *d, size_t list, size_t feature, struct moments *level,
+                     struct moments *spread)
+{
+    size_t columns = (size_t)d->item_features, used = 0;
+    double sum = 0;
+    for (size_t i = d->offset[list]; i < d->offset[list + 1]; i++) {
+        double x = (double)d->x[i * columns + feature];
+        if (usable(x)) {
+            add(level, log(fabs(x)));
+            sum += log(fabs(x));
+            used++;
+        }
+    }
+    for (size_t i = d->offset[list]; i < d->offset[list + 1]; i++) {
+        double x = (double)d->x[i * columns + feature];
+        if (usable(x))
+            add(spread, log(fabs(x)) - sum / (double)used);
+    }
+}
+
+static struct moments log_moments(const struct ek_dataset *d, size_t feature, double *mean)
+{
+    struct moments level = {0}, spread = {0};
+    for (size_t q = 0; q < d->lists; q++)
+        add_list(d, q, feature, &level, &spread);
+    *mean = level.mean;
+    return spread;
+}
+
+size_t ek_log_statistics(const struct ek_dataset *d, size_t feature, double *mean, double *sd)
+{
+    struct moments spread = log_moments(d, feature, mean);
+    *sd = spread.count ? fmax(sd_of(&spread), LOG_SD_FLOOR) : 1;
+    return spread.count;
+}
+
+static void fit_logs(struct ek_model *m, const struct ek_dataset *d)
+{
+    for (int k = 0; k < m->routable_count; k++) {
+        double mean, sd;
+        struct moments spread = log_moments(d, (size_t)m->routable[k], &mean);
+        sd = sd_of(&spread);
+        m->log_mean[k] = (float)mean;
+        m->log_sd[k] = sd > LOG_SD_NONE ? (float)fmax(sd, LOG_SD_FLOOR) : EK_SD_UNREAD;
+    }
+}
+
+int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
+{
+    float *scratch = ek_calloc(d->items, sizeof *scratch);
+    if (!scratch)
+        return ek_fail(e, EK_ENOMEM, "no memory for the medians of %zu items", d->items);
+    fit_columns(d->x, d->items, (size_t)d->item_features, m->item_mean, m->item_sd);
+    fit_columns(d->query, d->lists, (size_t)d->query_features, m->query_mean, m->query_sd);
+    for (int f = 0; f < m->item_features; f++)
+        m->item_median[f] = median_of(d, (size_t)f, scratch);
+    fit_logs(m, d);
+    ek_free(scratch);
+    return ek_transform_fit(m, d, e);
+}

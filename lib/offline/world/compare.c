@@ -1,0 +1,312 @@
+#include "offline/world/compare.h"
+
+#include "base/alloc.h"
+#include "serve/context.h"
+#include "guard/guard_items.h"
+#include "guard/guard_trials.h"
+#include "offline/world/compare_side.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct guarded {
+    struct ek_guard *guard;
+    struct ek_context *context;
+    struct ek_compare_side told;
+    const void *bytes; /* of the message at hand, as this side gives it out */
+    size_t length;
+    bool touched;
+};
+
+struct ek_compare {
+    struct guarded side[EK_SIDES];
+    struct ek_ranker *ranker;
+    struct ek_compared result;
+    struct ek_compared_pair *pair;
+    struct ek_compared_row *row;
+};
+
+const char *ek_compared_in_name(int bit)
+{
+    static const char *const names[EK_OTHERS] = {"class", "factor", "unit", "action",
+                                                 "mode",  "begin",  "end"};
+    return names[bit];
+}
+
+int ek_compare_new(struct ek_compare **out, const struct ek_assets *a, const struct ek_assets *b,
+                   struct ek_error *e)
+{
+    const struct ek_assets *assets[EK_SIDES] = {a, b};
+    struct ek_compare *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+    int rc = ek_ranker_new(&c->ranker, e);
+    for (int i = 0; !rc && i < EK_SIDES; i++) {
+        rc = ek_guard_new(&c->side[i].guard, assets[i], e);
+        if (!rc)
+            rc = ek_context_new(&c->side[i].context, assets[i], e);
+    }
+    if (rc) {
+        ek_compare_free(c);
+        return rc;
+    }
+    *out = c;
+    return EK_OK;
+}
+
+void ek_compare_free(struct ek_compare *c)
+{
+    if (!c)
+        return;
+    for (int i = 0; i < EK_SIDES; i++) {
+        ek_context_free(c->side[i].context);
+        ek_guard_free(c->side[i].guard);
+        ek_compare_side_release(&c->side[i].told);
+    }
+    ek_ranker_free(c->ranker);
+    ek_free(c->pair);
+    ek_free(c->row);
+    ek_free(c);
+}
+
+static int hear(struct guarded *s, struct ek_error *e)
+{
+    const char *json;
+    int rc = EK_OK;
+    while (!rc && ek_guard_next_event(s->guard, &json))
+        rc = ek_compare_side_event(&s->told, json, e);
+    return rc;
+}
+
+/* What a side gives out: the message itself where its plan has nothing for it, or it cannot be
+ * scored. */
+static int give_out(struct guarded *s, const void *message, size_t length, uint64_t *unscored,
+                    struct ek_error *e)
+{
+    s->bytes = ek_context_score(s->context, &s->length, e);
+    if (!s->bytes && e->code == EK_ENOMEM)
+        return EK_ENOMEM;
+    if (!s->bytes) {
+        ++*unscored;
+        s->bytes = message;
+        s->length = length;
+    }
+    s->touched = s->bytes != message;
+    return EK_OK;
+}
+
+static const double *scores(const struct guarded *s)
+{
+    return s->touched ? s->context->scores : s->context->query.score;
+}
+
+static int move(struct ek_compare *c, enum ek_compared_move which, const double *before,
+                const double *after, struct ek_error *e)
+{
+    struct ek_rank_change change;
+    bool says;
+    int n = c->side[EK_SIDE_A].context->query.items;
+    int rc = ek_rank_change_of(c->ranker, before, after, n, &change, &says, e);
+    if (!rc && says)
+        ek_rank_sums_add(&c->result.moved[which], &change);
+    return rc;
+}
+
+static int hold_against(struct ek_compare *c, struct ek_error *e)
+{
+    const struct guarded *a = &c->side[EK_SIDE_A], *b = &c->side[EK_SIDE_B];
+    struct ek_compared *r = &c->result;
+    const double *came = a->context->query.score;
+    int rc = EK_OK;
+    r->touched[EK_SIDE_A] += a->touched;
+    r->touched[EK_SIDE_B] += b->touched;
+    r->both += a->touched && b->touched;
+    if (!a->touched && !b->touched)
+        return EK_OK;
+    bool apart = a->length != b->length || memcmp(a->bytes, b->bytes, a->length) != 0;
+    r->apart += apart;
+    if (a->context->query.one_item)
+        return EK_OK;
+    if (a->touched)
+        rc = move(c, EK_CAME_TO_A, came, scores(a), e);
+    if (!rc && b->touched)
+        rc = move(c, EK_CAME_TO_B, came, scores(b), e);
+    return rc || !apart ? rc : move(c, EK_A_TO_B, scores(a), scores(b), e);
+}
+
+/* As a stage does, whose canaries and guardrails live on it. */
+static int try_both_ways(struct guarded *s, struct ek_error *e)
+{
+    struct ek_trial t;
+    bool says;
+    return ek_guard_try_in(s->guard, s->context, &t, &says, e);
+}
+
+int ek_compare_take(struct ek_compare *c, const void *message, size_t length, int64_t now_ms,
+                    struct ek_error *e)
+{
+    struct ek_error own;
+    int rc = EK_OK;
+    e = e ? e : &own;
+    for (int i = 0; !rc && i < EK_SIDES; i++)
+        rc = ek_context_prepare(c->side[i].context, message, length, e);
+    for (int i = 0; !rc && i < EK_SIDES; i++)
+        rc = ek_guard_take(c->side[i].guard, c->side[i].context, now_ms, e);
+    if (rc)
+        return rc;
+    c->result.messages++;
+    for (int i = 0; !rc && i < EK_SIDES; i++) {
+        rc = give_out(&c->side[i], message, length, &c->result.unscored[i], e);
+        if (!rc)
+            rc = hear(&c->side[i], e);
+    }
+    if (!rc)
+        rc = hold_against(c, e);
+    for (int i = 0; !rc && i < EK_SIDES; i++)
+        rc = try_both_ways(&c->side[i], e);
+    return rc;
+}
+
+static bool same_factor(double a, double b)
+{
+    return isnan(a) ? isnan(b) : fabs(a - b) <= 5e-4 * fabs(a);
+}
+
+static bool same_end(const struct ek_compared_finding *a, const struct ek_compared_finding *b)
+{
+    return a->ended == b->ended && (a->end && b->end ? !strcmp(a->end, b->end) : a->end == b->end);
+}
+
+static unsigned others(const struct ek_compared_finding *a, const struct ek_compared_finding *b)
+{
+    unsigned other = 0;
+    other |= strcmp(a->class, b->class) ? EK_OTHER_CLASS : 0;
+    other |= same_factor(a->factor, b->factor) ? 0 : EK_OTHER_FACTOR;
+    other |= strcmp(a->unit, b->unit) ? EK_OTHER_UNIT : 0;
+    other |= strcmp(a->action, b->action) ? EK_OTHER_ACTION : 0;
+    other |= strcmp(a->mode, b->mode) ? EK_OTHER_MODE : 0;
+    other |= a->confirmed != b->confirmed ? EK_OTHER_BEGIN : 0;
+    other |= same_end(a, b) ? 0 : EK_OTHER_END;
+    return other;
+}
+
+static bool same_change(const struct ek_compared_finding *a, const struct ek_compared_finding *b)
+{
+    return ek_compared_same_place(&a->at, &b->at) && a->since <= b->ended && b->since <= a->ended;
+}
+
+static uint64_t confirmed(const struct ek_compared_pair *p)
+{
+    const struct ek_compared_finding *a = p->of[EK_SIDE_A], *b = p->of[EK_SIDE_B];
+    uint64_t of_a = a ? a->confirmed : UINT64_MAX, of_b = b ? b->confirmed : UINT64_MAX;
+    return of_a < of_b ? of_a : of_b;
+}
+
+static int by_query(const void *x, const void *y)
+{
+    const struct ek_compared_pair *p = x, *q = y;
+    uint64_t a = confirmed(p), b = confirmed(q);
+    if (a != b)
+        return a < b ? -1 : 1;
+    int side = !q->of[EK_SIDE_A] - !p->of[EK_SIDE_A];
+    if (side)
+        return -side;
+    const struct ek_compared_finding *f = p->of[0] ? p->of[0] : p->of[1],
+                                     *g = q->of[0] ? q->of[0] : q->of[1];
+    return (f > g) - (f < g); /* of one array: in the order they were told */
+}
+
+/* Each of A takes the first of B that is the same change and nobody's yet. */
+static int match(struct ek_compare *c, struct ek_error *e)
+{
+    const struct ek_compare_side *a = &c->side[EK_SIDE_A].told, *b = &c->side[EK_SIDE_B].told;
+    bool *taken = ek_calloc(b->findings, sizeof *taken);
+    size_t pairs = 0;
+    c->pair = ek_calloc(a->findings + b->findings, sizeof *c->pair);
+    if (!taken || !c->pair) {
+        ek_free(taken);
+        return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+    }
+    for (size_t i = 0; i < a->findings; i++) {
+        struct ek_compared_pair *p = &c->pair[pairs++];
+        p->of[EK_SIDE_A] = &a->finding[i];
+        for (size_t j = 0; j < b->findings && !p->of[EK_SIDE_B]; j++)
+            if (!taken[j] && same_change(&a->finding[i], &b->finding[j])) {
+                p->of[EK_SIDE_B] = &b->finding[j];
+                p->other = others(&a->finding[i], &b->finding[j]);
+                taken[j] = true;
+            }
+    }
+    for (size_t j = 0; j < b->findings; j++)
+        if (!taken[j])
+            c->pair[pairs++].of[EK_SIDE_B] = &b->finding[j];
+    ek_free(taken);
+    qsort(c->pair, pairs, sizeof *c->pair, by_query);
+    c->result.pair = c->pair;
+    c->result.pairs = pairs;
+    return EK_OK;
+}
+
+static uint64_t query_of(const struct ek_compare_side *s, size_t at)
+{
+    return at < s->plans ? s->plan[at].query : UINT64_MAX;
+}
+
+/* The last plan of a query is the one its list was scored under. */
+static int line_up(struct ek_compare *c, struct ek_error *e)
+{
+    static const struct ek_compared_plan none = {0};
+    const struct ek_compare_side *told[EK_SIDES] = {&c->side[0].told, &c->side[1].told};
+    const struct ek_compared_plan *now[EK_SIDES] = {&none, &none};
+    size_t at[EK_SIDES] = {0}, rows = 0;
+    c->row = ek_calloc(told[0]->plans + told[1]->plans, sizeof *c->row);
+    if (!c->row)
+        return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+    while (at[0] < told[0]->plans || at[1] < told[1]->plans) {
+        uint64_t of_a = query_of(told[0], at[0]), of_b = query_of(told[1], at[1]);
+        uint64_t query = of_a < of_b ? of_a : of_b;
+        for (int i = 0; i < EK_SIDES; i++)
+            while (at[i] < told[i]->plans && query_of(told[i], at[i]) == query)
+                now[i] = &told[i]->plan[at[i]++];
+        c->row[rows++] = (struct ek_compared_row){
+            query, {now[0], now[1]}, !ek_compared_same_plan(now[0], now[1])};
+    }
+    c->result.row = c->row;
+    c->result.rows = rows;
+    return EK_OK;
+}
+
+static bool any_differs(const struct ek_compared *r)
+{
+    bool differ = r->apart || r->touched[0] != r->touched[1] || r->touched[0] != r->both ||
+                  r->unscored[0] != r->unscored[1] || r->left[0] != r->left[1] ||
+                  r->withdrawn[0] != r->withdrawn[1];
+    for (size_t i = 0; i < r->pairs; i++)
+        differ |= !r->pair[i].of[0] || !r->pair[i].of[1] || r->pair[i].other;
+    for (size_t i = 0; i < r->rows; i++)
+        differ |= r->row[i].differ;
+    return differ;
+}
+
+int ek_compare_end(struct ek_compare *c, const struct ek_compared **out, struct ek_error *e)
+{
+    struct ek_compared *r = &c->result;
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < EK_SIDES; i++) {
+        rc = ek_guard_end_items(c->side[i].guard, e);
+        if (!rc)
+            rc = hear(&c->side[i], e);
+        r->withdrawn[i] = c->side[i].told.withdrawn;
+        r->left[i] = c->side[i].told.left;
+    }
+    if (!rc)
+        rc = match(c, e);
+    if (!rc)
+        rc = line_up(c, e);
+    if (rc)
+        return rc;
+    r->differ = any_differs(r);
+    *out = r;
+    return EK_OK;
+}

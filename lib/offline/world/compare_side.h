@@ -1,0 +1,28 @@
+/* What the events of one guard come to, for a comparison (offline/compare.h). Internal to it.
+ *
+ * Owner: the caller; starts as {0}, ek_compare_side_release.
+ */
+#ifndef EK_OFFLINE_COMPARE_SIDE_H
+#define EK_OFFLINE_COMPARE_SIDE_H
+
+#include "offline/world/compare.h"
+
+struct ek_compare_side {
+    struct ek_compared_finding *finding;
+    size_t findings, finding_room;
+    struct ek_compared_plan *plan; /* by query */
+    size_t plans, plan_room;
+    uint64_t withdrawn; /* by a guardrail */
+    uint64_t left;      /* beyond EK_COMPARED_MAX, or not to be read */
+};
+
+void ek_compare_side_release(struct ek_compare_side *s);
+/* Takes an event of the guard; those it knows nothing of change nothing. One that cannot be read,
+ * as with odd characters in a segment, is left out. EK_ENOMEM. */
+int ek_compare_side_event(struct ek_compare_side *s, const char *json, struct ek_error *e);
+
+/* Whether both are the same place, or plan. */
+bool ek_compared_same_place(const struct ek_compared_place *a, const struct ek_compared_place *b);
+bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_compared_plan *b);
+
+#endif

@@ -1,0 +1,297 @@
+#include "offline/world/rules_test.h"
+
+#include "detect/detector.h"
+#include "plan/policy.h"
+#include "offline/world/faults.h"
+#include "offline/world/rules_settled.h"
+#include "offline/world/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { AFTER = 500 }; /* lists beyond twice the wanted number, to say what came too late */
+
+static const uint64_t WORLD_SEED = 0x72756c6573;
+
+struct run {
+    const struct ek_rules *rules;
+    const struct ek_manifest *m;
+    const struct ek_rules_test *t;
+    const struct ek_healthy_lists *from;
+    struct ek_detector *detector;
+    struct ek_query q;
+    struct ek_fault fault;
+    int item;           /* number of the item feature; -1: none */
+    uint64_t since;     /* faulty lists so far */
+    uint64_t suspected; /* of them at the first suspicion; 0: none */
+    bool ended;
+    struct ek_rules_outcome *out;
+};
+
+static enum ek_fault_op op_of(enum ek_inject kind)
+{
+    switch (kind) {
+    case EK_INJECT_POWER:
+        return EK_FAULT_POWER;
+    case EK_INJECT_OFFSET:
+        return EK_FAULT_ADD;
+    case EK_INJECT_MISSING:
+        return EK_FAULT_NAN;
+    case EK_INJECT_ZERO:
+        return EK_FAULT_ZERO;
+    case EK_INJECT_NEGATIVE:
+        return EK_FAULT_NEGATE;
+    case EK_INJECT_NONE:
+    case EK_INJECT_SCALE:
+        break;
+    }
+    return EK_FAULT_SCALE;
+}
+
+static void prepare_fault(struct run *r)
+{
+    const struct ek_rules_test *t = r->t;
+    bool any = t->inject != EK_INJECT_NONE;
+    r->item = any ? ek_manifest_item(r->m, r->m->features[t->feature].name) : -1;
+    r->fault = (struct ek_fault){.item = &r->item,
+                                 .item_count = any,
+                                 .op = op_of(t->inject),
+                                 .value = t->by,
+                                 .query_feature = -1,
+                                 .to = UINT64_MAX,
+                                 .share = t->share,
+                                 .items = t->items,
+                                 .source = -1,
+                                 .dimension = t->dimension,
+                                 .segment_value = t->value};
+}
+
+static const char *name_of(const struct run *r, int item)
+{
+    return r->m->item[item]->name;
+}
+
+static void cell_text(const char *dimension, const char *value, char *text, size_t size)
+{
+    if (dimension)
+        snprintf(text, size, "%s=%s", dimension, value ? value : "(other)");
+    else
+        snprintf(text, size, "all traffic");
+}
+
+static bool is_near(double value, double wanted, double within_percent)
+{
+    double within = isnan(within_percent) ? EK_RULES_TEST_WITHIN : within_percent;
+    return fabs(value - wanted) <= within / 100 * fabs(wanted);
+}
+
+static bool misfit_number(const char *what, double value, double wanted, double within, char *said,
+                          size_t size)
+{
+    if (isnan(wanted) || is_near(value, wanted, within))
+        return false;
+    snprintf(said, size, "%s %.4g, wanted %.6g within %g%%", what, value, wanted,
+             isnan(within) ? EK_RULES_TEST_WITHIN : within);
+    return true;
+}
+
+/* What about a finding is not as the test wants it; false: all is. */
+static bool misfit(const struct run *r, const struct ek_finding *f, char *said, size_t size)
+{
+    const struct ek_rules_test *t = r->t;
+    char by[EK_SETTLED_BYTES];
+    struct ek_decision d = ek_decide(r->rules, r->m, true, f);
+    ek_rules_settle(r->rules, t->feature, f, r->q.time_ms, &d, by);
+    if (t->cell_said && !ek_found_in(f, t->found_dimension, t->found_value)) {
+        char found[90], wanted[90];
+        cell_text(f->dimension, f->value, found, sizeof found);
+        cell_text(t->found_dimension, t->found_value, wanted, sizeof wanted);
+        snprintf(said, size, "found in %s, wanted in %s", found, wanted);
+    } else if (t->class != EK_CLASS_NONE && f->class != t->class)
+        snprintf(said, size, "class '%s', wanted '%s'", ek_class_name(f->class),
+                 ek_class_name(t->class));
+    else if (misfit_number("factor", f->factor, t->factor, t->within_percent, said, size) ||
+             misfit_number("exponent", f->exponent, t->exponent, t->within_percent, said, size))
+        return true;
+    else if (t->action >= 0 && (int)d.treatment.action != t->action)
+        snprintf(said, size, "action '%s'%s, wanted '%s'", ek_action_name(d.treatment.action), by,
+                 ek_action_name((enum ek_action)t->action));
+    else if (t->mode >= 0 && (int)d.mode != t->mode)
+        snprintf(said, size, "mode '%s'%s, wanted '%s'", ek_mode_name(d.mode), by,
+                 ek_mode_name((enum ek_mode)t->mode));
+    else
+        return false;
+    return true;
+}
+
+static void take_unwanted(struct run *r, const struct ek_finding *f)
+{
+    struct ek_rules_outcome *out = r->out;
+    char cell[100];
+    cell_text(f->dimension, f->value, cell, sizeof cell);
+    snprintf(out->said, sizeof out->said,
+             "'%s' was confirmed on '%s' in %s %s%d queries, wanted %s", ek_class_name(f->class),
+             name_of(r, f->feature), cell, r->since ? "after " : "within the ",
+             r->since ? (int)r->since : EK_RULES_TEST_HEALTHY,
+             r->since ? "nothing" : "nothing in healthy lists");
+    out->queries = r->since;
+    r->ended = true;
+}
+
+/* A finding is told again and again: one that fits only later is told with what was wrong first. */
+static void take_wanted(struct run *r, const struct ek_finding *f)
+{
+    struct ek_rules_outcome *out = r->out;
+    char wrong[240];
+    int wanted = r->t->queries;
+    bool fits = !misfit(r, f, wrong, sizeof wrong);
+    bool in_time = r->since <= (uint64_t)wanted;
+    if (!fits) {
+        if (in_time || !out->said[0])
+            snprintf(out->said, sizeof out->said, "%s (after %d queries)", wrong, (int)r->since);
+        return;
+    }
+    r->ended = true;
+    out->queries = r->since;
+    out->passed = in_time;
+    size_t used = in_time ? 0 : strlen(out->said);
+    out->said[used] = 0;
+    if (!in_time)
+        snprintf(out->said + used, sizeof out->said - used, "%s after %d queries, wanted within %d",
+                 used ? "; as wanted" : "confirmed", (int)r->since, wanted);
+}
+
+static void take_findings(struct run *r)
+{
+    struct ek_finding f;
+    while (!r->ended && ek_detector_next(r->detector, &f)) {
+        bool ours = f.feature == r->item && r->since;
+        if (ours && f.state == EK_SUSPECTED && !r->suspected)
+            r->suspected = r->since;
+        if (f.state != EK_CONFIRMED && f.state != EK_UPDATED)
+            continue;
+        if (r->t->nothing || !r->since)
+            take_unwanted(r, &f);
+        else if (ours)
+            take_wanted(r, &f);
+    }
+}
+
+static int take_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
+{
+    int rc = r->from->next(r->from->context, i, &r->q, e);
+    if (rc)
+        return rc;
+    if (faulty) {
+        r->since++;
+        if (r->item >= 0)
+            ek_fault_apply(&r->fault, &r->q, i, WORLD_SEED);
+    }
+    rc = ek_detector_observe(r->detector, &r->q, r->q.time_ms >= 0 ? r->q.time_ms : (int64_t)i, e);
+    if (!rc)
+        take_findings(r);
+    return rc;
+}
+
+/* What to say when nothing that was wanted came. */
+static void conclude(struct run *r)
+{
+    struct ek_rules_outcome *out = r->out;
+    char why[200];
+    if (r->ended)
+        return;
+    if (r->t->nothing) {
+        out->passed = true;
+        return;
+    }
+    if (out->said[0])
+        return;
+    if (r->suspected)
+        snprintf(why, sizeof why, "suspected after %d queries and not confirmed",
+                 (int)r->suspected);
+    else
+        snprintf(why, sizeof why, "nothing found on '%s'", name_of(r, r->item));
+    snprintf(out->said, sizeof out->said, "%s in %d queries, wanted within %d", why, (int)r->since,
+             r->t->queries);
+}
+
+static int run_lists(struct run *r, struct ek_error *e)
+{
+    int within = r->t->queries;
+    uint64_t most = (uint64_t)within + (r->t->nothing ? 0 : (uint64_t)within + AFTER), i = 0;
+    int rc = EK_OK;
+    for (; !rc && !r->ended && i < EK_RULES_TEST_HEALTHY; i++)
+        rc = take_list(r, i, false, e);
+    for (; !rc && !r->ended && r->since < most; i++)
+        rc = take_list(r, i, true, e);
+    return rc;
+}
+
+int ek_rules_test_run(const struct ek_rules *rules, const struct ek_manifest *m,
+                      const struct ek_rules_test *t, const struct ek_healthy_lists *from,
+                      struct ek_rules_outcome *out, struct ek_error *e)
+{
+    struct run r = {.rules = rules, .m = m, .t = t, .from = from, .out = out};
+    *out = (struct ek_rules_outcome){0};
+    prepare_fault(&r);
+    int rc = ek_detector_new(&r.detector, m, from->profile, rules, e);
+    if (rc)
+        return rc;
+    ek_query_init(&r.q);
+    rc = run_lists(&r, e);
+    if (!rc)
+        conclude(&r);
+    ek_query_release(&r.q);
+    ek_detector_free(r.detector);
+    return rc;
+}
+
+static int run_each(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
+                    const struct ek_healthy_lists *from, struct ek_error_list *faults,
+                    struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < rules->test_count; i++) {
+        const struct ek_rules_test *t = &rules->test[i];
+        struct ek_rules_outcome outcome;
+        rc = ek_rules_test_run(rules, m, t, from, &outcome, e);
+        if (rc || outcome.passed)
+            continue;
+        struct ek_error fault;
+        ek_fail_at(&fault, EK_ECONFIG, file, t->line, t->column, "test '%.60s': %s", t->name,
+                   outcome.said);
+        rc = ek_error_list_add(faults, &fault);
+        if (rc == EK_ELIMIT)
+            return EK_OK;
+        if (rc)
+            ek_fail(e, EK_ENOMEM, "no memory for the faults of tests");
+    }
+    return rc;
+}
+
+static int next_made_up(void *world, uint64_t i, struct ek_query *q, struct ek_error *e)
+{
+    return ek_world_list(world, i, q, e);
+}
+
+int ek_rules_tests_run(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
+                       const struct ek_healthy_lists *from, struct ek_error_list *faults,
+                       struct ek_error *e)
+{
+    struct ek_world *world;
+    struct ek_profile *profile = NULL;
+    if (from || !rules->test_count)
+        return from ? run_each(rules, m, file, from, faults, e) : EK_OK;
+    int rc = ek_world_new(&world, m, rules, WORLD_SEED, e);
+    if (rc)
+        return rc;
+    rc = ek_world_profile(world, &profile, e);
+    if (!rc) {
+        const struct ek_healthy_lists made_up = {next_made_up, world, profile};
+        rc = run_each(rules, m, file, &made_up, faults, e);
+    }
+    ek_profile_free(profile);
+    ek_world_free(world);
+    return rc;
+}

@@ -1,0 +1,448 @@
+/* What people say, and what the rules pin: pins, and the pause. */
+#include "base/alloc.h"
+#include "plan/control_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WHY_BYTES = EK_REASON_BYTES + EK_AUTHOR_BYTES + 100 };
+
+static bool is_over(int64_t until_ms, int64_t time_ms)
+{
+    return until_ms && time_ms >= until_ms;
+}
+
+/* ------------------------------------------------------------------ people's */
+
+static void release(struct ek_control_pin *p)
+{
+    ek_free(p->author);
+    ek_free(p->reason);
+    *p = (struct ek_control_pin){.cell = -1};
+}
+
+static int number_of(const struct ek_control *c, int feature, int cell)
+{
+    int i = 0;
+    while (i < c->pins && (c->pin[i].feature != feature || c->pin[i].cell != cell))
+        i++;
+    return i;
+}
+
+static struct ek_control_pin *find(struct ek_control *c, int feature, int cell)
+{
+    int i = number_of(c, feature, cell);
+    return i < c->pins ? &c->pin[i] : NULL;
+}
+
+static int copy(struct ek_control_pin *to, const struct ek_control_pin *from)
+{
+    *to = *from;
+    to->author = from->author ? ek_strdup(from->author) : NULL;
+    to->reason = from->reason ? ek_strdup(from->reason) : NULL;
+    if ((!from->author || to->author) && (!from->reason || to->reason))
+        return EK_OK;
+    release(to);
+    return EK_ENOMEM;
+}
+
+int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struct ek_error *e)
+{
+    struct ek_control_pin own, *place = find(c, pin->feature, pin->cell);
+    if (!place && c->pins == EK_PINS_MAX)
+        return ek_fail(e, EK_ELIMIT, "there are %d pins, which is the most: take one away first",
+                       EK_PINS_MAX);
+    if (copy(&own, pin))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    if (place)
+        release(place);
+    else
+        place = &c->pin[c->pins++];
+    *place = own;
+    c->stale = true;
+    return EK_OK;
+}
+
+static void take_away(struct ek_control *c, struct ek_control_pin *p)
+{
+    release(p);
+    *p = c->pin[--c->pins];
+}
+
+/* ---------------------------------------------------------------- the rules' */
+
+/* -1: it has none yet. */
+static int cell_of(const struct ek_control *c, int pin)
+{
+    return c->rule_cell[pin] - 1;
+}
+
+/* The number among item features; -1: it is none of them. */
+static int item_of(const struct ek_control *c, const struct ek_pin *pin)
+{
+    const struct ek_manifest *m = c->setup.manifest;
+    for (int i = 0; pin->feature >= 0 && i < m->item_count; i++)
+        if (m->item[i] == &m->features[pin->feature])
+            return i;
+    return -1;
+}
+
+static int cell_for(struct ek_control *c, const char *dimension, const char *value)
+{
+    const struct ek_control_cells *cells = &c->setup.cells;
+    if (!dimension)
+        return 0;
+    return cells->give ? cells->give(cells->context, dimension, value) : -1;
+}
+
+/* Those without a cell get one, as far as there is room. */
+static void place(struct ek_control *c)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    bool all = true;
+    for (int i = 0; i < rules->pin_count; i++) {
+        const struct ek_pin *pin = &rules->pin[i];
+        if (c->rule_cell[i] || item_of(c, pin) < 0)
+            continue;
+        int cell = cell_for(c, pin->dimension, pin->value);
+        c->rule_cell[i] = (int16_t)(cell < 0 ? 0 : cell + 1);
+        all &= cell >= 0;
+        if (cell > 0)
+            ek_control_keep(c); /* the next value must not take it */
+    }
+    c->rules_untold = !all && !c->rules_unplaced;
+    c->rules_unplaced = !all;
+    c->rules_placed = true;
+}
+
+static int find_rule(const struct ek_control *c, int feature, int cell)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    for (int i = 0; i < rules->pin_count; i++)
+        if (cell_of(c, i) == cell && item_of(c, &rules->pin[i]) == feature)
+            return i;
+    return -1;
+}
+
+int ek_control_unpin(struct ek_control *c, int feature, int cell, struct ek_error *e)
+{
+    struct ek_control_pin *mine = find(c, feature, cell);
+    int rule = mine ? -1 : find_rule(c, feature, cell);
+    const char *name = c->setup.manifest->item[feature]->name;
+    if (mine) {
+        take_away(c, mine);
+        c->stale = true;
+        return EK_OK;
+    }
+    if (rule < 0)
+        return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", name);
+    return ek_fail(e, EK_ESTATE,
+                   "'%s' is pinned there by the rules, line %ld, column %ld: take that pin out of "
+                   "the file, or pin something else, which goes before it",
+                   name, c->setup.rules->pin[rule].line, c->setup.rules->pin[rule].column);
+}
+
+/* ------------------------------------------------------- for the plan in force */
+
+void ek_control_pins_hold(const struct ek_control *c, uint8_t *held)
+{
+    for (int i = 0; i < c->pins; i++)
+        held[c->pin[i].cell] = 1;
+    for (int i = 0; i < c->setup.rules->pin_count; i++)
+        if (cell_of(c, i) >= 0)
+            held[cell_of(c, i)] = 1;
+}
+
+bool ek_control_pins_due(const struct ek_control *c, int64_t time_ms)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    for (int i = 0; i < c->pins; i++)
+        if (is_over(c->pin[i].until_ms, time_ms))
+            return true;
+    for (int i = 0; i < rules->pin_count; i++)
+        if (c->rule_over[i] != is_over(rules->pin[i].until_ms, time_ms))
+            return true;
+    return rules->pin_count && !c->rules_placed;
+}
+
+/* The ratio of a spread that a finding has there; without one it stays as it is. */
+static struct ek_treatment treatment_of(const struct ek_control *c, int feature, int cell,
+                                        enum ek_action action)
+{
+    struct ek_treatment t = {action, action == EK_ACT_ROUTE_SPREAD ? 1 : 0};
+    for (int i = 0; action == EK_ACT_ROUTE_SPREAD && i < c->wanted.count; i++) {
+        const struct ek_plan_entry *e = &c->wanted.entry[i];
+        if (e->feature == feature && e->cell == cell && e->treatment.action == action)
+            t.value = e->treatment.value;
+    }
+    return t;
+}
+
+/* Without a model there is nothing to act with. */
+static void put(struct ek_control *c, int *count, int feature, int cell, enum ek_action action,
+                enum ek_plan_by by)
+{
+    if (c->setup.have_model)
+        c->pinned[(*count)++] =
+            (struct ek_pinned){feature, cell, treatment_of(c, feature, cell, action), by};
+}
+
+int ek_control_pins_of(struct ek_control *c, int64_t time_ms)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    int count = 0;
+    place(c);
+    for (int i = 0; i < c->pins; i++) {
+        const struct ek_control_pin *p = &c->pin[i];
+        if (!is_over(p->until_ms, time_ms))
+            put(c, &count, p->feature, p->cell, p->action, EK_BY_PERSON);
+    }
+    for (int i = 0; i < rules->pin_count; i++) {
+        const struct ek_pin *p = &rules->pin[i];
+        if (cell_of(c, i) >= 0 && !is_over(p->until_ms, time_ms))
+            put(c, &count, item_of(c, p), cell_of(c, i), p->action, EK_BY_RULES);
+    }
+    return count;
+}
+
+/* -------------------------------------------------------------- what is shown */
+
+static struct ek_control_pinned shown(const struct ek_control *c, const struct ek_control_pin *p)
+{
+    const struct ek_control_cells *cells = &c->setup.cells;
+    return (struct ek_control_pinned){
+        .feature = c->setup.manifest->item[p->feature]->name,
+        .dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL,
+        .value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL,
+        .action = p->action,
+        .until_ms = p->until_ms,
+        .author = p->author,
+        .reason = p->reason,
+        .by = EK_BY_PERSON};
+}
+
+static int tell_rules_pins(const struct ek_control *c, int64_t time_ms,
+                           int (*tell)(void *context, const struct ek_control_pinned *pin),
+                           void *context)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    int rc = EK_OK;
+    for (int i = 0; i < rules->pin_count && !rc; i++) {
+        const struct ek_pin *p = &rules->pin[i];
+        int item = item_of(c, p), cell = cell_of(c, i);
+        if (cell < 0 || is_over(p->until_ms, time_ms) || number_of(c, item, cell) < c->pins)
+            continue;
+        const struct ek_control_pinned one = {c->setup.manifest->item[item]->name,
+                                              p->dimension,
+                                              p->value,
+                                              p->action,
+                                              p->until_ms,
+                                              p->author,
+                                              p->reason,
+                                              EK_BY_RULES};
+        rc = tell(context, &one);
+    }
+    return rc;
+}
+
+int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
+                         int (*tell)(void *context, const struct ek_control_pinned *pin),
+                         void *context)
+{
+    int rc = EK_OK;
+    for (int i = 0; i < c->pins && !rc; i++) {
+        const struct ek_control_pinned one = shown(c, &c->pin[i]);
+        rc = is_over(c->pin[i].until_ms, time_ms) ? EK_OK : tell(context, &one);
+    }
+    return rc ? rc : tell_rules_pins(c, time_ms, tell, context);
+}
+
+/* --------------------------------------------------------------- what ran out */
+
+/* Of the plan that is in force without it. */
+struct when {
+    int64_t time_ms;
+    uint64_t query, before; /* version of the plan with it */
+};
+
+static int tell(const struct ek_control *c, struct ek_decided *d, int feature,
+                enum ek_action action, const struct when *when)
+{
+    const struct ek_control_hears *h = &c->setup.hears;
+    d->query = when->query;
+    d->time_ms = when->time_ms;
+    d->before = when->before;
+    d->after = ek_control_plan(c)->version;
+    d->feature = c->setup.manifest->item[feature]->name;
+    d->action = action;
+    return h->decided ? h->decided(h->context, d) : EK_OK;
+}
+
+/* cells: those that it has a place in. */
+static int tell_gone(const struct ek_control *c, enum ek_did what, const struct ek_control_pin *p,
+                     const struct ek_control_cells *cells, const char *how, const struct when *when)
+{
+    struct ek_decided d = ek_decided_of(what);
+    char why[WHY_BYTES];
+    snprintf(why, sizeof why, "the pin%s%s %s%s%s", p->author ? " of " : "",
+             p->author ? p->author : "", how, p->reason ? ": " : "", p->reason ? p->reason : "");
+    d.why = why;
+    d.dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
+    d.value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL;
+    return tell(c, &d, p->feature, p->action, when);
+}
+
+static int tell_rules(const struct ek_control *c, enum ek_did what, const struct ek_pin *pin,
+                      const char *why, const struct when *when)
+{
+    struct ek_decided d = ek_decided_of(what);
+    char text[WHY_BYTES];
+    snprintf(text, sizeof text, "the pin of the rules, line %ld, column %ld, %s", pin->line,
+             pin->column, why);
+    d.why = text;
+    d.dimension = pin->dimension;
+    d.value = pin->value;
+    return tell(c, &d, item_of(c, pin), pin->action, when);
+}
+
+/* Those that were over when the time of the stream became known are no news. */
+static int end_rules_pins(struct ek_control *c, const struct when *when)
+{
+    const struct ek_rules *rules = c->setup.rules;
+    int rc = EK_OK;
+    for (int i = 0; i < rules->pin_count; i++) {
+        const struct ek_pin *pin = &rules->pin[i];
+        bool over = is_over(pin->until_ms, when->time_ms), item = item_of(c, pin) >= 0;
+        int told = EK_OK;
+        if (item && over && !c->rule_over[i] && c->rules_timed)
+            told = tell_rules(c, EK_DID_EXPIRE, pin, "has run out", when);
+        else if (item && !over && cell_of(c, i) < 0 && c->rules_untold)
+            told = tell_rules(c, EK_DID_LIMIT, pin,
+                              "has no cell, all are in use: set 'limits.cells' higher", when);
+        c->rule_over[i] = over;
+        rc = rc ? rc : told;
+    }
+    c->rules_timed |= when->time_ms > 0;
+    c->rules_untold = false;
+    return rc;
+}
+
+int ek_control_pins_end(struct ek_control *c, int64_t time_ms, uint64_t query, uint64_t before)
+{
+    const struct when when = {time_ms, query, before};
+    int rc = end_rules_pins(c, &when);
+    for (int i = c->pins - 1; i >= 0; i--) {
+        if (!is_over(c->pin[i].until_ms, time_ms))
+            continue;
+        int told = tell_gone(c, EK_DID_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
+        rc = rc ? rc : told;
+        take_away(c, &c->pin[i]);
+    }
+    return rc;
+}
+
+void ek_control_pins_free(struct ek_control *c)
+{
+    while (c->pins)
+        release(&c->pin[--c->pins]);
+}
+
+/* -------------------------------------------------------------- state, merge */
+
+static void text_snap(struct ek_snap *s, char **text, size_t most)
+{
+    int there = *text != NULL;
+    ek_snap_int(s, &there, 0, 1);
+    if (there)
+        ek_snap_text(s, text);
+    ek_snap_require(s, !*text || strlen(*text) <= most);
+}
+
+static void pin_snap(struct ek_control_pin *p, struct ek_snap *s, int features, int cells)
+{
+    int action = (int)p->action;
+    ek_snap_int(s, &p->feature, 0, features - 1);
+    ek_snap_int(s, &p->cell, 0, cells - 1);
+    ek_snap_int(s, &action, 0, EK_ACTION_COUNT - 1);
+    p->action = (enum ek_action)action;
+    ek_snap_i64(s, &p->until_ms);
+    text_snap(s, &p->author, EK_AUTHOR_BYTES);
+    text_snap(s, &p->reason, EK_REASON_BYTES);
+}
+
+void ek_control_pins_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
+{
+    int count = c->pins;
+    ek_snap_int(s, &count, 0, EK_PINS_MAX);
+    for (int i = 0; i < count && !s->rc; i++) {
+        struct ek_control_pin new = {.cell = -1}, *p = ek_snap_reads(s) ? &new : &c->pin[i];
+        pin_snap(p, s, features, cells);
+        if (!ek_snap_reads(s))
+            continue;
+        ek_snap_require(s, p->action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));
+        if (s->rc)
+            release(p);
+        else
+            c->pin[c->pins++] = *p;
+    }
+}
+
+/* The cell of a pin of another control, here: a value keeps its own, or it is none. */
+static int cell_here(struct ek_control *c, const struct ek_control *from, int cell,
+                     const int16_t *to)
+{
+    const struct ek_control_cells *theirs = &from->setup.cells;
+    const char *value = theirs->value_of ? theirs->value_of(theirs->context, cell) : NULL;
+    if (!value)
+        return to[cell];
+    return cell_for(c, theirs->name_of(theirs->context, cell), value);
+}
+
+int ek_control_carry_pins(struct ek_control *c, const struct ek_control *from, const int16_t *to,
+                          int64_t time_ms, uint64_t query)
+{
+    uint64_t version = ek_control_plan(c)->version;
+    const struct when when = {.time_ms = time_ms, .query = query, .before = version};
+    int rc = ek_control_pins_merge(c, from, to);
+    for (int i = 0; i < from->pins && !rc; i++)
+        if (cell_here(c, from, from->pin[i].cell, to) < 0)
+            rc = tell_gone(c, EK_DID_UNPIN, &from->pin[i], &from->setup.cells,
+                           "is gone, there is no such segment any more or no cell for it", &when);
+    return rc;
+}
+
+int ek_control_pins_merge(struct ek_control *c, const struct ek_control *from, const int16_t *to)
+{
+    for (int i = 0; i < from->pins; i++) {
+        struct ek_control_pin pin = from->pin[i];
+        pin.cell = cell_here(c, from, pin.cell, to);
+        if (pin.cell < 0 || find(c, pin.feature, pin.cell))
+            continue;
+        int rc = ek_control_pin(c, &pin, NULL);
+        if (rc == EK_ENOMEM)
+            return rc;
+        ek_control_keep(c); /* the next value must not take it */
+    }
+    return EK_OK;
+}
+
+/* ---------------------------------------------------------------------- pause */
+
+bool ek_control_paused(const struct ek_control *c)
+{
+    return c->paused;
+}
+
+void ek_control_pause(struct ek_control *c, bool paused, int64_t time_ms)
+{
+    if (c->paused == paused)
+        return;
+    if (paused)
+        c->before = *ek_control_plan(c);
+    else
+        ek_rollouts_stood_still(&c->rollouts, time_ms > c->paused_ms ? time_ms - c->paused_ms : 0);
+    c->paused = paused;
+    c->paused_ms = time_ms;
+    c->stale = true;
+}

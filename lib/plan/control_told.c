@@ -1,0 +1,267 @@
+/* What has become of the plan, told as decisions with a sentence that says why. */
+#include "plan/control_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { WHY_BYTES = 300, FOR_BYTES = 32 };
+
+struct telling {
+    struct ek_control *c;
+    const struct ek_plan *was, *is;
+    const struct ek_composed *composed;
+    int64_t time_ms;
+    uint64_t query;
+    int rc;
+    bool resumed; /* after a pause: `was` is what was in force before it */
+};
+
+/* "45 s", "10 min", "1.5 h". */
+static const char *for_text(int64_t ms, char text[FOR_BYTES])
+{
+    double s = (double)ms / 1000;
+    if (s < 120)
+        snprintf(text, FOR_BYTES, "%.3g s", s);
+    else if (s < 7200)
+        snprintf(text, FOR_BYTES, "%.3g min", s / 60);
+    else
+        snprintf(text, FOR_BYTES, "%.3g h", s / 3600);
+    return text;
+}
+
+static double percent(int hundredths)
+{
+    return hundredths / 100.0;
+}
+
+static struct ek_decided begin(const struct telling *t, enum ek_did what)
+{
+    struct ek_decided d = ek_decided_of(what);
+    d.query = t->query;
+    d.time_ms = t->time_ms;
+    d.before = t->was->version;
+    d.after = t->is->version;
+    return d;
+}
+
+static void hand_over(struct telling *t, const struct ek_decided *d)
+{
+    const struct ek_control_hears *h = &t->c->setup.hears;
+    int rc = h->decided ? h->decided(h->context, d) : EK_OK;
+    t->rc = t->rc ? t->rc : rc;
+}
+
+/* Of an entry of either plan. */
+static void tell(struct telling *t, enum ek_did what, const struct ek_plan_entry *e,
+                 const struct ek_rollout *r, const char *why)
+{
+    const struct ek_control_cells *cells = &t->c->setup.cells;
+    struct ek_decided d = begin(t, what);
+    d.why = why;
+    d.feature = t->c->setup.manifest->item[e->feature]->name;
+    d.dimension = cells->name_of ? cells->name_of(cells->context, e->cell) : NULL;
+    d.value = cells->value_of ? cells->value_of(cells->context, e->cell) : NULL;
+    d.action = e->treatment.action;
+    d.percent = e->mode == EK_MODE_CANARY ? e->percent : -1;
+    if (r) {
+        d.episode = r->about.episode;
+        d.class = r->about.class;
+        d.factor = r->about.factor;
+        d.factor_low = r->about.factor_low;
+        d.factor_high = r->about.factor_high;
+        d.share = r->about.share;
+    }
+    if (r && what == EK_DID_WITHDRAW) {
+        d.rail = r->withdrawn;
+        d.figure = r->figure;
+        d.limit = r->limit;
+    }
+    hand_over(t, &d);
+}
+
+/* The same place, and of the same kind. */
+static const struct ek_plan_entry *find_found(const struct ek_plan *p,
+                                              const struct ek_plan_entry *like)
+{
+    int i = ek_plan_find(p, like->feature, like->cell);
+    return i >= 0 && p->entry[i].by == EK_BY_FINDING ? &p->entry[i] : NULL;
+}
+
+static void say_mode(const struct ek_plan_entry *e, char *text, size_t size)
+{
+    switch (e->mode) {
+    case EK_MODE_ENFORCE:
+        snprintf(text, size, "enforced");
+        return;
+    case EK_MODE_CANARY:
+        snprintf(text, size, "in a canary of %.4g%% of the queries", percent(e->percent));
+        return;
+    case EK_MODE_SHADOW:
+        snprintf(text, size, "in shadow, so that no output changes");
+        return;
+    case EK_MODE_OBSERVE:
+    case EK_MODE_COUNT:
+        break;
+    }
+    snprintf(text, size, "where 'mode_in' lets it");
+}
+
+/* One that was only kept back, by a pin, a limit or the rules, is none that has come again. */
+static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
+{
+    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    bool relapse = r && r->relapses > 0 && e->since_ms == t->time_ms;
+    char mode[64], why[WHY_BYTES], held[FOR_BYTES];
+    say_mode(e, mode, sizeof mode);
+    if (relapse)
+        snprintf(why, sizeof why, "the fault has come back %d time%s: %s is %s, and holds %s",
+                 r->relapses, r->relapses > 1 ? "s" : "", ek_action_name(e->treatment.action), mode,
+                 for_text(ek_rollout_hold_ms(r, t->c->setup.rules), held));
+    else
+        snprintf(why, sizeof why, "a finding asks for %s: it is %s",
+                 ek_action_name(e->treatment.action), mode);
+    tell(t, relapse ? EK_DID_RELAPSE : EK_DID_ROUTE, e, r, why);
+}
+
+static bool acts(const struct ek_plan_entry *e)
+{
+    return e->mode >= EK_MODE_CANARY;
+}
+
+/* The rules have another mode for it than they had. */
+static void tell_mode(struct telling *t, const struct ek_plan_entry *from,
+                      const struct ek_plan_entry *e)
+{
+    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    enum ek_did what = acts(e) == acts(from) ? EK_DID_STEP : acts(e) ? EK_DID_ROUTE : EK_DID_END;
+    char mode[64], why[WHY_BYTES];
+    say_mode(e, mode, sizeof mode);
+    snprintf(why, sizeof why, "by the rules it is now %s", mode);
+    tell(t, what, e, r, why);
+}
+
+static void tell_step(struct telling *t, const struct ek_plan_entry *from,
+                      const struct ek_plan_entry *e)
+{
+    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    char why[WHY_BYTES];
+    if (e->percent > from->percent)
+        snprintf(why, sizeof why,
+                 "from %.4g%% to %.4g%% of the queries: %" PRIu64
+                 " lists were tried, and nothing of 'abort_if' was exceeded",
+                 percent(from->percent), percent(e->percent), r ? r->tried : 0);
+    else
+        snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the queries: the rules have it so now",
+                 percent(from->percent), percent(e->percent));
+    tell(t, EK_DID_STEP, e, r, why);
+}
+
+static void tell_withdrawal(struct telling *t, const struct ek_plan_entry *e,
+                            const struct ek_rollout *r)
+{
+    char why[WHY_BYTES];
+    switch (r->withdrawn) {
+    case EK_RAIL_DRIFT:
+        snprintf(why, sizeof why, "the model no longer ranks as the upstream does (model_drift)");
+        break;
+    case EK_RAIL_WORSE:
+        snprintf(why, sizeof why, "the route does more harm than the fault (worse_than_fault)");
+        break;
+    case EK_RAIL_RANKS:
+    case EK_RAIL_ERRORS:
+    case EK_RAIL_DEAD:
+    case EK_RAIL_LATENCY:
+    case EK_RAIL_NONE:
+    case EK_RAILS:
+        snprintf(why, sizeof why, "%s is %.3g, and 'abort_if' allows %.3g",
+                 ek_rail_name(r->withdrawn), r->figure, r->limit);
+        break;
+    }
+    tell(t, EK_DID_WITHDRAW, e, r, why);
+}
+
+static void tell_end(struct telling *t, const struct ek_plan_entry *e)
+{
+    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    bool wanted = ek_plan_has(&t->c->wanted, e->feature, e->cell);
+    if (wanted && r && r->withdrawn != EK_RAIL_NONE)
+        tell_withdrawal(t, e, r);
+    else if (!wanted && t->resumed)
+        tell(t, EK_DID_END, e, r, "nothing asks for it any more, since a time when all was paused");
+    else if (!wanted && ek_plan_awaits(e))
+        tell(t, EK_DID_END, e, r, "its fault is gone, and a person has ended it");
+    else if (!wanted && r && r->credit < 1 && t->c->setup.hears.shown)
+        tell(t, EK_DID_END, e, r, "it has acted on as many lists as those with the fault earn it");
+    else if (!wanted)
+        tell(t, EK_DID_END, e, r,
+             e->until_ms >= 0 ? "its fault is gone, and its hold is over"
+                              : "nothing asks for it any more");
+    else if (t->c->limited != EK_EXCEEDS_NONE)
+        tell(t, EK_DID_END, e, r, "a limit of the rules keeps it back");
+    else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))
+        tell(t, EK_DID_END, e, r, "a pin goes before it");
+    else
+        tell(t, EK_DID_END, e, r, "the rules do not let it act");
+}
+
+static void tell_limit(struct telling *t, enum ek_bound bound)
+{
+    const struct ek_rules *rules = t->c->setup.rules;
+    const char *then = rules->on_limit == EK_LIMIT_OBSERVE
+                           ? "nothing that findings ask for acts: the profile is suspect"
+                           : "what was found first goes on, the rest is only told";
+    struct ek_decided d = begin(t, EK_DID_LIMIT);
+    char why[WHY_BYTES];
+    if (bound == EK_BOUND_ROUTED) {
+        d.figure = t->composed->features;
+        d.limit = rules->max_routed_features;
+        snprintf(why, sizeof why, "%d features would be routed, max_routed_features is %d: %s",
+                 t->composed->features, rules->max_routed_features, then);
+    } else if (bound == EK_BOUND_SHARE) {
+        d.figure = t->composed->share;
+        d.limit = rules->max_routed_share;
+        snprintf(why, sizeof why,
+                 "%.3g of the traffic would be acted on, max_routed_share is %.3g: %s",
+                 t->composed->share, rules->max_routed_share, then);
+    } else
+        snprintf(why, sizeof why, "%s", ek_bound_text(bound));
+    d.why = why;
+    hand_over(t, &d);
+}
+
+int ek_control_tell(struct ek_control *c, const struct ek_plan *was,
+                    const struct ek_composed *composed, int64_t time_ms, uint64_t query)
+{
+    struct telling t = {.c = c,
+                        .was = was,
+                        .is = ek_control_plan(c),
+                        .composed = composed,
+                        .time_ms = time_ms,
+                        .query = query};
+    if (c->tripped != EK_BOUND_NONE)
+        tell_limit(&t, c->tripped);
+    if (!composed->changed || t.is->paused) /* a person has said so */
+        return t.rc;
+    if (was->paused) { /* and no longer: what has changed meanwhile */
+        c->before.version = was->version;
+        t.was = was = &c->before;
+        t.resumed = true;
+    }
+    for (int i = 0; i < was->count; i++)
+        if (was->entry[i].by == EK_BY_FINDING && !find_found(t.is, &was->entry[i]))
+            tell_end(&t, &was->entry[i]);
+    for (int i = 0; i < t.is->count; i++) {
+        const struct ek_plan_entry *e = &t.is->entry[i];
+        const struct ek_plan_entry *before = find_found(was, e);
+        if (e->by == EK_BY_FINDING && !before)
+            tell_begin(&t, e);
+        else if (e->by == EK_BY_FINDING && e->mode != before->mode)
+            tell_mode(&t, before, e);
+        else if (e->by == EK_BY_FINDING && e->percent != before->percent)
+            tell_step(&t, before, e);
+    }
+    if (t.resumed)
+        c->before.count = 0;
+    return t.rc;
+}

@@ -1,0 +1,100 @@
+/* Decisions as they were made: what was done about the plan, when, by whom, why, and what it
+ * changed. For the history that people read, for the alert topic, and for the state.
+ *
+ * The last EK_DECISIONS_KEPT, numbered from 1; in a fleet they are numbered by the decider, and one
+ * that is there already, or was, is not taken again. A number that was passed over stays open.
+ * Owner: the caller. One thread at a time.
+ */
+#ifndef EK_GUARD_DECISIONS_H
+#define EK_GUARD_DECISIONS_H
+
+#include "base/buf.h"
+#include "base/snap.h"
+#include "schema/words.h"
+#include "plan/rollout.h"
+
+#include <stdbool.h>
+
+enum {
+    EK_DECISIONS_KEPT = 1024,
+    EK_DECISIONS_EACH = 64, /* in one part of the state */
+    EK_DECISIONS_PARTS = EK_DECISIONS_KEPT / EK_DECISIONS_EACH
+};
+
+enum ek_did {
+    EK_DID_ROUTE,    /* something acts that did not */
+    EK_DID_END,      /* and no longer */
+    EK_DID_STEP,     /* a canary has grown */
+    EK_DID_WITHDRAW, /* taken back by a guardrail */
+    EK_DID_RELAPSE,  /* as ROUTE, of a fault that has come back */
+    EK_DID_LIMIT,    /* more is wanted than the rules allow */
+    EK_DID_PIN,
+    EK_DID_UNPIN,
+    EK_DID_EXPIRE, /* a pin has run out */
+    EK_DID_ACCEPT,
+    EK_DID_REVERT,
+    EK_DID_PAUSE,
+    EK_DID_RESUME,
+    EK_DID_RELOAD,
+    EK_DIDS
+};
+
+/* "route", "end", ... */
+const char *ek_did_name(enum ek_did d);
+
+/* Texts are NULL where there is none; what is kept has copies. */
+struct ek_decided {
+    uint64_t number;        /* 0: not yet numbered */
+    uint64_t query;         /* the first list that it counts for */
+    uint64_t before, after; /* versions of the plan */
+    uint64_t accept;        /* number of the one that was made, or taken back; 0: none */
+    uint64_t normal;        /* with an accept: version of what is normal, with this decision */
+    int64_t time_ms;        /* of the stream */
+    enum ek_did what;
+    uint32_t episode;    /* 0: none */
+    enum ek_class class; /* EK_CLASS_NONE: none */
+    enum ek_action action;
+    enum ek_rail rail;
+    double factor, factor_low, factor_high, share; /* NaN: none */
+    double figure, limit;                          /* of a rail, or of a limit; NaN: none */
+    int percent;                                   /* hundredths; -1: none */
+    const char *who;                               /* "evenkeel", or a person */
+    const char *why;                               /* a sentence */
+    const char *request;                           /* that asked for it */
+    const char *instance;                          /* where it is of one instance alone */
+    const char *feature;
+    const char *dimension, *value; /* dimension NULL: all traffic; value NULL: (other) */
+};
+
+struct ek_decisions;
+
+/* One of which nothing is known but what it is, by evenkeel. */
+struct ek_decided ek_decided_of(enum ek_did what);
+
+int ek_decisions_new(struct ek_decisions **out); /* EK_ENOMEM */
+void ek_decisions_free(struct ek_decisions *d);
+/* Takes a copy; number 0 gets the next one. *is_new: it was not there. EK_ENOMEM: all as it was. */
+int ek_decisions_add(struct ek_decisions *d, const struct ek_decided *m, bool *is_new);
+/* NULL: never was, or gone. Valid until the next one is taken. */
+const struct ek_decided *ek_decisions_at(const struct ek_decisions *d, uint64_t number);
+/* Of which versions of the plan it is became known later; nothing for one that is not there. */
+void ek_decisions_set_plan(struct ek_decisions *d, uint64_t number, uint64_t before,
+                           uint64_t after);
+/* Whether one that says the same is there, whatever its number: what was done, to what, when, and
+ * between which versions of the plan. */
+bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decided *m);
+/* Takes those of another guard over, numbered anew, behind its own. EK_ENOMEM: some were. */
+int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from);
+/* The highest number; 0: none yet. */
+uint64_t ek_decisions_last(const struct ek_decisions *d);
+
+/* Appends it as a JSON object (docs/format/events.md); who and why are null where nobody said it,
+ * other keys of what there is none of are left out. EK_ENOMEM, EK_ELIMIT. */
+int ek_decided_json(struct ek_buf *out, const struct ek_decided *m);
+
+/* One part of the ring; reading goes into a new ring. What was made of a part is as it was while
+ * its mark is the same; 0: an empty one. */
+void ek_decisions_snap(struct ek_decisions *d, struct ek_snap *s, int part);
+uint64_t ek_decisions_mark(const struct ek_decisions *d, int part);
+
+#endif

@@ -1,0 +1,66 @@
+#include "plan/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+static int acts(enum ek_action a)
+{
+    return a != EK_ACT_NONE && a != EK_ACT_ALERT;
+}
+
+/* A unit that fits the finding and that the rules list for the feature. */
+static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
+                       const struct ek_finding *f)
+{
+    for (int j = 0; j < f->unit_count; j++)
+        if (f->unit[j].listed)
+            return 1;
+    for (int i = 0; i < rule->unit_count; i++) {
+        static const char prefix[] = "query_feature:";
+        if (f->query_feature >= 0 && !strncmp(rule->unit[i], prefix, sizeof prefix - 1) &&
+            !strcmp(rule->unit[i] + sizeof prefix - 1, m->query[f->query_feature]->name))
+            return 1;
+    }
+    return 0;
+}
+
+/* Traffic may move by a tenth, units rarely do: a small factor needs a known unit to be acted on.
+ * And a route changes all lists: too many for the sake of a few.
+ */
+static int too_small(const struct ek_feature_rule *rule, const struct ek_manifest *m,
+                     const struct ek_finding *f)
+{
+    if (f->class != EK_SCALE || f->query_feature >= 0)
+        return 0;
+    if (f->share < rule->act_share)
+        return 1;
+    double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
+    return nearer < rule->act_effect && !listed_unit(rule, m, f);
+}
+
+static struct ek_treatment treatment_of(enum ek_action action, const struct ek_finding *f)
+{
+    double value = action == EK_ACT_ROUTE_SPREAD ? f->spread_ratio
+                   : action == EK_ACT_RESCALE    ? f->factor
+                                                 : 0;
+    return (struct ek_treatment){action, value};
+}
+
+struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
+                             int have_model, const struct ek_finding *f)
+{
+    const struct ek_feature *feature = m->item[f->feature];
+    int number = (int)(feature - m->features);
+    const struct ek_feature_rule *rule = &rules->feature[number];
+    enum ek_mode mode = ek_rules_mode(rules, number, f->value ? f->dimension : NULL, f->value);
+    enum ek_action action = rule->on[f->class];
+    int unable = mode != EK_MODE_OBSERVE && !have_model;
+    if (acts(action) && (unable || !feature->routable || too_small(rule, m, f)))
+        action = EK_ACT_ALERT;
+    if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
+        action = EK_ACT_ROUTE;
+    return (struct ek_decision){.treatment = treatment_of(action, f),
+                                .mode = mode,
+                                .wanted = acts(action) && have_model,
+                                .limited = EK_BOUND_NONE};
+}

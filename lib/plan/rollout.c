@@ -1,0 +1,326 @@
+#include "plan/rollout.h"
+
+#include "plan/plan.h"
+
+#include <math.h>
+
+const char *ek_rail_name(enum ek_rail r)
+{
+    static const char *const names[EK_RAILS] = {
+        "none",        "rank_change_p95", "error_rate",      "dead_letter_rate",
+        "latency_p99", "model_drift",     "worse_than_fault"};
+    return names[r];
+}
+
+struct ek_rollout *ek_rollout_find(struct ek_rollouts *s, int feature, int cell)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->one[i].feature == feature && s->one[i].cell == cell)
+            return &s->one[i];
+    return NULL;
+}
+
+static bool goes_on(const struct ek_rollout *r)
+{
+    return r->ended_ms < 0;
+}
+
+bool ek_rollout_may_act(const struct ek_rollout *r)
+{
+    return r && goes_on(r) && r->withdrawn == EK_RAIL_NONE;
+}
+
+static int hundredths(double percent)
+{
+    double rounded = floor(percent * 100 + .5);
+    return rounded < EK_PERCENT_WHOLE ? (int)rounded : EK_PERCENT_WHOLE;
+}
+
+/* The place that ended first; NULL when all go on. */
+static struct ek_rollout *oldest(struct ek_rollouts *s)
+{
+    struct ek_rollout *found = NULL;
+    for (int i = 0; i < s->count; i++)
+        if (!goes_on(&s->one[i]) && (!found || s->one[i].ended_ms < found->ended_ms))
+            found = &s->one[i];
+    return found;
+}
+
+static struct ek_rollout *place_for(struct ek_rollouts *s, int feature, int cell)
+{
+    struct ek_rollout *r = s->count < EK_ROLLOUTS_MAX ? &s->one[s->count++] : oldest(s);
+    if (r)
+        *r = (struct ek_rollout){.feature = feature,
+                                 .cell = cell,
+                                 .relapses = -1,
+                                 .about = {.factor = (double)NAN,
+                                           .factor_low = (double)NAN,
+                                           .factor_high = (double)NAN,
+                                           .share = (double)NAN}};
+    return r;
+}
+
+/* Whether a time lies no further back than so many holds; one ahead of now was wrong. */
+static bool lately(int64_t then_ms, int64_t now_ms, int64_t hold_ms)
+{
+    return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_RELAPSE_HOLDS < hold_ms;
+}
+
+static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms)
+{
+    r->percent = hundredths(c->percent);
+    r->step_ms = now_ms;
+    r->turns++;
+    r->withdrawn = EK_RAIL_NONE;
+    r->figure = r->limit = 0;
+}
+
+struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell,
+                                    const struct ek_rules *rules, const struct ek_canary *c,
+                                    int64_t now_ms)
+{
+    struct ek_rollout *r = ek_rollout_find(s, feature, cell);
+    if (r && goes_on(r))
+        return r;
+    if (r && !lately(r->ended_ms, now_ms, rules->hold_ms))
+        r->relapses = -1;
+    if (!r)
+        r = place_for(s, feature, cell);
+    if (!r)
+        return NULL;
+    r->relapses += r->relapses < INT32_MAX; /* -1: the first time is none */
+    r->ended_ms = -1;
+    start(r, c, now_ms);
+    return r;
+}
+
+void ek_rollout_take_up(struct ek_rollout *r, int64_t now_ms)
+{
+    if (goes_on(r))
+        return;
+    r->ended_ms = -1;
+    r->step_ms = now_ms;
+    r->turns++;
+}
+
+void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms)
+{
+    struct ek_rollout *r = ek_rollout_find(s, feature, cell);
+    if (r && goes_on(r))
+        r->ended_ms = now_ms;
+}
+
+void ek_rollouts_forget(struct ek_rollouts *s, int cell)
+{
+    int kept = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->one[i].cell != cell)
+            s->one[kept++] = s->one[i];
+    s->count = kept;
+}
+
+int64_t ek_rollout_hold_ms(const struct ek_rollout *r, const struct ek_rules *rules)
+{
+    int64_t hold = rules->hold_ms, times = 1 + (int64_t)r->relapses;
+    int64_t most = rules->hold_max_ms > hold ? rules->hold_max_ms : hold;
+    return hold > most / times ? most : hold * times;
+}
+
+/* Lower end of the 99% interval of a share by Wilson (1927). */
+static double surely(uint64_t hits, uint64_t of)
+{
+    static const double Z = 2.5758293035489004;
+    double n = (double)of, p = hits < of ? (double)hits / n : 1;
+    double centre = p + Z * Z / (2 * n);
+    double width = Z * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n));
+    return fmax(0, (centre - width) / (1 + Z * Z / n));
+}
+
+static bool above(double value, double most, double *figure, double *limit)
+{
+    if (!(most > 0 && value > most))
+        return false;
+    *figure = value;
+    *limit = most;
+    return true;
+}
+
+/* Of the lists that were tried. */
+static enum ek_rail rail_of_ranks(const struct ek_guardrails *g, const struct ek_rollout_figures *f,
+                                  double *figure, double *limit)
+{
+    return above(f->rank_change_p95, g->rank_change_p95, figure, limit) ? EK_RAIL_RANKS
+                                                                        : EK_RAIL_NONE;
+}
+
+/* Of the lists that it acted on. */
+static enum ek_rail rail_of_acts(const struct ek_guardrails *g, const struct ek_rollout_figures *f,
+                                 double *figure, double *limit)
+{
+    double elsewhere = isnan(f->dead_rate_elsewhere) ? 0 : f->dead_rate_elsewhere;
+    double slow = fmin(f->latency_p99_ms, f->latency_before_ms);
+    bool twice = !isnan(f->latency_p99_ms) && !isnan(f->latency_before_ms);
+    if (above(surely(f->failed, f->acted), g->error_rate, figure, limit))
+        return EK_RAIL_ERRORS;
+    if (above(surely(f->dead, f->acted) - elsewhere, g->dead_letter_rate, figure, limit))
+        return EK_RAIL_DEAD;
+    if (twice && above(slow, (double)g->latency_p99_ms, figure, limit))
+        return EK_RAIL_LATENCY;
+    return EK_RAIL_NONE;
+}
+
+enum ek_rail ek_rollout_rail(const struct ek_canary *c, const struct ek_rollout_figures *f,
+                             double *figure, double *limit)
+{
+    const struct ek_guardrails *g = &c->abort_if;
+    uint64_t least = (uint64_t)c->min_lists;
+    enum ek_rail hit = EK_RAIL_NONE;
+    *figure = *limit = 0;
+    if (f->tried >= least)
+        hit = rail_of_ranks(g, f, figure, limit);
+    if (!hit && f->acted && f->acted + f->earlier >= least)
+        hit = rail_of_acts(g, f, figure, limit);
+    if (!hit && g->model_drift && f->drifted) {
+        *figure = 1;
+        hit = EK_RAIL_DRIFT;
+    }
+    if (!hit && g->worse_than_fault && f->worse >= EK_HARM_EVIDENCE) {
+        *figure = f->worse;
+        *limit = EK_HARM_EVIDENCE;
+        hit = EK_RAIL_WORSE;
+    }
+    return hit;
+}
+
+static enum ek_rollout_turn step(struct ek_rollout *r, const struct ek_canary *c, uint64_t tried,
+                                 int64_t now_ms)
+{
+    int most = hundredths(c->max), next = r->percent + hundredths(c->step);
+    bool due = now_ms - r->step_ms >= c->every_ms && tried >= (uint64_t)c->min_lists;
+    next = next < most ? next : most;
+    if (next == r->percent || (next > r->percent && !due))
+        return EK_ROLLOUT_STAYS;
+    r->percent = next;
+    r->step_ms = now_ms;
+    r->turns++;
+    return EK_ROLLOUT_STEPS;
+}
+
+enum ek_rollout_turn ek_rollout_look(struct ek_rollout *r, enum ek_mode mode,
+                                     const struct ek_canary *c, const struct ek_rollout_figures *f,
+                                     int64_t now_ms)
+{
+    if (!ek_rollout_may_act(r))
+        return EK_ROLLOUT_STAYS;
+    if (r->step_ms > now_ms || mode < EK_MODE_CANARY)
+        r->step_ms = now_ms;
+    if (mode < EK_MODE_CANARY)
+        return EK_ROLLOUT_STAYS;
+    r->withdrawn = ek_rollout_rail(c, f, &r->figure, &r->limit);
+    if (r->withdrawn != EK_RAIL_NONE) {
+        r->turns++;
+        return EK_ROLLOUT_WITHDRAWN;
+    }
+    return mode == EK_MODE_CANARY ? step(r, c, f->tried, now_ms) : EK_ROLLOUT_STAYS;
+}
+
+void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms)
+{
+    start(r, c, now_ms);
+}
+
+void ek_rollouts_stood_still(struct ek_rollouts *s, int64_t for_ms)
+{
+    for (int i = 0; i < s->count; i++)
+        if (goes_on(&s->one[i]))
+            s->one[i].step_ms += for_ms < INT64_MAX - s->one[i].step_ms ? for_ms : 0;
+}
+
+/* Of one place that both have. */
+static void join(struct ek_rollout *r, const struct ek_rollout *other)
+{
+    if (goes_on(r) && goes_on(other) && other->percent < r->percent) {
+        r->percent = other->percent;
+        r->step_ms = other->step_ms;
+    }
+    if (goes_on(other) && other->withdrawn != EK_RAIL_NONE && r->withdrawn == EK_RAIL_NONE) {
+        r->withdrawn = other->withdrawn;
+        r->figure = other->figure;
+        r->limit = other->limit;
+    }
+    r->credit += other->credit;
+    if (other->relapses > r->relapses)
+        r->relapses = other->relapses;
+    if (!goes_on(r) && other->ended_ms > r->ended_ms)
+        r->ended_ms = other->ended_ms;
+}
+
+void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from, const int16_t *to)
+{
+    for (int i = 0; i < from->count; i++) {
+        const struct ek_rollout *other = &from->one[i];
+        int cell = to[other->cell];
+        struct ek_rollout *r = cell < 0 ? NULL : ek_rollout_find(into, other->feature, cell);
+        if (r && (goes_on(r) || !goes_on(other))) {
+            join(r, other);
+            continue;
+        }
+        int relapses = r ? r->relapses : -1;
+        double credit = r ? r->credit : 0;
+        if (cell >= 0 && !r)
+            r = place_for(into, other->feature, cell);
+        if (!r)
+            continue;
+        *r = *other;
+        r->cell = cell;
+        r->relapses = relapses > r->relapses ? relapses : r->relapses;
+        r->credit += credit;
+    }
+}
+
+static void about_snap(struct ek_rollout_about *a, struct ek_snap *s)
+{
+    int class = (int)a->class;
+    ek_snap_u32(s, &a->episode);
+    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    a->class = (enum ek_class) class;
+    ek_snap_f64(s, &a->factor);
+    ek_snap_f64(s, &a->factor_low);
+    ek_snap_f64(s, &a->factor_high);
+    ek_snap_f64(s, &a->share);
+}
+
+static void one_snap(struct ek_rollout *r, struct ek_snap *s, int features, int cells)
+{
+    int rail = (int)r->withdrawn;
+    ek_snap_int(s, &r->feature, 0, features - 1);
+    ek_snap_int(s, &r->cell, 0, cells - 1);
+    ek_snap_int(s, &r->percent, 0, EK_PERCENT_WHOLE);
+    ek_snap_i64(s, &r->step_ms);
+    ek_snap_int(s, &rail, EK_RAIL_NONE, EK_RAILS - 1);
+    r->withdrawn = (enum ek_rail)rail;
+    ek_snap_f64(s, &r->figure);
+    ek_snap_f64(s, &r->limit);
+    ek_snap_int(s, &r->relapses, 0, INT32_MAX);
+    ek_snap_i64(s, &r->ended_ms);
+    ek_snap_u64(s, &r->tried);
+    about_snap(&r->about, s);
+    ek_snap_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
+    if (ek_snap_reads(s))
+        r->credit = EK_CREDIT_KNOWN_NOT;
+}
+
+void ek_rollouts_snap(struct ek_rollouts *s, struct ek_snap *snap, int features, int cells)
+{
+    ek_snap_int(snap, &s->count, 0, EK_ROLLOUTS_MAX);
+    for (int i = 0; i < s->count; i++)
+        one_snap(&s->one[i], snap, features, cells);
+}
+
+void ek_rollouts_credit_snap(struct ek_rollouts *s, struct ek_snap *snap)
+{
+    for (int i = 0; i < s->count; i++) {
+        ek_snap_f64(snap, &s->one[i].credit);
+        ek_snap_require(snap, isfinite(s->one[i].credit));
+    }
+}

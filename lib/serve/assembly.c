@@ -1,0 +1,426 @@
+#include "serve/assembly.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "serve/assembly_list.h"
+
+enum {
+    QUERIES_MOST = 1 << 20, /* that a state may have */
+    ITEMS_MOST = 1 << 30,   /* of a query, likewise */
+    SPARE_SHARE = 64        /* a list that took more than this part of the memory is not kept */
+};
+
+struct known {
+    uint64_t key;
+    int64_t begun_ms; /* by the stream */
+    uint64_t plan;
+    struct ek_partial_list *list; /* NULL: no item waits */
+    uint32_t next;                /* in its chain: place plus 1 */
+    int expected;                 /* items of the list; 0: nobody has said */
+    int seen;                     /* that counted */
+    int open;                     /* its list was not given out yet */
+};
+
+struct ek_assembly {
+    int features, query_features;
+    struct ek_assembly_limits limits;
+    struct known *known;  /* ring [limits.queries] */
+    uint64_t first, last; /* numbers of the oldest, and of the next */
+    uint32_t *chain;      /* [mask + 1] place plus 1; 0: empty */
+    uint64_t mask;
+    uint64_t oldest_open;          /* none before it has items that wait */
+    struct known *ready;           /* has all of its items */
+    struct ek_partial_list *given; /* the list last given out: its texts are being read */
+    struct ek_partial_list *spare;
+    size_t bytes; /* of lists, these two included */
+    uint64_t pending;
+    struct ek_assembly_counts counts;
+};
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for lists that come item by item");
+}
+
+static void take_limits(struct ek_assembly *a, const struct ek_assembly_limits *limits)
+{
+    a->limits = *limits;
+    if (!a->limits.queries)
+        a->limits.queries = EK_ASSEMBLY_QUERIES;
+    if (!a->limits.items)
+        a->limits.items = EK_ITEMS_DEFAULT_MAX;
+    if (!a->limits.bytes)
+        a->limits.bytes = EK_ASSEMBLY_BYTES;
+    if (!a->limits.within_ms)
+        a->limits.within_ms = EK_ASSEMBLY_WITHIN_MS;
+}
+
+int ek_assembly_new(struct ek_assembly **out, int features, int query_features,
+                    const struct ek_assembly_limits *limits, struct ek_error *e)
+{
+    struct ek_assembly *a = ek_calloc(1, sizeof *a);
+    if (!a)
+        return out_of_memory(e);
+    a->features = features;
+    a->query_features = query_features;
+    take_limits(a, limits);
+    for (a->mask = 1; a->mask < (uint64_t)a->limits.queries; a->mask *= 2)
+        ;
+    a->chain = ek_calloc(a->mask, sizeof *a->chain);
+    a->mask--;
+    a->known = ek_calloc((size_t)a->limits.queries, sizeof *a->known);
+    if (!a->chain || !a->known) {
+        ek_assembly_free(a);
+        return out_of_memory(e);
+    }
+    *out = a;
+    return EK_OK;
+}
+
+static struct known *at(const struct ek_assembly *a, uint64_t number)
+{
+    return &a->known[number % (uint64_t)a->limits.queries];
+}
+
+void ek_assembly_free(struct ek_assembly *a)
+{
+    if (!a)
+        return;
+    for (uint64_t i = a->first; i < a->last; i++)
+        ek_partial_free(at(a, i)->list);
+    ek_partial_free(a->given);
+    while (a->spare) {
+        struct ek_partial_list *l = a->spare;
+        a->spare = l->next;
+        ek_partial_free(l);
+    }
+    ek_free(a->known);
+    ek_free(a->chain);
+    ek_free(a);
+}
+
+static uint64_t key_of(const struct ek_query *item)
+{
+    return ek_hash(item->id.text, item->id.length, 0);
+}
+
+static uint64_t id_of(const struct ek_query *item)
+{
+    struct ek_text id = item->item_id[0];
+    uint64_t hash = id.text ? ek_hash(id.text, id.length, 0) : 0;
+    return hash || !id.text ? hash : 1;
+}
+
+static uint32_t *chain_of(const struct ek_assembly *a, uint64_t key)
+{
+    return &a->chain[ek_hash(&key, sizeof key, a->limits.salt) & a->mask];
+}
+
+static struct known *find(const struct ek_assembly *a, uint64_t key)
+{
+    uint32_t place = *chain_of(a, key);
+    while (place && a->known[place - 1].key != key)
+        place = a->known[place - 1].next;
+    return place ? &a->known[place - 1] : NULL;
+}
+
+/* There must be room. */
+static struct known *enter(struct ek_assembly *a, const struct known *k)
+{
+    struct known *to = at(a, a->last++);
+    uint32_t *chain = chain_of(a, k->key);
+    *to = *k;
+    to->next = *chain;
+    *chain = (uint32_t)(to - a->known) + 1;
+    return to;
+}
+
+static void forget_oldest(struct ek_assembly *a)
+{
+    struct known *k = at(a, a->first++);
+    uint32_t place = (uint32_t)(k - a->known) + 1, *link = chain_of(a, k->key);
+    while (*link != place)
+        link = &a->known[*link - 1].next;
+    *link = k->next;
+    if (a->oldest_open < a->first)
+        a->oldest_open = a->first;
+}
+
+static size_t bytes_of(const struct ek_assembly *a, const struct ek_partial_list *l)
+{
+    return l ? ek_partial_bytes(l, a->features, a->query_features) : 0;
+}
+
+static void drop(struct ek_assembly *a, struct ek_partial_list *l)
+{
+    a->bytes -= bytes_of(a, l);
+    ek_partial_free(l);
+}
+
+static void put_back(struct ek_assembly *a, struct ek_partial_list *l)
+{
+    if (bytes_of(a, l) > a->limits.bytes / SPARE_SHARE) {
+        drop(a, l);
+        return;
+    }
+    l->next = a->spare;
+    a->spare = l;
+}
+
+static struct ek_partial_list *take_spare(struct ek_assembly *a)
+{
+    struct ek_partial_list *l = a->spare;
+    if (l)
+        a->spare = l->next;
+    else if (!ek_partial_new(&l, a->query_features))
+        a->bytes += bytes_of(a, l);
+    return l;
+}
+
+/* Begins a list with an item. NULL without memory. */
+static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_query *item,
+                                     uint64_t id, int64_t time_ms)
+{
+    struct ek_partial_list *l = take_spare(a);
+    if (!l)
+        return NULL;
+    size_t before = bytes_of(a, l);
+    int rc = ek_partial_begin(l, item, time_ms);
+    if (!rc)
+        rc = ek_partial_add(l, item, id);
+    a->bytes += bytes_of(a, l) - before;
+    if (!rc)
+        return l;
+    put_back(a, l);
+    return NULL;
+}
+
+static int go_on(struct ek_assembly *a, struct ek_partial_list *l, const struct ek_query *item,
+                 uint64_t id)
+{
+    size_t before = bytes_of(a, l);
+    int rc = ek_partial_add(l, item, id);
+    a->bytes += bytes_of(a, l) - before;
+    return rc;
+}
+
+/* Number of a query that is known. */
+static uint64_t number_of(const struct ek_assembly *a, const struct known *k)
+{
+    uint64_t place = (uint64_t)(k - a->known), queries = (uint64_t)a->limits.queries;
+    return a->first + (place + queries - a->first % queries) % queries;
+}
+
+/* An item that counts. */
+static int add_to(struct ek_assembly *a, struct known *k, const struct ek_query *item, uint64_t id,
+                  int64_t time_ms)
+{
+    if (k->list) {
+        if (go_on(a, k->list, item, id))
+            return EK_ENOMEM;
+    } else {
+        k->list = begin(a, item, id, time_ms);
+        if (!k->list)
+            return EK_ENOMEM;
+        if (number_of(a, k) < a->oldest_open)
+            a->oldest_open = number_of(a, k);
+    }
+    if (k->expected < item->list_items)
+        k->expected = item->list_items;
+    k->seen++;
+    if ((k->expected && k->seen >= k->expected) || k->list->items >= a->limits.items)
+        a->ready = k;
+    return EK_OK;
+}
+
+static int add_first(struct ek_assembly *a, const struct known *first, const struct ek_query *item,
+                     uint64_t id, int64_t time_ms)
+{
+    struct known *k = enter(a, first);
+    if (add_to(a, k, item, id, time_ms)) {
+        *chain_of(a, k->key) = k->next;
+        a->last--;
+        return EK_ENOMEM;
+    }
+    a->pending++;
+    return EK_OK;
+}
+
+int ek_assembly_add(struct ek_assembly *a, const struct ek_query *item, int64_t time_ms,
+                    int64_t now_ms, uint64_t plan, struct ek_error *e)
+{
+    uint64_t key = key_of(item), id = id_of(item);
+    struct known *k = find(a, key);
+    int rc = EK_OK;
+    if (!k) {
+        struct known first = {.key = key, .begun_ms = now_ms, .plan = plan, .open = 1};
+        rc = add_first(a, &first, item, id, time_ms);
+    } else if (!k->open) {
+        a->counts.late++;
+    } else if (k->list && ek_partial_has(k->list, id)) {
+        a->counts.repeated++;
+    } else {
+        rc = add_to(a, k, item, id, time_ms);
+    }
+    return rc ? out_of_memory(e) : EK_OK;
+}
+
+static bool is_over(const struct ek_assembly *a, const struct known *k, int64_t now_ms)
+{
+    return now_ms < k->begun_ms || now_ms - k->begun_ms >= a->limits.within_ms;
+}
+
+/* The oldest query whose list has to be given out before it, or a younger one, can be forgotten;
+ * those without one are. */
+static struct known *oldest_due(struct ek_assembly *a, int64_t now_ms)
+{
+    while (a->first < a->last) {
+        struct known *k = at(a, a->first);
+        bool over = is_over(a, k, now_ms);
+        if (!over && a->last - a->first < (uint64_t)a->limits.queries)
+            break;
+        if (k->list)
+            return k;
+        a->counts.forgotten += !over;
+        forget_oldest(a);
+    }
+    return NULL;
+}
+
+static struct known *oldest_with_items(struct ek_assembly *a)
+{
+    while (a->oldest_open < a->last && !at(a, a->oldest_open)->list)
+        a->oldest_open++;
+    return a->oldest_open < a->last ? at(a, a->oldest_open) : NULL;
+}
+
+/* The list that has to go because of what all of them take. */
+static struct known *too_many(struct ek_assembly *a)
+{
+    while (a->bytes > a->limits.bytes && a->spare) {
+        struct ek_partial_list *l = a->spare;
+        a->spare = l->next;
+        drop(a, l);
+    }
+    return a->bytes > a->limits.bytes ? oldest_with_items(a) : NULL;
+}
+
+static void count(struct ek_assembly *a, const struct known *k)
+{
+    if (!k->expected)
+        a->counts.unsaid++;
+    else if (k->seen < k->expected)
+        a->counts.cut++;
+    else
+        a->counts.complete++;
+}
+
+int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_query *list, bool *some,
+                     struct ek_error *e)
+{
+    *some = false;
+    if (a->given)
+        put_back(a, a->given);
+    a->given = NULL;
+    struct known *k = a->ready;
+    if (!k)
+        k = oldest_due(a, now_ms);
+    if (!k)
+        k = too_many(a);
+    if (!k)
+        return EK_OK;
+    if (ek_partial_get(k->list, a->features, a->query_features, k->expected, list))
+        return out_of_memory(e);
+    count(a, k);
+    a->given = k->list;
+    k->list = NULL;
+    k->open = 0;
+    a->ready = NULL;
+    a->pending--;
+    *some = true;
+    return EK_OK;
+}
+
+bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_query *item, uint64_t *plan)
+{
+    const struct known *k = find(a, key_of(item));
+    if (k)
+        *plan = k->plan;
+    return k;
+}
+
+void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_query *item, uint64_t plan)
+{
+    find(a, key_of(item))->plan = plan;
+}
+
+struct ek_assembly_counts ek_assembly_counts_of(const struct ek_assembly *a)
+{
+    return a->counts;
+}
+
+uint64_t ek_assembly_pending(const struct ek_assembly *a)
+{
+    return a->pending;
+}
+
+size_t ek_assembly_bytes(const struct ek_assembly *a)
+{
+    return a->bytes;
+}
+
+static void known_snap(struct known *k, struct ek_snap *s)
+{
+    ek_snap_u64(s, &k->key);
+    ek_snap_i64(s, &k->begun_ms);
+    ek_snap_u64(s, &k->plan);
+    ek_snap_int(s, &k->expected, 0, INT32_MAX);
+    ek_snap_int(s, &k->seen, 0, ITEMS_MOST);
+    ek_snap_int(s, &k->open, 0, 1);
+    ek_snap_require(s, k->begun_ms >= 0);
+}
+
+/* The newest are kept, where the limit has become smaller. */
+static void read_one(struct ek_assembly *a, struct ek_snap *s)
+{
+    struct known k = {.list = NULL};
+    known_snap(&k, s);
+    ek_snap_require(s, !find(a, k.key));
+    if (s->rc)
+        return;
+    if (a->last - a->first == (uint64_t)a->limits.queries)
+        forget_oldest(a);
+    enter(a, &k);
+}
+
+void ek_assembly_snap(struct ek_assembly *a, struct ek_snap *s)
+{
+    int known = (int)(a->last - a->first);
+    ek_snap_u64(s, &a->pending);
+    ek_snap_int(s, &known, 0, QUERIES_MOST);
+    for (uint64_t i = 0; i < (uint64_t)known && !s->rc; i++)
+        if (ek_snap_reads(s))
+            read_one(a, s);
+        else
+            known_snap(at(a, a->first + i), s);
+}
+
+void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from)
+{
+    into->pending += from->pending;
+    for (uint64_t i = from->first; i < from->last; i++) {
+        struct known k = *at(from, i);
+        k.list = NULL;
+        k.plan = EK_NO_PLAN;
+        if (!find(into, k.key) && into->last - into->first < (uint64_t)into->limits.queries - 1)
+            enter(into, &k);
+    }
+}
+
+size_t ek_assembly_memory(const struct ek_assembly_limits *limits)
+{
+    struct ek_assembly a = {.limits = {0}};
+    take_limits(&a, limits);
+    size_t known = sizeof *a.known + 2 * sizeof *a.chain;
+    return sizeof a + 2 * a.limits.bytes + (size_t)a.limits.queries * known;
+}

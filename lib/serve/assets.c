@@ -1,0 +1,185 @@
+#include "serve/assets.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Means that are closer than that may be of one training: it is where a change is worth an action
+ * unless the rules say otherwise. */
+static const double SAME_LEVEL = 1.25;
+/* Above it a model's spread stands for none: the feature never differed in training. */
+static const float SPREAD_MAX = 1e20f;
+
+/* Without a word for it the rules take whatever the profile has. */
+static int mistyped_baseline(const char *word, const char *field, const char *file,
+                             struct ek_error *e)
+{
+    return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
+                      "'baseline' is '%s', but the profile was made with '%s', did you mean that? "
+                      "Without 'baseline' the profile's is taken",
+                      word, field);
+}
+
+/* The strata are those of the profile; rules that name others would be ignored in silence. */
+static int check_baseline(const struct ek_rules *rules, const struct ek_profile *p,
+                          const char *file, struct ek_error *e)
+{
+    if (!rules->baseline || (p->field && !strcmp(rules->baseline, p->field)))
+        return EK_OK;
+    if (p->field && ek_nearest_word(rules->baseline, (const char *const *)&p->field, 1))
+        return mistyped_baseline(rules->baseline, p->field, file, e);
+    return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
+                      "'baseline' is '%s', but the profile was made with %s%s%s: make it again "
+                      "with '--baseline %s'",
+                      rules->baseline, p->field ? "'" : "none", p->field ? p->field : "",
+                      p->field ? "'" : "", rules->baseline);
+}
+
+struct loading {
+    struct ek_assets *a;
+    const struct ek_assets_report *report;
+    struct ek_error *e;
+    int failed; /* code of a fault that was reported, and passed over */
+};
+
+static int told(struct loading *l, enum ek_asset which, const char *path, int rc)
+{
+    if (!rc)
+        return EK_OK;
+    ek_error_place(l->e, path, 0, 0);
+    if (!l->report)
+        return rc;
+    l->failed = rc;
+    return l->report->fault(l->report->context, which, l->e);
+}
+
+static int load_profile(struct loading *l, const char *path)
+{
+    int rc = ek_profile_load(&l->a->profile, path, l->e);
+    if (!rc && l->a->manifest)
+        rc = ek_profile_check(l->a->profile, l->a->manifest, l->e);
+    return told(l, EK_ASSET_PROFILE, path, rc);
+}
+
+static int load_rules(struct loading *l, const char *path)
+{
+    int rc = path ? ek_rules_load(&l->a->rules, l->a->manifest, path, l->e)
+                  : ek_rules_default(&l->a->rules, l->a->manifest, l->e);
+    if (!rc && l->a->profile)
+        rc = check_baseline(l->a->rules, l->a->profile, path, l->e);
+    return told(l, EK_ASSET_RULES, path, rc);
+}
+
+static int load_model(struct loading *l, const char *path)
+{
+    int rc = ek_model_load(&l->a->model, path, l->e);
+    if (!rc && l->a->manifest)
+        rc = ek_model_check(l->a->model, l->a->manifest, l->e);
+    return told(l, EK_ASSET_MODEL, path, rc);
+}
+
+/* Rules that no list could ever follow would be told as in force. */
+static int check_sources(const struct ek_assets *a, const char *rules, const char *model,
+                         struct ek_error *e)
+{
+    if (!a->rules || !a->rules->source_line || !a->model || !a->model->list_free)
+        return EK_OK;
+    return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
+                      "'route_source' needs the other items of the list, which the model '%s' does "
+                      "not see (list-free): take 'silence', or a model trained without --list-free",
+                      model);
+}
+
+/* The same of messages that hold one item: no source is there to be told from another. */
+static int check_layout(const struct ek_assets *a, const char *rules,
+                        const struct ek_mapping *mapping, struct ek_error *e)
+{
+    if (!mapping || mapping->layout == EK_LAYOUT_LIST || !a->rules || !a->rules->source_line)
+        return EK_OK;
+    return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
+                      "'route_source' needs the other items of the list, and messages hold one "
+                      "item (message.layout: item): take 'silence'");
+}
+
+static int load(struct loading *l, const char *manifest, const char *profile, const char *rules,
+                const char *model, const struct ek_mapping *mapping)
+{
+    int rc =
+        told(l, EK_ASSET_MANIFEST, manifest, ek_manifest_load(&l->a->manifest, manifest, l->e));
+    if (!rc)
+        rc = load_profile(l, profile);
+    if (!rc)
+        rc = load_rules(l, rules);
+    if (!rc && model)
+        rc = load_model(l, model);
+    if (!rc)
+        rc = told(l, EK_ASSET_RULES, rules, check_sources(l->a, rules, model, l->e));
+    if (!rc)
+        rc = told(l, EK_ASSET_RULES, rules, check_layout(l->a, rules, mapping, l->e));
+    return rc ? rc : l->failed;
+}
+
+int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
+                          const char *rules, const char *model, const struct ek_mapping *mapping,
+                          const struct ek_codec_limits *limits,
+                          const struct ek_assets_report *report, struct ek_error *e)
+{
+    struct ek_error own;
+    struct ek_assets *a = ek_calloc(1, sizeof *a);
+    if (!a)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    struct loading l = {.a = a, .report = report, .e = e ? e : &own};
+    int rc = load(&l, manifest, profile, rules, model, mapping);
+    if (!rc)
+        rc = ek_codec_new(&a->codec, a->manifest, mapping, limits, e);
+    if (rc) {
+        ek_assets_free(a);
+        return rc;
+    }
+    *out = a;
+    return EK_OK;
+}
+
+int ek_assets_load(struct ek_assets **out, const char *manifest, const char *profile,
+                   const char *rules, const char *model, struct ek_error *e)
+{
+    return ek_assets_load_mapped(out, manifest, profile, rules, model, NULL, NULL, NULL, e);
+}
+
+int ek_assets_belong(const struct ek_assets *a, struct ek_error *e)
+{
+    const struct ek_manifest *m = a->manifest;
+    for (int f = 0; a->model && f < m->item_count; f++) {
+        const struct ek_baseline *b = &a->profile->baseline[f];
+        int k = m->routable_of_item[f];
+        double apart = k < 0 ? 0 : (double)b->log_mean - (double)a->model->log_mean[k];
+        if (k < 0 || !b->queries || a->model->log_sd[k] > SPREAD_MAX ||
+            fabs(apart) <= log(SAME_LEVEL))
+            continue;
+        return ek_fail(e, EK_ESTATE,
+                       "%s: the model was trained at a mean of %.4g, the profile has %.4g (x%.4g): "
+                       "make both from the same data",
+                       m->item[f]->name, exp((double)a->model->log_mean[k]),
+                       exp((double)b->log_mean), exp(apart));
+    }
+    return EK_OK;
+}
+
+void ek_assets_release(struct ek_assets *a)
+{
+    ek_codec_free(a->codec);
+    ek_model_free(a->model);
+    ek_rules_free(a->rules);
+    ek_profile_free(a->profile);
+    ek_manifest_free(a->manifest);
+}
+
+void ek_assets_free(struct ek_assets *a)
+{
+    if (!a)
+        return;
+    ek_assets_release(a);
+    ek_free(a);
+}

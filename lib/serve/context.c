@@ -1,0 +1,225 @@
+#include "serve/context.h"
+
+#include "base/alloc.h"
+#include "lists/codec_json.h"
+#include "serve/assets.h"
+
+#include <math.h>
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+/* One that reads and scores with what it is given. */
+static int make(struct ek_context **out, const struct ek_assets *assets,
+                struct ek_list_reader *reader, struct ek_scorer *scorer, struct ek_error *e)
+{
+    struct ek_context *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return out_of_memory(e);
+    c->assets = assets;
+    c->reader = reader;
+    c->scorer = scorer;
+    c->action = ek_word_name(EK_WORD_PASS);
+    ek_query_init(&c->query);
+    ek_buf_init(&c->output, 0);
+    size_t routables = (size_t)assets->manifest->routable_count;
+    c->routing.acts = ek_calloc(routables, sizeof *c->routing.acts);
+    c->routing.would = ek_calloc(routables, sizeof *c->routing.would);
+    c->repair = ek_calloc(routables, sizeof *c->repair);
+    c->repaired = ek_calloc(routables, sizeof *c->repaired);
+    if (!c->routing.acts || !c->routing.would || !c->repair || !c->repaired) {
+        ek_context_free(c);
+        return out_of_memory(e);
+    }
+    *out = c;
+    return EK_OK;
+}
+
+int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e)
+{
+    struct ek_list_reader *reader = NULL;
+    int rc = ek_list_reader_new(&reader, assets->manifest, assets->profile, assets->rules, e);
+    if (!rc)
+        rc = ek_context_new_with(out, assets, reader, e);
+    if (rc)
+        ek_list_reader_free(reader);
+    else
+        (*out)->own_reader = reader;
+    return rc;
+}
+
+int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
+                        struct ek_list_reader *reader, struct ek_error *e)
+{
+    struct ek_scorer *scorer = NULL;
+    int rc = assets->model ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
+    if (!rc)
+        rc = make(out, assets, reader, scorer, e);
+    if (rc)
+        ek_scorer_free(scorer);
+    else
+        (*out)->own_scorer = scorer;
+    return rc;
+}
+
+int ek_context_new_beside(struct ek_context **out, const struct ek_context *with,
+                          struct ek_error *e)
+{
+    struct ek_list_reader *reader = NULL;
+    int rc = ek_list_reader_beside(&reader, with->reader, e);
+    if (!rc)
+        rc = make(out, with->assets, reader, with->scorer, e);
+    if (rc)
+        ek_list_reader_free(reader);
+    else
+        (*out)->own_reader = reader;
+    return rc;
+}
+
+void ek_context_free(struct ek_context *c)
+{
+    if (!c)
+        return;
+    ek_list_reader_free(c->own_reader);
+    ek_scorer_free(c->own_scorer);
+    ek_query_release(&c->query);
+    ek_buf_release(&c->output);
+    ek_free(c->routing.acts);
+    ek_free(c->routing.would);
+    ek_free(c->repair);
+    ek_free(c->repaired);
+    ek_both_ways_free(c->ways);
+    ek_free(c->scores);
+    ek_free(c);
+}
+
+/* Of an entry beyond EK_ROUTING_ENTRIES nobody knows what would undo its fault. */
+void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
+{
+    const struct ek_manifest *m = c->assets->manifest;
+    _Static_assert(EK_ROUTING_ENTRIES <= 32, "a bit for each");
+    c->acting = 0;
+    for (int k = 0; k < m->routable_count && c->routing.wanted; k++)
+        c->repair[k] = (struct ek_repair){NAN, -1};
+    for (int i = 0; i < c->routing.entries; i++) {
+        const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
+        int k = m->routable_of_item[entry->feature];
+        c->repair[k] = entry->repair;
+        if (c->routing.acts[k].action != EK_ACT_NONE)
+            c->acting |= (uint32_t)1 << i;
+    }
+}
+
+int ek_context_prepare(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+{
+    c->prepared = c->taken = c->counted = c->scored = c->failed = false;
+    c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
+    c->action = ek_word_name(EK_WORD_PASS);
+    int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
+    if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
+        rc = ek_list_reader_read(c->reader, &c->query, e);
+    if (rc)
+        return rc;
+    c->message = message;
+    c->length = length;
+    c->prepared = true;
+    return EK_OK;
+}
+
+int ek_context_room(struct ek_context *c, struct ek_error *e)
+{
+    size_t items = (size_t)c->query.items;
+    if (items <= c->score_capacity)
+        return EK_OK;
+    double *scores = ek_realloc(c->scores, items + items / 2, sizeof *scores);
+    if (!scores)
+        return out_of_memory(e);
+    c->scores = scores;
+    c->score_capacity = items + items / 2;
+    return EK_OK;
+}
+
+/* Only what the model or the plan cannot do has failed, which is EK_ESTATE, for guardrails take
+ * routes back by it. What the message lacks is EK_EFORMAT and comes first: else whoever sends such
+ * lists had that in hand. Nor is it the model's fault that a machine has no memory. */
+static int score(struct ek_context *c, struct ek_error *e)
+{
+    int rc = ek_codec_has_scores(&c->query, e);
+    if (!rc)
+        rc = ek_context_room(c, e);
+    if (!rc)
+        rc = ek_scorer_score_finite(c->scorer, &c->query, c->routing.acts, c->scores, e);
+    c->failed = rc == EK_ESTATE;
+    if (rc)
+        return rc;
+    return ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
+}
+
+const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e)
+{
+    if (!c->taken) {
+        ek_fail(e, EK_ESTATE, "no message was observed");
+        return NULL;
+    }
+    if (!c->routing.acted || !c->query.items) {
+        if (!c->routing.acted)
+            c->action = ek_word_name(c->routing.word);
+        *length = c->length;
+        return c->message;
+    }
+    if (score(c, e))
+        return NULL;
+    c->scored = true;
+    c->action = ek_word_name(c->routing.word);
+    *length = c->output.length;
+    return c->output.data;
+}
+
+const char *ek_context_action(const struct ek_context *c)
+{
+    return c->action;
+}
+
+uint64_t ek_context_plan_version(const struct ek_context *c)
+{
+    return c->plan_version;
+}
+
+size_t ek_context_bytes(const struct ek_context *c)
+{
+    return ek_query_bytes(&c->query) + c->output.capacity + c->score_capacity * sizeof *c->scores;
+}
+
+void ek_context_shrink(struct ek_context *c, size_t most)
+{
+    if (ek_context_bytes(c) <= most)
+        return;
+    ek_query_release(&c->query);
+    ek_buf_release(&c->output);
+    ek_free(c->scores);
+    c->scores = NULL;
+    c->score_capacity = 0;
+    ek_both_ways_free(c->ways);
+    c->ways = NULL;
+    c->prepared = c->taken = c->counted = c->scored = c->failed = false;
+}
+
+size_t ek_context_memory(const struct ek_assets *a, const struct ek_list_limits *most, bool beside)
+{
+    const struct ek_context *c = NULL;
+    const struct ek_manifest *m = a->manifest;
+    size_t routables = (size_t)m->routable_count, room = most->items + most->items / 2;
+    size_t bytes = sizeof *c + routables * (2 * sizeof *c->routing.acts + sizeof *c->repair +
+                                            sizeof *c->repaired);
+    bytes += ek_query_memory(most->items, m->item_count, m->query_count, m->routable_count) +
+             ek_list_reader_memory(a->profile, beside);
+    if (most->json)
+        bytes += ek_json_memory(most->message_bytes);
+    if (!a->model)
+        return bytes;
+    size_t output = most->message_bytes + most->items * EK_NUMBER_TEXT;
+    bytes += 3 * output + room * sizeof *c->scores + ek_both_ways_memory(most->items);
+    return bytes + (beside ? 0 : ek_scorer_memory(a->model, most->items));
+}

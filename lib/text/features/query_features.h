@@ -1,0 +1,63 @@
+/* What a query is like, before anything is searched for: how long, how rare its terms.
+ *
+ * Statistics are those of the whole documents. A term that the collection does not have counts for
+ * the lengths only. NaN: what there are no known terms for. Pure but for `scratch`; any thread.
+ */
+#ifndef EK_TEXT_QUERY_FEATURES_H
+#define EK_TEXT_QUERY_FEATURES_H
+
+#include "text/features/kind.h"
+#include "text/features/unigram.h"
+
+#include <stdbool.h>
+
+enum ek_query_kind {
+    EK_QUERY_LENGTH,
+    EK_QUERY_LENGTH_CONTENT,
+    EK_QUERY_SCS,
+    EK_QUERY_SCOPE,
+    EK_QUERY_IDF_MEAN,
+    EK_QUERY_IDF_MEAN_CONTENT,
+    EK_QUERY_IDF_VARIANCE,
+    EK_QUERY_IDF_DEVIATION,
+    EK_QUERY_IDF_CONFIDENCE,
+    EK_QUERY_GAMMA2,
+    EK_QUERY_ICTF_MEAN,
+    EK_QUERY_ICTF_MEAN_CONTENT,
+    EK_QUERY_UNKNOWN,
+    EK_QUERY_IDF_SUM,
+    EK_QUERY_IDF_MIN,
+    EK_QUERY_IDF_MAX,
+    EK_QUERY_IDF_HARMONIC,
+    EK_QUERY_IDF_GEOMETRIC,
+    EK_QUERY_ICTF_SUM,
+    EK_QUERY_ICTF_MIN,
+    EK_QUERY_ICTF_MAX,
+    EK_QUERY_ICTF_HARMONIC,
+    EK_QUERY_ICTF_GEOMETRIC,
+    EK_QUERY_CF_SUM,
+    EK_QUERY_CF_MEAN,
+    EK_QUERY_CF_MAX,
+    EK_QUERY_CF_HARMONIC,
+    EK_QUERY_CF_GEOMETRIC,
+    EK_QUERY_SCQ_SUM,
+    EK_QUERY_SCQ_MEAN,
+    EK_QUERY_SCQ_MAX,
+    EK_QUERY_KINDS
+};
+
+const struct ek_text_kind *ek_query_kind(enum ek_query_kind k);
+
+struct ek_query_numbers {
+    const struct ek_text_term *term; /* [terms] the distinct ones; their tf is not looked at */
+    const bool *stop;                /* [terms] */
+    size_t terms;
+    double documents, tokens; /* N, C */
+    double reached;           /* documents with any of the terms; NaN: not counted */
+};
+
+/* scratch [terms]. */
+void ek_query_features(const struct ek_query_numbers *q, double *scratch,
+                       double out[EK_QUERY_KINDS]);
+
+#endif

@@ -1,0 +1,151 @@
+#include "text/features/term_scores.h"
+
+#include "text/features/spread.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum stat { MAX, MEAN, HMEAN, MEDIAN, Q1, Q3, VARIANCE, IQR };
+enum over { OVER_MEAN, OVER_MIN, OVER_MAX };
+enum { BEFORE_MODELS = 7 };
+
+static const enum ek_unigram MODELS[EK_SPREAD_MODELS] = {
+    EK_BM25_ATIRE, EK_TFIDF, EK_LMDS_2500, EK_PROB, EK_BE, EK_DPH, EK_DFR};
+
+static const struct {
+    const char *name, *words;
+} STATS[EK_SPREAD_STATS] = {{"max", "greatest"},        {"mean", "mean"},
+                            {"hmean", "harmonic mean"}, {"median", "median"},
+                            {"q1", "first quartile"},   {"q3", "third quartile"},
+                            {"variance", "variance"},   {"iqr", "distance of quartiles"}};
+
+static const char *const OVER[] = {"mean", "min", "max"};
+static const char *const OVER_WORDS[] = {"mean", "least", "greatest"};
+
+static const struct {
+    enum stat stat;
+    enum over over;
+} FIGURES[EK_SPREAD_FIGURES] = {
+    {MAX, OVER_MEAN},  {MEAN, OVER_MEAN},     {HMEAN, OVER_MEAN},   {MEDIAN, OVER_MEAN},
+    {IQR, OVER_MEAN},  {VARIANCE, OVER_MEAN}, {MAX, OVER_MIN},      {MAX, OVER_MAX},
+    {MEAN, OVER_MIN},  {MEAN, OVER_MAX},      {MEDIAN, OVER_MIN},   {MEDIAN, OVER_MAX},
+    {HMEAN, OVER_MIN}, {HMEAN, OVER_MAX},     {VARIANCE, OVER_MIN}, {VARIANCE, OVER_MAX},
+    {Q1, OVER_MIN},    {Q1, OVER_MAX},        {Q3, OVER_MIN},       {Q3, OVER_MAX}};
+
+static void spread(double *x, size_t n, double stat[EK_SPREAD_STATS])
+{
+    struct ek_spread s = ek_spread_of(x, n);
+    stat[HMEAN] = ek_harmonic_mean(x, n);
+    struct ek_quartiles q = ek_quartiles_of(x, n);
+    stat[MAX] = s.max;
+    stat[MEAN] = s.mean;
+    stat[VARIANCE] = s.variance;
+    stat[MEDIAN] = q.median;
+    stat[Q1] = q.q1;
+    stat[Q3] = q.q3;
+    stat[IQR] = q.q3 - q.q1;
+}
+
+void ek_term_scores_of(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
+                       const struct ek_term_documents *d, double *scratch,
+                       struct ek_term_scores *out)
+{
+    struct ek_text_term t = {.count = 1, .df = (uint32_t)d->n, .cf = d->cf};
+    struct ek_text_field text = *f;
+    out->documents = (double)d->n;
+    for (size_t i = 0; i < d->n; i++)
+        scratch[i] = d->tf[i];
+    out->tf_gmean = ek_geometric_mean(scratch, d->n);
+    for (int m = 0; m < EK_SPREAD_MODELS; m++) {
+        for (size_t i = 0; i < d->n; i++) {
+            t.tf = d->tf[i];
+            text.length = d->length[i];
+            scratch[i] = ek_unigram_term(MODELS[m], p, &text, &t);
+        }
+        spread(scratch, d->n, out->stat[m]);
+    }
+}
+
+static double over(const double *x, size_t n, enum over how)
+{
+    struct ek_spread s = ek_spread_of(x, n);
+    return how == OVER_MEAN ? s.mean : how == OVER_MIN ? s.min : s.max;
+}
+
+/* Of one number in each of the terms' scores, those that have it. */
+static double over_terms(const struct ek_term_scores *const *s, size_t n, size_t offset,
+                         enum over how, double *scratch)
+{
+    size_t have = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x;
+        memcpy(&x, (const char *)s[i] + offset, sizeof x);
+        if (s[i]->documents > 0 && !isnan(x))
+            scratch[have++] = x;
+    }
+    return over(scratch, have, how);
+}
+
+static size_t place_of(int figure)
+{
+    if (figure < 4)
+        return offsetof(struct ek_term_scores, documents);
+    if (figure < BEFORE_MODELS)
+        return offsetof(struct ek_term_scores, tf_gmean);
+    int k = figure - BEFORE_MODELS;
+    size_t at = (size_t)(k / EK_SPREAD_FIGURES) * EK_SPREAD_STATS +
+                (size_t)FIGURES[k % EK_SPREAD_FIGURES].stat;
+    return offsetof(struct ek_term_scores, stat) + at * sizeof(double);
+}
+
+static enum over over_of(int figure)
+{
+    if (figure < BEFORE_MODELS)
+        return (enum over)((figure - 1) % 3);
+    return FIGURES[(figure - BEFORE_MODELS) % EK_SPREAD_FIGURES].over;
+}
+
+void ek_term_figures(const struct ek_term_scores *const *s, size_t n, double *scratch,
+                     double out[EK_TERM_FIGURES])
+{
+    out[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        out[0] += s[i]->documents > 0;
+    for (int k = 1; k < EK_TERM_FIGURES; k++)
+        out[k] = over_terms(s, n, place_of(k), over_of(k), scratch);
+}
+
+static const char *model_of(int figure)
+{
+    return ek_unigram_kind(MODELS[(figure - BEFORE_MODELS) / EK_SPREAD_FIGURES])->name;
+}
+
+static enum stat stat_of(int figure)
+{
+    return FIGURES[(figure - BEFORE_MODELS) % EK_SPREAD_FIGURES].stat;
+}
+
+void ek_term_figure_name(int figure, const char *what, char *name, size_t size)
+{
+    if (!figure)
+        snprintf(name, size, "%s_known", what);
+    else if (figure < BEFORE_MODELS)
+        snprintf(name, size, "%s_%s_%s", what, figure < 4 ? "df" : "tf_gmean",
+                 OVER[over_of(figure)]);
+    else
+        snprintf(name, size, "%s_%s_%s_%s", what, model_of(figure), STATS[stat_of(figure)].name,
+                 OVER[over_of(figure)]);
+}
+
+void ek_term_figure_formula(int figure, const char *what, char *text, size_t size)
+{
+    if (!figure)
+        snprintf(text, size, "the query's distinct %s that the collection has", what);
+    else if (figure < BEFORE_MODELS)
+        snprintf(text, size, "%s over the query's %s of %s", OVER_WORDS[over_of(figure)], what,
+                 figure < 4 ? "df" : "the geometric mean of their tf where they are");
+    else
+        snprintf(text, size, "%s over the query's %s of the %s of %s over their documents",
+                 OVER_WORDS[over_of(figure)], what, STATS[stat_of(figure)].words, model_of(figure));
+}

@@ -1,0 +1,63 @@
+/* What the halves of lib/text/index/build.h share: reading documents (build.c), and making postings
+ * and the dictionary of what was gathered (build_merge.c, build_terms.c). */
+#ifndef EK_TEXT_BUILD_INTERNAL_H
+#define EK_TEXT_BUILD_INTERNAL_H
+
+#include "base/buf.h"
+#include "text/index/build.h"
+#include "text/index/gather.h"
+#include "text/index/index_out.h"
+#include "text/index/lexicon.h"
+#include "text/index/spool.h"
+
+struct ek_words;
+
+enum { EK_RUNS_MAX = 4096, EK_RUN_BUFFER_MIN = 4096, EK_RUN_BUFFER_MAX = 1 << 20 };
+
+struct ek_run {
+    uint64_t at, end;
+};
+
+/* Numbers that grow. */
+struct ek_numbers {
+    uint32_t *data;
+    size_t count, room;
+};
+
+struct ek_build {
+    char *path;
+    struct ek_index_out out;
+    struct ek_words *words;
+    struct ek_lexicon terms, ids;
+    struct ek_gather gather;
+    struct ek_spool *runs, *rows;
+    struct ek_run *run; /* [run_count] */
+    uint32_t run_count, run_room;
+    uint64_t memory_bytes, bytes;
+    struct ek_numbers lengths; /* of all documents */
+    /* The document that is being read. */
+    struct ek_numbers tokens;
+    uint8_t *packed;
+    size_t packed_room;
+    enum ek_field field;
+    const char *file;
+    long line;
+    struct ek_error *error;
+    /* Of the dictionary, after the merge: per term of appearance statistics and where postings lie,
+     * as they stand in the file. */
+    struct ek_buf entries;
+    uint64_t *entry_at; /* [terms + 1] */
+};
+
+/* Room for one more. EK_ENOMEM. */
+int ek_numbers_add(struct ek_numbers *n, uint32_t number);
+/* What does not get less by a spill. */
+uint64_t ek_build_kept(const struct ek_build *b);
+/* Writes the section of postings, fills entries and entry_at. */
+int ek_build_merge(struct ek_build *b,
+                   void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
+                   struct ek_error *e);
+/* Writes ranks, terms and where they begin. */
+int ek_build_dictionary(struct ek_build *b, struct ek_error *e);
+
+#endif

@@ -1,0 +1,38 @@
+/* A mapped index, for its readers in text/. */
+#ifndef EK_TEXT_INDEX_INTERNAL_H
+#define EK_TEXT_INDEX_INTERNAL_H
+
+#include "text/index/index.h"
+#include "text/index/index_file.h"
+#include "text/index/varint.h"
+
+struct ek_index {
+    char *path;
+    const uint8_t *map;
+    size_t size;
+    struct ek_index_footer footer;
+    const uint32_t *lengths, *slots, *ranks;
+    const struct ek_index_row *rows;
+    const uint64_t *term_at;
+    size_t slot_count;
+};
+
+/* A term's entry. */
+struct ek_index_entry {
+    const char *text;
+    size_t length;
+    struct ek_term_statistics statistics[EK_FIELDS_AND_DOCUMENT];
+    uint64_t postings, postings_bytes;
+};
+
+/* Bytes of a section, from `from` on; none when that is beyond. */
+struct ek_bytes ek_index_section(const struct ek_index *x, enum ek_section section, uint64_t from);
+/* False for a damaged one. */
+bool ek_index_entry(const struct ek_index *x, uint32_t term, struct ek_index_entry *entry);
+/* Where a field of a document begins and ends among its terms; false for a damaged row. */
+bool ek_index_bounds(const struct ek_index *x, uint32_t number, enum ek_field field,
+                     uint32_t *begin, uint32_t *end);
+/* EK_EFORMAT at the file: what about it is damaged. */
+int ek_index_damaged(const struct ek_index *x, const char *what, struct ek_error *e);
+
+#endif

@@ -1,0 +1,219 @@
+/* The typed readers of data/yaml.h. */
+#include "yaml/yaml.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200, DAY_MS = 86400000 };
+
+const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key)
+{
+    if (!mapping || mapping->kind != EK_NODE_MAPPING)
+        return NULL;
+    for (size_t i = 0; i < mapping->count; i++)
+        if (!strcmp(mapping->children[2 * i].text, key))
+            return &mapping->children[2 * i + 1];
+    return NULL;
+}
+
+int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
+                 const char *format, ...)
+{
+    char message[sizeof e->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return ek_fail_at(e, EK_ECONFIG, ek_yaml_name(y), n->line, n->column, "%s", message);
+}
+
+/* `'what' must be WANTED, not what stands there`. */
+static int wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                 const char *wanted, struct ek_error *e)
+{
+    if (n->kind == EK_NODE_MAPPING)
+        return ek_node_fail(y, n, e, "'%s' must be %s, not a mapping", what, wanted);
+    if (n->kind == EK_NODE_SEQUENCE)
+        return ek_node_fail(y, n, e, "'%s' must be %s, not a list", what, wanted);
+    if (!*n->text && !n->quoted)
+        return ek_node_fail(y, n, e, "'%s' has no value, it must be %s", what, wanted);
+    return ek_node_fail(y, n, e, "'%s' must be %s, not %s'%.*s'", what, wanted,
+                        n->quoted ? "the text " : "", SHOWN_BYTES, n->text);
+}
+
+static bool is_plain(const struct ek_node *n)
+{
+    return n->kind == EK_NODE_SCALAR && !n->quoted;
+}
+
+/* The words of YAML for nothing. */
+static bool is_null(const struct ek_node *n)
+{
+    static const char *const words[] = {"null", "Null", "NULL", "~"};
+    for (size_t i = 0; is_plain(n) && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(n->text, words[i]))
+            return true;
+    return false;
+}
+
+int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                 const char **out, struct ek_error *e)
+{
+    if (n->kind != EK_NODE_SCALAR || (!n->quoted && !*n->text))
+        return wrong(y, n, what, "a text", e);
+    if (is_null(n))
+        return ek_node_fail(y, n, e,
+                            "'%s' has no value (%s): write a text, in quotes where '%s' is meant",
+                            what, n->text, n->text);
+    *out = n->text;
+    return EK_OK;
+}
+
+int ek_node_bool(const struct ek_yaml *y, const struct ek_node *n, const char *what, bool *out,
+                 struct ek_error *e)
+{
+    if (!is_plain(n) || (strcmp(n->text, "true") != 0 && strcmp(n->text, "false") != 0))
+        return wrong(y, n, what, "true or false", e);
+    *out = !strcmp(n->text, "true");
+    return EK_OK;
+}
+
+int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char *what, double low,
+                   double high, double *out, struct ek_error *e)
+{
+    double value;
+    if (!is_plain(n) || ek_parse_finite(n->text, EK_WHOLE, &value))
+        return wrong(y, n, what, "a number", e);
+    if (value >= low && value <= high) {
+        *out = value;
+        return EK_OK;
+    }
+    if (isfinite(low) && isfinite(high))
+        return ek_node_fail(y, n, e, "'%s' must be from %g to %g, not %s", what, low, high,
+                            n->text);
+    return ek_node_fail(y, n, e, "'%s' must be at %s %g, not %s", what,
+                        isfinite(low) ? "least" : "most", isfinite(low) ? low : high, n->text);
+}
+
+int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
+                int64_t high, int64_t *out, struct ek_error *e)
+{
+    int64_t value = 0;
+    int rc = is_plain(n) ? ek_parse_i64(n->text, EK_WHOLE, &value) : EK_EFORMAT;
+    if (rc == EK_EFORMAT)
+        return wrong(y, n, what, "a whole number", e);
+    if (!rc && value >= low && value <= high) {
+        *out = value;
+        return EK_OK;
+    }
+    if (low == high)
+        return ek_node_fail(y, n, e, "'%s' must be %lld, not %.*s", what, (long long)low,
+                            SHOWN_BYTES, n->text);
+    if (high == INT64_MAX)
+        return ek_node_fail(y, n, e, "'%s' must be at least %lld, not %.*s", what, (long long)low,
+                            SHOWN_BYTES, n->text);
+    return ek_node_fail(y, n, e, "'%s' must be from %lld to %lld, not %.*s", what, (long long)low,
+                        (long long)high, SHOWN_BYTES, n->text);
+}
+
+int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                     int64_t least_ms, int64_t most_days, int64_t *out_ms, struct ek_error *e)
+{
+    int64_t ms = 0;
+    int rc = n->kind == EK_NODE_SCALAR ? ek_parse_duration_ms(n->text, EK_WHOLE, &ms) : EK_EFORMAT;
+    if (rc && rc != EK_ELIMIT)
+        return wrong(y, n, what, "a duration with its unit (250ms, 10s, 5m, 2h, 7d)", e);
+    if (rc || ms > most_days * DAY_MS)
+        return ek_node_fail(y, n, e, "'%s' must be at most %lldd, not %.*s", what,
+                            (long long)most_days, SHOWN_BYTES, n->text);
+    if (ms < least_ms)
+        return ek_node_fail(y, n, e, "'%s' must be at least %gs", what, (double)least_ms / 1000);
+    *out_ms = ms;
+    return EK_OK;
+}
+
+int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *what, uint64_t *out,
+                  struct ek_error *e)
+{
+    if (n->kind != EK_NODE_SCALAR || ek_parse_bytes(n->text, EK_WHOLE, out))
+        return wrong(y, n, what, "a size in bytes (65536, 64KiB, 4MiB, 1GiB)", e);
+    return EK_OK;
+}
+
+int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                   enum ek_node_kind kind, struct ek_error *e)
+{
+    static const char *const kinds[] = {"a text", "a list", "a mapping (key: value)"};
+    return n->kind == kind ? EK_OK : wrong(y, n, what, kinds[kind], e);
+}
+
+/* `a, b or c`, cut when it does not fit. */
+static void list_words(char *text, size_t size, const char *const *words, size_t count)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " or "
+                                                  : ", ",
+                                 words[i]);
+}
+
+int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                   const char *const *words, size_t count, int *out, struct ek_error *e)
+{
+    const char *text = NULL;
+    int rc = ek_node_text(y, n, what, &text, e);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], text) != 0)
+            continue;
+        *out = (int)i;
+        return EK_OK;
+    }
+    char all[CHOICES_BYTES];
+    list_words(all, sizeof all, words, count);
+    const char *near = ek_nearest_word(text, words, count);
+    return near
+               ? ek_node_fail(y, n, e, "unknown %s '%.*s', did you mean '%s'?", what, SHOWN_BYTES,
+                              text, near)
+               : ek_node_fail(y, n, e, "'%s' must be %s, not '%.*s'", what, all, SHOWN_BYTES, text);
+}
+
+static int check_key(const struct ek_yaml *y, const struct ek_node *key, const char *const *known,
+                     size_t count, struct ek_error *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(known[i], key->text))
+            return EK_OK;
+    const char *near = ek_nearest_word(key->text, known, count);
+    return near ? ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
+                               key->text, near)
+                : ek_node_fail(y, key, e, "unknown key '%.*s'", SHOWN_BYTES, key->text);
+}
+
+int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
+                     const char *const *known, size_t count, struct ek_error_list *faults,
+                     struct ek_error *e)
+{
+    if (mapping->kind != EK_NODE_MAPPING)
+        return ek_node_fail(y, mapping, e, "a mapping (key: value) is expected here");
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < mapping->count; i++)
+        rc = ek_error_list_go_on(faults, check_key(y, &mapping->children[2 * i], known, count, e),
+                                 e);
+    return rc;
+}
+
+int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
+                 size_t count, struct ek_error *e)
+{
+    return ek_node_all_keys(y, mapping, known, count, NULL, e);
+}

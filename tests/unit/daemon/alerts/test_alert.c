@@ -1,0 +1,605 @@
+/* Alerts: what events make of them, when whom is told, and in which words. */
+#include "daemon/alerts/alert_post.h"
+#include "tests/alert_scene.h"
+
+START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    char sentence[EK_ALERT_SENTENCE_BYTES];
+    begin(&s, 10);
+    hear(&s, json_of(&(struct finding){.feature = "price", .state = "suspected"}));
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    price(&s, "confirmed");
+    hear(&s, json_of(&(struct finding){
+                 .feature = "taxes", .state = "confirmed", .members = "\"price\",\"taxes\""}));
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ek_alert_sentence(&a, sentence);
+    ck_assert_str_eq(sentence, "price, taxes x100.3 on arm=B since 21 Sep 14:30 UTC, looks like "
+                               "amounts in cents; routed to the wide path");
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    hear(&s, json_of(&(struct finding){.feature = "taxes", .state = "recovered"}));
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    ck_assert_str_eq(a.feature, "price");
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(another_cause_is_another_alert)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_ends_at_once_or_comes_back_at_once_is_not_told)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    price(&s, "dismissed");
+    s.now_ms += 2 * WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS - 1;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    s.now_ms++;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    price(&s, "confirmed");
+    s.now_ms += 2 * WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(at_the_end_nothing_waits_for_others_of_its_cause)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    s.now_ms += 10;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ek_alert_queue_hurry(s.queue);
+    ck_assert_uint_eq(ek_alert_queue_backlog(s.queue, s.now_ms).waiting, 3);
+    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* the next process takes it for told */
+    ck_assert_str_eq(a.feature, "rating");
+    price(&s, "recovered");
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    price(&s, "confirmed");
+    price(&s, "dismissed");
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0); /* which was nothing */
+    end(&s);
+}
+END_TEST
+
+START_TEST(while_it_fires_only_who_asks_for_it_is_told_again)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 2);
+    price(&s, "updated");
+    s.now_ms += REPEAT_MS - 1;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
+    ck_assert_int_eq((int)ek_alert_queue_wait_ms(s.queue, s.now_ms), 1);
+    s.now_ms++;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(another_action_or_feature_is_news_at_a_pace)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    hear(&s,
+         json_of(&(struct finding){.feature = "price", .state = "confirmed", .mode = "observe"}));
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert_str_eq(a.action, "not routed to the wide path: the mode is observe");
+    price(&s, "updated");
+    s.now_ms += EK_ALERT_PACE_MS - 1;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    s.now_ms++;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert_str_eq(a.action, "routed to the wide path");
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    ek_alert_book_begin_recall(s.book);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated"}), true, true);
+    ek_alert_book_end_recall(s.book, when(&s));
+    s.now_ms += 3 * WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ck_assert_int_eq(told(&s, MANAGER, &a), 1);
+    ck_assert_str_eq(a.feature, "price");
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_recall_leaves_out_has_ended)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 2);
+    ek_alert_book_begin_recall(s.book);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated", .cause = "c-77"}),
+            true, true);
+    ek_alert_book_end_recall(s.book, when(&s));
+    s.now_ms += WAIT_MS;
+    struct ek_alert a = {.firing = true};
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(!a.firing);
+    ck_assert_str_eq(a.feature, "rating");
+    end(&s);
+}
+END_TEST
+
+START_TEST(in_a_fleet_one_tells_and_another_goes_on_with_it)
+{
+    struct scene s;
+    begin(&s, 10);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "confirmed"}), false, false);
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 0);
+    price(&s, "updated");
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL) + told(&s, MANAGER, NULL), 2);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_sink_that_fails_is_tried_later_and_later_with_the_newest_state)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    int64_t wait = 1000;
+    for (int i = 0; i < 8; i++) {
+        ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+        ck_assert_ptr_null(ek_alert_queue_next(s.queue, SLACK, s.now_ms)); /* it is busy */
+        ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, 0, s.now_ms);
+        s.now_ms += wait - 1;
+        ck_assert_ptr_null(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+        s.now_ms++;
+        wait = 2 * wait < EK_ALERT_BACK_OFF_MAX_MS ? 2 * wait : EK_ALERT_BACK_OFF_MAX_MS;
+    }
+    struct ek_alert_backlog b = ek_alert_queue_backlog(s.queue, s.now_ms);
+    ck_assert_uint_eq(b.waiting, 2);
+    ck_assert_int_ge(b.oldest_ms, 60000);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    struct ek_alert a = {.firing = true};
+    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* that it was, and is over */
+    ck_assert(!a.firing);
+    end(&s);
+}
+END_TEST
+
+static void fail_once(struct scene *s)
+{
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s->queue, SLACK, s->now_ms));
+    ek_alert_queue_done(s->queue, SLACK, EK_ALERT_FAILED, 0, s->now_ms);
+}
+
+START_TEST(a_sink_that_took_one_is_tried_soon_after_it_fails_again)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    for (int i = 0; i < 5; i++) {
+        fail_once(&s);
+        s.now_ms += EK_ALERT_BACK_OFF_MAX_MS;
+    }
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    fail_once(&s);
+    s.now_ms += 1000;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_sink_hears_of_nothing_less_serious_than_it_asks_for)
+{
+    static const struct ek_alert_rule serious = {.least = EK_ALERT_CRITICAL};
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    ek_alert_queue_free(s.queue);
+    s.queue = ek_alert_queue_new(s.book, &serious, 1, WAIT_MS);
+    price(&s, "confirmed");
+    hear(&s, WITHDRAWN);
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, 0, &a), 1);
+    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_WITHDRAWN);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, 0, &a), 1);
+    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_WITHDRAWN);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_sink_that_asks_to_wait_is_waited_for_within_a_limit)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, 30000, s.now_ms);
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1); /* which has nothing to do with it */
+    ck_assert_int_eq((int)ek_alert_queue_wait_ms(s.queue, s.now_ms), 30000);
+    s.now_ms += 30000;
+    ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, INT64_MAX / 2, s.now_ms);
+    s.now_ms += EK_ALERT_ASKED_MAX_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_sink_refuses_is_not_sent_again)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_REFUSED, 0, s.now_ms);
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    end(&s);
+}
+END_TEST
+
+static int reach(struct scene *s, const char *limit)
+{
+    struct ek_alert_news news;
+    char json[200];
+    snprintf(json, sizeof json, "{\"event\":\"limit\",\"limit\":\"%s\",\"time_ms\":1}", limit);
+    ck_assert_int_eq(ek_alert_read(&news, json), 0);
+    return ek_alert_book_take(s->book, &news, true, false, when(s));
+}
+
+START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_newcomer)
+{
+    struct scene s;
+    begin(&s, 2);
+    price(&s, "confirmed");
+    ck_assert_int_eq(reach(&s, "cells"), 0);
+    ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* both fire */
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 0);
+    price(&s, "recovered");
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert(ek_alert_book_at(s.book, i)->alert.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(an_alert_that_somebody_is_being_told_of_stays)
+{
+    struct scene s;
+    begin(&s, 1);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+    price(&s, "recovered");
+    ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* for the sink has it in its hands */
+    s.now_ms += 2 * WAIT_MS;
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(so_does_one_that_another_instance_ends_meanwhile)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "recovered"}), false, false);
+    s.now_ms += 2 * WAIT_MS;
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_nobody_heard_of_goes_before_what_somebody_holds_for_firing)
+{
+    struct scene s;
+    begin(&s, 2);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms++;
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "dismissed", .cause = "c-10"}));
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    s.now_ms += WAIT_MS;
+    struct ek_alert a = {.firing = true};
+    ck_assert_int_eq(told(&s, SLACK, &a), 2);
+    ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_str_ne(ek_alert_book_at(s.book, i)->alert.feature, "rating");
+    end(&s);
+}
+END_TEST
+
+/* What an event says about which alert: "kind feature segment limit instance, firing". */
+static void says(const char *json, enum ek_alert_news_what what, enum ek_alert_kind kind,
+                 const char *sentence)
+{
+    struct ek_alert_news n;
+    char text[EK_ALERT_SENTENCE_BYTES];
+    ck_assert_int_eq(ek_alert_read(&n, json), 0);
+    ck_assert_int_eq((int)n.what, (int)what);
+    ck_assert_int_eq((int)n.alert.kind, (int)kind);
+    ek_alert_sentence(&n.alert, text);
+    ck_assert_str_eq(text, sentence);
+}
+
+#define TIME "\"time_ms\":1790001121472"
+
+START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
+{
+    says("{\"event\":\"decision\",\"what\":\"withdraw\"," TIME ",\"feature\":\"price\","
+         "\"segment\":null,\"rail\":\"rank_change_p95\",\"figure\":0.62,\"limit\":0.5}",
+         EK_ALERT_FIRES, EK_ALERT_ROUTE_WITHDRAWN,
+         "the route of price was withdrawn by a guardrail since 21 Sep 14:32 UTC: rank_change_p95 "
+         "is 0.62, the rules allow 0.5; the faulty feature is ranked with as it comes, until "
+         "somebody lets the route begin anew (evenkeel resume)");
+    says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"feature\":\"price\"}",
+         EK_ALERT_ENDS, EK_ALERT_ROUTE_WITHDRAWN, "");
+    says("{\"event\":\"decision\",\"what\":\"pause\"," TIME ",\"who\":\"ana\",\"why\":\"odd\"}",
+         EK_ALERT_FIRES, EK_ALERT_PAUSED,
+         "evenkeel is paused since 21 Sep 14:32 UTC: by ana, odd; every message goes out as it "
+         "came, until somebody resumes");
+    says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"who\":null,\"why\":null}",
+         EK_ALERT_ENDS, EK_ALERT_PAUSED, "");
+    says("{\"event\":\"reload\",\"result\":\"refused\"," TIME ",\"faults\":[{\"file\":\"run.yaml\","
+         "\"line\":3,\"column\":59,\"message\":\"no\"}]}",
+         EK_ALERT_FIRES, EK_ALERT_RELOAD_REFUSED,
+         "a reload was refused since 21 Sep 14:32 UTC: run.yaml:3:59: no; what was in force before "
+         "stays in force");
+    says("{\"event\":\"reload\",\"result\":\"done\"," TIME ",\"faults\":[]}", EK_ALERT_ENDS,
+         EK_ALERT_RELOAD_REFUSED, "");
+    says("{\"event\":\"model_drift\",\"state\":\"recovered\"," TIME "}", EK_ALERT_ENDS,
+         EK_ALERT_MODEL_DRIFT, "");
+    says("{\"event\":\"fleet\",\"state\":\"cut_off\"," TIME
+         ",\"instance\":\"a\",\"text\":\"no plan\"}",
+         EK_ALERT_FIRES, EK_ALERT_FLEET_CUT_OFF,
+         "instance a does not hear the fleet since 21 Sep 14:32 UTC: no plan; the last plan stays "
+         "in "
+         "force; this instance hears of no other");
+    says("{\"event\":\"fleet\",\"state\":\"heard\"," TIME "}", EK_ALERT_ENDS,
+         EK_ALERT_FLEET_CUT_OFF, "");
+    says("{\"event\":\"fleet\",\"state\":\"name_shared\"," TIME
+         ",\"instance\":\"a\",\"text\":\"both tell\"}",
+         EK_ALERT_FIRES, EK_ALERT_FLEET_NAME_SHARED,
+         "two processes of the fleet go by the name a since 21 Sep 14:32 UTC: both tell; what the "
+         "one says that started first is dropped, until each has a service.instance of its own");
+    says("{\"event\":\"fleet\",\"state\":\"name_free\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
+         EK_ALERT_FLEET_NAME_SHARED, "");
+    says("{\"event\":\"decision\",\"what\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_NEWS,
+         EK_ALERT_DRIFT, "");
+    struct ek_alert_news n;
+    ck_assert_int_eq(ek_alert_read(&n, "{\"event\":"), EK_EFORMAT);
+}
+END_TEST
+
+START_TEST(a_withdrawn_route_is_over_with_its_finding)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s, "{\"event\":\"decision\",\"what\":\"withdraw\",\"time_ms\":1,\"feature\":\"price\","
+             "\"segment\":{\"arm\":\"B\"},\"rail\":\"rank_change_p95\"}");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 2);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 2);
+    ek_alert_queue_sweep(s.queue, s.now_ms);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s, WITHDRAWN);
+    ck_assert_int_eq(firing(&s), 2);
+    ek_alert_book_begin_recall(s.book);
+    ek_alert_book_end_recall(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 0);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    hear(&s, WITHDRAWN);
+    hear(&s, "{\"event\":\"model_drift\",\"state\":\"drifted\",\"time_ms\":1}");
+    hear(&s, "{\"event\":\"decision\",\"what\":\"pause\",\"time_ms\":1}");
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    ck_assert_int_eq(firing(&s), 5);
+    ek_alert_book_begin_anew(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_limit_is_not_over_while_it_holds_a_finding_back)
+{
+    struct scene s;
+    struct ek_alert_news news;
+    begin(&s, 10);
+    ck_assert_int_eq(reach(&s, "plan"), 0);
+    ck_assert_int_eq(
+        ek_alert_read(&news, json_of(&(struct finding){.feature = "price", .state = "confirmed"})),
+        0);
+    ek_alert_copy(news.limit, sizeof news.limit, "plan");
+    ck_assert_int_eq(ek_alert_book_take(s.book, &news, true, false, when(&s)), 0);
+    s.now_ms += 2 * EK_ALERT_BRIEF_MS;
+    ek_alert_book_age(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 2);
+    price(&s, "updated"); /* which is held back no more */
+    s.now_ms += EK_ALERT_BRIEF_MS;
+    ek_alert_book_age(s.book, when(&s));
+    ck_assert_int_eq(firing(&s), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(severity_is_part_of_what_it_is)
+{
+    struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "cells"};
+    ck_assert_int_eq((int)ek_alert_severity_of(&a), EK_ALERT_WARNING);
+    struct ek_alert b = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "max_routed_features"};
+    ck_assert_int_eq((int)ek_alert_severity_of(&b), EK_ALERT_CRITICAL);
+}
+END_TEST
+
+START_TEST(a_key_that_is_too_long_keeps_being_one)
+{
+    struct ek_alert a = {.kind = EK_ALERT_DRIFT, .segment = "arm=B", .class = "scale"}, b;
+    char one[EK_ALERT_KEY_BYTES], two[EK_ALERT_KEY_BYTES];
+    snprintf(a.feature, sizeof a.feature, "price");
+    ek_alert_key(&a, "hotels", one);
+    ck_assert_str_eq(one, "evenkeel/hotels/drift/price/arm=B/scale");
+    memset(a.feature, 'x', sizeof a.feature - 1);
+    b = a;
+    snprintf(b.class, sizeof b.class, "power");
+    ek_alert_key(&a, "hotels", one);
+    ek_alert_key(&b, "hotels", two);
+    ck_assert_str_ne(one, two);
+    ck_assert_uint_lt(strlen(one), EK_ALERT_KEY_BYTES);
+}
+END_TEST
+
+START_TEST(answers_are_judged_by_whether_trying_again_may_help)
+{
+    static const int failed[] = {0, 100, 408, 429, 500, 503, 599}, refused[] = {301, 400, 403, 404};
+    ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = 202}), EK_ALERT_SENT);
+    for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
+        ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = failed[i]}),
+                         EK_ALERT_FAILED);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = refused[i]}),
+                         EK_ALERT_REFUSED);
+}
+END_TEST
+
+START_TEST(an_answer_with_a_secret_is_not_shown)
+{
+    char url[] = "https://a.example/services/T0/secret", token[] = "tokentoken";
+    struct ek_alert_sink s = {.url = url, .token = token};
+    struct ek_alert_answer answer = {.said = "no such hook /services/T0/secret"};
+    char out[EK_ALERT_SAID_BYTES];
+    ek_alert_said(&s, &answer, out);
+
+    ck_assert_ptr_null(strstr(out, "T0"));
+    snprintf(answer.said, sizeof answer.said, "bad\ntokentoken");
+    ek_alert_said(&s, &answer, out);
+    ck_assert_ptr_null(strstr(out, "token"));
+    snprintf(answer.said, sizeof answer.said, "two\nlines");
+    ek_alert_said(&s, &answer, out);
+    ck_assert_str_eq(out, "two lines");
+}
+END_TEST
+
+Suite *suite_alert(void)
+{
+    return ek_suite(
+        "alert", a_cause_of_many_features_is_one_alert_from_first_to_last,
+        another_cause_is_another_alert, what_ends_at_once_or_comes_back_at_once_is_not_told,
+        at_the_end_nothing_waits_for_others_of_its_cause,
+        while_it_fires_only_who_asks_for_it_is_told_again,
+        another_action_or_feature_is_news_at_a_pace,
+        what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new,
+        what_a_recall_leaves_out_has_ended, in_a_fleet_one_tells_and_another_goes_on_with_it,
+        a_sink_that_fails_is_tried_later_and_later_with_the_newest_state,
+        a_sink_that_took_one_is_tried_soon_after_it_fails_again,
+        a_sink_hears_of_nothing_less_serious_than_it_asks_for,
+        a_sink_that_asks_to_wait_is_waited_for_within_a_limit,
+        what_a_sink_refuses_is_not_sent_again,
+        too_many_alerts_lose_one_that_ended_and_else_the_newcomer,
+        an_alert_that_somebody_is_being_told_of_stays,
+        so_does_one_that_another_instance_ends_meanwhile,
+        what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
+        what_else_goes_wrong_is_an_alert_until_it_is_over,
+        a_withdrawn_route_is_over_with_its_finding,
+        a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding,
+        a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else,
+        a_limit_is_not_over_while_it_holds_a_finding_back, severity_is_part_of_what_it_is,
+        a_key_that_is_too_long_keeps_being_one, answers_are_judged_by_whether_trying_again_may_help,
+        an_answer_with_a_secret_is_not_shown);
+}

@@ -1,0 +1,279 @@
+/* Secrets: which properties of librdkafka are some, how they come from files, that nothing shows
+ * them. */
+#include "daemon/config/config.h"
+#include "daemon/base/secret.h"
+#include "tests/check.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Every property that has to do with getting in, of librdkafka 2.0 to 2.12. */
+static const char *const SECRETS[] = {
+    "ssl.key.password",
+    "ssl.key.pem",
+    "ssl.keystore.password",
+    "sasl.kerberos.kinit.cmd",
+    "sasl.password",
+    "sasl.oauthbearer.config",
+    "sasl.oauthbearer.client.credentials.client.secret",
+    "sasl.oauthbearer.client.secret",
+    "sasl.oauthbearer.token.endpoint.url", /* may have one in it */
+    "sasl.oauthbearer.assertion.private.key.passphrase",
+    "sasl.oauthbearer.assertion.private.key.pem",
+};
+static const char *const PUBLIC[] = {
+    "allow.auto.create.topics",
+    "enable.sasl.oauthbearer.unsecure.jwt",
+    "enable.ssl.certificate.verification",
+    "group.protocol.type",
+    "https.ca.location",
+    "https.ca.pem",
+    "oauthbearer_token_refresh_cb",
+    "plugin.library.paths",
+    "sasl.kerberos.keytab",
+    "sasl.kerberos.min.time.before.relogin",
+    "sasl.kerberos.principal",
+    "sasl.kerberos.service.name",
+    "sasl.mechanism",
+    "sasl.mechanisms",
+    "sasl.oauthbearer.assertion.algorithm",
+    "sasl.oauthbearer.assertion.claim.aud",
+    "sasl.oauthbearer.assertion.claim.exp.seconds",
+    "sasl.oauthbearer.assertion.claim.iss",
+    "sasl.oauthbearer.assertion.claim.jti.include",
+    "sasl.oauthbearer.assertion.claim.nbf.seconds",
+    "sasl.oauthbearer.assertion.claim.sub",
+    "sasl.oauthbearer.assertion.file",
+    "sasl.oauthbearer.assertion.jwt.template.file",
+    "sasl.oauthbearer.assertion.private.key.file",
+    "sasl.oauthbearer.client.credentials.client.id",
+    "sasl.oauthbearer.client.id",
+    "sasl.oauthbearer.extensions",
+    "sasl.oauthbearer.grant.type",
+    "sasl.oauthbearer.metadata.authentication.type",
+    "sasl.oauthbearer.method",
+    "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.sub.claim.name",
+    "sasl.username",
+    "security.protocol",
+    "ssl.ca.certificate.stores",
+    "ssl.ca.location",
+    "ssl.ca.pem",
+    "ssl.certificate.location",
+    "ssl.certificate.pem",
+    "ssl.certificate.verify_cb",
+    "ssl.cipher.suites",
+    "ssl.crl.location",
+    "ssl.curves.list",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.engine.id",
+    "ssl.engine.location",
+    "ssl.key.location",
+    "ssl.keystore.location",
+    "ssl.providers",
+    "ssl.sigalgs.list",
+    "ssl_ca",
+    "ssl_certificate",
+    "ssl_engine_callback_data",
+    "ssl_key",
+};
+
+static bool is_among(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i], name))
+            return true;
+    return false;
+}
+
+static bool has_to_do_with_getting_in(const char *name)
+{
+    static const char *const words[] = {"ssl",    "sasl",  "secur", "pass",    "secret", "token",
+                                        "cred",   "cert",  "auth",  "jaas",    "kinit",  "pem",
+                                        "plugin", "oauth", "https", "private", "login"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
+}
+
+/* Calls `look` with the name of each property that this librdkafka has. */
+static int each_property(void look(const char *name))
+{
+    char line[2000], name[100];
+    int count = 0;
+    FILE *table = tmpfile();
+    rd_kafka_conf_properties_show(table);
+    rewind(table);
+    while (fgets(line, sizeof line, table))
+        if (sscanf(line, "%99s |", name) == 1 && strchr(line, '|')) {
+            look(name);
+            count++;
+        }
+    fclose(table);
+    return count;
+}
+
+static void is_known(const char *name)
+{
+    if (!has_to_do_with_getting_in(name) || !strcmp(name, "Property"))
+        return;
+    ck_assert_msg(is_among(name, SECRETS, sizeof SECRETS / sizeof *SECRETS) ||
+                      is_among(name, PUBLIC, sizeof PUBLIC / sizeof *PUBLIC),
+                  "librdkafka %s has '%s', which this test does not know: is it a secret?",
+                  rd_kafka_version_str(), name);
+}
+
+START_TEST(every_property_of_librdkafka_is_known_to_be_a_secret_or_none)
+{
+    ck_assert_int_gt(each_property(is_known), 100);
+    for (size_t i = 0; i < sizeof SECRETS / sizeof *SECRETS; i++)
+        ck_assert_msg(ek_secret_name(SECRETS[i]), "'%s' is shown", SECRETS[i]);
+    for (size_t i = 0; i < sizeof PUBLIC / sizeof *PUBLIC; i++)
+        ck_assert_msg(!ek_secret_name(PUBLIC[i]) || strstr(PUBLIC[i], "token"), "'%s' is hidden",
+                      PUBLIC[i]);
+}
+END_TEST
+
+START_TEST(a_process_with_secrets_leaves_no_core_dump)
+{
+    ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
+    ek_secret_protect();
+    ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 0);
+}
+END_TEST
+
+static const char *secret_file(const char *text, size_t length, int mode)
+{
+    static char path[100];
+    snprintf(path, sizeof path, "/tmp/ek-secret-%ld", (long)getpid());
+    FILE *f = fopen(path, "w");
+    ck_assert_uint_eq(fwrite(text, 1, length, f), length);
+    fclose(f);
+    chmod(path, (mode_t)mode);
+    return path;
+}
+
+/* With a password from that file. */
+static int parse_secret(struct ek_config **c, const char *path, const char *property,
+                        struct ek_error *e)
+{
+    char text[1000];
+    snprintf(
+        text, sizeof text,
+        "input: {brokers: \"b:9092\", topics: [s], group: g, librdkafka: {%s: \"${file:%s}\"}}\n"
+        "output: {topic: r, dead_letter: d}\nassets: {manifest: m, profile: p}\n",
+        property, path);
+    return ek_config_parse(c, "run.yaml", text, strlen(text), e);
+}
+
+START_TEST(a_secret_comes_from_a_file_without_its_line_end)
+{
+    static const char *const contents[] = {"hunter2", "hunter2\n", "hunter2\r\n"};
+    for (size_t i = 0; i < 3; i++) {
+        struct ek_config *c;
+        struct ek_error e;
+        struct ek_buf shown;
+        const char *path = secret_file(contents[i], strlen(contents[i]), 0600);
+        ck_assert_msg(!parse_secret(&c, path, "sasl.username", &e), "%s", e.message);
+        ck_assert_str_eq(c->librdkafka.items[0].value, "hunter2");
+        ck_assert(ek_config_has_secret(c));
+        ck_assert_uint_eq(c->notes.count, 0);
+        ek_buf_init(&shown, 0);
+        ck_assert_int_eq(ek_config_print(c, &shown), EK_OK);
+        ck_assert_ptr_null(strstr(ek_buf_string(&shown), "hunter2"));
+        ek_buf_release(&shown);
+        ek_config_free(c);
+        unlink(path);
+    }
+}
+END_TEST
+
+START_TEST(tokens_are_secrets_of_the_process)
+{
+    static const char text[] =
+        "input: {brokers: 'h:1', topics: [t], group: g}\noutput: {topic: r, dead_letter: d}\n"
+        "assets: {manifest: m, profile: p}\nhttp: {token_file: tokens.txt}\n";
+    struct ek_config *c;
+    struct ek_error e;
+    ck_assert_msg(!ek_config_parse(&c, "run.yaml", text, strlen(text), &e), "%s", e.message);
+    ck_assert(ek_config_has_secret(c));
+    ek_config_free(c);
+}
+END_TEST
+
+START_TEST(a_secret_that_everybody_may_read_is_told)
+{
+    struct ek_config *c;
+    struct ek_error e;
+    const char *path = secret_file("x", 1, 0644);
+    ck_assert_int_eq(parse_secret(&c, path, "sasl.password", &e), EK_OK);
+    ck_assert_uint_eq(c->notes.count, 1);
+    ck_assert_int_eq(c->notes.errors[0].line, 1);
+    ck_assert_ptr_nonnull(strstr(c->notes.errors[0].message, "can be read by everybody"));
+    ek_config_free(c);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(files_that_hold_no_secret_are_refused_with_their_place)
+{
+    static char large[(64 << 10) + 2];
+    struct ek_config *c = NULL;
+    struct ek_error e;
+    memset(large, 'x', sizeof large);
+    const struct {
+        const char *text, *said;
+        size_t length;
+    } cases[] = {{"\n", "is empty", 1},
+                 {"a\0b", "is no text", 3},
+                 {large, "more than 64 KiB", sizeof large}};
+    for (size_t i = 0; i < 3; i++) {
+        const char *path = secret_file(cases[i].text, cases[i].length, 0600);
+        ck_assert_int_ne(parse_secret(&c, path, "sasl.password", &e), EK_OK);
+        ck_assert_msg(strstr(e.message, cases[i].said) != NULL, "%s", e.message);
+        ck_assert_int_eq(e.line, 1);
+        unlink(path);
+    }
+    ck_assert_int_ne(parse_secret(&c, "/nosuch/secret", "sasl.password", &e), EK_OK);
+    ck_assert_ptr_nonnull(strstr(e.message, "/nosuch/secret"));
+}
+END_TEST
+
+START_TEST(no_error_repeats_a_secret)
+{
+    static const char form[] =
+        "input: {brokers: \"b:9092\", topics: [s], group: g, librdkafka: {%s: \"%s\"}}\n"
+        "output: {topic: r, dead_letter: d}\nassets: {manifest: m, profile: p}\n";
+    struct ek_config *c = NULL;
+    struct ek_error e;
+    char text[1000];
+    const char *path = secret_file("hunter2", 7, 0600);
+    ck_assert_int_eq(parse_secret(&c, path, "security.protocol", &e), EK_ECONFIG);
+    ck_assert_str_eq(
+        e.message, "librdkafka property 'security.protocol': its value is refused, not shown here");
+    unlink(path);
+    /* one of those whose name makes it a secret; librdkafka takes no text for it */
+    snprintf(text, sizeof text, form, "sasl.jaas.config", "hunter2");
+    ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), &e), EK_ECONFIG);
+    ck_assert_ptr_null(strstr(e.message, "hunter2"));
+    ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
+    ck_assert_int_eq(ek_config_set(c, "input.librdkafka", "hunter2", &e), EK_ECONFIG);
+    ck_assert_ptr_null(strstr(e.message, "hunter2"));
+    ek_config_free(c);
+}
+END_TEST
+
+Suite *suite_secret(void)
+{
+    return ek_suite(
+        "secret", every_property_of_librdkafka_is_known_to_be_a_secret_or_none,
+        a_process_with_secrets_leaves_no_core_dump, tokens_are_secrets_of_the_process,
+        a_secret_comes_from_a_file_without_its_line_end, a_secret_that_everybody_may_read_is_told,
+        files_that_hold_no_secret_are_refused_with_their_place, no_error_repeats_a_secret);
+}

@@ -1,0 +1,350 @@
+/* Named limits of what is read: at a limit and one below it works, one above there is an error that
+ * names the limit and, in a file, the place. tests/limits.txt has the list. */
+#include "base/buf.h"
+#include "daemon/config/config.h"
+#include "daemon/config/instance.h"
+#include "daemon/config/options.h"
+#include "lists/codec_inner.h"
+#include "schema/manifest.h"
+#include "rules/rules.h"
+#include "rules/rules_keys.h"
+#include "yaml/yaml.h"
+#include "tests/check.h"
+#include "tests/limit.h"
+#include "tests/must.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MOST = 16 << 20 };
+
+static void repeat(struct ek_buf *b, const char *text, int count)
+{
+    for (int i = 0; i < count; i++)
+        must(ek_buf_text(b, text));
+}
+
+/* Reads a text and gives it back; the code, and the error as people see it. */
+static int yaml(struct ek_buf *b, char said[SAID_BYTES])
+{
+    struct ek_yaml *y = NULL;
+    struct ek_error e = {0};
+    int rc = ek_yaml_parse(&y, "a.yaml", (const char *)b->data, b->length, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_yaml_free(y);
+    ek_buf_release(b);
+    return rc;
+}
+
+static int depth(int levels, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    repeat(&b, "[", levels);
+    repeat(&b, "]", levels);
+    return yaml(&b, said);
+}
+
+static int nodes(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    repeat(&b, "- x\n", count - 1); /* and the list itself */
+    return yaml(&b, said);
+}
+
+static int bytes(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_text(&b, "a: #"));
+    repeat(&b, "x", count - 4);
+    return yaml(&b, said);
+}
+
+static void has_limit(limit_take *take, int most, const char *says)
+{
+    ck_limit(take, most, "a.yaml", says);
+}
+
+START_TEST(a_yaml_file_has_32_levels_200000_nodes_and_8_mib)
+{
+    has_limit(depth, EK_YAML_DEPTH_MAX, "32");
+    has_limit(nodes, EK_YAML_NODES_MAX, "200000");
+    has_limit(bytes, EK_YAML_BYTES_MAX, "8388608");
+}
+END_TEST
+
+static int manifest(struct ek_buf *b, char said[SAID_BYTES])
+{
+    struct ek_manifest *m = NULL;
+    struct ek_error e = {0};
+    int rc = ek_manifest_parse(&m, "a.yaml", (const char *)b->data, b->length, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_manifest_free(m);
+    ek_buf_release(b);
+    return rc;
+}
+
+static int name(int length, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_text(&b, "features: [{index: 1, role: item, name: "));
+    repeat(&b, "x", length);
+    must(ek_buf_text(&b, "}]"));
+    return manifest(&b, said);
+}
+
+static int features(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_text(&b, "features:\n"));
+    for (int i = 1; i <= count; i++)
+        must(ek_buf_printf(&b, "- {name: x%d, index: %d, role: item}\n", i, i));
+    return manifest(&b, said);
+}
+
+static int feature_index(int number, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, TEXT_MOST);
+    must(ek_buf_printf(&b, "features: [{name: x, index: %d, role: item}]", number));
+    return manifest(&b, said);
+}
+
+START_TEST(a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million)
+{
+    has_limit(name, EK_NAME_BYTES_MAX, "200");
+    has_limit(features, EK_FEATURES_MAX, "4096");
+    has_limit(feature_index, EK_INDEX_MAX, "1048576");
+}
+END_TEST
+
+static int rules(struct ek_buf *b, char said[SAID_BYTES])
+{
+    static const char text[] = "features: [{name: price, index: 1, role: item}]";
+    struct ek_manifest *m = NULL;
+    struct ek_rules *r = NULL;
+    struct ek_error e = {0};
+    must(ek_manifest_parse(&m, "m.yaml", text, strlen(text), NULL));
+    int rc = ek_rules_parse(&r, m, "a.yaml", (const char *)b->data, b->length, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_rules_free(r);
+    ek_manifest_free(m);
+    ek_buf_release(b);
+    return rc;
+}
+
+static int segments(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "segments: ["));
+    for (int i = 0; i < count; i++)
+        must(ek_buf_printf(&b, "s%d, ", i));
+    must(ek_buf_text(&b, "]"));
+    return rules(&b, said);
+}
+
+static int segment_name(int length, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "segments: ["));
+    repeat(&b, "x", length);
+    must(ek_buf_text(&b, "]"));
+    return rules(&b, said);
+}
+
+START_TEST(rules_tell_8_segments_apart_with_names_of_200_bytes)
+{
+    has_limit(segments, EK_DIMENSIONS_MAX, "8");
+    has_limit(segment_name, EK_NAME_BYTES_MAX, "200");
+}
+END_TEST
+
+/* So many values of a segment with a mode of their own. */
+static int modes_in(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "segments: [arm]\ndefaults: {mode_in: {arm: {"));
+    for (int i = 0; i < count; i++)
+        must(ek_buf_printf(&b, "v%d: observe, ", i));
+    must(ek_buf_text(&b, "}}}"));
+    return rules(&b, said);
+}
+
+static int units_of_a_feature(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_text(&b, "features: {price: {units: ["));
+    for (int i = 0; i < count; i++)
+        must(ek_buf_printf(&b, "EUR/%c%cX, ", 'A' + i, 'B' + i));
+    must(ek_buf_text(&b, "]}}"));
+    return rules(&b, said);
+}
+
+static int hold_days(int count, char said[SAID_BYTES])
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_printf(&b, "defaults: {hold: %dd, hold_max: 3650d}", count));
+    return rules(&b, said);
+}
+
+START_TEST(rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_years)
+{
+    has_limit(modes_in, EK_MODE_IN_MAX, "'mode_in' must be at most 64 values");
+    has_limit(units_of_a_feature, EK_UNITS_MAX, "at most 16 units for one feature, not 17");
+    has_limit(hold_days, EK_RULES_DAYS_MAX, "'hold' must be at most 3650d");
+}
+END_TEST
+
+/* A configuration with so long a text behind `more`, which is its last. */
+static int config(const char *more, int length, char said[SAID_BYTES])
+{
+    struct ek_config *c = NULL;
+    struct ek_error e = {0};
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    must(ek_buf_printf(&b,
+                       "output: {topic: ranked, dead_letter: dead}\n"
+                       "assets: {manifest: features.yaml, profile: profile.ekp}\n"
+                       "input: {brokers: \"b:9092\", topics: [scored], group: g%s",
+                       more));
+    repeat(&b, "x", length);
+    must(ek_buf_text(&b, "}\n"));
+    int rc = ek_config_parse(&c, "a.yaml", (const char *)b.data, b.length, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_config_free(c);
+    ek_buf_release(&b);
+    return rc;
+}
+
+static int group(int length, char said[SAID_BYTES])
+{
+    return config("", length - 1, said);
+}
+
+static int instance(int length, char said[SAID_BYTES])
+{
+    return config("}\nservice: {instance: ", length, said);
+}
+
+START_TEST(names_of_a_group_and_of_an_instance_are_taken_whole_or_not_at_all)
+{
+    has_limit(group, EK_GROUP_BYTES_MAX, "'input.group' has at most 255 bytes");
+    has_limit(instance, EK_INSTANCE_BYTES - 1, "'service.instance' has at most 199 bytes");
+}
+END_TEST
+
+static int mapping(const struct ek_mapping *of, char said[SAID_BYTES])
+{
+    static const char text[] = "features: [{name: price, index: 1, role: item}]";
+    struct ek_manifest *m = NULL;
+    struct ek_codec *c = NULL;
+    struct ek_error e = {0};
+    must(ek_manifest_parse(&m, "m.yaml", text, strlen(text), NULL));
+    int rc = ek_codec_new(&c, m, of, NULL, &e);
+    ek_error_text(&e, said, SAID_BYTES);
+    ek_codec_free(c);
+    ek_manifest_free(m);
+    return rc;
+}
+
+/* A path of so many parts, none of which is another path's. */
+static const char *path(char letter, int parts, char at[16])
+{
+    for (int i = 0; i < parts; i++) {
+        at[2 * i] = letter;
+        at[2 * i + 1] = i + 1 < parts ? '.' : 0;
+    }
+    return at;
+}
+
+static int path_parts(int parts, char said[SAID_BYTES])
+{
+    char at[16];
+    return mapping(&(struct ek_mapping){.score = path('s', parts, at)}, said);
+}
+
+/* All 13 paths together. */
+static int mapping_parts(int parts, char said[SAID_BYTES])
+{
+    struct ek_mapping m = {0};
+    const char **const all[] = {&m.query,     &m.time_ms, &m.segments, &m.query_features,
+                                &m.manifest,  &m.items,   &m.item_id,  &m.list_items,
+                                &m.log_means, &m.score,   &m.features, &m.label,
+                                &m.source};
+    enum { PATHS = sizeof all / sizeof *all };
+    char at[PATHS][16];
+    for (int i = 0; i < PATHS; i++) {
+        int mine = (parts - i + PATHS - 1) / PATHS;
+        *all[i] = path((char)('a' + i), mine, at[i]);
+    }
+    return mapping(&m, said);
+}
+
+START_TEST(a_path_of_a_mapping_has_5_parts_and_all_of_them_64)
+{
+    ck_limit(path_parts, EK_FIELD_DEPTH_MAX, "field path 's.s.s.s.s.s'", "more than 5 parts");
+    ck_limit(mapping_parts, EK_FIELDS_MAX, "field path", "the mapping has too many parts");
+}
+END_TEST
+
+/* As it would stand in a file; in the unit of the struct. */
+static int set(const struct ek_option *o, int64_t value)
+{
+    static const char *const units[] = {
+        [EK_OPTION_INT] = "", [EK_OPTION_DURATION] = "ms", [EK_OPTION_BYTES] = ""};
+    struct ek_config *c = NULL;
+    struct ek_error e = {0};
+    char text[40];
+    must(ek_config_new(&c, NULL));
+    snprintf(text, sizeof text, "%" PRId64 "%s", value, units[o->type]);
+    int rc = ek_config_set(c, o->key, text, &e);
+    if (rc)
+        ck_assert_msg(strstr(e.message, o->key) != NULL, "%s", e.message);
+    ek_config_free(c);
+    return rc;
+}
+
+static bool has_range(const struct ek_option *o)
+{
+    return (o->type == EK_OPTION_INT || o->type == EK_OPTION_DURATION ||
+            o->type == EK_OPTION_BYTES) &&
+           strncmp(o->key, "alerts.", 7) != 0; /* these are of a sink */
+}
+
+START_TEST(each_number_of_the_configuration_has_its_range_and_no_more)
+{
+    int seen = 0;
+    for (size_t i = 0; i < ek_option_count(); i++) {
+        const struct ek_option *o = ek_option_at(i);
+        if (!has_range(o))
+            continue;
+        seen++;
+        ck_assert_msg(!set(o, o->low) && !set(o, o->low + 1), "%s: its low end", o->key);
+        ck_assert_msg(!set(o, o->high) && !set(o, o->high - 1), "%s: its high end", o->key);
+        ck_assert_msg(set(o, o->low - 1) == EK_ECONFIG, "%s: below", o->key);
+        ck_assert_msg(set(o, o->high + 1) == EK_ECONFIG, "%s: above", o->key);
+    }
+    ck_assert_int_gt(seen, 25);
+}
+END_TEST
+
+Suite *suite_limits(void)
+{
+    return ek_suite("limits", a_yaml_file_has_32_levels_200000_nodes_and_8_mib,
+                    a_manifest_has_4096_features_names_of_200_bytes_and_indices_below_a_million,
+                    rules_tell_8_segments_apart_with_names_of_200_bytes,
+                    rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_years,
+                    names_of_a_group_and_of_an_instance_are_taken_whole_or_not_at_all,
+                    a_path_of_a_mapping_has_5_parts_and_all_of_them_64,
+                    each_number_of_the_configuration_has_its_range_and_no_more);
+}

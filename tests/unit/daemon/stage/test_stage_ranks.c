@@ -1,0 +1,188 @@
+/* What workers try of the lists they have sent comes to the guard, and to who asks. */
+#include "base/rng.h"
+#include "daemon/base/metrics.h"
+#include "tests/plain_model.h"
+#include "tests/stage_scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FAULT_FROM = 600, MORE_TRAINING = 3000, PARTITIONS = 4 };
+
+static void price_in_cents(struct ek_query *q, uint64_t i)
+{
+    struct ek_rng r;
+    ek_rng_seed_stream(&r, 9, i);
+    make_short(q, i);
+    for (int k = 0; k < q->items; k++)
+        q->score[k] = ek_rng_normal(&r);
+    for (int k = 0; i >= FAULT_FROM && k < q->items; k++)
+        q->x[k * q->item_features] *= 100;
+}
+
+static void begin_routing(struct scene *s, const char *percent)
+{
+    char path[] = "/tmp/ek-ranks-XXXXXX";
+    begin_with(s, PARTITIONS);
+    close(mkstemp(path));
+    s->assets.model = ek_save_plain_model(s->assets.manifest, path);
+    unlink(path);
+    for (int i = 0; i < s->assets.rules->feature_count; i++)
+        s->assets.rules->feature[i].mode = EK_MODE_ENFORCE;
+    s->spread = PARTITIONS;
+    s->change = price_in_cents;
+    train(s, MORE_TRAINING);
+    set(s, "pipeline.workers", "2");
+    set(s, "pipeline.trial_percent", percent);
+}
+
+/* Apart, for the partitions of what is sent at once come one after the other. */
+static void feed_fault(struct scene *s)
+{
+    feed(s, 0, FAULT_FROM);
+    wait_for(s, FAULT_FROM);
+    feed(s, FAULT_FROM, MANY);
+}
+
+static uint64_t counter(struct scene *s, enum ek_counter which)
+{
+    return ek_metrics_counter(ek_stage_metrics(s->stage), which);
+}
+
+/* All that were routed: a trial comes after its output. */
+static void wait_for_trials(struct scene *s, uint64_t routed)
+{
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (counter(s, EK_COUNT_TRIALS) + counter(s, EK_COUNT_TRIALS_SKIPPED) < routed &&
+           ek_now_ms() < until)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    ck_assert_uint_eq(counter(s, EK_COUNT_TRIALS) + counter(s, EK_COUNT_TRIALS_SKIPPED), routed);
+}
+
+START_TEST(figures_of_a_worker_come_to_the_guard)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    start(&s);
+    ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
+    feed_fault(&s);
+    uint64_t routed = wait_for(&s, MANY).routed;
+    ck_assert_uint_gt(routed, 100);
+    wait_for_trials(&s, routed);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_TRIALS), 0);
+    wait_for_page(
+        s.stage, "/api/v1/ranks",
+        "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\",\"mode\":\"enforce\",");
+    wait_for_page(s.stage, "/api/v1/ranks", "\"forwarded\":{\"lists\":");
+    wait_for_page(s.stage, "/metrics", "\nevenkeel_rank_tau{feature=\"price\",segment=\"all\"} ");
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_trials_skipped_total "));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+static bool samples_have(struct ek_stage *stage, const char *part)
+{
+    const struct ek_http_query query = {.feature = "price"};
+    const char *type;
+    struct ek_buf body;
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(stage, "/api/v1/samples", &query, &type, &body), 200);
+    bool has = strstr(ek_buf_string(&body), part) != NULL;
+    ek_buf_release(&body);
+    return has;
+}
+
+/* Of lists with the fault one in three is a part of which nobody knows the list's means. */
+static void partly(struct ek_query *q, uint64_t i)
+{
+    price_in_cents(q, i);
+    if (i >= FAULT_FROM && i % 3 == 0)
+        q->list_items = q->items + 1;
+}
+
+START_TEST(lists_that_their_message_keeps_from_being_scored_take_no_route_back)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    s.change = partly;
+    start(&s);
+    feed_fault(&s);
+    wait_for_trials(&s, wait_for(&s, MANY).routed);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_SCORE_FAILED), 100);
+    wait_for_page(s.stage, "/api/v1/ranks", "\"forwarded\":{\"lists\":");
+    ck_assert(page_has(s.stage, "/api/v1/ranks", ",\"not_scored\":0,"));
+    ck_assert(page_has(s.stage, "/metrics",
+                       "\nevenkeel_routes_withdrawn_total{reason=\"error_rate\"} 0\n"));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_is_known_of_a_routed_feature_is_shown)
+{
+    static const char price[] = "/api/v1/features/price", all[] = "/api/v1/overview";
+    struct scene s;
+    begin_routing(&s, "100");
+    start(&s);
+    ck_assert(page_has(s.stage, all, "\"text\":\"not ready: ") ||
+              page_has(s.stage, all, "\"level\":\"fine\""));
+    ck_assert(samples_have(s.stage, "{\"feature\":\"price\",\"lists\":[]}"));
+    feed_fault(&s);
+    wait_for_trials(&s, wait_for(&s, MANY).routed);
+    wait_for_page(s.stage, price, "\"findings\":[{\"event\":\"finding\"");
+    wait_for_page(s.stage, price, "\"routes\":[{\"feature\":\"price\",\"segment\":null,");
+    wait_for_page(s.stage, price, "\"histogram\":{\"training_items\":");
+    wait_for_page(s.stage, price, "\"track\":{\"alarm_ln\":");
+    wait_for_page(s.stage, price, "\"confirmed\"]}");
+    wait_for_page(s.stage, all, "\"level\":\"acting\"");
+    wait_for_page(s.stage, all, "\"doing\":{\"action\":\"route\",\"mode\":\"enforce\"");
+    wait_for_page(s.stage, all, "\"without\":{\"lists\":");
+    ck_assert(samples_have(s.stage, "\"routes\":[{\"feature\":\"price\",\"action\":\"route\"}]"));
+    ck_assert(samples_have(s.stage, "\"upstream_rank\":1,\"plan_score\":"));
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
+{
+    struct scene s;
+    begin_routing(&s, "0");
+    start(&s);
+    feed_fault(&s);
+    uint64_t routed = wait_for(&s, MANY).routed;
+    ck_assert_uint_gt(routed, 100);
+    wait_for_trials(&s, routed);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_TRIALS), 0);
+    wait_for_page(s.stage, "/api/v1/ranks", "\"tried\":0,\"alone\":0,\"acted\":");
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
+START_TEST(nothing_is_tried_while_nothing_is_wanted)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    s.change = make_short;
+    start(&s);
+    feed(&s, 0, LISTS);
+    wait_for(&s, LISTS);
+    join(&s);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_TRIALS) + counter(&s, EK_COUNT_TRIALS_SKIPPED), 0);
+    ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
+    ek_stage_free(s.stage);
+    end(&s);
+}
+END_TEST
+
+Suite *suite_stage_ranks(void)
+{
+    return ek_suite("stage_ranks", figures_of_a_worker_come_to_the_guard,
+                    lists_that_their_message_keeps_from_being_scored_take_no_route_back,
+                    what_is_known_of_a_routed_feature_is_shown,
+                    without_time_for_trials_lists_are_passed_over_and_counted,
+                    nothing_is_tried_while_nothing_is_wanted);
+}

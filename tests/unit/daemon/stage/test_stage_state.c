@@ -1,0 +1,133 @@
+/* A stage that keeps its state, against librdkafka's mock cluster; the real broker is in
+ * tests/kafka/test_state.py.
+ */
+#include "daemon/base/log.h"
+#include "tests/stage_scene.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+enum { GOOD = LISTS - LISTS / 10, NAP_NS = 5000000 };
+
+struct kept {
+    struct scene s;
+    FILE *lines;
+    struct ek_log *log;
+    atomic_bool cut; /* brokers go when partitions have come, before their state is read */
+};
+
+/* Called by the thread that writes a line, before it goes on. */
+static ssize_t hear(void *cookie, const char *line, size_t length)
+{
+    static const char word[] = "event=assigned";
+    struct kept *k = cookie;
+    if (memmem(line, length, word, sizeof word - 1) && atomic_exchange(&k->cut, false))
+        ek_mock_away(k->s.mock, true);
+    return (ssize_t)length;
+}
+
+/* Where a member has just left, the mock cluster waits for others for a second less than a session
+ * before it lets one in. */
+static void open_kept(struct kept *k)
+{
+    begin(&k->s);
+    k->s.change = make_short;
+    atomic_init(&k->cut, false);
+    k->lines = fopencookie(k, "w", (cookie_io_functions_t){.write = hear});
+    k->log = ek_log_new(k->lines, EK_LOG_INFO);
+    ck_assert_int_eq(ek_mock_topic(k->s.mock, "memory", 1, NULL), 0);
+    set(&k->s, "state.topic", "memory");
+    set(&k->s, "input.librdkafka", "session.timeout.ms=4000");
+}
+
+static void close_kept(struct kept *k)
+{
+    end(&k->s);
+    ek_log_free(k->log);
+    fclose(k->lines);
+}
+
+static void start_kept(struct kept *k)
+{
+    start_with(&k->s, k->log);
+}
+
+/* A stage has seen LISTS and is over. */
+static void learn(struct kept *k)
+{
+    feed(&k->s, 0, LISTS);
+    start_kept(k);
+    ck_assert_uint_eq(wait_for(&k->s, LISTS).queries, GOOD);
+    finish(&k->s);
+}
+
+/* The next one has a list more, and those before. The cluster may have thought it dead while it
+ * was away, and then the list comes again. */
+static void goes_on(struct kept *k)
+{
+    struct ek_stage_stats t;
+    int64_t until = ek_now_ms() + WAIT_MS;
+    feed(&k->s, LISTS, LISTS + 1);
+    do {
+        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+        ek_stage_stats(k->s.stage, &t);
+    } while ((!t.ready || !t.passed || t.queries <= GOOD) && ek_now_ms() < until);
+    ck_assert(page_has(k->s.stage, "/api/v1/status", "\"gaps\":0}"));
+    ck_assert(page_has(k->s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"));
+    join(&k->s);
+    ek_stage_stats(k->s.stage, &t);
+    ck_assert_uint_eq(t.queries, GOOD + 1);
+    ck_assert_uint_ge(t.passed, 1);
+    ek_stage_free(k->s.stage);
+}
+
+static void wait_until_told(struct kept *k)
+{
+    struct ek_trouble_state t;
+    int64_t until = ek_now_ms() + WAIT_MS;
+    while (ek_stage_trouble(k->s.stage, &t) != EK_TROUBLE_STATE && ek_now_ms() < until)
+        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+    ck_assert_msg(t.kind == EK_TROUBLE_STATE && strstr(t.text, "topic 'memory'"), "%s", t.text);
+}
+
+/* A stage waits for what one before it has learnt, since brokers have gone. */
+static void open_waiting(struct kept *k)
+{
+    open_kept(k);
+    learn(k);
+    atomic_store(&k->cut, true);
+    start_kept(k);
+    wait_until_told(k);
+}
+
+START_TEST(brokers_that_go_before_they_gave_back_the_state_are_waited_for)
+{
+    struct kept k;
+    open_waiting(&k);
+    while (page_has(k.s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"))
+        nanosleep(&(struct timespec){0, NAP_NS}, NULL); /* within the millisecond it was told */
+    ek_mock_away(k.s.mock, false);
+    goes_on(&k);
+    close_kept(&k);
+}
+END_TEST
+
+START_TEST(a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing)
+{
+    struct kept k;
+    open_waiting(&k);
+    join(&k.s);
+    ck_assert(page_has(k.s.stage, "/api/v1/status", "\"gaps\":0}"));
+    ek_mock_away(k.s.mock, false);
+    ek_stage_free(k.s.stage);
+    start_kept(&k);
+    goes_on(&k);
+    close_kept(&k);
+}
+END_TEST
+
+Suite *suite_stage_state(void)
+{
+    return ek_suite("stage_state", brokers_that_go_before_they_gave_back_the_state_are_waited_for,
+                    a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing);
+}

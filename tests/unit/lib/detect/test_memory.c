@@ -1,0 +1,278 @@
+/* What takes memory takes no more than it says beforehand, and a stream of hostile lists no more
+ * than its limits. */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "daemon/views/journal.h"
+#include "detect/cells.h"
+#include "detect/detector.h"
+#include "guard/traffic.h"
+#include "num/windows_snap.h"
+#include "tests/check.h"
+#include "tests/measure.h"
+#include "tests/must.h"
+#include "tests/stream_world.h"
+
+#include <malloc.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MEASURED = 0 };
+#else
+enum { MEASURED = 1 };
+#endif
+
+enum { ARMS = 40, ITEMS = 600, TRAINING = 500, MINUTE_MS = 60000 };
+
+static char ARM[] = "arm";
+static const char RULES[] = "segments: [arm]\nwindows: {length: 1m, kept: 2, cells: 40}\n";
+
+struct bench {
+    struct stream_world world;
+    struct ek_cells *cells;
+    struct ek_traffic *traffic;
+    struct ek_rng random;
+    struct ek_query query;
+};
+
+static void setup(struct bench *b)
+{
+    stream_world_start(&b->world, RULES, TRAINING, 5);
+    must(ek_cells_new(&b->cells, b->world.rules->segment, 1, ARMS));
+    must(ek_traffic_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL));
+    ek_rng_seed(&b->random, 9);
+    ek_query_init(&b->query);
+    must(ek_query_resize(&b->query, ITEMS, b->world.manifest->item_count, 0));
+}
+
+static void teardown(struct bench *b)
+{
+    ek_query_release(&b->query);
+    ek_traffic_free(b->traffic);
+    ek_cells_free(b->cells);
+    stream_world_end(&b->world);
+}
+
+/* Any bits, or values as features have them. */
+static float value(struct bench *b, bool any)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } of = {.bits = (uint32_t)(ek_rng_u64(&b->random) >> 32)};
+    return any ? of.x : (float)(10 + 5 * ek_rng_normal(&b->random));
+}
+
+/* A list of each arm in each minute. */
+static void stream(struct bench *b, bool any, int minutes)
+{
+    char name[16];
+    int16_t ids[EK_CELLS_PER_QUERY];
+    for (int i = 0; i < minutes * ARMS; i++) {
+        for (int k = 0; k < ITEMS * b->world.manifest->item_count; k++)
+            b->query.x[k] = value(b, any);
+        snprintf(name, sizeof name, "%d", i % ARMS);
+        b->query.segment_count = 1;
+        b->query.segments[0] = (struct ek_segment){ek_text_of(ARM), ek_text_of(name)};
+        must(ek_cells_of(b->cells, &b->query, 1, ids));
+        must(ek_traffic_list(b->traffic, ids, 2, i / ARMS * (int64_t)MINUTE_MS, &b->query, NULL));
+    }
+}
+
+START_TEST(values_of_any_magnitude_take_no_more_than_live_sketches_may)
+{
+    struct bench b;
+    setup(&b);
+    double before = ek_measure_resident();
+    stream(&b, true, 4);
+    double taken = ek_measure_resident() - before;
+    int features = b.world.manifest->item_count;
+    size_t most = ek_traffic_bytes_most(features, &b.world.rules->windows, ek_cells_most(b.cells)) +
+                  (size_t)ARMS * EK_WINDOWS_SCRATCH + ek_sketch_set_bytes_most(features);
+    if (MEASURED)
+        ck_assert_double_lt(taken, (double)most);
+    ck_assert_uint_gt(ek_traffic_dropped(b.traffic), 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(usual_values_lose_no_sketches)
+{
+    struct bench b;
+    setup(&b);
+    stream(&b, false, 4);
+    ck_assert_uint_eq(ek_traffic_dropped(b.traffic), 0);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(sketches_that_were_dropped_begin_anew_with_the_next_list)
+{
+    struct bench b;
+    struct ek_feature_view view[EK_SPANS];
+    setup(&b);
+    stream(&b, true, 4);
+    uint64_t dropped = ek_traffic_dropped(b.traffic);
+    stream(&b, false, 2);
+    ck_assert_uint_ge(ek_traffic_dropped(b.traffic), dropped);
+    for (int cell = 0; cell < ek_traffic_cells(b.traffic); cell++)
+        if (ek_traffic_view(b.traffic, cell, 0, view))
+            ck_assert_uint_gt(view[EK_SPAN_RECENT].lists, 0);
+    teardown(&b);
+}
+END_TEST
+
+static size_t bytes_of_windows(const struct bench *b)
+{
+    size_t sum = 0;
+    for (int cell = 0; cell < ek_traffic_cells(b->traffic); cell++)
+        if (ek_traffic_windows(b->traffic, cell))
+            sum += ek_windows_bytes(ek_traffic_windows(b->traffic, cell));
+    return sum;
+}
+
+/* As the guard does with those of a partition that comes, or of a state. */
+START_TEST(sketches_that_are_joined_take_no_more_than_they_may_either)
+{
+    struct bench b, other;
+    setup(&b);
+    setup(&other);
+    ek_rng_seed(&other.random, 10);
+    stream(&b, true, 4);
+    stream(&other, true, 4);
+    size_t most = ek_traffic_bytes_most(b.world.manifest->item_count, &b.world.rules->windows,
+                                        ek_cells_most(b.cells));
+    uint64_t dropped = ek_traffic_dropped(b.traffic);
+    for (int cell = 0; cell < ek_traffic_cells(other.traffic); cell++) {
+        struct ek_windows *had = ek_traffic_windows(other.traffic, cell);
+        if (!had)
+            continue;
+        must(ek_traffic_open(b.traffic, cell, NULL));
+        must(ek_windows_merge(ek_traffic_windows(b.traffic, cell), had, false));
+        ek_traffic_filled(b.traffic, cell);
+        ck_assert_uint_le(bytes_of_windows(&b), most);
+    }
+    ck_assert_uint_eq(ek_traffic_bytes(b.traffic), bytes_of_windows(&b));
+    ck_assert_uint_gt(ek_traffic_dropped(b.traffic), dropped);
+    teardown(&other);
+    teardown(&b);
+}
+END_TEST
+
+/* The cell of a value of so many bytes, which came once. */
+static int cell_of_length(struct bench *b, size_t length)
+{
+    char text[EK_SEGMENT_BYTES_MAX + 2];
+    int16_t ids[EK_CELLS_PER_QUERY];
+    memset(text, 'x', sizeof text);
+    b->query.segment_count = 1;
+    b->query.segments[0] = (struct ek_segment){ek_text_of(ARM), {text, length}};
+    must(ek_cells_of(b->cells, &b->query, 1, ids));
+    return ids[1];
+}
+
+START_TEST(a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one)
+{
+    struct bench b;
+    int cell;
+    setup(&b);
+    int below = cell_of_length(&b, EK_SEGMENT_BYTES_MAX - 1);
+    int at = cell_of_length(&b, EK_SEGMENT_BYTES_MAX);
+    int above = cell_of_length(&b, EK_SEGMENT_BYTES_MAX + 1);
+    ck_assert_uint_eq(strlen(ek_cells_value(b.cells, below)), EK_SEGMENT_BYTES_MAX - 1);
+    ck_assert_uint_eq(strlen(ek_cells_value(b.cells, at)), EK_SEGMENT_BYTES_MAX);
+    ck_assert_int_ne(at, below);
+    ck_assert_ptr_null(ek_cells_value(b.cells, above));
+    ck_assert_uint_eq(ek_cells_share_of(b.cells, 0).pooled, 1);
+    int16_t ids[EK_CELLS_PER_QUERY];
+    ek_cells_find(b.cells, &b.query, ids); /* the last one */
+    ck_assert_int_eq(ids[1], above);
+    must(ek_cells_give(b.cells, ek_text_of(ARM), b.query.segments[0].value, 1, &cell));
+    ck_assert_int_eq(cell, -1); /* nor can it be pinned */
+    teardown(&b);
+}
+END_TEST
+
+static double allocated(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return (double)m.uordblks + (double)m.hblkhd;
+}
+
+START_TEST(a_detector_with_all_of_its_cells_takes_what_it_says_and_not_much_less)
+{
+    enum { CELLS = 127 };
+    struct bench b;
+    struct ek_detector *d;
+    char name[16];
+    setup(&b);
+    double before = allocated();
+    must(ek_detector_new_with(&d, b.world.manifest, b.world.profile, b.world.rules, CELLS, NULL));
+    for (int i = 0; i < CELLS + 10; i++) {
+        struct ek_query *q = stream_next(&b.world.stream);
+        snprintf(name, sizeof name, "value %d", i);
+        q->segment_count = 1;
+        q->segments[0] = (struct ek_segment){ek_text_of(ARM), ek_text_of(name)};
+        must(ek_detector_observe(d, q, i, NULL));
+    }
+    double taken = allocated() - before;
+    double most =
+        (double)ek_detector_memory(b.world.manifest, b.world.profile, b.world.rules, CELLS, false);
+    if (MEASURED) {
+        ck_assert_double_le(taken, most);
+        ck_assert_double_ge(taken, most / 2);
+    }
+    ek_detector_free(d);
+    teardown(&b);
+}
+END_TEST
+
+static void add_event(struct ek_journal *j, size_t length)
+{
+    struct ek_journal_change change;
+    char *text = ek_calloc(length + 1, 1);
+    ck_assert_ptr_nonnull(text);
+    memset(text, '7', length);
+    must(ek_journal_add(j, text, 0, &change));
+    ek_free(text);
+}
+
+static uint64_t first_kept(struct ek_journal *j)
+{
+    struct ek_buf out;
+    uint64_t after = 0, kept = 0;
+    ek_buf_init(&out, 0);
+    must(ek_journal_since(j, &after, &out));
+    for (size_t i = 0; i < out.length; i++)
+        kept += out.data[i] == '\n';
+    ek_buf_release(&out);
+    return after - kept;
+}
+
+START_TEST(events_are_kept_for_people_up_to_their_bytes)
+{
+    enum { PART = EK_JOURNAL_BYTES_MAX / 4 };
+    struct ek_journal *j = ek_journal_new(100);
+    for (int i = 0; i < 3; i++)
+        add_event(j, PART);
+    add_event(j, PART - 1);
+    ck_assert_uint_eq(first_kept(j), 0); /* one below */
+    add_event(j, 1);
+    ck_assert_uint_eq(first_kept(j), 0); /* at it */
+    add_event(j, 1);
+    ck_assert_uint_eq(first_kept(j), 1); /* above: the oldest goes */
+    add_event(j, EK_JOURNAL_BYTES_MAX + 1);
+    ck_assert_uint_eq(first_kept(j), 6); /* one is kept in any case */
+    ck_assert_uint_eq(ek_journal_count(j), 7);
+    ek_journal_free(j);
+}
+END_TEST
+
+Suite *suite_memory(void)
+{
+    return ek_suite("memory", values_of_any_magnitude_take_no_more_than_live_sketches_may,
+                    usual_values_lose_no_sketches,
+                    sketches_that_were_dropped_begin_anew_with_the_next_list,
+                    sketches_that_are_joined_take_no_more_than_they_may_either,
+                    a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one,
+                    a_detector_with_all_of_its_cells_takes_what_it_says_and_not_much_less,
+                    events_are_kept_for_people_up_to_their_bytes);
+}

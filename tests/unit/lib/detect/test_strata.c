@@ -1,0 +1,139 @@
+/* Strata that differ in more than their level: no reason for a finding, in a cell of their own or
+ * when the mix of traffic changes.
+ */
+#include "detect/detector.h"
+#include "offline/world/hotel.h"
+#include "offline/fit/profile_fit.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+enum { TRAINING = 4000, LISTS = 9000 };
+
+/* `place` is the market under another name: a segment that is not known to be the baseline. */
+static const char MARKET[] = "version: 1\n"
+                             "defaults: {baseline: market}\n"
+                             "segments: [market]\n",
+                  PLACE[] = "version: 1\n"
+                            "defaults: {baseline: market}\n"
+                            "segments: [place]\n";
+
+struct world {
+    struct ek_manifest *manifest;
+    struct ek_profile *profile;
+    struct ek_rules *rules;
+};
+
+static void setup(struct world *w, const char *rules)
+{
+    struct ek_profile_fit *fit;
+    struct ek_hotel *hotel;
+    struct ek_query q;
+    ek_query_init(&q);
+    const char *text = ek_hotel_manifest();
+    ck_assert_int_eq(ek_manifest_parse(&w->manifest, "hotel", text, strlen(text), NULL), EK_OK);
+    ck_assert_int_eq(ek_rules_parse(&w->rules, w->manifest, "r", rules, strlen(rules), NULL), 0);
+    ck_assert_int_eq(ek_hotel_new(&hotel, 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_profile_fit_new(&fit, w->manifest, "market", NULL), EK_OK);
+    for (uint64_t i = 0; i < TRAINING; i++) {
+        ck_assert_int_eq(ek_hotel_list(hotel, i, &q, NULL), EK_OK);
+        ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), EK_OK);
+    }
+    ck_assert_int_eq(ek_profile_fit_finish(fit, &w->profile, NULL), EK_OK);
+    ek_profile_fit_free(fit);
+    ek_hotel_free(hotel);
+    ek_query_release(&q);
+}
+
+static void teardown(struct world *w)
+{
+    ek_rules_free(w->rules);
+    ek_profile_free(w->profile);
+    ek_manifest_free(w->manifest);
+}
+
+static void name_place(struct ek_query *q)
+{
+    struct ek_text market = ek_query_segment(q, "market");
+    q->segments[q->segment_count++] = (struct ek_segment){{"place", 5}, market};
+}
+
+/* Alarms on healthy lists of other traffic. */
+static int alarms(const struct world *w)
+{
+    struct ek_detector *d;
+    struct ek_hotel *hotel;
+    struct ek_finding f;
+    struct ek_query q;
+    int count = 0;
+    ek_query_init(&q);
+    ck_assert_int_eq(ek_hotel_new(&hotel, 11, NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new(&d, w->manifest, w->profile, w->rules, NULL), EK_OK);
+    for (uint64_t i = 0; i < LISTS; i++) {
+        ck_assert_int_eq(ek_hotel_list(hotel, i, &q, NULL), EK_OK);
+        name_place(&q);
+        ck_assert_int_eq(ek_detector_observe(d, &q, q.time_ms, NULL), EK_OK);
+        while (ek_detector_next(d, &f))
+            count += f.state == EK_SUSPECTED;
+    }
+    ek_detector_free(d);
+    ek_hotel_free(hotel);
+    ek_query_release(&q);
+    return count;
+}
+
+static void forget_calibration(struct world *w)
+{
+    size_t count = (size_t)w->profile->features * (size_t)w->profile->strata * EK_CALIBRATED;
+    for (size_t i = 0; i < count; i++)
+        w->profile->calibration[i] = 1;
+}
+
+static int alarms_under(const char *rules, int calibrated)
+{
+    struct world w;
+    setup(&w, rules);
+    if (!calibrated)
+        forget_calibration(&w);
+    int count = alarms(&w);
+    teardown(&w);
+    return count;
+}
+
+START_TEST(a_market_with_a_law_of_its_own_is_no_fault)
+{
+    ck_assert_int_eq(alarms_under(MARKET, 1), 0);
+    ck_assert_int_eq(alarms_under(PLACE, 1), 0);
+}
+END_TEST
+
+START_TEST(without_calibration_it_would_have_been_one)
+{
+    ck_assert_int_gt(alarms_under(PLACE, 0), 0);
+}
+END_TEST
+
+START_TEST(what_training_does_not_know_of_a_market_is_learnt_from_its_lists)
+{
+    ck_assert_int_eq(alarms_under(MARKET, 0), 0);
+}
+END_TEST
+
+START_TEST(no_bet_expects_less_than_one_by_calibration)
+{
+    struct world w;
+    setup(&w, MARKET);
+    size_t count = (size_t)w.profile->features * (size_t)w.profile->strata * EK_CALIBRATED;
+    for (size_t i = 0; i < count; i++)
+        ck_assert(w.profile->calibration[i] >= 1);
+    teardown(&w);
+}
+END_TEST
+
+Suite *suite_strata(void)
+{
+    return ek_suite("strata", a_market_with_a_law_of_its_own_is_no_fault,
+                    without_calibration_it_would_have_been_one,
+                    what_training_does_not_know_of_a_market_is_learnt_from_its_lists,
+                    no_bet_expects_less_than_one_by_calibration);
+}

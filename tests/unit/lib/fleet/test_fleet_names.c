@@ -1,0 +1,238 @@
+/* Two processes of a fleet that go by one name, and those that only look like it. */
+#include "daemon/fleet/fleet_changes.h"
+#include "daemon/views/journal.h"
+#include "serve/assets.h"
+#include "fleet/fleet_instances.h"
+#include "fleet/fleet_member.h"
+#include "tests/check.h"
+#include "tests/stream_world.h"
+
+#include <string.h>
+
+enum { FIRST = 1000, SECOND = 2000, TICK_MS = 1000 };
+
+struct told {
+    struct ek_fleet_instances *all;
+    int64_t clock_ms;
+};
+
+static void begin(struct told *t)
+{
+    ck_assert_int_eq(ek_fleet_instances_new(&t->all), EK_OK);
+    t->clock_ms = 7 * EK_FLEET_GONE_MS;
+}
+
+/* A tick of that name and start comes, half a second later. */
+static enum ek_fleet_arrival comes(struct told *t, const char *name, uint64_t start,
+                                   uint64_t number)
+{
+    const struct ek_fleet_head head = {
+        .instance = {name, strlen(name)}, .start = start, .number = number};
+    t->clock_ms += TICK_MS / 2;
+    struct ek_fleet_instance *i = ek_fleet_instances_find(t->all, head.instance, t->clock_ms);
+    ck_assert_ptr_nonnull(i);
+    return ek_fleet_instance_arrives(i, &head, t->clock_ms);
+}
+
+static size_t shared(const struct told *t, const char **name)
+{
+    return ek_fleet_instances_shared(t->all, 0, t->clock_ms, name);
+}
+
+START_TEST(a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone)
+{
+    struct told t;
+    const char *name = "";
+    begin(&t);
+    comes(&t, "other", SECOND, 1);
+    comes(&t, "same", FIRST, 1);
+    for (uint64_t n = 1; n <= EK_FLEET_TURNS; n++) {
+        comes(&t, "same", SECOND, n);
+        ck_assert_uint_eq(shared(&t, &name), 0);
+        ck_assert_int_eq(comes(&t, "same", FIRST, n + 1), EK_FLEET_LATE);
+    }
+    ck_assert_uint_gt(shared(&t, &name), 0);
+    ck_assert_str_eq(name, "same");
+    ck_assert_uint_eq(ek_fleet_instances_shared(t.all, 2, t.clock_ms, &name), 0);
+    t.clock_ms += EK_FLEET_GONE_MS;
+    ck_assert_uint_gt(shared(&t, &name), 0);
+    t.clock_ms++;
+    ck_assert_uint_eq(shared(&t, &name), 0);
+    ek_fleet_instances_free(t.all);
+}
+END_TEST
+
+/* What it had sent comes behind the first of its successor, and at once. */
+START_TEST(an_instance_that_was_restarted_is_not_told_whatever_it_left_on_the_way)
+{
+    struct told t;
+    const char *name;
+    begin(&t);
+    comes(&t, "a", FIRST, 1);
+    comes(&t, "a", SECOND, 1);
+    for (uint64_t n = 2; n < 20; n++)
+        comes(&t, "a", FIRST, n);
+    comes(&t, "a", SECOND, 2);
+    comes(&t, "a", FIRST, 20);
+    comes(&t, "a", SECOND, 3);
+    ck_assert_uint_eq(shared(&t, &name), 0);
+    ek_fleet_instances_free(t.all);
+}
+END_TEST
+
+START_TEST(restarts_that_lie_apart_do_not_add_up)
+{
+    struct told t;
+    const char *name;
+    begin(&t);
+    comes(&t, "a", FIRST, 1);
+    for (uint64_t n = 1; n < 20; n++) {
+        comes(&t, "a", FIRST + n, 1);
+        comes(&t, "a", FIRST + n - 1, 2);
+        ck_assert_uint_eq(shared(&t, &name), 0);
+        t.clock_ms += EK_FLEET_GONE_MS;
+    }
+    ek_fleet_instances_free(t.all);
+}
+END_TEST
+
+/* A decider that hears ticks, and what it tells. */
+struct decider {
+    struct stream_world world;
+    struct ek_assets assets;
+    struct ek_detector *detector; /* of both processes: what they saw does not matter */
+    struct ek_fleet_member *member;
+    struct ek_fleet_pool *pool;
+    struct ek_journal *journal;
+    struct ek_metrics *metrics;
+    struct ek_fleet_mouth mouth;
+    struct ek_fleet_names names;
+    uint64_t number; /* of the newest ticks */
+    int64_t clock_ms;
+};
+
+static void new_pool(struct decider *d)
+{
+    ek_fleet_pool_free(d->pool);
+    ck_assert_int_eq(ek_fleet_pool_new(&d->pool, d->world.manifest, d->world.profile,
+                                       d->world.rules, 1, 16, NULL),
+                     EK_OK);
+}
+
+static void begin_deciding(struct decider *d)
+{
+    memset(d, 0, sizeof *d);
+    d->clock_ms = 7 * EK_FLEET_GONE_MS;
+    stream_world_start(&d->world, "version: 1\n", 200, 1);
+    d->assets = (struct ek_assets){
+        .manifest = d->world.manifest, .profile = d->world.profile, .rules = d->world.rules};
+    ck_assert_int_eq(ek_codec_new(&d->assets.codec, d->world.manifest, NULL, NULL, NULL), EK_OK);
+    ck_assert_int_eq(
+        ek_detector_new(&d->detector, d->world.manifest, d->world.profile, d->world.rules, NULL),
+        EK_OK);
+    const struct ek_fleet_member_setup setup = {d->world.profile, "same", FIRST, 0};
+    ck_assert_int_eq(ek_fleet_member_new(&d->member, d->detector, &setup, NULL), EK_OK);
+    d->journal = ek_journal_new(100);
+    d->metrics = ek_metrics_new();
+    ck_assert(d->journal && d->metrics);
+    ck_assert_int_eq(
+        ek_shared_guard_new(&d->mouth.guard, &d->assets, d->journal, d->metrics, NULL, NULL),
+        EK_OK);
+    new_pool(d);
+}
+
+static void end_deciding(struct decider *d)
+{
+    ek_shared_guard_free(d->mouth.guard);
+    ek_journal_free(d->journal);
+    ek_metrics_free(d->metrics);
+    ek_fleet_pool_free(d->pool);
+    ek_fleet_member_free(d->member);
+    ek_detector_free(d->detector);
+    ek_codec_free(d->assets.codec);
+    stream_world_end(&d->world);
+}
+
+static void tick_comes(struct decider *d, uint64_t start)
+{
+    const struct ek_fleet_head head = {.instance = {"same", 4},
+                                       .start = start,
+                                       .number = d->number,
+                                       .manifest = d->world.manifest->hash,
+                                       .profile = ek_fleet_pool_profile(d->pool)};
+    struct ek_buf record;
+    ek_buf_init(&record, 0);
+    ck_assert_int_eq(ek_fleet_tick_write(d->detector, &head, 1, &record), EK_OK);
+    ck_assert_int_eq(ek_fleet_pool_take(d->pool, record.data, record.length, d->clock_ms, NULL),
+                     EK_OK);
+    ek_buf_release(&record);
+}
+
+/* Two processes go by the name for so many ticks; all are looked at. */
+static void both_run(struct decider *d, int ticks)
+{
+    for (int i = 0; i < ticks; i++) {
+        d->number++;
+        d->clock_ms += TICK_MS;
+        tick_comes(d, FIRST);
+        tick_comes(d, SECOND);
+        ek_fleet_names_look(&d->names, d->pool, d->clock_ms, &d->mouth);
+    }
+}
+
+static void look_later(struct decider *d, const struct ek_fleet_pool *pool, int64_t ms)
+{
+    d->clock_ms += ms;
+    ek_fleet_names_look(&d->names, pool, d->clock_ms, &d->mouth);
+}
+
+/* So many events in all, of which the last says this. */
+static void has_told(const struct decider *d, uint64_t events, const char *state)
+{
+    struct ek_buf last;
+    ek_buf_init(&last, 0);
+    ck_assert_uint_eq(ek_journal_count(d->journal), events);
+    ck_assert_int_eq(ek_journal_last(d->journal, 1, &last), EK_OK);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&last), state));
+    ek_buf_release(&last);
+}
+
+START_TEST(a_name_is_not_told_to_be_free_because_the_decider_begins_anew)
+{
+    struct decider d;
+    begin_deciding(&d);
+    both_run(&d, 2 * EK_FLEET_TURNS);
+    has_told(&d, 1, "\"state\":\"name_shared\"");
+    new_pool(&d); /* a reload */
+    look_later(&d, d.pool, 1);
+    both_run(&d, 2 * EK_FLEET_TURNS);
+    has_told(&d, 1, "\"state\":\"name_shared\"");
+    end_deciding(&d);
+}
+END_TEST
+
+START_TEST(a_name_that_is_not_seen_shared_for_a_while_is_told_to_be_free)
+{
+    struct decider d;
+    begin_deciding(&d);
+    both_run(&d, 2 * EK_FLEET_TURNS);
+    look_later(&d, NULL, EK_FLEET_GONE_MS); /* another decides */
+    has_told(&d, 1, "\"state\":\"name_shared\"");
+    look_later(&d, NULL, 1);
+    has_told(&d, 2, "\"state\":\"name_free\"");
+    look_later(&d, NULL, EK_FLEET_GONE_MS);
+    both_run(&d, 2 * EK_FLEET_TURNS);
+    has_told(&d, 3, "\"state\":\"name_shared\"");
+    end_deciding(&d);
+}
+END_TEST
+
+Suite *suite_fleet_names(void)
+{
+    return ek_suite("fleet_names",
+                    a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone,
+                    an_instance_that_was_restarted_is_not_told_whatever_it_left_on_the_way,
+                    restarts_that_lie_apart_do_not_add_up,
+                    a_name_is_not_told_to_be_free_because_the_decider_begins_anew,
+                    a_name_that_is_not_seen_shared_for_a_while_is_told_to_be_free);
+}

@@ -1,0 +1,76 @@
+/* What is done about a finding: only what the finding is large and common enough for. */
+#include "plan/policy.h"
+#include "tests/check.h"
+#include "tests/stream.h"
+
+struct bench {
+    struct ek_manifest *manifest;
+    struct ek_rules *rules;
+};
+
+static void setup(struct bench *b, const char *rules)
+{
+    memset(b, 0, sizeof *b);
+    b->manifest = stream_manifest();
+    ck_assert_int_eq(ek_rules_parse(&b->rules, b->manifest, "rules", rules, strlen(rules), NULL),
+                     EK_OK);
+}
+
+static void teardown(struct bench *b)
+{
+    ek_rules_free(b->rules);
+    ek_manifest_free(b->manifest);
+}
+
+/* A change of the price by a factor, in a share of the lists. */
+static enum ek_action done_about(struct bench *b, double factor, double share)
+{
+    struct ek_finding f = {.state = EK_CONFIRMED,
+                           .class = EK_SCALE,
+                           .factor = factor,
+                           .factor_low = factor / 1.05,
+                           .factor_high = factor * 1.05,
+                           .share = share,
+                           .query_feature = -1};
+    return ek_decide(b->rules, b->manifest, 1, &f).treatment.action;
+}
+
+START_TEST(a_large_factor_of_many_lists_is_routed)
+{
+    struct bench b;
+    setup(&b, "version: 1\n");
+    ck_assert_int_eq(done_about(&b, 100, 1), EK_ACT_ROUTE);
+    ck_assert_int_eq(done_about(&b, .01, .1), EK_ACT_ROUTE);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_small_factor_without_a_listed_unit_is_told_only)
+{
+    struct bench b;
+    setup(&b, "version: 1\n");
+    ck_assert_int_eq(done_about(&b, 1.28, 1), EK_ACT_ALERT);
+    ck_assert_int_eq(done_about(&b, 1.4, 1), EK_ACT_ROUTE);
+    ck_assert_int_eq(done_about(&b, 1 / 1.28, 1), EK_ACT_ALERT);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(for_a_few_lists_all_are_not_routed)
+{
+    struct bench b;
+    setup(&b, "version: 1\n");
+    ck_assert_int_eq(done_about(&b, 100, .04), EK_ACT_ALERT);
+    teardown(&b);
+    setup(&b, "version: 1\ndefaults: {act_share: 0.01}\n");
+    ck_assert_int_eq(done_about(&b, 100, .04), EK_ACT_ROUTE);
+    teardown(&b);
+}
+END_TEST
+
+Suite *suite_policy(void)
+{
+    return ek_suite("policy", a_large_factor_of_many_lists_is_routed,
+                    a_small_factor_without_a_listed_unit_is_told_only,
+                    for_a_few_lists_all_are_not_routed);
+}

@@ -1,7 +1,0 @@
-#include "text/field.h"
-
-const char *ek_field_name(enum ek_field field)
-{
-    static const char *const NAME[] = {"title", "body", "heading", "inlink", "anchor", "document"};
-    return NAME[field];
-}
