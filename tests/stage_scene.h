@@ -2,7 +2,7 @@
 #ifndef EK_TESTS_STAGE_SCENE_H
 #define EK_TESTS_STAGE_SCENE_H
 
-#include "daemon/base/cli.h"
+#include "daemon/base/clock.h"
 #include "daemon/http/http_pages.h"
 #include "daemon/kafka/kafka_mock.h"
 #include "daemon/kafka/kafka_tool.h"

@@ -36,7 +36,6 @@ enum {
     EK_ALERT_SENTENCE_BYTES = 1000,
     EK_ALERT_KEY_BYTES = 256 /* what PagerDuty takes */
 };
-#define EK_ALERT_SEVERITY_WORDS "info warning critical"
 
 struct ek_alert {
     enum ek_alert_kind kind;

@@ -13,11 +13,12 @@
 #define EK_DAEMON_ALERT_BOOK_H
 
 #include "daemon/alerts/alert.h"
+#include "daemon/config/config_sinks.h"
 #include "daemon/alerts/alert_read.h"
 
 #include <stddef.h>
 
-enum { EK_ALERT_SINKS_MAX = 16, EK_ALERT_BRIEF_MS = 3600000 };
+enum { EK_ALERT_BRIEF_MS = 3600000 };
 
 /* What a sink has been told of an alert (daemon/alerts/alert_queue.h). */
 struct ek_alert_told {

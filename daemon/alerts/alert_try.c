@@ -1,8 +1,8 @@
 #include "daemon/alerts/alert_try.h"
 
+#include "daemon/base/clock.h"
 #include "daemon/alerts/alert_post.h"
 #include "daemon/alerts/alert_text.h"
-#include "daemon/base/cli.h"
 #include "daemon/base/url.h"
 
 #include <math.h>

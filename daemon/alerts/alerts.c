@@ -1,9 +1,9 @@
 #include "daemon/alerts/alerts.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "daemon/alerts/alert_post.h"
 #include "daemon/base/background.h"
-#include "daemon/base/cli.h"
 #include "daemon/config/instance.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics_table.h"

@@ -1,5 +1,6 @@
 #include "daemon/base/cli.h"
 
+#include "daemon/base/clock.h"
 #include "daemon/base/terminal.h"
 
 #include <ctype.h>
@@ -8,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -83,30 +83,6 @@ int ek_cli_usage(const char *command, const char *format, ...)
     va_end(args);
     fprintf(stderr, "\nTry 'evenkeel%s%s --help'.\n", command ? " " : "", command ? command : "");
     return EK_EXIT_USAGE;
-}
-
-static int64_t clock_ms(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-int64_t ek_now_ms(void)
-{
-    return clock_ms(CLOCK_MONOTONIC);
-}
-
-uint64_t ek_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-int64_t ek_wall_ms(void)
-{
-    return clock_ms(CLOCK_REALTIME);
 }
 
 void ek_progress_start(struct ek_progress *p, const char *label)

@@ -58,11 +58,6 @@ void ek_progress_finish(struct ek_progress *p, const char *note);
 void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
                       double seconds_left, const char *note);
 
-/* Monotonic and wall clocks of the daemon, in milliseconds. */
-int64_t ek_now_ms(void);
-uint64_t ek_now_ns(void);
-int64_t ek_wall_ms(void);
-
 /* The sub-commands, each in its own cmd_NAME.c. */
 int ek_cmd_run(int argc, char **argv);
 int ek_cmd_profile(int argc, char **argv);

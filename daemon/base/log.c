@@ -1,9 +1,11 @@
 #include "daemon/base/log.h"
 
+#include "base/buf.h"
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 #ifndef EK_DAEMON_LOG_H
 #define EK_DAEMON_LOG_H
 
-#include "daemon/config/config.h"
-
 #include <stdint.h>
 #include <stdio.h>
+
+enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_log;
 

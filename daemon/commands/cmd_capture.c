@@ -9,7 +9,7 @@
 #include "daemon/kafka/kafka_tool.h"
 #include "daemon/commands/record_totals.h"
 #include "daemon/base/secret.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "lists/capture.h"
 
 #include <signal.h>
@@ -177,23 +177,24 @@ static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek
 static int tell(const struct capture_args *a, const struct captured *c, struct ek_error *e)
 {
     const struct ek_record_totals *t = &c->all;
-    struct ek_summary s;
+    struct ek_buf line;
+    struct ek_json_writer s;
     fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
             a->topic, a->output);
     if (ek_dead_letters_print(&c->dead, stderr))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     if (!a->json)
         return EK_OK;
-    ek_summary_begin(&s);
-    ek_summary_text(&s, "output", a->output);
-    ek_summary_text(&s, "topic", a->topic);
-    ek_summary_count(&s, "messages", t->messages);
-    ek_summary_count(&s, "bytes", t->bytes);
-    ek_summary_count(&s, "largest_bytes", t->largest);
-    ek_summary_integer(&s, "first_ms", t->first_ms);
-    ek_summary_integer(&s, "last_ms", t->last_ms);
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", a->output);
+    ek_json_add_text(&s, "topic", a->topic);
+    ek_json_add_count(&s, "messages", t->messages);
+    ek_json_add_count(&s, "bytes", t->bytes);
+    ek_json_add_count(&s, "largest_bytes", t->largest);
+    ek_json_add_integer(&s, "first_ms", t->first_ms);
+    ek_json_add_integer(&s, "last_ms", t->last_ms);
     ek_dead_letters_json(&c->dead, &s);
-    return ek_summary_end(&s, stdout, e);
+    return ek_json_end_line(&s, stdout, e);
 }
 
 static int capture(const struct capture_args *a, struct ek_error *e)

@@ -1,4 +1,5 @@
 /* evenkeel check: is this file valid, and if not, where. */
+#include "daemon/base/clock.h"
 #include "daemon/files/check.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"

@@ -86,17 +86,6 @@ static const struct argp ARGP = {
     NULL,
     NULL};
 
-int ek_inspect_text(const char *text, FILE *to)
-{
-    struct ek_buf b;
-    ek_buf_init(&b, 0);
-    int rc = ek_buf_json(&b, text, strlen(text));
-    if (!rc)
-        fwrite(b.data, 1, b.length, to);
-    ek_buf_release(&b);
-    return rc;
-}
-
 /* What printing came to. */
 static int shown(int rc, struct ek_error *e)
 {

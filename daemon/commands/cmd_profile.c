@@ -3,7 +3,7 @@
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"
 #include "daemon/files/each_message.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 
 #include "lists/letor.h"
 #include "offline/fit/baseline_fit.h"
@@ -160,19 +160,20 @@ static void warn_of_few_lists(const struct ek_profile *p)
 /* By the names that `inspect --json` has for it; and features whose level is not watched. */
 static int tell(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
 {
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_text(&s, "output", a->output);
-    ek_summary_count(&s, "queries", p->queries);
-    ek_summary_count(&s, "items", p->items);
-    ek_summary_text(&s, "baseline", p->field);
-    ek_summary_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));
-    ek_summary_open(&s, "level_not_watched", '[');
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", a->output);
+    ek_json_add_count(&s, "queries", p->queries);
+    ek_json_add_count(&s, "items", p->items);
+    ek_json_add_text(&s, "baseline", p->field);
+    ek_json_add_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));
+    ek_json_open(&s, "level_not_watched", '[');
     for (int f = 0; f < p->features; f++)
         if (too_few_lists(p, f))
-            ek_summary_text(&s, NULL, p->name[f]);
-    ek_summary_close(&s, ']');
-    return ek_summary_end(&s, stdout, e);
+            ek_json_add_text(&s, NULL, p->name[f]);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, stdout, e);
 }
 
 /* LETOR text has query features only to tell strata by. */

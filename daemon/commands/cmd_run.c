@@ -1,4 +1,5 @@
 /* evenkeel run: the daemon. */
+#include "daemon/base/clock.h"
 #include "daemon/alerts/alert_try.h"
 #include "daemon/files/check.h"
 #include "daemon/base/cli.h"

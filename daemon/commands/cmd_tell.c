@@ -1,5 +1,6 @@
 /* evenkeel status, ranks, history, pause, resume, accept, revert, pin, unpin: what is asked of a
  * running instance, or told to it. */
+#include "daemon/base/clock.h"
 #include "daemon/commands/api_client.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"

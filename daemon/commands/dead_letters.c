@@ -89,22 +89,22 @@ int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)
     return rc;
 }
 
-void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_summary *s)
+void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
 {
-    ek_summary_open(s, "dead_letters", '[');
+    ek_json_open(s, "dead_letters", '[');
     for (int i = 0; i < EK_DEAD_CLASSES; i++) {
         const struct ek_dead_class *c = &d->of[i];
         if (!c->count)
             continue;
-        ek_summary_open(s, NULL, '{');
-        ek_summary_text(s, "class", NAMES[i]);
-        ek_summary_count(s, "count", c->count);
-        ek_summary_count(s, "cut", c->cut);
-        ek_summary_text(s, "topic", c->topic);
-        ek_summary_text(s, "partition", c->partition);
-        ek_summary_text(s, "offset", c->offset);
-        ek_summary_text(s, "reason", c->reason);
-        ek_summary_close(s, '}');
+        ek_json_open(s, NULL, '{');
+        ek_json_add_text(s, "class", NAMES[i]);
+        ek_json_add_count(s, "count", c->count);
+        ek_json_add_count(s, "cut", c->cut);
+        ek_json_add_text(s, "topic", c->topic);
+        ek_json_add_text(s, "partition", c->partition);
+        ek_json_add_text(s, "offset", c->offset);
+        ek_json_add_text(s, "reason", c->reason);
+        ek_json_close(s, '}');
     }
-    ek_summary_close(s, ']');
+    ek_json_close(s, ']');
 }

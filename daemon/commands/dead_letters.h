@@ -7,7 +7,7 @@
 #define EK_DAEMON_DEAD_LETTERS_H
 
 #include "daemon/kafka/kafka_tool.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +29,6 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
 /* A line for each class that there is; nothing where there is none. EK_ENOMEM. */
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to);
 /* The member `dead_letters`, an array. */
-void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_summary *s);
+void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s);
 
 #endif

@@ -12,8 +12,6 @@
 
 enum ek_inspect_form { EK_INSPECT_TABLE, EK_INSPECT_JSON };
 
-/* A name as a quoted JSON string. EK_ENOMEM. */
-int ek_inspect_text(const char *text, FILE *to);
 /* EK_ENOMEM, and so for a model. */
 int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to);
 /* Draws the distribution of one feature's |values| in training on a log scale, lines of at most 79

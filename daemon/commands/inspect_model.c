@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "daemon/commands/inspect.h"
 
 #include "daemon/files/fidelity_report.h"
@@ -58,7 +59,7 @@ static int trained_json(const struct ek_model *m, FILE *to)
         return EK_OK;
     }
     fprintf(to, "{\"routing\":\"%s\",\"routed\":[", ek_routing_name(m->trained.routing));
-    int rc = routables(m, true, ek_inspect_text, to);
+    int rc = routables(m, true, ek_json_print_text, to);
     fprintf(to, "],\"seed\":\"%" PRIu64 "\"}", m->trained.seed);
     return rc;
 }
@@ -100,7 +101,7 @@ static int model_json(const struct ek_model *m, FILE *to)
             "\"transform\":\"%s\",\"parameters\":%zu,\"routable\":[",
             m->gate_size, m->mask_input ? "true" : "false", m->list_free ? "true" : "false",
             log_input_name(m->log_input), ek_transform_name(m->transform), parameters(m));
-    int rc = routables(m, false, ek_inspect_text, to);
+    int rc = routables(m, false, ek_json_print_text, to);
     fputs("],\"trained\":", to);
     rc |= trained_json(m, to);
     fputs(",\"fidelity\":", to);

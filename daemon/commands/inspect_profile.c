@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "daemon/commands/inspect.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     struct ek_sketch_summary s;
     ek_sketch_summarize(p->sketch[f], &s);
     fprintf(to, "%s{\"name\":", f ? "," : "");
-    int rc = ek_inspect_text(p->name[f], to);
+    int rc = ek_json_print_text(p->name[f], to);
     fprintf(to, ",\"lists\":%" PRIu64, b->queries);
     json_number(to, "level_ln", b->level);
     json_number(to, "sd_ln", b->sd);
@@ -49,7 +50,7 @@ static int profile_json(const struct ek_profile *p, FILE *to)
             p->manifest_hash, p->queries, p->items);
     int rc = EK_OK;
     if (p->field)
-        rc = ek_inspect_text(p->field, to);
+        rc = ek_json_print_text(p->field, to);
     else
         fputs("null", to);
     fprintf(to, ",\"strata\":%d,\"max_rel_error\":%.4g,\"features\":[",

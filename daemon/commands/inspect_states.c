@@ -1,5 +1,6 @@
 #include "daemon/commands/inspect_states.h"
 
+#include "base/json.h"
 #include "base/alloc.h"
 #include "base/date.h"
 #include "daemon/commands/inspect.h"
@@ -121,7 +122,7 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
     const struct ek_state_head *h = &s->head;
     struct size size = size_of(s);
     fputs("{\"prefix\":", to);
-    int rc = ek_inspect_text(prefix, to);
+    int rc = ek_json_print_text(prefix, to);
     fprintf(to, ",\"base\":%" PRIu64 ",\"complete\":%s", ek_state_base(s),
             ek_state_base(s) && !s->incomplete && !s->damaged ? "true" : "false");
     if (ek_state_base(s))

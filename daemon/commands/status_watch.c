@@ -1,7 +1,7 @@
 #include "daemon/commands/status_watch.h"
 
+#include "daemon/base/clock.h"
 #include "base/date.h"
-#include "daemon/base/cli.h"
 #include "daemon/commands/tell_print.h"
 #include "daemon/commands/watch.h"
 

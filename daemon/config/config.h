@@ -32,7 +32,6 @@ enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
 enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
-enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_text_list {
     char **items;
@@ -116,6 +115,13 @@ int ek_config_finish(const struct ek_config *c, struct ek_error *e);
 /* The same, going on after a fault: all of them are added to `faults`, and the code is 0 then. */
 int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
                          struct ek_error *e);
+/* Check the librdkafka properties of a configuration: 0, or EK_ECONFIG with the place of the first
+ * invalid one. With `faults` (may be NULL) all of them are added there and the result is 0. */
+typedef int ek_config_property_check(const struct ek_config *c, struct ek_error_list *faults,
+                                     struct ek_error *e);
+/* Set the check that ek_config_finish calls last. daemon/kafka sets it before main() runs, so that
+ * reading a configuration does not depend on librdkafka. */
+void ek_config_set_property_check(ek_config_property_check *check);
 /* How many workers a stage has: what `pipeline.workers` says, or makes of the processors. */
 int ek_config_workers(const struct ek_config *c);
 /* The number of an input topic among `input.topics`; their count when it is none. */

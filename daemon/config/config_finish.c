@@ -3,11 +3,17 @@
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
 #include "daemon/config/instance.h"
-#include "daemon/kafka/kafka.h"
 
 #include <string.h>
 
 enum { TOPIC_BYTES_MAX = 249 };
+
+static ek_config_property_check *check_properties;
+
+void ek_config_set_property_check(ek_config_property_check *check)
+{
+    check_properties = check;
+}
 
 struct finishing {
     const struct ek_config *c;
@@ -206,7 +212,7 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
         rc = check_addresses(&f);
     if (!rc && !c->part)
         rc = check_limits(&f);
-    return rc ? rc : ek_kafka_check(c, faults, f.e);
+    return rc || !check_properties ? rc : check_properties(c, faults, f.e);
 }
 
 int ek_config_finish(const struct ek_config *c, struct ek_error *e)

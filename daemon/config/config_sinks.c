@@ -1,7 +1,6 @@
 #include "daemon/config/config_sinks.h"
 
 #include "base/alloc.h"
-#include "daemon/alerts/alert_book.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
 #include "daemon/config/options.h"

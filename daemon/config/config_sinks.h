@@ -18,7 +18,9 @@ struct ek_option;
 
 enum ek_sink_kind { EK_SINK_ALERTMANAGER, EK_SINK_WEBHOOK, EK_SINK_PAGERDUTY, EK_SINK_KINDS };
 enum ek_sink_format { EK_FORMAT_GENERIC, EK_FORMAT_SLACK };
-enum { EK_SINK_LABEL_BYTES = 24 };
+enum { EK_SINK_LABEL_BYTES = 24, EK_ALERT_SINKS_MAX = 16 };
+/* The values of `severity`, in the order of enum ek_alert_severity. */
+#define EK_ALERT_SEVERITY_WORDS "info warning critical"
 
 struct ek_alert_sink {
     enum ek_sink_kind kind;

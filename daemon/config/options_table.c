@@ -1,4 +1,4 @@
-#include "daemon/alerts/alert.h"
+#include "daemon/config/config_sinks.h"
 #include "daemon/config/config.h"
 #include "daemon/config/options.h"
 

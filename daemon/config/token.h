@@ -9,7 +9,9 @@
 #define EK_DAEMON_TOKEN_H
 
 #include "base/error.h"
-#include "daemon/guard/pause.h"
+#include "rules/rules.h" /* EK_AUTHOR_BYTES */
+
+#include <stdbool.h>
 
 enum { EK_TOKEN_LEAST = 16, EK_TOKEN_MOST = 200, EK_TOKENS_MAX = 64 };
 

@@ -1,4 +1,5 @@
 /* evenkeel demo: the whole story in a minute, on the embedded broker. */
+#include "daemon/base/clock.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"
 #include "daemon/demo/demo_assets.h"

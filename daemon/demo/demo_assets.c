@@ -1,5 +1,6 @@
 #include "daemon/demo/demo_assets.h"
 
+#include "daemon/base/clock.h"
 #include "base/file.h"
 #include "daemon/base/cli.h"
 #include "assets/profile.h"

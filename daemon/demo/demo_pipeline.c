@@ -1,7 +1,7 @@
 #include "daemon/demo/demo_pipeline.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/config/config.h"
 #include "daemon/http/http.h"
 #include "daemon/kafka/kafka_mock.h"

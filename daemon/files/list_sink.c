@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "lists/letor_write.h"
 #include "offline/world/sources.h"
 
@@ -131,22 +131,23 @@ static void warn_of_idle_faults(const struct ek_list_sink *s)
 
 static int tell(const struct ek_list_sink *s, struct ek_error *e)
 {
-    struct ek_summary of;
-    ek_summary_begin(&of);
-    ek_summary_text(&of, "output", s->o->path);
-    ek_summary_count(&of, "queries", s->queries);
-    ek_summary_count(&of, "items", s->items);
+    struct ek_buf line;
+    struct ek_json_writer of;
+    ek_json_begin_line(&of, &line);
+    ek_json_add_text(&of, "output", s->o->path);
+    ek_json_add_count(&of, "queries", s->queries);
+    ek_json_add_count(&of, "items", s->items);
     if (!s->o->letor)
-        ek_summary_count(&of, "messages", s->o->layout == EK_LAYOUT_ITEM ? s->items : s->queries);
-    ek_summary_open(&of, "faults", '[');
+        ek_json_add_count(&of, "messages", s->o->layout == EK_LAYOUT_ITEM ? s->items : s->queries);
+    ek_json_open(&of, "faults", '[');
     for (size_t i = 0; i < s->o->upstream.fault_count; i++) {
-        ek_summary_open(&of, NULL, '{');
-        ek_summary_text(&of, "fault", s->o->upstream.faults[i]);
-        ek_summary_count(&of, "queries", ek_upstream_hits(s->upstream, i));
-        ek_summary_close(&of, '}');
+        ek_json_open(&of, NULL, '{');
+        ek_json_add_text(&of, "fault", s->o->upstream.faults[i]);
+        ek_json_add_count(&of, "queries", ek_upstream_hits(s->upstream, i));
+        ek_json_close(&of, '}');
     }
-    ek_summary_close(&of, ']');
-    return ek_summary_end(&of, stdout, e);
+    ek_json_close(&of, ']');
+    return ek_json_end_line(&of, stdout, e);
 }
 
 int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e)

@@ -1,8 +1,8 @@
 #include "daemon/fleet/fleet.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "daemon/base/cli.h"
 #include "daemon/fleet/fleet_changes.h"
 #include "daemon/fleet/fleet_duty.h"
 #include "daemon/fleet/fleet_figures.h"

@@ -1,6 +1,6 @@
 #include "daemon/fleet/fleet_changes.h"
 
-#include "daemon/base/cli.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 #include "daemon/guard/shared_guard.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "daemon/views/agreement_board.h"
 #include "daemon/alerts/alerts.h"
-#include "daemon/base/cli.h"
 #include "daemon/views/feature_board.h"
 #include "daemon/views/journal.h"
 #include "daemon/guard/pause.h"

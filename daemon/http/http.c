@@ -1,11 +1,11 @@
 #include "daemon/http/http.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/base/address.h"
 #include "daemon/http/api.h"
 #include "daemon/base/background.h"
-#include "daemon/base/cli.h"
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_file.h"
 #include "daemon/http/http_host.h"

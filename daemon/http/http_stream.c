@@ -1,7 +1,7 @@
 #include "daemon/http/http_stream.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/http/http_answer.h"
 
 #include <pthread.h>

@@ -382,3 +382,8 @@ const char *ek_kafka_version(void)
 {
     return rd_kafka_version_str();
 }
+
+__attribute__((constructor)) static void register_check(void)
+{
+    ek_config_set_property_check(ek_kafka_check);
+}

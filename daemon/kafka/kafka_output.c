@@ -1,8 +1,8 @@
+#include "daemon/base/clock.h"
 #include "daemon/kafka/kafka_output_internal.h"
 
 #include "base/alloc.h"
 #include "base/parse.h"
-#include "daemon/base/cli.h"
 #include "daemon/config/instance.h"
 #include "daemon/kafka/kafka_client.h"
 #include "daemon/kafka/kafka_cloud_event.h"

@@ -1,7 +1,7 @@
 /* Whether the topics that are written are there, and fit. */
+#include "daemon/base/clock.h"
 #include "daemon/kafka/kafka_output_internal.h"
 
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_ask.h"
 #include "daemon/kafka/kafka_state_topic.h"
 #include "daemon/kafka/kafka_topics.h"

@@ -1,6 +1,6 @@
 /* The consumer of the tools: partitions are merged by the time of their records. */
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_ask.h"
 #include "daemon/kafka/kafka_client.h"
 #include "daemon/kafka/kafka_tool.h"

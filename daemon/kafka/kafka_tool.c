@@ -1,7 +1,7 @@
 #include "daemon/kafka/kafka_tool.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_client.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "daemon/kafka/kafka_topics.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_ask.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 #include "daemon/kafka/kafka_trouble.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 
 #include <pthread.h>
 #include <stdio.h>

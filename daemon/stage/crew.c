@@ -1,7 +1,7 @@
 #include "daemon/stage/crew.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/stage/read_ahead.h"
 #include "daemon/stage/ring.h"
 #include "daemon/views/samples.h"

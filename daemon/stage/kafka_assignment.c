@@ -1,5 +1,4 @@
-#include "daemon/base/cli.h"
-#include "daemon/kafka/kafka_input_internal.h"
+#include "daemon/stage/kafka_input_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "daemon/stage/kafka_transactor.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_output_internal.h"
 #include "daemon/state/kafka_state.h"
 #include "daemon/kafka/kafka_txn.h"

@@ -17,7 +17,7 @@
 #ifndef EK_DAEMON_KAFKA_TRANSACTOR_H
 #define EK_DAEMON_KAFKA_TRANSACTOR_H
 
-#include "daemon/kafka/kafka_input.h"
+#include "daemon/stage/kafka_input.h"
 #include "daemon/kafka/kafka_output.h"
 
 struct ek_transactor;

@@ -6,6 +6,7 @@
 #ifndef EK_DAEMON_RELOAD_H
 #define EK_DAEMON_RELOAD_H
 
+#include "daemon/base/log.h"
 #include "base/error_list.h"
 #include "daemon/config/config.h"
 #include "daemon/stage/stage.h"

@@ -1,7 +1,7 @@
+#include "daemon/base/clock.h"
 #include "daemon/stage/stage_internal.h"
 
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
 #include "serve/agreement.h"

@@ -10,7 +10,7 @@
 #include "daemon/views/feature_board.h"
 #include "daemon/fleet/fleet.h"
 #include "daemon/views/journal.h"
-#include "daemon/kafka/kafka_input.h"
+#include "daemon/stage/kafka_input.h"
 #include "daemon/kafka/kafka_output.h"
 #include "daemon/state/kafka_state.h"
 #include "daemon/stage/kafka_transactor.h"

@@ -1,7 +1,7 @@
 /* What is shown of a stage. Any thread. */
+#include "daemon/base/clock.h"
 #include "daemon/stage/stage_internal.h"
 
-#include "daemon/base/cli.h"
 #include "daemon/views/finding_metrics.h"
 #include "daemon/kafka/kafka.h"
 #include "daemon/base/process_metrics.h"

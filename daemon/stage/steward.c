@@ -1,8 +1,8 @@
 #include "daemon/stage/steward.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "daemon/base/bell.h"
-#include "daemon/base/cli.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
 #include "daemon/base/process_metrics.h"

@@ -1,6 +1,6 @@
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "daemon/base/cli.h"
 #include "daemon/state/kafka_state_internal.h"
 #include "daemon/state/state_note.h"
 #include "guard/state_head.h"

@@ -1,8 +1,8 @@
 #include "daemon/state/kafka_state_reader.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_ask.h"
 #include "daemon/kafka/kafka_conf.h"
 #include "daemon/kafka/kafka_error.h"

@@ -1,5 +1,5 @@
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/alerts/alerts.h"
 #include "daemon/views/journal.h"
 #include "daemon/state/kafka_state_internal.h"

@@ -3,7 +3,7 @@
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"
 
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "offline/train/onnx.h"
 
 #include <stdio.h>
@@ -74,17 +74,18 @@ static void tell(const struct export_args *a, const struct ek_model *m)
 /* The routable features are in the order of the mask. */
 static int tell_json(struct export_args *a, const struct ek_model *m)
 {
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_text(&s, "output", a->output);
-    ek_summary_text(&s, "model", a->model);
-    ek_summary_count(&s, "item_features", (uint64_t)m->item_features);
-    ek_summary_count(&s, "query_features", (uint64_t)m->query_features);
-    ek_summary_open(&s, "routable", '[');
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", a->output);
+    ek_json_add_text(&s, "model", a->model);
+    ek_json_add_count(&s, "item_features", (uint64_t)m->item_features);
+    ek_json_add_count(&s, "query_features", (uint64_t)m->query_features);
+    ek_json_open(&s, "routable", '[');
     for (int k = 0; k < m->routable_count; k++)
-        ek_summary_text(&s, NULL, m->item_names[m->routable[k]]);
-    ek_summary_close(&s, ']');
-    return ek_summary_end(&s, stdout, &a->e);
+        ek_json_add_text(&s, NULL, m->item_names[m->routable[k]]);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, stdout, &a->e);
 }
 
 int ek_cmd_export(int argc, char **argv)

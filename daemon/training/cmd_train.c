@@ -1,8 +1,8 @@
 /* evenkeel train: training data and manifest to a routable model. */
+#include "base/json.h"
 #include "daemon/files/check.h"
 #include "daemon/base/cli.h"
 #include "daemon/files/fidelity_report.h"
-#include "daemon/commands/inspect.h"
 #include "daemon/training/pool.h"
 #include "daemon/training/train_args.h"
 
@@ -65,7 +65,7 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
     bool random = a->options.routing == EK_ROUTING_RANDOM;
     if (a->json) {
         fputs("{\"model\":", stdout);
-        ek_inspect_text(a->output, stdout);
+        ek_json_print_text(a->output, stdout);
         printf(",\"epochs\":%d,\"best_epoch\":%d,\"loss\":%.9g,"
                "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"%s\",\"empty\":\"skip\"",
                p->epochs, p->best_epoch, p->loss, p->best_ndcg10, a->taught ? "teacher" : "exp");

@@ -1,8 +1,10 @@
 #include "lists/query.h"
 
 #include "base/alloc.h"
+#include "schema/manifest.h"
 #include "lists/codec_json.h"
 
+#include <math.h>
 #include <string.h>
 
 void ek_query_init(struct ek_query *q)
@@ -104,24 +106,6 @@ char *ek_query_item_room(struct ek_query *q, int i)
     return q->item_text + (size_t)i * EK_NUMBER_TEXT;
 }
 
-struct ek_text ek_text_of(const char *word)
-{
-    return (struct ek_text){word, word ? strlen(word) : 0};
-}
-
-int ek_text_compare(struct ek_text text, const char *word)
-{
-    size_t length = strlen(word), common = text.length < length ? text.length : length;
-    int order = common ? memcmp(text.text, word, common) : 0;
-    return order ? order : (text.length > length) - (text.length < length);
-}
-
-bool ek_text_same(struct ek_text a, struct ek_text b)
-{
-    return a.length == b.length &&
-           (!a.length || !memcmp(a.text, b.text, a.length)); /* absent: NULL */
-}
-
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
 {
     size_t length = strlen(name);
@@ -151,4 +135,11 @@ size_t ek_query_memory(size_t items, int item_features, int query_features, int 
     size_t room = items + items / 2 + 16, before = items, values = (size_t)item_features;
     return sizeof *q + (room + before) * (item_bytes(q) + EK_NUMBER_TEXT + values * sizeof *q->x) +
            2 * (size_t)query_features * sizeof *q->query + (size_t)routables * sizeof *q->log_mean;
+}
+
+void ek_query_derive(struct ek_query *q, const struct ek_manifest *m)
+{
+    int items = ek_query_is_part(q) ? q->list_items : q->items;
+    for (int i = m->query_count - m->derived_count; i < m->query_count; i++)
+        q->query[i] = items > 0 ? (float)log(items) : 0;
 }

@@ -10,30 +10,19 @@
 #ifndef EK_DATA_QUERY_H
 #define EK_DATA_QUERY_H
 
+#include "schema/manifest.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { EK_SOURCES_MAX = 16 }; /* in one list */
 enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000, EK_NUMBER_TEXT = 20 };
-/* Of a value that rules, pins and cells are for; longer ones share a cell. */
-enum { EK_SEGMENT_BYTES_MAX = 200 };
-
-struct ek_text {
-    const char *text; /* not terminated; NULL when absent */
-    size_t length;
-};
 
 struct ek_segment {
     struct ek_text name, value;
 };
-
-/* A word as a text; NULL as one that is absent. */
-struct ek_text ek_text_of(const char *word);
-/* As strcmp, for a text that may hold any bytes, zeros included. */
-int ek_text_compare(struct ek_text text, const char *word);
-bool ek_text_same(struct ek_text a, struct ek_text b);
 
 /* Where an item's score stands in the message, so that only it is replaced. */
 struct ek_place {
@@ -93,5 +82,9 @@ struct ek_text ek_query_segment(const struct ek_query *q, const char *name);
 size_t ek_query_memory(size_t items, int item_features, int query_features, int routables);
 /* Bytes of its arrays now. */
 size_t ek_query_bytes(const struct ek_query *q);
+
+/* Fill the derived query features of `q` (its last derived_count): log_list_size = ln(items) of
+ * the whole list, 0 for an empty one. `items`, `list_items` and the shape must be set. */
+void ek_query_derive(struct ek_query *q, const struct ek_manifest *m);
 
 #endif

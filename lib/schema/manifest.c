@@ -92,13 +92,6 @@ const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, 
     return near;
 }
 
-void ek_query_derive(struct ek_query *q, const struct ek_manifest *m)
-{
-    int items = ek_query_is_part(q) ? q->list_items : q->items;
-    for (int i = m->query_count - m->derived_count; i < m->query_count; i++)
-        q->query[i] = items > 0 ? (float)log(items) : 0;
-}
-
 static int by_index(const void *a, const void *b)
 {
     const struct ek_feature *const *x = a, *const *y = b;

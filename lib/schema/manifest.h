@@ -14,12 +14,15 @@
 
 #include "base/error.h"
 #include "base/error_list.h"
-#include "lists/query.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "schema/scale.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Largest segment value that is kept by itself; longer ones share one segment. */
+enum { EK_SEGMENT_BYTES_MAX = 200 };
 enum { EK_FEATURES_MAX = 4096, EK_INDEX_MAX = 1 << 20, EK_NAME_BYTES_MAX = 200 };
 
 enum ek_role { EK_ROLE_ITEM, EK_ROLE_QUERY };
@@ -89,10 +92,6 @@ int ek_manifest_feature(const struct ek_manifest *m, const char *name);
 /* The name of that role nearest to a mistyped word; NULL when none is near. Owned by the manifest.
  */
 const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, const char *word);
-/* Fills the derived query features of `q` (the last derived_count): log_list_size = ln(items)
- * of the whole list, 0 for an empty one. `items`, `list_items` and the shape must stand. */
-void ek_query_derive(struct ek_query *q, const struct ek_manifest *m);
-
 /* Bytes of it, about: names and texts are counted at 64 bytes each. */
 size_t ek_manifest_memory(const struct ek_manifest *m);
 

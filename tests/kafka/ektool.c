@@ -18,11 +18,11 @@
  * in milliseconds, bytes key, bytes value, u32 headers, and per header bytes name, bytes value;
  * `bytes` is i32 length (-1: null) and that many bytes.
  */
+#include "daemon/base/clock.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka.h"
 #include "daemon/kafka/kafka_tool.h"
 #include "tests/kafka/admin.h"

@@ -1,12 +1,13 @@
 #include "daemon/tools/extract/extract_features.h"
 
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "daemon/base/cli.h"
 #include "daemon/tools/extract/extract_candidates.h"
 #include "daemon/tools/extract/extract_manifest.h"
 #include "daemon/tools/extract/extract_queries.h"
 #include "daemon/tools/extract/extract_write.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "daemon/tools/extract/trec_pairs.h"
 
 #include <inttypes.h>
@@ -181,17 +182,18 @@ static void tell(const struct extracting *g)
 
 static int tell_json(const struct extracting *g, struct ek_error *e)
 {
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_text(&s, "output", g->args->output);
-    ek_summary_count(&s, "lists", g->lists);
-    ek_summary_count(&s, "rows", g->rows);
-    ek_summary_count(&s, "relevant", g->relevant);
-    ek_summary_count(&s, "features", g->choice->count);
-    ek_summary_count(&s, "queries_without_candidates", g->without);
-    ek_summary_count(&s, "unknown_candidates", g->unknown);
-    ek_summary_count(&s, "milliseconds", (uint64_t)(ek_now_ms() - g->started_ms));
-    return ek_summary_end(&s, stdout, e);
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", g->args->output);
+    ek_json_add_count(&s, "lists", g->lists);
+    ek_json_add_count(&s, "rows", g->rows);
+    ek_json_add_count(&s, "relevant", g->relevant);
+    ek_json_add_count(&s, "features", g->choice->count);
+    ek_json_add_count(&s, "queries_without_candidates", g->without);
+    ek_json_add_count(&s, "unknown_candidates", g->unknown);
+    ek_json_add_count(&s, "milliseconds", (uint64_t)(ek_now_ms() - g->started_ms));
+    return ek_json_end_line(&s, stdout, e);
 }
 
 int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e)

@@ -1,10 +1,11 @@
 #include "daemon/tools/extract/extract_index.h"
 
+#include "daemon/base/clock.h"
 #include "base/file.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/columns.h"
 #include "daemon/tools/extract/extract_args.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "text/index/build.h"
 #include "text/index/index.h"
 
@@ -97,27 +98,28 @@ static double seconds_of(const struct indexing *g)
 
 static int print_json(const struct indexing *g, const struct ek_index *x, struct ek_error *e)
 {
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_text(&s, "index", g->args->index);
-    ek_summary_text(&s, "stem", ek_index_stemmer(x));
-    ek_summary_count(&s, "documents", ek_index_documents(x));
-    ek_summary_count(&s, "terms", ek_index_terms(x));
-    ek_summary_open(&s, "fields", '{');
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "index", g->args->index);
+    ek_json_add_text(&s, "stem", ek_index_stemmer(x));
+    ek_json_add_count(&s, "documents", ek_index_documents(x));
+    ek_json_add_count(&s, "terms", ek_index_terms(x));
+    ek_json_open(&s, "fields", '{');
     for (int f = 0; f < EK_FIELDS_AND_DOCUMENT; f++) {
         struct ek_field_statistics of = ek_index_field(x, (enum ek_field)f);
-        ek_summary_open(&s, ek_field_name((enum ek_field)f), '{');
-        ek_summary_count(&s, "tokens", of.tokens);
-        ek_summary_count(&s, "documents", of.documents);
-        ek_summary_count(&s, "longest", of.longest);
-        ek_summary_close(&s, '}');
+        ek_json_open(&s, ek_field_name((enum ek_field)f), '{');
+        ek_json_add_count(&s, "tokens", of.tokens);
+        ek_json_add_count(&s, "documents", of.documents);
+        ek_json_add_count(&s, "longest", of.longest);
+        ek_json_close(&s, '}');
     }
-    ek_summary_close(&s, '}');
-    ek_summary_count(&s, "unknown_keys", g->unknown_keys);
-    ek_summary_count(&s, "bytes", g->bytes);
-    ek_summary_count(&s, "spills", g->spills);
-    ek_summary_count(&s, "milliseconds", (uint64_t)(ek_now_ms() - g->started_ms));
-    return ek_summary_end(&s, stdout, e);
+    ek_json_close(&s, '}');
+    ek_json_add_count(&s, "unknown_keys", g->unknown_keys);
+    ek_json_add_count(&s, "bytes", g->bytes);
+    ek_json_add_count(&s, "spills", g->spills);
+    ek_json_add_count(&s, "milliseconds", (uint64_t)(ek_now_ms() - g->started_ms));
+    return ek_json_end_line(&s, stdout, e);
 }
 
 static int print_table(const struct indexing *g, const struct ek_index *x, struct ek_error *e)

@@ -4,7 +4,7 @@
 #include "daemon/base/columns.h"
 #include "daemon/tools/extract/extract_args.h"
 #include "daemon/tools/extract/extract_list.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "text/features/feature_list.h"
 
 #include <stdio.h>
@@ -12,25 +12,26 @@
 
 static int list_json(const struct ek_feature_list *l, struct ek_error *e)
 {
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_count(&s, "count", l->count);
-    ek_summary_open(&s, "features", '[');
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_count(&s, "count", l->count);
+    ek_json_open(&s, "features", '[');
     for (size_t i = 0; i < l->count; i++) {
         const struct ek_text_feature *f = &l->features[i];
-        ek_summary_open(&s, NULL, '{');
-        ek_summary_text(&s, "name", f->name);
-        ek_summary_text(&s, "family", ek_text_family_name(f->family));
-        ek_summary_text(&s, "field", f->has_field ? ek_field_name(f->field) : NULL);
-        ek_summary_text(&s, "role", f->of_query ? "query" : "item");
-        ek_summary_text(&s, "group", f->core ? "core" : "more");
-        ek_summary_text(&s, "missing", f->missing ? "expected" : "never");
-        ek_summary_text(&s, "formula", f->formula);
-        ek_summary_text(&s, "source", *f->source ? f->source : NULL);
-        ek_summary_close(&s, '}');
+        ek_json_open(&s, NULL, '{');
+        ek_json_add_text(&s, "name", f->name);
+        ek_json_add_text(&s, "family", ek_text_family_name(f->family));
+        ek_json_add_text(&s, "field", f->has_field ? ek_field_name(f->field) : NULL);
+        ek_json_add_text(&s, "role", f->of_query ? "query" : "item");
+        ek_json_add_text(&s, "group", f->core ? "core" : "more");
+        ek_json_add_text(&s, "missing", f->missing ? "expected" : "never");
+        ek_json_add_text(&s, "formula", f->formula);
+        ek_json_add_text(&s, "source", *f->source ? f->source : NULL);
+        ek_json_close(&s, '}');
     }
-    ek_summary_close(&s, ']');
-    return ek_summary_end(&s, stdout, e);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, stdout, e);
 }
 
 static int list_table(const struct ek_feature_list *l, struct ek_error *e)

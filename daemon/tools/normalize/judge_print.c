@@ -1,7 +1,7 @@
 #include "daemon/tools/normalize/judge_print.h"
 
 #include "daemon/base/columns.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 
 #include "offline/scale/paired_test.h"
 
@@ -128,82 +128,83 @@ int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e
     return EK_OK;
 }
 
-static void add_metrics(struct ek_summary *s, const struct ek_metric_mean *mean)
+static void add_metrics(struct ek_json_writer *s, const struct ek_metric_mean *mean)
 {
     char name[CELL];
-    ek_summary_open(s, "metrics", '{');
+    ek_json_open(s, "metrics", '{');
     for (int i = 0; i < EK_JUDGE_METRICS; i++)
-        ek_summary_number(s, ek_judge_metric_name(i, name, sizeof name),
-                          ek_metric_result(&mean[i]));
-    ek_summary_close(s, '}');
+        ek_json_add_number(s, ek_judge_metric_name(i, name, sizeof name),
+                           ek_metric_result(&mean[i]));
+    ek_json_close(s, '}');
 }
 
-static void add_fold(struct ek_summary *s, const struct ek_judge_fold *f)
+static void add_fold(struct ek_json_writer *s, const struct ek_judge_fold *f)
 {
-    ek_summary_open(s, NULL, '{');
-    ek_summary_number(s, "c", f->c);
-    ek_summary_text(s, "edge", f->edge ? f->edge < 0 ? "least" : "largest" : NULL);
-    ek_summary_integer(s, "unsettled", f->unsettled);
-    ek_summary_number(s, "vali_map", f->vali_map);
-    ek_summary_count(s, "columns", f->columns);
-    ek_summary_count(s, "lists", f->mean[0].lists);
-    ek_summary_count(s, "counted", f->mean[EK_JUDGE_MAP].count);
+    ek_json_open(s, NULL, '{');
+    ek_json_add_number(s, "c", f->c);
+    ek_json_add_text(s, "edge", f->edge ? f->edge < 0 ? "least" : "largest" : NULL);
+    ek_json_add_integer(s, "unsettled", f->unsettled);
+    ek_json_add_number(s, "vali_map", f->vali_map);
+    ek_json_add_count(s, "columns", f->columns);
+    ek_json_add_count(s, "lists", f->mean[0].lists);
+    ek_json_add_count(s, "counted", f->mean[EK_JUDGE_MAP].count);
     add_metrics(s, f->mean);
-    ek_summary_close(s, '}');
+    ek_json_close(s, '}');
 }
 
-static void add_tests(struct ek_summary *s, const struct ek_judge_report *r, int method)
+static void add_tests(struct ek_json_writer *s, const struct ek_judge_report *r, int method)
 {
-    ek_summary_open(s, "t_tests", '{');
+    ek_json_open(s, "t_tests", '{');
     for (int i = 0; i < r->count; i++) {
         if (i == method)
             continue;
         struct ek_paired_test t = against(r, method, i);
-        ek_summary_open(s, r->of[i].name, '{');
-        ek_summary_number(s, "mean", t.mean);
-        ek_summary_number(s, "t", t.t);
-        ek_summary_number(s, "degrees", t.degrees);
-        ek_summary_number(s, "p", t.p);
-        ek_summary_close(s, '}');
+        ek_json_open(s, r->of[i].name, '{');
+        ek_json_add_number(s, "mean", t.mean);
+        ek_json_add_number(s, "t", t.t);
+        ek_json_add_number(s, "degrees", t.degrees);
+        ek_json_add_number(s, "p", t.p);
+        ek_json_close(s, '}');
     }
-    ek_summary_close(s, '}');
+    ek_json_close(s, '}');
 }
 
-static void add_method(struct ek_summary *s, const struct ek_judge_report *r, int method)
+static void add_method(struct ek_json_writer *s, const struct ek_judge_report *r, int method)
 {
     const struct ek_judgement *j = &r->of[method];
-    ek_summary_open(s, NULL, '{');
-    ek_summary_text(s, "method", j->name);
+    ek_json_open(s, NULL, '{');
+    ek_json_add_text(s, "method", j->name);
     add_metrics(s, j->mean);
-    ek_summary_count(s, "counted", j->mean[EK_JUDGE_MAP].count);
-    ek_summary_open(s, "folds", '[');
+    ek_json_add_count(s, "counted", j->mean[EK_JUDGE_MAP].count);
+    ek_json_open(s, "folds", '[');
     for (int f = 0; f < j->parts; f++)
         add_fold(s, &j->fold[f]);
-    ek_summary_close(s, ']');
+    ek_json_close(s, ']');
     add_tests(s, r, method);
-    ek_summary_close(s, '}');
+    ek_json_close(s, '}');
 }
 
 int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
 {
     static const char *const empty[] = {"skip", "0", "1"};
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_count(&s, "lists", r->data->lists);
-    ek_summary_count(&s, "items", r->data->items);
-    ek_summary_integer(&s, "parts", r->folds->parts);
-    ek_summary_flag(&s, "parts_are_files", r->files);
-    ek_summary_text(&s, "gain", r->options->gain == EK_GAIN_EXP ? "exp" : "linear");
-    ek_summary_text(&s, "empty", empty[r->options->empty]);
-    ek_summary_text(&s, "ties", "input order");
-    ek_summary_number(&s, "max_label", r->count ? r->of[0].max_label : 0);
-    ek_summary_open(&s, "c", '[');
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_count(&s, "lists", r->data->lists);
+    ek_json_add_count(&s, "items", r->data->items);
+    ek_json_add_integer(&s, "parts", r->folds->parts);
+    ek_json_add_flag(&s, "parts_are_files", r->files);
+    ek_json_add_text(&s, "gain", r->options->gain == EK_GAIN_EXP ? "exp" : "linear");
+    ek_json_add_text(&s, "empty", empty[r->options->empty]);
+    ek_json_add_text(&s, "ties", "input order");
+    ek_json_add_number(&s, "max_label", r->count ? r->of[0].max_label : 0);
+    ek_json_open(&s, "c", '[');
     for (int i = 0; i < EK_JUDGE_CS; i++)
-        ek_summary_number(&s, NULL, ek_judge_c(i));
-    ek_summary_close(&s, ']');
-    ek_summary_open(&s, "methods", '[');
+        ek_json_add_number(&s, NULL, ek_judge_c(i));
+    ek_json_close(&s, ']');
+    ek_json_open(&s, "methods", '[');
     for (int i = 0; i < r->count; i++)
         add_method(&s, r, i);
-    ek_summary_close(&s, ']');
-    return ek_summary_end(&s, to, e);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, to, e);
 }

@@ -1,6 +1,6 @@
 #include "daemon/base/columns.h"
 #include "daemon/tools/normalize/normalize.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "daemon/base/terminal.h"
 
 #include <limits.h>
@@ -53,36 +53,37 @@ int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for a table") : EK_OK;
 }
 
-static void add_feature(struct ek_summary *s, const struct ek_choice *c)
+static void add_feature(struct ek_json_writer *s, const struct ek_choice *c)
 {
-    ek_summary_open(s, NULL, '{');
-    ek_summary_text(s, "name", c->feature->name);
-    ek_summary_text(s, "scale", ek_scale_name(c->scale));
-    ek_summary_text(s, "why", c->why);
-    ek_summary_text(s, "category", c->fdm.category ? ek_fdm_name(c->fdm.category) : NULL);
-    ek_summary_number(s, "values", c->count);
-    ek_summary_count(s, "missing", c->missing);
-    ek_summary_number(s, "unique", round(c->fdm.unique));
-    ek_summary_number(s, "min", c->fdm.min);
-    ek_summary_number(s, "max", c->fdm.max);
-    ek_summary_open(s, "shares", '[');
+    ek_json_open(s, NULL, '{');
+    ek_json_add_text(s, "name", c->feature->name);
+    ek_json_add_text(s, "scale", ek_scale_name(c->scale));
+    ek_json_add_text(s, "why", c->why);
+    ek_json_add_text(s, "category", c->fdm.category ? ek_fdm_name(c->fdm.category) : NULL);
+    ek_json_add_number(s, "values", c->count);
+    ek_json_add_count(s, "missing", c->missing);
+    ek_json_add_number(s, "unique", round(c->fdm.unique));
+    ek_json_add_number(s, "min", c->fdm.min);
+    ek_json_add_number(s, "max", c->fdm.max);
+    ek_json_open(s, "shares", '[');
     for (int j = 0; j < EK_FDM_INTERVALS; j++)
-        ek_summary_number(s, NULL, c->fdm.share[j]);
-    ek_summary_close(s, ']');
-    ek_summary_close(s, '}');
+        ek_json_add_number(s, NULL, c->fdm.share[j]);
+    ek_json_close(s, ']');
+    ek_json_close(s, '}');
 }
 
 int ek_normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e)
 {
-    struct ek_summary s;
-    ek_summary_begin(&s);
-    ek_summary_text(&s, "method", ek_method_names()[c->method]);
-    ek_summary_flag(&s, "exact", c->of[0].fdm.exact);
-    ek_summary_count(&s, "queries", c->lists);
-    ek_summary_count(&s, "items", c->items);
-    ek_summary_open(&s, "features", '[');
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "method", ek_method_names()[c->method]);
+    ek_json_add_flag(&s, "exact", c->of[0].fdm.exact);
+    ek_json_add_count(&s, "queries", c->lists);
+    ek_json_add_count(&s, "items", c->items);
+    ek_json_open(&s, "features", '[');
     for (int f = 0; f < c->manifest->item_count; f++)
         add_feature(&s, &c->of[f]);
-    ek_summary_close(&s, ']');
-    return ek_summary_end(&s, to, e);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, to, e);
 }

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/base/columns.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -231,81 +231,83 @@ int ek_selection_print(const struct ek_selection *s, const struct ek_select_args
     return rc || !judged ? rc : print_judged(s, judged, to, e);
 }
 
-static void feature_json(struct ek_summary *to, const struct ek_selection *s,
+static void feature_json(struct ek_json_writer *to, const struct ek_selection *s,
                          const struct ek_manifest *m, int item)
 {
     const struct ek_feature_set *last = &s->set[s->set_count - 1];
-    ek_summary_open(to, NULL, '{');
-    ek_summary_text(to, "name", m->item[item]->name);
-    ek_summary_count(to, "index", (uint64_t)m->item[item]->index);
+    ek_json_open(to, NULL, '{');
+    ek_json_add_text(to, "name", m->item[item]->name);
+    ek_json_add_count(to, "index", (uint64_t)m->item[item]->index);
     int rank = ek_feature_set_rank(last, item);
-    ek_summary_number(to, "rank", rank ? rank : (double)NAN);
-    ek_summary_number(to, "relevance", s->relevance[item].ndcg);
-    ek_summary_text(to, "best", s->relevance[item].falling ? "low" : "high");
-    ek_summary_flag(to, "constant", s->relevance[item].constant);
-    ek_summary_number(to, "like", ek_selection_redundancy(s, item, last));
+    ek_json_add_number(to, "rank", rank ? rank : (double)NAN);
+    ek_json_add_number(to, "relevance", s->relevance[item].ndcg);
+    ek_json_add_text(to, "best", s->relevance[item].falling ? "low" : "high");
+    ek_json_add_flag(to, "constant", s->relevance[item].constant);
+    ek_json_add_number(to, "like", ek_selection_redundancy(s, item, last));
     if (s->nfs.features) {
-        ek_summary_number(to, "saliency", s->nfs.saliency[item]);
-        ek_summary_number(to, "frequency", s->nfs.frequency[item]);
+        ek_json_add_number(to, "saliency", s->nfs.saliency[item]);
+        ek_json_add_number(to, "frequency", s->nfs.frequency[item]);
     }
     if (s->importance) {
-        ek_summary_number(to, "lost", s->importance[item].lost);
-        ek_summary_number(to, "sd", s->importance[item].sd);
-        ek_summary_number(to, "routed", s->importance[item].routed);
-        ek_summary_number(to, "silenced", s->importance[item].silenced);
+        ek_json_add_number(to, "lost", s->importance[item].lost);
+        ek_json_add_number(to, "sd", s->importance[item].sd);
+        ek_json_add_number(to, "routed", s->importance[item].routed);
+        ek_json_add_number(to, "silenced", s->importance[item].silenced);
     }
     if (s->cluster)
-        ek_summary_number(to, "cluster", s->cluster[item] < 0 ? (double)NAN : s->cluster[item] + 1);
-    ek_summary_close(to, '}');
+        ek_json_add_number(to, "cluster",
+                           s->cluster[item] < 0 ? (double)NAN : s->cluster[item] + 1);
+    ek_json_close(to, '}');
 }
 
-static void set_json(struct ek_summary *to, const struct ek_selection *s,
+static void set_json(struct ek_json_writer *to, const struct ek_selection *s,
                      const struct ek_manifest *m, const struct ek_judged *judged, int i)
 {
     const struct ek_feature_set *set = i < s->set_count ? &s->set[i] : NULL;
-    ek_summary_open(to, NULL, '{');
-    ek_summary_count(to, "wanted", (uint64_t)(set ? set->wanted : s->features));
-    ek_summary_number(to, "share", set ? (set->share > 0 ? set->share : NAN) : 100);
-    ek_summary_count(to, "count", (uint64_t)(set ? set->count : s->features));
-    ek_summary_open(to, "features", '[');
+    ek_json_open(to, NULL, '{');
+    ek_json_add_count(to, "wanted", (uint64_t)(set ? set->wanted : s->features));
+    ek_json_add_number(to, "share", set ? (set->share > 0 ? set->share : NAN) : 100);
+    ek_json_add_count(to, "count", (uint64_t)(set ? set->count : s->features));
+    ek_json_open(to, "features", '[');
     for (int k = 0; k < (set ? set->count : s->features); k++)
-        ek_summary_text(to, NULL, m->item[set ? set->item[k] : k]->name);
-    ek_summary_close(to, ']');
+        ek_json_add_text(to, NULL, m->item[set ? set->item[k] : k]->name);
+    ek_json_close(to, ']');
     if (judged) {
-        ek_summary_number(to, "ndcg@3", judged->ndcg3[i]);
-        ek_summary_number(to, "ndcg@10", judged->ndcg10[i]);
+        ek_json_add_number(to, "ndcg@3", judged->ndcg3[i]);
+        ek_json_add_number(to, "ndcg@10", judged->ndcg10[i]);
     }
-    ek_summary_close(to, '}');
+    ek_json_close(to, '}');
 }
 
 int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
                             const struct ek_manifest *m, const struct ek_judged *judged, FILE *out,
                             struct ek_error *e)
 {
-    struct ek_summary to;
+    struct ek_buf line;
+    struct ek_json_writer to;
     int *order = sorted(s, e);
     if (!order)
         return EK_ENOMEM;
-    ek_summary_begin(&to);
-    ek_summary_text(&to, "method", ek_select_method_name(a->method));
-    ek_summary_count(&to, "cutoff", (uint64_t)a->cutoff);
-    ek_summary_text(&to, "gain", "exp");
-    ek_summary_text(&to, "empty", "skip");
+    ek_json_begin_line(&to, &line);
+    ek_json_add_text(&to, "method", ek_select_method_name(a->method));
+    ek_json_add_count(&to, "cutoff", (uint64_t)a->cutoff);
+    ek_json_add_text(&to, "gain", "exp");
+    ek_json_add_text(&to, "empty", "skip");
     if (s->importance)
-        ek_summary_number(&to, "whole", s->whole);
+        ek_json_add_number(&to, "whole", s->whole);
     if (s->nfs.features) {
-        ek_summary_number(&to, "vali_ndcg@10", s->nfs.vali_ndcg10);
-        ek_summary_count(&to, "groups", s->nfs.groups);
-        ek_summary_count(&to, "kept", s->nfs.kept);
+        ek_json_add_number(&to, "vali_ndcg@10", s->nfs.vali_ndcg10);
+        ek_json_add_count(&to, "groups", s->nfs.groups);
+        ek_json_add_count(&to, "kept", s->nfs.kept);
     }
-    ek_summary_open(&to, "features", '[');
+    ek_json_open(&to, "features", '[');
     for (int i = 0; i < s->features; i++)
         feature_json(&to, s, m, order[i]);
-    ek_summary_close(&to, ']');
-    ek_summary_open(&to, "sets", '[');
+    ek_json_close(&to, ']');
+    ek_json_open(&to, "sets", '[');
     for (int i = 0; i < s->set_count + (judged != NULL); i++)
         set_json(&to, s, m, judged, i);
-    ek_summary_close(&to, ']');
+    ek_json_close(&to, ']');
     ek_free(order);
-    return ek_summary_end(&to, out, e);
+    return ek_json_end_line(&to, out, e);
 }

@@ -4,7 +4,7 @@
 #include "base/parse.h"
 #include "daemon/base/columns.h"
 #include "daemon/tools/select/select_progress.h"
-#include "daemon/base/summary.h"
+#include "base/json.h"
 #include "offline/world/faults.h"
 
 #include <math.h>
@@ -152,48 +152,49 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
     return EK_OK;
 }
 
-static void shifts_json(struct ek_summary *to, const struct ek_harm *h)
+static void shifts_json(struct ek_json_writer *to, const struct ek_harm *h)
 {
-    ek_summary_open(to, "shifts", '[');
+    ek_json_open(to, "shifts", '[');
     for (int i = 0; i < h->shift_count; i++) {
-        ek_summary_open(to, NULL, '{');
-        ek_summary_text(to, "shift", h->shift[i].how);
-        ek_summary_text(to, h->shift[i].by_query ? "query_feature" : "unit", h->shift[i].unit);
-        ek_summary_number(to, "weight", h->shift[i].weight);
-        ek_summary_number(to, "lost", h->shift[i].lost);
-        ek_summary_close(to, '}');
+        ek_json_open(to, NULL, '{');
+        ek_json_add_text(to, "shift", h->shift[i].how);
+        ek_json_add_text(to, h->shift[i].by_query ? "query_feature" : "unit", h->shift[i].unit);
+        ek_json_add_number(to, "weight", h->shift[i].weight);
+        ek_json_add_number(to, "lost", h->shift[i].lost);
+        ek_json_close(to, '}');
     }
-    ek_summary_close(to, ']');
+    ek_json_close(to, ']');
 }
 
 static int print_json(const struct ek_select_args *a, const struct ek_manifest *m,
                       const struct ek_harm *h, const int *order, double whole, struct ek_error *e)
 {
-    struct ek_summary to;
-    ek_summary_begin(&to);
-    ek_summary_count(&to, "cutoff", (uint64_t)a->cutoff);
-    ek_summary_text(&to, "gain", "exp");
-    ek_summary_text(&to, "empty", "skip");
-    ek_summary_number(&to, "whole", whole);
-    ek_summary_open(&to, "features", '[');
+    struct ek_buf line;
+    struct ek_json_writer to;
+    ek_json_begin_line(&to, &line);
+    ek_json_add_count(&to, "cutoff", (uint64_t)a->cutoff);
+    ek_json_add_text(&to, "gain", "exp");
+    ek_json_add_text(&to, "empty", "skip");
+    ek_json_add_number(&to, "whole", whole);
+    ek_json_open(&to, "features", '[');
     for (int i = 0; i < m->item_count; i++) {
         const struct ek_harm *f = &h[order[i]];
-        ek_summary_open(&to, NULL, '{');
-        ek_summary_text(&to, "name", m->item[order[i]]->name);
-        ek_summary_text(&to, "kind", f->kind);
-        ek_summary_number(&to, "chance", f->chance);
-        ek_summary_number(&to, "unnoticed", f->unnoticed);
-        ek_summary_number(&to, "error", isfinite(f->error) ? f->error : NAN);
-        ek_summary_number(&to, "routed", f->routed);
-        ek_summary_number(&to, "silenced", f->silenced);
-        ek_summary_text(&to, "action", action_of(f));
-        ek_summary_number(&to, "left", f->left);
-        ek_summary_number(&to, "expected", f->expected);
+        ek_json_open(&to, NULL, '{');
+        ek_json_add_text(&to, "name", m->item[order[i]]->name);
+        ek_json_add_text(&to, "kind", f->kind);
+        ek_json_add_number(&to, "chance", f->chance);
+        ek_json_add_number(&to, "unnoticed", f->unnoticed);
+        ek_json_add_number(&to, "error", isfinite(f->error) ? f->error : NAN);
+        ek_json_add_number(&to, "routed", f->routed);
+        ek_json_add_number(&to, "silenced", f->silenced);
+        ek_json_add_text(&to, "action", action_of(f));
+        ek_json_add_number(&to, "left", f->left);
+        ek_json_add_number(&to, "expected", f->expected);
         shifts_json(&to, f);
-        ek_summary_close(&to, '}');
+        ek_json_close(&to, '}');
     }
-    ek_summary_close(&to, ']');
-    return ek_summary_end(&to, stdout, e);
+    ek_json_close(&to, ']');
+    return ek_json_end_line(&to, stdout, e);
 }
 
 int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,

@@ -6,8 +6,8 @@
  * configuration, when everything up to it was acknowledged; what is in flight is bounded alike.
  * SIGTERM ends it after all is acknowledged and committed.
  */
+#include "daemon/base/clock.h"
 #include "base/error.h"
-#include "daemon/base/cli.h"
 #include "daemon/config/config.h"
 #include "daemon/kafka/kafka_conf.h"
 

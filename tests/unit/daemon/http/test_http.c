@@ -1,5 +1,5 @@
 /* Where the HTTP interface listens; what it answers is in test_stage_tells.c. */
-#include "daemon/base/cli.h"
+#include "daemon/base/clock.h"
 #include "daemon/http/http.h"
 #include "daemon/base/open_files.h"
 #include "tests/check.h"

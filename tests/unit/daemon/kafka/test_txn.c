@@ -1,7 +1,7 @@
 /* The thread of the transactions against librdkafka's mock cluster and the errors it can be told to
  * give. What a transaction means is for the real broker (tests/kafka/test_exactly.py). */
+#include "daemon/base/clock.h"
 #include "daemon/base/bell.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_txn.h"
 #include "tests/check.h"
 

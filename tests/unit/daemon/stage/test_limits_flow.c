@@ -2,6 +2,7 @@
  * librdkafka's mock cluster. What is in flight stays so while the partition it goes to has no
  * leader.
  */
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "tests/must.h"
 #include "tests/stage_scene.h"

@@ -1,6 +1,7 @@
 /* Other rules, profile and model for a stage that runs, in one process against librdkafka's mock
  * cluster: what is taken, what is refused, and that a list has one set of them.
  */
+#include "daemon/base/clock.h"
 #include "base/file.h"
 #include "daemon/kafka/kafka_client.h"
 #include "daemon/base/log.h"

@@ -1,4 +1,5 @@
 /* What workers try of the lists they have sent comes to the guard, and to who asks. */
+#include "daemon/base/clock.h"
 #include "base/rng.h"
 #include "daemon/base/metrics.h"
 #include "tests/plain_model.h"

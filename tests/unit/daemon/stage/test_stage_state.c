@@ -1,6 +1,7 @@
 /* A stage that keeps its state, against librdkafka's mock cluster; the real broker is in
  * tests/kafka/test_state.py.
  */
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "tests/stage_scene.h"
 

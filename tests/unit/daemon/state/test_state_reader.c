@@ -2,10 +2,10 @@
  * ever, whoever else writes; brokers that are away are, for as long as somebody wants it. What was
  * fetched with a state is not kept.
  */
+#include "daemon/base/clock.h"
 #include "daemon/state/kafka_state_reader.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_mock.h"
 #include "daemon/kafka/kafka_tool.h"
 #include "tests/check.h"

@@ -1,8 +1,8 @@
+#include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_client.h"
 #include "daemon/kafka/kafka_conf.h"
-#include "daemon/kafka/kafka_input_internal.h"
+#include "daemon/stage/kafka_input_internal.h"
 #include "daemon/kafka/kafka_load.h"
 #include "daemon/kafka/kafka_topics.h"
 

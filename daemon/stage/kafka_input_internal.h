@@ -1,11 +1,11 @@
-/* What the files of the consumer share: daemon/kafka/kafka_input.c (reading),
+/* What the files of the consumer share: daemon/stage/kafka_input.c (reading),
  * daemon/stage/kafka_assignment.c (partitions that come and go), daemon/stage/kafka_commit.c
  * (offsets: committed, gone back to, lags). */
 #ifndef EK_DAEMON_KAFKA_INPUT_INTERNAL_H
 #define EK_DAEMON_KAFKA_INPUT_INTERNAL_H
 
 #include "daemon/kafka/kafka_error.h"
-#include "daemon/kafka/kafka_input.h"
+#include "daemon/stage/kafka_input.h"
 #include "daemon/state/kafka_state.h"
 
 struct ek_input {

@@ -1,9 +1,9 @@
 /* The consumer's readers, against librdkafka's mock cluster: who is not read holds back his own
  * partitions only, and what counts as being in flight is all that a message holds.
  */
-#include "daemon/kafka/kafka_input.h"
+#include "daemon/base/clock.h"
+#include "daemon/stage/kafka_input.h"
 
-#include "daemon/base/cli.h"
 #include "daemon/kafka/kafka_headers.h"
 #include "daemon/kafka/kafka_load.h"
 #include "daemon/kafka/kafka_mock.h"

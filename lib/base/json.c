@@ -1,0 +1,137 @@
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { DIGITS = 9 };
+
+void ek_json_init(struct ek_json_writer *w, struct ek_buf *to)
+{
+    *w = (struct ek_json_writer){.to = to, .comma = ""};
+}
+
+static void add(struct ek_json_writer *w, const char *bytes, size_t length)
+{
+    if (!w->rc)
+        w->rc = ek_buf_add(w->to, bytes, length);
+}
+
+static void add_quoted(struct ek_json_writer *w, const char *text, size_t length)
+{
+    if (!w->rc)
+        w->rc = ek_buf_json(w->to, text, length);
+}
+
+static void begin_member(struct ek_json_writer *w, const char *key)
+{
+    add(w, w->comma, strlen(w->comma));
+    if (key) {
+        add_quoted(w, key, strlen(key));
+        add(w, ":", 1);
+    }
+    w->comma = ",";
+}
+
+void ek_json_open(struct ek_json_writer *w, const char *key, char bracket)
+{
+    begin_member(w, key);
+    add(w, &bracket, 1);
+    w->comma = "";
+}
+
+void ek_json_close(struct ek_json_writer *w, char bracket)
+{
+    add(w, &bracket, 1);
+    w->comma = ",";
+}
+
+void ek_json_add_raw(struct ek_json_writer *w, const char *key, const char *json, size_t length)
+{
+    begin_member(w, key);
+    add(w, json, length);
+}
+
+void ek_json_add_null(struct ek_json_writer *w, const char *key)
+{
+    ek_json_add_raw(w, key, "null", 4);
+}
+
+void ek_json_add_text(struct ek_json_writer *w, const char *key, const char *text)
+{
+    ek_json_add_view(w, key, ek_text_of(text));
+}
+
+void ek_json_add_view(struct ek_json_writer *w, const char *key, struct ek_text text)
+{
+    if (!text.text) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    begin_member(w, key);
+    add_quoted(w, text.text, text.length);
+}
+
+void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count)
+{
+    begin_member(w, key);
+    if (!w->rc)
+        w->rc = ek_buf_printf(w->to, "%" PRIu64, count);
+}
+
+void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t number)
+{
+    begin_member(w, key);
+    if (!w->rc)
+        w->rc = ek_buf_printf(w->to, "%" PRId64, number);
+}
+
+void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double number, int digits)
+{
+    if (!isfinite(number)) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    begin_member(w, key);
+    if (!w->rc)
+        w->rc = ek_buf_printf(w->to, "%.*g", digits, number);
+}
+
+void ek_json_add_number(struct ek_json_writer *w, const char *key, double number)
+{
+    ek_json_add_rounded(w, key, number, DIGITS);
+}
+
+void ek_json_add_flag(struct ek_json_writer *w, const char *key, bool flag)
+{
+    ek_json_add_raw(w, key, flag ? "true" : "false", flag ? 4 : 5);
+}
+
+void ek_json_begin_line(struct ek_json_writer *w, struct ek_buf *line)
+{
+    ek_buf_init(line, 0);
+    ek_json_init(w, line);
+    ek_json_open(w, NULL, '{');
+}
+
+int ek_json_end_line(struct ek_json_writer *w, FILE *to, struct ek_error *e)
+{
+    ek_json_close(w, '}');
+    if (w->rc)
+        ek_fail(e, EK_ENOMEM, "out of memory");
+    else
+        fprintf(to, "%.*s\n", (int)w->to->length, (const char *)w->to->data);
+    ek_buf_release(w->to);
+    return w->rc ? EK_ENOMEM : EK_OK;
+}
+
+int ek_json_print_text(const char *text, FILE *to)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    int rc = ek_buf_json(&b, text, strlen(text));
+    if (!rc)
+        fwrite(b.data, 1, b.length, to);
+    ek_buf_release(&b);
+    return rc;
+}

@@ -1,0 +1,50 @@
+/* JSON writer: appends members to a text and keeps the first error.
+ *
+ * Members appear in the order of the calls. After an error the calls do nothing, so callers check
+ * once, at the end. Keys are NULL for the elements of an array.
+ */
+#ifndef EK_BASE_JSON_H
+#define EK_BASE_JSON_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct ek_json_writer {
+    struct ek_buf *to;
+    int rc;            /* first error: EK_ENOMEM, or EK_ELIMIT of the buffer */
+    const char *comma; /* before the next member */
+};
+
+/* Append to `to`, which the caller keeps and releases. Nothing is written yet. */
+void ek_json_init(struct ek_json_writer *w, struct ek_buf *to);
+/* Open an array or an object: bracket is '[' or '{'. Close it with ']' or '}'. */
+void ek_json_open(struct ek_json_writer *w, const char *key, char bracket);
+void ek_json_close(struct ek_json_writer *w, char bracket);
+/* A NULL text becomes null; bytes that are not UTF-8 become U+FFFD. */
+void ek_json_add_text(struct ek_json_writer *w, const char *key, const char *text);
+void ek_json_add_view(struct ek_json_writer *w, const char *key, struct ek_text text);
+void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count);
+void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t number);
+/* Nine significant digits; a number that is not finite becomes null. */
+void ek_json_add_number(struct ek_json_writer *w, const char *key, double number);
+/* `digits` significant digits, at most 17. */
+void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double number, int digits);
+void ek_json_add_flag(struct ek_json_writer *w, const char *key, bool flag);
+void ek_json_add_null(struct ek_json_writer *w, const char *key);
+/* Append a value that is JSON already. */
+void ek_json_add_raw(struct ek_json_writer *w, const char *key, const char *json, size_t length);
+
+/* Start one object in `line`, which need not be initialized. */
+void ek_json_begin_line(struct ek_json_writer *w, struct ek_buf *line);
+/* Close the object, print it with a newline, and release the line. Returns 0 or EK_ENOMEM; nothing
+ * is printed on failure. */
+int ek_json_end_line(struct ek_json_writer *w, FILE *to, struct ek_error *e);
+/* Print `text` as a quoted JSON string. Returns 0 or EK_ENOMEM. */
+int ek_json_print_text(const char *text, FILE *to);
+
+#endif

@@ -1,0 +1,20 @@
+/* String view: bytes with a length, not terminated. The bytes belong to somebody else. */
+#ifndef EK_BASE_TEXT_H
+#define EK_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ek_text {
+    const char *text; /* not terminated; NULL when absent */
+    size_t length;
+};
+
+/* Return a view of a terminated string; NULL gives an absent text. */
+struct ek_text ek_text_of(const char *word);
+/* Compare as strcmp does. `text` may contain any bytes, zeros included. */
+int ek_text_compare(struct ek_text text, const char *word);
+/* Return whether both have the same bytes. */
+bool ek_text_same(struct ek_text a, struct ek_text b);
+
+#endif
