@@ -5,11 +5,13 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 # Parts are found by folder, so a new file needs no line here.
-LIB_SRC    := $(sort $(wildcard lib/*/*.c lib/offline/*/*.c))
+LIB_SRC    := $(sort $(wildcard lib/*/*.c))
 LIB_CXX    := $(sort $(wildcard lib/*/*.cc))
-# Of the program alone: who links the library needs nothing of it, nor of what it is made with.
-TEXT_SRC   := $(sort $(wildcard lib/text/*/*.c))
-DAEMON_SRC := $(sort $(wildcard daemon/*.c daemon/*/*.c daemon/tools/*/*.c))
+# Of the programs alone: the installed library has nothing of it.
+OFFLINE_SRC := $(sort $(wildcard lib/offline/*/*.c lib/text/*/*.c))
+MAIN_SRC   := daemon/main.c daemon/tools/main.c
+DAEMON_SRC := $(sort $(filter-out $(MAIN_SRC),$(wildcard daemon/*/*.c daemon/tools/*/*.c)))
+PROGRAM_SRC := $(LIB_SRC) $(OFFLINE_SRC) $(DAEMON_SRC) $(MAIN_SRC)
 UNIT_SRC   := $(sort $(wildcard tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c))
 PROP_SRC   := $(sort $(wildcard tests/prop/test_*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
@@ -26,11 +28,14 @@ PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
 LIB_PKGS    = $(MSGPACK) yaml-0.1 jansson simdjson libzstd zlib libxxhash
-DAEMON_PKGS = rdkafka libmicrohttpd libcurl libutf8proc libzip
+DAEMON_PKGS = rdkafka libmicrohttpd libcurl
+TOOLS_PKGS  = libutf8proc libzip
 # The headers of others are not held to our warnings.
-PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) check)))
+PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) $(TOOLS_PKGS) check)))
 LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lstdc++ -lm)
-DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lstreamvbyte -lstemmer -lpthread)
+DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
+TOOLS_LIBS  = $(call once,TOOLS_LIBS,$(shell $(PKG_CONFIG) --libs $(TOOLS_PKGS)) -lstreamvbyte -lstemmer -lpthread)
+ALL_LIBS    = $(TOOLS_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
 CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check))
 
 CC      ?= cc
@@ -39,13 +44,15 @@ PYTHON  ?= python3
 CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
 # Addresses of functions cannot be written over once the program runs.
 LDFLAGS ?= -Wl,-z,relro,-z,now
+# Functions that nothing reaches are left out of what is installed.
+UNUSED  := -Wl,--gc-sections
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Werror
 # Where it was built leaves no trace: the same sources give the same bytes (`make check-reproducible`).
 SAME_ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Ilib -I. -I$(B)/generated -DEK_VERSION='"$(VERSION)"' -fPIC \
-               -fno-math-errno -ffp-contract=off $(SAME_ANYWHERE) $(WARN)
+               -ffunction-sections -fdata-sections -fno-math-errno -ffp-contract=off $(SAME_ANYWHERE) $(WARN)
 ifneq ($(ISA),)
 BASE_CFLAGS += -DEK_ISA_WIDEST=EK_ISA_$(shell echo $(ISA) | tr a-z A-Z)
 endif
@@ -59,13 +66,13 @@ ALL_CXXFLAGS = $(CFLAGS) $(BASE_CXXFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cc=$(B)/%.o)
-TEXT_OBJ   := $(TEXT_SRC:%.c=$(B)/%.o)
-DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o) $(TEXT_OBJ)
+OFFLINE_OBJ := $(OFFLINE_SRC:%.c=$(B)/%.o)
+DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o)
 UNIT_OBJ   := $(UNIT_SRC:%.c=$(B)/%.o)
 PROP_OBJ   := $(PROP_SRC:%.c=$(B)/%.o)
 
 .DEFAULT_GOAL := all
-all: $(B)/evenkeel $(B)/libevenkeel.a $(B)/libevenkeel.so ## build the program and the library
+all: $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.a $(B)/libevenkeel.so ## build the programs and the library
 
 # A recursive make that uses every processor, unless the caller said how many.
 PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -103,11 +110,11 @@ keep = @mkdir -p $(@D); $(1) | cmp -s - $@ || $(1) > $@
 # Rebuild everything when the flags change, but not when the folder was only moved; say what is missing before the compiler does.
 FLAGS = $(CC) $(CFLAGS) $(filter-out $(SAME_ANYWHERE),$(BASE_CFLAGS)) $(SAN_FLAGS)
 $(B)/flags.stamp: FORCE
-	@$(PKG_CONFIG) --exists $(LIB_PKGS) $(DAEMON_PKGS) check 2>/dev/null || deploy/deps.sh --check
+	@$(PKG_CONFIG) --exists $(LIB_PKGS) $(DAEMON_PKGS) $(TOOLS_PKGS) check 2>/dev/null || deploy/deps.sh --check
 	$(call keep,echo '$(FLAGS)')
 # Link again when a file was added or taken away.
 $(B)/sources.stamp: FORCE
-	$(call keep,echo '$(LIB_SRC) $(LIB_CXX) $(TEXT_SRC) $(DAEMON_SRC) $(UNIT_SRC) $(PROP_SRC)')
+	$(call keep,echo '$(LIB_CXX) $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
 
 # The catalogue of units becomes a table of the library; what reads it is the library's own reader.
@@ -136,22 +143,32 @@ $(B)/generated/page_files.inc: $(PAGE_FILES) $(B)/page-table $(B)/page.stamp
 	$(Q)$(B)/page-table $(PAGE_FILES) > $@.new && mv $@.new $@
 $(B)/daemon/http/page_files.o: $(B)/generated/page_files.inc
 
-$(B)/libevenkeel.a: $(LIB_OBJ) $(B)/sources.stamp
+$(B)/libevenkeel.a: $(LIB_OBJ)
+# Not installed. What is linked takes of them what it needs.
+$(B)/libevenkeel-offline.a: $(OFFLINE_OBJ)
+$(B)/commands.a: $(DAEMON_OBJ)
+LIBRARIES := $(B)/libevenkeel-offline.a $(B)/libevenkeel.a
+ARCHIVES  := $(B)/commands.a $(LIBRARIES)
+$(ARCHIVES): $(B)/sources.stamp
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
 
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map
 	$(call say,LD)
 	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=deploy/evenkeel.map $(SAN_FLAGS) \
-	  $(LDFLAGS) -o $@ $(LIB_OBJ) $(LIB_LIBS)
+	  $(UNUSED) $(LDFLAGS) -o $@ $(LIB_OBJ) $(LIB_LIBS)
 
 # ThreadSanitizer knows the threads of POSIX, librdkafka uses those of C11.
 SEEN_THREADS := $(if $(findstring thread,$(SANITIZE)),$(B)/tests/c11_threads.o)
 
-$(B)/evenkeel: $(DAEMON_OBJ) $(SEEN_THREADS) $(B)/libevenkeel.a
+# The first executes the second for the commands that are there.
+$(B)/evenkeel: $(B)/daemon/main.o $(SEEN_THREADS) $(ARCHIVES) | $(B)/evenkeel-tools
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(UNUSED) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+$(B)/evenkeel-tools: $(B)/daemon/tools/main.o $(SEEN_THREADS) $(ARCHIVES)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(UNUSED) $(LDFLAGS) -o $@ $^ $(TOOLS_LIBS) $(LIB_LIBS)
 
 # Tests: suites are found by file name.
 define suite_list
@@ -163,12 +180,10 @@ endef
 $(eval $(call suite_list,unit,$(UNIT_SRC)))
 $(eval $(call suite_list,prop,$(PROP_SRC)))
 
-# Everything of the daemon but its main can be tested too.
-TESTED_DAEMON := $(filter-out $(B)/daemon/main.o,$(DAEMON_OBJ))
-$(B)/tests/unit-tests: $(UNIT_OBJ) $(B)/tests/unit-runner.o $(TESTED_DAEMON) $(SEEN_THREADS) $(B)/libevenkeel.a
+$(B)/tests/unit-tests: $(UNIT_OBJ) $(B)/tests/unit-runner.o $(SEEN_THREADS) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
-$(B)/tests/prop-tests: $(PROP_OBJ) $(B)/tests/prop-runner.o $(B)/libevenkeel.a
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
+$(B)/tests/prop-tests: $(PROP_OBJ) $(B)/tests/prop-runner.o $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
@@ -198,14 +213,15 @@ check-parts:
 	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' sh tests/run-parts.sh $(PARTS)
 
 compile-commands: ## compile_commands.json for editors and analysers
-	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(LIB_SRC) $(TEXT_SRC) $(DAEMON_SRC) $(UNIT_SRC) \
-	  $(PROP_SRC) -- $(CC) $(ALL_CFLAGS)
+	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC) \
+	  -- $(CC) $(ALL_CFLAGS)
 
 clean: ## remove what was built
 	rm -rf build compile_commands.json
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
--include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(LIB_OBJ:.o=.d) $(DAEMON_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(PROP_OBJ:.o=.d)
+-include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(LIB_CXX:%.cc=$(B)/%.d) $(PROGRAM_SRC:%.c=$(B)/%.d) $(UNIT_OBJ:.o=.d) \
+  $(PROP_OBJ:.o=.d)
 .PHONY: all demo check deps deps-broker deps-watch check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

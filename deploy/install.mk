@@ -12,13 +12,13 @@ HELP_TOOLS := deploy/help_text.py
 MAN_TABLES := evenkeel.yaml=docs/config.md:'configuration of evenkeel run' \
               evenkeel-rules=docs/rules.md:'what evenkeel watches, and what it does about findings'
 
-$(B)/man.stamp: $(B)/evenkeel deploy/man.py deploy/man_tables.py deploy/roff.py \
+$(B)/man.stamp: $(B)/evenkeel $(B)/evenkeel-tools deploy/man.py deploy/man_tables.py deploy/roff.py \
              deploy/debian/changelog docs/config.md docs/rules.md $(HELP_TOOLS)
 	$(Q)rm -rf $(B)/man && $(PYTHON) deploy/man.py $(B)/evenkeel $(VERSION) $(B)/man && \
 	  $(PYTHON) deploy/man_tables.py $(VERSION) $(B)/man $(MAN_TABLES) && touch $@
-$(B)/completions.stamp: $(B)/evenkeel deploy/completions.py $(HELP_TOOLS)
+$(B)/completions.stamp: $(B)/evenkeel $(B)/evenkeel-tools deploy/completions.py $(HELP_TOOLS)
 	$(Q)$(PYTHON) deploy/completions.py $(B)/evenkeel $(B)/completions && touch $@
-man: $(B)/man.stamp ## man pages from the program's own help, into build/man
+man: $(B)/man.stamp ## man pages from the programs' own help, into build/man
 
 SCHEMAS := config rules
 $(B)/schema.stamp: $(B)/evenkeel
@@ -32,7 +32,7 @@ $(B)/evenkeel.pc: deploy/evenkeel.pc.in FORCE
 install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenkeel.pc ## to $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(DEST)/bin $(LIB_DEST)/pkgconfig $(DEST)/include $(DEST)/share/man/man1 $(DEST)/share/man/man5 $(UNITS) \
 	  $(DEST)/share/bash-completion/completions $(DEST)/share/zsh/site-functions
-	$(INSTALL) -m 755 $(B)/evenkeel $(DEST)/bin/
+	$(INSTALL) -m 755 $(B)/evenkeel $(B)/evenkeel-tools $(DEST)/bin/
 	$(INSTALL) -m 644 $(B)/libevenkeel.a $(LIB_DEST)/
 	$(INSTALL) -m 755 $(B)/libevenkeel.so $(LIB_DEST)/$(LIB_REAL)
 	ln -sf $(LIB_REAL) $(LIB_DEST)/$(SONAME)
@@ -54,7 +54,7 @@ install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenke
 	$(if $(SHARED_RULES),$(INSTALL) -m 644 $(SHARED_RULES) $(DEST)/share/evenkeel/rules/)
 
 uninstall: ## takes away what install put there
-	rm -f $(DEST)/bin/evenkeel $(DEST)/include/evenkeel.h $(LIB_DEST)/pkgconfig/evenkeel.pc
+	rm -f $(DEST)/bin/evenkeel $(DEST)/bin/evenkeel-tools $(DEST)/include/evenkeel.h $(LIB_DEST)/pkgconfig/evenkeel.pc
 	rm -f $(LIB_DEST)/libevenkeel.a $(LIB_DEST)/libevenkeel.so $(LIB_DEST)/$(SONAME) $(LIB_DEST)/$(LIB_REAL)
 	rm -f $(DEST)/share/man/man1/evenkeel.1 $(DEST)/share/man/man1/evenkeel-*.1
 	rm -f $(DEST)/share/man/man5/evenkeel.yaml.5 $(DEST)/share/man/man5/evenkeel-rules.5 $(UNITS)/evenkeel@.service

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Man pages from the help of the program itself: man.py PROGRAM VERSION FOLDER"""
+"""Man pages from the help of the programs themselves: man.py PROGRAM VERSION FOLDER. PROGRAM-tools is the second one."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -51,6 +51,9 @@ def main():
     pages = {"evenkeel": page("evenkeel", version, "keep rankings on an even keel when the scale of a feature shifts",
                               Help(ask(program)), [("evenkeel-" + n, 1) for n, _ in known] +
                               [("evenkeel.yaml", 5), ("evenkeel-rules", 5)])}
+    tools = program + "-tools"
+    pages["evenkeel-tools"] = page("evenkeel-tools", version, "prepare data for evenkeel and choose features", Help(ask(tools)),
+                                   [("evenkeel", 1)] + [("evenkeel-" + n, 1) for n, _ in commands(tools)])
     for name, summary in known:
         pages["evenkeel-" + name] = page("evenkeel " + name, version, summary, Help(ask(program, name)),
                                        [("evenkeel", 1)])

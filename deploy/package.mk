@@ -6,9 +6,9 @@ DEB_TREE = $(DEB)/tree
 DEB_MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
 
 # With what it is made: versions and licences, read from the binaries and the machine that built them.
-$(B)/evenkeel.spdx.json: $(B)/evenkeel $(B)/libevenkeel.so deploy/sbom.py deploy/debian/changelog
+$(B)/evenkeel.spdx.json: $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.so deploy/sbom.py deploy/debian/changelog
 	$(call say,GEN)
-	$(Q)$(PYTHON) deploy/sbom.py $(VERSION) $(B)/evenkeel $(B)/libevenkeel.so > $@.new && mv $@.new $@
+	$(Q)$(PYTHON) deploy/sbom.py $(VERSION) $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.so > $@.new && mv $@.new $@
 sbom: $(B)/evenkeel.spdx.json ## what it is made with, as an SBOM (SPDX), into build/evenkeel.spdx.json
 
 # Packages take what is built and tested here, from a tree of their own, so that nothing is left among the sources.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM LIBRARY > FILE
+"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM TOOLS LIBRARY > FILE
 
 The table says what is meant; which of the libraries are linked is read from the binaries (readelf), the version in use
 is asked from dpkg, elsewhere from pkg-config. A binary that wants what the table lacks is an error. The same binaries
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from datetime import datetime, timezone
 
+OURS = {"evenkeel": "APPLICATION", "evenkeel-tools": "APPLICATION", "libevenkeel0": "LIBRARY"}
 # name, soname without its number, names for pkg-config, Debian package, licence, home. Licences are those of what is
 # linked, from /usr/share/doc/*/copyright of Debian 12, read by hand: not those of examples, tests and packaging.
 LIBRARIES = [
@@ -149,19 +150,19 @@ def time_of_build():
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: sbom.py VERSION PROGRAM LIBRARY > FILE")
-    version, program, library = sys.argv[1:]
-    linked, links = libraries({"evenkeel": wanted_by(program), "libevenkeel0": wanted_by(library)})
+    if len(sys.argv) != 2 + len(OURS):
+        sys.exit("usage: sbom.py VERSION PROGRAM TOOLS LIBRARY > FILE")
+    version, *binaries = sys.argv[1:]
+    linked, links = libraries({name: wanted_by(path) for name, path in zip(OURS, binaries)})
     used, uses = tools()
-    packages = [ours("evenkeel", version, program, "APPLICATION"), ours("libevenkeel0", version, library, "LIBRARY")] + linked + used
+    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + used
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": spdx_id(name)}
-                 for name in ("evenkeel", "libevenkeel0")] + links + uses
+                 for name in OURS] + links + uses
     about = json.dumps([packages, relations], sort_keys=True).encode()
     document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"evenkeel-{version}",
                 "documentNamespace": f"https://evenkeel.invalid/spdx/evenkeel-{version}-{hashlib.sha256(about).hexdigest()[:32]}",
                 "creationInfo": {"created": time_of_build(), "creators": [f"Tool: evenkeel-sbom-{version}"]},
-                "documentDescribes": [spdx_id("evenkeel"), spdx_id("libevenkeel0")],
+                "documentDescribes": [spdx_id(name) for name in OURS],
                 "packages": packages, "relationships": relations}
     json.dump(document, sys.stdout, indent=1)
     print()

@@ -25,8 +25,15 @@ enum {
 /* One sub-command. argv[0] is "evenkeel NAME", as argp shows it. Returns an exit status. */
 struct ek_command {
     const char *name, *summary;
-    int (*run)(int argc, char **argv);
+    int (*run)(int argc, char **argv); /* NULL: a command of evenkeel-tools */
 };
+/* The commands of evenkeel-tools: COMMAND(name, summary) for each. */
+#define EK_TOOLS_COMMANDS(COMMAND)                                                                 \
+    COMMAND(gen, "synthetic traffic, with faults if wanted")                                       \
+    COMMAND(convert, "LETOR lists to messages")                                                    \
+    COMMAND(normalize, "which transform fits each feature")                                        \
+    COMMAND(select, "which features to train on, and which to watch")                              \
+    COMMAND(extract, "features of queries and texts")
 
 /* Prints `evenkeel: file:line:col: message` and returns the exit status that fits its code. Says
  * nothing of a reader that has seen enough, as with `| head`. */

@@ -5,27 +5,30 @@ ALLOC_OBJ := $(ALLOC_SRC:%.c=$(B)/%.o) $(B)/tests/alloc/sweep.o $(B)/tests/alloc
 WRAP_OURS := $(addprefix -Wl$(comma)--wrap=,ek_calloc ek_realloc ek_calloc_aligned ek_strndup ek_strdup)
 WRAP := $(WRAP_OURS) $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc free)
 $(eval $(call suite_list,alloc,$(ALLOC_SRC)))
-$(B)/tests/alloc-tests: $(ALLOC_OBJ) $(B)/tests/alloc-runner.o $(TESTED_DAEMON) $(B)/libevenkeel.a
+$(B)/tests/alloc-tests: $(ALLOC_OBJ) $(B)/tests/alloc-runner.o $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(WRAP) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(WRAP) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
-# The program with memory that runs out everywhere (whole.c); sanitizers have a malloc of their own.
+# The programs with memory that runs out everywhere (whole.c); sanitizers have a malloc of their own.
 WHOLE_OBJ := $(B)/tests/alloc/whole.o $(B)/tests/alloc/sites.o
-$(B)/tests/evenkeel-failing: $(DAEMON_OBJ) $(WHOLE_OBJ) $(B)/libevenkeel.a
+FAILING := $(B)/tests/evenkeel-failing $(B)/tests/evenkeel-tools-failing
+$(B)/tests/evenkeel-failing: $(B)/daemon/main.o
+$(B)/tests/evenkeel-tools-failing: $(B)/daemon/tools/main.o
+$(FAILING): $(WHOLE_OBJ) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(WRAP_OURS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(WRAP_OURS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVES) $(ALL_LIBS)
 
-TEST_BINARIES += $(B)/tests/alloc-tests $(if $(SANITIZE),,$(B)/tests/evenkeel-failing)
-check-alloc: $(B)/tests/alloc-tests $(if $(SANITIZE),,$(B)/tests/evenkeel-failing $(B)/evenkeel) ## every allocation fails once
-	@rm -f $(B)/tests/alloc.sites $(B)/tests/whole.sites
+TEST_BINARIES += $(B)/tests/alloc-tests $(if $(SANITIZE),,$(FAILING))
+check-alloc: $(B)/tests/alloc-tests $(if $(SANITIZE),,$(FAILING) $(B)/evenkeel) ## every allocation fails once
+	@rm -f $(B)/tests/alloc.sites $(FAILING:=.sites)
 ifneq ($(SANITIZE),)
 	$<
 else
 	@EK_SITES=$(B)/tests/alloc.sites $< >$(B)/tests/alloc.log & parts=$$!; \
-	EK=$(B)/evenkeel FAILING=$(B)/tests/evenkeel-failing EK_SITES=$(CURDIR)/$(B)/tests/whole.sites sh tests/alloc/commands.sh; \
+	EK=$(B)/evenkeel FAILING=$(B)/tests sh tests/alloc/commands.sh; \
 	commands=$$?; wait $$parts; parts=$$?; cat $(B)/tests/alloc.log; [ $$commands$$parts = 00 ]
 	@$(PYTHON) tests/alloc/reach.py tests/alloc/unswept.txt $(B)/tests/alloc.sites $(B)/tests/alloc-tests \
-	  $(B)/tests/whole.sites $(B)/tests/evenkeel-failing
+	  $(foreach program,$(FAILING),$(program).sites $(program))
 endif
 -include $(ALLOC_OBJ:.o=.d) $(WHOLE_OBJ:.o=.d)
 .PHONY: check-alloc

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Every command with memory that runs out at each place once, libraries included (whole.c).
 #
-#   EK=build/evenkeel FAILING=build/tests/evenkeel-failing sh tests/alloc/commands.sh [word...]
+#   EK=build/evenkeel FAILING=build/tests sh tests/alloc/commands.sh [word...]
 #
-# With words only the commands whose name has one of them. EK_SITES gets the places, as for the other sweeps.
+# With words only the commands whose name has one of them. The places of PROGRAM go into PROGRAM.sites (sites.h).
 set -eu
 EK=$(realpath "$EK") FAILING=$(realpath "$FAILING") golden=$(realpath "$(dirname "$0")/../format/golden") wanted="$*"
 work=$(mktemp -d)
@@ -18,7 +18,11 @@ swept() { # name, files it writes, words of evenkeel...
 		case " $wanted " in *" $name "*) ;; *) return 0 ;; esac
 	fi
 	mkdir -p "$work/said"
-	if EK_SWEEP="$work/said" EK_SWEEP_FILES="$files" "$FAILING" "$@" >"$work/result" </dev/null; then
+	case $1 in
+	gen | convert | normalize | select | extract) program=$FAILING/evenkeel-tools-failing ;;
+	*) program=$FAILING/evenkeel-failing ;;
+	esac
+	if EK_SITES="$program.sites" EK_SWEEP="$work/said" EK_SWEEP_FILES="$files" "$program" "$@" >"$work/result" </dev/null; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))

@@ -1,6 +1,6 @@
 # Static analysis. What is quick is a part of `make check`; `make analyze` takes long at first (JOBS=N: so many files at
 # a time); it can be stopped and started again, and later looks only at what has changed.
-ANALYZED := $(LIB_SRC) $(TEXT_SRC) $(DAEMON_SRC)
+ANALYZED := $(PROGRAM_SRC)
 ANALYZE   = $(PYTHON) tests/analyze/run.py
 # Warnings are the compiler's business; clang does not know all of gcc's.
 ANALYZE_FLAGS = $(filter-out -W%,$(BASE_CFLAGS)) $(PKG_CFLAGS)

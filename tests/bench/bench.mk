@@ -13,32 +13,32 @@ $(B)/tests/benches.h: FORCE
 $(B)/tests/bench/bench.o: EXTRA += -DEK_BENCHES='"$(B)/tests/benches.h"'
 $(B)/tests/bench/bench.o: $(B)/tests/benches.h
 
-$(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(B)/libevenkeel.a
+$(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 BENCH_WORLD  := $(B)/tests/bench/world.o
 # Peers that are not linked in take turns with ours: tests/bench/run.sh knows them by name.
 TIME_SCORES  := $(B)/tests/bench/peers/time_scores
-$(TIME_SCORES): $(TIME_SCORES).o $(B)/libevenkeel.a
+$(TIME_SCORES): $(TIME_SCORES).o $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 TIME_SKETCH  := $(B)/tests/bench/peers/time_sketch
-$(TIME_SKETCH): $(TIME_SKETCH).o $(BENCH_WORLD) $(B)/libevenkeel.a
+$(TIME_SKETCH): $(TIME_SKETCH).o $(BENCH_WORLD) $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 TIME_TEXTS   := $(B)/tests/bench/peers/time_texts
-$(TIME_TEXTS): $(TIME_TEXTS).o $(BENCH_WORLD) $(TEXT_OBJ) $(B)/libevenkeel.a
+$(TIME_TEXTS): $(TIME_TEXTS).o $(BENCH_WORLD) $(LIBRARIES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # Programs of the benchmarks on a broker: tests/bench/kafka/NAME.c.
 BENCH_KAFKA := $(patsubst tests/bench/kafka/%.c,$(B)/tests/bench/kafka/%,$(wildcard tests/bench/kafka/*.c))
-$(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(TESTED_DAEMON) $(B)/libevenkeel.a
+$(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # Nobody runs them in `make check`, but they are to compile.
 TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BENCH_KAFKA)

@@ -1,7 +1,7 @@
 # What other programs make of our files, and we of theirs: PyTorch, Keras, ONNX Runtime.
 
 EXCHANGE_OBJ := $(B)/tests/exchange/score.o
-$(B)/tests/exchange/score: $(EXCHANGE_OBJ) $(B)/libevenkeel.a
+$(B)/tests/exchange/score: $(EXCHANGE_OBJ) $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 

@@ -8,19 +8,14 @@ TARGET       ?= codec
 TIME         ?= 60
 CLANG        ?= clang
 
-# What targets share. A target takes of it and of the daemon what it needs, hence archives.
+# What targets share. A target takes of it what it needs, hence an archive.
 FUZZ_SHARED  := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/main.c tests/fuzz/afl.c tests/fuzz/bytes.c,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ_SHARED_OBJ := $(FUZZ_SHARED:%.c=$(B)/%.o)
-FUZZ_PARTS   = $(B)/fuzz/shared.a $(B)/fuzz/daemon.a $(B)/libevenkeel.a
-FUZZ_LIBS    = $(DAEMON_LIBS) $(LIB_LIBS)
+FUZZ_PARTS   = $(B)/fuzz/shared.a $(ARCHIVES)
 $(B)/fuzz/shared.a: $(FUZZ_SHARED_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
-$(B)/fuzz/daemon.a: $(TESTED_DAEMON) $(B)/sources.stamp
-	@mkdir -p $(@D)
-	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(TESTED_DAEMON)
 
 # The replay runs with sanitizers: what is sought is the read of one byte too many.
 FUZZ_SANITIZE := SANITIZE=address,undefined
@@ -29,7 +24,7 @@ FUZZ_OPTIONS  := ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=abort_on_error=1:pr
 $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/bytes.o $(FUZZ_PARTS)
 	$(call say,LD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(FUZZ_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_SHARED_OBJ) $(B)/tests/fuzz/bytes.o
 
 # Those in which a try costs a tenth of a millisecond and more have fewer mutations; those that play out minutes of a
@@ -67,7 +62,7 @@ fuzz-all: deps-fuzz ## libFuzzer on every target in turn, TIME seconds each, and
 $(B)/libfuzzer/%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_PARTS)
 	$(call say,LD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(FUZZ_LIBS)
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # AFL++, a second engine: other mutations, the same targets.
 fuzz-afl: deps-fuzz ## AFL++ on one target (TARGET=codec TIME=60)
@@ -77,7 +72,7 @@ fuzz-afl: deps-fuzz ## AFL++ on one target (TARGET=codec TIME=60)
 $(B)/afl/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/afl.o $(B)/tests/fuzz/bytes.o $(FUZZ_PARTS)
 	$(call say,LD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(FUZZ_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # Which lines of the files that a target is about its inputs reach.
 COVER_FLAGS := -fprofile-instr-generate -fcoverage-mapping

@@ -1,4 +1,5 @@
-"""The shared library exports what its map lists and its header declares, no more; names have prefixes."""
+"""The shared library exports what its map lists and its header declares, no more; names have prefixes. Neither the
+library nor the daemon is linked with code that belongs to others."""
 import os
 import re
 import subprocess
@@ -6,6 +7,12 @@ import subprocess
 MAP, HEADER = "deploy/evenkeel.map", "lib/evenkeel.h"
 # Tests have a getaddrinfo and an allocator of their own, which libraries find before those of the C library.
 PREFIXES = {"lib": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|(getaddrinfo|malloc|calloc|realloc|aligned_alloc)$"}
+# What must not be linked with the code of which folders, nor with which libraries.
+FOREIGN = {
+    "libevenkeel.so": (("lib/offline", "lib/text"), ()),
+    "evenkeel": (("lib/offline/scale", "lib/offline/select", "lib/text", "daemon/tools"),
+                 ("libstemmer", "libstreamvbyte", "libutf8proc", "libzip")),
+}
 _NM = re.compile(r"^(.+?):[0-9a-f]* +(\w) ([^@\n]+)", re.M)
 
 
@@ -34,8 +41,27 @@ def interface_faults(tree):
         yield f"{HEADER}: declares '{name}', which {MAP} does not list"
 
 
+def foreign_faults(tree, name, folders, libraries):
+    binary = os.path.join(tree.build, name)
+    if not os.path.exists(tree.path(binary)):
+        yield f"{binary}: not built"
+        return
+    listed = subprocess.run(["nm", binary], cwd=tree.root, capture_output=True, text=True, check=True).stdout
+    linked = {line.split()[-1] for line in listed.splitlines()}
+    objects = [os.path.join(tree.build, source[:-2] + ".o") for source in tree.files("*.c", folders=folders)]
+    for path, symbol in nm(tree, [path for path in objects if os.path.exists(tree.path(path))]):
+        if symbol in linked and symbol != "main":
+            yield f"{binary}: is linked with '{symbol}' of {path}"
+    needs = subprocess.run(["readelf", "-d", binary], cwd=tree.root, capture_output=True, text=True, check=True).stdout
+    for library in libraries:
+        if f"[{library}.so" in needs:
+            yield f"{binary}: is linked with {library}"
+
+
 def faults(tree):
     yield from interface_faults(tree)
+    for name, (folders, libraries) in FOREIGN.items():
+        yield from foreign_faults(tree, name, folders, libraries)
     for folder, prefixes in PREFIXES.items():
         compiled = {os.path.join(tree.build, source[:-2] + ".o"): source for source in tree.each("*.c", folders=(folder,))}
         there = [path for path in compiled if os.path.exists(tree.path(path))]
@@ -48,6 +74,11 @@ FUNCTION = "int {0}(void);\nint {0}(void)\n{{\n    return 1;\n}}\n"
 SEEDS = [
     ("a name without prefix", "lib/base/hash.c", FUNCTION.format("seeded"), "external name 'seeded'"),
     ("an export nobody declared", "deploy/evenkeel.map", "EVENKEEL_SEEDED {\n  global: ek_hash;\n};\n", "'ek_hash'"),
+    ("a library of the tools in the daemon", "Makefile",
+     "DAEMON_LIBS += -Wl,--no-as-needed -lstemmer\n$(B)/daemon/main.o: FORCE\n", "is linked with libstemmer"),
+    ("training in the shared library", "Makefile",
+     "$(B)/libevenkeel.so: UNUSED :=\n$(B)/libevenkeel.so: LIB_OBJ += $(OFFLINE_OBJ)\n$(B)/libevenkeel.so: FORCE\n",
+     "libevenkeel.so: is linked with 'ek_train"),
     ("a declaration nobody exports", "lib/evenkeel.h", "int ek_seeded(void);\n", "declares 'ek_seeded'"),
 ]
-TO_BUILD = {"a name without prefix", "an export nobody declared"}  # what they do is seen in what is built
+TO_BUILD = {what for what, path, _, _ in SEEDS if path != "lib/evenkeel.h"}  # what they do is seen in what is built

@@ -57,7 +57,7 @@ class Planted:
 
 
 def build(tree):
-    subprocess.run([MAKE, "-s", "-k", f"B={tree.build}", f"{tree.build}/libevenkeel.so"], cwd=tree.root,
+    subprocess.run([MAKE, "-s", "-k", f"B={tree.build}", f"{tree.build}/libevenkeel.so", f"{tree.build}/evenkeel"], cwd=tree.root,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 

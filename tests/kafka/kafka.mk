@@ -15,9 +15,9 @@ $(KAFKA_LIBS).stamp: tests/kafka/pom.xml
 # The documents show commands for a broker, too.
 check-docs: $(EKTOOL) $(KAFKA_LIBS).stamp
 
-$(EKTOOL): $(EKTOOL_OBJ) $(TESTED_DAEMON) $(SEEN_THREADS) $(B)/libevenkeel.a
+$(EKTOOL): $(EKTOOL_OBJ) $(SEEN_THREADS) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(SLOW): tests/kafka/slow.c $(B)/flags.stamp
 	@mkdir -p $(@D)

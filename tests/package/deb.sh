@@ -22,6 +22,9 @@ depends() ( # package, words of its dependencies...
 		case " $told" in *" $word"*) ;; *) echo "$package: no $word in $told" && exit 1 ;; esac
 	done
 )
+depends_not() ( # package, word
+	! depends "$@"
+)
 # What `make deps` installs of libraries, a build from the source package needs as well.
 build_depends() (
 	for package in $(sed -nE "/^BUILD_LIBRARIES=/,/^'/s/^[^ ]+ [0-9.]+ ([a-z0-9.-]+)$/\\1/p" deploy/deps.sh); do
@@ -36,7 +39,7 @@ lives() (
 	if dpkg -s evenkeel >/dev/null 2>&1; then echo "it is installed on this machine" && exit 77; fi
 	rm -rf "$debs/life" && mkdir -p "$debs/life/new"
 	cp "$here/life.sh" "$debs/life/"
-	for package in evenkeel libevenkeel0 libevenkeel-dev; do
+	for package in evenkeel evenkeel-tools libevenkeel0 libevenkeel-dev; do
 		cp "$debs/${package}"_*.deb "$debs/life/new/"
 	done
 	sh "$here/elder.sh" "$debs"/evenkeel_*.deb "$debs/life/old/evenkeel.deb" &&
@@ -48,6 +51,10 @@ t "make deb" makes_deb
 if ls "$debs"/evenkeel_*.deb >/dev/null 2>&1; then
 	t "lintian has nothing to say" no_errors
 	t "the program depends on the libraries that it calls" depends evenkeel librdkafka1 libmicrohttpd12 libyaml-0-2 libcurl4
+	t "the tools depend on the libraries of texts" depends evenkeel-tools libstemmer0d libstreamvbyte libutf8proc libzip4
+	for library in libstemmer libstreamvbyte libutf8proc libzip; do
+		t "the program does without $library" depends_not evenkeel $library
+	done
 	t "headers come with the library of their version" depends libevenkeel-dev "libevenkeel0 (= "
 	t "installed, upgraded, removed, purged" lives
 fi

@@ -55,7 +55,7 @@ gone() { # path...
 }
 
 traces >/tmp/before
-must "a lower version is installed" installs "$debs/old/evenkeel.deb"
+must "a lower version is installed" installs "$debs/old/evenkeel.deb" "$debs"/new/evenkeel-tools_*.deb
 must "it is the lower one" sh -c 'dpkg-query -W -f "\${Version}" evenkeel | grep -q ^0.0.'
 must "there is a user of its own" getent passwd evenkeel
 must "that user cannot log in" sh -c 'getent passwd evenkeel | grep -q /nologin$'
@@ -76,10 +76,12 @@ must "nothing is enabled" gone /etc/systemd/system/multi-user.target.wants/evenk
 enabled=/etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service
 mkdir -p "$(dirname $enabled)" && ln -s /lib/systemd/system/evenkeel@.service $enabled
 [ -z "$demo" ] || must "the demonstration" as_user evenkeel demo
+must "removal of the tools" dpkg -r evenkeel-tools
+must "a command of theirs names the package" sh -c 'evenkeel gen hotel 2>&1 | grep -q "needs the package evenkeel-tools"'
 must "removal" dpkg -r evenkeel libevenkeel-dev libevenkeel0
-must "the program is gone" gone /usr/bin/evenkeel /usr/share/evenkeel /usr/include/evenkeel.h /lib/systemd/system/evenkeel@.service
+must "the program is gone" gone /usr/bin/evenkeel /usr/bin/evenkeel-tools /usr/share/evenkeel /usr/include/evenkeel.h /lib/systemd/system/evenkeel@.service
 must "the configuration is not" test -s /etc/evenkeel/example/rules.yaml
-must "purge" dpkg -P evenkeel libevenkeel-dev libevenkeel0
+must "purge" dpkg -P evenkeel evenkeel-tools libevenkeel-dev libevenkeel0
 must "what people made is left to them" test -s /etc/evenkeel/hotels/profile.ekp
 rm -rf /etc/evenkeel
 traces >/tmp/after

@@ -37,7 +37,7 @@ fi
 	build "$other" "$((jobs + 1))" ${as:-env}) || exit 1
 
 passed=0 failed=0
-for file in $(cd "$one/build" && ls evenkeel libevenkeel.so libevenkeel.a evenkeel.spdx.json deb/*.deb); do
+for file in $(cd "$one/build" && ls evenkeel evenkeel-tools libevenkeel.so libevenkeel.a evenkeel.spdx.json deb/*.deb); do
 	if cmp -s "$one/build/$file" "$other/build/$file"; then
 		passed=$((passed + 1))
 	else

@@ -1,4 +1,4 @@
-"""The SBOM against the rules of SPDX 2.3, against deps.sh, and against the binaries: sbom.py FILE PROGRAM LIBRARY"""
+"""The SBOM against the rules of SPDX 2.3, against deps.sh, and against the binaries: sbom.py FILE PROGRAM TOOLS LIBRARY"""
 import json
 import os
 import re
@@ -7,6 +7,7 @@ import sys
 
 LICENCES = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-or-later",
             "LGPL-2.1-or-later", "MIT", "PSF-2.0", "Unicode-DFS-2015", "Zlib", "curl", "GCC-exception-3.1"}
+OURS = ("evenkeel", "evenkeel-tools", "libevenkeel0")
 KINDS = {"DESCRIBES", "DYNAMIC_LINK", "BUILD_DEPENDENCY_OF", "BUILD_TOOL_OF", "TEST_DEPENDENCY_OF"}
 
 
@@ -35,7 +36,7 @@ def of_packages(packages):
         words = set(re.findall(r"[\w.-]+", p["licenseDeclared"])) - {"AND", "OR", "WITH"}
         if words - LICENCES:
             yield f"{name}: unknown licence {' '.join(words - LICENCES)}"
-        if name not in ("evenkeel", "libevenkeel0"):
+        if name not in OURS:
             purls = [r["referenceLocator"] for r in p.get("externalRefs", ()) if r["referenceType"] == "purl"]
             if len(purls) != 1 or not re.fullmatch(r"pkg:(deb/debian|generic)/[a-z0-9.+-]+@[^@\s+]+", purls[0]):
                 yield f"{name}: no package URL: {purls}"
@@ -65,7 +66,7 @@ def of_sources(document):
     with open("docs/dependencies.md", encoding="utf-8") as f:
         told = f.read().lower()
     for p in document["packages"]:
-        if p.get("primaryPackagePurpose") == "LIBRARY" and p["name"] not in ("libevenkeel0", "libgcc", "glibc"):
+        if p.get("primaryPackagePurpose") == "LIBRARY" and p["name"] not in (*OURS, "libgcc", "glibc"):
             if p["name"] not in told.replace("libzstd", "zstd").replace("libxxhash", "xxhash"):
                 yield f"docs/dependencies.md does not name {p['name']}"
 
@@ -81,14 +82,14 @@ def of_binary(document, name, path):
 
 
 def main():
-    path, program, library = sys.argv[1:]
+    path, *binaries = sys.argv[1:]
     with open(path, encoding="utf-8") as f:
         document = json.load(f)
     ids = {p["SPDXID"] for p in document["packages"]} | {document["SPDXID"]}
     faults = [*of_document(document), *of_packages(document["packages"]), *of_relations(document["relationships"], ids),
-              *of_sources(document), *of_binary(document, "evenkeel", program), *of_binary(document, "libevenkeel0", library)]
+              *of_sources(document), *(fault for name, binary in zip(OURS, binaries) for fault in of_binary(document, name, binary))]
     env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LANG", "TZ")} | {"LC_ALL": "C", "TZ": "Asia/Tokyo"}
-    again = subprocess.run([sys.executable, "deploy/sbom.py", document["packages"][0]["versionInfo"], program, library],
+    again = subprocess.run([sys.executable, "deploy/sbom.py", document["packages"][0]["versionInfo"], *binaries],
                            capture_output=True, text=True, check=False, env=env)
     with open(path, encoding="utf-8") as f:
         if again.stdout != f.read():

@@ -10,14 +10,14 @@ spdx_takes_it() (
 refuses_strangers() ( # a library that is linked and not in the table
 	needs python3 readelf
 	sed 's/"libyaml-0"/"libother"/' deploy/sbom.py >"$scratch/sbom.py"
-	! "$PYTHON" "$scratch/sbom.py" 1 "$B/evenkeel" "$B/libevenkeel.so" >/dev/null 2>"$scratch/refused" &&
+	! "$PYTHON" "$scratch/sbom.py" 1 "$B/evenkeel" "$B/evenkeel-tools" "$B/libevenkeel.so" >/dev/null 2>"$scratch/refused" &&
 		grep -q "is linked with 'libyaml-0', which is not in the table" "$scratch/refused"
 )
 sbom_packaged() (
 	set -- "$debs"/evenkeel_*.deb
 	dpkg-deb --fsys-tarfile "$1" | tar -xO ./usr/share/doc/evenkeel/evenkeel.spdx.json | cmp - "$sbom"
 )
-t "the SBOM is whole" "$PYTHON" "$here/sbom.py" "$sbom" "$B/evenkeel" "$B/libevenkeel.so"
+t "the SBOM is whole" "$PYTHON" "$here/sbom.py" "$sbom" "$B/evenkeel" "$B/evenkeel-tools" "$B/libevenkeel.so"
 t "the SBOM is one to the tools of SPDX" spdx_takes_it
 t "a library that the SBOM does not know is noticed" refuses_strangers
 if ls "$debs"/evenkeel_*.deb >/dev/null 2>&1; then

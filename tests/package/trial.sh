@@ -38,12 +38,12 @@ bare() {
 	in_root apt-get update -q >/dev/null
 	mkdir -p "$scratch/root/debs/new"
 	cp "$here/life.sh" "$here/machine.sh" "$scratch/root/debs/"
-	for package in evenkeel libevenkeel0 libevenkeel-dev; do cp "$debs/${package}"_*.deb "$scratch/root/debs/new/"; done
+	for package in evenkeel evenkeel-tools libevenkeel0 libevenkeel-dev; do cp "$debs/${package}"_*.deb "$scratch/root/debs/new/"; done
 	sh "$here/elder.sh" "$debs"/evenkeel_*.deb "$scratch/root/debs/old/evenkeel.deb"
 }
 boots() { # with a lower version, and a unit that runs machine.sh and turns the machine off
 	DEBIAN_FRONTEND=noninteractive in_root apt-get install -y -q --no-install-recommends systemd-sysv dbus >/dev/null 2>&1
-	in_root apt-get install -y -q --no-install-recommends /debs/old/evenkeel.deb >/dev/null 2>&1
+	in_root apt-get install -y -q --no-install-recommends /debs/old/evenkeel.deb /debs/new/evenkeel-tools_*.deb >/dev/null 2>&1
 	cat >"$scratch/root/etc/systemd/system/trial.service" <<-UNIT
 		[Unit]
 		After=multi-user.target

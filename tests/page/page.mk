@@ -1,9 +1,9 @@
 # The page in the browser: headless Chromium on an instance that runs, with librdkafka's mock cluster.
 PAGE_BROKER     := $(B)/tests/page/broker
 PAGE_BROKER_OBJ := $(PAGE_BROKER).o
-$(PAGE_BROKER): $(PAGE_BROKER_OBJ) $(TESTED_DAEMON) $(B)/libevenkeel.a
+$(PAGE_BROKER): $(PAGE_BROKER_OBJ) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 PAGE = B=$(B) EVENKEEL=$(B)/evenkeel PAGE_BROKER=$(PAGE_BROKER)
 check-page: $(B)/evenkeel $(PAGE_BROKER) ## the page, in headless Chromium

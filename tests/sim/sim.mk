@@ -1,6 +1,6 @@
 # A fleet of 100 instances under a virtual clock, and how large its records are.
 SIM_BINARIES := $(B)/tests/sim/fleet $(B)/tests/sim/ticks
-$(SIM_BINARIES): %: %.o $(B)/libevenkeel.a
+$(SIM_BINARIES): %: %.o $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ -lpthread $(LIB_LIBS)
 TEST_BINARIES += $(SIM_BINARIES)

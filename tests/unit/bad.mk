@@ -6,10 +6,9 @@ $(B)/tests/bad-suites.h: FORCE
 	$(call keep,printf 'SUITE(%s)\n' $(BAD_SUITES))
 $(B)/tests/bad-runner.o: tests/runner.c $(B)/tests/bad-suites.h $(B)/flags.stamp
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA) -DEK_SUITES='"$(B)/tests/bad-suites.h"' -c -o $@ $<
-$(B)/tests/bad-tests: $(filter $(BAD_SUITES:%=\%/test_%.o),$(UNIT_OBJ)) $(B)/tests/bad-runner.o $(TESTED_DAEMON) \
-  $(B)/libevenkeel.a
+$(B)/tests/bad-tests: $(filter $(BAD_SUITES:%=\%/test_%.o),$(UNIT_OBJ)) $(B)/tests/bad-runner.o $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 bad-replay: $(B)/tests/bad-tests $(B)/evenkeel
 	@UBSAN_OPTIONS=print_stacktrace=1 $(B)/tests/bad-tests

@@ -1,0 +1,130 @@
+#include "daemon/base/program.h"
+
+#include "base/parse.h"
+#include "evenkeel.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMMANDS_MAX = 32 };
+
+static const char TOOLS[] = "evenkeel-tools";
+/* From the folder of the running program. */
+static const char *const TOOLS_FOLDERS[] = {"", "../libexec/evenkeel/"};
+
+static int help(const struct ek_program *p, FILE *to)
+{
+    fprintf(to, "%s\n\nUsage: %s COMMAND [OPTION...]\n\nCommands:\n", p->about, p->name);
+    for (int i = 0; i < p->command_count; i++)
+        fprintf(to, "  %-10s %s\n", p->commands[i].name, p->commands[i].summary);
+    fprintf(to, "\n`%s COMMAND --help` explains one; `%s --version` tells the version.\n", p->name,
+            p->name);
+    return to == stdout ? EK_EXIT_OK : EK_EXIT_USAGE;
+}
+
+static int unknown(const struct ek_program *p, const char *word)
+{
+    const char *names[COMMANDS_MAX];
+    int count = p->command_count < COMMANDS_MAX ? p->command_count : COMMANDS_MAX;
+    if (*word == '-')
+        return ek_cli_usage(NULL, "a command comes first, not '%s'", word);
+    for (int i = 0; i < count; i++)
+        names[i] = p->commands[i].name;
+    const char *near = ek_nearest_word(word, names, count);
+    if (near)
+        return ek_cli_usage(NULL, "unknown command '%s', did you mean '%s'?", word, near);
+    return ek_cli_usage(NULL, "unknown command '%s'", word);
+}
+
+/* Output that was asked for and lost is a failure, whatever the command returned. */
+static void end_output(void)
+{
+    int status = ek_cli_output_fault();
+    if (status)
+        _exit(status);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+/* argv[1] is the name of the command. */
+static int run(const struct ek_program *p, int argc, char **argv)
+{
+    char name[64];
+    const struct ek_command *c = p->commands;
+    while (c < p->commands + p->command_count && strcmp(c->name, argv[1]))
+        c++;
+    if (c == p->commands + p->command_count)
+        return unknown(p, argv[1]);
+    if (!c->run)
+        return ek_program_exec_tools(argv);
+    snprintf(name, sizeof name, "evenkeel %s", c->name);
+    argv[1] = name;
+    return c->run(argc - 1, argv + 1);
+}
+
+int ek_program_run(const struct ek_program *p, int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    atexit(end_output);
+    if (argc < 2)
+        return help(p, stderr);
+    if (is_one_of(argv[1], "--help", "-h", "-?"))
+        return help(p, stdout);
+    if (!strcmp(argv[1], "help")) {
+        /* `evenkeel help gen` is `evenkeel gen --help`. */
+        char option[] = "--help", *words[] = {argv[0], argc > 2 ? argv[2] : NULL, option, NULL};
+        return argc > 2 ? run(p, 3, words) : help(p, stdout);
+    }
+    if (is_one_of(argv[1], "--version", "-V", "version")) {
+        printf("%s %s\n", p->name, ek_version());
+        return EK_EXIT_OK;
+    }
+    return run(p, argc, argv);
+}
+
+/* The folder of the running program. False: unknown, see errno. */
+static bool find_folder(char *folder, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    if (length < 0)
+        return false;
+    folder[length] = '\0';
+    char *end = strrchr(folder, '/');
+    if (end)
+        *end = '\0';
+    return true;
+}
+
+static int fail_tools(const char *command, const char *folder)
+{
+    struct ek_error e;
+    if (errno == ENOENT)
+        ek_fail(&e, EK_EIO, "no program '%s' in '%s'; '%s' needs the package %s", TOOLS, folder,
+                command, TOOLS);
+    else
+        ek_fail(&e, EK_EIO, "cannot execute '%s': %s", TOOLS, strerror(errno));
+    return ek_cli_fail(&e);
+}
+
+int ek_program_exec_tools(char **argv)
+{
+    char folder[PATH_MAX] = "/proc/self", path[PATH_MAX + 64];
+    size_t count = sizeof TOOLS_FOLDERS / sizeof *TOOLS_FOLDERS;
+    bool searching = find_folder(folder, sizeof folder);
+    for (size_t i = 0; searching && i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", folder, TOOLS_FOLDERS[i], TOOLS);
+        argv[0] = path;
+        execv(path, argv);
+        searching = errno == ENOENT;
+    }
+    return fail_tools(argv[1], folder);
+}
