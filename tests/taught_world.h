@@ -4,8 +4,8 @@
 #define EK_TESTS_TAUGHT_WORLD_H
 
 #include "offline/world/hotel.h"
-#include "offline/train/teacher.h"
-#include "offline/train/train.h"
+#include "offline/train/distillation.h"
+#include "offline/train/training.h"
 #include "score/agreement.h"
 #include "score/both_ways.h"
 #include "tests/check.h"

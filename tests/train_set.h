@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "daemon/training/pool.h"
 #include "assets/tensors.h"
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "base/json.h"
 
 #include "lists/letor.h"
-#include "offline/fit/baseline_fit.h"
+#include "offline/fit/stratum_fit.h"
 #include "offline/fit/profile_fit.h"
 
 #include <stdio.h>

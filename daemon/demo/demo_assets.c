@@ -6,7 +6,7 @@
 #include "assets/profile.h"
 #include "offline/world/hotel.h"
 #include "offline/fit/profile_fit.h"
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 
 #include <pthread.h>
 #include <stdio.h>

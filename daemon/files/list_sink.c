@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "base/json.h"
 #include "lists/letor_write.h"
-#include "offline/world/sources.h"
+#include "offline/world/synthetic_lists.h"
 
 #include <math.h>
 #include <stdio.h>

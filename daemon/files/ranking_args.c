@@ -3,7 +3,7 @@
 
 #include "base/parse.h"
 #include "daemon/files/each_message.h"
-#include "offline/train/teacher.h"
+#include "offline/train/distillation.h"
 
 #include <argp.h>
 #include <stdio.h>

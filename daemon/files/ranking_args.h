@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "lists/dataset.h"
 #include "schema/manifest.h"
-#include "offline/train/fidelity.h"
+#include "offline/train/distillation.h"
 
 enum { EK_FILES_MAX = 256 };
 

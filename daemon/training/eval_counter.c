@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "offline/world/faults.h"
-#include "offline/train/repair.h"
-#include "offline/world/sources.h"
+#include "offline/train/rescale.h"
+#include "offline/world/synthetic_lists.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #define EK_DAEMON_TRAIN_ARGS_H
 
 #include "daemon/files/ranking_args.h"
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 
 struct ek_train_args {
     const char *manifest, *output, *routing, *config;

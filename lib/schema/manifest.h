@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/error_list.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "schema/scale.h"
 

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "serve/agreement.h"
 #include "guard/drift_event.h"
-#include "offline/train/fidelity.h"
+#include "offline/train/distillation.h"
 #include "tests/stream.h"
 
 enum { LISTS = 8, COMPARED = 60 };

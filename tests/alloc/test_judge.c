@@ -3,7 +3,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/scale/judge_method.h"
+#include "offline/scale/crossval.h"
 
 enum { LISTS = 10, LENGTH = 4, FEATURES = 2 };
 

@@ -6,7 +6,7 @@
 
 #include "offline/world/compare.h"
 #include "offline/world/rules_test.h"
-#include "offline/world/world.h"
+#include "offline/world/synthetic_lists.h"
 
 #include <string.h>
 

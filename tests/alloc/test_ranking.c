@@ -6,8 +6,8 @@
 #include "offline/train/evaluate.h"
 #include "offline/world/faults.h"
 #include "offline/world/hotel.h"
-#include "offline/train/repair.h"
-#include "offline/train/train.h"
+#include "offline/train/rescale.h"
+#include "offline/train/training.h"
 #include "score/scorer.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "detect/evidence.h"
 #include "detect/list_bets.h"
-#include "offline/fit/baseline_fit.h"
+#include "offline/fit/stratum_fit.h"
 #include "tests/check.h"
 
 #include <math.h>

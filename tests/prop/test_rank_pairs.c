@@ -2,7 +2,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/scale/rank_pairs.h"
+#include "offline/scale/rank_svm.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The made-up world of rules' tests: healthy for any manifest, and the same every time. */
-#include "offline/world/world.h"
+#include "offline/world/synthetic_lists.h"
 
 #include "base/rng.h"
 #include "detect/detector.h"

@@ -3,7 +3,7 @@
 #include "daemon/base/columns.h"
 #include "base/json.h"
 
-#include "offline/scale/paired_test.h"
+#include "offline/scale/crossval.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef EK_DAEMON_JUDGE_PRINT_H
 #define EK_DAEMON_JUDGE_PRINT_H
 
-#include "offline/scale/judge.h"
+#include "offline/scale/crossval.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 
 #include "base/buf.h"
 #include "offline/scale/fdm.h"
-#include "offline/scale/method.h"
 #include "offline/scale/scaling.h"
 #include "assets/profile.h"
 

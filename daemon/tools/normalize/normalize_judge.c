@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
-#include "offline/scale/judge_method.h"
+#include "offline/scale/crossval.h"
 
 #include <string.h>
 #include <unistd.h>

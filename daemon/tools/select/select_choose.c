@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "offline/select/gas.h"
+#include "offline/select/greedy_select.h"
 #include "daemon/tools/select/select_progress.h"
 
 #include <math.h>

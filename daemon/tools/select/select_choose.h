@@ -7,7 +7,7 @@
 #define EK_DAEMON_SELECT_CHOOSE_H
 
 #include "offline/select/importance.h"
-#include "offline/select/linkage.h"
+#include "offline/select/greedy_select.h"
 #include "offline/select/nfs.h"
 #include "offline/select/relevance.h"
 #include "daemon/training/pool.h"

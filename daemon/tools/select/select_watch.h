@@ -2,7 +2,7 @@
 #ifndef EK_DAEMON_SELECT_WATCH_H
 #define EK_DAEMON_SELECT_WATCH_H
 
-#include "offline/select/harm.h"
+#include "offline/select/shift_impact.h"
 #include "daemon/tools/select/select_args.h"
 
 struct ek_pool;

@@ -4,8 +4,8 @@
  * Memory: 16 bytes per list and item feature, plus the sketches.
  * Owner: the caller, ek_profile_fit_free.
  */
-#ifndef EK_OFFLINE_PROFILE_FIT_H
-#define EK_OFFLINE_PROFILE_FIT_H
+#ifndef EK_OFFLINE_FIT_PROFILE_FIT_H
+#define EK_OFFLINE_FIT_PROFILE_FIT_H
 
 #include "assets/profile.h"
 #include "lists/query.h"

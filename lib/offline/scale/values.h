@@ -15,8 +15,8 @@
  * NaN and infinities are left out and counted as missing. Owner: the caller, ek_values_release.
  * Threads: no state.
  */
-#ifndef EK_CHOOSE_VALUES_H
-#define EK_CHOOSE_VALUES_H
+#ifndef EK_OFFLINE_SCALE_VALUES_H
+#define EK_OFFLINE_SCALE_VALUES_H
 
 #include "base/error.h"
 #include "num/sketch.h"

@@ -2,10 +2,118 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "offline/select/column.h"
-#include "offline/select/each_feature.h"
 
 #include <math.h>
+#include <string.h>
+
+struct job {
+    const struct ek_importance_options *options;
+    int features;
+    int (*measure)(void *arg, int feature, struct ek_error *e);
+    void *arg;
+    struct ek_error *error; /* [features] */
+};
+
+int ek_metric_of_model(const struct ek_model *m, const struct ek_dataset *d,
+                       const struct ek_importance_options *o, const struct ek_treatment *treatment,
+                       double *of_list, double *value, struct ek_error *e)
+{
+    struct ek_evaluation v = {.metric = {o->metric},
+                              .metric_count = 1,
+                              .gain = o->gain,
+                              .empty = o->empty,
+                              .treatment = treatment,
+                              .of_list = of_list};
+    int rc = ek_evaluate(m, d, &v, e);
+    if (!rc)
+        *value = ek_metric_result(&v.mean[0]);
+    return rc;
+}
+
+int ek_metric_unchanged(const struct ek_model *m, const struct ek_dataset *d,
+                        const struct ek_importance_options *o, double *of_list, double *value,
+                        struct ek_error *e)
+{
+    int rc = ek_metric_of_model(m, d, o, NULL, of_list, value, e);
+    if (!rc && isnan(*value))
+        rc = ek_fail(e, EK_EUSAGE, "no list has a positive label, so nothing can be lost");
+    return rc;
+}
+
+int ek_model_routable_number(const struct ek_model *m, int feature)
+{
+    for (int k = 0; k < m->routable_count; k++)
+        if (m->routable[k] == feature)
+            return k;
+    return -1;
+}
+
+static void of_feature(void *arg, int feature)
+{
+    struct job *j = arg;
+    const struct ek_importance_options *o = j->options;
+    struct ek_error *e = &j->error[feature];
+    e->code = EK_OK;
+    if (!j->measure(j->arg, feature, e) && o->done)
+        o->done(o->context, j->features);
+}
+
+int ek_each_feature(const struct ek_importance_options *o, int features,
+                    int (*measure)(void *arg, int feature, struct ek_error *e), void *arg,
+                    struct ek_error *e)
+{
+    struct job j = {o, features, measure, arg, NULL};
+    int rc = EK_OK;
+    j.error = ek_calloc((size_t)features, sizeof *j.error);
+    if (!j.error)
+        return ek_fail(e, EK_ENOMEM, "no memory for %d features", features);
+    if (o->run)
+        o->run(o->context, of_feature, &j, features);
+    else
+        for (int f = 0; f < features; f++)
+            of_feature(&j, f);
+    for (int f = 0; f < features && !rc; f++) {
+        rc = (int)j.error[f].code;
+        if (rc && e)
+            *e = j.error[f];
+    }
+    ek_free(j.error);
+    return rc;
+}
+
+int ek_column_copy(struct ek_column *c, const struct ek_dataset *d, size_t feature,
+                   struct ek_error *e)
+{
+    size_t row = (size_t)d->item_features;
+    *c = (struct ek_column){*d, ek_calloc(d->items, sizeof *c->was), feature};
+    c->data.x = ek_calloc(d->items, row * sizeof *c->data.x);
+    if (!c->data.x || !c->was) {
+        ek_column_release(c);
+        return ek_fail(e, EK_ENOMEM, "no memory for a copy of %zu items", d->items);
+    }
+    if (d->items)
+        memcpy(c->data.x, d->x, d->items * row * sizeof *d->x);
+    for (size_t i = 0; i < d->items; i++)
+        c->was[i] = d->x[i * row + feature];
+    return EK_OK;
+}
+
+void ek_column_release(struct ek_column *c)
+{
+    ek_free(c->data.x);
+    ek_free(c->was);
+}
+
+void ek_column_set(struct ek_column *c, size_t item, float x)
+{
+    c->data.x[item * (size_t)c->data.item_features + c->feature] = x;
+}
+
+void ek_column_restore(struct ek_column *c)
+{
+    for (size_t i = 0; i < c->data.items; i++)
+        ek_column_set(c, i, c->was[i]);
+}
 
 void ek_importance_defaults(struct ek_importance_options *o)
 {
@@ -14,7 +122,7 @@ void ek_importance_defaults(struct ek_importance_options *o)
 }
 
 /* What all parts share. */
-struct job {
+struct importance_job {
     const struct ek_model *model;
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
@@ -37,7 +145,8 @@ static void release(struct copy *c)
     ek_free(c->order);
 }
 
-static int prepare(struct copy *c, const struct job *j, size_t feature, struct ek_error *e)
+static int prepare(struct copy *c, const struct importance_job *j, size_t feature,
+                   struct ek_error *e)
 {
     int rc = ek_column_copy(&c->column, j->data, feature, e);
     if (rc)
@@ -102,13 +211,13 @@ static void shuffle_lists(struct copy *c, struct ek_rng *r)
     }
 }
 
-static int evaluate(const struct job *j, const struct ek_dataset *d,
+static int evaluate(const struct importance_job *j, const struct ek_dataset *d,
                     const struct ek_treatment *treatment, double *value, struct ek_error *e)
 {
     return ek_metric_of_model(j->model, d, j->options, treatment, NULL, value, e);
 }
 
-static int permute(const struct job *j, int feature, struct ek_error *e)
+static int permute(const struct importance_job *j, int feature, struct ek_error *e)
 {
     struct ek_importance *out = &j->out[feature];
     struct ek_rng random;
@@ -131,7 +240,7 @@ static int permute(const struct job *j, int feature, struct ek_error *e)
     return rc;
 }
 
-static int treat(const struct job *j, int feature, struct ek_error *e)
+static int treat(const struct importance_job *j, int feature, struct ek_error *e)
 {
     struct ek_importance *out = &j->out[feature];
     int count = j->model->routable_count, number = ek_model_routable_number(j->model, feature);
@@ -155,7 +264,7 @@ static int treat(const struct job *j, int feature, struct ek_error *e)
 
 static int measure(void *arg, int feature, struct ek_error *e)
 {
-    const struct job *j = arg;
+    const struct importance_job *j = arg;
     int rc = permute(j, feature, e);
     return rc ? rc : treat(j, feature, e);
 }
@@ -173,7 +282,7 @@ int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
                           const struct ek_importance_options *o, double *whole,
                           struct ek_importance *out, struct ek_error *e)
 {
-    struct job j = {m, d, o, NAN, out, most_shuffled(d)};
+    struct importance_job j = {m, d, o, NAN, out, most_shuffled(d)};
     if (o->repeats < 1)
         return ek_fail(e, EK_EUSAGE, "there must be at least 1 repeat, not %d", o->repeats);
     int rc = ek_metric_unchanged(m, d, o, NULL, &j.whole, e);

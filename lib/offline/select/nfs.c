@@ -1,13 +1,15 @@
 #include "offline/select/nfs.h"
 
 #include "base/alloc.h"
-#include "offline/select/nfs_chance.h"
-#include "offline/select/nfs_copies.h"
-#include "offline/select/nfs_look.h"
+#include "base/hash.h"
+#include "offline/select/greedy_select.h"
+#include "offline/select/nfs_saliency.h"
 #include "offline/train/statistics.h"
 #include "offline/train/train_check.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 void ek_nfs_defaults(struct ek_nfs_options *o)
@@ -220,4 +222,250 @@ void ek_nfs_release(struct ek_nfs *n)
     ek_free(n->copy_of);
     ek_free(n->constant);
     memset(n, 0, sizeof *n);
+}
+
+/* What is chosen first: features in kept groups, others, copies, those that never vary. */
+static int class_of(const struct ek_nfs *n, int i)
+{
+    if (n->constant[i])
+        return 3;
+    if (n->copy_of[i] >= 0)
+        return 2;
+    return n->frequency[i] > 0 ? 0 : 1;
+}
+
+/* Whether feature i comes before j: of one class the more frequent, then the more salient, then
+ * the lower number. */
+static bool before(const struct ek_nfs *n, int i, int j)
+{
+    int a = class_of(n, i), b = class_of(n, j);
+    if (a != b)
+        return a < b;
+    if (n->frequency[i] != n->frequency[j])
+        return n->frequency[i] > n->frequency[j];
+    if (n->saliency[i] != n->saliency[j])
+        return n->saliency[i] > n->saliency[j];
+    return i < j;
+}
+
+static int by_rank(const void *a, const void *b, void *n)
+{
+    int i = *(const int *)a, j = *(const int *)b;
+    return before(n, i, j) ? -1 : before(n, j, i);
+}
+
+/* Distances of the `count` features `of`: 1 - the mean of both similarities. */
+static void fill_distances(const struct ek_nfs *n, const int *of, size_t count, double *distance)
+{
+    size_t features = (size_t)n->features;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            size_t a = (size_t)of[i], b = (size_t)of[j];
+            distance[i * count + j] =
+                1 - (n->similarity[a * features + b] + n->similarity[b * features + a]) / 2;
+        }
+}
+
+/* As many clusters as asked, but never one of features that share no group. */
+static int clusters_of(const struct ek_merge *merge, int count, int k)
+{
+    int least = count;
+    for (int i = 0; i < count - 1 && merge[i].distance < 1; i++)
+        least--;
+    return k > least ? k : least;
+}
+
+/* Sorts the features in kept groups, the best first, and puts the best of each cluster to the
+ * front. `of` has them in their order of rank, so the first of a cluster is its best. */
+static int best_of_clusters(const struct ek_nfs *n, int *of, int count, int k, struct ek_error *e)
+{
+    size_t size = (size_t)count;
+    double *distance = ek_calloc(size, size * sizeof *distance);
+    struct ek_merge *merge = ek_calloc(size, sizeof *merge);
+    int *cluster = ek_calloc(size, sizeof *cluster);
+    bool *taken = ek_calloc(size, sizeof *taken);
+    int code = EK_OK;
+    if (!distance || !merge || !cluster || !taken)
+        code = ek_fail(e, EK_ENOMEM, "no memory to choose from %d features", count);
+    if (!code) {
+        fill_distances(n, of, size, distance);
+        code = ek_single_linkage(distance, count, merge, e);
+    }
+    if (!code)
+        code = ek_linkage_cut(merge, count, clusters_of(merge, count, k), cluster, e);
+    for (int i = 0, first = 0; i < count && !code; i++)
+        if (!taken[cluster[i]]) {
+            taken[cluster[i]] = true;
+            of[first++] = of[i];
+        }
+    ek_free(distance);
+    ek_free(merge);
+    ek_free(cluster);
+    ek_free(taken);
+    return code;
+}
+
+int ek_nfs_choose(const struct ek_nfs *n, int k, int *chosen, struct ek_error *e)
+{
+    int *of = ek_calloc((size_t)n->features, sizeof *of), code = EK_OK, grouped = 0;
+    if (!of)
+        return ek_fail(e, EK_ENOMEM, "no memory to choose from %d features", n->features);
+    for (int f = 0; f < n->features; f++) {
+        of[f] = f;
+        grouped += !class_of(n, f);
+    }
+    qsort_r(of, (size_t)n->features, sizeof *of, by_rank, (void *)n);
+    if (k < grouped)
+        code = best_of_clusters(n, of, grouped, k, e);
+    for (int i = 0; i < k && !code; i++)
+        chosen[i] = of[i];
+    ek_free(of);
+    return code;
+}
+
+/* An item's value; missing ones stand behind all others. */
+struct value {
+    float x;
+    uint32_t item;
+};
+
+/* Hashes of the order of the items and of the opposite order; both 0 where nothing varies. */
+struct order {
+    uint64_t rising, falling;
+};
+
+enum { MISSING = 0 }; /* ranks begin with 1 */
+
+static int ascending(const void *a, const void *b)
+{
+    float x = ((const struct value *)a)->x, y = ((const struct value *)b)->x;
+    return (x > y) - (x < y);
+}
+
+/* Equal values have equal ranks, which have no gaps. Returns the highest. */
+static uint32_t rank_values(const struct value *sorted, size_t count, uint32_t *rank)
+{
+    uint32_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        at += !i || sorted[i].x > sorted[i - 1].x;
+        rank[sorted[i].item] = at;
+    }
+    return at;
+}
+
+static struct order order_of(const struct ek_dataset *d, size_t feature, struct value *values,
+                             uint32_t *rank)
+{
+    size_t count = 0, bytes = d->items * sizeof *rank;
+    struct order o = {0, 0};
+    for (size_t i = 0; i < d->items; i++) {
+        float x = d->x[i * (size_t)d->item_features + feature];
+        rank[i] = MISSING;
+        if (isfinite(x))
+            values[count++] = (struct value){x, (uint32_t)i};
+    }
+    qsort(values, count, sizeof *values, ascending);
+    uint32_t highest = rank_values(values, count, rank);
+    if (highest < 2)
+        return o;
+    o.rising = ek_hash(rank, bytes, 0);
+    for (size_t i = 0; i < d->items; i++)
+        rank[i] = rank[i] == MISSING ? MISSING : highest + 1 - rank[i];
+    o.falling = ek_hash(rank, bytes, 0);
+    return o;
+}
+
+static int first_alike(const struct order *order, int feature)
+{
+    const struct order *o = &order[feature];
+    if (!o->rising && !o->falling)
+        return -1;
+    for (int f = 0; f < feature; f++)
+        if (order[f].rising == o->rising || order[f].rising == o->falling)
+            return f;
+    return -1;
+}
+
+int ek_nfs_copies(const struct ek_dataset *d, int *copy_of, struct ek_error *e)
+{
+    struct order *order = ek_calloc((size_t)d->item_features, sizeof *order);
+    struct value *values = ek_calloc(d->items, sizeof *values);
+    uint32_t *rank = ek_calloc(d->items, sizeof *rank);
+    int code = EK_OK;
+    if (!order || !values || !rank)
+        code = ek_fail(e, EK_ENOMEM, "no memory to compare %d features", d->item_features);
+    for (int f = 0; f < d->item_features && !code; f++) {
+        order[f] = order_of(d, (size_t)f, values, rank);
+        copy_of[f] = first_alike(order, f);
+    }
+    ek_free(order);
+    ek_free(values);
+    ek_free(rank);
+    return code;
+}
+
+/* ln C(n, k), 0 <= k <= n */
+static double ln_choose(uint64_t n, uint64_t k)
+{
+    int sign;
+    return lgamma_r((double)n + 1, &sign) - lgamma_r((double)k + 1, &sign) -
+           lgamma_r((double)(n - k) + 1, &sign);
+}
+
+double ek_nfs_ln_probability(uint64_t features, uint64_t size, double threshold)
+{
+    if (size < 1 || size >= features)
+        return -INFINITY;
+    return ln_choose(features - 2, size - 1) + (double)(size - 1) * log1p(-threshold) +
+           (double)(features - 1 - size) * log(threshold) - ln_choose(features, size);
+}
+
+/* Terms of a binomial from k on, away from the mode, as a multiple of the first. */
+static double sum_up(double n, double k, double odds)
+{
+    double term = 1, sum = 1;
+    for (; k < n && term > 1e-18 * sum; k++) {
+        term *= (n - k) / (k + 1) * odds;
+        sum += term;
+    }
+    return sum;
+}
+
+static double sum_down(double n, double k, double odds)
+{
+    double term = 1, sum = 1;
+    for (; k > 0 && term > 1e-18 * sum; k--) {
+        term *= k / (n - k + 1) / odds;
+        sum += term;
+    }
+    return sum;
+}
+
+static double ln_term(uint64_t n, uint64_t k, double ln_p, double ln_q)
+{
+    return ln_choose(n, k) + (double)k * ln_p + (double)(n - k) * ln_q;
+}
+
+double ek_ln_binomial_tail(uint64_t n, double ln_p, uint64_t c)
+{
+    if (!c)
+        return 0;
+    if (c > n || ln_p == -INFINITY)
+        return -INFINITY;
+    double p = exp(ln_p), ln_q = log1p(-p), odds = p / (1 - p);
+    if (p >= 1)
+        return 0;
+    if ((double)c > (double)n * p)
+        return ln_term(n, c, ln_p, ln_q) + log(sum_up((double)n, (double)c, odds));
+    double below = exp(ln_term(n, c - 1, ln_p, ln_q)) * sum_down((double)n, (double)(c - 1), odds);
+    return log1p(-fmin(below, 1));
+}
+
+double ek_nfs_chance(uint64_t features, uint64_t size, double threshold, uint64_t maps,
+                     uint64_t seen)
+{
+    double ln_p = ek_nfs_ln_probability(features, size, threshold);
+    if (ln_p == -INFINITY)
+        return seen ? 0 : 1;
+    return exp(fmin(690, ln_choose(features, size) + ek_ln_binomial_tail(maps, ln_p, seen)));
 }

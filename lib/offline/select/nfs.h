@@ -21,13 +21,14 @@
  * one item, and for training those without a positive label, are passed over. Deterministic by
  * seed, whatever the number of threads. Owner: the caller, ek_nfs_release.
  */
-#ifndef EK_CHOOSE_NFS_H
-#define EK_CHOOSE_NFS_H
+#ifndef EK_OFFLINE_SELECT_NFS_H
+#define EK_OFFLINE_SELECT_NFS_H
 
 #include "lists/dataset.h"
 #include "schema/manifest.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct ek_nfs_options {
     double threshold, chance; /* above 0; below 1, at most 1 */
@@ -65,5 +66,43 @@ int ek_nfs_run(struct ek_nfs *out, const struct ek_manifest *m, const struct ek_
  * are never merged: of more than k such clusters the most frequent features stay. EK_ENOMEM. */
 int ek_nfs_choose(const struct ek_nfs *n, int k, int *chosen, struct ek_error *e);
 void ek_nfs_release(struct ek_nfs *n);
+
+/* Features that put all items of a data set in the same order: copies, in whatever unit.
+ *
+ * Two features are copies when every item has both or neither, and the items that have them stand
+ * in the same order by both, or in the opposite one, ties included: x, 100 x, ln x and -x. A
+ * network shares what it learns among copies, and each seems to matter less than it does; so only
+ * the first of them is looked at. Copies but for noise are not found here. NaN and infinities are
+ * missing. A feature with fewer than two different values is no copy. Compared by hashes of 64
+ * bits. Threads: no state.
+ */
+/* copy_of [F]: the first feature that f is a copy of, -1 for none. EK_ENOMEM. */
+int ek_nfs_copies(const struct ek_dataset *d, int *copy_of, struct ek_error *e);
+
+/* What chance alone makes of groups of features; the null model of choose/nfs.h.
+ *
+ * A random map: the saliencies of F features are independent and of one continuous law, say
+ * uniform, and min-max normalised. The highest is 1 and the lowest 0, the other F - 2 are then
+ * independent and uniform on [0, 1]. So the number of features above a threshold t is 1 + a
+ * binomial of F - 2 and 1 - t, every set of that size is as likely as any other, and a set of g is
+ * the group with probability
+ *
+ *   p(g) = C(F - 2, g - 1) (1 - t)^(g - 1) t^(F - 1 - g) / C(F, g),   1 <= g < F
+ *
+ * Among n random maps that set is the group a binomial number of times, of n and p(g). A set that
+ * was seen c times is one of C(F, g) that might have been; large F has so many that some large set
+ * is always seen once. Hence the expected number of sets of that size that are seen as often:
+ *
+ *   C(F, g) P(Binomial(n, p(g)) >= c)
+ *
+ * which is at least the probability that chance shows any of them so often. Threads: no state.
+ */
+/* p(g) as a logarithm; -INFINITY for g < 1 and g >= F. 0 < threshold < 1. */
+double ek_nfs_ln_probability(uint64_t features, uint64_t size, double threshold);
+/* ln P(Binomial(n, p) >= c), to about 1e-10 relative. */
+double ek_ln_binomial_tail(uint64_t n, double ln_p, uint64_t c);
+/* The expected number above, at most 1e300. */
+double ek_nfs_chance(uint64_t features, uint64_t size, double threshold, uint64_t maps,
+                     uint64_t seen);
 
 #endif

@@ -2,8 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "offline/select/attention.h"
-#include "offline/select/row_norm.h"
+#include "offline/select/nfs_layers.h"
 
 #include <math.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #define EK_CHOOSE_NFS_NETWORK_H
 
 #include "base/rng.h"
-#include "offline/select/nfs_linear.h"
+#include "offline/select/nfs_layers.h"
 
 enum { EK_NFS_PARTS = 3, EK_NFS_WIDTH = 64, EK_NFS_HEADS = 4, EK_NFS_WIDE = 128 };
 enum { EK_NFS_PASS_LISTS = 128 };

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "offline/train/loss.h"
-#include "offline/train/optimiser.h"
+#include "offline/train/optimizer.h"
 #include "score/metrics.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
+/* The wide part: a gate over the query features gives each routed feature its slopes. */
 #include "offline/train/network.h"
 
 #include "base/alloc.h"
 #include "num/gemm.h"
+#include "score/transform.h"
 
 #include <math.h>
 #include <string.h>
@@ -359,4 +361,161 @@ void ek_network_backward_layer(const struct ek_network *n, const float *paramete
                               .add = true});
     if (ek_pass_below(p, layer))
         pass_down(n, parameter, p, rows, layer);
+}
+
+/* Gate values of a list, and the slopes of z and zero where a feature is routed. */
+static void open_gate(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      const struct ek_network_list *l)
+{
+    const float *weight = parameter + n->gate_weight, *bias = parameter + n->gate_bias;
+    memset(p->slope, 0, n->routable * sizeof *p->slope);
+    memset(p->zero, 0, n->routable * sizeof *p->zero);
+    for (size_t g = 0; g <= n->gate; g++) {
+        double sum = g < n->gate ? (double)bias[g] : 1;
+        for (size_t j = 0; g < n->gate && j < n->queries; j++)
+            sum += (double)weight[g * n->queries + j] * (double)l->query[j];
+        p->gate[g] = sum;
+        for (size_t k = 0; k < n->routable; k++) {
+            double open = (double)l->mask[k] * sum;
+            p->slope[k] += open * (double)parameter[n->slope + g * n->routable + k];
+            p->zero[k] += open * (double)parameter[n->zero + g * n->routable + k];
+        }
+    }
+}
+
+static const float *z_of(const struct ek_network *n, const struct ek_network_list *l, size_t item)
+{
+    return l->item + item * (n->items + 2 * n->routable) + n->items;
+}
+
+void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      size_t row, const struct ek_network_list *l, double *score)
+{
+    const float *deep = p->active[n->layers - 1];
+    size_t width = n->layer[n->layers - 1].width;
+    open_gate(n, parameter, p, l);
+    for (size_t i = 0; i < l->items; i++) {
+        const float *z = z_of(n, l, i), *zero = z + n->routable;
+        double sum = (double)deep[(row + i) * width];
+        for (size_t k = 0; k < n->routable; k++)
+            sum += (double)z[k] * p->slope[k] + (double)zero[k] * p->zero[k];
+        score[i] = sum;
+    }
+}
+
+/* Sums over the items of d loss / d score times z and zero, where routed; into p->slope, p->zero.
+ */
+static void blame_slopes(const struct ek_network *n, struct ek_pass *p,
+                         const struct ek_network_list *l, const double *slope_of_score)
+{
+    memset(p->slope, 0, n->routable * sizeof *p->slope);
+    memset(p->zero, 0, n->routable * sizeof *p->zero);
+    for (size_t i = 0; i < l->items; i++) {
+        const float *z = z_of(n, l, i), *zero = z + n->routable;
+        for (size_t k = 0; k < n->routable; k++) {
+            double share = slope_of_score[i] * (double)l->mask[k];
+            p->slope[k] += share * (double)z[k];
+            p->zero[k] += share * (double)zero[k];
+        }
+    }
+}
+
+void ek_network_blame(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                      size_t row, const struct ek_network_list *l, const double *slope_of_score,
+                      float *gradient)
+{
+    float *delta = p->delta[n->layers - 1];
+    size_t width = n->layer[n->layers - 1].width;
+    memset(delta + row * width, 0, l->items * width * sizeof *delta);
+    for (size_t i = 0; i < l->items; i++)
+        delta[(row + i) * width] = (float)slope_of_score[i];
+
+    open_gate(n, parameter, p, l);
+    blame_slopes(n, p, l, slope_of_score);
+    for (size_t g = 0; g <= n->gate; g++) {
+        size_t at = g * n->routable;
+        double blame = 0;
+        for (size_t k = 0; k < n->routable; k++) {
+            gradient[n->slope + at + k] += (float)(p->gate[g] * p->slope[k]);
+            gradient[n->zero + at + k] += (float)(p->gate[g] * p->zero[k]);
+            blame += (double)parameter[n->slope + at + k] * p->slope[k] +
+                     (double)parameter[n->zero + at + k] * p->zero[k];
+        }
+        if (g == n->gate)
+            continue;
+        gradient[n->gate_bias + g] += (float)blame;
+        for (size_t j = 0; j < n->queries; j++)
+            gradient[n->gate_weight + g * n->queries + j] += (float)(blame * (double)l->query[j]);
+    }
+}
+
+static void softmax(const float *logit, float *share)
+{
+    double top = -INFINITY, sum = 0, power[EK_TRANSFORM_PARTS];
+    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
+        top = fmax(top, (double)logit[i]);
+    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
+        sum += power[i] = exp((double)logit[i] - top);
+    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
+        share[i] = (float)(power[i] / sum);
+}
+
+void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares)
+{
+    for (size_t f = 0; f < n->items * EK_TRANSFORM_PARTS; f += EK_TRANSFORM_PARTS)
+        softmax(parameter + n->mixture + f, shares + f);
+}
+
+/* Raw values of thousands would drown the other parts, and what is a step for those would be none
+ * for theirs: such a part starts with as much less weight as it is larger. */
+void ek_network_start_mixture(const struct ek_network *n, float *parameter)
+{
+    for (size_t f = 0; f < n->items; f++) {
+        double size = hypot((double)n->model->raw_mean[f], (double)n->model->raw_sd[f]);
+        parameter[n->mixture + f * EK_TRANSFORM_PARTS + EK_PART_RAW] = (float)-log(fmax(size, 1));
+    }
+}
+
+void ek_network_mix(const struct ek_network *n, const float *turned, const float *part, float *u)
+{
+    const float *share = turned + n->shares;
+    for (size_t f = 0; f < n->items; f++)
+        u[f] = ek_transform_mix(part + f * EK_TRANSFORM_PARTS, share + f * EK_TRANSFORM_PARTS);
+}
+
+/* Sums over the list's items of d loss / d u times what a part differs from u. */
+static void blame_feature(const struct ek_network *n, const struct ek_pass *p, size_t row,
+                          const struct ek_network_list *l, size_t f, const float *share,
+                          double *blame)
+{
+    for (size_t i = 0; i < l->items; i++) {
+        const float *part = p->part + ((row + i) * n->items + f) * EK_TRANSFORM_PARTS;
+        double u = (double)ek_transform_mix(part, share);
+        double d = (double)p->below[(row + i) * n->layer[0].stride + f];
+        for (int k = 0; k < EK_TRANSFORM_PARTS; k++)
+            blame[k] += d * ((double)part[k] - u);
+    }
+}
+
+static bool routed(const struct ek_network *n, const struct ek_network_list *l, size_t f)
+{
+    for (size_t k = 0; k < n->routable; k++)
+        if ((size_t)n->model->routable[k] == f)
+            return l->mask[k] > 0;
+    return false;
+}
+
+void ek_network_blame_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
+                              size_t row, const struct ek_network_list *l, float *gradient)
+{
+    for (size_t f = 0; f < n->items; f++) {
+        const float *share = turned + n->shares + f * EK_TRANSFORM_PARTS;
+        double blame[EK_TRANSFORM_PARTS] = {0};
+        if (routed(n, l, f))
+            continue;
+        blame_feature(n, p, row, l, f, share, blame);
+        for (int k = 0; k < EK_TRANSFORM_PARTS; k++)
+            gradient[n->mixture + f * EK_TRANSFORM_PARTS + (size_t)k] +=
+                (float)((double)share[k] * blame[k]);
+    }
 }

@@ -6,12 +6,12 @@
  * normalisation and dropout (network_norm.h); they are there in training only.
  * Owner: the caller. Threads: a network is read-only; every thread has a pass of its own.
  */
-#ifndef EK_OFFLINE_NETWORK_H
-#define EK_OFFLINE_NETWORK_H
+#ifndef EK_OFFLINE_TRAIN_NETWORK_H
+#define EK_OFFLINE_TRAIN_NETWORK_H
 
-#include "base/rng.h"
 #include "assets/model.h"
-#include "offline/train/varied.h"
+#include "base/rng.h"
+#include "offline/train/encoded_dataset.h"
 
 struct ek_network_layer {
     size_t inputs, outputs, stride, width; /* stride: inputs padded, width: outputs padded */

@@ -5,15 +5,20 @@
  * zeros and negatives mean what they mean there. The model's description goes along as
  * it stands (ek_model_describe). Owner: buffers are the caller's.
  */
-#ifndef EK_DATA_ONNX_H
-#define EK_DATA_ONNX_H
+#ifndef EK_OFFLINE_TRAIN_ONNX_H
+#define EK_OFFLINE_TRAIN_ONNX_H
 
-#include "base/buf.h"
 #include "assets/model.h"
+#include "base/buf.h"
+#include "offline/train/onnx_graph.h"
 
 /* Appends the file's bytes to `out`. EK_ELIMIT for a
  * network beyond 2 GiB, the limit of the format, or beyond that of `out`; EK_ENOMEM. */
 int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error *e);
 int ek_model_onnx_write(const struct ek_model *m, const char *path, struct ek_error *e);
+
+/* The transform of a model's item features as nodes of a graph; internal to onnx.c. */
+/* In the scope "items": from .value (0 where missing), .here and .standard to floats .t. */
+void ek_onnx_transform(struct ek_onnx *g, const struct ek_model *m);
 
 #endif

@@ -5,8 +5,8 @@
  * leading dot stands for `scope`: ".ln" is "items.ln" while the scope is "items". Shapes are of
  * EK_ONNX_ITEMS where the number of items stands. Owner: the caller, ek_onnx_release.
  */
-#ifndef EK_DATA_ONNX_GRAPH_H
-#define EK_DATA_ONNX_GRAPH_H
+#ifndef EK_OFFLINE_TRAIN_ONNX_GRAPH_H
+#define EK_OFFLINE_TRAIN_ONNX_GRAPH_H
 
 #include "base/buf.h"
 
@@ -52,5 +52,19 @@ void ek_onnx_cast(struct ek_onnx *g, const char *from, const char *to, enum ek_o
 
 /* Appends the file to `out`, with a text under a key of its metadata. Returns the first failure. */
 int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct ek_buf *out);
+
+/* Fields of messages in the encoding of Protocol Buffers, for writing: a field is a key (number and
+ * kind as one varint) and a varint, or a length and that many bytes. An embedded message is the
+ * bytes of its own fields. Nothing else is needed by what we write.
+ *
+ * Returns EK_OK, EK_ENOMEM, or EK_ELIMIT beyond the limit of the buffer. Field numbers are
+ * positive.
+ */
+/* A file of Protocol Buffers ends here. */
+enum { EK_PROTOBUF_BYTES_MAX = 0x7fffffff };
+
+int ek_protobuf_int(struct ek_buf *b, unsigned field, uint64_t value);
+int ek_protobuf_bytes(struct ek_buf *b, unsigned field, const void *bytes, size_t length);
+int ek_protobuf_text(struct ek_buf *b, unsigned field, const char *text);
 
 #endif

@@ -10,11 +10,11 @@
  * EK_SD_UNREAD instead: no weight has learned anything about it, and should it move later, the
  * network is to see 0 and not a number beyond all that it has met (varied.h).
  */
-#ifndef EK_OFFLINE_STATISTICS_H
-#define EK_OFFLINE_STATISTICS_H
+#ifndef EK_OFFLINE_TRAIN_STATISTICS_H
+#define EK_OFFLINE_TRAIN_STATISTICS_H
 
-#include "lists/dataset.h"
 #include "assets/model.h"
+#include "lists/dataset.h"
 
 #define EK_SD_UNREAD 1e30f
 
@@ -24,5 +24,14 @@ size_t ek_log_statistics(const struct ek_dataset *d, size_t feature, double *mea
 
 /* Fills the statistics of a model for the same features. EK_ENOMEM. */
 int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e);
+
+/* Training statistics that transforms other than log1p need (score/transform.h).
+ *
+ * Over all training items, missing values and infinities left out: raw_mean and raw_sd of x
+ * (divisor n; 1 where x does not vary), cdf: the values of rank i (n - 1) / 255, rounded, for i = 0
+ * .. 255. A feature without values has mean and knots 0.
+ */
+/* Fills what the model has of them. EK_ENOMEM. */
+int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e);
 
 #endif

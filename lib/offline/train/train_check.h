@@ -6,7 +6,7 @@
 #ifndef EK_OFFLINE_TRAIN_CHECK_H
 #define EK_OFFLINE_TRAIN_CHECK_H
 
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 
 /* The highest label of a list is 0 or at least this: else its gain is lost to rounding. For the
  * other end see EK_LABEL_MAX. */

@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "offline/train/optimiser.h"
-#include "offline/train/train.h"
+#include "offline/train/optimizer.h"
+#include "offline/train/training.h"
 
 struct ek_train_state {
     size_t count;                      /* of the parameters */

@@ -12,11 +12,11 @@
  * a fixed start (100,000 queries a day).
  * Owner: the caller, ek_hotel_free. One generator per thread.
  */
-#ifndef EK_OFFLINE_HOTEL_H
-#define EK_OFFLINE_HOTEL_H
+#ifndef EK_OFFLINE_WORLD_HOTEL_H
+#define EK_OFFLINE_WORLD_HOTEL_H
 
-#include "schema/manifest.h"
 #include "lists/query.h"
+#include "schema/manifest.h"
 
 struct ek_hotel;
 

@@ -1,3 +1,32 @@
+/* What pins and limits of the rules make of a decision, for their tests: what would act, where the
+ * finding is the only one there is.
+ *
+ * A pin of the place, or of all traffic, is what acts there, whatever the mode is, and `none` and
+ * `alert` let nothing act. Of the limits those count that one finding alone goes beyond: how much
+ * of the traffic a segment value has is not known here.
+ */
+#ifndef EK_OFFLINE_WORLD_RULES_TEST_H
+#define EK_OFFLINE_WORLD_RULES_TEST_H
+
+#include "assets/profile.h"
+#include "detect/finding.h"
+#include "lists/query.h"
+#include "plan/policy.h"
+#include "rules/rules.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EK_SETTLED_BYTES = 60 };
+
+/* Whether it was found there; NULL, NULL: in all traffic. */
+bool ek_found_in(const struct ek_finding *f, const char *dimension, const char *value);
+/* Changes action and mode of what ek_decide said. feature: its number in the manifest. now_ms: by
+ * the times of the stream. by [EK_SETTLED_BYTES]: " by the pin at 9:5", or "" where nothing is
+ * changed. */
+void ek_rules_settle(const struct ek_rules *rules, int feature, const struct ek_finding *f,
+                     int64_t now_ms, struct ek_decision *d, char *by);
+
 /* The `tests` of a rules file, run: a fault is put into healthy lists, and what the detector and
  * the rules make of it is held against what the test expects.
  *
@@ -6,16 +35,6 @@
  * that it expects at once, and with `nothing` when none is confirmed at all. An action is what the
  * rules would take with a model. Deterministic. Threads: one for each call.
  */
-#ifndef EK_OFFLINE_RULES_TEST_H
-#define EK_OFFLINE_RULES_TEST_H
-
-#include "assets/profile.h"
-#include "lists/query.h"
-#include "rules/rules.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
 enum {
     EK_RULES_TEST_HEALTHY = 600,
     EK_RULES_TEST_WITHIN = 5 /* percent, where it says a factor or exponent and no more */

@@ -1,7 +1,7 @@
 /* Parts and folds. */
 #include "tests/check.h"
 
-#include "offline/scale/folds.h"
+#include "offline/scale/crossval.h"
 
 #include <string.h>
 

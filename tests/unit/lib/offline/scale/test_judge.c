@@ -3,8 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "offline/scale/judge.h"
-#include "offline/scale/paired_test.h"
+#include "offline/scale/crossval.h"
 
 #include <math.h>
 #include <string.h>

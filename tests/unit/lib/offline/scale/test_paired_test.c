@@ -1,7 +1,7 @@
 /* The paired t-test beside SciPy 1.17 (stats.t.sf, stats.ttest_rel), whose figures these are. */
 #include "tests/check.h"
 
-#include "offline/scale/paired_test.h"
+#include "offline/scale/crossval.h"
 
 #include <math.h>
 

@@ -1,5 +1,4 @@
 /* Scalings held to their definitions, and what they do where these say nothing. */
-#include "offline/scale/method.h"
 #include "offline/scale/scaling.h"
 #include "tests/check.h"
 

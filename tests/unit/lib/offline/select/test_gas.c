@@ -1,6 +1,6 @@
 /* XGAS and HCAS where the right answer follows from the definition, and on planted features. */
 #include "base/rng.h"
-#include "offline/select/gas.h"
+#include "offline/select/greedy_select.h"
 #include "offline/select/relevance.h"
 #include "tests/check.h"
 

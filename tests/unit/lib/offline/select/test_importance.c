@@ -1,5 +1,5 @@
 /* Importance and harm with a network that was trained on lists whose features are known. */
-#include "offline/select/harm.h"
+#include "offline/select/shift_impact.h"
 #include "offline/select/importance.h"
 #include "tests/check.h"
 #include "tests/train_set.h"

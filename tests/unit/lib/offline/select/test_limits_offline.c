@@ -2,8 +2,8 @@
  * or bounded as it says. Those of options are in tests/cli/limits.sh.
  */
 #include "base/buf.h"
-#include "offline/select/harm.h"
-#include "offline/scale/planes.h"
+#include "offline/select/shift_impact.h"
+#include "offline/scale/cutting_planes.h"
 #include "daemon/tools/extract/npz.h"
 #include "schema/units.h"
 #include "tests/check.h"

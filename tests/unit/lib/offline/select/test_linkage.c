@@ -1,7 +1,7 @@
 /* Single linkage, against trees worked out by hand. */
 #include "tests/check.h"
 
-#include "offline/select/linkage.h"
+#include "offline/select/greedy_select.h"
 
 #include <math.h>
 

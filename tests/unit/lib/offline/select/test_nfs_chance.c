@@ -3,8 +3,8 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/select/nfs_chance.h"
-#include "offline/select/nfs_groups.h"
+#include "offline/select/nfs.h"
+#include "offline/select/nfs_saliency.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/select/nfs_copies.h"
+#include "offline/select/nfs.h"
 
 #include <math.h>
 #include <string.h>

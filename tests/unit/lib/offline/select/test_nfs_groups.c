@@ -2,7 +2,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/select/nfs_groups.h"
+#include "offline/select/nfs_saliency.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "offline/select/nfs_look.h"
+#include "offline/select/nfs_saliency.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* How faithful a model is to a scorer, over lists in memory. */
-#include "offline/train/fidelity.h"
+#include "offline/train/distillation.h"
 
 #include "base/alloc.h"
 #include "score/scorer.h"

@@ -1,6 +1,6 @@
 /* Losses and their gradients: against the reference, by differences, and at the edges. */
 #include "offline/train/loss.h"
-#include "offline/train/teacher.h"
+#include "offline/train/distillation.h"
 #include "tests/golden.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The network in training: batch normalisation and dropout, and that it is the scorer's network. */
 #include "base/alloc.h"
-#include "offline/train/encoded.h"
+#include "offline/train/encoded_dataset.h"
 #include "offline/world/hotel.h"
 #include "offline/train/network_norm.h"
 #include "offline/train/statistics.h"
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 #include "score/scorer.h"
 #include "tests/check.h"
 #include "tests/train_set.h"

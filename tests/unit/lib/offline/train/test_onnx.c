@@ -1,7 +1,7 @@
 /* What is written for other runtimes: fields of Protocol Buffers, and a file that is whole or not
  * at all. What it computes is seen by tests/exchange. */
 #include "offline/train/onnx.h"
-#include "offline/train/protobuf.h"
+#include "offline/train/onnx_graph.h"
 #include "tests/check.h"
 #include "tests/plain_model.h"
 

@@ -1,5 +1,5 @@
 /* Dividing by an estimated factor, and filling in a constant. */
-#include "offline/train/repair.h"
+#include "offline/train/rescale.h"
 #include "tests/check.h"
 
 #include <math.h>

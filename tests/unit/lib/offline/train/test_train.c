@@ -1,11 +1,11 @@
 /* Training: statistics, gradients of the whole network, and what a trained model can do. */
 #include "base/alloc.h"
 #include "assets/tensors.h"
-#include "offline/train/optimiser.h"
+#include "offline/train/optimizer.h"
 #include "offline/train/evaluate.h"
 #include "offline/train/network.h"
 #include "offline/train/statistics.h"
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 #include "tests/check.h"
 #include "tests/train_set.h"
 

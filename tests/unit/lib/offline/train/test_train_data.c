@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "offline/train/evaluate.h"
 #include "offline/train/statistics.h"
-#include "offline/train/train.h"
+#include "offline/train/training.h"
 #include "offline/train/train_check.h"
 #include "score/scorer.h"
 #include "tests/check.h"

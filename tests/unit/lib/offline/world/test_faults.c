@@ -1,7 +1,7 @@
 /* Faults put into lists: what is hit, and what happens to the values. */
 #include "base/alloc.h"
 #include "offline/world/faults.h"
-#include "offline/world/sources.h"
+#include "offline/world/synthetic_lists.h"
 #include "tests/check.h"
 
 #include <math.h>

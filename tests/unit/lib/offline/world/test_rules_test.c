@@ -1,7 +1,7 @@
 /* Tests that rules carry: each says what is so, and what came where it is not. */
 #include "offline/world/rules_test.h"
 
-#include "offline/world/world.h"
+#include "offline/world/synthetic_lists.h"
 #include "tests/check.h"
 
 #include <stdio.h>

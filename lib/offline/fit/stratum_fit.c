@@ -1,0 +1,382 @@
+#include "offline/fit/stratum_fit.h"
+
+#include "assets/residual.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STRATUM_PRIOR = 20, /* lists' worth of pull of a stratum towards the overall level */
+    LISTS_FOR_SPREAD = 500,
+    PAIRS_FOR_RELATED = 200,
+    BURST_LISTS = 16,
+    SMOOTH_HALF = 15, /* bins */
+};
+static const double SMOOTH_SD = 5; /* bins */
+static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
+static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
+static const double BURSTY = 1.5;
+static const double SPREAD_FLOOR = 1e-3, BULK = 0.01;
+static const double DOUBT = 2, LISTS_WITHOUT_DOUBT = 4000;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double clip(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Smallest index whose value is >= x (sorted). */
+static size_t first_not_below(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double median_of(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return n ? n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2 : 0;
+}
+
+static double median_level(const struct ek_baseline_fit *fit)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < fit->queries; q++)
+        if (fit->record[q].usable)
+            fit->values[n++] = fit->record[q].r;
+    return median_of(fit->values, n);
+}
+
+static void fit_levels(const struct ek_baseline_fit *fit, double overall, float *level)
+{
+    memset(fit->sum, 0, (size_t)fit->strata * sizeof *fit->sum);
+    memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
+    for (size_t q = 0; q < fit->queries; q++)
+        if (fit->record[q].usable) {
+            fit->sum[fit->stratum[q]] += fit->record[q].r;
+            fit->count[fit->stratum[q]]++;
+        }
+    for (int s = 0; s < fit->strata; s++)
+        level[s] =
+            (float)((fit->sum[s] + STRATUM_PRIOR * overall) / (fit->count[s] + STRATUM_PRIOR));
+}
+
+/* sd^2 of a list's level with k values = between lists + within a list / k. */
+static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
+                         struct ek_baseline *b)
+{
+    double within = 0, spreads = 0, total = 0, inverse = 0, lists = 0;
+    for (size_t q = 0; q < fit->queries; q++) {
+        const struct ek_list_stats *o = &fit->record[q];
+        if (!o->usable)
+            continue;
+        double r = ek_baseline_fit_residual(fit, level, q);
+        total += fmin(r * r, CLIPPED_SQUARE);
+        inverse += 1.0 / o->usable;
+        lists++;
+        if (o->usable >= 3) {
+            within += fmin(exp(2.0 * o->spread), CLIPPED_SQUARE);
+            spreads++;
+        }
+    }
+    within = fmax(spreads ? within / spreads : 0, WITHIN_MIN);
+    total = lists ? total / lists : 0;
+    double between = fmax(lists ? total - within * inverse / lists : 0, BETWEEN_MIN);
+    for (int k = 0; k < EK_SD_SIZES; k++)
+        b->inv_sd[k] = (float)(1 / sqrt(between + within / (k > 1 ? k : 1)));
+    b->sd = (float)sqrt(fmax(total, BETWEEN_MIN));
+    b->queries = (uint64_t)lists;
+}
+
+/* P(X >= x) when `count` of n lists of training are so: right on average (add-one), and of few
+ * lists the larger p that they do not rule out, for a tail that is heavier than it looks costs
+ * alarms for good. */
+static double tail_of(size_t count, size_t n)
+{
+    double seen = (double)count + 1, doubt = fmax(DOUBT * (1 - (double)n / LISTS_WITHOUT_DOUBT), 0);
+    return fmin((seen + doubt * sqrt(seen)) / ((double)n + 1), 1);
+}
+
+/* Row of every bin from p[i] = P(X >= its lower edge): the middle of the bin's mass in the bulk,
+ * the lower edge in the tail. */
+static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
+{
+    for (int i = 0; i < bins; i++) {
+        double after = i + 1 < bins ? p[i + 1] : 0;
+        rank[i] = ek_table_row(fmax(p[i] < BULK ? p[i] : (p[i] + after) / 2, floor_p));
+    }
+}
+
+/* What the bets of `table` expect when row rank[i] has the mass of bin i; `most` [lanes] keeps the
+ * largest. */
+static void expect_of(const uint8_t *rank, const double *p, int bins,
+                      const float (*table)[EK_BET_ROW], int from, int to, double *most)
+{
+    for (int lane = from; lane < to; lane++) {
+        double sum = 0, mass = 0;
+        for (int i = 0; i < bins; i++) {
+            double here = fmax(p[i] - (i + 1 < bins ? p[i + 1] : 0), 0);
+            mass += here;
+            sum += here * table[rank[i]][lane];
+        }
+        most[lane] = fmax(most[lane], mass > 0 ? sum / mass : 0);
+    }
+}
+
+static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *level,
+                            struct ek_baseline *b, double *most)
+{
+    int class = ek_far_class(b->queries);
+    for (int direction = 0; direction < 2; direction++) {
+        size_t n = 0;
+        double p[EK_Z_BINS];
+        for (size_t q = 0; q < fit->queries; q++) {
+            int k = fit->record[q].usable;
+            double z = k ? ek_baseline_fit_residual(fit, level, q) * ek_baseline_inv_sd(b, k) : 0;
+            if (k)
+                fit->values[n++] = direction ? -z : z;
+        }
+        if (n <= EK_LISTS_FOR_LEVEL)
+            return;
+        qsort(fit->values, n, sizeof *fit->values, by_value);
+        for (int i = 0; i < EK_Z_BINS; i++) {
+            size_t above = n - first_not_below(fit->values, n, ek_z_edge(i));
+            p[i] = tail_of(above, n);
+        }
+        rows_of(p, EK_Z_BINS, ek_far_p(class), b->z_rank[direction]);
+        expect_of(b->z_rank[direction], p, EK_Z_BINS, fit->tables->level[class], 0, EK_LEVEL_BETS,
+                  most + direction * EK_BET_DOWN);
+    }
+}
+
+/* Ranks of spreads of one size class, upwards and downwards; `s` sorted. */
+static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, size_t n,
+                         uint8_t rank[2][EK_SPREAD_BINS], double *most)
+{
+    enum { LANE = EK_BET_SPREAD_UP };
+    double up[EK_SPREAD_BINS], down[EK_SPREAD_BINS];
+    uint8_t reversed[EK_SPREAD_BINS];
+    for (int i = 0; i < EK_SPREAD_BINS; i++) {
+        size_t above = n - first_not_below(s, n, ek_spread_edge(i));
+        double next = i + 1 < EK_SPREAD_BINS ? ek_spread_edge(i + 1) : 1e9;
+        size_t below = first_not_below(s, n, nextafter(next, INFINITY));
+        up[i] = tail_of(above, n);
+        down[EK_SPREAD_BINS - 1 - i] = tail_of(below, n);
+    }
+    rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
+    rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
+    expect_of(rank[0], up, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW, most);
+    expect_of(reversed, down, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW,
+              most + EK_BET_DOWN);
+    for (int i = 0; i < EK_SPREAD_BINS; i++)
+        rank[1][i] = reversed[EK_SPREAD_BINS - 1 - i];
+}
+
+static void spread_moments(const double *sorted, size_t n, struct ek_baseline *b, int c)
+{
+    double middle = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    double sum = 0, squares = 0, position = SPREAD_QUANTILE * (double)(n - 1);
+    for (size_t i = 0; i < n; i++) {
+        double around = clip(sorted[i] - middle, -1, 1);
+        sum += around;
+        squares += around * around;
+    }
+    sum /= (double)n;
+    size_t at = (size_t)position;
+    double part = position - (double)at, next = sorted[at + 1 < n ? at + 1 : at];
+    b->spread_mean[c] = (float)(middle + sum);
+    b->spread_sd[c] = (float)fmax(sqrt(fmax(squares / (double)n - sum * sum, 0)), SPREAD_SD_MIN);
+    b->spread_hi[c] = (float)(sorted[at] + part * (next - sorted[at]));
+}
+
+static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b, double *most)
+{
+    for (int c = 0; c < EK_SIZE_CLASSES; c++) {
+        size_t n = 0;
+        for (size_t q = 0; q < fit->queries; q++)
+            if (fit->record[q].usable >= 3 && ek_size_class(fit->record[q].usable) == c)
+                fit->values[n++] = fit->record[q].spread;
+        b->spread_hi[c] = EK_SPREAD_UNKNOWN;
+        b->spread_mean[c] = 0;
+        b->spread_sd[c] = 1;
+        if (n < LISTS_FOR_SPREAD)
+            continue;
+        qsort(fit->values, n, sizeof *fit->values, by_value);
+        spread_moments(fit->values, n, b, c);
+        spread_ranks(fit, fit->values, n, b->spread_rank[c], most);
+    }
+}
+
+/* What a list says in one respect: its residual, its spread, a share; NaN for nothing. */
+static double respect(const struct ek_baseline_fit *fit, const float *level, int which, size_t q)
+{
+    const struct ek_list_stats *o = &fit->record[q];
+    if (which < EK_SHARES)
+        return o->share[which] == EK_SHARE_UNKNOWN ? NAN : (double)o->share[which] / EK_SHARE_WHOLE;
+    if (which == EK_SHARES)
+        return o->usable >= 3 ? o->spread : NAN;
+    return o->usable ? clip(ek_baseline_fit_residual(fit, level, q), -5, 5) : NAN;
+}
+
+/* Variance of sums over neighbouring lists against that of as many independent ones: 1 when lists
+ * with the same query features come mixed with all others, up to the size of a family when they
+ * come together. */
+static double burstiness(const struct ek_baseline_fit *fit, const float *level, int which,
+                         double mean)
+{
+    double block = 0, blocks = 0, squares = 0, known = 0;
+    for (size_t q = 0; q < fit->queries; q++) {
+        double a = respect(fit, level, which, q) - mean;
+        if (!isnan(a)) {
+            block += a;
+            squares += a * a;
+            known++;
+        }
+        if ((q + 1) % BURST_LISTS == 0) {
+            blocks += block * block;
+            block = 0;
+        }
+    }
+    return squares > 1e-6 * known ? blocks / squares : 1;
+}
+
+/* Correlation, in one respect, of a list with a relative before it; 0 when relatives do not come
+ * together, as then the query features are only coarse and lists as good as independent. */
+static double resemblance(const struct ek_baseline_fit *fit, const float *level, int which)
+{
+    double sum = 0, products = 0, squares = 0, pairs = 0;
+    for (size_t q = 0; q < fit->queries; q++) {
+        int relative = fit->before[q];
+        double a = respect(fit, level, which, q);
+        double b = relative < 0 ? NAN : respect(fit, level, which, (size_t)relative);
+        if (isnan(a) || isnan(b))
+            continue;
+        sum += .5 * (a + b);
+        products += a * b;
+        squares += .5 * (a * a + b * b);
+        pairs++;
+    }
+    double mean = pairs ? sum / pairs : 0, variance = squares - pairs * mean * mean;
+    if (pairs < PAIRS_FOR_RELATED || variance < 1e-6 * pairs)
+        return 0;
+    if (burstiness(fit, level, which, mean) < BURSTY)
+        return 0;
+    return (products - pairs * mean * mean) / variance;
+}
+
+static void fit_related(const struct ek_baseline_fit *fit, const float *level,
+                        struct ek_baseline *b)
+{
+    double most = 0;
+    for (int which = 0; which <= EK_SHARES + 1; which++)
+        most = fmax(most, resemblance(fit, level, which));
+    b->related = (float)most;
+}
+
+static void fit_shares(const struct ek_baseline_fit *fit, struct ek_baseline *b)
+{
+    for (int i = 0; i < EK_SHARES; i++) {
+        double sum = 0, known = 0;
+        for (size_t q = 0; q < fit->queries; q++)
+            if (fit->record[q].share[i] != EK_SHARE_UNKNOWN) {
+                sum += fit->record[q].share[i];
+                known++;
+            }
+        b->share[i] = known ? (float)(sum / known / EK_SHARE_WHOLE) : 0;
+    }
+}
+
+/* Histogram smoothed by a normal kernel, and mixed with a little of a uniform: never quite zero. */
+static void fit_density(const struct ek_baseline_fit *fit, const float *level, float *density)
+{
+    double counts[EK_DENSITY_BINS] = {0}, kernel[2 * SMOOTH_HALF + 1], weight = 0, total = 0;
+    for (size_t q = 0; q < fit->queries; q++)
+        if (fit->record[q].usable)
+            counts[ek_residual_bin((float)ek_baseline_fit_residual(fit, level, q))]++;
+    for (int i = -SMOOTH_HALF; i <= SMOOTH_HALF; i++)
+        weight += kernel[i + SMOOTH_HALF] = exp(-0.5 * i * i / (SMOOTH_SD * SMOOTH_SD));
+    for (int i = 0; i < EK_DENSITY_BINS; i++)
+        total += counts[i];
+    for (int i = 0; i < EK_DENSITY_BINS; i++) {
+        double sum = 0;
+        for (int j = -SMOOTH_HALF; j <= SMOOTH_HALF; j++)
+            if (i + j >= 0 && i + j < EK_DENSITY_BINS)
+                sum += counts[i + j] * kernel[j + SMOOTH_HALF];
+        density[i] =
+            (float)((1 - EK_DENSITY_FLOOR) * sum / weight / fmax(total, 1) / EK_RESIDUAL_BIN +
+                    EK_DENSITY_FLOOR / EK_RESIDUAL_RANGE);
+    }
+}
+
+void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
+                             float *density, float *calibration)
+{
+    double overall = median_level(fit), most[EK_BETS] = {0};
+    b->level = (float)overall;
+    fit_levels(fit, overall, level);
+    level[0] = fit->strata > 1 ? (float)overall : level[0];
+    fit_variance(fit, level, b);
+    fit_level_ranks(fit, level, b, most);
+    fit_spreads(fit, b, most);
+    fit_related(fit, level, b);
+    fit_shares(fit, b);
+    fit_density(fit, level, density);
+    ek_calibration_fit(fit, b, level, most, calibration);
+}
+
+enum { LISTS_FOR_CALIBRATION = 30 };
+
+/* Sums and sums of squares of the bets, by stratum. */
+static void add_up(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                   const float *level)
+{
+    struct ek_feature_bets bets;
+    ek_feature_bets_fill(&bets, fit->tables, b);
+    memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
+    memset(fit->moments, 0, (size_t)fit->strata * 2 * EK_BETS * sizeof *fit->moments);
+    for (size_t q = 0; q < fit->queries; q++) {
+        double *sum = fit->moments + (size_t)fit->stratum[q] * 2 * EK_BETS;
+        float e[EK_BETS];
+        ek_bets_of(fit->tables, &bets, b, &fit->record[q],
+                   (float)ek_baseline_fit_residual(fit, level, q), e);
+        for (int i = 0; i < EK_BETS; i++) {
+            sum[i] += e[i];
+            sum[EK_BETS + i] += (double)e[i] * e[i];
+        }
+        fit->count[fit->stratum[q]]++;
+    }
+}
+
+static double shrunk(double sum, double squares, double count)
+{
+    if (count < LISTS_FOR_CALIBRATION)
+        return 1;
+    double mean = sum / count, excess = mean - 1;
+    double variance = fmax(squares / count - mean * mean, 0) / (count - 1);
+    return excess > 0 ? 1 + fmax(excess - variance / excess, 0) : 1;
+}
+
+void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                        const float *level, const double *least, float *calibration)
+{
+    add_up(fit, b, level);
+    for (int s = 0; s < fit->strata; s++) {
+        const double *sum = fit->moments + (size_t)s * 2 * EK_BETS;
+        for (int i = 0; i < EK_BETS; i++)
+            calibration[s * EK_CALIBRATED + i] =
+                (float)fmax(shrunk(sum[i], sum[EK_BETS + i], fit->count[s]), least[i]);
+    }
+}

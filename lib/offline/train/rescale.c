@@ -1,0 +1,80 @@
+#include "offline/train/rescale.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static float *value_of(const struct ek_dataset *d, size_t i, int item)
+{
+    return &d->x[i * (size_t)d->item_features + (size_t)item];
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return n ? 0.5 * (values[(n - 1) / 2] + values[n / 2]) : NAN;
+}
+
+/* Over the lists of one arm. `logs` has room for all items. */
+static double ln_median(const struct ek_dataset *d, int item, const int *arm, int which,
+                        double *logs)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < d->lists; q++)
+        for (size_t i = d->offset[q]; i < d->offset[q + 1] && (!arm || arm[q] == which); i++) {
+            double x = (double)*value_of(d, i, item);
+            if (isfinite(x) && x != 0)
+                logs[n++] = log(fabs(x));
+        }
+    return median(logs, n);
+}
+
+static double *room_for_logs(const struct ek_dataset *d, struct ek_error *e)
+{
+    double *logs = ek_calloc(d->items, sizeof *logs);
+    if (!logs)
+        ek_fail(e, EK_ENOMEM, "no memory for the logarithms of %zu items", d->items);
+    return logs;
+}
+
+int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_error *e)
+{
+    double *logs = room_for_logs(d, e);
+    if (!logs)
+        return EK_ENOMEM;
+    *out = ln_median(d, item, NULL, 0, logs);
+    ek_free(logs);
+    return EK_OK;
+}
+
+int ek_repair(struct ek_dataset *d, int item, double reference_ln_median, const int *arm, int arms,
+              double *factor, struct ek_error *e)
+{
+    double *logs = room_for_logs(d, e);
+    if (!logs)
+        return EK_ENOMEM;
+    for (int a = 0; a < arms; a++) {
+        double c = exp(ln_median(d, item, arm, a, logs) - reference_ln_median);
+        factor[a] = isnan(c) ? 1 : c;
+    }
+    for (size_t q = 0; q < d->lists; q++)
+        for (size_t i = d->offset[q]; i < d->offset[q + 1]; i++) {
+            float *x = value_of(d, i, item);
+            *x = (float)((double)*x / factor[arm ? arm[q] : 0]);
+        }
+    ek_free(logs);
+    return EK_OK;
+}
+
+void ek_fill(struct ek_dataset *d, int item, float value)
+{
+    for (size_t i = 0; i < d->items; i++)
+        *value_of(d, i, item) = value;
+}
