@@ -1,6 +1,4 @@
-/* evenkeel inspect: what is in a profile, model, capture or snapshot, and in the states in a
- * capture.
- */
+/* evenkeel inspect: what is in a profile, model or capture, and in the states in a capture. */
 #include "daemon/files/check.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"
@@ -8,7 +6,6 @@
 
 #include "base/file.h"
 #include "assets/tensors.h"
-#include "detect/snapshot_frame.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -79,7 +76,7 @@ static const struct argp ARGP = {
     OPTIONS,
     parse,
     "FILE",
-    "Shows what is in a profile, a model, a capture or a snapshot of a detector."
+    "Shows what is in a profile, a model or a capture."
     "\v  evenkeel inspect profile.ekp --plot price\n"
     "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
     NULL,
@@ -104,18 +101,13 @@ static int profile(const struct arguments *a, struct ek_error *e)
     return rc;
 }
 
-/* What holds no values of a feature. */
-static int no_plot(const struct arguments *a, const char *kind, struct ek_error *e)
-{
-    return ek_fail(e, EK_EUSAGE, "%s: a %s has no distribution to plot: profiles and messages do",
-                   a->path, kind);
-}
-
 static int model(const struct arguments *a, struct ek_error *e)
 {
     struct ek_model *m;
     if (a->plot)
-        return no_plot(a, "model", e);
+        return ek_fail(e, EK_EUSAGE,
+                       "%s: a model has no distribution to plot: profiles and messages do",
+                       a->path);
     int rc = ek_model_load(&m, a->path, e);
     if (rc)
         return rc;
@@ -124,8 +116,8 @@ static int model(const struct arguments *a, struct ek_error *e)
     return rc;
 }
 
-/* The first bytes of a file into `bytes`, or all of a snapshot. Empty when it cannot be read, and
- * for standard input, which can be read only once. */
+/* The first bytes of a file into `bytes`. Empty when it cannot be read, and for standard input,
+ * which can be read only once. */
 static void read_head(const char *path, struct ek_buf *bytes)
 {
     struct ek_reader *r = NULL;
@@ -135,8 +127,6 @@ static void read_head(const char *path, struct ek_buf *bytes)
         return;
     if (!ek_reader_read(r, bytes->data, EK_TENSORS_HEAD, &got, NULL))
         bytes->length = got;
-    if (ek_snapshot_begins(bytes->data, bytes->length) && ek_reader_rest(r, bytes, NULL))
-        ek_buf_clear(bytes);
     ek_reader_close(r);
 }
 
@@ -167,10 +157,7 @@ static int inspect(const struct arguments *a, struct ek_error *e)
         return ek_inspect_shape(a->path, &a->dialect, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
-    int rc =
-        ek_snapshot_begins(head.data, head.length)
-            ? a->plot ? no_plot(a, "snapshot", e) : ek_inspect_snapshot(&head, a->form, stdout, e)
-            : arrays(a, ek_tensors_begins(head.data, head.length), e);
+    int rc = arrays(a, ek_tensors_begins(head.data, head.length), e);
     ek_buf_release(&head);
     return rc;
 }

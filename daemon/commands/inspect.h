@@ -25,9 +25,6 @@ struct ek_inspect_beside {
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
                              struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
-/* Header, cells, open changes, and the features with the most evidence. */
-int ek_inspect_snapshot(const struct ek_buf *bytes, enum ek_inspect_form form, FILE *to,
-                        struct ek_error *e);
 /* Counts the messages and partitions of a capture, and says what is in the states among them; first
  * and last time are those of the records, else of the messages. */
 int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);

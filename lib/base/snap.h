@@ -1,5 +1,4 @@
-/* Walks over state that write a snapshot or read one (docs/format/snapshot.md,
- * docs/format/state.md).
+/* Walks over state that write it or read it (docs/format/state.md).
  *
  * A part has one walk, ek_PART_snap, which goes over its fields in the order of the file. Writing,
  * it changes nothing; reading, it fills them: what is written is what is read. Numbers are

@@ -79,13 +79,7 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
 /* Share of a row's items with a value that the diagnosis names, or unknown. */
 double ek_categories_moved(const struct ek_categories *c, int feature,
                            const struct ek_category_diagnosis *g, uint64_t row);
-/* What the cells have seen, and the rows first .. end - 1 of the history. There is room for the
- * cells. */
-void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
-                        uint64_t end);
-/* The same in parts: which categories there are, rows first .. end - 1 of the history, and one
- * cell.
- */
+/* In parts: which categories there are, rows first .. end - 1 of the history, and one cell. */
 void ek_categories_kind_snap(struct ek_categories *c, struct ek_snap *s);
 void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
                              uint64_t end);

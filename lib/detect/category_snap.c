@@ -58,16 +58,3 @@ void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cel
     for (int i = 0; i < c->count; i++)
         cell_snap(&c->of[i], s, cell);
 }
-
-void ek_categories_snap(struct ek_categories *c, struct ek_snap *s, int cells, uint64_t first,
-                        uint64_t end)
-{
-    int count = c->count;
-    ek_snap_int(s, &count, c->count, c->count);
-    for (int i = 0; i < c->count; i++) {
-        kind_snap(&c->of[i], s);
-        rows_snap(&c->of[i], s, first, end);
-        for (int cell = 0; cell < cells; cell++)
-            cell_snap(&c->of[i], s, cell);
-    }
-}

@@ -86,7 +86,8 @@ struct ek_turns {
     int looks;                       /* taken */
 };
 
-/* What is added here and does not follow from the rest belongs into the snapshot (snapshot.c). */
+/* What is added here and does not follow from the rest belongs into its parts (detector_parts.c).
+ */
 struct ek_detector {
     const struct ek_manifest *manifest;
     const struct ek_profile *profile;
@@ -245,16 +246,13 @@ bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
 
-/* Parts of a snapshot. Episodes come behind cells and history; reading enters them where cells and
- * features are asked for them. */
+/* Walks over parts of the state. Episodes come behind cells and history; reading enters them where
+ * cells and features are asked for them. */
 struct ek_snap_bounds {
     int features, query_features, cells;
 };
 void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b);
-void ek_detector_cells_snap(struct ek_detector *d, struct ek_snap *s);
-void ek_detector_lists_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_detector_rebases_snap(struct ek_detector *d, struct ek_snap *s);
-void ek_detector_settled_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_findings_snap(struct ek_detector *d, struct ek_snap *s);
 void ek_category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s);

@@ -63,9 +63,29 @@ uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_par
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 
+static void cells_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    ek_cells_snap(d->cells, s);
+    if (ek_snap_reads(s) && !s->rc)
+        s->rc = ek_detector_grow(d, ek_cells_count(d->cells));
+    for (int cell = 0; cell < ek_cells_count(d->cells) && !s->rc; cell++) {
+        ek_snap_raw(s, &d->planned[cell], 1);
+        ek_snap_require(s, d->planned[cell] <= 1);
+        if (ek_snap_reads(s) && d->planned[cell])
+            ek_cells_hold(d->cells, cell);
+    }
+}
+
 static void lists_snap(struct ek_detector *d, struct ek_snap *s)
 {
-    ek_detector_lists_snap(d, s);
+    int per_query = 1 + ek_cells_dimensions(d->cells);
+    ek_snap_u64(s, &d->queries);
+    ek_snap_raw(s, d->cell_of, (size_t)per_query * sizeof *d->cell_of);
+    for (int i = 0; i < per_query; i++)
+        ek_snap_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
+    ek_snap_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
+    ek_repeats_snap(d->repeats, s, d->queries);
+    ek_repeats_snap(d->relatives, s, d->queries);
     ek_history_count_snap(d->history, s);
     ek_categories_kind_snap(d->categories, s);
 }
@@ -91,7 +111,10 @@ static void evidence_snap(struct ek_detector *d, int cell, struct ek_snap *s)
 
 static void changes_snap(struct ek_detector *d, struct ek_snap *s)
 {
-    ek_detector_settled_snap(d, s);
+    for (int f = 0; f < d->features; f++) {
+        ek_snap_u64(s, &d->settled[f]);
+        ek_snap_require(s, d->settled[f] <= ek_history_count(d->history));
+    }
     ek_episodes_snap(d, s);
     ek_findings_snap(d, s);
 }
@@ -101,7 +124,7 @@ void ek_detector_part_snap(struct ek_detector *d, enum ek_detector_part part, in
 {
     switch (part) {
     case EK_PART_CELLS:
-        ek_detector_cells_snap(d, s);
+        cells_snap(d, s);
         break;
     case EK_PART_LISTS:
         lists_snap(d, s);

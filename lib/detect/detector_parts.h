@@ -1,9 +1,9 @@
 /* The state of a detector in parts, so that only what has changed is written again
  * (docs/format/state.md).
  *
- * All parts together are what a snapshot has (decide/snapshot.h), cut in another way. Between two
- * lists. Detectors of the same manifest, profile, segment dimensions and limit of cells can read
- * each other's parts.
+ * A detector restored from all of them continues as the saved one would have, bit by bit. Save and
+ * restore between two lists. Detectors of the same manifest, profile, segment dimensions and limit
+ * of cells can read each other's parts.
  */
 #ifndef EK_DECIDE_DETECTOR_PARTS_H
 #define EK_DECIDE_DETECTOR_PARTS_H

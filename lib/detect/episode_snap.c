@@ -1,4 +1,4 @@
-/* Episodes in a snapshot; what follows from them is made anew. */
+/* Episodes as a part of the state; what follows from them is made anew. */
 #include "detect/detector_internal.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Findings that nobody has fetched yet, in a snapshot. */
+/* Findings that nobody has fetched yet, as a part of the state. */
 #include "base/alloc.h"
 #include "detect/detector_internal.h"
 

@@ -148,13 +148,6 @@ void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, 
         row_snap(h, s, (uint64_t)i, strata, cells);
 }
 
-void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells)
-{
-    ek_history_count_snap(h, s);
-    for (uint64_t i = ek_history_first(h); i < h->count && !s->rc; i++)
-        row_snap(h, s, i, strata, cells);
-}
-
 /* Row i of the new history from a place of one of the old ones. */
 static void move_row(struct ek_history *new, uint64_t i, const struct ek_history *old, size_t place)
 {

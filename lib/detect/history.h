@@ -50,13 +50,10 @@ struct ek_row_order;
 int ek_history_merge(struct ek_history *h, const struct ek_history *there,
                      const struct ek_row_order *order, const int16_t *to);
 /* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
- * one. */
+ * one; their strata and cells are below the counts. */
 void ek_history_count_snap(struct ek_history *h, struct ek_snap *s);
 void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
                             int cells);
-/* The rows that may be read; their strata and cells are below the counts. */
-void ek_history_snap(struct ek_history *h, struct ek_snap *s, int strata, int cells);
-
 /* Bytes of it. */
 size_t ek_history_memory(int features, int query_features);
 

@@ -2,7 +2,6 @@
  * sketches add; and all of it, from the bytes. And how long a detector takes to move. */
 #include "lists/codec.h"
 #include "detect/pooled.h"
-#include "detect/snapshot.h"
 #include "serve/assets.h"
 #include "guard/traffic.h"
 #include "num/windows.h"
@@ -267,61 +266,6 @@ static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_pro
     ek_rules_free(assets.rules);
 }
 
-struct move {
-    const struct ek_manifest *manifest;
-    const struct ek_profile *profile;
-    struct ek_rules *rules;
-    struct ek_detector *detector;
-    struct ek_buf bytes;
-};
-
-static void save(void *context)
-{
-    struct move *w = context;
-    ek_buf_clear(&w->bytes);
-    if (ek_detector_save(w->detector, &w->bytes, NULL))
-        abort();
-}
-
-static void restore(void *context)
-{
-    struct move *w = context;
-    struct ek_detector *d;
-    if (ek_detector_restore(&d, w->manifest, w->profile, w->rules, EK_CELLS_DEFAULT_MAX,
-                            w->bytes.data, w->bytes.length, NULL))
-        abort();
-    ek_detector_free(d);
-}
-
-/* A history that is full, all traffic and 7 arms. */
-static void snapshot_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
-                           struct ek_query *lists)
-{
-    enum { OWN_ARMS = 7, FULL = 4096 };
-    static const char text[] = "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n";
-    static const char arms[OWN_ARMS] = "ABCDEFG";
-    struct move w = {.manifest = m, .profile = p};
-    ek_buf_init(&w.bytes, 0);
-    if (ek_rules_parse(&w.rules, m, "bench", text, sizeof text - 1, NULL) ||
-        ek_detector_new(&w.detector, m, p, w.rules, NULL))
-        abort();
-    for (int i = 0; i < LISTS; i++)
-        lists[i].segments[0].value = (struct ek_text){&arms[i % OWN_ARMS], 1};
-    for (int i = 0; i < FULL; i++)
-        if (ek_detector_observe(w.detector, &lists[i % LISTS], 0, NULL))
-            abort();
-    double write_s = ek_bench_seconds(b, save, &w), read_s = ek_bench_seconds(b, restore, &w);
-    ek_bench_record(b, "snapshot, 136 features, 8 cells, full history, save", "ms", 1e3 * write_s,
-                    NULL, 0);
-    ek_bench_record(b, "snapshot, 136 features, 8 cells, full history, restore", "ms", 1e3 * read_s,
-                    NULL, 0);
-    ek_bench_record(b, "snapshot, 136 features, 8 cells, full history", "KiB",
-                    (double)w.bytes.length / 1024, NULL, 0);
-    ek_buf_release(&w.bytes);
-    ek_detector_free(w.detector);
-    ek_rules_free(w.rules);
-}
-
 void bench_observe(struct ek_bench *b)
 {
     struct ek_rng r;
@@ -341,7 +285,6 @@ void bench_observe(struct ek_bench *b)
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
              "observe, 136 features, 20 items, all traffic and 2 arms, in a fleet", NULL);
     guard_cases(b, m, p, lists);
-    snapshot_cases(b, m, p, lists);
     for (int i = 0; i < LISTS; i++)
         ek_query_release(&lists[i]);
     free(lists);

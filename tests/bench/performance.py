@@ -70,7 +70,7 @@ def machine(rows):
 
 
 def budgets(rows):
-    snapshot = [rows.value("observe", f"snapshot, 136 features, 8 cells, full history, {w}") for w in ("save", "restore")]
+    state = [rows.value("state", f"136 features, 8 cells, 12 windows, {w}") for w in ("save all", "load")]
     fastest = min((r["ratio"] for r in rows.peers("peers", "136 features, 8 segments, row-major, each a program of its own")),
                   default=None)
     cell = rows.value("sketch", "136 features, resident memory of a cell")
@@ -96,7 +96,7 @@ def budgets(rows):
         ["memory of a busy cell", "3 MiB", number(cell and cell / 1024, "MiB")],
         ["memory of a guard with 100 busy cells", "300 MiB",
          number(rows.value("sweep", "guard, 136 features, 100 cells, resident memory"), "MiB")],
-        ["state of a partition, 8 cells, saved and restored", "1 s", number(sum(snapshot), "ms") if all(snapshot) else NONE],
+        ["state of a partition, 8 cells, saved and restored", "1 s", number(sum(state), "ms") if all(state) else NONE],
         ["`check` of rules with 136 features", "50 ms",
          number(rows.value("check", "check of rules, 136 features with settings of their own"), "ms")],
         ["the same, 1,000 features and 200 pins, processor time", "50 ms",

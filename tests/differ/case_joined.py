@@ -23,7 +23,7 @@ def totals(guard):
     size = base.head
 
     def cells(r):
-        return read_state.read_snapshot.cells(r, size)["cells"]
+        return read_state.read_detector.cells(r, size)["cells"]
 
     found = {}
     for n, cell in enumerate(cells(base.part("cells"))):

@@ -10,9 +10,9 @@ import json
 import sys
 
 import read_capture
-import read_snapshot
+import read_detector
 import read_sketch
-from read_snapshot import Damaged, Reader
+from read_detector import Damaged, Reader
 from xxh64 import xxh64
 
 MAGIC, VERSION, FRAME, ROWS, PAST_PLANS = b"EKSTAT\r\n", 1, 28, 64, 16
@@ -36,7 +36,7 @@ def head(value):
         raise Damaged("the hash of the head does not fit")
     r.data = value[:-8]
     out = {"manifest": f"{manifest:016x}", "base": base, "profile": f"{r.one('Q'):016x}"}
-    out.update(zip(read_snapshot.SIZES, r.take("8i")))
+    out.update(zip(read_detector.SIZES, r.take("8i")))
     out["names"] = [r.text() for _ in range(out["dimensions"])]
     out["window_ms"], out["kept"], out["window_cells"] = r.take("qii")
     out["clock"] = r.take("qiiqq")
@@ -113,15 +113,15 @@ def sketches(r, size, items=None):
 
 
 def lists(r, size):
-    out = read_snapshot.lists(r, size)
+    out = read_detector.lists(r, size)
     out["rows"] = r.one("Q")
     out["categories"] = [r.take("ii") for _ in range(r.one("i", 0, size["features"]))]
     return out
 
 
 def rows(r, size, count, cells, categories):
-    out = [read_snapshot.row(r, size, cells) for _ in range(count)]
-    return out, [[read_snapshot.category_row(r) for _ in range(count)] for _ in categories]
+    out = [read_detector.row(r, size, cells) for _ in range(count)]
+    return out, [[read_detector.category_row(r) for _ in range(count)] for _ in categories]
 
 
 def evidence(r, size, categories):
@@ -254,7 +254,7 @@ def read(data):
         r.end(name)
         return found
 
-    out["cells"] = take("cells", lambda r: read_snapshot.cells(r, size))
+    out["cells"] = take("cells", lambda r: read_detector.cells(r, size))
     cells = len(out["cells"]["cells"])
     out["lists"] = take("lists", lambda r: lists(r, size))
     categories, count = out["lists"]["categories"], min(out["lists"]["rows"], size["history"])
@@ -264,9 +264,9 @@ def read(data):
         out["rows"] += take(f"rows/{n:05}", lambda r: rows(r, size, stretch, cells, categories))[0]
     out["evidence"] = [take(f"evidence/{n:05}", lambda r: evidence(r, size, categories)) for n in range(cells)]
     out["changes"] = take("changes", lambda r: {"settled": r.take(f"{size['features']}Q"),
-                                                "EPIS": read_snapshot.episodes(r),
-                                                "FIND": read_snapshot.findings(r)})
-    out["accepts"] = take("accepts", read_snapshot.accepts) if base.has("accepts") else None
+                                                "EPIS": read_detector.episodes(r),
+                                                "FIND": read_detector.findings(r)})
+    out["accepts"] = take("accepts", read_detector.accepts) if base.has("accepts") else None
     out["plan"] = take("plan", plan)
     out["control"] = take("control", control)
     out["guard"] = take("guard", lambda r: guard(r, size))

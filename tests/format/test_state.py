@@ -8,7 +8,7 @@ import unittest
 import read_capture
 import read_sketch
 import read_state
-from read_snapshot import Damaged
+from read_detector import Damaged
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 GOLDEN, ITEMS, ACCEPTS, ORDERS = (os.path.join(FOLDER, f"state{of}-1.ekc") for of in ("", "-items", "-accepts", "-orders"))

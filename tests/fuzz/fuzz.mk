@@ -30,7 +30,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/byt
 # Those in which a try costs a tenth of a millisecond and more have fewer mutations; those that play out minutes of a
 # stream, or wait for answers, very few.
 FUZZ_SLOWEST := company guard http
-FUZZ_SLOW := api capture choice collection config fleet index manifest mapped model profile queries rules snapshot state units yaml
+FUZZ_SLOW := api capture choice collection config fleet index manifest mapped model profile queries rules state units yaml
 
 fuzz-binaries: $(FUZZ_BINARIES)
 fuzz-replay: $(FUZZ_BINARIES)

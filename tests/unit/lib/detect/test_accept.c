@@ -2,8 +2,8 @@
  * when it is taken back. */
 #include "detect/detector_internal.h"
 #include "detect/pooled.h"
-#include "detect/snapshot.h"
 #include "tests/detector.h"
+#include "tests/detector_parts.h"
 #include "tests/must.h"
 
 enum { FAULTY = 400, LONG = 100000, PRICE = 0, SIZE = 1 };
@@ -357,14 +357,6 @@ START_TEST(only_what_was_accepted_can_be_reverted)
 }
 END_TEST
 
-static struct ek_buf bytes_of(const struct ek_detector *d)
-{
-    struct ek_buf bytes;
-    ek_buf_init(&bytes, 0);
-    ck_assert_int_eq(ek_detector_save(d, &bytes, NULL), EK_OK);
-    return bytes;
-}
-
 static int waiting(struct ek_detector *d)
 {
     struct ek_finding f;
@@ -375,16 +367,15 @@ static int waiting(struct ek_detector *d)
 }
 
 /* And its cell is held as before: it goes on bit by bit, and a revert finds its rows. */
-START_TEST(a_snapshot_has_what_was_accepted)
+START_TEST(the_saved_state_has_what_was_accepted)
 {
     struct bench b;
     struct ek_detector *again = NULL;
     struct ek_rebase one = accept(&b, PRICE, found_in_arm_b(&b, 20)), reverted;
     run(&b, 300, cents_in_b);
-    struct ek_buf bytes = bytes_of(b.detector);
-    ck_assert_int_eq(ek_detector_restore(&again, b.world.manifest, b.world.profile, b.world.rules,
-                                         EK_CELLS_DEFAULT_MAX, bytes.data, bytes.length, NULL),
-                     EK_OK);
+    struct ek_buf bytes = detector_parts_save(b.detector);
+    must(ek_detector_new(&again, b.world.manifest, b.world.profile, b.world.rules, NULL));
+    detector_parts_restore(again, &bytes);
     ck_assert_int_eq(ek_detector_rebases(again)->count, 1);
     ck_assert_int_eq(ek_detector_revert(again, one.version, &reverted, NULL), EK_OK);
     revert(&b, one.version);
@@ -395,7 +386,7 @@ START_TEST(a_snapshot_has_what_was_accepted)
         ck_assert_int_eq(ek_detector_observe(again, q, q->time_ms, NULL), EK_OK);
         ck_assert_int_eq(waiting(again), waiting(b.detector));
     }
-    struct ek_buf a = bytes_of(b.detector), c = bytes_of(again);
+    struct ek_buf a = detector_parts_save(b.detector), c = detector_parts_save(again);
     ck_assert_uint_eq(a.length, c.length);
     ck_assert_mem_eq(a.data, c.data, a.length);
     ek_buf_release(&a);
@@ -491,7 +482,8 @@ Suite *suite_accept(void)
         rows_are_as_if_accepted_from_the_start, a_value_whose_level_was_accepted_keeps_its_cell,
         nothing_is_accepted_where_nothing_is_confirmed, what_no_shift_makes_normal_is_not_accepted,
         more_accepts_than_are_kept_are_refused, only_what_was_accepted_can_be_reverted,
-        a_snapshot_has_what_was_accepted, what_others_accept_is_normal_here_until_they_take_it_back,
+        the_saved_state_has_what_was_accepted,
+        what_others_accept_is_normal_here_until_they_take_it_back,
         what_others_have_not_accepted_is_normal_here_no_longer,
         lists_that_came_before_others_accepted_are_held_against_the_new_level);
 }

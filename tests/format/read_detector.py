@@ -1,19 +1,8 @@
-#!/usr/bin/env python3
-"""Reads a snapshot of a detector (docs/format/snapshot.md) and prints it as one JSON object.
+"""The parts of a state that a detector has (docs/format/state.md), for read_state.py."""
 
-usage: read_snapshot.py FILE     `-` reads standard input
-
-An independent reader: it shares nothing with the library but the document. Ends with 1 and a
-message when the bytes are no snapshot.
-"""
-
-import json
 import math
 import struct
-import sys
-import zlib
 
-MAGIC, VERSION = b"EKSNAP\r\n", 1
 SIZES = ("features", "query_features", "strata", "bets", "limits", "history", "cell_limit", "dimensions")
 PHASES = ("free", "suspected", "confirmed")
 STATES = ("suspected", "confirmed", "updated", "dismissed", "recovered")
@@ -110,38 +99,6 @@ def category_row(r):
     return unknown, [r.take("ff") for _ in range(r.one("B", 0, 8))]
 
 
-def history(r, size, cell_count):
-    count, rows = r.one("Q"), []
-    for _ in range(min(count, size["history"])):
-        rows.append(row(r, size, cell_count))
-    return {"count": count, "rows": rows, "settled": r.take(f"{size['features']}Q")}
-
-
-def evidence(r, size, of):
-    out = []
-    for _ in of:
-        features = [r.take(f"{size['bets']}ffI") for _ in range(size["features"])]
-        out.append([{"evidence": f[:-2], "level": f[-2], "lists": f[-1]} for f in features])
-    baseline = r.one("i", -1, size["dimensions"] - 1)
-    name = size["names"][baseline] if baseline >= 0 else None
-    habits = 0
-    for cell in of:
-        if name is not None and cell["dimension"] == name:
-            r.take((f"{size['bets']}fI" * size["features"]))
-            habits += 1
-    return {"cells": out, "baseline": name, "habits": habits}
-
-
-def categories(r, rows, cell_count):
-    out = []
-    for _ in range(r.one("i", 0, 1 << 20)):
-        feature, values = r.take("ii")
-        kept = [category_row(r) for _ in range(rows)]
-        of = [(r.take("30f"), r.take("fI"), r.take(f"{values}f")) for _ in range(cell_count)]
-        out.append({"feature": feature, "rows": kept, "cells": of})
-    return out
-
-
 def changes(r):
     return [r.take("fdd") for _ in range(r.one("i", 0, 4))]
 
@@ -197,67 +154,3 @@ def accepts(r):
     if numbers != sorted(set(numbers)):
         raise Damaged("numbers of accepts that do not rise")
     return {"version": version, "accepts": out}
-
-
-def head(r):
-    out = {"bytes": r.one("Q"), "manifest": f"{r.one('Q'):016x}", "profile": f"{r.one('Q'):016x}"}
-    out.update(zip(SIZES, r.take("8i")))
-    out["feature_names"] = [r.text() for _ in range(out["features"])]
-    out["names"] = [r.text() for _ in range(out["dimensions"])]
-    return out
-
-
-def section(r, tag):
-    found, length = r.take("4sQ")
-    if found != tag.encode() or r.at + length > len(r.data):
-        raise Damaged(f"no section {tag} at byte {r.at - 12}")
-    r.at += length
-    return Reader(r.data[r.at - length : r.at])
-
-
-def read(data):
-    if data[:8] != MAGIC:
-        raise Damaged("no magic")
-    r = Reader(data[:-4])
-    r.at = 8
-    if r.one("I") != VERSION:
-        raise Damaged("another version")
-    if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
-        raise Damaged("wrong checksum")
-    out = head(r)
-    if out["bytes"] != len(data):
-        raise Damaged(f"{len(data)} of {out['bytes']} bytes")
-    walks = {
-        "CELL": lambda s: cells(s, out),
-        "LIST": lambda s: lists(s, out),
-        "HIST": lambda s: history(s, out, len(out["CELL"]["cells"])),
-        "EVID": lambda s: evidence(s, out, out["CELL"]["cells"]),
-        "CATE": lambda s: categories(s, len(out["HIST"]["rows"]), len(out["CELL"]["cells"])),
-        "EPIS": episodes,
-        "FIND": findings,
-    }
-    for tag, walk in walks.items():
-        body = section(r, tag)
-        out[tag] = walk(body)
-        body.end(tag)
-    if r.at < len(r.data):
-        body = section(r, "ACCE")
-        out["ACCE"] = accepts(body)
-        body.end("ACCE")
-    r.end("the snapshot")
-    return out
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with sys.stdin.buffer if sys.argv[1] == "-" else open(sys.argv[1], "rb") as file:
-        data = file.read()
-    try:
-        print(json.dumps(read(data)))
-    except Damaged as error:
-        sys.exit(f"read_snapshot: {error}")
-
-
-if __name__ == "__main__":
-    main()

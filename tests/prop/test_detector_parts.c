@@ -1,12 +1,12 @@
-/* Snapshots: a detector that is restored goes on as if it had never stopped. */
+/* A detector that is restored from its parts continues as if it had never stopped. */
 #include "base/alloc.h"
 #include "detect/detector_internal.h"
 #include "plan/plan.h"
-#include "detect/snapshot.h"
 #include "offline/world/faults.h"
 #include "offline/world/hotel.h"
 #include "offline/fit/profile_fit.h"
 #include "tests/check.h"
+#include "tests/detector_parts.h"
 #include "tests/shop.h"
 
 enum { EVERY = 331, EVERY_OPEN = 13, AGAIN = 17, STATES = 5 };
@@ -66,20 +66,16 @@ static void assert_same_figures(const struct ek_detector *a, const struct ek_det
 /* Both are in the same state, to the bit; one of them is restored from it. */
 static void cut(struct pair *p)
 {
-    struct ek_buf through, stopped;
-    struct ek_error e = {0};
-    ek_buf_init(&through, 0);
-    ek_buf_init(&stopped, 0);
-    ck_assert_int_eq(ek_detector_save(p->through, &through, NULL), EK_OK);
-    ck_assert_int_eq(ek_detector_save(p->stopped, &stopped, NULL), EK_OK);
+    struct ek_buf through = detector_parts_save(p->through);
+    struct ek_buf stopped = detector_parts_save(p->stopped);
     ck_assert_uint_eq(through.length, stopped.length);
     ck_assert(!memcmp(through.data, stopped.data, through.length));
     assert_same_figures(p->through, p->stopped);
     ek_detector_free(p->stopped);
-    p->stopped = NULL;
-    ek_detector_restore(&p->stopped, p->manifest, p->profile, p->rules, p->cells, through.data,
-                        through.length, &e);
-    ck_assert_msg(p->stopped != NULL, "%s", e.message);
+    ck_assert_int_eq(
+        ek_detector_new_with(&p->stopped, p->manifest, p->profile, p->rules, p->cells, NULL),
+        EK_OK);
+    detector_parts_restore(p->stopped, &through);
     ek_buf_release(&through);
     ek_buf_release(&stopped);
     p->cuts++;
@@ -296,8 +292,8 @@ START_TEST(so_does_one_that_watches_codes)
 }
 END_TEST
 
-Suite *suite_snapshot(void)
+Suite *suite_detector_parts(void)
 {
-    return ek_suite("snapshot", a_restored_detector_goes_on_as_if_it_had_never_stopped,
+    return ek_suite("detector parts", a_restored_detector_goes_on_as_if_it_had_never_stopped,
                     so_does_one_whose_cells_change_hands, so_does_one_that_watches_codes);
 }
