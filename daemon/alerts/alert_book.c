@@ -429,10 +429,3 @@ void ek_alert_book_age(struct ek_alert_book *b, struct ek_alert_when when)
         if (b->entry[i]->alert.kind == EK_ALERT_LIMIT_REACHED)
             age_limit(b, b->entry[i], when);
 }
-
-size_t ek_alert_book_memory(size_t limit)
-{
-    return sizeof(struct ek_alert_book) +
-           limit * (sizeof(struct ek_alert_entry) + sizeof(struct ek_alert_entry *)) +
-           2 * FINDINGS_MAX * sizeof(struct finding);
-}

@@ -72,7 +72,4 @@ void ek_alert_book_forget(struct ek_alert_book *b, size_t number);
 /* Alerts that had to go for others because there were too many; newcomers are not among them. */
 uint64_t ek_alert_book_lost(const struct ek_alert_book *b);
 
-/* Bytes of it at most. */
-size_t ek_alert_book_memory(size_t limit);
-
 #endif

@@ -424,12 +424,3 @@ int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out)
         rc = add_family("evenkeel_alerts_known", (double)f.known, out);
     return rc ? rc : add_family("evenkeel_alerts_lost_total", (double)(f.lost + f.dropped), out);
 }
-
-/* What has come is read while more comes; libcurl has a connection for each sink, with TLS. */
-size_t ek_alerts_memory(size_t alerts, size_t sinks)
-{
-    enum { OF_A_SINK = 2 << 20 };
-    return sizeof(struct ek_alerts) + ek_alert_book_memory(alerts) + sinks * OF_A_SINK +
-           2 * ((size_t)EK_ALERTS_INTAKE_BYTES_MAX +
-                EK_ALERTS_INTAKE_MAX * (sizeof(struct heard) + 32));
-}

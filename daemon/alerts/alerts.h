@@ -54,7 +54,4 @@ void ek_alerts_begin_anew(struct ek_alerts *a);
 /* Appends the families of /metrics. EK_ENOMEM. */
 int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out);
 
-/* Bytes of it at most, with so many sinks. */
-size_t ek_alerts_memory(size_t alerts, size_t sinks);
-
 #endif

@@ -3,7 +3,6 @@
 #include "daemon/files/check.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"
-#include "daemon/commands/memory_bound.h"
 #include "daemon/config/schema.h"
 
 #include "base/alloc.h"
@@ -217,46 +216,15 @@ static int run(struct check *c)
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
 }
 
-/* The configuration itself, and what its process takes. */
-static int bound(const struct check *c, struct ek_buf *out, struct ek_error *e)
+/* The configuration itself. */
+static int run_config(const struct check *c)
 {
-    struct ek_config *config = NULL;
-    struct ek_assets *assets = NULL;
-    struct ek_memory_bound m;
-    int rc = ek_config_load(&config, c->config, e);
-    if (!rc)
-        rc = ek_config_assets(&assets, config, NULL, e);
-    if (!rc)
-        rc = ek_memory_bound_of(&m, config, assets, e);
-    if (!rc && c->json)
-        rc = ek_buf_text(out, "{\"memory\":") || ek_memory_bound_json(&m, out) ||
-             ek_buf_text(out, "}\n");
-    else if (!rc)
-        rc = ek_memory_bound_text(&m, out);
-    ek_assets_free(assets);
-    ek_config_free(config);
-    return rc;
-}
-
-static int run_bound(const struct check *c)
-{
-    struct ek_buf out;
-    struct ek_error e;
     char *path[] = {(char *)(uintptr_t)c->config};
     struct check alone = *c; /* it is the file, and says nothing of others */
     alone.paths = path;
     alone.count = 1;
     alone.config = NULL;
-    int status = run(&alone);
-    if (status)
-        return status;
-    ek_buf_init(&out, 0);
-    ek_fail(&e, EK_ENOMEM, "out of memory");
-    int rc = bound(c, &out, &e);
-    if (!rc)
-        fwrite(out.data, 1, out.length, stdout);
-    ek_buf_release(&out);
-    return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
+    return run(&alone);
 }
 
 static int print_document(const struct check *c)
@@ -285,8 +253,7 @@ int ek_cmd_check(int argc, char **argv)
         "Prints 'FILE:LINE:COLUMN: message' for each fault, and ends with status 78 when there "
         "was any.\n\n"
         "  evenkeel check features.yaml rules.yaml profile.ekp m.safetensors run.yaml\n\n"
-        "With --config and no file it checks that configuration and prints the memory that "
-        "`evenkeel run` stays under with it, part by part.",
+        "With --config and no file it checks that configuration.",
         NULL,
         NULL,
         NULL};
@@ -294,5 +261,5 @@ int ek_cmd_check(int argc, char **argv)
     ek_cli_parse(&argp, argc, argv, 0, &c);
     if (c.document)
         return print_document(&c);
-    return c.config && !c.count && !c.manifest_path ? run_bound(&c) : run(&c);
+    return c.config && !c.count && !c.manifest_path ? run_config(&c) : run(&c);
 }

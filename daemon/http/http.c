@@ -503,16 +503,3 @@ void ek_http_stop(struct ek_http *h)
     pthread_mutex_destroy(&h->lock);
     ek_free(h);
 }
-
-/* What the server has of it, a request's body, and an answer. */
-size_t ek_http_connection_memory(void)
-{
-    enum { OF_THE_SERVER = 4 << 10 };
-    return EK_HTTP_CONNECTION_BYTES_MAX + OF_THE_SERVER + sizeof(struct exchange) +
-           EK_API_BODY_BYTES_MAX + EK_HTTP_SMALL_BYTES;
-}
-
-size_t ek_http_answers_memory(void)
-{
-    return 2 * (size_t)EK_HTTP_LOAD_BYTES_MAX;
-}

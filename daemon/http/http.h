@@ -39,10 +39,4 @@ int ek_http_port(const struct ek_http *h);
 /* NULL is allowed. */
 void ek_http_stop(struct ek_http *h);
 
-/* Bytes of a connection at most, with a short answer; and of all long answers, with one that is
- * made.
- */
-size_t ek_http_connection_memory(void);
-size_t ek_http_answers_memory(void);
-
 #endif

@@ -11,17 +11,6 @@
  * `faults` (may be NULL) they are all added there, and the code is 0. */
 int ek_kafka_check(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e);
 
-/* What its clients hold at most, by the properties in force, passed-through ones included: messages
- * that were fetched and wait to be read (of `brokers` brokers, in the queues of all workers), with
- * what librdkafka has of each message; what it has of those that are being sent; and the largest
- * message, as far as it counts as being in flight, its headers included. What a batch that is
- * compressed becomes is not among it. */
-struct ek_kafka_memory {
-    int brokers; /* that input.brokers names */
-    size_t fetched, fetched_of_messages, sending, largest;
-};
-int ek_kafka_memory(struct ek_kafka_memory *out, const struct ek_config *c, struct ek_error *e);
-
 /* Version of librdkafka at run time, "2.0.2". */
 const char *ek_kafka_version(void);
 

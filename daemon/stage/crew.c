@@ -510,20 +510,3 @@ int ek_crew_failure(struct ek_crew *c, struct ek_error *e)
     pthread_mutex_unlock(&c->lock);
     return rc;
 }
-
-/* One context for the largest lists; the others have such as fit into EK_AHEAD_LIST, of which the
- * last may be as large; and those that are laid have had no list. */
-size_t ek_crew_worker_memory(const struct ek_config *config, const struct ek_assets *a,
-                             const struct ek_list_limits *lists)
-{
-    const struct ek_list_limits none = {0, 0, false};
-    size_t others = ek_config_workers(config) > 1 ? EK_AHEAD_MOST - 1 : 0,
-           bytes = sizeof(struct worker);
-    size_t text = lists->json ? ek_json_memory(EK_AHEAD_MESSAGE) : 0;
-    size_t small = ek_context_memory(a, &none, true) + text + 4 * EK_AHEAD_LIST;
-    bytes += ek_context_memory(a, lists, false) + others * small;
-    bytes += ek_context_memory(a, &none, false) + others * ek_context_memory(a, &none, true);
-    if (others)
-        bytes += ek_context_memory(a, lists, true);
-    return bytes + (RING_BATCHES + 1) * (size_t)config->batch * sizeof(void *);
-}

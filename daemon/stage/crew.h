@@ -63,8 +63,4 @@ struct ek_ticket *ek_crew_returned(struct ek_crew *c);
 int ek_crew_failure(struct ek_crew *c, struct ek_error *e);
 
 /* Bytes of one worker at most, while other assets are laid for it. */
-struct ek_list_limits;
-size_t ek_crew_worker_memory(const struct ek_config *config, const struct ek_assets *a,
-                             const struct ek_list_limits *lists);
-
 #endif

@@ -172,10 +172,3 @@ void ek_board_close(struct ek_board *b)
 {
     pthread_mutex_unlock(&b->lock);
 }
-
-size_t ek_board_memory(int features)
-{
-    const struct ek_board_cell *c = NULL;
-    return sizeof *c + (size_t)features * (sizeof *c->views + sizeof *c->histograms) +
-           EK_NAME_BYTES_MAX + EK_SEGMENT_BYTES_MAX;
-}

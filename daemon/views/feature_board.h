@@ -64,7 +64,4 @@ int ek_board_find(struct ek_board *b, const char *name, struct ek_buf *out);
  * knows in what state a feature is. */
 int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out);
 
-/* Bytes of a cell. */
-size_t ek_board_memory(int features);
-
 #endif

@@ -408,15 +408,3 @@ void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT])
     }
     pthread_mutex_unlock(&j->lock);
 }
-
-/* A value of JSON takes some 100 bytes beside its text; an event has some 40, and a finding names
- * the features of its cause. */
-size_t ek_journal_memory(size_t keep, int features)
-{
-    enum { OF_AN_EVENT = 40 * 160, OF_A_NAME = 160, OF_AN_ALLOCATION = 32 };
-    size_t members =
-        (size_t)(features < EK_JOURNAL_FINDINGS_MAX ? features : EK_JOURNAL_FINDINGS_MAX);
-    size_t finding = OF_AN_EVENT + members * OF_A_NAME;
-    return sizeof(struct ek_journal) + keep * (sizeof(char *) + OF_AN_ALLOCATION) +
-           EK_JOURNAL_BYTES_MAX + 3 * EK_JOURNAL_FINDINGS_MAX * finding;
-}

@@ -73,7 +73,4 @@ size_t ek_journal_open(struct ek_journal *j);
 /* How many cells of the plan in force have an action that changes scores, by mode. */
 void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
 
-/* Bytes of it at most, with the newest event of every open finding as JSON. */
-size_t ek_journal_memory(size_t keep, int features);
-
 #endif

@@ -349,11 +349,3 @@ int ek_samples_json(struct ek_samples *s, const char *feature, struct ek_buf *ou
     pthread_mutex_unlock(&s->lock);
     return rc ? rc : ek_buf_text(out, "]");
 }
-
-size_t ek_samples_memory(void)
-{
-    enum { MAKING = 16 };
-    return sizeof(struct ek_samples) +
-           (EK_SAMPLE_FEATURES * EK_SAMPLE_LISTS + MAKING) *
-               (sizeof(struct ek_sample) + EK_SAMPLE_ROUTES * EK_NAME_BYTES_MAX);
-}

@@ -41,7 +41,4 @@ void ek_samples_put(struct ek_samples *s, struct ek_sample *one, const double *s
 /* Appends those of a feature as a JSON array, the newest first. EK_ENOMEM. */
 int ek_samples_json(struct ek_samples *s, const char *feature, struct ek_buf *out);
 
-/* Bytes of it at most, with one of each worker. */
-size_t ek_samples_memory(void);
-
 #endif

@@ -277,9 +277,3 @@ int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, cons
     pthread_mutex_unlock(&t->lock);
     return rc;
 }
-
-size_t ek_tracks_memory(void)
-{
-    return sizeof(struct ek_tracks) +
-           EK_TRACKS * (sizeof(struct track) + EK_NAME_BYTES_MAX + EK_SEGMENT_BYTES_MAX);
-}

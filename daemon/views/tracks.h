@@ -32,7 +32,4 @@ void ek_tracks_step(struct ek_tracks *t, const struct ek_detector *d, int featur
 int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, const char *value,
                    struct ek_buf *out);
 
-/* Bytes of it at most. */
-size_t ek_tracks_memory(void);
-
 #endif

@@ -240,14 +240,3 @@ int ek_model_routable(const struct ek_model *m, const char *name)
             return k;
     return -1;
 }
-
-size_t ek_model_memory(const struct ek_model *m)
-{
-    size_t names = (size_t)(m->item_features + m->query_features) * (sizeof(char *) + 32);
-    for (int f = 0; f < m->item_features; f++)
-        names += strlen(m->item_names[f]);
-    for (int f = 0; f < m->query_features; f++)
-        names += strlen(m->query_names[f]);
-    return sizeof *m + names + (size_t)m->routable_count * (sizeof *m->routable + sizeof(bool)) +
-           ek_tensors_memory(m->storage);
-}

@@ -113,7 +113,4 @@ bool ek_model_routing_advice(const struct ek_model *m, const struct ek_treatment
 /* Routable number of a feature name, -1 when it is not routable in this model. */
 int ek_model_routable(const struct ek_model *m, const char *name);
 
-/* Bytes of it. */
-size_t ek_model_memory(const struct ek_model *m);
-
 #endif

@@ -475,20 +475,3 @@ int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t leng
     }
     return 0;
 }
-
-size_t ek_profile_memory(const struct ek_profile *p)
-{
-    size_t features = (size_t)p->features, strata = (size_t)p->strata, bytes = sizeof *p;
-    size_t each = sizeof *p->name + sizeof *p->baseline + sizeof *p->sketch + sizeof *p->category +
-                  EK_DENSITY_BINS * sizeof *p->density +
-                  strata * (sizeof *p->level + EK_CALIBRATED * sizeof *p->calibration);
-    bytes += features * each + strata * (sizeof *p->stratum + 2 * EK_NAME_BYTES_MAX);
-    for (int f = 0; f < p->features; f++) {
-        const struct ek_category_table *t = &p->category[f];
-        size_t share = (size_t)t->strata * sizeof *t->share;
-        bytes += strlen(p->name[f]) + 32 + ek_sketch_memory(p->sketch[f]) +
-                 (size_t)t->count * (sizeof *t->value + share) +
-                 (size_t)t->strata * sizeof *t->unknown;
-    }
-    return bytes;
-}

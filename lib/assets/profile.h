@@ -96,7 +96,4 @@ int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t leng
 /* Of all that a detector asks a profile for: profiles with the same hash give the same numbers. */
 uint64_t ek_profile_hash(const struct ek_profile *p);
 
-/* Bytes of it; of its sketches what is resident. */
-size_t ek_profile_memory(const struct ek_profile *p);
-
 #endif

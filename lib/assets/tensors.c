@@ -190,15 +190,3 @@ int ek_tensors_expect(const struct ek_tensors *t, const char *name, enum ek_dtyp
     *out = a;
     return EK_OK;
 }
-
-size_t ek_tensors_memory(const struct ek_tensors *t)
-{
-    enum { ALIGNED = 64 };
-    size_t bytes = sizeof *t;
-    for (size_t i = 0; i < t->count; i++)
-        bytes += sizeof *t->arrays + sizeof **t->arrays + ALIGNED +
-                 t->arrays[i]->count * ek_dtype_row(t->arrays[i]->dtype)->size;
-    for (size_t i = 0; i < t->text_count; i++)
-        bytes += sizeof *t->texts + strlen(t->texts[i].key) + strlen(t->texts[i].text) + 2;
-    return bytes;
-}

@@ -61,7 +61,4 @@ const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *
 int ek_tensors_expect(const struct ek_tensors *t, const char *name, enum ek_dtype dtype, int dims,
                       const size_t *shape, const struct ek_tensor **out, struct ek_error *e);
 
-/* Bytes of all arrays and texts. */
-size_t ek_tensors_memory(const struct ek_tensors *t);
-
 #endif

@@ -284,11 +284,3 @@ void ek_busy_snap(struct ek_busy *b, struct ek_snap *s)
     if (ek_snap_reads(s))
         fill_table(b, s);
 }
-
-size_t ek_busy_memory(int cells, int candidates)
-{
-    const struct ek_busy *b = NULL;
-    size_t counters = (size_t)cells + (size_t)candidates, slots = 4 * counters + 4;
-    return sizeof *b + counters * sizeof *b->counter + (size_t)candidates * sizeof *b->heap +
-           slots * sizeof *b->table;
-}

@@ -45,7 +45,4 @@ void ek_busy_own(struct ek_busy *b, uint64_t key, int cell);
 int ek_busy_owned(const struct ek_busy *b, int cell);
 void ek_busy_snap(struct ek_busy *b, struct ek_snap *s);
 
-/* Bytes of it. */
-size_t ek_busy_memory(int cells, int candidates);
-
 #endif

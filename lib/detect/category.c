@@ -388,19 +388,3 @@ const char *ek_category_bet_name(int bet)
     static const char *const names[] = {"new value", "value share", "value gone"};
     return names[bet - EK_BET_NEW_VALUE];
 }
-
-size_t ek_categories_memory(const struct ek_profile *p, int cells)
-{
-    const struct ek_categories *c = NULL;
-    const struct ek_category *k = NULL;
-    size_t bytes = sizeof *c + (size_t)p->features * sizeof *c->number;
-    for (int f = 0; f < p->features; f++) {
-        if (!p->category[f].strata)
-            continue;
-        size_t values = (size_t)p->category[f].count;
-        size_t each = sizeof *k->evidence + values * sizeof *k->mean;
-        bytes += sizeof *k + (size_t)p->strata * sizeof *k->bound + EK_HISTORY * sizeof *k->row +
-                 (size_t)cells * each * 3 / 2;
-    }
-    return bytes;
-}

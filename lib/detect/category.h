@@ -95,7 +95,4 @@ int ek_categories_merge_rows(struct ek_categories *c, const struct ek_categories
 /* "new value", "value share", "value gone". */
 const char *ek_category_bet_name(int bet);
 
-/* Bytes of those of a profile in so many cells, while they are made of half as many. */
-size_t ek_categories_memory(const struct ek_profile *p, int cells);
-
 #endif

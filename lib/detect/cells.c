@@ -430,12 +430,3 @@ int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *
     }
     return rc;
 }
-
-size_t ek_cells_memory(int dimensions, int limit)
-{
-    const struct ek_cells *c = NULL;
-    size_t most = (size_t)limit + (size_t)dimensions;
-    return sizeof *c + (size_t)dimensions * sizeof *c->dimension +
-           most * (sizeof *c->cell + EK_SEGMENT_BYTES_MAX + 1) +
-           ek_busy_memory((int)most, CANDIDATES_PER_CELL * limit);
-}

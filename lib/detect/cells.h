@@ -81,7 +81,4 @@ int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *
 /* All but the names of the dimensions, who holds cells, and what the last list took. */
 void ek_cells_snap(struct ek_cells *c, struct ek_snap *s);
 
-/* Bytes of it with all of its cells, each with the longest value. */
-size_t ek_cells_memory(int dimensions, int limit);
-
 #endif

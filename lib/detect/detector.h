@@ -76,9 +76,4 @@ uint64_t ek_detector_queries(const struct ek_detector *d);
  * one, or up to four while many are only suspected. */
 int ek_detector_looks(const struct ek_detector *d);
 
-/* Bytes of one at most, with all of its cells. fleet: it tells sums of evidence. Exact where a part
- * is made at once; that which grows counts as the new beside the old. */
-size_t ek_detector_memory(const struct ek_manifest *m, const struct ek_profile *p,
-                          const struct ek_rules *rules, int cells, bool fleet);
-
 #endif

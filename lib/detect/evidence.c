@@ -242,11 +242,3 @@ void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
         s->queries[to] = sum_of(s->queries[to], others->queries[from]);
     }
 }
-
-size_t ek_evidence_cells_memory(int features, int cells)
-{
-    const struct ek_evidence_cells *s = NULL;
-    size_t padded = (size_t)(features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
-    size_t each = sizeof *s->r + sizeof *s->mu + sizeof *s->queries;
-    return sizeof *s + padded * (sizeof *s->none + (size_t)cells * each * 3 / 2);
-}

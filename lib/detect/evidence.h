@@ -99,7 +99,4 @@ void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
 void ek_evidence_snap(struct ek_evidence *one, struct ek_snap *snap);
 void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap);
 
-/* Bytes of so many cells, while they are made of half as many. */
-size_t ek_evidence_cells_memory(int features, int cells);
-
 #endif

@@ -128,10 +128,3 @@ void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *othe
         to[f].lists += from[f].lists;
     }
 }
-
-size_t ek_habits_memory(int features, int cells)
-{
-    const struct ek_habits *h = NULL;
-    size_t each = (size_t)cells * sizeof *h->habit * 3 / 2;
-    return sizeof *h + (size_t)features * (sizeof *h->watched + sizeof *h->fair + each);
-}

@@ -34,7 +34,4 @@ void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *othe
 /* Of one cell, between two lists; there is room for it. */
 void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell);
 
-/* Bytes of so many cells, while they are made of half as many. */
-size_t ek_habits_memory(int features, int cells);
-
 #endif

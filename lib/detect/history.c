@@ -189,10 +189,3 @@ int ek_history_merge(struct ek_history *h, const struct ek_history *there,
     ek_history_free(new);
     return EK_OK;
 }
-
-size_t ek_history_memory(int features, int query_features)
-{
-    const struct ek_history *h = NULL;
-    return sizeof *h + EK_HISTORY * (sizeof *h->row + (size_t)features * sizeof *h->record +
-                                     (size_t)query_features * sizeof *h->query);
-}

@@ -54,7 +54,5 @@ int ek_history_merge(struct ek_history *h, const struct ek_history *there,
 void ek_history_count_snap(struct ek_history *h, struct ek_snap *s);
 void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
                             int cells);
-/* Bytes of it. */
-size_t ek_history_memory(int features, int query_features);
 
 #endif

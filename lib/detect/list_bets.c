@@ -108,15 +108,3 @@ void ek_list_bets_free(struct ek_bet_list *l)
     ek_free(l->most);
     ek_free(o);
 }
-
-size_t ek_list_bets_memory(int features, bool beside)
-{
-    const struct owner *o = NULL;
-    const struct ek_bet_list *l = NULL;
-    size_t padded = (size_t)(features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
-    size_t list =
-        sizeof *l->level + sizeof *l->r + sizeof *l->inv_sd + sizeof *l->shares + sizeof *l->most;
-    size_t training = sizeof *o->law + sizeof *o->table + EK_SD_SIZES * sizeof *o->inv_sd_of +
-                      EK_SIZE_CLASSES * sizeof *o->spread_hi;
-    return sizeof *o + padded * (list + (beside ? 0 : training));
-}

@@ -17,7 +17,4 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
 int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with);
 void ek_list_bets_free(struct ek_bet_list *l);
 
-/* Bytes of one; beside: of one that shares what is of training. */
-size_t ek_list_bets_memory(int features, bool beside);
-
 #endif

@@ -127,15 +127,3 @@ int ek_list_reader_read(struct ek_list_reader *r, const struct ek_query *q, stru
         read_items(r, q);
     return EK_OK;
 }
-
-size_t ek_list_reader_memory(const struct ek_profile *p, bool beside)
-{
-    const struct ek_list_reader *r = NULL;
-    size_t features = (size_t)p->features;
-    size_t own =
-        sizeof *r + features * sizeof *r->record + ek_list_bets_memory(p->features, beside);
-    size_t each = sizeof *r->pivot + sizeof *r->bets + (size_t)p->strata * sizeof *r->level +
-                  sizeof *r->category;
-    return own +
-           (beside ? 0 : sizeof *r->tables + features * each + ek_list_sums_memory(p->features));
-}

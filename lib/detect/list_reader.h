@@ -44,7 +44,4 @@ void ek_list_reader_free(struct ek_list_reader *r);
 /* EK_ESTATE for a list of another manifest; then there is none. */
 int ek_list_reader_read(struct ek_list_reader *r, const struct ek_query *q, struct ek_error *e);
 
-/* Bytes of one for that profile; beside: of one that is beside another. */
-size_t ek_list_reader_memory(const struct ek_profile *p, bool beside);
-
 #endif

@@ -149,9 +149,3 @@ void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick
         out->ln[i] = (int64_t)floor((ln - rounded) / EK_TICK_UNIT);
     }
 }
-
-size_t ek_tick_memory(int features, int cells)
-{
-    const struct ek_tick *t = NULL;
-    return sizeof *t + (size_t)features * (size_t)cells * sizeof *t->product * 3 / 2;
-}

@@ -52,7 +52,4 @@ struct ek_bet_product *ek_tick_products(struct ek_tick *t, int cell);
 uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature);
 void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick_sums *out);
 
-/* Bytes of so many cells, while they are made of half as many. */
-size_t ek_tick_memory(int features, int cells);
-
 #endif

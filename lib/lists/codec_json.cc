@@ -483,15 +483,6 @@ bool ek_json_place(const struct ek_json *json, size_t offset, struct ek_place *o
     return true;
 }
 
-/* As make_room; simdjson has 4 bytes for each of a text and 5/3 for its strings. */
-size_t ek_json_memory(size_t length)
-{
-    size_t want = length + length / 2 + SLACK;
-    size_t places = want / BYTES_OF_PLACE * sizeof(struct place), parser = 6 * want;
-    return sizeof(struct ek_json) + want + GROWTH * want + CONTAINER_HEAD * EK_JSON_DEPTH_MAX +
-           SLACK + places + parser;
-}
-
 size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value)
 {
     return std::isfinite(value)

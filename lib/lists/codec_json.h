@@ -40,8 +40,6 @@ enum { EK_JSON_NUMBER_BYTES = 32, EK_JSON_DEPTH_MAX = 1100 };
 int ek_json_read(struct ek_json **json, const void *text, size_t length, int depth,
                  struct ek_json_fault *fault);
 void ek_json_free(struct ek_json *json);
-/* Bytes of one that has read a text of that length. */
-size_t ek_json_memory(size_t length);
 
 /* The object as msgpack, valid until the next text. */
 const uint8_t *ek_json_wire(const struct ek_json *json, size_t *length);

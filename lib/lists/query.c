@@ -128,15 +128,6 @@ size_t ek_query_bytes(const struct ek_query *q)
            q->item_text_capacity * EK_NUMBER_TEXT;
 }
 
-/* An array that grows to half as much again stands beside the one before. */
-size_t ek_query_memory(size_t items, int item_features, int query_features, int routables)
-{
-    const struct ek_query *q = NULL;
-    size_t room = items + items / 2 + 16, before = items, values = (size_t)item_features;
-    return sizeof *q + (room + before) * (item_bytes(q) + EK_NUMBER_TEXT + values * sizeof *q->x) +
-           2 * (size_t)query_features * sizeof *q->query + (size_t)routables * sizeof *q->log_mean;
-}
-
 void ek_query_derive(struct ek_query *q, const struct ek_manifest *m)
 {
     int items = ek_query_is_part(q) ? q->list_items : q->items;

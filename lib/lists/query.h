@@ -77,9 +77,6 @@ char *ek_query_item_room(struct ek_query *q, int i);
 /* Value of a segment dimension; text NULL when the list does not have it. */
 struct ek_text ek_query_segment(const struct ek_query *q, const char *name);
 
-/* Bytes of one that holds, or has held, a list of so many items, while it grows; the texts of JSON
- * not among them (data/codec_json.h). */
-size_t ek_query_memory(size_t items, int item_features, int query_features, int routables);
 /* Bytes of its arrays now. */
 size_t ek_query_bytes(const struct ek_query *q);
 

@@ -94,10 +94,3 @@ void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x
 {
     ek_dense_apply_from(d, NULL, 0, x, rows, x_stride, y, y_stride, relu);
 }
-
-size_t ek_dense_memory(int inputs, int outputs)
-{
-    const struct ek_dense *d = NULL;
-    size_t lanes = (size_t)(outputs + EK_DENSE_PANEL - 1) / EK_DENSE_PANEL * EK_DENSE_PANEL;
-    return sizeof *d + lanes * ((size_t)inputs * sizeof *d->weight + sizeof *d->bias);
-}

@@ -37,7 +37,4 @@ int ek_dense_start(const struct ek_dense *d);
 void ek_dense_apply_from(const struct ek_dense *d, const float *start, int idle, const float *x,
                          int rows, size_t x_stride, float *y, size_t y_stride, int relu);
 
-/* Bytes of one. */
-size_t ek_dense_memory(int inputs, int outputs);
-
 #endif

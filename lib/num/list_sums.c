@@ -65,9 +65,3 @@ const char *ek_list_sums_isa(void)
 {
     return ek_isa_name(ek_isa_best());
 }
-
-size_t ek_list_sums_memory(int features)
-{
-    size_t padded = (size_t)(features + PADDING - 1) / PADDING * PADDING;
-    return sizeof(struct ek_list_sums) + padded * ARRAYS * sizeof(float);
-}

@@ -30,7 +30,4 @@ void ek_list_sums_of(struct ek_list_sums *s, const float *x, int rows, const flo
 /* "portable", "avx2", "avx512", "neon": what ek_list_sums_of uses here. */
 const char *ek_list_sums_isa(void);
 
-/* Bytes of one. */
-size_t ek_list_sums_memory(int features);
-
 #endif

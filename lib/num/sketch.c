@@ -130,17 +130,3 @@ uint64_t ek_sketch_total(const struct ek_sketch *s)
 {
     return s->total;
 }
-
-/* Blocks in half a page. */
-size_t ek_sketch_memory(const struct ek_sketch *s)
-{
-    size_t pages = 0;
-    for (int b = 0; b < EK_SKETCH_BLOCKS; b += 2)
-        pages += ek_sketch_touches(s, b) || ek_sketch_touches(s, b + 1);
-    return sizeof *s + pages * 2 * EK_SKETCH_BLOCK * sizeof *s->count;
-}
-
-size_t ek_sketch_memory_most(void)
-{
-    return sizeof(struct ek_sketch) + COUNT_BYTES;
-}

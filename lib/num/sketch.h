@@ -87,7 +87,6 @@ int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
 /* What of it is resident, and the most that it can be: when every key of every feature has come. */
 size_t ek_sketch_set_bytes(const struct ek_sketch_set *s);
-size_t ek_sketch_set_bytes_most(int features);
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
 
 /* To empty a set bit by bit while rows go on coming: what it has becomes its sealed part, which the
@@ -103,9 +102,5 @@ int ek_sketch_set_sealed(const struct ek_sketch_set *s);
 void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
 /* Drops that of the first feature that has one; there must be one. */
 void ek_sketch_set_drop_sealed(struct ek_sketch_set *s);
-
-/* Bytes of it, of its counts what is resident; and the most that it can be. */
-size_t ek_sketch_memory(const struct ek_sketch *s);
-size_t ek_sketch_memory_most(void);
 
 #endif

@@ -224,12 +224,6 @@ size_t ek_sketch_set_bytes(const struct ek_sketch_set *s)
     return fixed_bytes(s->features) + s->hot_pages * PAGE + (cold + PAGE - 1) / PAGE * PAGE;
 }
 
-size_t ek_sketch_set_bytes_most(int features)
-{
-    size_t each = EK_SKETCH_KEYS * (sizeof(uint16_t) + sizeof(uint64_t));
-    return fixed_bytes(features) + (size_t)features * each;
-}
-
 /* Eight neighbouring features, whose counters are a fixed distance apart. */
 static void count_eight(uint16_t *restrict hot, const uint16_t *restrict keys, int rows)
 {

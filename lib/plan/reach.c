@@ -89,8 +89,3 @@ void ek_reach_back(struct ek_reach *r)
 {
     r->now = r->marked;
 }
-
-size_t ek_reach_memory(void)
-{
-    return sizeof(struct ek_reach);
-}

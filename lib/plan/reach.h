@@ -33,7 +33,4 @@ double ek_reach_share(const struct ek_reach *r);
 void ek_reach_mark(struct ek_reach *r);
 void ek_reach_back(struct ek_reach *r);
 
-/* Bytes of it. */
-size_t ek_reach_memory(void);
-
 #endif

@@ -328,13 +328,3 @@ int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const
     ek_yaml_free(y);
     return rc;
 }
-
-size_t ek_rules_memory(const struct ek_rules *r)
-{
-    enum { TEXTS = 256 };
-    return sizeof *r +
-           (size_t)r->feature_count *
-               (sizeof *r->feature + EK_MODE_IN_MAX * sizeof *r->defaults.mode_in) +
-           (size_t)r->pin_count * (sizeof *r->pin + EK_REASON_BYTES + TEXTS) +
-           (size_t)r->test_count * (sizeof *r->test + TEXTS);
-}

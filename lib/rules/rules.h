@@ -169,7 +169,4 @@ enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *di
 int ek_rules_manifest(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
 
-/* Bytes of it, about: texts are counted at 256 bytes each. */
-size_t ek_rules_memory(const struct ek_rules *r);
-
 #endif

@@ -172,10 +172,3 @@ int ek_manifest_arrange(struct ek_manifest *m)
     ek_free(order);
     return rc;
 }
-
-size_t ek_manifest_memory(const struct ek_manifest *m)
-{
-    enum { TEXTS = 4 * 64 };
-    return sizeof *m +
-           (size_t)m->feature_count * (sizeof *m->features + 4 * sizeof(void *) + TEXTS);
-}

@@ -91,7 +91,5 @@ int ek_manifest_feature(const struct ek_manifest *m, const char *name);
 /* The name of that role nearest to a mistyped word; NULL when none is near. Owned by the manifest.
  */
 const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, const char *word);
-/* Bytes of it, about: names and texts are counted at 64 bytes each. */
-size_t ek_manifest_memory(const struct ek_manifest *m);
 
 #endif

@@ -123,10 +123,3 @@ const double *ek_both_ways_scores(const struct ek_both_ways *b)
 {
     return b->last;
 }
-
-size_t ek_both_ways_memory(size_t items)
-{
-    const struct ek_both_ways *b = NULL;
-    size_t want = items + items / 2;
-    return sizeof *b + want * (sizeof *b->is + sizeof *b->other) + ek_ranker_memory(items);
-}

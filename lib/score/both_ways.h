@@ -57,7 +57,4 @@ int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const str
  * given where they were known; good until the next. NULL before the first. */
 const double *ek_both_ways_scores(const struct ek_both_ways *b);
 
-/* Bytes of one that has tried a list of so many items. */
-size_t ek_both_ways_memory(size_t items);
-
 #endif

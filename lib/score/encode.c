@@ -249,19 +249,3 @@ int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
     return ek_encode_list(
         c, &(struct ek_encode_list){.x = x, .n = n, .query = query, .treatment = treatment});
 }
-
-/* Room for half as many again, and what is of the model. */
-size_t ek_encoder_memory(const struct ek_model *m, size_t items)
-{
-    const struct ek_encoder *c = NULL;
-    const struct ek_transformer *t = NULL;
-    size_t f = (size_t)m->item_features, k = (size_t)m->routable_count,
-           want = items + items / 2 + 16;
-    size_t item = (f + 2 * k) * sizeof *c->item + (f > 3 ? f : 3) * sizeof *c->x +
-                  EK_LN_LANES_MAX * sizeof *c->octave;
-    size_t feature =
-        sizeof *t->log_mean + sizeof *t->log_scale + (1 + EK_TRANSFORM_PARTS) * sizeof *t->part;
-    size_t query = sizeof *c->query + sizeof *c->query_mean + sizeof *c->query_scale;
-    return want * item + f * feature + 3 * k * sizeof *c->settled +
-           (size_t)m->query_features * query;
-}

@@ -60,7 +60,4 @@ int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *list);
 int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
               const struct ek_treatment *treatment);
 
-/* Bytes of one that has encoded a list of so many items. */
-size_t ek_encoder_memory(const struct ek_model *m, size_t items);
-
 #endif

@@ -136,11 +136,3 @@ double ek_rank_sums_quantile(const struct ek_rank_sums *s, double share)
         so_far += s->bin[++bin];
     return bin / (double)(EK_CHANGE_BINS - 1);
 }
-
-size_t ek_ranker_memory(size_t items)
-{
-    const struct ek_ranker *r = NULL;
-    size_t want = items + items / 2;
-    return sizeof *r + want * (sizeof *r->before + sizeof *r->after + sizeof *r->place +
-                               sizeof *r->row + sizeof *r->merged);
-}

@@ -51,7 +51,4 @@ struct ek_rank_change ek_rank_sums_mean(const struct ek_rank_sums *s);
  * and too high by less than 1 / 63. share: above 0, at most 1. NaN without lists. */
 double ek_rank_sums_quantile(const struct ek_rank_sums *s, double share);
 
-/* Bytes of one that has compared a list of so many items. */
-size_t ek_ranker_memory(size_t items);
-
 #endif

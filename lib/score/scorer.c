@@ -299,20 +299,3 @@ int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_query *q,
                 ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
     return code;
 }
-
-size_t ek_scorer_memory(const struct ek_model *m, size_t items)
-{
-    const struct ek_scorer *s = NULL;
-    size_t k = (size_t)m->routable_count, widest = 1;
-    int inputs = m->deep_inputs;
-    size_t bytes = sizeof *s + ek_encoder_memory(m, items);
-    for (int i = 0; i <= m->hidden_count; i++) {
-        int outputs = i < m->hidden_count ? m->hidden[i] : 1;
-        bytes += 2 * ek_dense_memory(inputs, outputs);
-        widest = (size_t)outputs > widest ? (size_t)outputs : widest;
-        inputs = outputs;
-    }
-    size_t each = sizeof *s->mask + sizeof *s->routed + sizeof *s->slope + sizeof *s->zero;
-    return bytes + 3 * BLOCK * widest * sizeof *s->hidden[0] + k * each +
-           ((size_t)m->query_features + k) * sizeof *s->list_input;
-}

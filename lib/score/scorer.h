@@ -33,8 +33,4 @@ int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_query *q,
                            const struct ek_treatment *treatment, double *scores,
                            struct ek_error *e);
 
-/* Bytes of one that has scored a list of so many items; its weights are copies, twice while it is
- * made. */
-size_t ek_scorer_memory(const struct ek_model *m, size_t items);
-
 #endif

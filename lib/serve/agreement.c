@@ -292,8 +292,3 @@ void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s)
     ek_snap_require(s, w->from <= w->lists);
     compared_snap(w, s);
 }
-
-size_t ek_agreement_watch_memory(void)
-{
-    return sizeof(struct ek_agreement_watch);
-}

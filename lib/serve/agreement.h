@@ -75,7 +75,4 @@ const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g);
 /* ek_agreement_gap of it; NaN where there is none. */
 double ek_guard_gap(const struct ek_guard *g);
 
-/* Bytes of it, but for what is of the longest list. */
-size_t ek_agreement_watch_memory(void);
-
 #endif

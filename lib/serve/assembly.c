@@ -416,11 +416,3 @@ void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from)
             enter(into, &k);
     }
 }
-
-size_t ek_assembly_memory(const struct ek_assembly_limits *limits)
-{
-    struct ek_assembly a = {.limits = {0}};
-    take_limits(&a, limits);
-    size_t known = sizeof *a.known + 2 * sizeof *a.chain;
-    return sizeof a + 2 * a.limits.bytes + (size_t)a.limits.queries * known;
-}

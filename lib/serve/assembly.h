@@ -86,7 +86,4 @@ void ek_assembly_snap(struct ek_assembly *a, struct ek_snap *s);
  * (EK_NO_PLAN), and their lists go on with the items that come here. */
 void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from);
 
-/* Bytes of it at most: what the limits say, the list last given out, and one that has grown. */
-size_t ek_assembly_memory(const struct ek_assembly_limits *limits);
-
 #endif

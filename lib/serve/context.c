@@ -205,21 +205,3 @@ void ek_context_shrink(struct ek_context *c, size_t most)
     c->ways = NULL;
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
 }
-
-size_t ek_context_memory(const struct ek_assets *a, const struct ek_list_limits *most, bool beside)
-{
-    const struct ek_context *c = NULL;
-    const struct ek_manifest *m = a->manifest;
-    size_t routables = (size_t)m->routable_count, room = most->items + most->items / 2;
-    size_t bytes = sizeof *c + routables * (2 * sizeof *c->routing.acts + sizeof *c->repair +
-                                            sizeof *c->repaired);
-    bytes += ek_query_memory(most->items, m->item_count, m->query_count, m->routable_count) +
-             ek_list_reader_memory(a->profile, beside);
-    if (most->json)
-        bytes += ek_json_memory(most->message_bytes);
-    if (!a->model)
-        return bytes;
-    size_t output = most->message_bytes + most->items * EK_NUMBER_TEXT;
-    bytes += 3 * output + room * sizeof *c->scores + ek_both_ways_memory(most->items);
-    return bytes + (beside ? 0 : ek_scorer_memory(a->model, most->items));
-}

@@ -53,14 +53,6 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
 /* Room for a score of each item of the list. EK_ENOMEM. */
 int ek_context_room(struct ek_context *c, struct ek_error *e);
 
-/* What lists there may be. */
-struct ek_list_limits {
-    size_t items, message_bytes;
-    bool json;
-};
-/* Bytes of one that has read, scored and tried the largest list; beside: of one that shares reader
- * and scorer. What only grows (ek_buf and others double) counts with what it grew from. */
-size_t ek_context_memory(const struct ek_assets *a, const struct ek_list_limits *most, bool beside);
 /* Bytes that it holds for lists, texts of JSON not among them; gives them back where they are more
  * than `most`. Between two lists. */
 size_t ek_context_bytes(const struct ek_context *c);

@@ -250,8 +250,3 @@ struct ek_rollout_figures ek_trials_would_be(const struct ek_trials *t,
     f.worse = ek_mean_bets_evidence(&s->worse);
     return f;
 }
-
-size_t ek_trials_memory(void)
-{
-    return sizeof(struct ek_trials) + 2 * EK_PLAN_MAX * sizeof(struct kept);
-}

@@ -84,7 +84,4 @@ struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
 struct ek_rollout_figures ek_trials_would_be(const struct ek_trials *t,
                                              const struct ek_plan_entry *entry);
 
-/* Bytes of it, for two full plans: that which it is laid out for, and the one before. */
-size_t ek_trials_memory(void);
-
 #endif

@@ -1,5 +1,4 @@
-"""Memory stays under the bound that `evenkeel check --config` prints, whatever comes."""
-import json
+"""Limits hold the memory of the process, whatever comes."""
 import random
 import socket
 import struct
@@ -7,7 +6,7 @@ import unittest
 
 import batches
 from fixtures import START_MS
-from harness import Daemon, Frame, evenkeel, eventually
+from harness import Daemon, Frame, eventually
 
 WORLD = None  # set by run.py
 ITEM_FEATURES, QUERY_FEATURES = 13, 8
@@ -66,15 +65,12 @@ def peak(daemon):
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
 
-def bound_of(daemon):
-    return json.loads(evenkeel("check", "--config", daemon.config, "--json")[0].splitlines()[-1])["memory"]
-
-
 class Memory(unittest.TestCase):
     LIMITS = ("message_bytes: 1MiB, items: 1000, cells: 40, in_flight_bytes: 2MiB, in_flight_messages: 1000")
     FETCH = ("queued.max.messages.kbytes: 2048, queued.min.messages: 1000, fetch.max.bytes: 1114112, "
              "max.partition.fetch.bytes: 1048576")
     CONNECTIONS = 1000
+    MOST = 300 << 20  # 130 MiB seen
 
     def hang_on(self, daemon, sockets):
         """Clients that ask for long pages and never read, or never end to ask."""
@@ -86,7 +82,7 @@ class Memory(unittest.TestCase):
                     "POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65000\r\n\r\n" + "x" * 60000)
             one.sendall(asks.encode())
 
-    def test_memory_stays_under_what_check_prints_whatever_comes(self):
+    def test_limits_hold_the_memory_whatever_comes(self):
         rules = WORLD.path("memory-rules.yaml")
         with open(rules, "w") as out:
             out.write("segments: [arm]\nwindows: {length: 1m, kept: 2, cells: 41}\ndefaults: {mode: observe}\n")
@@ -96,8 +92,6 @@ class Memory(unittest.TestCase):
                         more=self.FETCH, pipeline="workers: 2",
                         http=f"connections: {self.CONNECTIONS + 10}, connections_per_address: {self.CONNECTIONS + 10}, "
                              "request_time: 120s")
-        bound = bound_of(daemon)
-        self.assertEqual(bound["bytes"], sum(part["bytes"] for part in bound["parts"]))
         sockets = []
         with daemon as d:
             d.wait_ready()
@@ -106,9 +100,8 @@ class Memory(unittest.TestCase):
             eventually("all is handled", lambda: d.process.poll() is not None or self.handled(d) == len(hostile))
             d.assert_running()
             most = peak(d)
-            print(f"    peak {most >> 20} MiB of {bound['bytes'] >> 20} MiB")
-            self.assertLess(most, bound["bytes"])
-            self.assertLess(bound["bytes"], 12 * most, "a bound that far away says nothing")
+            print(f"    peak {most >> 20} MiB of {self.MOST >> 20} MiB")
+            self.assertLess(most, self.MOST)
             for one in sockets:
                 one.close()
             self.assertEqual(d.stop(), 0)
@@ -125,6 +118,7 @@ class Beside(unittest.TestCase):
               "transaction_bytes: 1MiB, commit_every: 4m, transaction_timeout: 10m")
     FETCH = "queued.max.messages.kbytes: 1024, fetch.max.bytes: 1000000, queued.min.messages: 1000"
     LARGE, HEADERS = bytes(900000), 80000
+    MOST = 150 << 20  # 56 MiB seen
 
     def send(self, source):
         WORLD.send(source, [Frame(b"x", self.LARGE, START_MS, [], 0)] * 4 +
@@ -134,17 +128,16 @@ class Beside(unittest.TestCase):
             self.assertEqual(batches.produce(WORLD.broker.address, source, batch), 0)
         return 4 + 4 + 12 * 2
 
-    def test_keys_and_headers_alone_end_a_transaction_and_stay_within_what_check_prints(self):
+    def test_keys_and_headers_alone_end_a_transaction_and_their_memory_is_limited(self):
         source, target = WORLD.topics()
         daemon = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, limits=self.LIMITS, more=self.FETCH,
                         pipeline="workers: 1", http="connections: 16", delivery="exactly_once", instance="one")
-        bound = bound_of(daemon)
         sent = self.send(source)
         with daemon as d:
             d.wait_handled(sent)  # which they are when their transaction is committed
             most = peak(d)
-            print(f"    peak {most >> 20} MiB of {bound['bytes'] >> 20} MiB")
-            self.assertLess(most, bound["bytes"])
+            print(f"    peak {most >> 20} MiB of {self.MOST >> 20} MiB")
+            self.assertLess(most, self.MOST)
             self.assertEqual(d.stop(), 0)
         self.assertEqual(len(WORLD.read(target + ".dead")), sent)
 

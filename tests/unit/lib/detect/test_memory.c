@@ -1,10 +1,8 @@
-/* What takes memory takes no more than it says beforehand, and a stream of hostile lists no more
- * than its limits. */
+/* A stream of hostile lists takes no more memory than its limits. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "daemon/views/journal.h"
 #include "detect/cells.h"
-#include "detect/detector.h"
 #include "guard/traffic.h"
 #include "num/windows_snap.h"
 #include "tests/check.h"
@@ -12,15 +10,14 @@
 #include "tests/must.h"
 #include "tests/stream_world.h"
 
-#include <malloc.h>
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { MEASURED = 0 };
 #else
 enum { MEASURED = 1 };
 #endif
 
-enum { ARMS = 40, ITEMS = 600, TRAINING = 500, MINUTE_MS = 60000 };
+/* SKETCH_BYTES: address space of the sketch of a feature. */
+enum { ARMS = 40, ITEMS = 600, TRAINING = 500, MINUTE_MS = 60000, SKETCH_BYTES = 320 << 10 };
 
 static char ARM[] = "arm";
 static const char RULES[] = "segments: [arm]\nwindows: {length: 1m, kept: 2, cells: 40}\n";
@@ -86,7 +83,7 @@ START_TEST(values_of_any_magnitude_take_no_more_than_live_sketches_may)
     double taken = ek_measure_resident() - before;
     int features = b.world.manifest->item_count;
     size_t most = ek_traffic_bytes_most(features, &b.world.rules->windows, ek_cells_most(b.cells)) +
-                  (size_t)ARMS * EK_WINDOWS_SCRATCH + ek_sketch_set_bytes_most(features);
+                  (size_t)ARMS * EK_WINDOWS_SCRATCH + (size_t)features * SKETCH_BYTES;
     if (MEASURED)
         ck_assert_double_lt(taken, (double)most);
     ck_assert_uint_gt(ek_traffic_dropped(b.traffic), 0);
@@ -191,40 +188,6 @@ START_TEST(a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one)
 }
 END_TEST
 
-static double allocated(void)
-{
-    struct mallinfo2 m = mallinfo2();
-    return (double)m.uordblks + (double)m.hblkhd;
-}
-
-START_TEST(a_detector_with_all_of_its_cells_takes_what_it_says_and_not_much_less)
-{
-    enum { CELLS = 127 };
-    struct bench b;
-    struct ek_detector *d;
-    char name[16];
-    setup(&b);
-    double before = allocated();
-    must(ek_detector_new_with(&d, b.world.manifest, b.world.profile, b.world.rules, CELLS, NULL));
-    for (int i = 0; i < CELLS + 10; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
-        snprintf(name, sizeof name, "value %d", i);
-        q->segment_count = 1;
-        q->segments[0] = (struct ek_segment){ek_text_of(ARM), ek_text_of(name)};
-        must(ek_detector_observe(d, q, i, NULL));
-    }
-    double taken = allocated() - before;
-    double most =
-        (double)ek_detector_memory(b.world.manifest, b.world.profile, b.world.rules, CELLS, false);
-    if (MEASURED) {
-        ck_assert_double_le(taken, most);
-        ck_assert_double_ge(taken, most / 2);
-    }
-    ek_detector_free(d);
-    teardown(&b);
-}
-END_TEST
-
 static void add_event(struct ek_journal *j, size_t length)
 {
     struct ek_journal_change change;
@@ -273,6 +236,5 @@ Suite *suite_memory(void)
                     sketches_that_were_dropped_begin_anew_with_the_next_list,
                     sketches_that_are_joined_take_no_more_than_they_may_either,
                     a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one,
-                    a_detector_with_all_of_its_cells_takes_what_it_says_and_not_much_less,
                     events_are_kept_for_people_up_to_their_bytes);
 }
