@@ -253,8 +253,6 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
         rc = ek_guard_end_items(r->guard, e);
     if (!rc)
         rc = write_events(r, e);
-    if (!rc)
-        rc = ek_rehearsal_end(&r->came_to, r->assets, r->guard, e);
     rc = finish(r, rc, e);
     if (!rc)
         tell(a, r, &progress);

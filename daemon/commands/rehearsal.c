@@ -1,7 +1,6 @@
 #include "daemon/commands/rehearsal.h"
 
 #include "base/alloc.h"
-#include "daemon/commands/moved.h"
 #include "guard/event.h"
 
 #include <inttypes.h>
@@ -23,8 +22,6 @@ void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
     r->enforce = enforces(assets->rules);
     ek_query_init(&r->came);
     ek_query_init(&r->goes);
-    ek_buf_init(&r->moved, 0);
-    ek_buf_init(&r->moved_json, 0);
 }
 
 void ek_rehearsal_release(struct ek_rehearsal *r)
@@ -33,16 +30,6 @@ void ek_rehearsal_release(struct ek_rehearsal *r)
     ek_query_release(&r->goes);
     ek_free(r->order);
     ek_free(r->scratch);
-    ek_buf_release(&r->moved);
-    ek_buf_release(&r->moved_json);
-}
-
-int ek_rehearsal_end(struct ek_rehearsal *r, const struct ek_assets *assets, struct ek_guard *g,
-                     struct ek_error *e)
-{
-    if (ek_moved_write(ek_guard_traffic(g), assets->manifest, &r->moved, &r->moved_json))
-        return ek_fail(e, EK_ENOMEM, "no memory for the features that moved");
-    return EK_OK;
 }
 
 void ek_rehearsal_event(struct ek_rehearsal *r, const char *json)
@@ -180,7 +167,6 @@ void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
     ek_told_print(&r->told, to);
     print_ranks(r, to);
     print_quality(r, to);
-    fprintf(to, "%.*s", (int)r->moved.length, (const char *)r->moved.data);
     if (r->enforce && !r->model)
         fputs("  The rules enforce, but without --model nothing is routed.\n", to);
 }
@@ -196,10 +182,9 @@ void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
     print_ranks_json("ranks_by_plan", &r->moved_by_plan, to);
     print_ranks_json("ranks_by_model", &r->moved_by_model, to);
     fprintf(to,
-            "\"labelled\":%" PRIu64 ",\"moved\":%.*s,\"counted\":%zu,\"gain\":\"exp\","
+            "\"labelled\":%" PRIu64 ",\"counted\":%zu,\"gain\":\"exp\","
             "\"empty\":\"skip\",\"ndcg@10\":",
-            r->labelled, (int)r->moved_json.length, (const char *)r->moved_json.data,
-            r->before.count);
+            r->labelled, r->before.count);
     if (r->before.count)
         fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
                 ek_metric_result(&r->after));

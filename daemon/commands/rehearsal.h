@@ -30,8 +30,7 @@ struct ek_rehearsal {
     struct ek_query came, goes;
     int *order;
     double *scratch;
-    size_t capacity;                 /* of the two */
-    struct ek_buf moved, moved_json; /* daemon/commands/moved.h; empty before the end */
+    size_t capacity; /* of the two */
 };
 
 void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets);
@@ -43,9 +42,6 @@ int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, cons
                       size_t came_length, const void *goes, size_t goes_length, struct ek_error *e);
 /* Counts a list that was ranked both ways. */
 void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t);
-/* Takes what the live sketches say at the end. EK_ENOMEM. */
-int ek_rehearsal_end(struct ek_rehearsal *r, const struct ek_assets *assets, struct ek_guard *g,
-                     struct ek_error *e);
 /* For people, in at most 79 columns, without the count of messages. */
 void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to);
 /* One JSON object and a line end. */

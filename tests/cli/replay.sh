@@ -85,12 +85,6 @@ anew=$(number scored_anew)
 grep -q "\"ranks_by_plan\":{\"lists\":$anew," sum || fail "not all were tried: $(cat sum)"
 [ "$(number forwarded)" != "$(number came)" ] || fail "scored anew, and ranked as before: $(cat sum)"
 
-# What moved most at the end: a row for people, an object for programs; the fault's feature leads.
-row=$(sed -n '/^    feature  *segment /{n;p;}' chatter)
-echo "$row" | grep -qE '^    price  *all  *[0-9]+\.[0-9]{3} 0\.[0-9]{3} ' || fail "what moved: $(cat chatter)"
-grep -qE '"moved":\[\{"feature":"price","segment":null,"training":\{"items":[0-9]+,.*"psi":[0-9.]+,' sum ||
-	fail "what moved: $(cat sum)"
-
 # Rules that enforce are without effect when there is no model, and that is said.
 quiet "$EK" $replay --json
 mv said sum
