@@ -58,7 +58,7 @@ static bool letters_take_next(const struct argp_option *options, const char *let
     return false;
 }
 
-int ek_cli_unknown(const struct argp_option *options, char **argv)
+static int cli_unknown(const struct argp_option *options, char **argv)
 {
     for (int i = 1; argv[i] && strcmp(argv[i], "--") != 0; i++) {
         const char *word = argv[i];
@@ -107,7 +107,7 @@ static int complain(const struct argp_option *options, const char *called, const
 
 void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
-    int unknown = ek_cli_unknown(argp->options, argv);
+    int unknown = cli_unknown(argp->options, argv);
     argp_err_exit_status = EK_EXIT_USAGE;
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0); /* which everybody knows by now */
     if (unknown)

@@ -13,10 +13,6 @@
  * one that there is. --help ends with 0, any fault with EK_EXIT_USAGE. */
 void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
-/* The option that no entry of `options` (which ends with an empty one) fits, abbreviations
- * included: its place in argv; 0: all are known. Arguments of options are passed over. */
-int ek_cli_unknown(const struct argp_option *options, char **argv);
-
 /* The whole number that an option is given, within low and high; else the usage error. */
 uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,
                       uint64_t high);

@@ -36,8 +36,8 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
     return result;
 }
 
-enum MHD_Result ek_http_answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                               const char *allow, const struct ek_buf *body)
+static enum MHD_Result queue_body(struct MHD_Connection *connection, unsigned status,
+                                  const char *type, const char *allow, const struct ek_buf *body)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         body->length, body->length ? (void *)body->data : (void *)(uintptr_t) "",
@@ -63,7 +63,7 @@ enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned *status
                              const char *allow, struct ek_buf *body, size_t *load)
 {
     if (body->length <= EK_HTTP_SMALL_BYTES)
-        return ek_http_answer(connection, *status, type, allow, body);
+        return queue_body(connection, *status, type, allow, body);
     if (*load + body->capacity > EK_HTTP_LOAD_BYTES_MAX)
         return ek_http_refuse(connection, *status = MHD_HTTP_SERVICE_UNAVAILABLE,
                               "too many long answers are on their way: come again");
@@ -91,7 +91,7 @@ enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned statu
     if (!rc)
         rc = ek_buf_text(&body, "}\n");
     enum MHD_Result result =
-        rc ? MHD_NO : ek_http_answer(connection, status, "application/json", NULL, &body);
+        rc ? MHD_NO : queue_body(connection, status, "application/json", NULL, &body);
     ek_buf_release(&body);
     return result;
 }

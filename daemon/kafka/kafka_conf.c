@@ -92,7 +92,7 @@ int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struc
     return rc;
 }
 
-int64_t ek_kafka_conf_number(const rd_kafka_conf_t *conf, const char *name)
+static int64_t kafka_conf_number(const rd_kafka_conf_t *conf, const char *name)
 {
     char text[32] = "0";
     size_t size = sizeof text;
@@ -163,8 +163,8 @@ static const struct ek_property *last_of(const struct ek_property_list *list, co
 static int hold(const rd_kafka_conf_t *conf, const struct ek_config *c, const struct relation *r,
                 struct ek_error *e)
 {
-    int64_t is = ek_kafka_conf_number(conf, r->name);
-    int64_t least = ek_kafka_conf_number(conf, r->least) + r->more;
+    int64_t is = kafka_conf_number(conf, r->name);
+    int64_t least = kafka_conf_number(conf, r->least) + r->more;
     if (is >= least)
         return EK_OK;
     const struct ek_property *p = last_of(&c->librdkafka, r->name);
@@ -368,7 +368,7 @@ static int check_whole(const struct ek_config *c, struct ek_error *e)
     return rc;
 }
 
-int ek_kafka_check(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
+static int kafka_check(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
 {
     int rc = check_each(c, &c->librdkafka, faults, e);
     if (!rc)
@@ -385,5 +385,5 @@ const char *ek_kafka_version(void)
 
 __attribute__((constructor)) static void register_check(void)
 {
-    ek_config_set_property_check(ek_kafka_check);
+    ek_config_set_property_check(kafka_check);
 }

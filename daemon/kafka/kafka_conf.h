@@ -20,8 +20,6 @@ bool ek_kafka_conf_has_backoff(void);
 /* Sets one property. EK_ECONFIG. */
 int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
                       struct ek_error *e);
-/* A property that is a number, 0 where there is none of that name. */
-int64_t ek_kafka_conf_number(const rd_kafka_conf_t *conf, const char *name);
 /* As _set, of the configuration; a secret value stands in no error. */
 int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struct ek_error *e);
 

@@ -96,9 +96,6 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
  */
 enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out);
 
-/* Whether all it needs is there: partitions, input topics, brokers. */
-bool ek_stage_ready(struct ek_stage *s);
-
 /* The same, and appends members of a JSON object that tell it: `ready`, `partitions`,
  * `missing_topics`, the `reason`, and a `message` where there is more to say. */
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);

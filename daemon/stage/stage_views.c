@@ -60,7 +60,7 @@ static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
     return rc ? rc : ek_buf_text(out, "]");
 }
 
-bool ek_stage_ready(struct ek_stage *s)
+static bool stage_ready(struct ek_stage *s)
 {
     struct ek_trouble_state trouble;
     bool missing = false;
@@ -158,7 +158,7 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     if (!rc)
         rc = write_service(s->config->service_name, out);
     if (!rc)
-        rc = ek_metrics_single("evenkeel_ready", ek_stage_ready(s), out);
+        rc = ek_metrics_single("evenkeel_ready", stage_ready(s), out);
     if (!rc)
         rc = ek_process_metrics(out);
     if (!rc)

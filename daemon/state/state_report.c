@@ -15,7 +15,7 @@ struct ek_state_report {
     int64_t saved_ms; /* 0: nothing was saved yet */
 };
 
-const char *ek_state_gap_name(enum ek_state_gap gap)
+static const char *state_gap_name(enum ek_state_gap gap)
 {
     static const char *const names[] = {"not_found", "refused", "retention", "unsaved"};
     return names[gap];
@@ -70,7 +70,7 @@ static int write_gaps(const struct ek_state_report *r, struct ek_buf *out)
     int rc = ek_metrics_head("evenkeel_state_gaps_total", out);
     for (int i = 0; !rc && i < EK_GAPS; i++)
         rc = ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
-                           ek_state_gap_name((enum ek_state_gap)i), r->gaps[i]);
+                           state_gap_name((enum ek_state_gap)i), r->gaps[i]);
     return rc;
 }
 

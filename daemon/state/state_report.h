@@ -17,7 +17,6 @@ enum ek_state_gap {
     EK_GAP_UNSAVED,   /* partitions went away before what was seen of them was written */
     EK_GAPS
 };
-const char *ek_state_gap_name(enum ek_state_gap gap);
 
 struct ek_state_report;
 

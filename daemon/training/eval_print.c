@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-double ek_eval_mean(const struct ek_eval_args *a, const struct ek_eval_result *r, int metric,
-                    double *deviation)
+/* Mean and deviation (divisor V) of a metric over the models; NaN when a model has none. */
+static double eval_mean(const struct ek_eval_args *a, const struct ek_eval_result *r, int metric,
+                        double *deviation)
 {
     double sum = 0, squares = 0;
     int n = a->model.count;
@@ -52,7 +53,7 @@ void ek_eval_print_text(const struct ek_eval_args *a, const struct ek_eval_resul
 {
     print_rules(a, r);
     for (int i = 0; i < a->evaluation.metric_count; i++) {
-        double deviation, mean = ek_eval_mean(a, r, i, &deviation);
+        double deviation, mean = eval_mean(a, r, i, &deviation);
         printf("%-10s %.4f", a->name[i], mean);
         if (a->model.count > 1)
             printf(" +- %.4f", deviation);
@@ -72,7 +73,7 @@ static int add_metrics(struct ek_buf *b, const struct ek_eval_args *a,
     bool deviations = !strcmp(name, "sd");
     int rc = ek_buf_printf(b, "\"%s\":{", name);
     for (int i = 0; i < a->evaluation.metric_count && !rc; i++) {
-        double deviation, x = ek_eval_mean(a, r, i, &deviation);
+        double deviation, x = eval_mean(a, r, i, &deviation);
         if (model >= 0)
             x = ek_metric_result(&r->of[model].mean[i]);
         rc = ek_buf_printf(b, "%s\"%s\":", i ? "," : "", a->name[i]);

@@ -11,9 +11,6 @@ struct ek_eval_result {
     struct ek_treatment *treatment; /* [V, K] */
 };
 
-/* Mean and deviation (divisor V) of a metric over the models; NaN when a model has none. */
-double ek_eval_mean(const struct ek_eval_args *a, const struct ek_eval_result *r, int metric,
-                    double *deviation);
 void ek_eval_print_text(const struct ek_eval_args *a, const struct ek_eval_result *r);
 /* EK_ENOMEM, then nothing is printed. */
 int ek_eval_print_json(struct ek_eval_args *a, const struct ek_manifest *m,

@@ -126,7 +126,7 @@ static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
             table[i][lane] = lane < EK_LEVEL_BETS ? 1 : EK_ABOVE_BETS;
 }
 
-void ek_bet_weights_fill(float *weight)
+static void bet_weights_fill(float *weight)
 {
     static const double level[EK_LEVEL_BETS] = {7, 4, 3, .5, .25, 1};
     const double spread = 1, spread_far = .5, cautious = .5, bold = .25;
@@ -163,5 +163,5 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
     }
     unit_mean(&t->spread[0][EK_BET_SPREAD_UP], below);
     unit_mean(&t->spread[0][EK_BET_SPREAD_FAR], below);
-    ek_bet_weights_fill(t->weight);
+    bet_weights_fill(t->weight);
 }

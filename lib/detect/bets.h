@@ -58,8 +58,6 @@ double ek_normal_cdf(double x);
 double ek_normal_quantile(double p);
 
 void ek_bet_tables_fill(struct ek_bet_tables *t);
-/* Their weights alone, [EK_BETS]. */
-void ek_bet_weights_fill(float *weight);
 /* Grid value of a table row: the row stands for y >= it. */
 double ek_table_y(int row);
 /* Row for a p-value, rounded to the cautious side. */

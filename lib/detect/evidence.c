@@ -200,7 +200,7 @@ void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float
     *mu = clamp(*mu + shift_ln, TRACK_MAX_LN);
 }
 
-void ek_evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
+static void evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
 {
     ek_snap_raw(snap, s->r, sizeof s->r);
     ek_snap_raw(snap, &s->mu, sizeof s->mu);
@@ -214,7 +214,7 @@ void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_sna
         size_t at = slot(s, cell, f);
         struct ek_evidence one = {.mu = s->mu[at], .queries = s->queries[at]};
         memcpy(one.r, s->r[at], sizeof one.r);
-        ek_evidence_snap(&one, snap);
+        evidence_snap(&one, snap);
         memcpy(s->r[at], one.r, sizeof one.r);
         s->mu[at] = one.mu;
         s->queries[at] = one.queries;

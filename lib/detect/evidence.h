@@ -96,7 +96,6 @@ void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float
 /* Adds what cell `of` of others has: R is the sum, the level the mean by lists. */
 void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
                              const struct ek_evidence_cells *others, int of);
-void ek_evidence_snap(struct ek_evidence *one, struct ek_snap *snap);
 void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap);
 
 #endif

@@ -19,14 +19,6 @@ const struct ek_rebase *ek_rebases_of_version(const struct ek_rebases *r, uint64
     return NULL;
 }
 
-const struct ek_rebase *ek_rebases_at(const struct ek_rebases *r, int feature, int cell)
-{
-    for (int i = 0; i < r->count; i++)
-        if (r->one[i].feature == feature && r->one[i].cell == cell)
-            return &r->one[i];
-    return NULL;
-}
-
 void ek_rebases_remove(struct ek_rebases *r, const struct ek_rebase *one)
 {
     int at = (int)(one - r->one);

@@ -33,9 +33,8 @@ struct ek_rebases {
 
 /* EK_ELIMIT: all is as it was. */
 int ek_rebases_add(struct ek_rebases *r, int feature, int cell, double shift_ln, uint64_t row);
-/* NULL: there is none of that version, or of that place. */
+/* NULL: there is none of that version. */
 const struct ek_rebase *ek_rebases_of_version(const struct ek_rebases *r, uint64_t version);
-const struct ek_rebase *ek_rebases_at(const struct ek_rebases *r, int feature, int cell);
 /* Takes one of them back, which is a change like others. */
 void ek_rebases_remove(struct ek_rebases *r, const struct ek_rebase *one);
 /* What is normal for a feature of a list of these cells (-1: none). */

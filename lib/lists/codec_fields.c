@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "lists/codec_inner.h"
 
-void ek_key_set(struct ek_key *k, const char *name, size_t length)
+static void key_set(struct ek_key *k, const char *name, size_t length)
 {
     uint8_t bytes[EK_FIELD_KEY_BYTES] = {0}, mask[EK_FIELD_KEY_BYTES] = {0};
     memset(k, 0, sizeof *k);
@@ -33,7 +33,7 @@ static int append(struct ek_codec *c, int *first, enum ek_field_id id, const cha
                                           .length = length,
                                           .next = -1,
                                           .child = -1};
-    ek_key_set(&c->fields[number].key, name, length);
+    key_set(&c->fields[number].key, name, length);
     while (*first >= 0)
         first = &c->fields[*first].next;
     *first = number;
@@ -143,7 +143,7 @@ int ek_names_build(struct ek_names *n, const struct ek_feature *const *features,
     n->mask = size - 1;
     for (int i = 0; i < count; i++) {
         n->lengths[i] = strlen(features[i]->name);
-        ek_key_set(&n->keys[i], features[i]->name, n->lengths[i]);
+        key_set(&n->keys[i], features[i]->name, n->lengths[i]);
         size_t at = ek_hash(features[i]->name, n->lengths[i], 0) & n->mask;
         while (n->slots[at])
             at = (at + 1) & n->mask;

@@ -40,8 +40,6 @@ struct ek_key {
 
 enum { EK_FIELD_KEY_BYTES = 32 };
 
-void ek_key_set(struct ek_key *k, const char *name, size_t length);
-
 /* Passes over the key if it stands next in the message. False near the end of the message too. */
 static inline bool ek_key_take(const struct ek_key *k, struct ek_wire *w)
 {

@@ -23,7 +23,7 @@ int ek_letor_fail(const struct ek_letor_line *line, const char *at, struct ek_er
                       message);
 }
 
-int ek_letor_width(const struct ek_manifest *m)
+static int letor_width(const struct ek_manifest *m)
 {
     int last = m->unused_count ? m->unused[m->unused_count - 1] : 0;
     return last > m->width ? last : m->width;
@@ -31,7 +31,7 @@ int ek_letor_width(const struct ek_manifest *m)
 
 int *ek_letor_slots(const struct ek_manifest *m)
 {
-    int width = ek_letor_width(m);
+    int width = letor_width(m);
     int *slots = ek_calloc((size_t)width + 1, sizeof *slots);
     if (!slots)
         return NULL;
@@ -161,7 +161,7 @@ int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *
 {
     memset(item, 0, (size_t)m->item_count * sizeof *item);
     memset(query, 0, (size_t)m->query_count * sizeof *query);
-    int last = 0, index = 0, width = ek_letor_width(m);
+    int last = 0, index = 0, width = letor_width(m);
     const char *p = skip_space(line->values);
     while (*p && *p != '#') {
         const char *start = p;

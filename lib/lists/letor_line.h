@@ -18,8 +18,7 @@ struct ek_letor_line {
     const char *values; /* where they begin */
 };
 
-/* Slots of the indices 0 .. ek_letor_width(m). NULL without memory. */
-int ek_letor_width(const struct ek_manifest *m);
+/* Slots of the indices 0 .. the highest of the manifest. NULL without memory. */
 int *ek_letor_slots(const struct ek_manifest *m);
 /* Label and query id of line->text. EK_EFORMAT. */
 int ek_letor_head(struct ek_letor_line *line, struct ek_error *e);

@@ -60,8 +60,3 @@ void ek_list_sums_of(struct ek_list_sums *s, const float *x, int rows, const flo
 {
     ek_list_sums_fn_of(ek_isa_best())(s, x, rows, pivot);
 }
-
-const char *ek_list_sums_isa(void)
-{
-    return ek_isa_name(ek_isa_best());
-}

@@ -27,7 +27,5 @@ int ek_list_sums_new(struct ek_list_sums **out, int features);
 void ek_list_sums_free(struct ek_list_sums *s);
 /* pivot [padded of s], usually the training mean of ln|x|. Overwrites the sums. */
 void ek_list_sums_of(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
-/* "portable", "avx2", "avx512", "neon": what ek_list_sums_of uses here. */
-const char *ek_list_sums_isa(void);
 
 #endif

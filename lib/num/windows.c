@@ -86,7 +86,7 @@ int ek_windows_unpacked(const struct ek_windows *w)
 }
 
 /* What is kept for an hour has hardly more than it needs. */
-int ek_window_bytes_reserve(struct ek_window_bytes *b, size_t length)
+static int window_bytes_reserve(struct ek_window_bytes *b, size_t length)
 {
     if (length <= b->capacity)
         return EK_OK;
@@ -110,7 +110,7 @@ static void append(struct ek_window_bytes *b, const uint8_t *bytes, size_t from,
 
 int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length)
 {
-    int rc = ek_window_bytes_reserve(b, b->length + length);
+    int rc = window_bytes_reserve(b, b->length + length);
     if (!rc)
         append(b, bytes, 0, length);
     return rc;
@@ -131,9 +131,9 @@ static int pack_feature(struct ek_windows *w)
     if (!rc)
         rc = ek_sketch_pack(w->one, &w->packed);
     if (!rc)
-        rc = ek_window_bytes_reserve(window, window->length + middle);
+        rc = window_bytes_reserve(window, window->length + middle);
     if (!rc)
-        rc = ek_window_bytes_reserve(life, w->packed.length - middle);
+        rc = window_bytes_reserve(life, w->packed.length - middle);
     if (rc)
         return rc;
     append(window, w->packed.data, 0, middle);
@@ -161,7 +161,7 @@ int ek_windows_close(struct ek_windows *w)
     struct ek_closed_window *c = &w->ring[w->closings % (uint64_t)w->kept];
     if (!c->end)
         c->end = ek_calloc((size_t)w->features, sizeof *c->end);
-    if (!c->end || ek_window_bytes_reserve(&c->bytes, w->closings ? newest(w)->bytes.length : 0))
+    if (!c->end || window_bytes_reserve(&c->bytes, w->closings ? newest(w)->bytes.length : 0))
         return EK_ENOMEM;
     w->closings++;
     c->number = w->number;

@@ -137,14 +137,6 @@ int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const cha
     return EK_OK;
 }
 
-int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *what, uint64_t *out,
-                  struct ek_error *e)
-{
-    if (n->kind != EK_NODE_SCALAR || ek_parse_bytes(n->text, EK_WHOLE, out))
-        return wrong(y, n, what, "a size in bytes (65536, 64KiB, 4MiB, 1GiB)", e);
-    return EK_OK;
-}
-
 int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    enum ek_node_kind kind, struct ek_error *e)
 {

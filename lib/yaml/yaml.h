@@ -57,8 +57,6 @@ int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *wh
                 int64_t high, int64_t *out, struct ek_error *e);
 int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                      int64_t least_ms, int64_t most_days, int64_t *out_ms, struct ek_error *e);
-int ek_node_bytes(const struct ek_yaml *y, const struct ek_node *n, const char *what, uint64_t *out,
-                  struct ek_error *e);
 /* One of `words`: its number in *out. The error names the nearest, or all of them. */
 int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    const char *const *words, size_t count, int *out, struct ek_error *e);

@@ -19,7 +19,7 @@ static bool is_plain(const char *text)
 }
 
 /* JSON does not mind what YAML takes for a line break, or does not take at all. */
-int ek_yaml_quote(struct ek_buf *out, const char *text)
+static int yaml_quote(struct ek_buf *out, const char *text)
 {
     struct ek_buf json;
     ek_buf_init(&json, 0);
@@ -48,13 +48,12 @@ int ek_yaml_put_word(struct ek_buf *out, const char *text)
     bool word = isalpha((unsigned char)*text) && is_plain(text);
     for (size_t i = 0; i < sizeof OTHER / sizeof *OTHER; i++)
         word = word && strcasecmp(text, OTHER[i]) != 0;
-    return word ? ek_buf_text(out, text) : ek_yaml_quote(out, text);
+    return word ? ek_buf_text(out, text) : yaml_quote(out, text);
 }
 
 static int put_scalar(struct ek_buf *out, const struct ek_node *n)
 {
-    return n->quoted || !is_plain(n->text) ? ek_yaml_quote(out, n->text)
-                                           : ek_buf_text(out, n->text);
+    return n->quoted || !is_plain(n->text) ? yaml_quote(out, n->text) : ek_buf_text(out, n->text);
 }
 
 /* In braces or brackets, on one line. */

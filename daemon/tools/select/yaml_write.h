@@ -9,8 +9,6 @@
 #include "base/buf.h"
 #include "yaml/yaml.h"
 
-/* A text in double quotes, whatever is in it. EK_ENOMEM. */
-int ek_yaml_quote(struct ek_buf *out, const char *text);
 /* The same, without quotes where any reader takes it for text without them. */
 int ek_yaml_put_word(struct ek_buf *out, const char *text);
 /* Appends key, value and a line end. Collections of collections take a line for each element. */
