@@ -42,7 +42,7 @@ def callers(tree):
     found = collections.defaultdict(collections.Counter)
     for path in tree.files("*.c", "*.cc", "*.h", folders=CALLING):
         code = tree.code(path)
-        for name in _NAME.findall(_DECLARATION.sub("", code) if path.endswith(".h") else code):
+        for name in _NAME.findall(_DECLARATION.sub("", code)):
             found[name][path] += 1
     return found
 
