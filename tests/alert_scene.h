@@ -5,6 +5,7 @@
 #include "daemon/alerts/alert_book.h"
 #include "daemon/alerts/alert_queue.h"
 #include "tests/check.h"
+#include "tests/event_from.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static inline struct ek_alert_when when(const struct scene *s)
 static inline void hear_as(struct scene *s, const char *json, bool ours, bool recalled)
 {
     struct ek_alert_news news;
-    ck_assert_int_eq(ek_alert_read(&news, json), 0);
+    ek_alert_read(&news, event_from(json));
     ck_assert_int_eq(ek_alert_book_take(s->book, &news, ours, recalled, when(s)), 0);
 }
 

@@ -12,8 +12,8 @@ enum { FINDINGS_MAX = 4096 };
 
 /* An open finding and the alert that tells of it. */
 struct finding {
-    char episode[sizeof((struct ek_alert_news *)0)->episode];
-    char cause[EK_ALERT_WORD_BYTES], limit[EK_ALERT_WORD_BYTES];
+    uint32_t episode, cause;
+    char limit[EK_ALERT_WORD_BYTES];
     char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
     struct ek_alert_entry *entry;
     bool seen; /* since the recall began */
@@ -216,18 +216,18 @@ static int take_fired(struct ek_alert_book *b, const struct ek_alert *a, bool ou
     return EK_OK;
 }
 
-static struct finding *find_finding(struct ek_alert_book *b, const char *episode)
+static struct finding *find_finding(struct ek_alert_book *b, const struct ek_alert_news *n)
 {
     for (size_t i = 0; i < b->findings; i++)
-        if (!strcmp(b->finding[i].episode, episode))
+        if (b->finding[i].episode == n->episode && !strcmp(b->finding[i].feature, n->alert.feature))
             return &b->finding[i];
     return NULL;
 }
 
-static struct ek_alert_entry *find_cause(struct ek_alert_book *b, const char *cause)
+static struct ek_alert_entry *find_cause(struct ek_alert_book *b, uint32_t cause)
 {
-    for (size_t i = 0; *cause && i < b->findings; i++)
-        if (!strcmp(b->finding[i].cause, cause) && (b->finding[i].seen || !b->recalling))
+    for (size_t i = 0; cause && i < b->findings; i++)
+        if (b->finding[i].cause == cause && (b->finding[i].seen || !b->recalling))
             return b->finding[i].entry;
     return NULL;
 }
@@ -251,8 +251,7 @@ static struct finding *add_finding(struct ek_alert_book *b, const struct ek_aler
     if (b->findings == FINDINGS_MAX)
         return NULL;
     struct finding *f = &b->finding[b->findings++];
-    *f = (struct finding){.seen = true};
-    ek_alert_copy(f->episode, sizeof f->episode, n->episode);
+    *f = (struct finding){.episode = n->episode, .seen = true};
     ek_alert_copy(f->feature, sizeof f->feature, n->alert.feature);
     ek_alert_copy(f->segment, sizeof f->segment, n->alert.segment);
     return f;
@@ -273,12 +272,12 @@ static int recall_limit(struct ek_alert_book *b, const struct ek_alert_news *n, 
 static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
                         bool recalled, struct ek_alert_when when)
 {
-    struct finding *f = find_finding(b, n->episode);
+    struct finding *f = find_finding(b, n);
     struct ek_alert_entry *e = f && (f->seen || !b->recalling) ? f->entry : find_cause(b, n->cause);
     int rc = room_for_finding(b);
     if (!rc && !e) {
         rc = take_fired(b, &n->alert, ours, recalled, when, &e);
-        f = find_finding(b, n->episode); /* room may have been made */
+        f = find_finding(b, n); /* room may have been made */
     }
     if (rc)
         return rc;
@@ -286,7 +285,7 @@ static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, 
         return EK_ENOMEM;
     f->entry = e;
     f->seen = true;
-    ek_alert_copy(f->cause, sizeof f->cause, n->cause);
+    f->cause = n->cause;
     ek_alert_copy(f->limit, sizeof f->limit, n->limit);
     hear(e, ours, when);
     refresh(e, &n->alert, when);
@@ -353,7 +352,7 @@ int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, b
     case EK_ALERT_FINDING_OPEN:
         return open_finding(b, n, ours, recalled, when);
     case EK_ALERT_FINDING_CLOSED:
-        if ((f = find_finding(b, n->episode))) {
+        if ((f = find_finding(b, n))) {
             hear(f->entry, ours, when);
             close_finding(b, f, when);
         }

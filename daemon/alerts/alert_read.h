@@ -1,4 +1,4 @@
-/* What an event (docs/format/events.md) says about an alert.
+/* Alert news: what an event (guard/event.h) means for alerts.
  *
  * Pure; texts that are too long are cut. Threads: any.
  */
@@ -6,6 +6,7 @@
 #define EK_DAEMON_ALERT_READ_H
 
 #include "daemon/alerts/alert.h"
+#include "guard/event.h"
 
 enum ek_alert_news_what {
     EK_ALERT_NO_NEWS,
@@ -19,12 +20,10 @@ struct ek_alert_news {
     enum ek_alert_news_what what;
     struct ek_alert alert;
     /* Of a finding; limit: what keeps it from being routed, else "". */
-    char episode[EK_ALERT_NAME_BYTES + 16], cause[EK_ALERT_WORD_BYTES], limit[EK_ALERT_WORD_BYTES];
+    uint32_t episode, cause; /* cause 0: none */
+    char limit[EK_ALERT_WORD_BYTES];
 };
 
-/* True when it is one that alerts are made of, by its first bytes. */
-bool ek_alert_concerns(const char *json);
-/* EK_EFORMAT: no JSON object. EK_ENOMEM. */
-int ek_alert_read(struct ek_alert_news *out, const char *json);
+void ek_alert_read(struct ek_alert_news *out, const struct ek_event *v);
 
 #endif

@@ -23,7 +23,7 @@ struct heard {
     struct heard *next;
     enum heard_kind kind;
     bool ours;
-    char json[];
+    struct ek_event *event; /* HEARD and RECALLED */
 };
 
 /* For /metrics. */
@@ -97,34 +97,41 @@ static void count_lost(struct ek_alerts *a, const char *why)
     ek_log_text(a->log, EK_LOG_ERROR, "alert_lost", why);
 }
 
-static bool put(struct ek_alerts *a, struct heard *h, size_t length)
+static bool put(struct ek_alerts *a, struct heard *h)
 {
+    size_t bytes = h->event ? h->event->bytes : 0;
     pthread_mutex_lock(&a->lock);
-    bool room = a->waiting < EK_ALERTS_INTAKE_MAX &&
-                a->waiting_bytes + length <= EK_ALERTS_INTAKE_BYTES_MAX;
+    bool room =
+        a->waiting < EK_ALERTS_INTAKE_MAX && a->waiting_bytes + bytes <= EK_ALERTS_INTAKE_BYTES_MAX;
     if (room) {
         *a->end = h;
         a->end = &h->next;
         a->waiting++;
-        a->waiting_bytes += length;
+        a->waiting_bytes += bytes;
     }
     pthread_mutex_unlock(&a->lock);
     return room;
 }
 
-static int take_in(struct ek_alerts *a, enum heard_kind kind, const char *json, bool ours)
+static void free_one(struct heard *h)
 {
-    size_t length = strlen(json);
-    struct heard *h = ek_calloc(1, sizeof *h + length + 1);
-    if (!h) {
+    if (h)
+        ek_free(h->event);
+    ek_free(h);
+}
+
+static int take_in(struct ek_alerts *a, enum heard_kind kind, const struct ek_event *v, bool ours)
+{
+    struct heard *h = ek_calloc(1, sizeof *h);
+    if (!h || (v && !(h->event = ek_event_copy(v)))) {
+        free_one(h);
         count_lost(a, "no memory for an event");
         return EK_ENOMEM;
     }
     h->kind = kind;
     h->ours = ours;
-    memcpy(h->json, json, length);
-    if (!put(a, h, length)) {
-        ek_free(h);
+    if (!put(a, h)) {
+        free_one(h);
         count_lost(a, "too many events wait");
         return EK_OK;
     }
@@ -132,39 +139,45 @@ static int take_in(struct ek_alerts *a, enum heard_kind kind, const char *json, 
     return EK_OK;
 }
 
-void ek_alerts_hear(struct ek_alerts *a, const char *json, bool ours)
+/* Plans change no alert. */
+static bool concerns(const struct ek_alerts *a, const struct ek_event *v)
 {
-    if (a && ek_alert_concerns(json))
-        take_in(a, HEARD, json, ours);
+    return a && v->kind != EK_EVENT_PLAN && v->kind != EK_EVENT_TEXT;
+}
+
+void ek_alerts_hear(struct ek_alerts *a, const struct ek_event *v, bool ours)
+{
+    if (concerns(a, v))
+        take_in(a, HEARD, v, ours);
 }
 
 void ek_alerts_begin_recall(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, RECALL_BEGINS, "", false);
+        take_in(a, RECALL_BEGINS, NULL, false);
 }
 
-int ek_alerts_recall(struct ek_alerts *a, const char *json, bool ours)
+int ek_alerts_recall(struct ek_alerts *a, const struct ek_event *v, bool ours)
 {
-    return a && ek_alert_concerns(json) ? take_in(a, RECALLED, json, ours) : EK_OK;
+    return concerns(a, v) ? take_in(a, RECALLED, v, ours) : EK_OK;
 }
 
 void ek_alerts_end_recall(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, RECALL_ENDS, "", false);
+        take_in(a, RECALL_ENDS, NULL, false);
 }
 
 void ek_alerts_begin_anew(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, BEGUN_ANEW, "", false);
+        take_in(a, BEGUN_ANEW, NULL, false);
 }
 
 void ek_alerts_take_over(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, TAKEN_OVER, "", true);
+        take_in(a, TAKEN_OVER, NULL, true);
 }
 
 static struct ek_alert_when now(void)
@@ -183,13 +196,10 @@ static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
 static void take_event(struct ek_alerts *a, const struct heard *h)
 {
     struct ek_alert_news news;
-    int rc = ek_alert_read(&news, h->json);
-    if (!rc)
-        name_instance(a, &news.alert);
-    if (!rc)
-        rc = ek_alert_book_take(a->book, &news, h->ours, h->kind == RECALLED, now());
-    if (rc)
-        count_lost(a, rc == EK_ENOMEM ? "no room for an alert" : "an event that is no JSON");
+    ek_alert_read(&news, h->event);
+    name_instance(a, &news.alert);
+    if (ek_alert_book_take(a->book, &news, h->ours, h->kind == RECALLED, now()))
+        count_lost(a, "no room for an alert");
 }
 
 static void take(struct ek_alerts *a, const struct heard *h)
@@ -222,7 +232,7 @@ static void free_heard(struct heard *first)
 {
     for (struct heard *next; first; first = next) {
         next = first->next;
-        ek_free(first);
+        free_one(first);
     }
 }
 

@@ -22,6 +22,7 @@ enum {
 };
 
 struct ek_alerts;
+struct ek_event;
 struct ek_log;
 
 /* *out NULL: the configuration has no sinks. Nothing is sent before ek_alerts_start. */
@@ -40,11 +41,11 @@ void ek_alerts_stop(struct ek_alerts *a);
 void ek_alerts_free(struct ek_alerts *a);
 
 /* Takes an event. ours: it is for this instance to tell of it. */
-void ek_alerts_hear(struct ek_alerts *a, const char *json, bool ours);
+void ek_alerts_hear(struct ek_alerts *a, const struct ek_event *v, bool ours);
 /* What was open when the state was written goes on: what is told in between, and nothing else, is
  * open. EK_ENOMEM: it is lost. */
 void ek_alerts_begin_recall(struct ek_alerts *a);
-int ek_alerts_recall(struct ek_alerts *a, const char *json, bool ours);
+int ek_alerts_recall(struct ek_alerts *a, const struct ek_event *v, bool ours);
 void ek_alerts_end_recall(struct ek_alerts *a);
 /* In a fleet: the instance that told of alerts is another one no more, but this one. */
 void ek_alerts_take_over(struct ek_alerts *a);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "lists/capture.h"
 #include "evenkeel.h"
+#include "guard/event_json.h"
 #include "guard/guard_items.h"
 #include "guard/guard_trials.h"
 
@@ -115,14 +116,24 @@ struct replay {
     struct ek_scores_seen scores;
 };
 
+static int write_event(struct replay *r, const struct ek_event *v, struct ek_error *e)
+{
+    struct ek_buf line;
+    ek_buf_init(&line, 0);
+    int rc = ek_event_json(v, &line);
+    rc = rc || ek_buf_text(&line, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for an event")
+                                        : ek_writer_write(r->events, line.data, line.length, e);
+    ek_buf_release(&line);
+    return rc;
+}
+
 static int write_events(struct replay *r, struct ek_error *e)
 {
-    const char *json;
+    const struct ek_event *v;
     int rc = EK_OK;
-    while (!rc && ek_guard_next_event(r->guard, &json)) {
-        ek_rehearsal_event(&r->came_to, json);
-        if (r->events)
-            rc = ek_writer_printf(r->events, e, "%s\n", json);
+    while (!rc && (v = ek_guard_take_event(r->guard))) {
+        ek_rehearsal_event(&r->came_to, v);
+        rc = r->events ? write_event(r, v, e) : EK_OK;
     }
     return rc;
 }

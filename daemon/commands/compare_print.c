@@ -2,6 +2,7 @@
 
 #include "daemon/base/columns.h"
 #include "daemon/base/paragraph.h"
+#include "guard/event_json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,10 +17,11 @@ static const char *of_side(int side)
 }
 
 /* "price", or "price, arm=B". */
-static void place_text(const struct ek_compared_place *p, char *text, size_t size)
+static void place_text(const struct ek_event_place *p, char *text, size_t size)
 {
     if (p->dimension)
-        snprintf(text, size, "%s, %s=%s", p->feature, p->dimension, p->value ? p->value : "");
+        snprintf(text, size, "%s, %s=%s", p->feature, p->dimension,
+                 p->value ? p->value : EK_SEGMENT_OTHER);
     else
         snprintf(text, size, "%s", p->feature);
     ek_make_safe(text);
@@ -142,10 +144,11 @@ static void entry_text(const struct ek_compared_plan *p, size_t i, char *text, s
     char place[300];
     text[0] = 0;
     if (i < p->count) {
-        const struct ek_compared_entry *entry = &p->entry[i];
+        const struct ek_event_entry *entry = &p->entry[i];
         place_text(&entry->at, place, sizeof place);
-        int used = snprintf(text, size, "%s: %s, %s", place, entry->action, entry->mode);
-        if (!strcmp(entry->mode, "canary") && (size_t)used < size)
+        int used = snprintf(text, size, "%s: %s, %s", place, ek_action_name(entry->action),
+                            ek_mode_name(entry->mode));
+        if (entry->mode == EK_MODE_CANARY && (size_t)used < size)
             snprintf(text + used, size - (size_t)used, " %.4g%%", entry->percent);
     } else if (i == 0) {
         snprintf(text, size, "nothing");
@@ -271,21 +274,14 @@ static int add_text(struct ek_buf *out, const char *key, const char *text)
     return rc ? rc : ek_buf_json(out, text, strlen(text));
 }
 
-static int add_place(struct ek_buf *out, const struct ek_compared_place *p)
+static int add_place(struct ek_buf *out, const struct ek_event_place *p)
 {
     int rc = ek_buf_text(out, "{");
     if (!rc)
         rc = add_text(out, "feature", p->feature);
     if (!rc)
-        rc = ek_buf_text(out, p->dimension ? ",\"segment\":{" : ",\"segment\":null");
-    if (rc || !p->dimension)
-        return rc;
-    rc = ek_buf_json(out, p->dimension, strlen(p->dimension));
-    if (!rc)
-        rc = ek_buf_text(out, ":");
-    if (!rc)
-        rc = ek_buf_json(out, p->value ? p->value : "", p->value ? strlen(p->value) : 0);
-    return rc ? rc : ek_buf_text(out, "}");
+        rc = ek_buf_text(out, ",\"segment\":");
+    return rc ? rc : ek_segment_json(out, p->dimension, p->value);
 }
 
 static int add_word(struct ek_buf *out, const char *key, const char *word)
@@ -350,9 +346,9 @@ static int add_plan(struct ek_buf *out, const struct ek_compared_plan *p)
         if (!rc)
             rc = add_place(out, &p->entry[i].at);
         if (!rc)
-            rc = add_word(out, "action", p->entry[i].action);
+            rc = add_word(out, "action", ek_action_name(p->entry[i].action));
         if (!rc)
-            rc = add_word(out, "mode", p->entry[i].mode);
+            rc = add_word(out, "mode", ek_mode_name(p->entry[i].mode));
         if (!rc)
             rc = ek_buf_printf(out, ",\"percent\":%.4g", p->entry[i].percent);
         if (!rc)

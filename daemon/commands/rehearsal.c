@@ -1,7 +1,6 @@
 #include "daemon/commands/rehearsal.h"
 
 #include "base/alloc.h"
-#include "guard/event.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,11 +31,11 @@ void ek_rehearsal_release(struct ek_rehearsal *r)
     ek_free(r->scratch);
 }
 
-void ek_rehearsal_event(struct ek_rehearsal *r, const char *json)
+void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
 {
-    r->confirmed += strstr(json, "\"state\":\"confirmed\"") != NULL;
-    r->plans += ek_event_is(json, "plan");
-    ek_told_event(&r->told, json);
+    r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
+    r->plans += v->kind == EK_EVENT_PLAN;
+    ek_told_event(&r->told, v);
 }
 
 static int make_room(struct ek_rehearsal *r, size_t items)

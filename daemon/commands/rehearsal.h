@@ -36,7 +36,7 @@ struct ek_rehearsal {
 void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets);
 void ek_rehearsal_release(struct ek_rehearsal *r);
 /* Counts an event of the guard. */
-void ek_rehearsal_event(struct ek_rehearsal *r, const char *json);
+void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v);
 /* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
 int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
                       size_t came_length, const void *goes, size_t goes_length, struct ek_error *e);

@@ -1,8 +1,6 @@
 #include "daemon/commands/told.h"
 
 #include "daemon/base/paragraph.h"
-#include "yaml/yaml.h"
-#include "guard/event.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,65 +8,61 @@
 
 enum { INDENT = 4 };
 
-static struct ek_told_finding *find(struct ek_told *t, const char *episode)
+static struct ek_told_finding *find(struct ek_told *t, const char *feature, uint32_t episode)
 {
     for (int i = 0; i < t->count; i++)
-        if (!strcmp(t->finding[i].episode, episode))
+        if (t->finding[i].episode == episode && !strcmp(t->finding[i].feature, feature))
             return &t->finding[i];
     return NULL;
 }
 
-static void take(struct ek_told *t, const char *episode, const char *cause, const char *state,
-                 const char *text)
+/* *out NULL: it is not kept. */
+static void add(struct ek_told *t, const char *feature, uint32_t episode,
+                struct ek_told_finding **out)
 {
-    struct ek_told_finding *f = find(t, episode);
-    int confirmed = !strcmp(state, "confirmed");
-    if (!f && confirmed && t->count == EK_TOLD_MAX)
+    if (t->count == EK_TOLD_MAX) {
         t->more++;
-    else if (!f && confirmed)
-        f = &t->finding[t->count++];
-    if (!f)
         return;
-    if (confirmed || !strcmp(state, "updated")) {
-        snprintf(f->episode, sizeof f->episode, "%s", episode);
-        snprintf(f->text, sizeof f->text, "%s", text);
-        snprintf(f->cause, sizeof f->cause, "%s", cause);
+    }
+    *out = &t->finding[t->count++];
+    snprintf((*out)->feature, sizeof(*out)->feature, "%s", feature);
+    (*out)->episode = episode;
+}
+
+static void add_finding(struct ek_told *t, const struct ek_event_finding *f)
+{
+    struct ek_told_finding *kept = find(t, f->at.feature, f->episode);
+    if (!kept && f->state == EK_CONFIRMED)
+        add(t, f->at.feature, f->episode, &kept);
+    if (!kept)
+        return;
+    if (f->state == EK_CONFIRMED || f->state == EK_UPDATED) {
+        snprintf(kept->text, sizeof kept->text, "%s", f->text);
+        kept->cause = f->cause;
     } else {
-        f->end = !strcmp(state, "recovered") ? "over" : "taken back";
+        kept->end = f->state == EK_RECOVERED ? "over" : "taken back";
     }
 }
 
-static const char *text_of(const struct ek_node *map, const char *key)
+/* Model and upstream are a finding of their own: there is one at a time. */
+static void add_drift(struct ek_told *t, const struct ek_event_model_drift *d)
 {
-    const struct ek_node *node = ek_node_get(map, key);
-    return node ? node->text : NULL;
+    bool drifted = d->view.state == EK_AGREEMENT_DRIFTED;
+    struct ek_told_finding *kept = find(t, "", 0);
+    if (!kept && drifted)
+        add(t, "", 0, &kept);
+    if (kept && drifted)
+        snprintf(kept->text, sizeof kept->text, "%s", d->text);
+    if (kept)
+        kept->end = drifted ? NULL : "over";
 }
 
-/* Model and upstream are told as a finding of their own: there is one at a time. */
-static void take_drift(struct ek_told *t, const char *state, const char *text)
+void ek_told_event(struct ek_told *t, const struct ek_event *v)
 {
-    bool drifted = !strcmp(state, "drifted");
-    take(t, "model_drift", "", drifted ? "confirmed" : state, text);
-    struct ek_told_finding *f = find(t, "model_drift");
-    if (f && drifted)
-        f->end = NULL;
-}
-
-void ek_told_event(struct ek_told *t, const char *json)
-{
-    bool drift = ek_event_is(json, "model_drift");
-    struct ek_yaml *y;
-    if ((!drift && !ek_event_is(json, "finding")) ||
-        ek_yaml_parse(&y, "event", json, strlen(json), NULL))
-        return;
-    const struct ek_node *map = ek_yaml_root(y);
-    const char *episode = text_of(map, "episode"), *state = text_of(map, "state"),
-               *text = text_of(map, "text"), *cause = text_of(map, "cause");
-    if (drift && state && text)
-        take_drift(t, state, text);
-    else if (episode && state && text)
-        take(t, episode, cause ? cause : "", state, text);
-    ek_yaml_free(y);
+    if (v->kind == EK_EVENT_FINDING)
+        add_finding(t, &v->finding);
+    else if (v->kind == EK_EVENT_MODEL_DRIFT)
+        add_drift(t, &v->model_drift);
 }
 
 static void print_one(const struct ek_told_finding *f, const char *before, FILE *to)
@@ -85,7 +79,7 @@ static void print_one(const struct ek_told_finding *f, const char *before, FILE 
 
 static int same_cause(const struct ek_told_finding *a, const struct ek_told_finding *b)
 {
-    return *a->cause && !strcmp(a->cause, b->cause);
+    return a->cause && a->cause == b->cause;
 }
 
 static int is_first(const struct ek_told *t, int at)

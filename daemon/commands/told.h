@@ -8,20 +8,18 @@
 #ifndef EK_DAEMON_TOLD_H
 #define EK_DAEMON_TOLD_H
 
+#include "guard/event.h"
+
 #include <stdint.h>
 #include <stdio.h>
 
-enum {
-    EK_TOLD_MAX = 20,
-    EK_TOLD_EPISODE_BYTES = 240,
-    EK_TOLD_TEXT_BYTES = 600,
-    EK_TOLD_CAUSE_BYTES = 24
-};
+enum { EK_TOLD_MAX = 20, EK_TOLD_NAME_BYTES = 240, EK_TOLD_TEXT_BYTES = 600 };
 
 struct ek_told_finding {
-    char episode[EK_TOLD_EPISODE_BYTES], text[EK_TOLD_TEXT_BYTES];
-    char cause[EK_TOLD_CAUSE_BYTES]; /* "": not known */
-    const char *end;                 /* how it ended; NULL: it did not */
+    char feature[EK_TOLD_NAME_BYTES]; /* "": model and upstream */
+    uint32_t episode, cause;          /* cause 0: not known */
+    char text[EK_TOLD_TEXT_BYTES];
+    const char *end; /* how it ended; NULL: it did not */
 };
 
 struct ek_told {
@@ -32,7 +30,7 @@ struct ek_told {
 
 /* Takes an event of the guard; others than those of confirmed findings and of the model change
  * nothing. */
-void ek_told_event(struct ek_told *t, const char *json);
+void ek_told_event(struct ek_told *t, const struct ek_event *v);
 /* Indented paragraphs of at most 79 columns; nothing when there was no finding. */
 void ek_told_print(const struct ek_told *t, FILE *to);
 

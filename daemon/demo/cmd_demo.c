@@ -7,6 +7,7 @@
 #include "daemon/demo/demo_feed.h"
 #include "daemon/demo/demo_pipeline.h"
 
+#include "base/alloc.h"
 #include "base/parse.h"
 
 #include <signal.h>
@@ -99,16 +100,13 @@ static int take_lists(struct demo *d)
     return rc;
 }
 
-static int take_alerts(struct demo *d)
+static void take_events(struct demo *d)
 {
-    struct ek_kafka_record record;
-    int got = 1, rc = EK_OK;
-    while (!rc && got) {
-        rc = ek_demo_pipeline_alert(d->pipeline, &record, &got, &d->e);
-        if (!rc && got)
-            rc = ek_demo_story_event(&d->story, record.bytes, record.length, &d->e);
+    struct ek_event *v;
+    while ((v = ek_demo_pipeline_event(d->pipeline))) {
+        ek_demo_story_event(&d->story, v);
+        ek_free(v);
     }
-    return rc;
 }
 
 /* The story goes on when its part is told. False at its end. */
@@ -143,8 +141,7 @@ static int step(struct demo *d, bool feeding)
     int rc = feeding ? send_due(d) : EK_OK;
     if (!rc)
         rc = take_lists(d);
-    if (!rc)
-        rc = take_alerts(d);
+    take_events(d);
     int64_t now = ek_now_ms();
     s->dead = ek_demo_pipeline_dead(d->pipeline);
     s->seconds = (double)(now - d->started_ms) / 1000;

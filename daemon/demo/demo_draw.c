@@ -88,8 +88,8 @@ static const char *finding_text(const struct ek_demo_finding *f, char text[TEXT]
         n += snprintf(text + n, (size_t)(TEXT - n), " x %.30s", factor_feature(f));
     else if (isfinite(f->factor))
         n += snprintf(text + n, (size_t)(TEXT - n), " x%.3g", f->factor);
-    snprintf(text + n, (size_t)(TEXT - n), "%s%.20s%s%.40s", f->kind[0] ? ", " : "", f->state,
-             f->reason[0] ? ", " : "", f->reason);
+    snprintf(text + n, (size_t)(TEXT - n), "%s%.20s%s%.40s", f->kind[0] ? ", " : "",
+             ek_finding_state_name(f->state), f->reason[0] ? ", " : "", f->reason);
     return text;
 }
 
@@ -103,7 +103,7 @@ static const char *factor_text(const struct ek_demo_finding *f, char text[TEXT])
 
 static bool dismissed(const struct ek_demo_finding *f)
 {
-    return !strcmp(f->state, "dismissed");
+    return f->state == EK_DISMISSED;
 }
 
 static void finding_rows(struct ek_demo_screen *d, const struct ek_demo_story *s)

@@ -2,19 +2,20 @@
 
 #include "daemon/base/clock.h"
 #include "base/alloc.h"
+#include "guard/event.h"
 #include "daemon/config/config.h"
 #include "daemon/http/http.h"
 #include "daemon/kafka/kafka_mock.h"
+#include "daemon/guard/shared_guard.h"
 #include "daemon/stage/stage.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
-enum { CONNECT_MS = 60000, FLUSH_MS = 5000 };
+enum { CONNECT_MS = 60000, FLUSH_MS = 5000, EVENTS_MAX = 1024 };
 
-static const char INPUT[] = "scored", OUTPUT[] = "ranked", DEAD[] = "ranked.dead",
-                  ALERTS[] = "evenkeel-alerts";
+static const char INPUT[] = "scored", OUTPUT[] = "ranked", DEAD[] = "ranked.dead";
 
 struct ek_demo_pipeline {
     struct ek_mock *mock;
@@ -23,7 +24,10 @@ struct ek_demo_pipeline {
     struct ek_stage *stage;
     struct ek_http *http; /* NULL: it is not shown */
     struct ek_sender *sender;
-    struct ek_tap *lists, *alerts;
+    struct ek_tap *lists;
+    pthread_mutex_t lock;                /* of the events */
+    struct ek_event *events[EVENTS_MAX]; /* ring; more are lost */
+    uint64_t events_in, events_out;
     pthread_t thread;
     bool threaded;
     atomic_bool ended;
@@ -35,12 +39,17 @@ static int set_all(struct ek_config *c, const struct ek_demo_assets *a, const ch
                    struct ek_error *e)
 {
     const char *const keys[][2] = {
-        {"service.name", "demo"},       {"input.brokers", brokers},
-        {"input.topics", INPUT},        {"input.group", "demo"},
-        {"output.topic", OUTPUT},       {"output.dead_letter", DEAD},
-        {"alerts.kafka.topic", ALERTS}, {"http.listen", "off"},
-        {"assets.rules", a->rules},     {"assets.manifest", a->manifest_path},
-        {"assets.model", a->routable},  {"assets.profile", a->profile},
+        {"service.name", "demo"},
+        {"input.brokers", brokers},
+        {"input.topics", INPUT},
+        {"input.group", "demo"},
+        {"output.topic", OUTPUT},
+        {"output.dead_letter", DEAD},
+        {"http.listen", "off"},
+        {"assets.rules", a->rules},
+        {"assets.manifest", a->manifest_path},
+        {"assets.model", a->routable},
+        {"assets.profile", a->profile},
     };
     int rc = EK_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++)
@@ -50,7 +59,7 @@ static int set_all(struct ek_config *c, const struct ek_demo_assets *a, const ch
 
 static int start_broker(struct ek_demo_pipeline *p, struct ek_error *e)
 {
-    static const char *const topics[] = {INPUT, OUTPUT, DEAD, ALERTS};
+    static const char *const topics[] = {INPUT, OUTPUT, DEAD};
     int rc = ek_mock_start(&p->mock, e);
     for (size_t i = 0; i < sizeof topics / sizeof *topics && !rc; i++)
         rc = ek_mock_topic(p->mock, topics[i], 1, e);
@@ -61,9 +70,25 @@ static int start_clients(struct ek_demo_pipeline *p, struct ek_error *e)
 {
     const char *brokers = ek_mock_brokers(p->mock);
     int rc = ek_tap_new(&p->lists, brokers, OUTPUT, 0, CONNECT_MS, e);
-    if (!rc)
-        rc = ek_tap_new(&p->alerts, brokers, ALERTS, 0, CONNECT_MS, e);
     return rc ? rc : ek_sender_new(&p->sender, brokers, INPUT, EK_SENDER_ORDERED, e);
+}
+
+/* On a thread of the stage. */
+static void keep_event(void *context, const struct ek_event *v)
+{
+    struct ek_demo_pipeline *p = context;
+    struct ek_event *copy = ek_event_copy(v);
+    pthread_mutex_lock(&p->lock);
+    if (copy && p->events_in - p->events_out < EVENTS_MAX)
+        p->events[p->events_in++ % EVENTS_MAX] = copy;
+    else
+        ek_free(copy);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static struct ek_event *take_event(struct ek_demo_pipeline *p)
+{
+    return p->events[p->events_out++ % EVENTS_MAX];
 }
 
 static void *run_stage(void *arg)
@@ -86,6 +111,7 @@ static int start_stage(struct ek_demo_pipeline *p, const struct ek_demo_assets *
         rc = ek_stage_new(&p->stage, p->config, p->assets, NULL, e);
     if (rc)
         return rc;
+    ek_shared_guard_listen(ek_stage_guard(p->stage), keep_event, p);
     if (pthread_create(&p->thread, NULL, run_stage, p))
         return ek_fail(e, EK_EIO, "no thread for the stage");
     p->threaded = true;
@@ -130,6 +156,7 @@ int ek_demo_pipeline_open(struct ek_demo_pipeline **out, const struct ek_demo_as
     struct ek_demo_pipeline *p = ek_calloc(1, sizeof *p);
     if (!p)
         return ek_fail(e, EK_ENOMEM, "no memory for the pipeline");
+    pthread_mutex_init(&p->lock, NULL);
     int rc = start_broker(p, e);
     if (!rc)
         rc = start_clients(p, e);
@@ -168,7 +195,9 @@ int ek_demo_pipeline_close(struct ek_demo_pipeline *p, struct ek_error *e)
     ek_stage_free(p->stage);
     ek_sender_free(p->sender);
     ek_tap_free(p->lists);
-    ek_tap_free(p->alerts);
+    while (p->events_out < p->events_in)
+        ek_free(take_event(p));
+    pthread_mutex_destroy(&p->lock);
     ek_assets_free(p->assets);
     ek_config_free(p->config);
     ek_mock_stop(p->mock);
@@ -193,10 +222,12 @@ int ek_demo_pipeline_list(struct ek_demo_pipeline *p, struct ek_kafka_record *re
     return ek_tap_next(p->lists, record, wait_ms, got, e);
 }
 
-int ek_demo_pipeline_alert(struct ek_demo_pipeline *p, struct ek_kafka_record *record, int *got,
-                           struct ek_error *e)
+struct ek_event *ek_demo_pipeline_event(struct ek_demo_pipeline *p)
 {
-    return ek_tap_next(p->alerts, record, 0, got, e);
+    pthread_mutex_lock(&p->lock);
+    struct ek_event *v = p->events_out < p->events_in ? take_event(p) : NULL;
+    pthread_mutex_unlock(&p->lock);
+    return v;
 }
 
 uint64_t ek_demo_pipeline_dead(struct ek_demo_pipeline *p)

@@ -2,7 +2,8 @@
  * at either end.
  *
  * Topics scored -> ranked, one partition each, so that messages come back in the order sent; dead
- * letters and alerts have topics too. Owner: the caller, ek_demo_pipeline_close. One thread.
+ * letters have a topic too. Events come from the stage itself. Owner: the caller,
+ * ek_demo_pipeline_close. One thread.
  */
 #ifndef EK_DAEMON_DEMO_PIPELINE_H
 #define EK_DAEMON_DEMO_PIPELINE_H
@@ -26,12 +27,12 @@ int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *p
 
 int ek_demo_pipeline_send(struct ek_demo_pipeline *p, const void *bytes, size_t length,
                           struct ek_error *e);
-/* A list that came back, or an alert, within wait_ms: *got = 0 when there is none. EK_EIO. The
- * first fails with the stage's own error when that has ended. */
+/* A list that came back within wait_ms: *got = 0 when there is none. EK_EIO, and the error of the
+ * stage when that has ended. */
 int ek_demo_pipeline_list(struct ek_demo_pipeline *p, struct ek_kafka_record *record, int wait_ms,
                           int *got, struct ek_error *e);
-int ek_demo_pipeline_alert(struct ek_demo_pipeline *p, struct ek_kafka_record *record, int *got,
-                           struct ek_error *e);
+/* The next event of the stage, the caller's; NULL: there is none. */
+struct ek_event *ek_demo_pipeline_event(struct ek_demo_pipeline *p);
 uint64_t ek_demo_pipeline_dead(struct ek_demo_pipeline *p);
 
 #endif

@@ -1,8 +1,5 @@
 #include "daemon/demo/demo_story.h"
 
-#include "yaml/yaml.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,33 +11,16 @@ void ek_demo_story_init(struct ek_demo_story *s)
     s->fault_from = s->fault_to = s->route_from = s->route_to = UINT64_MAX;
 }
 
-/* An event is JSON, and so YAML: its tree has the typed readers. */
-static void copy_text(const struct ek_node *map, const char *key, char out[EK_DEMO_WORD])
+static void copy_text(char out[EK_DEMO_WORD], const char *text)
 {
-    const struct ek_node *n = ek_node_get(map, key);
-    bool known = n && n->text && (n->quoted || strcmp(n->text, "null") != 0);
-    snprintf(out, EK_DEMO_WORD, "%s", known ? n->text : "");
+    snprintf(out, EK_DEMO_WORD, "%s", text ? text : "");
 }
 
-static double number(const struct ek_yaml *y, const struct ek_node *map, const char *key)
+static void copy_segment(const struct ek_event_place *at, char out[EK_DEMO_WORD])
 {
-    double value;
-    const struct ek_node *n = ek_node_get(map, key);
-    return n && !ek_node_double(y, n, key, -INFINITY, INFINITY, &value, NULL) ? value : NAN;
-}
-
-static uint64_t query_of(const struct ek_yaml *y, const struct ek_node *map)
-{
-    double value = number(y, map, "query");
-    return value >= 0 ? (uint64_t)value : UINT64_MAX;
-}
-
-static void copy_segment(const struct ek_node *map, char out[EK_DEMO_WORD])
-{
-    const struct ek_node *n = ek_node_get(map, "segment");
-    const char *name = n && n->kind == EK_NODE_MAPPING && n->count ? n->children[0].text : NULL;
-    if (name && n->children[1].text)
-        snprintf(out, EK_DEMO_WORD, "%s=%s", name, n->children[1].text);
+    if (at->dimension)
+        snprintf(out, EK_DEMO_WORD, "%s=%s", at->dimension,
+                 at->value ? at->value : EK_SEGMENT_OTHER);
     else
         snprintf(out, EK_DEMO_WORD, "all traffic");
 }
@@ -52,92 +32,74 @@ static bool is_ours(const char *feature, const char *segment)
 
 /* The finding of this episode, a new one when it has none; the oldest goes when there is no room.
  */
-static struct ek_demo_finding *episode(struct ek_demo_story *s, const char *id)
+static struct ek_demo_finding *find_finding(struct ek_demo_story *s,
+                                            const struct ek_event_finding *v)
 {
     for (int i = 0; i < s->findings; i++)
-        if (!strcmp(s->finding[i].episode, id))
+        if (s->finding[i].episode == v->episode && !strcmp(s->finding[i].feature, v->at.feature))
             return &s->finding[i];
     if (s->findings == EK_DEMO_FINDINGS_MAX)
         memmove(s->finding, s->finding + 1, (size_t)--s->findings * sizeof *s->finding);
     struct ek_demo_finding *f = &s->finding[s->findings++];
     memset(f, 0, sizeof *f);
-    snprintf(f->episode, sizeof f->episode, "%s", id);
+    f->episode = v->episode;
     f->suspected = f->confirmed = UINT64_MAX;
     return f;
 }
 
-static void take_finding(struct ek_demo_story *s, const struct ek_yaml *y,
-                         const struct ek_node *map)
+static void add_finding(struct ek_demo_story *s, const struct ek_event_finding *v, uint64_t query)
 {
-    char id[EK_DEMO_WORD];
-    copy_text(map, "episode", id);
-    struct ek_demo_finding *f = episode(s, id);
-    copy_text(map, "state", f->state);
-    copy_text(map, "feature", f->feature);
-    copy_text(map, "class", f->kind);
-    copy_text(map, "reason", f->reason);
-    copy_segment(map, f->segment);
-    f->factor = number(y, map, "factor");
-    f->low = number(y, map, "factor_low");
-    f->high = number(y, map, "factor_high");
-    f->share = number(y, map, "share");
-    const struct ek_node *units = ek_node_get(map, "units");
-    snprintf(f->unit, sizeof f->unit, "%s",
-             units && units->count && units->children[0].text ? units->children[0].text : "");
-    uint64_t query = query_of(y, map);
+    struct ek_demo_finding *f = find_finding(s, v);
+    f->state = v->state;
+    copy_text(f->feature, v->at.feature);
+    copy_text(f->kind, v->class == EK_CLASS_NONE ? "" : ek_class_name(v->class));
+    copy_text(f->reason, v->reason);
+    copy_text(f->unit, v->units ? v->unit[0] : "");
+    copy_segment(&v->at, f->segment);
+    f->factor = v->factor;
+    f->low = v->factor_low;
+    f->high = v->factor_high;
+    f->share = v->share;
     if (f->suspected == UINT64_MAX)
         f->suspected = query;
-    if (f->confirmed == UINT64_MAX && !strcmp(f->state, "confirmed"))
+    if (f->confirmed == UINT64_MAX && v->state == EK_CONFIRMED)
         f->confirmed = query;
 }
 
-static void take_plan(struct ek_demo_story *s, const struct ek_yaml *y, const struct ek_node *map)
+static bool routes(enum ek_action action)
 {
-    const struct ek_node *cells = ek_node_get(map, "cells");
+    return action == EK_ACT_ROUTE || action == EK_ACT_ROUTE_SPREAD || action == EK_ACT_ROUTE_SOURCE;
+}
+
+static void add_plan(struct ek_demo_story *s, const struct ek_event_plan *p, uint64_t query)
+{
     size_t used = 0;
     bool ours = false;
     s->plan[0] = 0;
-    for (size_t i = 0; cells && i < cells->count; i++) {
-        char feature[EK_DEMO_WORD], segment[EK_DEMO_WORD], action[EK_DEMO_WORD];
-        copy_text(&cells->children[i], "feature", feature);
-        copy_text(&cells->children[i], "action", action);
-        copy_segment(&cells->children[i], segment);
-        ours |= is_ours(feature, segment) && !strncmp(action, "route", 5);
+    for (int i = 0; i < p->count; i++) {
+        const struct ek_event_entry *e = &p->entry[i];
+        char segment[EK_DEMO_WORD];
+        copy_segment(&e->at, segment);
+        ours |= is_ours(e->at.feature, segment) && routes(e->action);
         if (used < sizeof s->plan)
-            used += (size_t)snprintf(s->plan + used, sizeof s->plan - used, "%s%s, %s: %s",
-                                     i ? "; " : "", feature, segment, action);
+            used +=
+                (size_t)snprintf(s->plan + used, sizeof s->plan - used, "%s%s, %s: %s",
+                                 i ? "; " : "", e->at.feature, segment, ek_action_name(e->action));
     }
-    double version = number(y, map, "version");
-    s->plan_version = version >= 0 ? (uint64_t)version : 0;
+    s->plan_version = p->version;
     if (ours && !s->route_in_force && s->route_from == UINT64_MAX)
-        s->route_from = query_of(y, map);
+        s->route_from = query;
     if (!ours && s->route_in_force)
-        s->route_to = query_of(y, map);
+        s->route_to = query;
     s->route_in_force = ours;
 }
 
-int ek_demo_story_event(struct ek_demo_story *s, const char *json, size_t length,
-                        struct ek_error *e)
+void ek_demo_story_event(struct ek_demo_story *s, const struct ek_event *v)
 {
-    struct ek_yaml *y;
-    char kind[EK_DEMO_WORD];
-    int rc = ek_yaml_parse(&y, "event", json, length, e);
-    if (rc)
-        return rc;
-    const struct ek_node *root = ek_yaml_root(y);
-    if (root && root->kind == EK_NODE_MAPPING)
-        copy_text(root, "event", kind);
-    else
-        kind[0] = 0;
-    if (!strcmp(kind, "finding"))
-        take_finding(s, y, root);
-    else if (!strcmp(kind, "plan"))
-        take_plan(s, y, root);
-    else if (strcmp(kind, "decision") != 0) /* what it did to the plan, the plan says */
-        rc = ek_fail(e, EK_EFORMAT, "'%.*s' is no event of the guard",
-                     (int)(length < 80 ? length : 80), json);
-    ek_yaml_free(y);
-    return rc;
+    if (v->kind == EK_EVENT_FINDING)
+        add_finding(s, &v->finding, v->query);
+    else if (v->kind == EK_EVENT_PLAN)
+        add_plan(s, &v->plan, v->query);
 }
 
 void ek_demo_story_result(struct ek_demo_story *s, const struct ek_demo_result *r)
@@ -158,7 +120,7 @@ const struct ek_demo_finding *ek_demo_story_finding(const struct ek_demo_story *
 {
     for (int i = s->findings - 1; i >= 0; i--)
         if (is_ours(s->finding[i].feature, s->finding[i].segment) &&
-            strcmp(s->finding[i].state, "dismissed") != 0)
+            s->finding[i].state != EK_DISMISSED)
             return &s->finding[i];
     return NULL;
 }

@@ -9,7 +9,7 @@
 #ifndef EK_DAEMON_DEMO_STORY_H
 #define EK_DAEMON_DEMO_STORY_H
 
-#include "base/error.h"
+#include "guard/event.h"
 #include "score/metrics.h"
 
 #include <stdbool.h>
@@ -25,7 +25,9 @@ enum { EK_DEMO_FINDINGS_MAX = 8, EK_DEMO_WORD = 64 };
 enum ek_demo_phase { EK_DEMO_HEALTHY, EK_DEMO_FAULTY, EK_DEMO_OVER };
 
 struct ek_demo_finding {
-    char episode[EK_DEMO_WORD], state[EK_DEMO_WORD], feature[EK_DEMO_WORD];
+    uint32_t episode;
+    enum ek_finding_state state;
+    char feature[EK_DEMO_WORD];
     char segment[EK_DEMO_WORD];    /* "arm=B", or "all traffic" */
     char kind[EK_DEMO_WORD];       /* its class */
     char unit[EK_DEMO_WORD];       /* the nearest one, empty without */
@@ -61,9 +63,8 @@ struct ek_demo_story {
 };
 
 void ek_demo_story_init(struct ek_demo_story *s);
-/* Takes one event of the guard. EK_EFORMAT for what is no event of known shape. */
-int ek_demo_story_event(struct ek_demo_story *s, const char *json, size_t length,
-                        struct ek_error *e);
+/* Adds an event of the guard; others than findings and plans change nothing. */
+void ek_demo_story_event(struct ek_demo_story *s, const struct ek_event *v);
 void ek_demo_story_result(struct ek_demo_story *s, const struct ek_demo_result *r);
 /* The finding about what was broken, the latest of them; NULL when there is none. */
 const struct ek_demo_finding *ek_demo_story_finding(const struct ek_demo_story *s);

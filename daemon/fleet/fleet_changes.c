@@ -2,15 +2,15 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "guard/event.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 static const int64_t WARN_EVERY_MS = 60000;
 
-static int event_json(const char *instance, enum ek_fleet_change change, int64_t time_ms,
-                      struct ek_buf *out)
+void ek_fleet_tell(const struct ek_fleet_mouth *m, const char *instance,
+                   enum ek_fleet_change change)
 {
     static const char *const words[][2] = {
         [EK_CHANGE_CUT_OFF] = {"cut_off",
@@ -18,24 +18,15 @@ static int event_json(const char *instance, enum ek_fleet_change change, int64_t
         [EK_CHANGE_HEARD] = {"heard", "the plan of the fleet is heard again"},
         [EK_CHANGE_NAME_SHARED] = {"name_shared", "two processes tell their ticks under this name"},
         [EK_CHANGE_NAME_FREE] = {"name_free", "one process goes by this name again"}};
-    int rc = ek_buf_printf(
-        out, "{\"event\":\"fleet\",\"state\":\"%s\",\"time_ms\":%" PRId64 ",\"instance\":",
-        words[change][0], time_ms);
-    if (!rc)
-        rc = ek_buf_json(out, instance, strlen(instance));
-    return rc ? rc : ek_buf_printf(out, ",\"text\":\"%s\"}", words[change][1]);
-}
-
-void ek_fleet_tell(const struct ek_fleet_mouth *m, const char *instance,
-                   enum ek_fleet_change change)
-{
-    struct ek_buf json;
-    ek_buf_init(&json, 0);
-    if (!event_json(instance, change, ek_wall_ms(), &json) && ek_buf_string(&json))
-        ek_shared_guard_tell(m->guard, (const char *)json.data);
-    else
-        ek_log_text(m->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
-    ek_buf_release(&json);
+    const struct ek_event v = {
+        .kind = EK_EVENT_FLEET,
+        .time_ms = ek_wall_ms(),
+        .fleet = {.state = words[change][0],
+                  .instance = instance,
+                  .text = words[change][1],
+                  .wrong = change == EK_CHANGE_CUT_OFF || change == EK_CHANGE_NAME_SHARED,
+                  .name = change == EK_CHANGE_NAME_SHARED || change == EK_CHANGE_NAME_FREE}};
+    ek_shared_guard_tell(m->guard, &v);
 }
 
 static void warn(const struct ek_fleet_mouth *m, const char *name)

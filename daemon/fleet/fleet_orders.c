@@ -1,6 +1,7 @@
 #include "daemon/fleet/fleet_orders.h"
 
 #include "base/alloc.h"
+#include "guard/event_json.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -79,6 +79,15 @@ void ek_pause_say(struct ek_pause *p, const char *who, const char *why)
     pthread_mutex_unlock(&p->lock);
 }
 
+bool ek_pause_since(struct ek_pause *p, int64_t *since_ms)
+{
+    pthread_mutex_lock(&p->lock);
+    bool on = atomic_load(&p->on);
+    *since_ms = p->since_ms;
+    pthread_mutex_unlock(&p->lock);
+    return on;
+}
+
 int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
 {
     pthread_mutex_lock(&p->lock);

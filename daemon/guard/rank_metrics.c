@@ -1,116 +1,113 @@
 #include "daemon/guard/rank_metrics.h"
 
 #include "daemon/base/metrics.h"
-#include "guard/event.h"
-#include "guard/guard_trials.h"
+#include "guard/event_json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-static int add_number(struct ek_buf *out, const char *name, double value)
+enum { DIGITS = 6 };
+
+static void add_number(struct ek_json_writer *w, const char *key, double value)
 {
-    return isfinite(value) ? ek_buf_printf(out, ",\"%s\":%.6g", name, value)
-                           : ek_buf_printf(out, ",\"%s\":null", name);
+    ek_json_add_rounded(w, key, value, DIGITS);
 }
 
-/* Lists, and means of them; nothing of none. */
-static int add_sums(struct ek_buf *out, const char *name, const struct ek_rank_sums *s)
+void ek_json_add_rank_sums(struct ek_json_writer *w, const struct ek_rank_sums *s)
 {
     struct ek_rank_change mean = ek_rank_sums_mean(s);
-    if (!s->lists)
-        return ek_buf_printf(out, ",\"%s\":null", name);
-    int rc = ek_buf_printf(out, ",\"%s\":{\"lists\":%" PRIu64, name, s->lists);
-    if (!rc)
-        rc = add_number(out, "tau", mean.tau);
-    if (!rc)
-        rc = add_number(out, "top10_overlap", mean.top10);
-    if (!rc)
-        rc = add_number(out, "places", mean.places);
-    if (!rc)
-        rc = add_number(out, "change", mean.change);
-    if (!rc)
-        rc = add_number(out, "change_p95", ek_rank_sums_quantile(s, .95));
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_json_add_count(w, "lists", s->lists);
+    add_number(w, "tau", mean.tau);
+    add_number(w, "top10_overlap", mean.top10);
+    add_number(w, "places", mean.places);
+    add_number(w, "change", mean.change);
+    add_number(w, "change_p95", ek_rank_sums_quantile(s, .95));
 }
 
-static int add_rail(struct ek_buf *out, const char *name, const struct ek_ranks_view *v, bool is)
+/* Nothing of none. */
+static void add_sums(struct ek_json_writer *w, const char *key, const struct ek_rank_sums *s)
 {
-    if (!is)
-        return ek_buf_printf(out, ",\"%s\":null", name);
-    int rc = ek_buf_printf(out, ",\"%s\":{\"rail\":\"%s\"", name, ek_rail_name(v->rail));
-    if (!rc)
-        rc = add_number(out, "figure", v->figure);
-    if (!rc)
-        rc = add_number(out, "limit", v->limit);
-    return rc ? rc : ek_buf_text(out, "}");
+    if (!s->lists) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    ek_json_open(w, key, '{');
+    ek_json_add_rank_sums(w, s);
+    ek_json_close(w, '}');
 }
 
-static int add_counts(struct ek_buf *out, const struct ek_ranks_view *v)
+void ek_json_add_rail(struct ek_json_writer *w, const char *key, const struct ek_ranks_view *v,
+                      bool is)
+{
+    if (!is) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    ek_json_open(w, key, '{');
+    ek_json_add_text(w, "rail", ek_rail_name(v->rail));
+    add_number(w, "figure", v->figure);
+    add_number(w, "limit", v->limit);
+    ek_json_close(w, '}');
+}
+
+static void add_counts(struct ek_json_writer *w, const struct ek_ranks_view *v)
 {
     const struct ek_trial_sums *s = v->sums;
-    int rc = ek_buf_printf(out,
-                           ",\"tried\":%" PRIu64 ",\"alone\":%" PRIu64 ",\"acted\":%" PRIu64
-                           ",\"not_scored\":%" PRIu64,
-                           s->tried, s->alone, s->acts, s->failed + s->unscored);
-    if (!rc)
-        rc = add_sums(out, "moved", &s->moved);
-    if (!rc)
-        rc = add_sums(out, "plain", &s->plain);
-    if (!rc)
-        rc = add_sums(out, "forwarded", &s->acted);
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"harm\":{\"lists\":%" PRIu64, s->measured);
-    if (!rc)
-        rc = add_number(out, "evidence", v->figures.worse);
-    if (!rc)
-        rc = ek_buf_text(out, "}");
-    if (!rc)
-        rc = add_number(out, "latency_p99_ms", v->figures.latency_p99_ms);
-    return rc;
+    ek_json_add_count(w, "tried", s->tried);
+    ek_json_add_count(w, "alone", s->alone);
+    ek_json_add_count(w, "acted", s->acts);
+    ek_json_add_count(w, "not_scored", s->failed + s->unscored);
+    add_sums(w, "moved", &s->moved);
+    add_sums(w, "plain", &s->plain);
+    add_sums(w, "forwarded", &s->acted);
+    ek_json_open(w, "harm", '{');
+    ek_json_add_count(w, "lists", s->measured);
+    add_number(w, "evidence", v->figures.worse);
+    ek_json_close(w, '}');
+    add_number(w, "latency_p99_ms", v->figures.latency_p99_ms);
 }
 
-static int add_route(struct ek_buf *out, const struct ek_ranks_view *v)
+static void add_route(struct ek_json_writer *w, const struct ek_ranks_view *v)
 {
     const struct ek_plan_entry *e = v->entry;
-    int rc = ek_buf_text(out, "{\"feature\":");
-    if (!rc)
-        rc = ek_buf_json(out, v->feature, strlen(v->feature));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"segment\":");
-    if (!rc)
-        rc = ek_segment_json(out, v->dimension, v->value);
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\"",
-                           ek_action_name(e->treatment.action), ek_mode_name(v->mode));
-    if (!rc)
-        rc =
-            add_number(out, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
-    if (!rc)
-        rc = add_counts(out, v);
-    if (!rc)
-        rc = add_rail(out, "withdrawn", v, v->withdrawn);
-    if (!rc)
-        rc = add_rail(out, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_RAIL_NONE);
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "feature", v->feature);
+    ek_json_add_segment(w, "segment", v->dimension, v->value);
+    ek_json_add_text(w, "action", ek_action_name(e->treatment.action));
+    ek_json_add_text(w, "mode", ek_mode_name(v->mode));
+    add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
+    add_counts(w, v);
+    ek_json_add_rail(w, "withdrawn", v, v->withdrawn);
+    ek_json_add_rail(w, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_RAIL_NONE);
+    ek_json_close(w, '}');
+}
+
+/* Of one feature; NULL: of all. */
+static void add_routes(struct ek_json_writer *w, const char *key, const struct ek_guard *g,
+                       const char *feature)
+{
+    struct ek_ranks_view v;
+    int at = 0;
+    ek_json_open(w, key, '[');
+    while (ek_guard_ranks(g, &at, &v))
+        if (!feature || !strcmp(v.feature, feature))
+            add_route(w, &v);
+    ek_json_close(w, ']');
 }
 
 static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     const struct ek_guard *g = *guard;
-    struct ek_buf *out = context;
-    struct ek_ranks_view v;
-    int at = 0, count = 0;
-    int rc =
-        ek_buf_printf(out, "{\"plan_version\":%" PRIu64 ",\"late_trials\":%" PRIu64 ",\"routes\":[",
-                      ek_guard_plan_version(g), ek_guard_trials_late(g));
+    struct ek_json_writer w;
     (void)e;
-    while (!rc && ek_guard_ranks(g, &at, &v)) {
-        rc = ek_buf_text(out, count++ ? "," : "");
-        if (!rc)
-            rc = add_route(out, &v);
-    }
-    return rc ? rc : ek_buf_text(out, "]}\n");
+    ek_json_init(&w, context);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_count(&w, "plan_version", ek_guard_plan_version(g));
+    ek_json_add_count(&w, "late_trials", ek_guard_trials_late(g));
+    add_routes(&w, "routes", g, NULL);
+    ek_json_close(&w, '}');
+    return w.rc ? w.rc : ek_buf_text(context, "\n");
 }
 
 struct of_one {
@@ -121,16 +118,11 @@ struct of_one {
 static int add_of(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     const struct of_one *one = context;
-    struct ek_ranks_view v;
-    int at = 0, count = 0, rc = ek_buf_text(one->out, "[");
+    struct ek_json_writer w;
     (void)e;
-    while (!rc && ek_guard_ranks(*guard, &at, &v)) {
-        if (strcmp(v.feature, one->feature) != 0)
-            continue;
-        rc = ek_buf_text(one->out, count++ ? "," : "");
-        rc = rc ? rc : add_route(one->out, &v);
-    }
-    return rc ? rc : ek_buf_text(one->out, "]");
+    ek_json_init(&w, one->out);
+    add_routes(&w, NULL, *guard, one->feature);
+    return w.rc;
 }
 
 int ek_ranks_of(struct ek_shared_guard *guard, const char *feature, struct ek_buf *out)

@@ -14,7 +14,7 @@
 #include "serve/assets.h"
 #include "plan/beyond.h"
 #include "serve/context.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "fleet/fleet_orders.h"
 #include "guard/guard_accepts.h"
 #include "guard/guard_assets.h"
@@ -39,7 +39,9 @@ struct ek_shared_guard {
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
-    struct ek_alerts *alerts;  /* NULL: nobody wants them */
+    struct ek_alerts *alerts;                              /* NULL: nobody wants them */
+    void (*hear)(void *context, const struct ek_event *v); /* NULL: there is no listener */
+    void *listener;
     struct ek_pause *pause;    /* NULL: nobody can pause it */
     int64_t ahead_ms;          /* of the wall to the clock that nobody sets, when it began */
     struct ek_guard_load told; /* of outputs, in all */
@@ -93,6 +95,13 @@ void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output
     s->alerts = alerts;
 }
 
+void ek_shared_guard_listen(struct ek_shared_guard *s,
+                            void (*hear)(void *context, const struct ek_event *v), void *context)
+{
+    s->hear = hear;
+    s->listener = context;
+}
+
 struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
 {
     return s->alerts;
@@ -100,20 +109,26 @@ struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s)
 
 /* All instances of a fleet tell the same findings, plans and limits of plans, and what came of the
  * orders of people. */
-static bool is_common(const struct ek_shared_guard *s, const char *json)
+static bool is_common(const struct ek_shared_guard *s, const struct ek_event *v)
 {
     if (!s->member.name)
         return false;
-    return ek_event_is(json, "finding") || ek_event_is(json, "plan") ||
-           (s->hears && ek_event_is(json, "limit")) ||
-           (ek_event_is(json, "decision") && (s->hears || strstr(json, "\"request\":")));
+    return v->kind == EK_EVENT_FINDING || v->kind == EK_EVENT_PLAN ||
+           (v->kind == EK_EVENT_LIMIT && s->hears) ||
+           (v->kind == EK_EVENT_DECISION && (s->hears || v->decision.request));
 }
 
-static void tell_one(struct ek_shared_guard *s, const char *json)
+static void report_loss(struct ek_shared_guard *s)
+{
+    ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+}
+
+/* json: the event. */
+static void report_json(struct ek_shared_guard *s, const struct ek_event *v, const char *json)
 {
     struct ek_journal_change change;
-    if (ek_journal_add(s->journal, json, ek_now_ms(), &change))
-        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    if (ek_journal_add(s->journal, v, json, ek_now_ms(), &change))
+        report_loss(s);
     if (change.drifted)
         ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
     else if (change.withdrawn != EK_RAIL_NONE)
@@ -125,17 +140,31 @@ static void tell_one(struct ek_shared_guard *s, const char *json)
                      change.withdrawn != EK_RAIL_NONE);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
-    bool common = is_common(s, json), ours = !common || s->decided_here; /* one tells for all */
+    bool common = is_common(s, v), ours = !common || s->decided_here; /* one tells for all */
     if (s->output && ours && !(common && s->hears_again))
-        ek_output_tell(s->output, json);
-    ek_alerts_hear(s->alerts, json, ours);
+        ek_output_tell(s->output, v, json);
+    ek_alerts_hear(s->alerts, v, ours);
+    if (s->hear)
+        s->hear(s->listener, v);
+}
+
+/* The only place of a stage that makes JSON of events. */
+static void report(struct ek_shared_guard *s, const struct ek_event *v)
+{
+    struct ek_buf json;
+    ek_buf_init(&json, 0);
+    if (!ek_event_json(v, &json) && ek_buf_string(&json))
+        report_json(s, v, (const char *)json.data);
+    else
+        report_loss(s);
+    ek_buf_release(&json);
 }
 
 static void tell(struct ek_shared_guard *s)
 {
-    const char *json;
-    while (ek_guard_next_event(s->guard, &json) > 0)
-        tell_one(s, json);
+    const struct ek_event *v;
+    while ((v = ek_guard_take_event(s->guard)))
+        report(s, v);
 }
 
 static void show_progress(struct ek_shared_guard *s)
@@ -157,13 +186,9 @@ static void show_pause(struct ek_shared_guard *s)
 /* That it is paused was told when it began. */
 static void recall_pause(struct ek_shared_guard *s, const struct ek_decided *since)
 {
-    struct ek_buf json;
-    struct ek_decided m = *since;
-    m.what = EK_DID_PAUSE;
-    ek_buf_init(&json, 0);
-    if (!ek_decided_json(&json, &m) && ek_buf_string(&json))
-        ek_alerts_recall(s->alerts, (const char *)json.data, !s->member.name);
-    ek_buf_release(&json);
+    struct ek_event v = {.kind = EK_EVENT_DECISION, .time_ms = since->time_ms, .decision = *since};
+    v.decision.what = EK_DID_PAUSE;
+    ek_alerts_recall(s->alerts, &v, !s->member.name);
 }
 
 /* A guard that was saved while it was paused still is. In a fleet it does not keep that itself: the
@@ -383,28 +408,28 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
     return rc;
 }
 
-/* What is told of it may be gone at the next event, so it is kept when it comes. */
-static int tell_and_keep(struct ek_shared_guard *s, const char *what, struct ek_buf *decision)
+/* Reports what waits, and hands the decision of that kind to `write`. */
+static int report_order(struct ek_shared_guard *s, enum ek_did what,
+                        int (*write)(void *context, const struct ek_decided *m), void *context)
 {
-    char word[40];
-    const char *json;
+    const struct ek_event *v;
     int rc = EK_OK;
-    snprintf(word, sizeof word, "\"what\":\"%s\"", what);
-    while (ek_guard_next_event(s->guard, &json) > 0) {
-        if (!rc && ek_event_is(json, "decision") && strstr(json, word))
-            rc = ek_buf_text(decision, json);
-        tell_one(s, json);
+    while ((v = ek_guard_take_event(s->guard))) {
+        if (!rc && v->kind == EK_EVENT_DECISION && v->decision.what == what)
+            rc = write(context, &v->decision);
+        report(s, v);
     }
     return rc;
 }
 
-int ek_shared_guard_order(struct ek_shared_guard *s, const char *what,
+int ek_shared_guard_order(struct ek_shared_guard *s, enum ek_did what,
                           int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
-                          void *context, struct ek_buf *decision, struct ek_error *e)
+                          int (*write)(void *context, const struct ek_decided *m), void *context,
+                          struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
     int rc = work(context, &s->guard, e);
-    if (!rc && tell_and_keep(s, what, decision))
+    if (!rc && report_order(s, what, write, context))
         rc = ek_fail(e, EK_ENOMEM, "it is done, but there is no memory to tell it");
     tell(s);
     show_progress(s);
@@ -423,10 +448,10 @@ void ek_shared_guard_let(struct ek_shared_guard *s)
     pthread_mutex_unlock(&s->assets);
 }
 
-void ek_shared_guard_tell(struct ek_shared_guard *s, const char *json)
+void ek_shared_guard_tell(struct ek_shared_guard *s, const struct ek_event *v)
 {
     pthread_mutex_lock(&s->lock);
-    tell_one(s, json);
+    report(s, v);
     pthread_mutex_unlock(&s->lock);
 }
 

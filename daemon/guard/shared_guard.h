@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct ek_shared_guard;
+struct ek_event;
 struct ek_journal;
 struct ek_board;
 struct ek_agreement_board;
@@ -42,6 +43,9 @@ void ek_shared_guard_free(struct ek_shared_guard *s);
 /* Where events go besides; NULL before there is one. Before the first list. */
 void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output,
                              struct ek_alerts *alerts);
+/* Who takes each event besides, as a value, with the guard locked. Before the first list. */
+void ek_shared_guard_listen(struct ek_shared_guard *s,
+                            void (*hear)(void *context, const struct ek_event *v), void *context);
 struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s);
 /* ek_guard_take for each of these that can be taken, in this order and no other list between; of
  * one that was taken into account before, or whose partition is not ours any more, ek_guard_look.
@@ -82,11 +86,12 @@ int ek_shared_guard_accepts(struct ek_shared_guard *s, struct ek_buf *out);
 int ek_shared_guard_hold(struct ek_shared_guard *s,
                          int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
                          void *context, struct ek_error *e);
-/* As _hold, for what somebody has decided: appends the decision of that kind ("accept", ...) that
- * comes of it, as it is told, to `decision`. */
-int ek_shared_guard_order(struct ek_shared_guard *s, const char *what,
+/* As _hold, for an operator command: calls `write` with the decision of that kind that comes of it;
+ * what write returns, if not 0, is EK_ENOMEM here. */
+int ek_shared_guard_order(struct ek_shared_guard *s, enum ek_did what,
                           int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
-                          void *context, struct ek_buf *decision, struct ek_error *e);
+                          int (*write)(void *context, const struct ek_decided *m), void *context,
+                          struct ek_error *e);
 /* Other assets for the guard, the boards, and the state that is got back from now on. */
 struct ek_shared_turn {
     const struct ek_assets *assets;
@@ -104,7 +109,7 @@ int ek_shared_guard_turn(struct ek_shared_guard *s, const struct ek_shared_turn 
 const struct ek_assets *ek_shared_guard_keep(struct ek_shared_guard *s);
 void ek_shared_guard_let(struct ek_shared_guard *s);
 /* An event that is not the guard's, told like those. */
-void ek_shared_guard_tell(struct ek_shared_guard *s, const char *json);
+void ek_shared_guard_tell(struct ek_shared_guard *s, const struct ek_event *v);
 /* The guard's clock, to be given as now_ms: that on the wall as it was at the beginning, and nobody
  * sets it. Any thread. */
 int64_t ek_shared_guard_clock_ms(const struct ek_shared_guard *s);

@@ -5,7 +5,7 @@
 #include "daemon/http/http_host.h"
 #include "daemon/guard/pause.h"
 #include "daemon/guard/shared_guard.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "guard/guard_names.h"
 
 #include <inttypes.h>
@@ -148,57 +148,80 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struc
     return pause_or_resume(api, true, w, out);
 }
 
-/* A value may be pinned before it comes, or be misspelt: to the end of the decision. */
-static int add_strange(const struct ek_api_words *w, struct ek_buf *out)
+/* An operator command of this instance alone, and where its decision is to be written. */
+struct command {
+    struct ek_api_words *words;
+    struct ek_buf *out;
+    int (*work)(struct ek_guard *guard, struct ek_api_words *w, struct ek_error *e);
+};
+
+static int run_command(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct command *c = context;
+    return c->work(*guard, c->words, e);
+}
+
+/* A value may be pinned before it comes, or be misspelt. */
+static void add_note(struct ek_json_writer *w, const struct ek_api_words *words)
 {
     char note[NOTE_BYTES];
     snprintf(
         note, sizeof note,
         "no lists of %.200s=%.200s are known on their own so far: is it written as in messages?",
-        w->dimension, w->value);
-    out->length--; /* its brace */
-    int rc = ek_buf_text(out, ",\"note\":");
-    if (!rc)
-        rc = ek_buf_json(out, note, strlen(note));
-    return rc ? rc : ek_buf_text(out, "}");
+        words->dimension, words->value);
+    ek_json_add_text(w, "note", note);
+}
+
+static int write_decision(void *context, const struct ek_decided *m)
+{
+    const struct command *c = context;
+    struct ek_json_writer w;
+    ek_json_init(&w, c->out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_decision(&w, m);
+    if (c->words->strange)
+        add_note(&w, c->words);
+    ek_json_close(&w, '}');
+    return w.rc;
 }
 
 /* Has the guard do it between two lists; the answer is the decision as it is told. */
-static unsigned decide(const struct ek_api *api, const char *what,
-                       int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
+static unsigned decide(const struct ek_api *api, enum ek_did what,
+                       int (*work)(struct ek_guard *guard, struct ek_api_words *w,
+                                   struct ek_error *e),
                        struct ek_api_words *w, struct ek_buf *out)
 {
     struct ek_error e = {0};
-    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, work, w, out, &e);
+    struct command c = {w, out, work};
+    if (ek_stage_fleet(api->stage))
+        return order(api, what, w, out);
+    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, run_command, write_decision,
+                                   &c, &e);
     if (rc)
         return refuse(out, status_of(&e), "%s", e.message);
-    return (w->strange && add_strange(w, out)) || ek_buf_text(out, "\n") ? BROKEN : OK;
+    return ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
-static int accept_it(void *context, struct ek_guard **guard, struct ek_error *e)
+static int accept_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
 {
-    const struct ek_api_words *w = context;
     uint64_t version;
-    return ek_guard_accept(*guard, w->feature, w->dimension, w->value, w->author, w->reason,
-                           &version, e);
+    return ek_guard_accept(g, w->feature, w->dimension, w->value, w->author, w->reason, &version,
+                           e);
 }
 
 static unsigned on_accept(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return ek_stage_fleet(api->stage) ? order(api, EK_DID_ACCEPT, w, out)
-                                      : decide(api, "accept", accept_it, w, out);
+    return decide(api, EK_DID_ACCEPT, accept_it, w, out);
 }
 
-static int revert_it(void *context, struct ek_guard **guard, struct ek_error *e)
+static int revert_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
 {
-    const struct ek_api_words *w = context;
-    return ek_guard_revert(*guard, w->version, w->author, w->reason, e);
+    return ek_guard_revert(g, w->version, w->author, w->reason, e);
 }
 
 static unsigned on_revert(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return ek_stage_fleet(api->stage) ? order(api, EK_DID_REVERT, w, out)
-                                      : decide(api, "revert", revert_it, w, out);
+    return decide(api, EK_DID_REVERT, revert_it, w, out);
 }
 
 /* It takes its time: GET of the same path tells what came of it. */
@@ -217,49 +240,41 @@ static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
     return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
-static int pin_it(void *context, struct ek_guard **guard, struct ek_error *e)
+static int pin_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
 {
-    struct ek_api_words *w = context;
     struct ek_error why;
     int cell;
     w->strange = w->dimension && strcmp(w->value, EK_SEGMENT_OTHER) != 0 &&
-                 ek_guard_find_cell(*guard, w->dimension, w->value, &cell, &why);
-    return ek_guard_pin(*guard, w->feature, w->dimension, w->value, w->action, w->until_ms,
-                        w->author, w->reason, e);
+                 ek_guard_find_cell(g, w->dimension, w->value, &cell, &why);
+    return ek_guard_pin(g, w->feature, w->dimension, w->value, w->action, w->until_ms, w->author,
+                        w->reason, e);
 }
 
 static unsigned on_pin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return ek_stage_fleet(api->stage) ? order(api, EK_DID_PIN, w, out)
-                                      : decide(api, "pin", pin_it, w, out);
+    return decide(api, EK_DID_PIN, pin_it, w, out);
 }
 
-static int unpin_it(void *context, struct ek_guard **guard, struct ek_error *e)
+static int unpin_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
 {
-    const struct ek_api_words *w = context;
-    return ek_guard_unpin(*guard, w->feature, w->dimension, w->value, w->author, w->reason, e);
+    return ek_guard_unpin(g, w->feature, w->dimension, w->value, w->author, w->reason, e);
 }
 
 static unsigned on_unpin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    return ek_stage_fleet(api->stage) ? order(api, EK_DID_UNPIN, w, out)
-                                      : decide(api, "unpin", unpin_it, w, out);
+    return decide(api, EK_DID_UNPIN, unpin_it, w, out);
 }
 
-static int resume_it(void *context, struct ek_guard **guard, struct ek_error *e)
+static int resume_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
 {
-    const struct ek_api_words *w = context;
-    return ek_guard_resume_route(*guard, w->feature, w->dimension, w->value, w->author, w->reason,
-                                 e);
+    return ek_guard_resume_route(g, w->feature, w->dimension, w->value, w->author, w->reason, e);
 }
 
 /* All, or one route that was taken back. */
 static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    if (w->feature && ek_stage_fleet(api->stage))
-        return order(api, EK_DID_RESUME, w, out);
     if (w->feature)
-        return decide(api, "resume", resume_it, w, out);
+        return decide(api, EK_DID_RESUME, resume_it, w, out);
     return w->dimension ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
                         : pause_or_resume(api, false, w, out);
 }

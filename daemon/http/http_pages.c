@@ -1,5 +1,6 @@
 #include "daemon/http/http_pages.h"
 
+#include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/views/feature_board.h"
 #include "daemon/fleet/fleet.h"
@@ -7,6 +8,7 @@
 #include "daemon/kafka/kafka.h"
 #include "daemon/base/metrics.h"
 #include "daemon/http/overview.h"
+#include "daemon/guard/pause.h"
 #include "daemon/guard/rank_metrics.h"
 #include "daemon/views/samples.h"
 #include "daemon/guard/shared_guard.h"
@@ -172,37 +174,60 @@ static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struc
     return done(rc ? rc : ek_buf_text(body, "}\n"));
 }
 
-static int write_overview(struct ek_stage *s, const char *const text[5], struct ek_buf *body)
+struct overview {
+    struct ek_stage *stage;
+    struct ek_overview_of of;
+    struct ek_buf *body;
+};
+
+static int write_open(void *context, const struct ek_journal_view *v)
 {
-    struct ek_overview_of of = {.findings = text[0],
-                                .plan = text[1],
-                                .ranks = text[2],
-                                .status = text[3],
-                                .ready = text[4],
-                                .features = ek_board_count(ek_stage_board(s))};
-    ek_board_open(ek_stage_board(s), &of.cells);
-    ek_board_close(ek_stage_board(s));
-    for (int i = 0; i < 5; i++)
-        if (!text[i])
-            return EK_ENOMEM;
-    return ek_overview_write(&of, body);
+    struct overview *o = context;
+    o->of.open = v;
+    return ek_overview_write(&o->of, o->body);
+}
+
+/* Routes, findings and plan are of one moment. */
+static int write_overview(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    struct overview *o = context;
+    struct ek_ranks_view v, *route;
+    size_t count = 0;
+    (void)e;
+    for (int at = 0; ek_guard_ranks(*guard, &at, &v);)
+        count++;
+    if (!(route = ek_calloc(count + 1, sizeof *route)))
+        return EK_ENOMEM;
+    for (int at = 0; o->of.routes < count && ek_guard_ranks(*guard, &at, &v);)
+        route[o->of.routes++] = v;
+    o->of.route = route;
+    int rc = ek_journal_look(ek_stage_journal(o->stage), write_open, o);
+    ek_free(route);
+    return rc;
 }
 
 static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    static unsigned (*const pages[])(struct ek_stage *, const struct ek_http_query *,
-                                     struct ek_buf *) = {findings, plan, ranks, status, ready};
-    enum { PAGES_READ = sizeof pages / sizeof *pages };
-    struct ek_buf of[PAGES_READ];
-    const char *text[PAGES_READ];
-    for (int i = 0; i < PAGES_READ; i++) {
-        ek_buf_init(&of[i], 0);
-        bool broken = pages[i](s, q, &of[i]) == BROKEN;
-        text[i] = broken ? NULL : ek_buf_string(&of[i]);
-    }
-    int rc = write_overview(s, text, body);
-    for (int i = 0; i < PAGES_READ; i++)
-        ek_buf_release(&of[i]);
+    struct ek_pause *kill_switch = ek_stage_paused(s);
+    struct ek_stage_stats stats;
+    struct ek_buf pause;
+    (void)q;
+    ek_buf_init(&pause, 0);
+    ek_stage_stats(s, &stats);
+    struct overview o = {.stage = s,
+                         .of = {.reason = ek_stage_reason(s),
+                                .queries = stats.queries,
+                                .plan_version = stats.plan_version,
+                                .features = ek_board_count(ek_stage_board(s))},
+                         .body = body};
+    o.of.paused = ek_pause_since(kill_switch, &o.of.paused_ms);
+    ek_board_open(ek_stage_board(s), &o.of.cells);
+    ek_board_close(ek_stage_board(s));
+    int rc = ek_pause_json(kill_switch, &pause);
+    o.of.pause = ek_buf_string(&pause);
+    rc = rc || !o.of.pause ? EK_ENOMEM
+                           : ek_shared_guard_hold(ek_stage_guard(s), write_overview, &o, NULL);
+    ek_buf_release(&pause);
     return done(rc);
 }
 

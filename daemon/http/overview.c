@@ -1,292 +1,267 @@
 #include "daemon/http/overview.h"
 
-#include "base/error.h"
+#include "base/alloc.h"
+#include "daemon/guard/rank_metrics.h"
+#include "guard/event_json.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 1200 };
+enum { TEXT_BYTES = 1200, DIGITS = 6 };
 
-/* The pages, read. */
-struct pages {
-    json_t *findings, *plan, *ranks, *status, *ready;
+/* A finding, and what is done about it. */
+struct problem {
+    const struct ek_event *event;
+    const struct ek_ranks_view *route;  /* NULL: none */
+    const struct ek_event_entry *entry; /* of the plan; NULL: none */
+    double gravity;                     /* how far it has moved */
+    enum ek_action action;
+    enum ek_mode mode;
 };
 
-static bool read_pages(struct pages *p, const struct ek_overview_of *of)
+struct summary {
+    const char *level;
+    struct problem *problem; /* gravest first */
+    size_t problems, confirmed, suspected;
+    bool acts;
+    double since_ms; /* NaN: since no time */
+};
+
+static bool is_confirmed(const struct ek_event_finding *f)
 {
-    *p = (struct pages){json_loads(of->findings, 0, NULL), json_loads(of->plan, 0, NULL),
-                        json_loads(of->ranks, 0, NULL), json_loads(of->status, 0, NULL),
-                        json_loads(of->ready, 0, NULL)};
-    return p->findings && p->plan && p->ranks && p->status && p->ready;
+    return f->state != EK_SUSPECTED;
 }
 
-static void release_pages(struct pages *p)
+static double gravity_of(const struct ek_event_finding *f)
 {
-    json_decref(p->findings);
-    json_decref(p->plan);
-    json_decref(p->ranks);
-    json_decref(p->status);
-    json_decref(p->ready);
+    double moved = f->factor > 0 ? fabs(log(f->factor)) : 1;
+    return (is_confirmed(f) ? 1000 : 0) + moved * (f->share > 0 ? f->share : 1);
 }
 
-static const char *text_of(const json_t *o, const char *key)
+static const struct ek_ranks_view *find_route(const struct ek_overview_of *of,
+                                              const struct ek_event_place *place)
 {
-    const char *text = json_string_value(json_object_get(o, key));
-    return text ? text : "";
-}
-
-static bool says(const json_t *o, const char *key, const char *word)
-{
-    return !strcmp(text_of(o, key), word);
-}
-
-static double number_of(const json_t *o, const char *key)
-{
-    return json_number_value(json_object_get(o, key));
-}
-
-static json_t *sentence(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static json_t *sentence(const char *format, ...)
-{
-    char text[TEXT_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    json_t *s = json_string(text);
-    return s ? s : json_string("?"); /* a name was cut within a letter */
-}
-
-static bool is_confirmed(const json_t *finding)
-{
-    return !says(finding, "state", "suspected");
-}
-
-/* How far it has moved, for which comes first. */
-static double gravity(const json_t *finding)
-{
-    double factor = number_of(finding, "factor"), share = number_of(finding, "share");
-    double moved = factor > 0 ? fabs(log(factor)) : 1;
-    return (is_confirmed(finding) ? 1000 : 0) + moved * (share > 0 ? share : 1);
-}
-
-static bool same_place(const json_t *a, const json_t *b)
-{
-    return json_equal(json_object_get(a, "feature"), json_object_get(b, "feature")) &&
-           json_equal(json_object_get(a, "segment"), json_object_get(b, "segment"));
-}
-
-/* Of an array, what is about that place; NULL: nothing. */
-static json_t *find_place(const json_t *all, const json_t *place)
-{
-    size_t i;
-    json_t *one;
-    json_array_foreach(all, i, one)
-    {
-        if (same_place(one, place))
-            return one;
+    for (size_t i = 0; i < of->routes; i++) {
+        const struct ek_ranks_view *v = &of->route[i];
+        const struct ek_event_place at = {v->feature, v->dimension, v->value};
+        if (ek_event_same_place(&at, place))
+            return v;
     }
     return NULL;
 }
 
-static json_t *doing_text(const char *feature, const json_t *doing)
+static const struct ek_event_entry *find_entry(const struct ek_event *plan,
+                                               const struct ek_event_place *place)
 {
-    const char *mode = text_of(doing, "mode"), *action = text_of(doing, "action");
-    const json_t *withdrawn = json_object_get(doing, "withdrawn");
-    char what[TEXT_BYTES / 2];
-    if (json_is_object(withdrawn))
-        return sentence("nothing any more: the guardrail %s took the route of %s back",
-                        text_of(withdrawn, "rail"), feature);
-    if (!*action || !strcmp(action, "none") || !strcmp(action, "alert"))
-        return sentence("nothing: it is only told");
-    if (!strncmp(action, "route", strlen("route")))
-        snprintf(what, sizeof what, "the model ranks these lists without the level of %s", feature);
-    else
-        snprintf(what, sizeof what, "the action on %s is %s", feature, action);
-    if (!strcmp(mode, "enforce"))
-        return sentence("%s", what);
-    if (!strcmp(mode, "canary"))
-        return sentence("%s, for %.4g%% of the queries so far", what, number_of(doing, "percent"));
-    if (!strcmp(mode, "shadow"))
-        return sentence("nothing goes out changed; beside the traffic %s", what);
-    return sentence("nothing: it is observed; in enforce %s", what);
+    for (int i = 0; plan && i < plan->plan.count; i++)
+        if (ek_event_same_place(&plan->plan.entry[i].at, place))
+            return &plan->plan.entry[i];
+    return NULL;
 }
 
-/* route: of the ranks; cell: of the plan; NULL where there is none. */
-static json_t *doing_of(const json_t *finding, json_t *route, json_t *cell)
+static struct problem problem_of(const struct ek_overview_of *of, const struct ek_event *event)
 {
-    json_t *from = route ? route : cell, *doing = json_object();
-    const char *mode = from ? text_of(from, "mode") : "observe";
-    json_object_set_new(doing, "action", json_string(text_of(from ? from : finding, "action")));
-    json_object_set_new(doing, "mode", json_string(mode));
-    json_t *percent = from ? json_object_get(from, "percent") : NULL;
-    json_object_set(doing, "percent", percent ? percent : json_null());
-    json_t *withdrawn = route ? json_object_get(route, "withdrawn") : NULL;
-    json_object_set(doing, "withdrawn", withdrawn ? withdrawn : json_null());
-    json_object_set_new(doing, "text", doing_text(text_of(finding, "feature"), doing));
-    return doing;
-}
-
-/* What the lists would be like in the order they come in, beside that of the plan. */
-static json_t *without_of(const json_t *route)
-{
-    json_t *moved = json_object_get(route, "moved"), *without;
-    if (!json_is_object(moved))
-        return json_null();
-    without = json_copy(moved);
-    json_object_set_new(
-        without, "text",
-        sentence("in the order they come in, an item of these lists stands %.2g places elsewhere "
-                 "than the plan has it, and %.0f%% of the first ten are the same (%.0f lists)",
-                 number_of(moved, "places"), 100 * number_of(moved, "top10_overlap"),
-                 number_of(moved, "lists")));
-    return without;
-}
-
-static json_t *problem_of(const struct pages *p, json_t *finding)
-{
-    static const char *const same[] = {
-        "cause",      "feature",     "members", "segment",  "state",       "class",  "factor",
-        "factor_low", "factor_high", "share",   "since_ms", "since_query", "episode"};
-    json_t *problem = json_object();
-    json_t *route = find_place(json_object_get(p->ranks, "routes"), finding);
-    json_t *cell = find_place(json_object_get(p->plan, "cells"), finding);
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        json_t *value = json_object_get(finding, same[i]);
-        json_object_set(problem, same[i], value ? value : json_null());
+    const struct ek_event_finding *f = &event->finding;
+    struct problem p = {.event = event,
+                        .route = find_route(of, &f->at),
+                        .entry = find_entry(of->open->plan, &f->at),
+                        .gravity = gravity_of(f),
+                        .action = f->action,
+                        .mode = EK_MODE_OBSERVE};
+    if (p.route) {
+        p.action = p.route->entry->treatment.action;
+        p.mode = p.route->mode;
+    } else if (p.entry) {
+        p.action = p.entry->action;
+        p.mode = p.entry->mode;
     }
-    json_object_set(problem, "what", json_object_get(finding, "text"));
-    json_object_set_new(problem, "doing", doing_of(finding, route, cell));
-    json_object_set_new(problem, "without", without_of(route));
-    return problem;
+    return p;
 }
 
-/* Whether another finding speaks for this one: the gravest of a cause, the first of equals. */
-static bool is_spoken_for(const json_t *findings, size_t number, const json_t *finding)
+/* Whether another finding stands for this one: the gravest of a cause, the first of equals. */
+static bool is_covered(const struct ek_journal_view *open, size_t number)
 {
-    size_t i;
-    json_t *other, *cause = json_object_get(finding, "cause");
-    json_array_foreach(findings, i, other)
-    {
-        if (i == number || !json_is_string(cause) ||
-            !json_equal(cause, json_object_get(other, "cause")))
-            continue;
-        double more = gravity(other) - gravity(finding);
-        if (more > 0 || (!(more < 0) && i < number))
+    const struct ek_event_finding *f = &open->finding[number].event->finding;
+    for (size_t i = 0; f->cause && i < open->findings; i++) {
+        const struct ek_event_finding *other = &open->finding[i].event->finding;
+        double more = gravity_of(other) - gravity_of(f);
+        if (i != number && other->cause == f->cause && (more > 0 || (!(more < 0) && i < number)))
             return true;
     }
     return false;
 }
 
-/* The gravest first. */
-static void put(json_t *problems, const json_t *finding, json_t *problem)
+static void insert(struct summary *s, const struct problem *p)
 {
     size_t at = 0;
-    while (at < json_array_size(problems) &&
-           gravity(json_array_get(problems, at)) >= gravity(finding))
+    while (at < s->problems && s->problem[at].gravity >= p->gravity)
         at++;
-    json_array_insert_new(problems, at, problem);
+    memmove(&s->problem[at + 1], &s->problem[at], (s->problems++ - at) * sizeof *s->problem);
+    s->problem[at] = *p;
 }
 
-static json_t *problems_of(const struct pages *p)
+static bool acts(const struct problem *p)
 {
-    size_t i;
-    json_t *finding, *problems = json_array();
-    json_array_foreach(p->findings, i, finding)
-    {
-        if (!is_spoken_for(p->findings, i, finding))
-            put(problems, finding, problem_of(p, finding));
+    return (p->mode == EK_MODE_ENFORCE || p->mode == EK_MODE_CANARY) &&
+           !(p->route && p->route->withdrawn);
+}
+
+static const char *level_of(const struct ek_overview_of *of, const struct summary *s)
+{
+    if (of->paused)
+        return "paused";
+    if (of->reason)
+        return "not_ready";
+    if (s->confirmed)
+        return s->acts ? "acting" : "found";
+    return s->suspected ? "watching" : "fine";
+}
+
+static int sum_up(const struct ek_overview_of *of, struct summary *s)
+{
+    *s = (struct summary){.since_ms = NAN};
+    s->problem = ek_calloc(of->open->findings + 1, sizeof *s->problem);
+    if (!s->problem)
+        return EK_ENOMEM;
+    for (size_t i = 0; i < of->open->findings; i++) {
+        const struct problem p = problem_of(of, of->open->finding[i].event);
+        if (!is_covered(of->open, i))
+            insert(s, &p);
     }
-    return problems;
-}
-
-struct summary {
-    const char *level;
-    size_t confirmed, suspected;
-    bool acts;
-    double since_ms; /* NaN: since no time */
-};
-
-static struct summary sum_up(const struct pages *p, const json_t *problems)
-{
-    struct summary s = {.since_ms = NAN};
-    size_t i;
-    json_t *one;
-    json_array_foreach(problems, i, one)
-    {
-        const json_t *doing = json_object_get(one, "doing");
-        s.confirmed += is_confirmed(one);
-        s.suspected += !is_confirmed(one);
-        s.acts |= (says(doing, "mode", "enforce") || says(doing, "mode", "canary")) &&
-                  !json_is_object(json_object_get(doing, "withdrawn"));
-        if (is_confirmed(one) || !s.confirmed)
-            s.since_ms = fmin(s.since_ms, number_of(one, "since_ms"));
+    for (size_t i = 0; i < s->problems; i++) {
+        const struct ek_event_finding *f = &s->problem[i].event->finding;
+        s->confirmed += is_confirmed(f);
+        s->suspected += !is_confirmed(f);
+        s->acts |= acts(&s->problem[i]);
+        if (is_confirmed(f) || !s->confirmed)
+            s->since_ms = fmin(s->since_ms, (double)f->since_ms);
     }
-    const json_t *paused = json_object_get(p->status, "paused");
-    s.level = json_is_object(paused)                              ? "paused"
-              : !json_is_true(json_object_get(p->ready, "ready")) ? "not_ready"
-              : s.confirmed                                       ? s.acts ? "acting" : "found"
-              : s.suspected                                       ? "watching"
-                                                                  : "fine";
-    if (json_is_object(paused))
-        s.since_ms = number_of(paused, "since_ms");
-    return s;
+    if (of->paused)
+        s->since_ms = (double)of->paused_ms;
+    s->level = level_of(of, s);
+    return EK_OK;
 }
 
-static json_t *summary_text(const struct pages *p, const struct summary *s, const json_t *problems)
+static void action_text(const struct problem *p, char text[TEXT_BYTES])
 {
-    const json_t *first = json_array_get(problems, 0);
-    if (!strcmp(s->level, "paused"))
-        return sentence("paused: every list goes out as it came");
-    if (!strcmp(s->level, "not_ready"))
-        return sentence("not ready: %s", text_of(p->ready, "reason"));
-    if (!s->confirmed && !s->suspected)
-        return sentence("nothing is wrong: all features look like training");
-    if (!s->confirmed)
-        return sentence("%zu suspected, none is confirmed", s->suspected);
-    return sentence("%s%s. What is done: %s",
-                    s->confirmed > 1 ? "several things are wrong, first of all: " : "",
-                    text_of(first, "what"), text_of(json_object_get(first, "doing"), "text"));
+    const char *feature = p->event->finding.at.feature;
+    char what[TEXT_BYTES / 2];
+    double percent = p->route ? p->route->entry->percent / 100. : p->entry ? p->entry->percent : 0;
+    if (p->action == EK_ACT_ROUTE || p->action == EK_ACT_ROUTE_SPREAD ||
+        p->action == EK_ACT_ROUTE_SOURCE)
+        snprintf(what, sizeof what, "the model ranks these lists without the level of %s", feature);
+    else
+        snprintf(what, sizeof what, "the action on %s is %s", feature, ek_action_name(p->action));
+    if (p->route && p->route->withdrawn)
+        snprintf(text, TEXT_BYTES, "nothing any more: the guardrail %s took the route of %s back",
+                 ek_rail_name(p->route->rail), feature);
+    else if (p->action == EK_ACT_NONE || p->action == EK_ACT_ALERT)
+        snprintf(text, TEXT_BYTES, "nothing: it is only told");
+    else if (p->mode == EK_MODE_ENFORCE)
+        snprintf(text, TEXT_BYTES, "%s", what);
+    else if (p->mode == EK_MODE_CANARY)
+        snprintf(text, TEXT_BYTES, "%s, for %.4g%% of the queries so far", what, percent);
+    else if (p->mode == EK_MODE_SHADOW)
+        snprintf(text, TEXT_BYTES, "nothing goes out changed; beside the traffic %s", what);
+    else
+        snprintf(text, TEXT_BYTES, "nothing: it is observed; in enforce %s", what);
 }
 
-static int add_text(const char *text, size_t length, void *out)
+static void add_action(struct ek_json_writer *w, const struct problem *p)
 {
-    return ek_buf_add(out, text, length);
+    char text[TEXT_BYTES];
+    double percent = NAN;
+    if (p->route && p->mode == EK_MODE_CANARY)
+        percent = p->route->entry->percent / 100.;
+    else if (!p->route && p->entry)
+        percent = p->entry->percent;
+    action_text(p, text);
+    ek_json_open(w, "doing", '{');
+    ek_json_add_text(w, "action", ek_action_name(p->action));
+    ek_json_add_text(w, "mode", ek_mode_name(p->mode));
+    ek_json_add_rounded(w, "percent", percent, DIGITS);
+    ek_json_add_rail(w, "withdrawn", p->route, p->route && p->route->withdrawn);
+    ek_json_add_text(w, "text", text);
+    ek_json_close(w, '}');
 }
 
-static json_t *overview_of(const struct pages *p, const struct ek_overview_of *of)
+/* How lists would be ranked in the order they come in, compared with that of the plan. */
+static void add_without(struct ek_json_writer *w, const struct problem *p)
 {
-    json_t *o = json_object(), *problems = problems_of(p);
-    struct summary s = sum_up(p, problems);
-    json_object_set_new(o, "level", json_string(s.level));
-    json_object_set_new(o, "text", summary_text(p, &s, problems));
-    json_object_set_new(o, "since_ms",
-                        isnan(s.since_ms) ? json_null() : json_integer((json_int_t)s.since_ms));
-    json_object_set_new(o, "features", json_integer(of->features));
-    json_object_set_new(o, "cells", json_integer(of->cells));
-    static const char *const of_status[] = {"observed_queries", "paused", "plan_version"};
-    for (size_t i = 0; i < sizeof of_status / sizeof *of_status; i++)
-        json_object_set(o, of_status[i], json_object_get(p->status, of_status[i]));
-    json_object_set(o, "ready", json_object_get(p->ready, "ready"));
-    json_object_set(o, "reason", json_object_get(p->ready, "reason"));
-    json_object_set_new(o, "problems", problems);
-    return o;
+    const struct ek_rank_sums *moved = p->route ? &p->route->sums->moved : NULL;
+    char text[TEXT_BYTES];
+    if (!moved || !moved->lists) {
+        ek_json_add_null(w, "without");
+        return;
+    }
+    struct ek_rank_change mean = ek_rank_sums_mean(moved);
+    snprintf(text, sizeof text,
+             "in the order they come in, an item of these lists stands %.2g places elsewhere "
+             "than the plan has it, and %.0f%% of the first ten are the same (%.0f lists)",
+             mean.places, 100 * mean.top10, (double)moved->lists);
+    ek_json_open(w, "without", '{');
+    ek_json_add_rank_sums(w, moved);
+    ek_json_add_text(w, "text", text);
+    ek_json_close(w, '}');
+}
+
+static void add_problem(struct ek_json_writer *w, const struct problem *p)
+{
+    ek_json_open(w, NULL, '{');
+    ek_json_add_problem(w, &p->event->finding);
+    add_action(w, p);
+    add_without(w, p);
+    ek_json_close(w, '}');
+}
+
+static void add_text(struct ek_json_writer *w, const struct ek_overview_of *of,
+                     const struct summary *s)
+{
+    char text[3 * TEXT_BYTES], action[TEXT_BYTES];
+    if (of->paused)
+        snprintf(text, sizeof text, "paused: every list goes out as it came");
+    else if (of->reason)
+        snprintf(text, sizeof text, "not ready: %s", of->reason);
+    else if (!s->problems)
+        snprintf(text, sizeof text, "nothing is wrong: all features look like training");
+    else if (!s->confirmed)
+        snprintf(text, sizeof text, "%zu suspected, none is confirmed", s->suspected);
+    else {
+        action_text(&s->problem[0], action);
+        snprintf(text, sizeof text, "%s%s. What is done: %s",
+                 s->confirmed > 1 ? "several things are wrong, first of all: " : "",
+                 s->problem[0].event->finding.text, action);
+    }
+    ek_json_add_text(w, "text", text);
 }
 
 int ek_overview_write(const struct ek_overview_of *of, struct ek_buf *out)
 {
-    struct pages p;
-    int rc = EK_EFORMAT;
-    if (read_pages(&p, of)) {
-        json_t *o = overview_of(&p, of);
-        rc =
-            json_dump_callback(o, add_text, out, JSON_COMPACT) ? EK_ENOMEM : ek_buf_text(out, "\n");
-        json_decref(o);
-    }
-    release_pages(&p);
-    return rc;
+    struct ek_json_writer w;
+    struct summary s;
+    if (sum_up(of, &s))
+        return EK_ENOMEM;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_text(&w, "level", s.level);
+    add_text(&w, of, &s);
+    if (isnan(s.since_ms))
+        ek_json_add_null(&w, "since_ms");
+    else
+        ek_json_add_integer(&w, "since_ms", (int64_t)s.since_ms);
+    ek_json_add_integer(&w, "features", of->features);
+    ek_json_add_integer(&w, "cells", of->cells);
+    ek_json_add_count(&w, "observed_queries", of->queries);
+    ek_json_add_raw(&w, "paused", of->pause, strlen(of->pause));
+    ek_json_add_count(&w, "plan_version", of->plan_version);
+    ek_json_add_flag(&w, "ready", !of->reason);
+    ek_json_add_text(&w, "reason", of->reason);
+    ek_json_open(&w, "problems", '[');
+    for (size_t i = 0; i < s.problems; i++)
+        add_problem(&w, &s.problem[i]);
+    ek_json_close(&w, ']');
+    ek_json_close(&w, '}');
+    ek_free(s.problem);
+    return w.rc ? w.rc : ek_buf_text(out, "\n");
 }

@@ -1,22 +1,29 @@
-/* The state of a stage in one answer: is anything wrong, what, since when, how sure, what is done
- * about it, and what would be if it were not (docs/format/overview.md).
- *
- * Made of what other pages say, so that it never says anything else than they do. Threads: any.
+/* Overview: the state of a stage in one answer: whether anything is wrong, what, since when, how
+ * certain that is, what is done about it, and how lists would be ranked otherwise
+ * (docs/format/overview.md). Threads: any.
  */
 #ifndef EK_DAEMON_OVERVIEW_H
 #define EK_DAEMON_OVERVIEW_H
 
 #include "base/buf.h"
+#include "daemon/views/journal.h"
+#include "guard/guard_trials.h"
 
 #include <stdbool.h>
 
-/* Pages as they are written, JSON each. */
 struct ek_overview_of {
-    const char *findings, *plan, *ranks, *status, *ready;
+    const struct ek_journal_view *open;
+    const struct ek_ranks_view *route; /* [routes] */
+    size_t routes;
+    const char *reason; /* why the stage is not ready; NULL: it is */
+    bool paused;
+    int64_t paused_ms; /* since when */
+    const char *pause; /* as JSON */
+    uint64_t queries, plan_version;
     int features, cells;
 };
 
-/* Appends a JSON object. EK_EFORMAT for a page that is none; EK_ENOMEM. */
+/* Append a JSON object. EK_ENOMEM. */
 int ek_overview_write(const struct ek_overview_of *of, struct ek_buf *out);
 
 #endif

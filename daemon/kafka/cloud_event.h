@@ -8,6 +8,7 @@
 #define EK_DAEMON_CLOUD_EVENT_H
 
 #include "daemon/base/rfc3339.h"
+#include "guard/event.h"
 
 #include <stdint.h>
 
@@ -20,8 +21,8 @@ struct ek_cloud_event {
     char time[EK_RFC3339_BYTES];        /* that of the event, in its stream */
 };
 
-/* now_ms: for an event that has no time. */
-void ek_cloud_event_of(struct ek_cloud_event *out, const char *service, const char *json,
-                       int64_t now_ms);
+/* json: the event. now_ms: for an event without a time. */
+void ek_cloud_event_of(struct ek_cloud_event *out, const char *service, const struct ek_event *v,
+                       const char *json, int64_t now_ms);
 
 #endif

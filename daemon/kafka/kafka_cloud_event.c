@@ -2,10 +2,11 @@
 
 #include "daemon/kafka/cloud_event.h"
 
-rd_kafka_headers_t *ek_kafka_cloud_event(const char *service, const char *json, int64_t now_ms)
+rd_kafka_headers_t *ek_kafka_cloud_event(const char *service, const struct ek_event *v,
+                                         const char *json, int64_t now_ms)
 {
     struct ek_cloud_event e;
-    ek_cloud_event_of(&e, service, json, now_ms);
+    ek_cloud_event_of(&e, service, v, json, now_ms);
     const char *const pairs[][2] = {
         {"ce_specversion", "1.0"}, {"ce_id", e.id},     {"ce_source", e.source},
         {"ce_type", e.type},       {"ce_time", e.time}, {"content-type", "application/json"},

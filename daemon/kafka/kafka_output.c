@@ -350,10 +350,10 @@ static const char *tell_now(struct ek_output *o, const char *json, rd_kafka_head
     return err ? rd_kafka_err2str(err) : NULL;
 }
 
-static const char *tell(struct ek_output *o, const char *json)
+static const char *tell(struct ek_output *o, const struct ek_event *v, const char *json)
 {
     const char *name = o->config->service_name;
-    rd_kafka_headers_t *headers = ek_kafka_cloud_event(name, json, ek_wall_ms());
+    rd_kafka_headers_t *headers = ek_kafka_cloud_event(name, v, json, ek_wall_ms());
     if (!headers)
         return "no memory for it";
     size_t bytes = ek_limits_batch_bytes(strlen(name), strlen(json), headers);
@@ -365,9 +365,9 @@ static const char *tell(struct ek_output *o, const char *json)
     return lost;
 }
 
-void ek_output_tell(struct ek_output *o, const char *json)
+void ek_output_tell(struct ek_output *o, const struct ek_event *v, const char *json)
 {
-    const char *lost = o->alerts ? tell(o, json) : NULL;
+    const char *lost = o->alerts ? tell(o, v, json) : NULL;
     if (lost)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", lost);
 }

@@ -19,6 +19,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
 
+struct ek_event;
 struct ek_output;
 
 /* `bell` rings when there are acknowledgements to serve; it must outlive the output. */
@@ -52,7 +53,7 @@ void ek_output_pass_over(struct ek_output *o, struct ek_ticket *t);
  * more. */
 void ek_output_abandon(struct ek_output *o, struct ek_ticket *t);
 /* Sends one event to the alert topic, if there is one. Losing it is logged, not fatal. */
-void ek_output_tell(struct ek_output *o, const char *json);
+void ek_output_tell(struct ek_output *o, const struct ek_event *v, const char *json);
 
 /* A record of a state; the topic has so many partitions once the output was prepared. False when
  * the client takes no more: what was sent of the base is worth nothing then. Thread: the one that

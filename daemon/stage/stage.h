@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ek_event;
 struct ek_stage;
 struct ek_log;
 struct ek_metrics;
@@ -69,7 +70,7 @@ int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *wh
 /* Those in use, for that thread. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
 /* An event that is none of the guard's (docs/format/events.md): told like those. */
-void ek_stage_tell(struct ek_stage *s, const char *json);
+void ek_stage_tell(struct ek_stage *s, const struct ek_event *v);
 
 /* After ek_stage_run has returned: whether the producer waits for a broker in a way that nothing
  * else ends. Then ek_stage_free waits, too; a process that is to end had better leave at once. */
@@ -95,6 +96,9 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
  * kind.
  */
 enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out);
+
+/* Why the stage is not ready, in a word; NULL: partitions, input topics and brokers are there. */
+const char *ek_stage_reason(struct ek_stage *s);
 
 /* The same, and appends members of a JSON object that tell it: `ready`, `partitions`,
  * `missing_topics`, the `reason`, and a `message` where there is more to say. */

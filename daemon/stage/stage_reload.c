@@ -68,7 +68,7 @@ const struct ek_assets *ek_stage_assets(const struct ek_stage *s)
     return ek_loaded_assets(s->assets);
 }
 
-void ek_stage_tell(struct ek_stage *s, const char *json)
+void ek_stage_tell(struct ek_stage *s, const struct ek_event *v)
 {
-    ek_shared_guard_tell(s->guard, json);
+    ek_shared_guard_tell(s->guard, v);
 }

@@ -60,24 +60,29 @@ static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
     return rc ? rc : ek_buf_text(out, "]");
 }
 
-static bool stage_ready(struct ek_stage *s)
+static const char *reason_of(enum ek_trouble_kind trouble, bool missing, bool ready)
+{
+    return trouble   ? ek_trouble_word(trouble)
+           : missing ? "topic_missing"
+           : ready   ? NULL
+                     : "no_partitions";
+}
+
+const char *ek_stage_reason(struct ek_stage *s)
 {
     struct ek_trouble_state trouble;
     bool missing = false;
     for (size_t i = 0; i < s->config->topics.count; i++)
         missing = missing || ek_input_topic_missing(s->input, i);
-    return ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) && !missing &&
-           !ek_stage_trouble(s, &trouble);
+    return reason_of(ek_stage_trouble(s, &trouble), missing,
+                     ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY));
 }
 
-/* Why the stage is not ready, in a word, and in a sentence where there is more to say. */
+/* The reason, and a sentence where there is more to say. */
 static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
                         const struct ek_stage_stats *stats, struct ek_buf *out)
 {
-    const char *word = trouble->kind  ? ek_trouble_word(trouble->kind)
-                       : missing      ? "topic_missing"
-                       : stats->ready ? NULL
-                                      : "no_partitions";
+    const char *word = reason_of(trouble->kind, missing, stats->ready);
     if (!word)
         return ek_buf_text(out, ",\"reason\":null");
     int rc = ek_buf_printf(out, ",\"reason\":\"%s\"", word);
@@ -158,7 +163,7 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     if (!rc)
         rc = write_service(s->config->service_name, out);
     if (!rc)
-        rc = ek_metrics_single("evenkeel_ready", stage_ready(s), out);
+        rc = ek_metrics_single("evenkeel_ready", !ek_stage_reason(s), out);
     if (!rc)
         rc = ek_process_metrics(out);
     if (!rc)

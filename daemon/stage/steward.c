@@ -8,6 +8,8 @@
 #include "daemon/base/process_metrics.h"
 #include "daemon/stage/reload.h"
 
+#include "guard/event.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,11 +44,12 @@ struct ek_steward {
     struct ek_buf last; /* what is told of the last reload; empty: there was none */
 };
 
-/* What came of a reload, as the rest of a JSON object. */
-static int write_outcome(const struct ek_reload *r, const struct wish *w, struct ek_buf *out)
+/* The members of an event of a reload, and of the page about the last one. */
+static int write_outcome(const struct ek_reload *r, const struct wish *w, int64_t time_ms,
+                         struct ek_buf *out)
 {
     int rc = ek_buf_printf(
-        out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"who\":", w->number, ek_wall_ms());
+        out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"who\":", w->number, time_ms);
     if (!rc)
         rc = *w->author ? ek_buf_json(out, w->author, strlen(w->author)) : ek_buf_text(out, "null");
     if (!rc)
@@ -58,9 +61,7 @@ static int write_outcome(const struct ek_reload *r, const struct wish *w, struct
         rc = ek_error_list_json(&r->faults, out);
     if (!rc)
         rc = ek_buf_text(out, ",\"notes\":");
-    if (!rc)
-        rc = ek_error_list_json(&r->notes, out);
-    return rc ? rc : ek_buf_text(out, "}");
+    return rc ? rc : ek_error_list_json(&r->notes, out);
 }
 
 static void tell_errors(struct ek_log *log, enum ek_log_level level, const char *event,
@@ -71,19 +72,20 @@ static void tell_errors(struct ek_log *log, enum ek_log_level level, const char 
         ek_log_text(log, level, event, ek_error_text(&errors->errors[i], text, sizeof text));
 }
 
-static void tell_event(struct ek_steward *s, const struct ek_reload *r, const struct wish *w)
+static void report_event(struct ek_steward *s, const struct ek_reload *r, const char *outcome,
+                         int64_t time_ms)
 {
-    struct ek_buf json;
-    ek_buf_init(&json, 0);
-    int rc = ek_buf_printf(&json, "{\"event\":\"reload\",\"result\":\"%s\",",
-                           r->done ? "done" : "refused");
-    if (!rc)
-        rc = write_outcome(r, w, &json);
-    if (!rc && ek_buf_string(&json))
-        ek_stage_tell(s->stage, ek_buf_string(&json));
-    else
-        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
-    ek_buf_release(&json);
+    struct ek_event v = {.kind = EK_EVENT_RELOAD,
+                         .time_ms = time_ms,
+                         .reload = {.done = r->done, .outcome = outcome}};
+    if (r->faults.count) {
+        const struct ek_error *first = &r->faults.errors[0];
+        v.reload.file = first->file;
+        v.reload.line = first->line;
+        v.reload.column = first->column;
+        v.reload.message = first->message;
+    }
+    ek_stage_tell(s->stage, &v);
 }
 
 /* For who watches whether what is on the disk is what is in force. */
@@ -97,7 +99,9 @@ static void note_outcome(struct ek_metrics *m, bool done)
 static void tell(struct ek_steward *s, const struct ek_reload *r, const struct wish *w)
 {
     struct ek_metrics *metrics = ek_stage_metrics(s->stage);
-    struct ek_buf last;
+    struct ek_buf outcome, last;
+    int64_t time_ms = ek_wall_ms();
+    ek_buf_init(&outcome, 0);
     ek_buf_init(&last, 0);
     ek_metrics_count(metrics, r->done ? EK_COUNT_RELOADS_DONE : EK_COUNT_RELOADS_REFUSED, 1);
     note_outcome(metrics, r->done);
@@ -105,10 +109,16 @@ static void tell(struct ek_steward *s, const struct ek_reload *r, const struct w
     tell_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
     if (r->done)
         ek_log_write(s->log, EK_LOG_INFO, "reload_done", "fit=%s", ek_state_fit_name(r->fit));
-    tell_event(s, r, w);
-    int rc = ek_buf_printf(&last, "{\"state\":\"%s\",", r->done ? "done" : "refused");
+    int rc = write_outcome(r, w, time_ms, &outcome);
+    rc = rc || !ek_buf_string(&outcome) ? EK_ENOMEM : EK_OK;
+    if (rc)
+        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    else
+        report_event(s, r, (const char *)outcome.data, time_ms);
     if (!rc)
-        rc = write_outcome(r, w, &last);
+        rc = ek_buf_printf(&last, "{\"state\":\"%s\",%s}", r->done ? "done" : "refused",
+                           (const char *)outcome.data);
+    ek_buf_release(&outcome);
     pthread_mutex_lock(&s->lock);
     ek_buf_release(&s->last);
     s->last = last;

@@ -5,7 +5,7 @@
 #include "daemon/state/kafka_state_internal.h"
 #include "daemon/state/state_note.h"
 #include "serve/agreement.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "serve/assets.h"
 #include "guard/guard_assets.h"
 #include "guard/guard_orders.h"
@@ -190,19 +190,28 @@ static int join_all(struct restoring *r, struct ek_error *e)
 }
 
 /* In a fleet the one that decides tells of alerts, which nobody is yet, but each of its model. */
-static int alert_again(void *context, const char *json)
+static int alert_again(void *context, const struct ek_event *v)
 {
     const struct ek_keeper_tools *t = context;
-    bool ours = !t->config->fleet_topic || ek_event_is(json, "model_drift");
-    return ek_alerts_recall(ek_shared_guard_alerts(t->guard), json, ours);
+    bool ours = !t->config->fleet_topic || v->kind == EK_EVENT_MODEL_DRIFT;
+    return ek_alerts_recall(ek_shared_guard_alerts(t->guard), v, ours);
 }
 
-static int tell_again(void *context, const char *json)
+static int tell_again(void *context, const struct ek_event *v)
 {
     const struct ek_keeper_tools *t = context;
     struct ek_journal_change change;
-    int rc = alert_again(context, json);
-    return rc ? rc : ek_journal_add(t->journal, json, ek_now_ms(), &change);
+    struct ek_buf json;
+    ek_buf_init(&json, 0);
+    int rc = alert_again(context, v);
+    if (!rc)
+        rc = ek_event_json(v, &json);
+    if (!rc)
+        rc = ek_buf_string(&json)
+                 ? ek_journal_add(t->journal, v, (const char *)json.data, ek_now_ms(), &change)
+                 : EK_ENOMEM;
+    ek_buf_release(&json);
+    return rc;
 }
 
 static void show(struct ek_keeper *k, struct ek_guard *guard)

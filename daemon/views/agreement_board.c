@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/base/metrics.h"
-#include "guard/drift_event.h"
+#include "guard/event_json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -91,9 +91,13 @@ int ek_agreement_board_json(struct ek_agreement_board *b, struct ek_buf *out)
     struct ek_agreement_view v;
     if (!read_board(b, &v))
         return ek_buf_text(out, "null");
-    int rc = ek_buf_printf(out, "{\"state\":\"%s\",\"compared_lists\":%" PRIu64 ",\"one_in\":%d",
-                           ek_agreement_state_name(v.state), v.lists, v.every);
-    if (!rc)
-        rc = ek_agreement_figures_json(out, &v);
-    return rc ? rc : ek_buf_text(out, "}");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_text(&w, "state", ek_agreement_state_name(v.state));
+    ek_json_add_count(&w, "compared_lists", v.lists);
+    ek_json_add_integer(&w, "one_in", v.every);
+    ek_json_add_figures(&w, &v);
+    ek_json_close(&w, '}');
+    return w.rc;
 }

@@ -3,7 +3,7 @@
 
 #include "daemon/views/feature_board_internal.h"
 #include "daemon/views/tracks.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -120,23 +120,23 @@ static int add_states(const struct shown *s, struct ek_buf *out)
     return rc;
 }
 
-static bool same(const char *a, const char *b)
+static void add_state(struct shown *s, const struct ek_event_finding *f)
 {
-    return a && b ? !strcmp(a, b) : a == b;
-}
-
-static void take_state(void *context, const struct ek_journal_finding *f)
-{
-    struct shown *s = context;
-    int feature = ek_manifest_item(s->b->manifest, f->feature);
+    int feature = ek_manifest_item(s->b->manifest, f->at.feature);
     for (int c = 0; c < s->count && feature >= 0; c++) {
-        const struct ek_board_cell *cell = s->cell[c];
-        const char *value = cell->dimension && !cell->value ? EK_SEGMENT_OTHER : cell->value;
+        const struct ek_event_place at = {f->at.feature, s->cell[c]->dimension, s->cell[c]->value};
         uint8_t *state = &s->state[c * s->b->features + feature];
-        uint8_t now = f->confirmed ? 2 : 1;
-        if (same(cell->dimension, f->dimension) && same(value, f->value) && now > *state)
+        uint8_t now = f->state == EK_SUSPECTED ? 1 : 2;
+        if (ek_event_same_place(&at, &f->at) && now > *state)
             *state = now;
     }
+}
+
+static int read_states(void *context, const struct ek_journal_view *v)
+{
+    for (size_t i = 0; i < v->findings; i++)
+        add_state(context, &v->finding[i].event->finding);
+    return EK_OK;
 }
 
 /* By falling number of lists since the start, so that a cell which is shown tends to stay. */
@@ -156,7 +156,7 @@ static void insert(struct shown *s, const struct ek_board_cell *c, int room)
 static int add_all(struct shown *s, struct ek_journal *j, struct ek_buf *out)
 {
     int rc = EK_OK;
-    ek_journal_each_open(j, take_state, s);
+    ek_journal_look(j, read_states, s);
     for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++)
         rc = add_figure(s, &FIGURES[i], out);
     return rc ? rc : add_states(s, out);

@@ -8,16 +8,20 @@ struct tally {
     int64_t since_ms; /* the oldest confirmed one; the moment of asking without one */
 };
 
-static void take(void *context, const struct ek_journal_finding *f)
+static int count_findings(void *context, const struct ek_journal_view *v)
 {
     struct tally *t = context;
-    if (!f->confirmed) {
-        t->suspected++;
-        return;
+    for (size_t i = 0; i < v->findings; i++) {
+        const struct ek_event_finding *f = &v->finding[i].event->finding;
+        if (f->state == EK_SUSPECTED) {
+            t->suspected++;
+            continue;
+        }
+        t->confirmed[f->class]++;
+        if (v->finding[i].confirmed_ms < t->since_ms)
+            t->since_ms = v->finding[i].confirmed_ms;
     }
-    t->confirmed[f->class]++;
-    if (f->confirmed_ms < t->since_ms)
-        t->since_ms = f->confirmed_ms;
+    return EK_OK;
 }
 
 static int add(const char *class, const char *state, int count, struct ek_buf *out)
@@ -40,7 +44,7 @@ static int add_plan(struct ek_journal *j, struct ek_buf *out)
 int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out)
 {
     struct tally t = {.since_ms = now_ms};
-    ek_journal_each_open(j, take, &t);
+    ek_journal_look(j, count_findings, &t);
     int rc = ek_metrics_head("evenkeel_open_findings", out);
     if (!rc)
         rc = add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);

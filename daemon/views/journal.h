@@ -3,15 +3,14 @@
  *
  * Invariants: at most `keep` events, of EK_JOURNAL_BYTES_MAX bytes together (but one in any case),
  * and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
- * finding is open from `suspected` until `dismissed` or `recovered`. Events that are no JSON
- * objects are kept but change nothing.
+ * finding is open from `suspected` until `dismissed` or `recovered`.
  * Owner: the caller. Threads: any.
  */
 #ifndef EK_DAEMON_JOURNAL_H
 #define EK_DAEMON_JOURNAL_H
 
 #include "base/buf.h"
-#include "schema/words.h"
+#include "guard/event.h"
 #include "plan/rollout.h"
 
 #include <stdbool.h>
@@ -33,9 +32,9 @@ struct ek_journal_change {
 struct ek_journal *ek_journal_new(size_t keep);
 void ek_journal_free(struct ek_journal *j);
 
-/* Takes one event. now_ms: by any clock that does not go back. EK_ENOMEM: it is lost, the rest
- * stays. */
-int ek_journal_add(struct ek_journal *j, const char *json, int64_t now_ms,
+/* Keep an event, and `json`, which it is. now_ms: by any clock that does not go back. EK_ENOMEM: it
+ * is lost, the rest stays. */
+int ek_journal_add(struct ek_journal *j, const struct ek_event *v, const char *json, int64_t now_ms,
                    struct ek_journal_change *change);
 
 /* Nothing is open and no plan in force; what happened stays. */
@@ -58,17 +57,19 @@ int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_
 /* Appends the plan in force as a JSON object; version 0 without cells before the first. */
 int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
 
-/* An open finding; texts live during the call. dimension NULL: all traffic. */
+/* What is open and in force; good during the call. */
 struct ek_journal_finding {
-    const char *feature, *dimension, *value;
-    bool confirmed;       /* else suspected */
-    enum ek_class class;  /* EK_CLASS_NONE while suspected */
-    int64_t confirmed_ms; /* when the journal heard that it is */
+    struct ek_event *event; /* the newest of its episode */
+    int64_t confirmed_ms;   /* when the journal got the first event that is not `suspected` */
 };
-/* Calls `each` for every open finding, with the journal locked. */
-void ek_journal_each_open(struct ek_journal *j,
-                          void (*each)(void *context, const struct ek_journal_finding *f),
-                          void *context);
+struct ek_journal_view {
+    const struct ek_journal_finding *finding; /* oldest first */
+    size_t findings;
+    const struct ek_event *plan; /* NULL: there was none yet */
+};
+/* Call `look` with the journal locked. Returns what it returns. */
+int ek_journal_look(struct ek_journal *j,
+                    int (*look)(void *context, const struct ek_journal_view *v), void *context);
 size_t ek_journal_open(struct ek_journal *j);
 /* How many cells of the plan in force have an action that changes scores, by mode. */
 void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);

@@ -1,5 +1,7 @@
 #include "guard/event.h"
 
+#include "base/alloc.h"
+#include "base/buf.h"
 #include "guard/sentence.h"
 
 #include <inttypes.h>
@@ -7,232 +9,310 @@
 #include <stdio.h>
 #include <string.h>
 
-static int add_text(struct ek_buf *b, const char *text)
+typedef void visit_text(void *context, const char **text);
+
+static void visit_place(struct ek_event_place *at, visit_text *visit, void *context)
 {
-    return ek_buf_json(b, text, strlen(text));
+    visit(context, &at->feature);
+    visit(context, &at->dimension);
+    visit(context, &at->value);
 }
 
-static int add_number(struct ek_buf *b, const char *key, double value)
+static void visit_finding(struct ek_event_finding *f, visit_text *visit, void *context)
 {
-    if (!isfinite(value))
-        return ek_buf_printf(b, ",\"%s\":null", key);
-    return ek_buf_printf(b, ",\"%s\":%.6g", key, value);
+    const char **member = (const char **)(uintptr_t)f->member;
+    visit_place(&f->at, visit, context);
+    visit(context, &f->query_feature);
+    visit(context, &f->signal);
+    visit(context, &f->reason);
+    visit(context, &f->text);
+    for (int i = 0; i < f->units; i++)
+        visit(context, &f->unit[i]);
+    for (int i = 0; i < f->members; i++)
+        visit(context, &member[i]);
 }
 
-int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value)
+static void visit_decision(struct ek_decided *m, visit_text *visit, void *context)
 {
-    int rc;
-    if (!dimension)
-        return ek_buf_text(out, "null");
-    if ((rc = ek_buf_text(out, "{")) || (rc = add_text(out, dimension)) ||
-        (rc = ek_buf_text(out, ":")) || (rc = add_text(out, value ? value : EK_SEGMENT_OTHER)))
+    visit(context, &m->who);
+    visit(context, &m->why);
+    visit(context, &m->request);
+    visit(context, &m->instance);
+    visit(context, &m->feature);
+    visit(context, &m->dimension);
+    visit(context, &m->value);
+}
+
+/* Call `visit` for each text of an event. */
+static void visit_texts(struct ek_event *v, visit_text *visit, void *context)
+{
+    switch (v->kind) {
+    case EK_EVENT_FINDING:
+        visit_finding(&v->finding, visit, context);
+        return;
+    case EK_EVENT_PLAN:
+        for (int i = 0; i < v->plan.count; i++)
+            visit_place(&v->plan.entry[i].at, visit, context);
+        return;
+    case EK_EVENT_DECISION:
+        visit_decision(&v->decision, visit, context);
+        return;
+    case EK_EVENT_LIMIT:
+        for (int i = 0; i < v->limit.dimensions; i++)
+            visit(context, &v->limit.dimension[i].dimension);
+        return;
+    case EK_EVENT_MODEL_DRIFT:
+        visit(context, &v->model_drift.text);
+        return;
+    case EK_EVENT_FLEET:
+        visit(context, &v->fleet.state);
+        visit(context, &v->fleet.instance);
+        visit(context, &v->fleet.text);
+        return;
+    case EK_EVENT_RELOAD:
+        visit(context, &v->reload.file);
+        visit(context, &v->reload.message);
+        visit(context, &v->reload.outcome);
+        return;
+    case EK_EVENT_TEXT:
+        visit(context, &v->text);
+        return;
+    case EK_EVENT_KINDS:
+        return;
+    }
+}
+
+struct size {
+    size_t texts, bytes;
+};
+
+static void add_size(void *context, const char **text)
+{
+    struct size *s = context;
+    s->texts += *text != NULL;
+    s->bytes += *text ? strlen(*text) : 0;
+}
+
+static void move_text(void *context, const char **text)
+{
+    char **end = context;
+    if (!*text)
+        return;
+    size_t size = strlen(*text) + 1;
+    memcpy(*end, *text, size);
+    *text = *end;
+    *end += size;
+}
+
+static size_t list_bytes(const struct ek_event *v)
+{
+    if (v->kind == EK_EVENT_FINDING)
+        return (size_t)v->finding.members * sizeof *v->finding.member;
+    return v->kind == EK_EVENT_PLAN ? (size_t)v->plan.count * sizeof *v->plan.entry : 0;
+}
+
+/* Lists come first behind the event, then texts. */
+struct ek_event *ek_event_copy(const struct ek_event *v)
+{
+    struct size size = {0};
+    size_t lists = list_bytes(v);
+    visit_texts((struct ek_event *)(uintptr_t)v, add_size, &size);
+    struct ek_event *copy = ek_calloc(1, sizeof *copy + lists + size.bytes + size.texts);
+    if (!copy)
+        return NULL;
+    char *end = (char *)(copy + 1);
+    *copy = *v;
+    copy->bytes = lists + size.bytes;
+    if (lists && v->kind == EK_EVENT_FINDING)
+        copy->finding.member = memcpy(end, v->finding.member, lists);
+    else if (lists)
+        copy->plan.entry = memcpy(end, v->plan.entry, lists);
+    end += lists;
+    visit_texts(copy, move_text, &end);
+    return copy;
+}
+
+static int add_units(struct ek_event_finding *out, const struct ek_manifest *m,
+                     const struct ek_finding *f, struct ek_buf *text)
+{
+    if (f->query_feature >= 0) {
+        out->query_feature = m->query[f->query_feature]->name;
+        if (ek_buf_printf(text, "query_feature:%s", out->query_feature))
+            return EK_ENOMEM;
+        out->unit[out->units++] = ek_buf_string(text);
+    }
+    for (int i = 0; i < f->unit_count; i++)
+        out->unit[out->units++] = f->unit[i].unit->id;
+    return f->query_feature >= 0 && !out->unit[0] ? EK_ENOMEM : EK_OK;
+}
+
+static void copy_diagnosis(struct ek_event_finding *out, const struct ek_finding *f)
+{
+    out->state = f->state;
+    out->episode = f->episode;
+    out->cause = f->cause;
+    out->since_query = f->since_query;
+    out->since_ms = f->since_ms;
+    out->class = f->class;
+    out->factor = f->factor;
+    out->factor_low = f->factor_low;
+    out->factor_high = f->factor_high;
+    out->share = f->share;
+    out->spread_ratio = f->spread_ratio;
+    out->exponent = f->class == EK_POWER ? f->exponent : NAN;
+    out->signal = f->signal;
+    out->reason = f->reason;
+    out->categories = f->category_count;
+    memcpy(out->category, f->category, sizeof out->category);
+}
+
+static void copy_decision(struct ek_event_finding *out, const struct ek_decision *d)
+{
+    out->action = d->treatment.action;
+    out->mode = d->mode;
+    out->limited = d->limited;
+    out->paused = d->paused;
+    out->stays = d->stays;
+}
+
+struct ek_event *ek_event_of_finding(const struct ek_manifest *m, const struct ek_finding *f,
+                                     const struct ek_decision *decision, const int *members,
+                                     int count)
+{
+    struct ek_event v = {.kind = EK_EVENT_FINDING, .query = f->query, .time_ms = f->time_ms};
+    struct ek_event *out = NULL;
+    struct ek_buf unit, text;
+    int named = f->cause ? count : 0;
+    const char **member = ek_calloc((size_t)named + 1, sizeof *member);
+    ek_buf_init(&unit, 0);
+    ek_buf_init(&text, 0);
+    for (int i = 0; member && i < named; i++)
+        member[i] = m->item[members[i]]->name;
+    v.finding.at = (struct ek_event_place){m->item[f->feature]->name, f->dimension, f->value};
+    v.finding.members = named;
+    v.finding.member = member;
+    copy_diagnosis(&v.finding, f);
+    copy_decision(&v.finding, decision);
+    if (member && !add_units(&v.finding, m, f, &unit) && !ek_sentence(&text, m, f, decision) &&
+        (v.finding.text = ek_buf_string(&text)))
+        out = ek_event_copy(&v);
+    ek_buf_release(&unit);
+    ek_buf_release(&text);
+    ek_free(member);
+    return out;
+}
+
+struct ek_event *ek_event_of_plan(const struct ek_manifest *m, const struct ek_cells *cells,
+                                  const struct ek_plan *plan, uint64_t query, int64_t time_ms)
+{
+    struct ek_event v = {.kind = EK_EVENT_PLAN, .query = query, .time_ms = time_ms};
+    struct ek_event_entry *entry = ek_calloc((size_t)plan->count + 1, sizeof *entry);
+    if (!entry)
+        return NULL;
+    for (int i = 0; i < plan->count; i++) {
+        const struct ek_plan_entry *e = &plan->entry[i];
+        entry[i] = (struct ek_event_entry){.at = {m->item[e->feature]->name,
+                                                  ek_cells_dimension_name(cells, e->cell),
+                                                  ek_cells_value(cells, e->cell)},
+                                           .action = e->treatment.action,
+                                           .mode = e->mode,
+                                           .percent = e->percent / 100.0,
+                                           .by = e->by,
+                                           .gone = ek_plan_awaits(e)};
+    }
+    v.plan = (struct ek_event_plan){plan->version, plan->count, entry};
+    struct ek_event *out = ek_event_copy(&v);
+    ek_free(entry);
+    return out;
+}
+
+struct ek_event *ek_event_of_decision(const struct ek_decided *m)
+{
+    const struct ek_event v = {
+        .kind = EK_EVENT_DECISION, .query = m->query, .time_ms = m->time_ms, .decision = *m};
+    return ek_event_copy(&v);
+}
+
+struct ek_event *ek_event_of_limit(enum ek_bound bound, int64_t most, const struct ek_cells *cells,
+                                   uint64_t query, int64_t time_ms)
+{
+    struct ek_event v = {.kind = EK_EVENT_LIMIT, .query = query, .time_ms = time_ms};
+    v.limit.bound = bound;
+    v.limit.most = most;
+    v.limit.dimensions = bound == EK_BOUND_CELLS ? ek_cells_dimensions(cells) : 0;
+    for (int i = 0; i < v.limit.dimensions; i++)
+        v.limit.dimension[i] = ek_cells_share_of(cells, i);
+    return ek_event_copy(&v);
+}
+
+static int write_drift(struct ek_buf *b, const struct ek_agreement_view *v)
+{
+    const double *now = v->now, *trained = v->trained;
+    int rc = ek_buf_printf(
+        b,
+        "model and upstream %s: over %d lists since query %" PRIu64
+        " Kendall tau is %.3f (when the model was made %.3f), NDCG@10 under the upstream order "
+        "%.3f "
+        "(%.3f), the first item the same in %.0f%% (%.0f%%)",
+        v->state == EK_AGREEMENT_DRIFTED ? "have drifted apart" : "rank alike again", v->recent,
+        v->since_query, now[EK_FIGURE_TAU], trained[EK_FIGURE_TAU], now[EK_FIGURE_NDCG10],
+        trained[EK_FIGURE_NDCG10], 100 * now[EK_FIGURE_TOP1], 100 * trained[EK_FIGURE_TOP1]);
+    if (rc || v->state != EK_AGREEMENT_DRIFTED)
         return rc;
-    return ek_buf_text(out, "}");
+    return ek_buf_text(b,
+                       "; a list that is routed now gets the order of the model, not that of the "
+                       "upstream scorer: if that was changed on purpose, capture healthy "
+                       "traffic, train with --teacher upstream and put the new model in place; "
+                       "if not, something it reads has changed that no finding tells");
 }
 
-static int add_segment(struct ek_buf *b, const char *dimension, const char *value)
+struct ek_event *ek_event_of_model_drift(const struct ek_agreement_view *view, uint64_t query,
+                                         int64_t time_ms)
 {
-    int rc = ek_buf_text(b, ",\"segment\":");
-    return rc ? rc : ek_segment_json(b, dimension, value);
+    struct ek_event v = {.kind = EK_EVENT_MODEL_DRIFT, .query = query, .time_ms = time_ms};
+    struct ek_event *out = NULL;
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    v.model_drift.view = *view;
+    if (!write_drift(&text, view) && (v.model_drift.text = ek_buf_string(&text)))
+        out = ek_event_copy(&v);
+    ek_buf_release(&text);
+    return out;
 }
 
-static int add_units(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+const char *ek_event_kind_name(enum ek_event_kind kind)
 {
-    int rc = ek_buf_text(b, ",\"units\":[");
-    if (!rc && f->query_feature >= 0)
-        rc = ek_buf_printf(b, "\"query_feature:%s\"", m->query[f->query_feature]->name);
-    for (int i = 0; !rc && i < f->unit_count; i++)
-        rc = ek_buf_printf(b, "%s\"%s\"", i ? "," : "", f->unit[i].unit->id);
-    return rc ? rc : ek_buf_text(b, "]");
+    static const char *const names[EK_EVENT_KINDS] = {NULL,    "finding",     "plan",  "decision",
+                                                      "limit", "model_drift", "fleet", "reload"};
+    return names[kind];
 }
 
-static int add_identity(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+static bool same_text(const char *a, const char *b)
 {
-    int rc = ek_buf_printf(b, "{\"event\":\"finding\",\"episode\":\"%s-%" PRIu32 "\"",
-                           m->item[f->feature]->name, f->episode);
-    if (!rc)
-        rc = ek_buf_printf(b, ",\"state\":\"%s\",\"query\":%" PRIu64 ",\"time_ms\":%" PRId64,
-                           ek_finding_state_name(f->state), f->query, f->time_ms);
-    if (!rc)
-        rc = ek_buf_text(b, ",\"feature\":");
-    if (!rc)
-        rc = add_text(b, m->item[f->feature]->name);
-    return rc ? rc : add_segment(b, f->dimension, f->value);
+    return a && b ? !strcmp(a, b) : a == b;
 }
 
-static int add_diagnosis(struct ek_buf *b, const struct ek_finding *f)
+bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_place *b)
 {
-    int rc = f->class == EK_CLASS_NONE
-                 ? ek_buf_text(b, ",\"class\":null")
-                 : ek_buf_printf(b, ",\"class\":\"%s\"", ek_class_name(f->class));
-    if (!rc)
-        rc = add_number(b, "factor", f->factor);
-    if (!rc)
-        rc = add_number(b, "factor_low", f->factor_low);
-    if (!rc)
-        rc = add_number(b, "factor_high", f->factor_high);
-    if (!rc)
-        rc = add_number(b, "share", f->share);
-    if (!rc)
-        rc = add_number(b, "spread_ratio", f->spread_ratio);
-    if (!rc && f->class == EK_POWER)
-        rc = add_number(b, "exponent", f->exponent);
-    return rc;
+    return same_text(a->feature, b->feature) && same_text(a->dimension, b->dimension) &&
+           same_text(a->value, b->value);
 }
 
-static int add_sentence(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
-                        const struct ek_decision *decision)
+const char *ek_event_cause(const struct ek_event_finding *f, char text[EK_EVENT_CAUSE_BYTES])
 {
-    struct ek_buf sentence;
-    ek_buf_init(&sentence, b->limit);
-    int rc = ek_sentence(&sentence, m, f, decision);
-    if (!rc)
-        rc = ek_buf_text(b, ",\"text\":");
-    if (!rc)
-        rc = ek_buf_json(b, (const char *)sentence.data, sentence.length);
-    ek_buf_release(&sentence);
-    return rc;
+    if (f->cause)
+        snprintf(text, EK_EVENT_CAUSE_BYTES, "c-%" PRIu32, f->cause);
+    else
+        text[0] = 0;
+    return text;
 }
 
-static int add_members(struct ek_buf *b, const struct ek_manifest *m, const int *members, int count)
+bool ek_event_same_episode(const struct ek_event_finding *a, const struct ek_event_finding *b)
 {
-    int rc = ek_buf_text(b, ",\"members\":[");
-    for (int i = 0; !rc && i < count; i++) {
-        rc = i ? ek_buf_text(b, ",") : EK_OK;
-        if (!rc)
-            rc = add_text(b, m->item[members[i]]->name);
-    }
-    return rc ? rc : ek_buf_text(b, "]");
+    return a->episode == b->episode && same_text(a->at.feature, b->at.feature);
 }
 
-/* A code as short as it can be told from others. */
-static int add_change(struct ek_buf *b, const struct ek_category_change *c, int first)
+bool ek_event_is_over(const struct ek_event_finding *f)
 {
-    int rc = ek_buf_text(b, first ? "{\"value\":" : ",{\"value\":");
-    if (!rc)
-        rc = isfinite(c->value) ? ek_buf_printf(b, "%.9g", (double)c->value)
-                                : ek_buf_text(b, "null");
-    if (!rc)
-        rc = add_number(b, "share", c->share);
-    if (!rc)
-        rc = add_number(b, "trained", c->trained);
-    return rc ? rc : ek_buf_text(b, "}");
-}
-
-static int add_categories(struct ek_buf *b, const struct ek_finding *f)
-{
-    int rc = ek_buf_text(b, ",\"categories\":[");
-    for (int i = 0; !rc && i < f->category_count; i++)
-        rc = add_change(b, &f->category[i], i == 0);
-    return rc ? rc : ek_buf_text(b, "]");
-}
-
-int ek_event_finding(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
-                     const struct ek_decision *decision, const int *members, int count)
-{
-    ek_buf_clear(out);
-    int rc = add_identity(out, m, f);
-    if (!rc)
-        rc = add_diagnosis(out, f);
-    if (!rc)
-        rc = add_units(out, m, f);
-    if (!rc && f->class == EK_NEW_CATEGORY)
-        rc = add_categories(out, f);
-    if (!rc)
-        rc = ek_buf_printf(out,
-                           ",\"signal\":\"%s\",\"since_query\":%" PRIu64 ",\"since_ms\":%" PRId64,
-                           f->signal, f->since_query, f->since_ms);
-    if (!rc)
-        rc =
-            ek_buf_printf(out, ",\"action\":\"%s\",\"mode\":\"%s\"",
-                          ek_action_name(decision->treatment.action), ek_mode_name(decision->mode));
-    if (!rc && decision->limited != EK_BOUND_NONE)
-        rc = ek_buf_printf(out, ",\"limited\":true,\"limit\":\"%s\"",
-                           ek_bound_name(decision->limited));
-    if (!rc && decision->paused)
-        rc = ek_buf_text(out, ",\"paused\":true");
-    if (!rc && decision->stays)
-        rc = ek_buf_text(out, ",\"stays\":true");
-    if (!rc && f->reason)
-        rc = ek_buf_printf(out, ",\"reason\":\"%s\"", f->reason);
-    if (!rc)
-        rc = f->cause ? ek_buf_printf(out, ",\"cause\":\"c-%" PRIu32 "\"", f->cause)
-                      : ek_buf_text(out, ",\"cause\":null");
-    if (!rc && f->cause)
-        rc = add_members(out, m, members, count);
-    if (!rc)
-        rc = add_sentence(out, m, f, decision);
-    return rc ? rc : ek_buf_text(out, "}");
-}
-
-static int add_share(struct ek_buf *b, const struct ek_cells_share *s)
-{
-    int rc = ek_buf_text(b, "{\"dimension\":");
-    if (!rc)
-        rc = add_text(b, s->dimension);
-    if (!rc)
-        rc = ek_buf_printf(b,
-                           ",\"own\":%d,\"pooled_values\":%.0f,\"lists\":%" PRIu64
-                           ",\"pooled_lists\":%" PRIu64 "}",
-                           s->own, s->pooled_values, s->lists, s->pooled);
-    return rc;
-}
-
-int ek_event_limit(struct ek_buf *out, enum ek_bound bound, int64_t most,
-                   const struct ek_cells *cells, uint64_t query, int64_t time_ms)
-{
-    ek_buf_clear(out);
-    int rc = ek_buf_printf(out,
-                           "{\"event\":\"limit\",\"limit\":\"%s\",\"max\":%" PRId64
-                           ",\"query\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"text\":\"%s\"",
-                           ek_bound_name(bound), most, query, time_ms, ek_bound_text(bound));
-    if (!rc && bound == EK_BOUND_CELLS) {
-        rc = ek_buf_text(out, ",\"segments\":[");
-        for (int i = 0; !rc && i < ek_cells_dimensions(cells); i++) {
-            struct ek_cells_share s = ek_cells_share_of(cells, i);
-            rc = i ? ek_buf_text(out, ",") : EK_OK;
-            if (!rc)
-                rc = add_share(out, &s);
-        }
-        if (!rc)
-            rc = ek_buf_text(out, "]");
-    }
-    return rc ? rc : ek_buf_text(out, "}");
-}
-
-static int add_treatment(struct ek_buf *out, const struct ek_plan_entry *e)
-{
-    return ek_buf_printf(
-        out, ",\"action\":\"%s\",\"mode\":\"%s\",\"percent\":%.4g,\"by\":\"%s\"%s}",
-        ek_action_name(e->treatment.action), ek_mode_name(e->mode), e->percent / 100.0,
-        ek_plan_by_name(e->by), ek_plan_awaits(e) ? ",\"gone\":true" : "");
-}
-
-int ek_event_plan(struct ek_buf *out, const struct ek_manifest *m, const struct ek_cells *cells,
-                  const struct ek_plan *plan, uint64_t query, int64_t time_ms)
-{
-    ek_buf_clear(out);
-    int rc = ek_buf_printf(out,
-                           "{\"event\":\"plan\",\"version\":%" PRIu64 ",\"query\":%" PRIu64
-                           ",\"time_ms\":%" PRId64 ",\"cells\":[",
-                           plan->version, query, time_ms);
-    for (int i = 0; !rc && i < plan->count; i++) {
-        const struct ek_plan_entry *entry = &plan->entry[i];
-        rc = ek_buf_text(out, i ? ",{\"feature\":" : "{\"feature\":");
-        if (!rc)
-            rc = add_text(out, m->item[entry->feature]->name);
-        if (!rc)
-            rc = add_segment(out, ek_cells_dimension_name(cells, entry->cell),
-                             ek_cells_value(cells, entry->cell));
-        if (!rc)
-            rc = add_treatment(out, entry);
-    }
-    return rc ? rc : ek_buf_text(out, "]}");
-}
-
-bool ek_event_is(const char *json, const char *kind)
-{
-    char head[40];
-    int length = snprintf(head, sizeof head, "{\"event\":\"%s\"", kind);
-    return !strncmp(json, head, (size_t)length);
+    return f->state == EK_DISMISSED || f->state == EK_RECOVERED;
 }

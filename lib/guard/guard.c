@@ -4,8 +4,7 @@
 #include "detect/bucket.h"
 #include "detect/shows.h"
 #include "plan/beyond.h"
-#include "guard/drift_event.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "fleet/fleet_news.h"
 #include "guard/guard_accept.h"
 #include "guard/guard_control.h"
@@ -25,7 +24,7 @@ static int out_of_memory(struct ek_error *e)
 int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_error *e)
 {
     g->assets = assets;
-    ek_buf_init(&g->event, EK_EVENT_BYTES_MAX);
+    ek_buf_init(&g->json, 0);
     int cells = assets->cells ? assets->cells : EK_CELLS_DEFAULT_MAX;
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
                                   cells, e);
@@ -70,7 +69,7 @@ void ek_guard_release(struct ek_guard *g)
 {
     for (; g->fetched < g->told; g->fetched++)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
-    ek_free(g->handed_out);
+    ek_free(g->taken_event);
     ek_control_free(g->control);
     ek_traffic_free(g->traffic);
     ek_fleet_member_free(g->member);
@@ -80,7 +79,7 @@ void ek_guard_release(struct ek_guard *g)
     ek_trials_free(g->trials);
     ek_guard_items_free(g);
     ek_context_free(g->own);
-    ek_buf_release(&g->event);
+    ek_buf_release(&g->json);
     ek_decisions_free(g->decisions);
     ek_free(g->members);
     ek_ledger_clear(&g->saved);
@@ -95,39 +94,34 @@ void ek_guard_free(struct ek_guard *g)
 }
 
 /* Takes the oldest out of the ring; there must be one. */
-static char *next_event(struct ek_guard *g)
+static struct ek_event *next_event(struct ek_guard *g)
 {
-    char *text = g->events[g->fetched++ % EK_EVENTS_MAX];
-    g->event_bytes -= strlen(text);
-    return text;
+    struct ek_event *event = g->events[g->fetched++ % EK_EVENTS_MAX];
+    g->event_bytes -= event->bytes;
+    return event;
 }
 
-int ek_guard_tell(struct ek_guard *g, const char *event, size_t length)
+int ek_guard_emit(struct ek_guard *g, struct ek_event *event)
 {
-    char *text = ek_strndup(event, length);
-    if (!text)
-        return EK_ENOMEM;
+    if (!event || event->bytes > EK_EVENT_BYTES_MAX) {
+        int rc = event ? EK_ELIMIT : EK_ENOMEM;
+        ek_free(event);
+        return rc;
+    }
     while (g->told - g->fetched == EK_EVENTS_MAX ||
-           (g->told > g->fetched && g->event_bytes + length > EK_EVENTS_BYTES_MAX)) {
+           (g->told > g->fetched && g->event_bytes + event->bytes > EK_EVENTS_BYTES_MAX)) {
         ek_free(next_event(g));
         g->beyond.count[EK_BOUND_EVENTS]++;
     }
-    g->events[g->told++ % EK_EVENTS_MAX] = text;
-    g->event_bytes += length;
+    g->events[g->told++ % EK_EVENTS_MAX] = event;
+    g->event_bytes += event->bytes;
     return EK_OK;
-}
-
-/* The text of g->event. */
-static int tell(struct ek_guard *g)
-{
-    return ek_guard_tell(g, (const char *)g->event.data, g->event.length);
 }
 
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
 {
-    int rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
-                           ek_control_plan(g->control), query, g->time_ms);
-    return rc ? rc : tell(g);
+    return ek_guard_emit(g, ek_event_of_plan(g->assets->manifest, ek_detector_registry(g->detector),
+                                             ek_control_plan(g->control), query, g->time_ms));
 }
 
 struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f)
@@ -138,8 +132,7 @@ struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_fin
 int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
                           const struct ek_decision *decision, const int *members, int count)
 {
-    int rc = ek_event_finding(&g->event, g->assets->manifest, f, decision, members, count);
-    return rc ? rc : tell(g);
+    return ek_guard_emit(g, ek_event_of_finding(g->assets->manifest, f, decision, members, count));
 }
 
 struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
@@ -203,8 +196,7 @@ static int tell_drift(struct ek_guard *g, uint64_t query)
 {
     struct ek_agreement_view v;
     ek_agreement_watch_view(g->agreement, &v);
-    int rc = ek_event_model_drift(&g->event, &v, query, g->time_ms);
-    return rc ? rc : tell(g);
+    return ek_guard_emit(g, ek_event_of_model_drift(&v, query, g->time_ms));
 }
 
 /* Of a whole list that nothing is known to be wrong with: a treated one has no upstream order to
@@ -379,12 +371,22 @@ int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
     return ek_guard_settle(g, ek_detector_queries(g->detector)) ? out_of_memory(e) : EK_OK;
 }
 
+const struct ek_event *ek_guard_take_event(struct ek_guard *g)
+{
+    if (g->fetched == g->told)
+        return NULL;
+    ek_free(g->taken_event);
+    return g->taken_event = next_event(g);
+}
+
 int ek_guard_next_event(struct ek_guard *g, const char **json)
 {
     if (g->fetched == g->told)
         return 0;
-    ek_free(g->handed_out);
-    g->handed_out = next_event(g);
-    *json = g->handed_out;
+    ek_buf_clear(&g->json);
+    if (ek_event_json(g->events[g->fetched % EK_EVENTS_MAX], &g->json) || !ek_buf_string(&g->json))
+        return 0;
+    ek_free(next_event(g));
+    *json = (const char *)g->json.data;
     return 1;
 }

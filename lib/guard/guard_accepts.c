@@ -1,6 +1,6 @@
 #include "guard/guard_accepts.h"
 
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_pins.h"
 

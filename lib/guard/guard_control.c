@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "detect/pooled.h"
 #include "detect/shows.h"
-#include "guard/event.h"
 #include "guard/guard_history.h"
 #include "guard/guard_trials.h"
 
@@ -154,9 +153,9 @@ static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
 
 static int tell_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
-    int rc = ek_event_limit(&g->event, bound, most_of(g, bound), ek_detector_registry(g->detector),
-                            query, g->time_ms);
-    return rc ? rc : ek_guard_tell(g, (const char *)g->event.data, g->event.length);
+    return ek_guard_emit(g,
+                         ek_event_of_limit(bound, most_of(g, bound),
+                                           ek_detector_registry(g->detector), query, g->time_ms));
 }
 
 /* Whether it is of what acts: shouted each time, and not once. */

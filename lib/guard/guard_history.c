@@ -1,5 +1,6 @@
 #include "guard/guard_history.h"
 
+#include "guard/event_json.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_names.h"
 
@@ -20,9 +21,7 @@ int ek_guard_decided(struct ek_guard *g, const struct ek_decided *m)
         return rc;
     if (!own.number)
         own.number = ek_decisions_last(g->decisions);
-    ek_buf_clear(&g->event);
-    rc = ek_decided_json(&g->event, &own);
-    return rc ? rc : ek_guard_tell(g, (const char *)g->event.data, g->event.length);
+    return ek_guard_emit(g, ek_event_of_decision(&own));
 }
 
 static const struct ek_decided *asked_for(const struct ek_decisions *d,

@@ -2,6 +2,7 @@
 #ifndef EK_GUARD_GUARD_HISTORY_H
 #define EK_GUARD_GUARD_HISTORY_H
 
+#include "base/buf.h"
 #include "plan/decisions.h"
 
 #include <stdbool.h>

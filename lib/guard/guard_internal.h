@@ -12,6 +12,7 @@
 #include "serve/context.h"
 #include "plan/control.h"
 #include "plan/decisions.h"
+#include "guard/event.h"
 #include "guard/ledger.h"
 #include "guard/open_findings.h"
 #include "serve/past_plans.h"
@@ -43,19 +44,19 @@ struct ek_guard {
     struct ek_past_plans past;      /* that its queries have */
     struct ek_context *whole;       /* for the lists it gives out */
     struct ek_stream_clock stream_clock;
-    int64_t time_ms, clock_ms; /* now: by the stream, by the caller */
-    struct ek_buf event;
-    char *events[EK_EVENTS_MAX]; /* ring */
+    int64_t time_ms, clock_ms;              /* now: by the stream, by the caller */
+    struct ek_buf json;                     /* of the event last taken as JSON */
+    struct ek_event *events[EK_EVENTS_MAX]; /* ring */
     uint64_t told, fetched;
     size_t event_bytes; /* of those in the ring */
     struct ek_decisions *decisions;
-    char *handed_out;        /* the event last fetched */
-    struct ek_beyond beyond; /* the limits of the guard; the detector counts its own */
-    unsigned said;           /* limits that were told, as bits */
-    uint64_t taken;          /* cells that changed hands, as far as they were looked at */
-    uint64_t adopted;        /* lists of other guards, or of an earlier one */
-    struct ek_ledger saved;  /* what the last base had */
-    int *members;            /* [F] scratch */
+    struct ek_event *taken_event; /* the one last taken */
+    struct ek_beyond beyond;      /* the limits of the guard; the detector counts its own */
+    unsigned said;                /* limits that were told, as bits */
+    uint64_t taken;               /* cells that changed hands, as far as they were looked at */
+    uint64_t adopted;             /* lists of other guards, or of an earlier one */
+    struct ek_ledger saved;       /* what the last base had */
+    int *members;                 /* [F] scratch */
 };
 
 /* Makes one in place, of zeros; after a failure nothing is left in it. And gives back what it has.
@@ -66,8 +67,9 @@ void ek_guard_release(struct ek_guard *g);
  * manifest: *fit says how complete, and then what it was. After a failure it is of no use. */
 int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state, enum ek_state_fit *fit,
                        struct ek_error *e);
-/* Puts a text into the ring of events; the oldest goes when nobody fetches. EK_ENOMEM. */
-int ek_guard_tell(struct ek_guard *g, const char *text, size_t length);
+/* Append an event to the ring, which owns it from then on, after a failure too. When the ring is
+ * full, the oldest goes. EK_ENOMEM: it is NULL; EK_ELIMIT: it is larger than EK_EVENT_BYTES_MAX. */
+int ek_guard_emit(struct ek_guard *g, struct ek_event *event);
 /* The same of the plan; query: the first that is scored under it. */
 int ek_guard_tell_plan(struct ek_guard *g, uint64_t query);
 /* What the detector tells: what is done about it, and told; query: the first that is scored under

@@ -97,8 +97,7 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
     struct ek_finding f;
     int rc = EK_OK;
     for (uint64_t i = from->fetched; i < from->told && !rc; i++) {
-        const char *text = from->events[i % EK_EVENTS_MAX];
-        rc = ek_guard_tell(into, text, strlen(text));
+        rc = ek_guard_emit(into, ek_event_copy(from->events[i % EK_EVENTS_MAX]));
     }
     while (!rc && ek_detector_next(into->detector, &f)) {
         struct ek_decision decision = ek_guard_decide(into, &f);

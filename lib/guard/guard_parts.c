@@ -1,6 +1,7 @@
 #include "guard/guard_parts.h"
 
 #include "base/alloc.h"
+#include "guard/event_json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,12 +51,22 @@ static void open_snap(struct ek_guard *g, struct ek_snap *s)
 
 static void event_snap(struct ek_guard *g, uint64_t number, struct ek_snap *s)
 {
-    char *text = ek_snap_reads(s) ? NULL : g->events[number % EK_EVENTS_MAX];
-    ek_snap_text(s, &text);
+    struct ek_buf json;
+    char *text = NULL;
+    ek_buf_init(&json, 0);
+    if (!ek_snap_reads(s)) {
+        int rc = ek_event_json(g->events[number % EK_EVENTS_MAX], &json);
+        text = rc || !ek_buf_string(&json) ? NULL : (char *)json.data;
+        s->rc = s->rc ? s->rc : text ? EK_OK : EK_ENOMEM;
+    }
+    if (!s->rc)
+        ek_snap_text(s, &text);
+    ek_buf_release(&json);
     if (!ek_snap_reads(s))
         return;
+    const struct ek_event v = {.kind = EK_EVENT_TEXT, .text = text};
     if (!s->rc)
-        s->rc = ek_guard_tell(g, text, strlen(text));
+        s->rc = ek_guard_emit(g, ek_event_copy(&v));
     ek_free(text);
 }
 

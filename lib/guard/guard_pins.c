@@ -1,6 +1,6 @@
 #include "guard/guard_pins.h"
 
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "guard/guard_internal.h"
 
 #include <inttypes.h>

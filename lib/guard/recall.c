@@ -2,53 +2,44 @@
 
 #include "base/alloc.h"
 #include "detect/pooled.h"
-#include "guard/drift_event.h"
-#include "guard/event.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 
-#include <string.h>
+static int hand_over(struct ek_event *event, ek_recall_fn *tell, void *context)
+{
+    int rc = event ? tell(context, event) : EK_ENOMEM;
+    ek_free(event);
+    return rc;
+}
 
-static int recall_finding(struct ek_guard *g, struct ek_finding *f)
+static struct ek_event *open_finding(struct ek_guard *g, struct ek_finding *f)
 {
     const struct ek_assets *a = g->assets;
     struct ek_decision decision = ek_guard_decide(g, f);
     int members = ek_detector_members(g->detector, f->cause, g->members, a->manifest->item_count);
     f->state = EK_UPDATED;
-    return ek_event_finding(&g->event, a->manifest, f, &decision, g->members, members);
+    return ek_event_of_finding(a->manifest, f, &decision, g->members, members);
 }
 
-static int tell_event(struct ek_guard *g, int (*tell)(void *context, const char *json),
-                      void *context)
-{
-    const char *json = ek_buf_string(&g->event);
-    return json ? tell(context, json) : EK_ENOMEM;
-}
-
-int ek_guard_recall(struct ek_guard *g, int (*tell)(void *context, const char *json), void *context)
+int ek_guard_recall(struct ek_guard *g, ek_recall_fn *tell, void *context)
 {
     struct ek_finding f;
     int rc = EK_OK, place = 0;
-    while (!rc && (place = ek_detector_confirmed(g->detector, place, &f)) > 0) {
-        rc = recall_finding(g, &f);
-        rc = rc ? rc : tell_event(g, tell, context);
-    }
+    while (!rc && (place = ek_detector_confirmed(g->detector, place, &f)) > 0)
+        rc = hand_over(open_finding(g, &f), tell, context);
     if (rc || !ek_guard_plan_version(g))
         return rc;
-    rc = ek_event_plan(&g->event, g->assets->manifest, ek_detector_registry(g->detector),
-                       ek_control_plan(g->control), ek_detector_queries(g->detector), g->time_ms);
-    return rc ? rc : tell_event(g, tell, context);
-}
-
-static bool same(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
+    return hand_over(ek_event_of_plan(g->assets->manifest, ek_detector_registry(g->detector),
+                                      ek_control_plan(g->control), ek_detector_queries(g->detector),
+                                      g->time_ms),
+                     tell, context);
 }
 
 static bool is_of(const struct ek_decided *m, const struct ek_ranks_view *v)
 {
-    return m->what == EK_DID_WITHDRAW && same(m->feature, v->feature) &&
-           same(m->dimension, v->dimension) && same(m->value, v->value);
+    const struct ek_event_place a = {m->feature, m->dimension, m->value},
+                                b = {v->feature, v->dimension, v->value};
+    return m->what == EK_DID_WITHDRAW && ek_event_same_place(&a, &b);
 }
 
 /* As it was decided; where that is forgotten, what is known of it now. */
@@ -70,34 +61,23 @@ static struct ek_decided withdrawal(const struct ek_guard *g, const struct ek_ra
     return m;
 }
 
-static int recall_withdrawal(struct ek_guard *g, const struct ek_ranks_view *v)
-{
-    struct ek_decided m = withdrawal(g, v);
-    ek_buf_clear(&g->event);
-    return ek_decided_json(&g->event, &m);
-}
-
-static int recall_model(struct ek_guard *g, int (*tell)(void *context, const char *json),
-                        void *context)
+static int recall_model(struct ek_guard *g, ek_recall_fn *tell, void *context)
 {
     struct ek_agreement_view v;
     if (!ek_guard_has_drifted(g))
         return EK_OK;
     ek_agreement_watch_view(g->agreement, &v);
-    int rc = ek_event_model_drift(&g->event, &v, ek_detector_queries(g->detector), g->time_ms);
-    return rc ? rc : tell_event(g, tell, context);
+    return hand_over(ek_event_of_model_drift(&v, ek_detector_queries(g->detector), g->time_ms),
+                     tell, context);
 }
 
-int ek_guard_recall_amiss(struct ek_guard *g, int (*tell)(void *context, const char *json),
-                          void *context)
+int ek_guard_recall_amiss(struct ek_guard *g, ek_recall_fn *tell, void *context)
 {
     struct ek_ranks_view v;
     int rc = EK_OK, at = 0;
     while (!rc && ek_guard_ranks(g, &at, &v)) {
-        if (!v.withdrawn)
-            continue;
-        rc = recall_withdrawal(g, &v);
-        rc = rc ? rc : tell_event(g, tell, context);
+        struct ek_decided m = withdrawal(g, &v);
+        rc = v.withdrawn ? hand_over(ek_event_of_decision(&m), tell, context) : EK_OK;
     }
     return rc ? rc : recall_model(g, tell, context);
 }

@@ -7,16 +7,18 @@
 #define EK_GUARD_RECALL_H
 
 #include "evenkeel.h"
+#include "guard/event.h"
 
-/* Calls tell with an event for each confirmed change that is open, as `updated`, and one for the
- * plan when there ever was one (docs/format/events.md). They are not among the guard's own events.
- * EK_ENOMEM, or what tell returned. */
-int ek_guard_recall(struct ek_guard *g, int (*tell)(void *context, const char *json),
-                    void *context);
+/* Called with an event; what it returns, if not 0, ends the replay. */
+typedef int ek_recall_fn(void *context, const struct ek_event *v);
+
+/* Call `tell` for each confirmed change that is open, as `updated`, and for the plan when there
+ * ever was one (docs/format/events.md). They are not among the guard's own events. EK_ENOMEM, or
+ * what `tell` returned. */
+int ek_guard_recall(struct ek_guard *g, ek_recall_fn *tell, void *context);
 
 /* The same with what is amiss besides: for each route that a guardrail has taken back the decision,
  * and that model and upstream do not rank alike. */
-int ek_guard_recall_amiss(struct ek_guard *g, int (*tell)(void *context, const char *json),
-                          void *context);
+int ek_guard_recall_amiss(struct ek_guard *g, ek_recall_fn *tell, void *context);
 
 #endif

@@ -8,7 +8,6 @@
 #ifndef EK_GUARD_DECISIONS_H
 #define EK_GUARD_DECISIONS_H
 
-#include "base/buf.h"
 #include "base/snap.h"
 #include "schema/words.h"
 #include "plan/rollout.h"
@@ -87,10 +86,6 @@ bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decided *m);
 int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from);
 /* The highest number; 0: none yet. */
 uint64_t ek_decisions_last(const struct ek_decisions *d);
-
-/* Appends it as a JSON object (docs/format/events.md); who and why are null where nobody said it,
- * other keys of what there is none of are left out. EK_ENOMEM, EK_ELIMIT. */
-int ek_decided_json(struct ek_buf *out, const struct ek_decided *m);
 
 /* One part of the ring; reading goes into a new ring. What was made of a part is as it was while
  * its mark is the same; 0: an empty one. */

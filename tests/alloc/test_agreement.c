@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "serve/agreement.h"
-#include "guard/drift_event.h"
+#include "guard/event_json.h"
 #include "offline/train/distillation.h"
 #include "tests/stream.h"
 
@@ -76,8 +76,10 @@ static int tell(struct ek_agreement_watch *w, struct ek_error *e)
     struct ek_agreement_view v;
     ek_buf_init(&text, 0);
     ek_agreement_watch_view(w, &v);
-    int rc = ek_event_model_drift(&text, &v, 1, 1);
+    struct ek_event *event = ek_event_of_model_drift(&v, 1, 1);
+    int rc = event ? ek_event_json(event, &text) : EK_ENOMEM;
     ek_buf_release(&text);
+    ek_free(event);
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;
 }
 

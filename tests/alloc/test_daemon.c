@@ -1,4 +1,5 @@
 /* Memory runs out in what a stage keeps for its pages, alerts and partitions. */
+#include "tests/event_from.h"
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -45,12 +46,13 @@ static int keep_events(struct ek_error *e)
     uint64_t after = 0;
     int good = 1;
     ek_buf_init(&out, 0);
-    int rc = j ? ek_journal_add(j, PLAN, 0, &change) : EK_ENOMEM;
+    int rc = j ? ek_journal_add(j, event_from(PLAN), PLAN, 0, &change) : EK_ENOMEM;
     if (!rc) {
-        rc = ek_journal_add(j, FINDING, 0, &change);
+        rc = ek_journal_add(j, event_from(FINDING), FINDING, 0, &change);
         if (rc)
             good = ek_journal_count(j) == 1 && !ek_journal_open(j) && !change.detected &&
-                   (ek_journal_add(j, FINDING, 0, &change) || ek_journal_open(j) == 1);
+                   (ek_journal_add(j, event_from(FINDING), FINDING, 0, &change) ||
+                    ek_journal_open(j) == 1);
     }
     if (!rc)
         rc = ek_journal_findings(j, &out);
@@ -76,7 +78,8 @@ static int tell(struct ek_error *e)
     struct ek_alert_news news;
     struct ek_alert_book *b = ek_alert_book_new(8);
     struct ek_alert_queue *q = b ? ek_alert_queue_new(b, &rule, 1, 0) : NULL;
-    int rc = q ? ek_alert_read(&news, FINDING) : EK_ENOMEM, good = 1;
+    int rc = q ? EK_OK : EK_ENOMEM, good = 1;
+    ek_alert_read(&news, event_from(FINDING));
     if (!rc) {
         rc = ek_alert_book_take(b, &news, true, false, when);
         if (rc)

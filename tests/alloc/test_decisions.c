@@ -1,4 +1,5 @@
 /* Memory runs out while decisions are kept, told and read from a state. */
+#include "guard/event_json.h"
 #include "plan/decisions.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"

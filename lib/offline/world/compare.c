@@ -72,10 +72,10 @@ void ek_compare_free(struct ek_compare *c)
 
 static int hear(struct guarded *s, struct ek_error *e)
 {
-    const char *json;
+    const struct ek_event *v;
     int rc = EK_OK;
-    while (!rc && ek_guard_next_event(s->guard, &json))
-        rc = ek_compare_side_event(&s->told, json, e);
+    while (!rc && (v = ek_guard_take_event(s->guard)))
+        rc = ek_compare_side_event(&s->told, v, e);
     return rc;
 }
 
@@ -193,7 +193,7 @@ static unsigned others(const struct ek_compared_finding *a, const struct ek_comp
 
 static bool same_change(const struct ek_compared_finding *a, const struct ek_compared_finding *b)
 {
-    return ek_compared_same_place(&a->at, &b->at) && a->since <= b->ended && b->since <= a->ended;
+    return ek_event_same_place(&a->at, &b->at) && a->since <= b->ended && b->since <= a->ended;
 }
 
 static uint64_t confirmed(const struct ek_compared_pair *p)

@@ -11,6 +11,7 @@
 #ifndef EK_OFFLINE_COMPARE_H
 #define EK_OFFLINE_COMPARE_H
 
+#include "guard/event.h"
 #include "serve/assets.h"
 #include "score/rank_change.h"
 
@@ -35,17 +36,13 @@ enum { EK_OTHERS = 7 };
 /* "class", "factor", ... by the number of the bit. */
 const char *ek_compared_in_name(int bit);
 
-/* Where something is: dimension NULL is all traffic. */
-struct ek_compared_place {
-    char *feature, *dimension, *value;
-};
-
 struct ek_compared_finding {
-    struct ek_compared_place at; /* a limit, or the model: its name is the feature */
-    char *episode, *class, *unit, *action, *mode, *text; /* unit "": none */
-    const char *end;                                     /* "recovered", "dismissed"; NULL: none */
-    double factor;                                       /* NaN: none */
-    uint64_t since, confirmed, ended;                    /* queries; ended UINT64_MAX: never */
+    struct ek_event *event;                          /* the last one that is not its end */
+    struct ek_event_place at;                        /* of a limit, or the model, by name */
+    const char *class, *unit, *action, *mode, *text; /* "": none */
+    const char *end;                                 /* "recovered", "dismissed"; NULL: none */
+    double factor;                                   /* NaN: none */
+    uint64_t since, confirmed, ended;                /* queries; ended UINT64_MAX: never */
 };
 
 /* One of A, one of B, or a change that both have. */
@@ -54,16 +51,12 @@ struct ek_compared_pair {
     unsigned other;                                 /* of enum ek_compared_in */
 };
 
-struct ek_compared_entry {
-    struct ek_compared_place at;
-    char *action, *mode;
-    double percent; /* of the queries: below 100 only in a canary */
-};
 #define EK_COMPARED_PERCENT 0.01 /* what a percentage is told to */
 
 struct ek_compared_plan {
     uint64_t query; /* the first that is scored under it */
-    struct ek_compared_entry *entry;
+    struct ek_event *event;
+    const struct ek_event_entry *entry;
     size_t count;
 };
 

@@ -1,69 +1,28 @@
 #include "offline/world/compare_side.h"
 
 #include "base/alloc.h"
-#include "yaml/yaml.h"
-#include "guard/event.h"
 
 #include <math.h>
 #include <string.h>
 
-static void place_release(struct ek_compared_place *p)
-{
-    ek_free(p->feature);
-    ek_free(p->dimension);
-    ek_free(p->value);
-}
-
-static void finding_release(struct ek_compared_finding *f)
-{
-    place_release(&f->at);
-    ek_free(f->episode);
-    ek_free(f->class);
-    ek_free(f->unit);
-    ek_free(f->action);
-    ek_free(f->mode);
-    ek_free(f->text);
-}
-
-static void plan_release(struct ek_compared_plan *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        place_release(&p->entry[i].at);
-        ek_free(p->entry[i].action);
-        ek_free(p->entry[i].mode);
-    }
-    ek_free(p->entry);
-}
-
 void ek_compare_side_release(struct ek_compare_side *s)
 {
     for (size_t i = 0; i < s->findings; i++)
-        finding_release(&s->finding[i]);
+        ek_free(s->finding[i].event);
     for (size_t i = 0; i < s->plans; i++)
-        plan_release(&s->plan[i]);
+        ek_free(s->plan[i].event);
     ek_free(s->finding);
     ek_free(s->plan);
     memset(s, 0, sizeof *s);
 }
 
-static bool same(const char *a, const char *b)
+static bool same_entry(const struct ek_event_entry *a, const struct ek_event_entry *b)
 {
-    return a && b ? !strcmp(a, b) : a == b;
+    return ek_event_same_place(&a->at, &b->at) && a->action == b->action && a->mode == b->mode &&
+           fabs(a->percent - b->percent) < EK_COMPARED_PERCENT / 2;
 }
 
-bool ek_compared_same_place(const struct ek_compared_place *a, const struct ek_compared_place *b)
-{
-    return same(a->feature, b->feature) && same(a->dimension, b->dimension) &&
-           same(a->value, b->value);
-}
-
-static bool same_entry(const struct ek_compared_entry *a, const struct ek_compared_entry *b)
-{
-    return ek_compared_same_place(&a->at, &b->at) && same(a->action, b->action) &&
-           same(a->mode, b->mode) && fabs(a->percent - b->percent) < EK_COMPARED_PERCENT / 2;
-}
-
-static bool has_entry(const struct ek_compared_plan *p, const struct ek_compared_entry *entry)
+static bool has_entry(const struct ek_compared_plan *p, const struct ek_event_entry *entry)
 {
     for (size_t i = 0; i < p->count; i++)
         if (same_entry(&p->entry[i], entry))
@@ -79,56 +38,8 @@ bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_com
     return all;
 }
 
-/* An event is JSON, and so YAML: its tree has the typed readers. */
-struct event {
-    const struct ek_yaml *y;
-    const struct ek_node *map;
-};
-
-/* "" for a key that is not there, or null. */
-static const char *word(const struct ek_node *map, const char *key)
-{
-    const struct ek_node *n = ek_node_get(map, key);
-    return n && n->text && (n->quoted || strcmp(n->text, "null") != 0) ? n->text : "";
-}
-
-static double number(const struct event *v, const char *key)
-{
-    double value;
-    const struct ek_node *n = ek_node_get(v->map, key);
-    return n && !ek_node_double(v->y, n, key, -INFINITY, INFINITY, &value, NULL) ? value : NAN;
-}
-
-static uint64_t query(const struct event *v, const char *key)
-{
-    int64_t value;
-    const struct ek_node *n = ek_node_get(v->map, key);
-    return n && !ek_node_int(v->y, n, key, 0, INT64_MAX, &value, NULL) ? (uint64_t)value : 0;
-}
-
-/* In place of what was there. */
-static int put(char **to, const char *text)
-{
-    char *copy = ek_strdup(text);
-    if (!copy)
-        return EK_ENOMEM;
-    ek_free(*to);
-    *to = copy;
-    return EK_OK;
-}
-
-static int read_place(const struct ek_node *map, struct ek_compared_place *out)
-{
-    const struct ek_node *segment = ek_node_get(map, "segment");
-    int rc = put(&out->feature, word(map, "feature"));
-    if (rc || !segment || segment->kind != EK_NODE_MAPPING || !segment->count)
-        return rc;
-    rc = put(&out->dimension, segment->children[0].text);
-    return rc || !segment->children[1].text ? rc : put(&out->value, segment->children[1].text);
-}
-
-/* Room for one more of `size` bytes behind `count`. */
-static int room(void **items, size_t *capacity, size_t count, size_t size)
+/* Make room for one more of `size` bytes behind `count`. */
+static int grow(void **items, size_t *capacity, size_t count, size_t size)
 {
     if (count < *capacity)
         return EK_OK;
@@ -141,158 +52,132 @@ static int room(void **items, size_t *capacity, size_t count, size_t size)
     return EK_OK;
 }
 
-static struct ek_compared_finding *episode(const struct ek_compare_side *s, const char *id)
+/* Whether a kept event is of the same episode, or also of the model. */
+static bool same_episode(const struct ek_event *kept, const struct ek_event *v)
+{
+    if (kept->kind != v->kind)
+        return false;
+    return v->kind == EK_EVENT_MODEL_DRIFT ||
+           (v->kind == EK_EVENT_FINDING && ek_event_same_episode(&kept->finding, &v->finding));
+}
+
+static struct ek_compared_finding *find_open(const struct ek_compare_side *s,
+                                             const struct ek_event *v)
 {
     for (size_t i = s->findings; i > 0; i--)
-        if (s->finding[i - 1].ended == UINT64_MAX && !strcmp(s->finding[i - 1].episode, id))
+        if (s->finding[i - 1].ended == UINT64_MAX && same_episode(s->finding[i - 1].event, v))
             return &s->finding[i - 1];
     return NULL;
 }
 
-/* A new one; *out NULL when there are too many. */
-static int add_finding(struct ek_compare_side *s, const char *id, const struct event *v,
-                       const char *since, struct ek_compared_finding **out)
+/* Texts are those of the event, which is copied. */
+static int update(struct ek_compared_finding *f, const struct ek_event *v)
 {
-    *out = NULL;
+    struct ek_event *copy = ek_event_copy(v);
+    if (!copy)
+        return EK_ENOMEM;
+    ek_free(f->event);
+    f->event = copy;
+    f->class = f->unit = f->action = f->mode = "";
+    f->factor = NAN;
+    if (v->kind == EK_EVENT_LIMIT) {
+        f->at.feature = ek_bound_name(v->limit.bound);
+        f->class = ek_event_kind_name(v->kind);
+        f->text = ek_bound_text(v->limit.bound);
+    } else if (v->kind == EK_EVENT_MODEL_DRIFT) {
+        f->at.feature = "model and upstream";
+        f->class = ek_event_kind_name(v->kind);
+        f->text = copy->model_drift.text;
+    } else {
+        const struct ek_event_finding *own = &copy->finding;
+        f->at = own->at;
+        f->class = own->class == EK_CLASS_NONE ? "" : ek_class_name(own->class);
+        f->unit = own->units ? own->unit[0] : "";
+        f->action = ek_action_name(own->action);
+        f->mode = ek_mode_name(own->mode);
+        f->factor = own->factor;
+        f->text = own->text;
+    }
+    return EK_OK;
+}
+
+/* A new one, unless there are too many. */
+static int add_finding(struct ek_compare_side *s, const struct ek_event *v, uint64_t since)
+{
     if (s->findings == EK_COMPARED_MAX) {
         s->left++;
         return EK_OK;
     }
     void *items = s->finding;
-    int rc = room(&items, &s->finding_room, s->findings, sizeof *s->finding);
+    int rc = grow(&items, &s->finding_room, s->findings, sizeof *s->finding);
     s->finding = items;
     if (rc)
         return rc;
     struct ek_compared_finding *f = &s->finding[s->findings];
-    *f = (struct ek_compared_finding){.factor = NAN,
-                                      .since = query(v, since),
-                                      .confirmed = query(v, "query"),
-                                      .ended = UINT64_MAX};
-    s->findings++;
-    *out = f;
-    return put(&f->episode, id);
+    *f = (struct ek_compared_finding){.since = since, .confirmed = v->query, .ended = UINT64_MAX};
+    rc = update(f, v);
+    s->findings += !rc;
+    return rc;
 }
 
-static int tell_anew(struct ek_compared_finding *f, const struct event *v)
+static void end(struct ek_compared_finding *f, const struct ek_event *v, const char *how)
 {
-    const struct ek_node *units = ek_node_get(v->map, "units");
-    const char *unit = units && units->count ? units->children[0].text : NULL;
-    f->factor = number(v, "factor");
-    int rc = put(&f->class, word(v->map, "class"));
-    if (!rc)
-        rc = put(&f->unit, unit ? unit : "");
-    if (!rc)
-        rc = put(&f->action, word(v->map, "action"));
-    if (!rc)
-        rc = put(&f->mode, word(v->map, "mode"));
-    return rc ? rc : put(&f->text, word(v->map, "text"));
-}
-
-static void end(struct ek_compared_finding *f, const struct event *v, const char *how)
-{
-    f->ended = query(v, "query");
+    f->ended = v->query;
     f->end = how;
 }
 
-static int take_finding(struct ek_compare_side *s, const struct event *v)
+static int take_finding(struct ek_compare_side *s, const struct ek_event *v)
 {
-    const char *id = word(v->map, "episode"), *state = word(v->map, "state");
-    struct ek_compared_finding *f = episode(s, id);
-    int rc = EK_OK;
-    if (!f && !strcmp(state, "confirmed")) {
-        rc = add_finding(s, id, v, "since_query", &f);
-        if (!rc && f)
-            rc = read_place(v->map, &f->at);
-    }
-    if (rc || !f)
-        return rc;
-    if (!strcmp(state, "confirmed") || !strcmp(state, "updated"))
-        return tell_anew(f, v);
-    end(f, v, !strcmp(state, "recovered") ? "recovered" : "dismissed");
+    struct ek_compared_finding *f = find_open(s, v);
+    enum ek_finding_state state = v->finding.state;
+    if (!f)
+        return state == EK_CONFIRMED ? add_finding(s, v, v->finding.since_query) : EK_OK;
+    if (state == EK_CONFIRMED || state == EK_UPDATED)
+        return update(f, v);
+    end(f, v, state == EK_RECOVERED ? "recovered" : "dismissed");
     return EK_OK;
 }
 
-/* Model and upstream, and limits: told as findings with a name in place of a feature. */
-static int take_other(struct ek_compare_side *s, const struct event *v, const char *kind,
-                      const char *name, const char *since)
+static int take_drift(struct ek_compare_side *s, const struct ek_event *v)
 {
-    struct ek_compared_finding *f;
-    int rc = add_finding(s, kind, v, since, &f);
-    if (!rc && f)
-        rc = put(&f->at.feature, name);
-    if (!rc && f)
-        rc = tell_anew(f, v);
-    return rc || !f ? rc : put(&f->class, kind);
-}
-
-static int take_drift(struct ek_compare_side *s, const struct event *v)
-{
-    static const char kind[] = "model_drift";
-    struct ek_compared_finding *f = episode(s, kind);
-    bool drifted = !strcmp(word(v->map, "state"), "drifted");
+    struct ek_compared_finding *f = find_open(s, v);
+    bool drifted = v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
     if (f && !drifted)
         end(f, v, "recovered");
-    return f || !drifted ? EK_OK : take_other(s, v, kind, "model and upstream", "since_query");
+    return f || !drifted ? EK_OK : add_finding(s, v, v->model_drift.view.since_query);
 }
 
-static int read_entry(const struct event *v, struct ek_compared_entry *out)
+static int take_plan(struct ek_compare_side *s, const struct ek_event *v)
 {
-    double percent = number(v, "percent");
-    out->percent = isnan(percent) ? 100 : percent;
-    int rc = read_place(v->map, &out->at);
-    if (!rc)
-        rc = put(&out->action, word(v->map, "action"));
-    return rc ? rc : put(&out->mode, word(v->map, "mode"));
-}
-
-static int take_plan(struct ek_compare_side *s, const struct event *v)
-{
-    const struct ek_node *cells = ek_node_get(v->map, "cells");
-    size_t count = cells ? cells->count : 0;
     if (s->plans == EK_COMPARED_MAX) {
         s->left++;
         return EK_OK;
     }
     void *items = s->plan;
-    int rc = room(&items, &s->plan_room, s->plans, sizeof *s->plan);
+    int rc = grow(&items, &s->plan_room, s->plans, sizeof *s->plan);
     s->plan = items;
-    if (rc)
-        return rc;
-    struct ek_compared_plan *p = &s->plan[s->plans];
-    *p = (struct ek_compared_plan){.query = query(v, "query")};
-    p->entry = ek_calloc(count, sizeof *p->entry);
-    if (!p->entry)
+    struct ek_event *copy = rc ? NULL : ek_event_copy(v);
+    if (!copy)
         return EK_ENOMEM;
-    p->count = count;
-    s->plans++;
-    for (size_t i = 0; !rc && i < count; i++) {
-        const struct event cell = {v->y, &cells->children[i]};
-        rc = read_entry(&cell, &p->entry[i]);
-    }
-    return rc;
+    s->plan[s->plans++] = (struct ek_compared_plan){.query = v->query,
+                                                    .event = copy,
+                                                    .entry = copy->plan.entry,
+                                                    .count = (size_t)copy->plan.count};
+    return EK_OK;
 }
 
-int ek_compare_side_event(struct ek_compare_side *s, const char *json, struct ek_error *e)
+int ek_compare_side_event(struct ek_compare_side *s, const struct ek_event *v, struct ek_error *e)
 {
-    struct ek_yaml *y;
-    int rc = ek_yaml_parse(&y, "event", json, strlen(json), e);
-    if (rc == EK_ENOMEM)
-        return rc;
-    if (rc) {
-        s->left++;
-        return EK_OK;
-    }
-    const struct event v = {y, ek_yaml_root(y)};
-    if (ek_event_is(json, "finding"))
-        rc = take_finding(s, &v);
-    else if (ek_event_is(json, "plan"))
-        rc = take_plan(s, &v);
-    else if (ek_event_is(json, "model_drift"))
-        rc = take_drift(s, &v);
-    else if (ek_event_is(json, "limit"))
-        rc = take_other(s, &v, "limit", word(v.map, "limit"), "query");
-    else if (ek_event_is(json, "decision"))
-        s->withdrawn += !strcmp(word(v.map, "what"), "withdraw");
-    ek_yaml_free(y);
+    int rc = EK_OK;
+    if (v->kind == EK_EVENT_FINDING)
+        rc = take_finding(s, v);
+    else if (v->kind == EK_EVENT_PLAN)
+        rc = take_plan(s, v);
+    else if (v->kind == EK_EVENT_MODEL_DRIFT)
+        rc = take_drift(s, v);
+    else if (v->kind == EK_EVENT_LIMIT)
+        rc = add_finding(s, v, v->query);
+    else if (v->kind == EK_EVENT_DECISION)
+        s->withdrawn += v->decision.what == EK_DID_WITHDRAW;
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;
 }

@@ -13,16 +13,14 @@ struct ek_compare_side {
     struct ek_compared_plan *plan; /* by query */
     size_t plans, plan_room;
     uint64_t withdrawn; /* by a guardrail */
-    uint64_t left;      /* beyond EK_COMPARED_MAX, or not to be read */
+    uint64_t left;      /* beyond EK_COMPARED_MAX */
 };
 
 void ek_compare_side_release(struct ek_compare_side *s);
-/* Takes an event of the guard; those it knows nothing of change nothing. One that cannot be read,
- * as with odd characters in a segment, is left out. EK_ENOMEM. */
-int ek_compare_side_event(struct ek_compare_side *s, const char *json, struct ek_error *e);
+/* Adds an event of the guard; other kinds than those of findings, plans, limits, decisions and the
+ * model change nothing. EK_ENOMEM. */
+int ek_compare_side_event(struct ek_compare_side *s, const struct ek_event *v, struct ek_error *e);
 
-/* Whether both are the same place, or plan. */
-bool ek_compared_same_place(const struct ek_compared_place *a, const struct ek_compared_place *b);
 bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_compared_plan *b);
 
 #endif

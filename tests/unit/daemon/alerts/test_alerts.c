@@ -86,9 +86,8 @@ static void close_world(struct world *w)
 
 static void fire(struct world *w, const char *feature, const char *cause)
 {
-    ek_alerts_hear(
-        w->alerts,
-        json_of(&(struct finding){.feature = feature, .state = "confirmed", .cause = cause}), true);
+    const struct finding f = {.feature = feature, .state = "confirmed", .cause = cause};
+    ek_alerts_hear(w->alerts, event_from(json_of(&f)), true);
 }
 
 static bool shows(struct ek_alerts *a, const char *line)
@@ -145,13 +144,12 @@ END_TEST
 /* An event of so many bytes. */
 static void fire_long(struct world *w, size_t bytes)
 {
-    static const char head[] = "{\"event\":\"finding\",\"state\":\"confirmed\",\"x\":\"";
-    char *json = malloc(bytes + 1);
-    memset(json, 'x', bytes);
-    memcpy(json, head, sizeof head - 1);
-    memcpy(json + bytes - 2, "\"}", 3);
-    ek_alerts_hear(w->alerts, json, true);
-    free(json);
+    char *text = calloc(bytes + 1, 1);
+    memset(text, 'x', bytes);
+    const struct ek_event v = {.kind = EK_EVENT_FINDING,
+                               .finding = {.state = EK_CONFIRMED, .text = text}};
+    ek_alerts_hear(w->alerts, &v, true);
+    free(text);
 }
 
 START_TEST(events_that_nobody_takes_have_16_mib_together)
@@ -260,9 +258,11 @@ START_TEST(instances_of_a_fleet_have_a_refused_reload_each)
     web_sink_open(&web, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     start_world(&w, (const char *const[]){web.url}, 1, 0);
     ek_alerts_are_of(w.alerts, "hotels-2");
-    ek_alerts_hear(w.alerts, "{\"event\":\"reload\",\"result\":\"refused\",\"time_ms\":1}", true);
+    ek_alerts_hear(w.alerts,
+                   event_from("{\"event\":\"reload\",\"result\":\"refused\",\"time_ms\":1}"), true);
     web_sink_wait(&web, 1);
-    ek_alerts_hear(w.alerts, "{\"event\":\"reload\",\"result\":\"done\",\"time_ms\":2}", true);
+    ek_alerts_hear(w.alerts, event_from("{\"event\":\"reload\",\"result\":\"done\",\"time_ms\":2}"),
+                   true);
     web_sink_wait(&web, 2);
     stop(&w);
     ck_assert_ptr_nonnull(strstr(web.got, "/reload-refused/hotels-2\""));

@@ -5,6 +5,7 @@
 #include "daemon/views/finding_metrics.h"
 #include "daemon/base/metrics.h"
 #include "daemon/base/process_metrics.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -97,8 +98,15 @@ static void tell(struct ek_journal *j, int episode, const char *state, const cha
              "{\"event\":\"finding\",\"episode\":\"price-%d\",\"feature\":\"price\",\"segment\":"
              "null,\"state\":\"%s\",\"class\":%s}",
              episode, state, class);
-    ck_assert_int_eq(ek_journal_add(j, json, now_ms, &change), 0);
+    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, now_ms, &change), 0);
 }
+
+static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"cells\":["
+                           "{\"feature\":\"a\",\"action\":\"route\",\"mode\":\"canary\"},"
+                           "{\"feature\":\"b\",\"action\":\"rescale\",\"mode\":\"canary\"},"
+                           "{\"feature\":\"c\",\"action\":\"alert\",\"mode\":\"enforce\"},"
+                           "{\"feature\":\"d\",\"action\":\"none\",\"mode\":\"enforce\"},"
+                           "{\"feature\":\"f\",\"action\":\"silence\",\"mode\":\"shadow\"}]}";
 
 START_TEST(entries_of_the_plan_count_by_mode)
 {
@@ -106,17 +114,7 @@ START_TEST(entries_of_the_plan_count_by_mode)
     struct ek_journal_change change;
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(
-        ek_journal_add(j,
-                       "{\"event\":\"plan\",\"version\":2,\"cells\":["
-                       "{\"feature\":\"a\",\"action\":\"route\",\"mode\":\"canary\"},"
-                       "{\"feature\":\"b\",\"action\":\"rescale\",\"mode\":\"canary\"},"
-                       "{\"feature\":\"c\",\"action\":\"alert\",\"mode\":\"enforce\"},"
-                       "{\"feature\":\"d\",\"action\":\"none\",\"mode\":\"enforce\"},"
-                       "{\"feature\":\"e\",\"action\":\"route\",\"mode\":\"perhaps\"},"
-                       "{\"feature\":\"f\",\"action\":\"silence\",\"mode\":\"shadow\"}]}",
-                       0, &change),
-        0);
+    ck_assert_int_eq(ek_journal_add(j, event_from(PLAN), PLAN, 0, &change), 0);
     ck_assert_int_eq(ek_finding_metrics(j, 0, &out), 0);
     ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"canary\"} ") == 2);
     ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"shadow\"} ") == 1);

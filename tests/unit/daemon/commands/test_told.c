@@ -1,5 +1,6 @@
 /* The findings of a replay, as the person who runs it reads them. */
 #include "daemon/commands/told.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static void event(struct ek_told *t, const char *episode, const char *state, con
              "{\"event\":\"finding\",\"episode\":\"%s\",\"state\":\"%s\",\"units\":[],"
              "\"text\":\"%s\"}",
              episode, state, text);
-    ek_told_event(t, json);
+    ek_told_event(t, event_from(json));
 }
 
 static const char *printed(const struct ek_told *t)
@@ -39,7 +40,7 @@ START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
     event(&t, "price-1", "updated", CENTS);
     event(&t, "taxes-2", "suspected", "taxes: something has changed");
     event(&t, "taxes-2", "dismissed", "taxes: no finding after all");
-    ek_told_event(&t, "{\"event\":\"plan\",\"version\":1,\"cells\":[]}");
+    ek_told_event(&t, event_from("{\"event\":\"plan\",\"version\":1,\"cells\":[]}"));
     ck_assert_str_eq(
         printed(&t),
         "    price, arm=B: values are multiplied by 100 (98 to 102) since query 1225;\n"
@@ -57,7 +58,7 @@ START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end
         snprintf(json, sizeof json,
                  "{\"event\":\"model_drift\",\"state\":\"%s\",\"text\":\"the model differs\"}",
                  states[i]);
-        ek_told_event(&t, json);
+        ek_told_event(&t, event_from(json));
         snprintf(line, sizeof line, "    the model differs%s\n", ends[i]);
         ck_assert_str_eq(printed(&t), line);
     }
@@ -85,7 +86,7 @@ START_TEST(what_has_one_cause_stands_together)
                  "{\"event\":\"finding\",\"episode\":\"x-%d\",\"cause\":%d,"
                  "\"state\":\"confirmed\",\"text\":\"%s\"}",
                  i, 1 + i % 2, texts[i]);
-        ek_told_event(&t, json);
+        ek_told_event(&t, event_from(json));
     }
     ck_assert_str_eq(printed(&t), "    price: one\n    with it, taxes: three\n    rating: two\n");
 }

@@ -2,6 +2,7 @@
 #include "daemon/http/event_stream.h"
 #include "daemon/http/http_host.h"
 #include "daemon/views/journal.h"
+#include "tests/event_from.h"
 #include "tests/stage_scene.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 static void add(struct ek_journal *j, const char *json)
 {
     struct ek_journal_change change;
-    ck_assert_int_eq(ek_journal_add(j, json, 0, &change), EK_OK);
+    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, 0, &change), EK_OK);
 }
 
 static void assert_streamed(struct ek_journal *j, uint64_t *after, size_t most,
@@ -44,11 +45,11 @@ START_TEST(one_who_is_slow_is_told_what_he_missed)
     struct ek_journal *j = ek_journal_new(2);
     uint64_t after = 1;
     for (int i = 0; i < 5; i++)
-        add(j, "{\"event\":\"x\"}");
+        add(j, "{\"event\":\"limit\"}");
     assert_streamed(j, &after, 1, "event: missed\ndata: {\"missed\":2}\n\n");
     ck_assert_uint_eq(after, 3);
-    assert_streamed(j, &after, 1, "id: 7-4\nevent: x\ndata: {\"event\":\"x\"}\n\n");
-    assert_streamed(j, &after, 1, "id: 7-5\nevent: x\ndata: {\"event\":\"x\"}\n\n");
+    assert_streamed(j, &after, 1, "id: 7-4\nevent: limit\ndata: {\"event\":\"limit\"}\n\n");
+    assert_streamed(j, &after, 1, "id: 7-5\nevent: limit\ndata: {\"event\":\"limit\"}\n\n");
     ek_journal_free(j);
 }
 END_TEST

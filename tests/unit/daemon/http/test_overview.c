@@ -1,7 +1,8 @@
-/* The one answer that is made of the other pages. */
-#include "base/error.h"
+/* The one answer that is made of findings, plan and routes. */
 #include "daemon/http/overview.h"
+#include "base/alloc.h"
 #include "tests/check.h"
+#include "tests/event_from.h"
 
 #include <string.h>
 
@@ -10,14 +11,24 @@
     "\",\"factor\":" factor ",\"share\":1,\"cause\":" cause                                        \
     ",\"since_ms\":1000,\"action\":\"route\",\"mode\":\"enforce\",\"text\":\"" feature             \
     " has moved\"}"
-#define ROUTE(feature, mode, more)                                                                 \
-    "{\"routes\":[{\"feature\":\"" feature                                                         \
-    "\",\"segment\":null,\"action\":\"route\",\"mode\":\"" mode "\"" more "}]}"
 
-static const char NOTHING[] = "[]", NO_PLAN[] = "{\"version\":0,\"cells\":[]}",
-                  NO_RANKS[] = "{\"routes\":[]}",
-                  STATUS[] = "{\"paused\":null,\"plan_version\":3,\"observed_queries\":9}",
-                  READY[] = "{\"ready\":true,\"reason\":null}";
+enum { FINDINGS_MAX = 4 };
+
+static struct ek_journal_finding findings[FINDINGS_MAX];
+static struct ek_journal_view open;
+
+static struct ek_overview_of overview_of(const char *const *events)
+{
+    for (size_t i = 0; i < open.findings; i++)
+        ek_free(findings[i].event);
+    open = (struct ek_journal_view){.finding = findings};
+    for (; *events; events++)
+        findings[open.findings++].event = ek_event_copy(event_from(*events));
+    return (struct ek_overview_of){
+        .open = &open, .pause = "null", .queries = 9, .plan_version = 3, .features = 5, .cells = 2};
+}
+
+#define OVERVIEW_OF(...) overview_of((const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_overview(const struct ek_overview_of *of, const char *const *parts)
 {
@@ -27,6 +38,9 @@ static void assert_overview(const struct ek_overview_of *of, const char *const *
     for (; *parts; parts++)
         ck_assert_msg(strstr(ek_buf_string(&out), *parts) != NULL, "no %s in %s", *parts,
                       ek_buf_string(&out));
+    json_t *read = json_loads(ek_buf_string(&out), 0, NULL);
+    ck_assert_ptr_nonnull(read);
+    json_decref(read);
     ek_buf_release(&out);
 }
 
@@ -34,57 +48,51 @@ static void assert_overview(const struct ek_overview_of *of, const char *const *
 
 START_TEST(fine_paused_and_not_ready_are_told_apart)
 {
-    struct ek_overview_of of = {NOTHING, NO_PLAN, NO_RANKS, STATUS, READY, 5, 2};
+    struct ek_overview_of of = OVERVIEW_OF(NULL);
     ASSERT_OVERVIEW(&of, "\"level\":\"fine\"", "\"since_ms\":null", "\"problems\":[]",
-                    "\"features\":5", "\"observed_queries\":9");
-    of.ready = "{\"ready\":false,\"reason\":\"no_broker\"}";
-    ASSERT_OVERVIEW(&of, "\"level\":\"not_ready\"", "not ready: no_broker");
-    of.status = "{\"paused\":{\"since_ms\":77},\"plan_version\":3}";
-    ASSERT_OVERVIEW(&of, "\"level\":\"paused\"", "\"since_ms\":77");
+                    "\"features\":5", "\"observed_queries\":9", "\"ready\":true");
+    of.reason = "no_broker";
+    ASSERT_OVERVIEW(&of, "\"level\":\"not_ready\"", "not ready: no_broker", "\"ready\":false");
+    of.paused = true;
+    of.paused_ms = 77;
+    of.pause = "{\"since_ms\":77}";
+    ASSERT_OVERVIEW(&of, "\"level\":\"paused\"", "\"since_ms\":77,",
+                    "\"paused\":{\"since_ms\":77}");
 }
 END_TEST
 
 START_TEST(one_problem_for_each_cause_the_gravest_first)
 {
-    struct ek_overview_of of = {"[" FINDING("tax", "confirmed", "3", "\"c-1\"") "," FINDING(
-                                    "price", "updated", "100",
-                                    "\"c-1\"") "," FINDING("size", "suspected", "null", "null") "]",
-                                NO_PLAN,
-                                NO_RANKS,
-                                STATUS,
-                                READY,
-                                5,
-                                2};
+    struct ek_overview_of of = OVERVIEW_OF(FINDING("tax", "confirmed", "3", "\"c-1\""),
+                                           FINDING("price", "updated", "100", "\"c-1\""),
+                                           FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "\"since_ms\":1000",
                     "\"text\":\"price has moved. What is done: nothing",
                     "\"problems\":[{\"cause\":\"c-1\",\"feature\":\"price\"");
-    of.findings = "[" FINDING("size", "suspected", "null", "null") "]";
+    of = OVERVIEW_OF(FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"watching\"", "1 suspected");
 }
 END_TEST
 
 START_TEST(what_is_done_is_that_of_the_route)
 {
-    static const char moved[] =
-        ROUTE("price", "canary",
-              ",\"percent\":10,\"moved\":{\"lists\":900,\"places\":3.4,\"top10_overlap\":0.7}");
-    struct ek_overview_of of = {"[" FINDING("price", "confirmed", "100", "\"c-1\"") "]",
-                                NO_PLAN,
-                                moved,
-                                STATUS,
-                                READY,
-                                5,
-                                2};
+    static struct ek_trial_sums sums;
+    const struct ek_plan_entry entry = {.treatment = {.action = EK_ACT_ROUTE}, .percent = 1000};
+    struct ek_ranks_view route = {
+        .feature = "price", .entry = &entry, .mode = EK_MODE_CANARY, .sums = &sums};
+    for (int i = 0; i < 900; i++)
+        ek_rank_sums_add(&sums.moved, &(struct ek_rank_change){.places = 3.4, .top10 = .7});
+    struct ek_overview_of of = OVERVIEW_OF(FINDING("price", "confirmed", "100", "\"c-1\""));
+    of.route = &route;
+    of.routes = 1;
     ASSERT_OVERVIEW(&of, "\"level\":\"acting\"", "for 10% of the queries so far",
                     "stands 3.4 places elsewhere", "70% of the first ten", "(900 lists)");
-    of.ranks = ROUTE("price", "observe", ",\"withdrawn\":{\"rail\":\"worse_than_fault\"}");
+    sums = (struct ek_trial_sums){.tried = 0};
+    route.mode = EK_MODE_OBSERVE;
+    route.withdrawn = true;
+    route.rail = EK_RAIL_WORSE;
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "the guardrail worse_than_fault took the route",
                     "\"without\":null");
-    of.ranks = "no page";
-    struct ek_buf out;
-    ek_buf_init(&out, 0);
-    ck_assert_int_eq(ek_overview_write(&of, &out), EK_EFORMAT);
-    ek_buf_release(&out);
 }
 END_TEST
 

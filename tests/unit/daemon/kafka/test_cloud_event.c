@@ -1,6 +1,7 @@
 /* CloudEvents, times and web addresses. */
 #include "daemon/kafka/cloud_event.h"
 #include "daemon/base/url.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 
 #include <string.h>
@@ -8,18 +9,19 @@
 static const char FINDING[] =
     "{\"event\":\"finding\",\"episode\":\"price-17\",\"time_ms\":1790001121472,"
     "\"text\":\"\\\"time_ms\\\":5\"}";
+static const char DRIFT[] = "{\"event\":\"model_drift\",\"time_ms\":1250}";
 
 START_TEST(an_event_has_source_type_time_and_the_same_id_again)
 {
     struct ek_cloud_event a, b, other;
-    ek_cloud_event_of(&a, "hotel ranker/\xc3\xa4", FINDING, 0);
+    ek_cloud_event_of(&a, "hotel ranker/\xc3\xa4", event_from(FINDING), FINDING, 0);
     ck_assert_str_eq(a.source, "/evenkeel/hotel%20ranker%2F%C3%A4");
     ck_assert_str_eq(a.type, "evenkeel.finding");
     ck_assert_str_eq(a.time, "2026-09-21T14:32:01.472Z");
     ck_assert_uint_eq(strlen(a.id), 16);
-    ek_cloud_event_of(&b, "x", FINDING, 77);
+    ek_cloud_event_of(&b, "x", event_from(FINDING), FINDING, 77);
     ck_assert_str_eq(a.id, b.id);
-    ek_cloud_event_of(&other, "x", "{\"event\":\"model_drift\"}", 1250);
+    ek_cloud_event_of(&other, "x", event_from(DRIFT), DRIFT, 0);
     ck_assert_str_ne(a.id, other.id);
     ck_assert_str_eq(other.type, "evenkeel.model_drift");
     ck_assert_str_eq(other.time, "1970-01-01T00:00:01.250Z");

@@ -3,6 +3,7 @@
 
 #include "daemon/kafka/kafka_mock.h"
 #include "daemon/kafka/kafka_records.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -83,10 +84,10 @@ START_TEST(an_alert_that_had_to_go_for_another_is_told)
     ck_assert_int_eq(ek_config_set(s.config, "alerts.kafka.topic", "alerts", NULL), 0);
     open_output(&s, log);
     for (int i = 0; i < EK_RECORDS_MAX; i++)
-        ek_output_tell(s.output, "{}");
+        ek_output_tell(s.output, event_from("{}"), "{}");
     fflush(to);
     ck_assert_uint_eq(length, 0);
-    ek_output_tell(s.output, "{}");
+    ek_output_tell(s.output, event_from("{}"), "{}");
     fflush(to);
     ck_assert_msg(strstr(text, "event=alert_lost message=\"the oldest of too many that wait for a "
                                "transaction\""),

@@ -1,4 +1,5 @@
 /* What a stage tells of what it does: events, pages, warnings. */
+#include "guard/event_json.h"
 #include "base/rng.h"
 #include "daemon/http/http.h"
 #include "daemon/base/log.h"
@@ -227,9 +228,9 @@ static struct ek_model *faithful_model(const struct ek_manifest *m)
     return model;
 }
 
-static int keep(void *context, const char *json)
+static int keep(void *context, const struct ek_event *v)
 {
-    return ek_buf_text(context, json);
+    return ek_event_json(v, context);
 }
 
 static int recall(void *context, struct ek_guard **guard, struct ek_error *e)

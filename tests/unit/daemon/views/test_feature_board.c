@@ -1,6 +1,7 @@
 /* The board: what the pages say of features, while the guard goes on. */
 #include "base/buf.h"
 #include "daemon/views/feature_board.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 #include "tests/stream_world.h"
 
@@ -179,7 +180,7 @@ static void told(struct bench *b, const char *state)
              "{\"event\":\"finding\",\"episode\":\"price-1\",\"feature\":\"price\","
              "\"segment\":{\"arm\":\"B\"},\"state\":\"%s\"}",
              state);
-    ck_assert_int_eq(ek_journal_add(b->journal, json, 0, &change), EK_OK);
+    ck_assert_int_eq(ek_journal_add(b->journal, event_from(json), json, 0, &change), EK_OK);
 }
 
 START_TEST(metrics_have_one_series_per_feature_and_cell)

@@ -1,6 +1,7 @@
 /* Categories: what is found of them and how it is told, and what is left in peace. */
+#include "base/alloc.h"
 #include "detect/detector.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "tests/check.h"
 #include "tests/shop.h"
 
@@ -317,7 +318,10 @@ START_TEST(the_event_names_the_values)
     const struct ek_finding *f = finds(&b, tenth_99, 25);
     struct ek_decision decision = ek_decide(b.rules, b.manifest, 1, f);
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(ek_event_finding(&text, b.manifest, f, &decision, NULL, 0), EK_OK);
+    struct ek_event *event = ek_event_of_finding(b.manifest, f, &decision, NULL, 0);
+    ck_assert_ptr_nonnull(event);
+    ck_assert_int_eq(ek_event_json(event, &text), EK_OK);
+    ek_free(event);
     const char *json = ek_buf_string(&text);
     ck_assert_ptr_nonnull(strstr(json, "\"class\":\"new_category\",\"factor\":null"));
     ck_assert_ptr_nonnull(strstr(json, "\"categories\":[{\"value\":99,\"share\":0."));

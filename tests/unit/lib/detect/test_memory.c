@@ -5,6 +5,7 @@
 #include "detect/cells.h"
 #include "guard/traffic.h"
 #include "num/windows_snap.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 #include "tests/measure.h"
 #include "tests/must.h"
@@ -194,7 +195,7 @@ static void add_event(struct ek_journal *j, size_t length)
     char *text = ek_calloc(length + 1, 1);
     ck_assert_ptr_nonnull(text);
     memset(text, '7', length);
-    must(ek_journal_add(j, text, 0, &change));
+    must(ek_journal_add(j, event_from(text), text, 0, &change));
     ek_free(text);
 }
 

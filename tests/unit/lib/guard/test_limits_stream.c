@@ -6,8 +6,9 @@
 #include "daemon/views/journal.h"
 #include "detect/detector_internal.h"
 #include "detect/pooled.h"
-#include "guard/event.h"
+#include "guard/event_json.h"
 #include "guard/guard_internal.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 #include "tests/must.h"
 #include "tests/stream_assets.h"
@@ -150,9 +151,10 @@ static void finding(struct ek_journal *j, int episode, const char *state)
 {
     char json[200];
     struct ek_journal_change change;
-    snprintf(json, sizeof json, "{\"event\":\"finding\",\"episode\":\"e-%d\",\"state\":\"%s\"}",
+    snprintf(json, sizeof json,
+             "{\"event\":\"finding\",\"episode\":\"e-%d\",\"feature\":\"e\",\"state\":\"%s\"}",
              episode, state);
-    ck_assert_int_eq(ek_journal_add(j, json, episode, &change), EK_OK);
+    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, episode, &change), EK_OK);
 }
 
 static bool is_open(struct ek_journal *j, int episode)
@@ -198,7 +200,8 @@ static int events_left(struct ek_guard *g, int count, size_t bytes, uint64_t *lo
         must(ek_buf_printf(&event, "%08d", i));
         while (event.length < bytes)
             must(ek_buf_add(&event, "xxxxxxxx", 8));
-        ck_assert_int_eq(ek_guard_tell(g, (const char *)event.data, event.length), EK_OK);
+        const struct ek_event v = {.kind = EK_EVENT_TEXT, .text = ek_buf_string(&event)};
+        ck_assert_int_eq(ek_guard_emit(g, ek_event_copy(&v)), EK_OK);
     }
     *lost = g->beyond.count[EK_BOUND_EVENTS] - before;
     for (; ek_guard_next_event(g, &text); left++)
@@ -255,9 +258,12 @@ START_TEST(the_event_of_a_full_plan_fits_with_the_longest_names_there_are)
         plan->entry[i] =
             (struct ek_plan_entry){.cell = cell[i % VALUES], .treatment = {.action = EK_ACT_ROUTE}};
     ek_buf_init(&out, EK_EVENT_BYTES_MAX);
-    ck_assert_int_eq(
-        ek_event_plan(&out, w.manifest, ek_detector_registry(d), plan, UINT64_MAX, INT64_MIN),
-        EK_OK);
+    struct ek_event *event =
+        ek_event_of_plan(w.manifest, ek_detector_registry(d), plan, UINT64_MAX, INT64_MIN);
+    ck_assert_ptr_nonnull(event);
+    ck_assert_uint_le(event->bytes, EK_EVENT_BYTES_MAX);
+    ck_assert_int_eq(ek_event_json(event, &out), EK_OK);
+    ek_free(event);
     /* and where the dimension and the feature have names as long, too */
     ck_assert_uint_le(out.length + (size_t)EK_PLAN_MAX * 6 * 2 * EK_NAME_BYTES_MAX,
                       EK_EVENT_BYTES_MAX);

@@ -1,9 +1,10 @@
 /* The watch over model and upstream: which lists it takes, what it tells and when, and what it
  * leaves alone. */
+#include "base/alloc.h"
 #include "serve/agreement.h"
 
 #include "base/rng.h"
-#include "guard/drift_event.h"
+#include "guard/event_json.h"
 #include "guard/open_findings.h"
 #include "score/agreement.h"
 #include "tests/check.h"
@@ -269,7 +270,10 @@ START_TEST(the_event_has_the_figures_and_says_what_to_do)
     ck_assert_int_ge(compare(&s, 1, 300), 0);
     ek_buf_init(&text, 0);
     v = view(&s);
-    ck_assert_int_eq(ek_event_model_drift(&text, &v, 77, 1234), EK_OK);
+    struct ek_event *value = ek_event_of_model_drift(&v, 77, 1234);
+    ck_assert_ptr_nonnull(value);
+    ck_assert_int_eq(ek_event_json(value, &text), EK_OK);
+    ek_free(value);
     json_t *event = json_loads(ek_buf_string(&text), 0, NULL);
     ck_assert_ptr_nonnull(event);
     ck_assert_str_eq(json_string_value(json_object_get(event, "event")), "model_drift");

@@ -1,4 +1,5 @@
 /* Canaries that grow, and guardrails that take routes back, through a whole guard. */
+#include "guard/event_json.h"
 #include "lists/codec.h"
 #include "detect/bucket.h"
 #include "serve/assets.h"
@@ -379,9 +380,10 @@ START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
 }
 END_TEST
 
-static int keep(void *context, const char *json)
+static int keep(void *context, const struct ek_event *v)
 {
-    return ek_buf_printf(context, "%s\n", json);
+    int rc = ek_event_json(v, context);
+    return rc ? rc : ek_buf_text(context, "\n");
 }
 
 START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)

@@ -1,4 +1,5 @@
 /* The state of a guard: what is written, what is refused, and what two guards make together. */
+#include "guard/event_json.h"
 #include "tests/check.h"
 #include "tests/state_bench.h"
 #include "tests/state_capture.h"
@@ -479,14 +480,18 @@ struct recalled {
     char last[2000];
 };
 
-static int recall(void *context, const char *json)
+static int recall(void *context, const struct ek_event *v)
 {
     struct recalled *r = context;
-    bool finding = strstr(json, "\"state\":\"updated\"") != NULL;
+    bool finding = v->kind == EK_EVENT_FINDING && v->finding.state == EK_UPDATED;
+    struct ek_buf json;
+    ek_buf_init(&json, 0);
     r->findings += finding;
-    r->plans += strstr(json, "\"event\":\"plan\"") != NULL;
+    r->plans += v->kind == EK_EVENT_PLAN;
+    ck_assert_int_eq(ek_event_json(v, &json), EK_OK);
     if (finding)
-        snprintf(r->last, sizeof r->last, "%s", json);
+        snprintf(r->last, sizeof r->last, "%s", ek_buf_string(&json));
+    ek_buf_release(&json);
     return EK_OK;
 }
 

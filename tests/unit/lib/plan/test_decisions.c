@@ -1,4 +1,5 @@
 /* The ring of decisions: numbers, what is kept, how it reads, and its parts of the state. */
+#include "guard/event_json.h"
 #include "plan/decisions.h"
 #include "tests/check.h"
 

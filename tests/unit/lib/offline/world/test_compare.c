@@ -1,5 +1,6 @@
 /* What a comparison keeps of the events of one guard. That of two is in tests/cli/compare.sh. */
 #include "offline/world/compare_side.h"
+#include "tests/event_from.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 static void hear(struct ek_compare_side *s, const char *json)
 {
     struct ek_error e;
-    ck_assert_int_eq(ek_compare_side_event(s, json, &e), EK_OK);
+    ck_assert_int_eq(ek_compare_side_event(s, event_from(json), &e), EK_OK);
 }
 
 static void finding(struct ek_compare_side *s, const char *episode, const char *state, int query,
@@ -88,7 +89,7 @@ START_TEST(plans_differ_by_mode_and_by_how_far_a_canary_has_come)
                  i, said[i]);
         hear(&s, json);
     }
-    ck_assert_str_eq(s.plan[0].entry[0].mode, "enforce");
+    ck_assert_int_eq(s.plan[0].entry[0].mode, EK_MODE_ENFORCE);
     ck_assert_double_eq(s.plan[2].entry[0].percent, 10.01);
     ck_assert(!ek_compared_same_plan(&s.plan[0], &s.plan[1]));
     ck_assert(!ek_compared_same_plan(&s.plan[1], &s.plan[2]));
@@ -119,8 +120,6 @@ END_TEST
 START_TEST(what_cannot_be_kept_is_counted)
 {
     struct ek_compare_side s = {0};
-    hear(&s, "{\"event\":\"finding\",\"state\":\"confirmed\",\"text\":\"\x7f\"}");
-    ck_assert_uint_eq(s.left, 1);
     for (int i = 0; i <= EK_COMPARED_MAX; i++) {
         char id[20];
         snprintf(id, sizeof id, "price-%d", i);
@@ -128,7 +127,7 @@ START_TEST(what_cannot_be_kept_is_counted)
         finding(&s, id, "recovered", i, "1");
     }
     ck_assert_uint_eq(s.findings, EK_COMPARED_MAX);
-    ck_assert_uint_eq(s.left, 2);
+    ck_assert_uint_eq(s.left, 1);
     ek_compare_side_release(&s);
 }
 END_TEST

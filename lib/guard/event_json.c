@@ -1,0 +1,358 @@
+#include "guard/event_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { DIGITS = 6, SHORT_DIGITS = 4 };
+
+static void add_number(struct ek_json_writer *w, const char *key, double value)
+{
+    ek_json_add_rounded(w, key, value, DIGITS);
+}
+
+static void add_known_number(struct ek_json_writer *w, const char *key, double value)
+{
+    if (isfinite(value))
+        add_number(w, key, value);
+}
+
+static void add_known_text(struct ek_json_writer *w, const char *key, const char *text)
+{
+    if (text)
+        ek_json_add_text(w, key, text);
+}
+
+/* "price-17": the episode of a feature. */
+static void add_episode(struct ek_json_writer *w, const char *feature, uint32_t episode)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    if (!w->rc)
+        w->rc = ek_buf_printf(&b, "%s-%" PRIu32, feature, episode);
+    if (!w->rc)
+        ek_json_add_view(w, "episode", (struct ek_text){(const char *)b.data, b.length});
+    ek_buf_release(&b);
+}
+
+void ek_json_add_segment(struct ek_json_writer *w, const char *key, const char *dimension,
+                         const char *value)
+{
+    if (!dimension) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    ek_json_open(w, key, '{');
+    ek_json_add_text(w, dimension, value ? value : EK_SEGMENT_OTHER);
+    ek_json_close(w, '}');
+}
+
+int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value)
+{
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_add_segment(&w, NULL, dimension, value);
+    return w.rc;
+}
+
+static void add_place(struct ek_json_writer *w, const struct ek_event_place *at)
+{
+    ek_json_add_text(w, "feature", at->feature);
+    ek_json_add_segment(w, "segment", at->dimension, at->value);
+}
+
+static void add_head(struct ek_json_writer *w, const struct ek_event *v)
+{
+    ek_json_add_count(w, "query", v->query);
+    ek_json_add_integer(w, "time_ms", v->time_ms);
+}
+
+static void add_texts(struct ek_json_writer *w, const char *key, const char *const *text, int count)
+{
+    ek_json_open(w, key, '[');
+    for (int i = 0; i < count; i++)
+        ek_json_add_text(w, NULL, text[i]);
+    ek_json_close(w, ']');
+}
+
+static void add_extent(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    ek_json_add_text(w, "class", f->class == EK_CLASS_NONE ? NULL : ek_class_name(f->class));
+    add_number(w, "factor", f->factor);
+    add_number(w, "factor_low", f->factor_low);
+    add_number(w, "factor_high", f->factor_high);
+    add_number(w, "share", f->share);
+}
+
+static void add_diagnosis(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    add_extent(w, f);
+    add_number(w, "spread_ratio", f->spread_ratio);
+    if (f->class == EK_POWER)
+        add_number(w, "exponent", f->exponent);
+    add_texts(w, "units", f->unit, f->units);
+}
+
+static void add_categories(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    ek_json_open(w, "categories", '[');
+    for (int i = 0; i < f->categories; i++) {
+        const struct ek_category_change *c = &f->category[i];
+        ek_json_open(w, NULL, '{');
+        ek_json_add_number(w, "value", (double)c->value); /* a code has all of its digits */
+        add_number(w, "share", c->share);
+        add_number(w, "trained", c->trained);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, ']');
+}
+
+static void add_true(struct ek_json_writer *w, const char *key, bool flag)
+{
+    if (flag)
+        ek_json_add_flag(w, key, true);
+}
+
+static void add_action(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    ek_json_add_text(w, "action", ek_action_name(f->action));
+    ek_json_add_text(w, "mode", ek_mode_name(f->mode));
+    add_true(w, "limited", f->limited != EK_BOUND_NONE);
+    if (f->limited != EK_BOUND_NONE)
+        ek_json_add_text(w, "limit", ek_bound_name(f->limited));
+    add_true(w, "paused", f->paused);
+    add_true(w, "stays", f->stays);
+    add_known_text(w, "reason", f->reason);
+}
+
+static void add_cause(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    char cause[EK_EVENT_CAUSE_BYTES];
+    ek_json_add_text(w, "cause", f->cause ? ek_event_cause(f, cause) : NULL);
+    if (f->cause)
+        add_texts(w, "members", f->member, f->members);
+}
+
+static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
+{
+    const struct ek_event_finding *f = &v->finding;
+    add_episode(w, f->at.feature, f->episode);
+    ek_json_add_text(w, "state", ek_finding_state_name(f->state));
+    add_head(w, v);
+    add_place(w, &f->at);
+    add_diagnosis(w, f);
+    if (f->class == EK_NEW_CATEGORY)
+        add_categories(w, f);
+    ek_json_add_text(w, "signal", f->signal);
+    ek_json_add_count(w, "since_query", f->since_query);
+    ek_json_add_integer(w, "since_ms", f->since_ms);
+    add_action(w, f);
+    add_cause(w, f);
+    ek_json_add_text(w, "text", f->text);
+}
+
+void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    char cause[EK_EVENT_CAUSE_BYTES];
+    ek_json_add_text(w, "cause", f->cause ? ek_event_cause(f, cause) : NULL);
+    ek_json_add_text(w, "feature", f->at.feature);
+    if (f->cause)
+        add_texts(w, "members", f->member, f->members);
+    else
+        ek_json_add_null(w, "members");
+    ek_json_add_segment(w, "segment", f->at.dimension, f->at.value);
+    ek_json_add_text(w, "state", ek_finding_state_name(f->state));
+    add_extent(w, f);
+    ek_json_add_integer(w, "since_ms", f->since_ms);
+    ek_json_add_count(w, "since_query", f->since_query);
+    add_episode(w, f->at.feature, f->episode);
+    ek_json_add_text(w, "what", f->text);
+}
+
+static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
+{
+    ek_json_add_count(w, "version", v->plan.version);
+    add_head(w, v);
+    ek_json_open(w, "cells", '[');
+    for (int i = 0; i < v->plan.count; i++) {
+        const struct ek_event_entry *e = &v->plan.entry[i];
+        ek_json_open(w, NULL, '{');
+        add_place(w, &e->at);
+        ek_json_add_text(w, "action", ek_action_name(e->action));
+        ek_json_add_text(w, "mode", ek_mode_name(e->mode));
+        ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
+        ek_json_add_text(w, "by", ek_plan_by_name(e->by));
+        add_true(w, "gone", e->gone);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, ']');
+}
+
+/* Null where it is not known. */
+static void add_stated(struct ek_json_writer *w, const char *key, const char *text)
+{
+    ek_json_add_text(w, key, text && *text ? text : NULL);
+}
+
+static void add_decided_place(struct ek_json_writer *w, const struct ek_decided *m)
+{
+    const struct ek_event_place at = {m->feature, m->dimension, m->value};
+    if (!m->feature)
+        return;
+    add_place(w, &at);
+    if (m->action != EK_ACT_NONE)
+        ek_json_add_text(w, "action", ek_action_name(m->action));
+    if (m->percent >= 0)
+        add_number(w, "percent", m->percent / 100.);
+    if (m->episode)
+        add_episode(w, m->feature, m->episode);
+}
+
+static void add_evidence(struct ek_json_writer *w, const struct ek_decided *m)
+{
+    if (m->class != EK_CLASS_NONE)
+        ek_json_add_text(w, "class", ek_class_name(m->class));
+    add_known_number(w, "factor", m->factor);
+    add_known_number(w, "factor_low", m->factor_low);
+    add_known_number(w, "factor_high", m->factor_high);
+    add_known_number(w, "share", m->share);
+    if (m->rail != EK_RAIL_NONE)
+        ek_json_add_text(w, "rail", ek_rail_name(m->rail));
+    add_known_number(w, "figure", m->figure);
+    add_known_number(w, "limit", m->limit);
+}
+
+void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decided *m)
+{
+    ek_json_add_text(w, "event", ek_event_kind_name(EK_EVENT_DECISION));
+    ek_json_add_count(w, "number", m->number);
+    ek_json_add_count(w, "query", m->query);
+    ek_json_add_integer(w, "time_ms", m->time_ms);
+    ek_json_add_text(w, "what", ek_did_name(m->what));
+    add_stated(w, "who", m->who);
+    ek_json_open(w, "plan", '{');
+    ek_json_add_count(w, "before", m->before);
+    ek_json_add_count(w, "after", m->after);
+    ek_json_close(w, '}');
+    if (m->accept) {
+        ek_json_add_count(w, "accept", m->accept);
+        ek_json_add_count(w, "version", m->normal);
+    }
+    add_decided_place(w, m);
+    add_evidence(w, m);
+    add_known_text(w, "request", m->request);
+    add_known_text(w, "instance", m->instance);
+    add_stated(w, "why", m->why);
+}
+
+int ek_decided_json(struct ek_buf *out, const struct ek_decided *m)
+{
+    struct ek_json_writer w;
+    size_t begin = out->length;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_decision(&w, m);
+    ek_json_close(&w, '}');
+    if (w.rc)
+        out->length = begin;
+    return w.rc;
+}
+
+static void add_limit(struct ek_json_writer *w, const struct ek_event *v)
+{
+    const struct ek_event_limit *l = &v->limit;
+    ek_json_add_text(w, "limit", ek_bound_name(l->bound));
+    ek_json_add_integer(w, "max", l->most);
+    add_head(w, v);
+    ek_json_add_text(w, "text", ek_bound_text(l->bound));
+    if (l->bound != EK_BOUND_CELLS)
+        return;
+    ek_json_open(w, "segments", '[');
+    for (int i = 0; i < l->dimensions; i++) {
+        const struct ek_cells_share *s = &l->dimension[i];
+        ek_json_open(w, NULL, '{');
+        ek_json_add_text(w, "dimension", s->dimension);
+        ek_json_add_integer(w, "own", s->own);
+        ek_json_add_integer(w, "pooled_values", llrint(s->pooled_values));
+        ek_json_add_count(w, "lists", s->lists);
+        ek_json_add_count(w, "pooled_lists", s->pooled);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, ']');
+}
+
+void ek_json_add_figures(struct ek_json_writer *w, const struct ek_agreement_view *v)
+{
+    ek_json_open(w, "figures", '{');
+    for (int i = 0; i < EK_FIGURES; i++) {
+        ek_json_open(w, ek_figure_name((enum ek_figure)i), '{');
+        ek_json_add_rounded(w, "now", v->now[i], SHORT_DIGITS);
+        ek_json_add_rounded(w, "trained", v->trained[i], SHORT_DIGITS);
+        ek_json_add_rounded(w, "least", v->least[i], SHORT_DIGITS);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, '}');
+}
+
+static void add_model_drift(struct ek_json_writer *w, const struct ek_event *v)
+{
+    const struct ek_agreement_view *a = &v->model_drift.view;
+    ek_json_add_text(w, "state", a->state == EK_AGREEMENT_DRIFTED ? "drifted" : "recovered");
+    add_head(w, v);
+    ek_json_add_count(w, "since_query", a->since_query);
+    ek_json_add_integer(w, "lists", a->recent);
+    ek_json_add_figures(w, a);
+    ek_json_add_text(w, "text", v->model_drift.text);
+}
+
+static void add_fleet(struct ek_json_writer *w, const struct ek_event *v)
+{
+    ek_json_add_text(w, "state", v->fleet.state);
+    ek_json_add_integer(w, "time_ms", v->time_ms);
+    ek_json_add_text(w, "instance", v->fleet.instance);
+    ek_json_add_text(w, "text", v->fleet.text);
+}
+
+static void add_members(struct ek_json_writer *w, const struct ek_event *v)
+{
+    switch (v->kind) {
+    case EK_EVENT_FINDING:
+        add_finding(w, v);
+        return;
+    case EK_EVENT_PLAN:
+        add_plan(w, v);
+        return;
+    case EK_EVENT_LIMIT:
+        add_limit(w, v);
+        return;
+    case EK_EVENT_MODEL_DRIFT:
+        add_model_drift(w, v);
+        return;
+    case EK_EVENT_FLEET:
+        add_fleet(w, v);
+        return;
+    case EK_EVENT_RELOAD:
+        ek_json_add_text(w, "result", v->reload.done ? "done" : "refused");
+        ek_json_add_raw(w, NULL, v->reload.outcome, strlen(v->reload.outcome));
+        return;
+    case EK_EVENT_DECISION:
+    case EK_EVENT_TEXT:
+    case EK_EVENT_KINDS:
+        return;
+    }
+}
+
+int ek_event_json(const struct ek_event *v, struct ek_buf *out)
+{
+    struct ek_json_writer w;
+    if (v->kind == EK_EVENT_TEXT)
+        return ek_buf_text(out, v->text);
+    if (v->kind == EK_EVENT_DECISION)
+        return ek_decided_json(out, &v->decision);
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_text(&w, "event", ek_event_kind_name(v->kind));
+    add_members(&w, v);
+    ek_json_close(&w, '}');
+    return w.rc;
+}

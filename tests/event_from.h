@@ -1,0 +1,249 @@
+/* Events for tests, written as the JSON that they would be; keys that are missing are as unknown.
+ */
+#ifndef EK_TESTS_EVENT_FROM_H
+#define EK_TESTS_EVENT_FROM_H
+
+#include "guard/event.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENT_LIST_MAX = 64 };
+
+static inline const char *event_text(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+static inline bool event_says(const json_t *o, const char *key, const char *word)
+{
+    const char *text = event_text(o, key);
+    return text && !strcmp(text, word);
+}
+
+static inline double event_number(const json_t *o, const char *key)
+{
+    const json_t *value = json_object_get(o, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static inline int64_t event_integer(const json_t *o, const char *key)
+{
+    return (int64_t)json_integer_value(json_object_get(o, key));
+}
+
+static inline struct ek_event_place event_place(json_t *o)
+{
+    void *pair = json_object_iter(json_object_get(o, "segment"));
+    const char *feature = event_text(o, "feature");
+    struct ek_event_place at = {.feature = feature ? feature : ""};
+    if (pair) {
+        const char *value = json_string_value(json_object_iter_value(pair));
+        at.dimension = json_object_iter_key(pair);
+        at.value = value && strcmp(value, EK_SEGMENT_OTHER) != 0 ? value : NULL;
+    }
+    return at;
+}
+
+static inline int event_name(const json_t *o, const char *key, int count,
+                             const char *(*name)(int number), int none)
+{
+    for (int i = 0; i < count; i++)
+        if (event_says(o, key, name(i)))
+            return i;
+    return none;
+}
+
+static inline const char *event_state_name(int i)
+{
+    return ek_finding_state_name((enum ek_finding_state)i);
+}
+
+static inline const char *event_bound_name(int i)
+{
+    return i == EK_BOUND_NONE ? "" : ek_bound_name((enum ek_bound)i);
+}
+
+static inline const char *event_did_name(int i)
+{
+    return ek_did_name((enum ek_did)i);
+}
+
+static inline const char *event_rail_name(int i)
+{
+    return i == EK_RAIL_NONE ? "" : ek_rail_name((enum ek_rail)i);
+}
+
+static inline enum ek_action event_action(const json_t *o)
+{
+    const char *text = event_text(o, "action");
+    int action = text ? ek_action_parse(text) : -1;
+    return action < 0 ? EK_ACT_NONE : (enum ek_action)action;
+}
+
+static inline enum ek_mode event_mode(const json_t *o)
+{
+    const char *text = event_text(o, "mode");
+    int mode = text ? ek_mode_parse(text) : -1;
+    return mode < 0 ? EK_MODE_ENFORCE : (enum ek_mode)mode;
+}
+
+static inline enum ek_class event_class(const json_t *o)
+{
+    const char *text = event_text(o, "class");
+    int class = text ? ek_class_parse(text) : -1;
+    return class < 0 ? EK_CLASS_NONE : (enum ek_class) class;
+}
+
+/* "price-17". */
+static inline uint32_t event_episode(const char *text)
+{
+    const char *number = text ? strrchr(text, '-') : NULL;
+    return number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+}
+
+static inline int event_list(const json_t *list, const char **out, int most)
+{
+    int count = 0;
+    for (size_t i = 0; i < json_array_size(list) && count < most; i++)
+        out[count++] = json_string_value(json_array_get(list, i));
+    return count;
+}
+
+static inline void event_finding(struct ek_event_finding *f, json_t *o)
+{
+    static const char *members[EVENT_LIST_MAX];
+    static const char word[] = "query_feature:";
+    const char *cause = event_text(o, "cause"), *text = event_text(o, "text");
+    f->at = event_place(o);
+    f->state = (enum ek_finding_state)event_name(o, "state", EK_RECOVERED + 1, event_state_name,
+                                                 EK_SUSPECTED);
+    f->episode = event_episode(event_text(o, "episode"));
+    f->cause = cause ? event_episode(cause) : (uint32_t)event_integer(o, "cause");
+    f->since_query = (uint64_t)event_integer(o, "since_query");
+    f->since_ms = event_integer(o, "since_ms");
+    f->class = event_class(o);
+    f->factor = event_number(o, "factor");
+    f->factor_low = event_number(o, "factor_low");
+    f->factor_high = event_number(o, "factor_high");
+    f->share = event_number(o, "share");
+    f->spread_ratio = event_number(o, "spread_ratio");
+    f->exponent = event_number(o, "exponent");
+    f->units = event_list(json_object_get(o, "units"), f->unit, 1 + EK_UNIT_MATCHES);
+    if (f->units && !strncmp(f->unit[0], word, sizeof word - 1))
+        f->query_feature = f->unit[0] + sizeof word - 1;
+    f->signal = event_text(o, "signal");
+    f->reason = event_text(o, "reason");
+    f->action = event_action(o);
+    f->mode = event_mode(o);
+    f->limited =
+        (enum ek_bound)event_name(o, "limit", EK_BOUNDS_ALL, event_bound_name, EK_BOUND_NONE);
+    f->members = event_list(json_object_get(o, "members"), members, EVENT_LIST_MAX);
+    f->member = members;
+    f->text = text ? text : "";
+}
+
+static inline void event_plan(struct ek_event_plan *p, json_t *o)
+{
+    static struct ek_event_entry entries[EVENT_LIST_MAX];
+    const json_t *cells = json_object_get(o, "cells");
+    p->version = (uint64_t)event_integer(o, "version");
+    p->entry = entries;
+    for (size_t i = 0; i < json_array_size(cells) && p->count < EVENT_LIST_MAX; i++) {
+        json_t *cell = json_array_get(cells, i);
+        double percent = event_number(cell, "percent");
+        entries[p->count++] = (struct ek_event_entry){.at = event_place(cell),
+                                                      .action = event_action(cell),
+                                                      .mode = event_mode(cell),
+                                                      .percent = isnan(percent) ? 100 : percent};
+    }
+}
+
+static inline void event_decision(struct ek_decided *m, json_t *o)
+{
+    struct ek_event_place at = event_place(o);
+    *m = ek_decided_of((enum ek_did)event_name(o, "what", EK_DIDS, event_did_name, EK_DID_STEP));
+    m->number = (uint64_t)event_integer(o, "number");
+    m->query = (uint64_t)event_integer(o, "query");
+    m->time_ms = event_integer(o, "time_ms");
+    m->who = event_text(o, "who");
+    m->why = event_text(o, "why");
+    m->request = event_text(o, "request");
+    m->feature = event_text(o, "feature");
+    m->dimension = at.dimension;
+    m->value = at.value;
+    m->rail = (enum ek_rail)event_name(o, "rail", EK_RAILS, event_rail_name, EK_RAIL_NONE);
+    m->figure = event_number(o, "figure");
+    m->limit = event_number(o, "limit");
+}
+
+static inline void event_fleet(struct ek_event_fleet *f, json_t *o)
+{
+    f->state = event_text(o, "state");
+    f->instance = event_text(o, "instance");
+    f->text = event_text(o, "text");
+    f->name = event_says(o, "state", "name_shared") || event_says(o, "state", "name_free");
+    f->wrong = event_says(o, "state", "cut_off") || event_says(o, "state", "name_shared");
+}
+
+static inline void event_reload(struct ek_event_reload *r, json_t *o)
+{
+    const json_t *first = json_array_get(json_object_get(o, "faults"), 0);
+    r->done = event_says(o, "result", "done");
+    r->file = event_text(first, "file");
+    r->message = event_text(first, "message");
+    r->line = (long)event_integer(first, "line");
+    r->column = (long)event_integer(first, "column");
+    r->outcome = "\"faults\":[]";
+}
+
+static inline void event_drift(struct ek_event_model_drift *d, json_t *o)
+{
+    const char *text = event_text(o, "text");
+    d->view.state = event_says(o, "state", "drifted") ? EK_AGREEMENT_DRIFTED : EK_AGREEMENT_HOLDS;
+    d->view.since_query = (uint64_t)event_integer(o, "since_query");
+    d->text = text ? text : "";
+}
+
+static inline enum ek_event_kind event_kind(const json_t *o)
+{
+    for (int i = EK_EVENT_FINDING; i < EK_EVENT_KINDS; i++)
+        if (event_says(o, "event", ek_event_kind_name((enum ek_event_kind)i)))
+            return (enum ek_event_kind)i;
+    return EK_EVENT_TEXT;
+}
+
+/* Good until the next call. What is no event is one of kind EK_EVENT_TEXT. */
+static inline const struct ek_event *event_from(const char *json)
+{
+    static json_t *o;
+    static struct ek_event v;
+    json_decref(o);
+    o = json_loads(json, 0, NULL);
+    memset(&v, 0, sizeof v);
+    v.kind = event_kind(o);
+    v.query = (uint64_t)event_integer(o, "query");
+    v.time_ms = event_integer(o, "time_ms");
+    if (v.kind == EK_EVENT_TEXT)
+        v.text = json;
+    else if (v.kind == EK_EVENT_FINDING)
+        event_finding(&v.finding, o);
+    else if (v.kind == EK_EVENT_PLAN)
+        event_plan(&v.plan, o);
+    else if (v.kind == EK_EVENT_DECISION)
+        event_decision(&v.decision, o);
+    else if (v.kind == EK_EVENT_LIMIT)
+        v.limit.bound =
+            (enum ek_bound)event_name(o, "limit", EK_BOUNDS_ALL, event_bound_name, EK_BOUND_EVENTS);
+    else if (v.kind == EK_EVENT_MODEL_DRIFT)
+        event_drift(&v.model_drift, o);
+    else if (v.kind == EK_EVENT_FLEET)
+        event_fleet(&v.fleet, o);
+    else
+        event_reload(&v.reload, o);
+    return &v;
+}
+
+#endif
