@@ -126,8 +126,8 @@ uint64_t ek_context_plan_version(const struct ek_context *c);
 int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
 
 /* The next thing that happened, one JSON object without a line end, oldest first. 1 when there was
- * one, 0 when there is none. Events that nobody fetches are kept up to 4,096, then the oldest go.
- */
+ * one, 0 when there is none, -1 without memory to write it: then it is the next one still. Events
+ * that nobody fetches are kept up to 4,096, then the oldest go. */
 int ek_guard_next_event(struct ek_guard *g, const char **json);
 
 /* Takes a record of a state: `key` is terminated, at most 39 bytes; with bytes NULL the record of

@@ -8,20 +8,11 @@
 
 static const char SIGNAL[] = "fleet"; /* an instance does not know which bet it was */
 
-struct known {
-    struct ek_finding f; /* as it was told */
-    char *dimension, *value;
-    bool told, there; /* somebody was told; in the newest record */
-    bool accepted;    /* it is normal since then */
-    bool changed;
-};
-
 struct ek_fleet_news {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     struct ek_fleet_order order;
-    struct known *known; /* by age */
-    int count, room;
+    struct ek_open_findings known;
     int next;               /* that may have something to tell */
     uint64_t normal, heard; /* version of what is normal by the last record, and the one before */
 };
@@ -38,58 +29,37 @@ int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
     return EK_OK;
 }
 
-static void forget(struct known *k)
-{
-    ek_free(k->dimension);
-    ek_free(k->value);
-}
-
 void ek_fleet_news_free(struct ek_fleet_news *n)
 {
     if (!n)
         return;
-    for (int i = 0; i < n->count; i++)
-        forget(&n->known[i]);
-    ek_free(n->known);
+    ek_open_findings_release(&n->known);
     ek_free(n);
 }
 
-static struct known *find(struct ek_fleet_news *n, uint32_t episode)
+static struct ek_open_finding *find(struct ek_fleet_news *n, uint32_t episode)
 {
-    for (int i = 0; i < n->count; i++)
-        if (n->known[i].f.episode == episode)
-            return &n->known[i];
+    for (int i = 0; i < n->known.count; i++)
+        if (n->known.item[i].f.episode == episode)
+            return &n->known.item[i];
     return NULL;
 }
 
-static int grow(struct ek_fleet_news *n)
+static int add(struct ek_fleet_news *n, const struct ek_fleet_cell *cell,
+               const struct ek_finding *f, struct ek_open_finding **out)
 {
-    int room = n->room ? 2 * n->room : 8;
-    if (n->count < n->room)
-        return EK_OK;
-    struct known *more = ek_realloc(n->known, (size_t)room, sizeof *more);
-    if (!more)
-        return EK_ENOMEM;
-    n->known = more;
-    n->room = room;
-    return EK_OK;
-}
-
-static int add(struct ek_fleet_news *n, const struct ek_fleet_cell *cell, struct known **out)
-{
-    struct known one = {.there = true};
-    if (grow(n))
+    struct ek_open_finding *one = ek_open_findings_add(&n->known, f);
+    if (!one)
         return EK_ENOMEM;
     if (cell->dimension.text)
-        one.dimension = ek_strndup(cell->dimension.text, cell->dimension.length);
+        one->dimension = ek_strndup(cell->dimension.text, cell->dimension.length);
     if (cell->value.text)
-        one.value = ek_strndup(cell->value.text, cell->value.length);
-    if (!one.dimension != !cell->dimension.text || !one.value != !cell->value.text) {
-        forget(&one);
+        one->value = ek_strndup(cell->value.text, cell->value.length);
+    if (!one->dimension != !cell->dimension.text || !one->value != !cell->value.text) {
+        ek_open_findings_remove(&n->known, one);
         return EK_ENOMEM;
     }
-    n->known[n->count] = one;
-    *out = &n->known[n->count++];
+    *out = one;
     return EK_OK;
 }
 
@@ -103,7 +73,7 @@ static bool differs(const struct ek_finding *told, const struct ek_finding *now)
     return now->factor < told->factor_low || now->factor > told->factor_high;
 }
 
-static void hold(struct ek_fleet_news *n, struct known *k, const struct ek_finding *f)
+static void hold(struct ek_fleet_news *n, struct ek_open_finding *k, const struct ek_finding *f)
 {
     k->f = *f;
     k->f.cell = -1;
@@ -116,12 +86,12 @@ static void hold(struct ek_fleet_news *n, struct known *k, const struct ek_findi
 static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
 {
     struct ek_fleet_news *n = context;
-    struct known *k = find(n, f->episode);
-    int rc = k || f->feature < 0 ? EK_OK : add(n, cell, &k);
+    struct ek_open_finding *k = find(n, f->episode);
+    int rc = k || f->feature < 0 ? EK_OK : add(n, cell, f, &k);
     if (rc || !k)
         return rc;
-    k->there = true;
-    if (k->told && !differs(&k->f, f))
+    k->present = true;
+    if (k->reported && !differs(&k->f, f))
         return EK_OK;
     hold(n, k, f);
     k->changed = true;
@@ -137,7 +107,7 @@ static int take_normal(void *context, uint64_t version, uint64_t profile)
     return EK_OK;
 }
 
-static bool is_at(const struct known *k, const struct ek_fleet_place *p, int feature)
+static bool is_at(const struct ek_open_finding *k, const struct ek_fleet_place *p, int feature)
 {
     return k->f.feature == feature && ek_text_same(ek_text_of(k->dimension), p->cell.dimension) &&
            ek_text_same(ek_text_of(k->value), p->cell.value);
@@ -147,23 +117,17 @@ static int take_accepted(void *context, const struct ek_fleet_accept *a)
 {
     struct ek_fleet_news *n = context;
     int feature = ek_manifest_find_item(n->manifest, a->place.feature);
-    for (int i = 0; a->version > n->heard && i < n->count; i++)
-        n->known[i].accepted |= is_at(&n->known[i], &a->place, feature);
+    for (int i = 0; a->version > n->heard && i < n->known.count; i++)
+        n->known.item[i].accepted |= is_at(&n->known.item[i], &a->place, feature);
     return EK_OK;
 }
 
-/* Those that were told to be gone. */
+/* Forgets those that were reported to be gone. */
 static void sweep(struct ek_fleet_news *n)
 {
-    int kept = 0;
-    for (int i = 0; i < n->count; i++) {
-        if (!n->known[i].there && !n->known[i].changed) {
-            forget(&n->known[i]);
-            continue;
-        }
-        n->known[kept++] = n->known[i];
-    }
-    n->count = kept;
+    for (int i = n->known.count - 1; i >= 0; i--)
+        if (!n->known.item[i].present && !n->known.item[i].changed)
+            ek_open_findings_remove(&n->known, &n->known.item[i]);
 }
 
 int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
@@ -176,47 +140,38 @@ int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length
     if (rc || ek_fleet_order_take(&n->order, &record.head) == EK_FLEET_VOID)
         return rc;
     sweep(n);
-    for (int i = 0; i < n->count; i++)
-        n->known[i].there = n->known[i].accepted = false;
+    for (int i = 0; i < n->known.count; i++)
+        n->known.item[i].present = n->known.item[i].accepted = false;
     n->next = 0;
     if (ek_fleet_plan_tell(&record, &hears))
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    for (int i = 0; i < n->count; i++)
-        n->known[i].changed |= !n->known[i].there;
+    for (int i = 0; i < n->known.count; i++)
+        n->known.item[i].changed |= !n->known.item[i].present;
     return EK_OK;
 }
 
-/* Whether one that came later says the same of another cell. */
-static bool is_handed_over(const struct ek_fleet_news *n, int gone)
-{
-    for (int i = gone + 1; i < n->count; i++)
-        if (n->known[i].there && n->known[i].f.feature == n->known[gone].f.feature)
-            return true;
-    return false;
-}
-
 /* What came and went before anybody asked is none. */
-static bool is_news(const struct known *k)
+static bool is_news(const struct ek_open_finding *k)
 {
-    return k->changed && (k->there || k->told);
+    return k->changed && (k->present || k->reported);
 }
 
 int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out)
 {
-    while (n->next < n->count && !is_news(&n->known[n->next]))
+    while (n->next < n->known.count && !is_news(&n->known.item[n->next]))
         n->next++;
-    if (n->next == n->count)
+    if (n->next == n->known.count)
         return 0;
-    struct known *k = &n->known[n->next];
+    struct ek_open_finding *k = &n->known.item[n->next];
     *out = k->f;
-    if (!k->there && k->accepted) {
+    if (!k->present && k->accepted) {
         out->state = EK_DISMISSED;
         out->reason = ek_finding_accepted();
-    } else if (!k->there)
-        out->state = is_handed_over(n, n->next) ? EK_DISMISSED : EK_RECOVERED;
+    } else if (!k->present)
+        out->state = ek_open_findings_is_handed_over(&n->known, k) ? EK_DISMISSED : EK_RECOVERED;
     else
-        out->state = k->told ? EK_UPDATED : EK_CONFIRMED;
-    k->told = true;
+        out->state = k->reported ? EK_UPDATED : EK_CONFIRMED;
+    k->reported = true;
     k->changed = false;
     n->next++;
     return 1;

@@ -12,6 +12,7 @@
 #define EK_GUARD_FLEET_NEWS_H
 
 #include "fleet/fleet_plan.h"
+#include "plan/open_findings.h"
 
 struct ek_fleet_news;
 

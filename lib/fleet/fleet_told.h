@@ -7,6 +7,7 @@
 
 #include "fleet/fleet_plan.h"
 #include "fleet/fleet_pool.h"
+#include "plan/open_findings.h"
 
 struct ek_fleet_told;
 

@@ -43,6 +43,8 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc)
         rc = ek_trials_new(&g->trials, e);
+    if (!rc && ek_open_findings_reserve(&g->open, EK_EPISODES_MAX))
+        rc = out_of_memory(e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
         rc = out_of_memory(e);
     if (!rc && ek_decisions_new(&g->decisions))
@@ -70,6 +72,7 @@ void ek_guard_release(struct ek_guard *g)
     for (; g->fetched < g->told; g->fetched++)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
     ek_free(g->taken_event);
+    ek_open_findings_release(&g->open);
     ek_control_free(g->control);
     ek_traffic_free(g->traffic);
     ek_fleet_member_free(g->member);
@@ -165,7 +168,7 @@ int ek_guard_take_findings(struct ek_guard *g, uint64_t query)
     struct ek_finding f;
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
-        ek_open_findings_take(&g->open, &f);
+        ek_open_findings_follow(&g->open, &f);
         if (g->member)
             ek_fleet_member_found(g->member, &f);
         else
@@ -385,7 +388,7 @@ int ek_guard_next_event(struct ek_guard *g, const char **json)
         return 0;
     ek_buf_clear(&g->json);
     if (ek_event_json(g->events[g->fetched % EK_EVENTS_MAX], &g->json) || !ek_buf_string(&g->json))
-        return 0;
+        return -1;
     ek_free(next_event(g));
     *json = (const char *)g->json.data;
     return 1;

@@ -14,7 +14,7 @@
 #include "plan/decisions.h"
 #include "guard/event.h"
 #include "guard/ledger.h"
-#include "guard/open_findings.h"
+#include "plan/open_findings.h"
 #include "serve/past_plans.h"
 #include "guard/stream_clock.h"
 #include "guard/traffic.h"

@@ -74,10 +74,10 @@ static int merge_control(struct ek_guard *into, const struct ek_guard *from, con
 static void merge_open(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
     for (int i = 0; i < from->open.count; i++) {
-        struct ek_finding f = {.state = EK_UPDATED, .feature = from->open.entry[i].feature};
-        f.cell = to[from->open.entry[i].cell];
+        struct ek_finding f = {.state = EK_UPDATED, .feature = from->open.item[i].f.feature};
+        f.cell = to[from->open.item[i].f.cell];
         if (f.cell >= 0 && ek_detector_has_open(into->detector, f.feature, f.cell))
-            ek_open_findings_take(&into->open, &f);
+            ek_open_findings_follow(&into->open, &f);
     }
 }
 
@@ -87,7 +87,7 @@ static void take_dismissed(struct ek_guard *g, const struct ek_finding *f)
 {
     if (ek_detector_has_open(g->detector, f->feature, f->cell))
         return;
-    ek_open_findings_take(&g->open, f);
+    ek_open_findings_follow(&g->open, f);
     let_end(g, f->feature, f->cell);
 }
 

@@ -42,10 +42,16 @@ void ek_guard_control_snap(struct ek_guard *g, struct ek_snap *s)
 static void open_snap(struct ek_guard *g, struct ek_snap *s)
 {
     int cells = ek_cells_count(ek_detector_registry(g->detector));
-    ek_snap_int(s, &g->open.count, 0, EK_EPISODES_MAX);
-    for (int i = 0; i < g->open.count; i++) {
-        ek_snap_int(s, &g->open.entry[i].feature, 0, g->assets->manifest->item_count - 1);
-        ek_snap_int(s, &g->open.entry[i].cell, 0, cells - 1);
+    int count = g->open.count;
+    ek_snap_int(s, &count, 0, EK_EPISODES_MAX);
+    for (int i = 0; i < count && !s->rc; i++) {
+        struct ek_finding f = {.feature = 0};
+        if (i < g->open.count)
+            f = g->open.item[i].f;
+        ek_snap_int(s, &f.feature, 0, g->assets->manifest->item_count - 1);
+        ek_snap_int(s, &f.cell, 0, cells - 1);
+        if (ek_snap_reads(s))
+            ek_open_findings_add(&g->open, &f);
     }
 }
 

@@ -1,4 +1,5 @@
 /* Memory runs out while a model is held against its teacher: in training, and in the guard. */
+#include "base/alloc.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 

@@ -1,5 +1,4 @@
 /* Memory runs out in what a stage keeps for its pages, alerts and partitions. */
-#include "tests/event_from.h"
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -23,13 +22,25 @@
 
 #include <string.h>
 
-static const char FINDING[] =
-    "{\"event\":\"finding\",\"episode\":\"price-1\",\"state\":\"confirmed\",\"query\":1298,"
-    "\"time_ms\":1790001121472,\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
-    "\"class\":\"scale\",\"factor\":100.3,\"share\":1,\"action\":\"route\",\"mode\":\"enforce\","
-    "\"cause\":\"c-9\",\"members\":[\"price\"],\"text\":\"price, arm=B: values x100\"}";
-static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"routes\":[{\"feature\":\"price\","
-                           "\"segment\":{\"arm\":\"B\"},\"action\":\"route\"}]}";
+static const char *const MEMBERS[] = {"price"};
+static const struct ek_event FINDING = {.kind = EK_EVENT_FINDING,
+                                        .query = 1298,
+                                        .time_ms = 1790001121472,
+                                        .finding = {.at = {"price", "arm", "B"},
+                                                    .state = EK_CONFIRMED,
+                                                    .episode = 1,
+                                                    .cause = 9,
+                                                    .class = EK_SCALE,
+                                                    .factor = 100.3,
+                                                    .share = 1,
+                                                    .action = EK_ACT_ROUTE,
+                                                    .mode = EK_MODE_ENFORCE,
+                                                    .members = 1,
+                                                    .member = MEMBERS,
+                                                    .text = "price, arm=B: values x100"}};
+static struct ek_event_entry ENTRIES[] = {
+    {.at = {"price", "arm", "B"}, .action = EK_ACT_ROUTE, .mode = EK_MODE_ENFORCE}};
+static const struct ek_event PLAN = {.kind = EK_EVENT_PLAN, .plan = {2, 1, ENTRIES}};
 
 /* What these return is a code alone. */
 static int said(int rc, struct ek_error *e)
@@ -46,13 +57,12 @@ static int keep_events(struct ek_error *e)
     uint64_t after = 0;
     int good = 1;
     ek_buf_init(&out, 0);
-    int rc = j ? ek_journal_add(j, event_from(PLAN), PLAN, 0, &change) : EK_ENOMEM;
+    int rc = j ? ek_journal_add(j, &PLAN, "{}", 0, &change) : EK_ENOMEM;
     if (!rc) {
-        rc = ek_journal_add(j, event_from(FINDING), FINDING, 0, &change);
+        rc = ek_journal_add(j, &FINDING, "{}", 0, &change);
         if (rc)
             good = ek_journal_count(j) == 1 && !ek_journal_open(j) && !change.detected &&
-                   (ek_journal_add(j, event_from(FINDING), FINDING, 0, &change) ||
-                    ek_journal_open(j) == 1);
+                   (ek_journal_add(j, &FINDING, "{}", 0, &change) || ek_journal_open(j) == 1);
     }
     if (!rc)
         rc = ek_journal_findings(j, &out);
@@ -79,7 +89,7 @@ static int tell(struct ek_error *e)
     struct ek_alert_book *b = ek_alert_book_new(8);
     struct ek_alert_queue *q = b ? ek_alert_queue_new(b, &rule, 1, 0) : NULL;
     int rc = q ? EK_OK : EK_ENOMEM, good = 1;
-    ek_alert_read(&news, event_from(FINDING));
+    ek_alert_read(&news, &FINDING);
     if (!rc) {
         rc = ek_alert_book_take(b, &news, true, false, when);
         if (rc)

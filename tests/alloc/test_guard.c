@@ -141,9 +141,10 @@ static int guard_one(struct ek_guard *g, const struct ek_buf *bytes, int *routed
     if (!ek_guard_score(g, &length, e))
         return (int)e->code;
     *routed += !strcmp(ek_guard_action(g), "routed");
-    while (ek_guard_next_event(g, &json) > 0)
+    int more;
+    while ((more = ek_guard_next_event(g, &json)) > 0)
         ;
-    return ek_guard_tick(g, 1000, e);
+    return more < 0 ? ek_fail(e, EK_ENOMEM, "no memory for an event") : ek_guard_tick(g, 1000, e);
 }
 
 static int guard_stream(struct ek_error *e)

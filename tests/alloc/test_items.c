@@ -48,9 +48,10 @@ static int pass(struct ek_guard *g, int i, int *routed, struct ek_error *e)
     if (!ek_guard_score(g, &length, e))
         return (int)e->code;
     *routed += !strcmp(ek_guard_action(g), "routed");
-    while (ek_guard_next_event(g, &json) > 0)
+    int more;
+    while ((more = ek_guard_next_event(g, &json)) > 0)
         ;
-    return EK_OK;
+    return more < 0 ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;
 }
 
 static void set_up(void)

@@ -49,7 +49,7 @@ static void observe(const struct world *w, struct ek_guard *g, uint64_t seed, in
             ek_guard_score(g, &length, NULL);
         }
         if (seed != 5)
-            while (ek_guard_next_event(g, &event))
+            while (ek_guard_next_event(g, &event) > 0)
                 ek_fuzz_require(event != NULL, "no event");
     }
     ek_buf_release(&message);

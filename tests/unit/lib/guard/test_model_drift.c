@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "guard/event_json.h"
-#include "guard/open_findings.h"
+#include "plan/open_findings.h"
 #include "score/agreement.h"
 #include "tests/check.h"
 #include "tests/plain_model.h"
@@ -297,21 +297,21 @@ START_TEST(a_finding_concerns_the_lists_of_its_cell_until_it_is_over)
     struct ek_open_findings o = {0};
     struct ek_finding f = {.state = EK_SUSPECTED, .feature = 4, .cell = 2};
     ck_assert(!ek_open_findings_concern(&o, all, 2));
-    ek_open_findings_take(&o, &f);
+    ek_open_findings_follow(&o, &f);
     f.state = EK_CONFIRMED;
-    ek_open_findings_take(&o, &f);
+    ek_open_findings_follow(&o, &f);
     f.feature = 5;
-    ek_open_findings_take(&o, &f);
+    ek_open_findings_follow(&o, &f);
     ck_assert(ek_open_findings_concern(&o, all, 2));
     ck_assert(!ek_open_findings_concern(&o, other, 2));
     f.state = EK_RECOVERED;
-    ek_open_findings_take(&o, &f);
+    ek_open_findings_follow(&o, &f);
     ck_assert(ek_open_findings_concern(&o, all, 2));
     f.feature = 4;
     f.state = EK_DISMISSED;
-    ek_open_findings_take(&o, &f);
+    ek_open_findings_follow(&o, &f);
     ck_assert(!ek_open_findings_concern(&o, all, 2));
-    ek_open_findings_take(&o, &f); /* one that nobody heard of */
+    ek_open_findings_follow(&o, &f); /* one that nobody heard of */
     ck_assert_int_eq(o.count, 0);
 }
 END_TEST
