@@ -153,6 +153,15 @@ $(ARCHIVES): $(B)/sources.stamp
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
 
+# Pages of the reference and JSON Schemas come from the tables of keys and of metrics.
+REFERENCE_OBJ := $(B)/deploy/key_pages.o $(B)/deploy/key_schemas.o
+REFERENCE_PAGES := config.md rules.md metrics.md
+$(B)/reference: $(B)/deploy/reference.o $(REFERENCE_OBJ) $(ARCHIVES)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+reference: $(B)/reference ## docs/config.md, docs/rules.md and docs/metrics.md from the tables
+	$(Q)for page in $(REFERENCE_PAGES); do $< $$page > docs/$$page || exit 1; done
+
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map
 	$(call say,LD)
@@ -180,7 +189,7 @@ endef
 $(eval $(call suite_list,unit,$(UNIT_SRC)))
 $(eval $(call suite_list,prop,$(PROP_SRC)))
 
-$(B)/tests/unit-tests: $(UNIT_OBJ) $(B)/tests/unit-runner.o $(SEEN_THREADS) $(ARCHIVES)
+$(B)/tests/unit-tests: $(UNIT_OBJ) $(B)/tests/unit-runner.o $(REFERENCE_OBJ) $(SEEN_THREADS) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 $(B)/tests/prop-tests: $(PROP_OBJ) $(B)/tests/prop-runner.o $(LIBRARIES)
@@ -221,7 +230,7 @@ clean: ## remove what was built
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
--include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(LIB_CXX:%.cc=$(B)/%.d) $(PROGRAM_SRC:%.c=$(B)/%.d) $(UNIT_OBJ:.o=.d) \
+-include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(B)/deploy/reference.d $(REFERENCE_OBJ:.o=.d) $(LIB_CXX:%.cc=$(B)/%.d) $(PROGRAM_SRC:%.c=$(B)/%.d) $(UNIT_OBJ:.o=.d) \
   $(PROP_OBJ:.o=.d)
-.PHONY: all demo check deps deps-broker deps-watch check-unit check-prop check-binaries check-parts \
+.PHONY: all demo check reference deps deps-broker deps-watch check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

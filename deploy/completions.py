@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shell completions from the help of the program itself: completions.py PROGRAM FOLDER
+"""Shell completions from the help of the program itself: completions.py PROGRAM SCHEMA FOLDER
 
 Commands and options come from the help, actions and modes from the schema of the rules. What else an option takes is
 said below; a word there that the program does not have ends this with an error.
@@ -28,7 +28,7 @@ VALUES = {
     ("eval", "--repair-by"): "all arm", ("gen", "--format"): "letor messages",
     ("gen", "--encoding"): "array bin map json json-map", ("convert", "--encoding"): "array bin map json json-map",
     ("gen", "--layout"): "list item", ("convert", "--layout"): "list item", ("replay", "--layout"): "list item",
-    ("capture", "--from"): "beginning end", ("check", "--schema"): "config rules",
+    ("capture", "--from"): "beginning end",
 }
 
 BASH = """# bash completion for evenkeel
@@ -118,10 +118,10 @@ def quoted(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def words_of_rules(program):
+def words_of_rules(path):
     """What a pin may do, by the schema of the rules."""
-    schema = json.loads(subprocess.run([program, "check", "--schema", "rules"], capture_output=True, text=True,
-                                       check=True).stdout)
+    with open(path, encoding="utf-8") as f:
+        schema = json.load(f)
     action = schema["properties"]["pins"]["anyOf"][0]["items"]["properties"]["action"]
     return " ".join(word for word in action["anyOf"][0]["enum"] if word != "rescale")
 
@@ -140,10 +140,10 @@ def check_words(options, values):
 
 
 def main():
-    program, folder = sys.argv[1:]
+    program, schema, folder = sys.argv[1:]
     known = commands(program)
     options = {name: list(dict.fromkeys(Help(ask(program, name)).options())) for name, _ in known}
-    values = {**VALUES, ("pin", "--action"): words_of_rules(program)}
+    values = {**VALUES, ("pin", "--action"): words_of_rules(schema)}
     check_words(options, values)
     words = [*WORDS.items(), ("help", " ".join(options))]
     bash = BASH % {

@@ -16,14 +16,14 @@ $(B)/man.stamp: $(B)/evenkeel $(B)/evenkeel-tools deploy/man.py deploy/man_table
              deploy/debian/changelog docs/config.md docs/rules.md $(HELP_TOOLS)
 	$(Q)rm -rf $(B)/man && $(PYTHON) deploy/man.py $(B)/evenkeel $(VERSION) $(B)/man && \
 	  $(PYTHON) deploy/man_tables.py $(VERSION) $(B)/man $(MAN_TABLES) && touch $@
-$(B)/completions.stamp: $(B)/evenkeel $(B)/evenkeel-tools deploy/completions.py $(HELP_TOOLS)
-	$(Q)$(PYTHON) deploy/completions.py $(B)/evenkeel $(B)/completions && touch $@
+$(B)/completions.stamp: $(B)/evenkeel $(B)/evenkeel-tools $(B)/schema.stamp deploy/completions.py $(HELP_TOOLS)
+	$(Q)$(PYTHON) deploy/completions.py $(B)/evenkeel $(B)/schema/rules.schema.json $(B)/completions && touch $@
 man: $(B)/man.stamp ## man pages from the programs' own help, into build/man
 
 SCHEMAS := config rules
-$(B)/schema.stamp: $(B)/evenkeel
+$(B)/schema.stamp: $(B)/reference
 	$(Q)mkdir -p $(B)/schema && for kind in $(SCHEMAS); do \
-	  $(B)/evenkeel check --schema $$kind > $(B)/schema/$$kind.schema.json || exit 1; done && touch $@
+	  $(B)/reference $$kind.schema.json > $(B)/schema/$$kind.schema.json || exit 1; done && touch $@
 
 # Prefix and version may differ from call to call.
 $(B)/evenkeel.pc: deploy/evenkeel.pc.in FORCE

@@ -38,7 +38,4 @@ const char *ek_family_type_name(enum ek_family_type type);
  * EK_ENOMEM. */
 int ek_metrics_head(const char *name, struct ek_buf *out);
 
-/* Appends docs/metrics.md. EK_ENOMEM. */
-int ek_metrics_document(struct ek_buf *out);
-
 #endif

@@ -3,10 +3,8 @@
 #include "daemon/files/check.h"
 #include "daemon/base/cli.h"
 #include "daemon/base/cli_parse.h"
-#include "daemon/config/schema.h"
 
 #include "base/alloc.h"
-#include "rules/rules_keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +19,9 @@ struct check {
     const char *config;
     struct ek_dialect dialect;
     struct ek_check_tests tests;
-    int (*document)(struct ek_buf *out); /* what is printed instead of a check; NULL */
 };
 
-enum { OPT_JSON = 256, OPT_SCHEMA, OPT_DOCS, OPT_NO_TESTS };
+enum { OPT_JSON = 256, OPT_NO_TESTS };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0,
@@ -38,20 +35,7 @@ static const struct argp_option OPTIONS[] = {
     {"profile", 'p', "FILE", 0, "With --messages: what these lists look like (.ekp)", 0},
     EK_DIALECT_OPTION,
     {"no-tests", OPT_NO_TESTS, 0, 0, "Check the form of tests, and do not run them", 0},
-    {"schema", OPT_SCHEMA, "KIND", 0,
-     "Print a JSON Schema (draft-07) for editors and end; KIND is config or rules", 0},
-    {"rules-docs", OPT_DOCS, 0, 0, "Print docs/rules.md and end", 0},
     {0}};
-
-static void choose_schema(struct check *c, const char *kind, struct argp_state *state)
-{
-    if (!strcmp(kind, "rules"))
-        c->document = ek_schema_rules;
-    else if (!strcmp(kind, "config"))
-        c->document = ek_schema_config;
-    else
-        argp_error(state, "there is a schema of 'config' and of 'rules', not of '%s'", kind);
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -79,18 +63,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!c->tests.messages != !c->tests.profile)
             argp_error(state, "--messages and --profile go together");
         break;
-    case OPT_SCHEMA:
-        choose_schema(c, arg, state);
-        break;
-    case OPT_DOCS:
-        c->document = ek_rules_document;
-        break;
     case ARGP_KEY_ARGS:
         c->paths = state->argv + state->next;
         c->count = state->argc - state->next;
         break;
     case ARGP_KEY_NO_ARGS:
-        if (!c->manifest_path && !c->document && !c->config)
+        if (!c->manifest_path && !c->config)
             argp_error(state, "which file shall be checked?");
         break;
     default:
@@ -227,21 +205,6 @@ static int run_config(const struct check *c)
     return run(&alone);
 }
 
-static int print_document(const struct check *c)
-{
-    struct ek_buf out;
-    ek_buf_init(&out, 0);
-    int rc = c->document(&out);
-    if (!rc)
-        fwrite(out.data, 1, out.length, stdout);
-    ek_buf_release(&out);
-    if (!rc)
-        return EK_EXIT_OK;
-    struct ek_error e;
-    ek_fail(&e, EK_ENOMEM, "out of memory");
-    return ek_cli_fail(&e);
-}
-
 int ek_cmd_check(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -259,7 +222,5 @@ int ek_cmd_check(int argc, char **argv)
         NULL};
     struct check c = {0};
     ek_cli_parse(&argp, argc, argv, 0, &c);
-    if (c.document)
-        return print_document(&c);
     return c.config && !c.count && !c.manifest_path ? run_config(&c) : run(&c);
 }

@@ -11,8 +11,6 @@
 #include "daemon/http/http.h"
 #include "daemon/kafka/kafka.h"
 #include "daemon/base/log.h"
-#include "daemon/base/metrics_table.h"
-#include "daemon/config/options.h"
 #include "daemon/files/routing_advice.h"
 #include "daemon/base/secret.h"
 #include "daemon/stage/stage.h"
@@ -29,19 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    KEY_PRINT = 1,
-    KEY_DOCS,
-    KEY_METRICS_DOCS,
-    KEY_PAUSED,
-    KEY_TEST,
-    SECOND_SIGNAL_MS = 500,
-    RELEASE_SECONDS = 1
-};
+enum { KEY_PRINT = 1, KEY_PAUSED, KEY_TEST, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
 
 struct run_args {
     const char *config;
-    bool print, docs, metrics_docs, paused, test;
+    bool print, paused, test;
 };
 
 /* What a run holds; released in one place. */
@@ -139,12 +129,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PRINT:
         a->print = true;
         return 0;
-    case KEY_DOCS:
-        a->docs = true;
-        return 0;
-    case KEY_METRICS_DOCS:
-        a->metrics_docs = true;
-        return 0;
     case KEY_PAUSED:
         a->paused = true;
         return 0;
@@ -155,7 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
         return 0;
     case ARGP_KEY_END:
-        if (!a->config && !a->docs && !a->metrics_docs)
+        if (!a->config)
             argp_error(state, "--config is needed");
         return 0;
     default:
@@ -173,8 +157,6 @@ static const struct argp_option OPTIONS[] = {
      "Send every sink of alerts one that fires and its end, print what they answer, and end; the "
      "status is 1 where one did not take it",
      0},
-    {"config-docs", KEY_DOCS, NULL, 0, "Print docs/config.md and end", 0},
-    {"metrics-docs", KEY_METRICS_DOCS, NULL, 0, "Print docs/metrics.md and end", 0},
     {0},
 };
 
@@ -190,13 +172,11 @@ static void release(struct run *r)
     ek_config_free(r->config);
 }
 
-static int print(const struct run_args *a, const struct run *r)
+static int print(const struct run *r)
 {
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    int rc = a->docs           ? ek_options_document(&text)
-             : a->metrics_docs ? ek_metrics_document(&text)
-                               : ek_config_print(r->config, &text);
+    int rc = ek_config_print(r->config, &text);
     if (!rc)
         fwrite(text.data, 1, text.length, stdout);
     ek_buf_release(&text);
@@ -321,8 +301,6 @@ int ek_cmd_run(int argc, char **argv)
     struct ek_error e;
     hear_hups();
     ek_cli_parse(&argp, argc, argv, 0, &args);
-    if (args.docs || args.metrics_docs)
-        return print(&args, &run);
     ek_alloc_keep_little();
     int rc = ek_config_load(&run.config, args.config, &e);
     if (rc) {
@@ -331,7 +309,7 @@ int ek_cmd_run(int argc, char **argv)
         return ek_cli_fail(&e);
     }
     if (args.print || args.test) {
-        int status = args.test ? test_alerts(&run) : print(&args, &run);
+        int status = args.test ? test_alerts(&run) : print(&run);
         release(&run);
         return status;
     }

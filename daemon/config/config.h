@@ -1,7 +1,7 @@
 /* The configuration of `evenkeel run`: a plain struct, filled from YAML, from defaults, or in code.
  *
- * One table (daemon/config/options.h) says which keys there are, their types, ranges, defaults and
- * units; everything here goes through it. Durations are milliseconds, sizes bytes. Paths are
+ * One table (daemon/config/config_keys.h) says which keys there are, their types, ranges, defaults
+ * and units; everything here goes through it. Durations are milliseconds, sizes bytes. Paths are
  * absolute or relative to the working directory once they are in the struct: relative ones of a
  * file were resolved against the folder of that file. Owner: the caller, ek_config_free. Read-only
  * while a stage uses it. No value here is NaN; texts that are not set are NULL.
@@ -23,6 +23,7 @@
 #include "base/error_list.h"
 #include "daemon/config/config_sinks.h"
 #include "evenkeel.h"
+#include "yaml/keys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,11 +33,6 @@ enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
 enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
-
-struct ek_text_list {
-    char **items;
-    size_t count;
-};
 
 struct ek_property {
     char *name, *value;
@@ -49,13 +45,9 @@ struct ek_property_list {
     size_t count;
 };
 
-struct ek_key_place {
-    long line, column; /* 0: nowhere */
-};
-
 struct ek_config {
     char *path;                  /* of the file, NULL when made in code */
-    struct ek_key_place *places; /* [ek_option_count()] where the file has the key of an option */
+    struct ek_key_place *places; /* of each row of the table, where the file has the key */
     struct ek_error_list notes;  /* what is no fault, but should be known; with places */
     bool part; /* values that nobody uses and that could not be had are not there */
     char *service_name;
@@ -78,8 +70,7 @@ struct ek_config {
     char *model, *profile, *manifest, *rules;
     char *fleet_topic, *fleet_ticks_topic; /* NULL: alone; NULL: by the other's name */
     int64_t fleet_tick_ms, fleet_silent_ms, fleet_cells, fleet_places;
-    char *alert_topic;         /* NULL: none */
-    struct ek_alert_sink sink; /* of `alerts`, the one that is being read */
+    char *alert_topic; /* NULL: none */
     struct ek_alert_sinks sinks;
     char *public_url; /* NULL: nowhere */
     char *runbook;
@@ -122,6 +113,9 @@ typedef int ek_config_property_check(const struct ek_config *c, struct ek_error_
 /* Set the check that ek_config_finish calls last. daemon/kafka sets it before main() runs, so that
  * reading a configuration does not depend on librdkafka. */
 void ek_config_set_property_check(ek_config_property_check *check);
+/* Check a librdkafka property: EK_ECONFIG, without a place, for one by which acknowledged outputs
+ * may be lost. */
+int ek_config_refuse_property(const struct ek_property *p, struct ek_error *e);
 /* How many workers a stage has: what `pipeline.workers` says, or makes of the processors. */
 int ek_config_workers(const struct ek_config *c);
 /* The number of an input topic among `input.topics`; their count when it is none. */

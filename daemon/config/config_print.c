@@ -3,10 +3,9 @@
 #include "daemon/config/config_internal.h"
 #include "daemon/base/url.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { SECTION_BYTES = 64, WORD_BYTES = 64 };
+enum { WORD_BYTES = 64 };
 
 static int quote(const char *text, struct ek_buf *out)
 {
@@ -48,117 +47,110 @@ static int print_properties(const struct ek_property_list *list, struct ek_buf *
     return rc ? rc : ek_buf_text(out, "}");
 }
 
-static int print_text(const struct ek_option *o, const char *text, struct ek_buf *out)
+static int print_text(const struct ek_key_row *k, const char *text, struct ek_buf *out)
 {
     char shown[EK_URL_SHOWN_BYTES];
-    return quote(o->secret                         ? "***"
-                 : o->url && ek_sink_option_any(o) ? ek_url_show(text, shown)
-                                                   : text,
+    bool is_secret = k->flags & EK_KEY_URL && k->base == EK_IN_SINK;
+    return quote(k->flags & EK_KEY_SECRET ? "***"
+                 : is_secret              ? ek_url_show(text, shown)
+                                          : text,
                  out);
 }
 
-static int print_value(const struct ek_config *c, const struct ek_option *o, struct ek_buf *out)
+static int print_value(const struct ek_key_row *k, const void *base, struct ek_buf *out)
 {
     char word[WORD_BYTES];
-    const void *value = ek_config_value(c, o);
-    switch (o->type) {
-    case EK_OPTION_TEXTS:
+    const void *value = ek_key_member(k, base);
+    switch (k->type) {
+    case EK_KEY_TEXTS:
         return print_texts(value, out);
-    case EK_OPTION_PROPERTIES:
+    case EK_KEY_PROPERTIES:
         return print_properties(value, out);
-    case EK_OPTION_CHOICE:
-        ek_option_word_at(o->choices, (int)*(const int64_t *)value, word, sizeof word);
+    case EK_KEY_CHOICE:
+        ek_key_choice(k, (int)ek_key_get(k, base), word, sizeof word);
         return ek_buf_text(out, word);
-    case EK_OPTION_DURATION:
-    case EK_OPTION_INT:
-    case EK_OPTION_BYTES:
-        return ek_buf_text(out, ek_config_quantity(o, *(const int64_t *)value, word, sizeof word));
+    case EK_KEY_DURATION:
+    case EK_KEY_INT:
+    case EK_KEY_SIZE:
+        return ek_buf_text(out, ek_key_quantity(k, ek_key_get(k, base), word, sizeof word));
     default:
-        return print_text(o, *(char *const *)value, out);
+        return print_text(k, *(char *const *)value, out);
     }
 }
 
-static bool is_set(const struct ek_config *c, const struct ek_option *o)
+/* Mappings and keys of later versions have no member. */
+static bool is_set(const struct ek_key_row *k, const void *base)
 {
-    if (o->type == EK_OPTION_LATER)
-        return false;
-    if (o->type == EK_OPTION_TEXT || o->type == EK_OPTION_PATH)
-        return *(char *const *)ek_config_value(c, o) != NULL;
-    return true;
+    if (k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH)
+        return *(char *const *)ek_key_member(k, base) != NULL;
+    return k->size > 0;
 }
 
-/* "alerts.kafka.topic" is an element of a list with a mapping in it. */
-static int print_kafka(const struct ek_config *c, const struct ek_option *o, const char *rest,
-                       struct ek_buf *out)
+/* The keys of a section that are set, as `{key: value, ...}`. */
+static int print_sink(const char *section, unsigned number, const void *base, struct ek_buf *out)
 {
-    size_t kind = strcspn(rest, ".");
-    int rc = ek_buf_printf(out, "  - {%.*s: {%s: ", (int)kind, rest, rest + kind + 1);
-    if (!rc)
-        rc = print_value(c, o, out);
-    return rc ? rc : ek_buf_text(out, "}}\n");
-}
-
-/* c: with the sink as the one that is being read. */
-static int print_sink(const struct ek_config *c, struct ek_buf *out)
-{
+    const struct ek_key_table *t = ek_config_keys();
     bool first = true;
-    int rc = ek_buf_printf(out, "  - {%s: {", ek_sink_kind_name(c->sink.kind));
-    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
-        const struct ek_option *o = ek_option_at(i);
-        if (!ek_sink_option(o, c->sink.kind) || !is_set(c, o))
+    int rc = ek_buf_printf(out, "  - {%s: {", section + strlen("alerts."));
+    for (size_t i = 0; !rc && i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        if (k->base != number || !ek_key_is_in(k, section) || !is_set(k, base))
             continue;
-        rc = ek_buf_printf(out, "%s%s: ", first ? "" : ", ", strrchr(o->key, '.') + 1);
+        rc = ek_buf_printf(out, "%s%s: ", first ? "" : ", ", ek_key_name(k));
         first = false;
         if (!rc)
-            rc = print_value(c, o, out);
+            rc = print_value(k, base, out);
     }
     return rc ? rc : ek_buf_text(out, "}}\n");
 }
 
 static int print_alerts(const struct ek_config *c, struct ek_buf *out)
 {
-    const struct ek_option *kafka = ek_option_find("alerts.kafka.topic");
+    char section[EK_SINK_SECTION_BYTES];
     int rc = EK_OK;
-    if (!is_set(c, kafka) && !c->sinks.count)
+    if (!c->alert_topic && !c->sinks.count)
         return EK_OK;
     rc = ek_buf_text(out, "alerts:\n");
-    if (!rc && is_set(c, kafka))
-        rc = print_kafka(c, kafka, kafka->key + strlen("alerts."), out);
+    if (!rc && c->alert_topic)
+        rc = print_sink("alerts.kafka", EK_IN_CONFIG, c, out);
     for (size_t i = 0; !rc && i < c->sinks.count; i++) {
-        struct ek_config shown = *c;
-        shown.sink = c->sinks.items[i];
-        rc = print_sink(&shown, out);
+        ek_sink_section(c->sinks.items[i].kind, section);
+        rc = print_sink(section, EK_IN_SINK, &c->sinks.items[i], out);
     }
     return rc;
 }
 
-static int print_option(const struct ek_config *c, const struct ek_option *o, char *section,
-                        struct ek_buf *out)
+static int print_section(const struct ek_config *c, const char *section, struct ek_buf *out)
 {
-    size_t length = strcspn(o->key, ".");
-    const char *rest = o->key + length + 1;
+    const struct ek_key_table *t = ek_config_keys();
+    bool first = true;
     int rc = EK_OK;
-    if (strlen(section) != length || memcmp(section, o->key, length) != 0) {
-        snprintf(section, SECTION_BYTES, "%.*s", (int)length, o->key);
-        rc = ek_buf_printf(out, "%s:\n", section);
+    for (size_t i = 0; !rc && i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        if (!ek_key_is_in(k, section) || !is_set(k, c))
+            continue;
+        if (first)
+            rc = ek_buf_printf(out, "%s:\n", section);
+        first = false;
+        if (!rc)
+            rc = ek_buf_printf(out, "  %s: ", ek_key_name(k));
+        if (!rc)
+            rc = print_value(k, c, out);
+        if (!rc)
+            rc = ek_buf_text(out, "\n");
     }
-    if (!rc)
-        rc = ek_buf_printf(out, "  %s: ", rest);
-    if (!rc)
-        rc = print_value(c, o, out);
-    return rc ? rc : ek_buf_text(out, "\n");
+    return rc;
 }
 
 int ek_config_print(const struct ek_config *c, struct ek_buf *out)
 {
-    char section[SECTION_BYTES] = "";
+    const struct ek_key_table *t = ek_config_keys();
     int rc = EK_OK;
-    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
-        const struct ek_option *o = ek_option_at(i);
-        if (!strcmp(o->key, "alerts.kafka.topic"))
-            rc = print_alerts(c, out);
-        else if (!ek_sink_option_any(o) && is_set(c, o))
-            rc = print_option(c, o, section, out);
+    for (size_t i = 0; !rc && i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        if (!ek_key_is_in(k, ""))
+            continue;
+        rc = k->type == EK_KEY_LIST ? print_alerts(c, out) : print_section(c, k->path, out);
     }
     return rc;
 }

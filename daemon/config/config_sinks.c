@@ -3,14 +3,11 @@
 #include "base/alloc.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
-#include "daemon/config/options.h"
-#include "daemon/base/url.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const KINDS[EK_SINK_KINDS] = {"alertmanager", "webhook", "pagerduty"};
-static const char SECTION[] = "alerts.";
 
 enum ek_sink_kind ek_sink_kind_of(const char *word)
 {
@@ -20,67 +17,17 @@ enum ek_sink_kind ek_sink_kind_of(const char *word)
     return (enum ek_sink_kind)kind;
 }
 
-const char *ek_sink_kind_name(enum ek_sink_kind kind)
+void ek_sink_section(enum ek_sink_kind kind, char section[EK_SINK_SECTION_BYTES])
 {
-    return KINDS[kind];
-}
-
-bool ek_sink_option(const struct ek_option *o, enum ek_sink_kind kind)
-{
-    size_t length = strlen(KINDS[kind]);
-    const char *word = o->key + sizeof SECTION - 1;
-    return !strncmp(o->key, SECTION, sizeof SECTION - 1) && !strncmp(word, KINDS[kind], length) &&
-           word[length] == '.';
-}
-
-bool ek_sink_option_any(const struct ek_option *o)
-{
-    for (int kind = 0; kind < EK_SINK_KINDS; kind++)
-        if (ek_sink_option(o, (enum ek_sink_kind)kind))
-            return true;
-    return false;
-}
-
-static void release(struct ek_alert_sink *s)
-{
-    ek_free(s->url);
-    ek_free(s->token);
-    ek_free(s->ca_file);
-    ek_free(s->routing_key);
-    *s = (struct ek_alert_sink){.url = NULL};
-}
-
-void ek_config_sink_drop(struct ek_config *c)
-{
-    release(&c->sink);
+    snprintf(section, EK_SINK_SECTION_BYTES, "alerts.%s", KINDS[kind]);
 }
 
 void ek_config_sinks_clear(struct ek_config *c)
 {
-    release(&c->sink);
     for (size_t i = 0; i < c->sinks.count; i++)
-        release(&c->sinks.items[i]);
+        ek_keys_release(ek_config_keys(), EK_IN_SINK, &c->sinks.items[i]);
     ek_free(c->sinks.items);
     c->sinks = (struct ek_alert_sinks){NULL, 0};
-}
-
-int ek_config_sink_begin(struct ek_config *c, enum ek_sink_kind kind, long line, long column,
-                         struct ek_error *e)
-{
-    int rc = EK_OK;
-    release(&c->sink);
-    c->sink.kind = kind;
-    c->sink.line = line;
-    c->sink.column = column;
-    for (size_t i = 0; !rc && i < ek_option_count(); i++) {
-        const struct ek_option *o = ek_option_at(i);
-        if (!ek_sink_option(o, kind))
-            continue;
-        c->places[i] = (struct ek_key_place){0, 0};
-        if (o->initial)
-            rc = ek_config_store(c, o, o->initial, NULL, e);
-    }
-    return rc;
 }
 
 static bool same(const char *a, const char *b)
@@ -93,24 +40,23 @@ static bool same_target(const struct ek_alert_sink *a, const struct ek_alert_sin
     return a->kind == b->kind && same(a->url, b->url) && same(a->routing_key, b->routing_key);
 }
 
-/* One whose value was refused is not missing. */
-static int check_there(const struct ek_config *c, const char *key, const char *value,
-                       struct ek_error *e)
+static int check_required(const struct ek_alert_sink *s, struct ek_error *e)
 {
-    char path[64];
-    snprintf(path, sizeof path, "%s%s.%s", SECTION, KINDS[c->sink.kind], key);
-    const struct ek_option *o = ek_option_find(path);
-    if (!o || value)
-        return EK_OK;
-    return ek_fail(e, EK_ECONFIG, "'%s' is missing: set it", path);
+    const struct ek_key_table *t = ek_config_keys();
+    char section[EK_SINK_SECTION_BYTES];
+    ek_sink_section(s->kind, section);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        if (ek_key_is_in(k, section) && k->flags & EK_KEY_REQUIRED &&
+            !*(char *const *)ek_key_member(k, s))
+            return ek_fail(e, EK_ECONFIG, "'%s' is missing: set it", k->path);
+    }
+    return EK_OK;
 }
 
-static int check_sink(const struct ek_config *c, struct ek_error *e)
+static int check_sink(const struct ek_config *c, const struct ek_alert_sink *s, struct ek_error *e)
 {
-    const struct ek_alert_sink *s = &c->sink;
-    int rc = check_there(c, "url", s->url, e);
-    if (!rc)
-        rc = check_there(c, "routing_key", s->routing_key, e);
+    int rc = check_required(s, e);
     for (size_t i = 0; !rc && i < c->sinks.count; i++)
         if (same_target(s, &c->sinks.items[i]))
             rc = ek_fail(e, EK_ECONFIG, "'alerts.%s': the same one stands in line %ld already",
@@ -120,29 +66,29 @@ static int check_sink(const struct ek_config *c, struct ek_error *e)
     return rc;
 }
 
-static void name_sink(struct ek_config *c)
+static void name_sink(const struct ek_config *c, struct ek_alert_sink *s)
 {
     unsigned number = 1;
     for (size_t i = 0; i < c->sinks.count; i++)
-        number += c->sinks.items[i].kind == c->sink.kind;
+        number += c->sinks.items[i].kind == s->kind;
     if (number == 1)
-        snprintf(c->sink.label, sizeof c->sink.label, "%s", KINDS[c->sink.kind]);
+        snprintf(s->label, sizeof s->label, "%s", KINDS[s->kind]);
     else
-        snprintf(c->sink.label, sizeof c->sink.label, "%s-%u", KINDS[c->sink.kind], number);
+        snprintf(s->label, sizeof s->label, "%s-%u", KINDS[s->kind], number);
 }
 
-int ek_config_sink_end(struct ek_config *c, struct ek_error *e)
+int ek_config_add_sink(struct ek_config *c, struct ek_alert_sink *s, struct ek_error *e)
 {
-    int rc = check_sink(c, e);
+    int rc = check_sink(c, s, e);
     if (rc)
         return rc;
     struct ek_alert_sink *items = ek_realloc(c->sinks.items, c->sinks.count + 1, sizeof *items);
     if (!items)
-        return ek_fail(e, EK_ENOMEM, "no memory for 'alerts'");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     c->sinks.items = items;
-    name_sink(c);
-    items[c->sinks.count++] = c->sink;
-    c->sink = (struct ek_alert_sink){.url = NULL};
+    name_sink(c, s);
+    items[c->sinks.count++] = *s;
+    *s = (struct ek_alert_sink){.url = NULL};
     return EK_OK;
 }
 

@@ -1,7 +1,6 @@
 #include "daemon/kafka/kafka_conf.h"
 
 #include "daemon/kafka/kafka.h"
-#include "daemon/config/kafka_risk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,7 +133,7 @@ static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const stru
 {
     int rc = refuse(c, p, e);
     if (!rc)
-        rc = ek_risk_refuse(p, e);
+        rc = ek_config_refuse_property(p, e);
     if (!rc)
         rc = ek_kafka_conf_pass(conf, p, e);
     if (rc && p->line)

@@ -1,8 +1,7 @@
 #include "daemon/stage/reload.h"
 
 #include "base/file.h"
-#include "daemon/config/config_internal.h"
-#include "daemon/config/options.h"
+#include "daemon/config/config_keys.h"
 #include "rules/rules.h"
 #include "yaml/yaml.h"
 #include "serve/assets.h"
@@ -25,12 +24,6 @@ static void fault(struct ek_reload *r, const struct ek_error *e)
     ek_error_list_add(&r->faults, e);
 }
 
-static const char *text_of(const struct ek_config *c, const struct ek_option *o)
-{
-    char *const *text = ek_config_value(c, o);
-    return *text ? *text : "";
-}
-
 static bool same_texts(const struct ek_text_list *a, const struct ek_text_list *b)
 {
     bool same = a->count == b->count;
@@ -48,45 +41,45 @@ static bool same_properties(const struct ek_property_list *a, const struct ek_pr
     return same;
 }
 
-static bool same_value(const struct ek_config *a, const struct ek_config *b,
-                       const struct ek_option *o)
+static bool same_text(const char *a, const char *b)
 {
-    switch (o->type) {
-    case EK_OPTION_TEXT:
-    case EK_OPTION_PATH:
-        return !strcmp(text_of(a, o), text_of(b, o));
-    case EK_OPTION_TEXTS:
-        return same_texts(ek_config_value(a, o), ek_config_value(b, o));
-    case EK_OPTION_PROPERTIES:
-        return same_properties(ek_config_value(a, o), ek_config_value(b, o));
-    case EK_OPTION_INT:
-    case EK_OPTION_DURATION:
-    case EK_OPTION_BYTES:
-    case EK_OPTION_CHOICE:
-        return !memcmp(ek_config_value(a, o), ek_config_value(b, o), sizeof(int64_t));
-    case EK_OPTION_LATER:
-        break;
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_value(const struct ek_config *a, const struct ek_config *b,
+                       const struct ek_key_row *k)
+{
+    const void *x = ek_key_member(k, a), *y = ek_key_member(k, b);
+    switch (k->type) {
+    case EK_KEY_TEXT:
+    case EK_KEY_PATH:
+        return same_text(*(char *const *)x, *(char *const *)y);
+    case EK_KEY_TEXTS:
+        return same_texts(x, y);
+    case EK_KEY_PROPERTIES:
+        return same_properties(x, y);
+    default:
+        return !memcmp(x, y, k->size);
     }
-    return true;
 }
 
 /* What is in force with the new file: of keys that are not reloadable what was, and a note. */
 static void mix(struct loading *l)
 {
+    const struct ek_key_table *t = ek_config_keys();
     struct ek_error e;
     l->mixed = *l->running;
     l->mixed.path = l->fresh->path;
     l->mixed.places = l->fresh->places;
-    for (size_t i = 0; i < ek_option_count(); i++) {
-        const struct ek_option *o = ek_option_at(i);
-        size_t size = o->type == EK_OPTION_CHOICE ? sizeof(int64_t) : sizeof(char *);
-        if (o->type == EK_OPTION_LATER || ek_sink_option_any(o))
+    for (size_t i = 0; i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        if (!k->size || k->base != EK_IN_CONFIG)
             continue;
-        if (o->reloadable) {
-            memcpy(ek_config_value(&l->mixed, o), ek_config_value(l->fresh, o), size);
-        } else if (!same_value(l->running, l->fresh, o)) {
-            ek_fail(&e, EK_ECONFIG, "'%s' takes a restart: what was in force stays", o->key);
-            ek_config_place(l->fresh, o->key, &e);
+        if (k->flags & EK_KEY_RELOADABLE) {
+            memcpy(ek_key_member(k, &l->mixed), ek_key_member(k, l->fresh), k->size);
+        } else if (!same_value(l->running, l->fresh, k)) {
+            ek_fail(&e, EK_ECONFIG, "'%s' takes a restart: what was in force stays", k->path);
+            ek_config_place(l->fresh, k->path, &e);
             ek_error_list_add(&l->r->notes, &e);
         }
     }
@@ -117,11 +110,6 @@ static int read_config(struct loading *l, struct ek_error *e)
         ek_error_place(e, path, 0, 0);
     ek_buf_release(&text);
     return rc;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
 }
 
 /* What a typo in there would do to every route is too much to be done unasked. */

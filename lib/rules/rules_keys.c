@@ -1,9 +1,7 @@
 #include "rules/rules_keys.h"
 
-#include "rules/rules.h"
 #include "num/windows.h"
-
-#include <string.h>
+#include "rules/rules_read.h"
 
 #define MODES   "observe shadow canary enforce"
 #define CLASSES "scale power offset items missing zero sign stuck clip shape new_category"
@@ -13,240 +11,248 @@
 #define OF_SCALE "none alert route route_spread rescale silence"
 #define OF_ITEMS OF_ANY " route_source"
 
-static const struct ek_rules_key KEYS[] = {
+#define TEN_YEARS_MS (EK_RULES_DAYS_MAX * 86400000.0)
+
+#define IN_RULES(member) EK_KEY_AT(EK_IN_RULES, struct ek_rules, member)
+#define IN_RULE(member)  EK_KEY_AT(EK_IN_RULE, struct ek_feature_rule, member)
+#define IN_PIN(member)   EK_KEY_AT(EK_IN_PIN, struct ek_pin, member)
+#define IN_TEST(member)  EK_KEY_AT(EK_IN_TEST, struct ek_rules_test, member)
+
+static const struct ek_key_row KEYS[] = {
     {"version", EK_KEY_INT, .low = 1, .high = 1, .built_in = "1", .help = "of this form"},
 
-    {"defaults", EK_KEY_MAP, .help = "what holds for all features"},
-    {"defaults.mode", EK_KEY_CHOICE, .choices = MODES, .built_in = "observe", .also_feature = true,
+    {"segments", EK_KEY_TEXTS, .read = ek_rules_read_segments, .low = 0, .high = EK_DIMENSIONS_MAX,
+     .help = "fields of the messages by which a fault may be confined; names of at most 200 bytes"},
+
+    {"defaults", EK_KEY_MAP, .read = ek_rules_read_defaults, .help = "what holds for all features"},
+    {"defaults.mode", EK_KEY_CHOICE, IN_RULE(mode), .read = ek_rules_read_mode, .choices = MODES,
+     .built_in = "observe", .also = "features.*",
      .help = "what becomes of an action: `observe` tells what would be done, `shadow` tries it "
              "beside the traffic, `canary` does it for a share of the queries, `enforce` for all"},
-    {"defaults.mode_in", EK_KEY_MAP, .also_feature = true,
+    {"defaults.mode_in", EK_KEY_MAP, .read = ek_rules_read_mode_in, .also = "features.*",
      .help =
          "another mode for the lists of a segment value, like `{arm: {B: enforce}}`; at most 64 "
          "values. It goes before the `mode` beside it; of several that fit a list the most "
          "careful one counts"},
     {"defaults.mode_in.*.*", EK_KEY_CHOICE, .choices = MODES,
      .help = "the mode of a value of a dimension of `segments`"},
-    {"defaults.min_effect", EK_KEY_NUMBER, .low = 1.001, .high = 1e6, .built_in = "1.1",
-     .also_feature = true, .help = "a factor: never speak of less"},
-    {"defaults.act_effect", EK_KEY_NUMBER, .low = 1.001, .high = 1e6, .built_in = "1.25",
-     .also_feature = true,
+    {"defaults.min_effect", EK_KEY_NUMBER, IN_RULE(min_effect), .low = 1.001, .high = 1e6,
+     .built_in = "1.1", .also = "features.*", .help = "a factor: never speak of less"},
+    {"defaults.act_effect", EK_KEY_NUMBER, IN_RULE(act_effect), .low = 1.001, .high = 1e6,
+     .built_in = "1.25", .also = "features.*",
      .help = "a factor, not below `min_effect`: act on less only where a listed unit fits. Where "
              "only `min_effect` is given and larger, it counts for both"},
-    {"defaults.act_share", EK_KEY_NUMBER, .low = 0, .high = 1, .built_in = "0.05",
-     .also_feature = true,
+    {"defaults.act_share", EK_KEY_NUMBER, IN_RULE(act_share), .low = 0, .high = 1,
+     .built_in = "0.05", .also = "features.*",
      .help = "a share: act on a `scale` only where at least so many of the lists have moved. A "
              "route changes all lists of its cell, also those that are well: below a twentieth "
              "that costs more than it saves, and people are told instead. A route of any class "
              "has to earn its lists by it"},
-    {"defaults.on", EK_KEY_MAP, .also_feature = true,
+    {"defaults.on", EK_KEY_MAP, .also = "features.*",
      .help = "action by class. Classes that are not named keep their action"},
-    {"defaults.on.scale", EK_KEY_CHOICE, .choices = OF_SCALE, .built_in = "route",
-     .help = "the values times a factor"},
-    {"defaults.on.power", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "route_spread",
-     .help = "the values to a power"},
-    {"defaults.on.offset", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "route_spread",
-     .help = "an amount added"},
-    {"defaults.on.items", EK_KEY_CHOICE, .choices = OF_ITEMS, .built_in = "alert",
-     .help = "a factor on some of the items of a list"},
-    {"defaults.on.missing", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
-     .help = "values are missing"},
-    {"defaults.on.zero", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
-     .help = "values are zero"},
-    {"defaults.on.sign", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "silence",
-     .help = "the sign has turned"},
-    {"defaults.on.stuck", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
-     .help = "one value for all"},
-    {"defaults.on.clip", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
-     .help = "values are cut off"},
-    {"defaults.on.shape", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
+    {"defaults.on.scale", EK_KEY_CHOICE, IN_RULE(on[EK_SCALE]), .read = ek_rules_read_reaction,
+     .choices = OF_SCALE, .built_in = "route", .help = "the values times a factor"},
+    {"defaults.on.power", EK_KEY_CHOICE, IN_RULE(on[EK_POWER]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "route_spread", .help = "the values to a power"},
+    {"defaults.on.offset", EK_KEY_CHOICE, IN_RULE(on[EK_OFFSET]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "route_spread", .help = "an amount added"},
+    {"defaults.on.items", EK_KEY_CHOICE, IN_RULE(on[EK_ITEMS]), .read = ek_rules_read_reaction,
+     .choices = OF_ITEMS, .built_in = "alert", .help = "a factor on some of the items of a list"},
+    {"defaults.on.missing", EK_KEY_CHOICE, IN_RULE(on[EK_MISSING]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "alert", .help = "values are missing"},
+    {"defaults.on.zero", EK_KEY_CHOICE, IN_RULE(on[EK_ZERO]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "alert", .help = "values are zero"},
+    {"defaults.on.sign", EK_KEY_CHOICE, IN_RULE(on[EK_SIGN]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "silence", .help = "the sign has turned"},
+    {"defaults.on.stuck", EK_KEY_CHOICE, IN_RULE(on[EK_STUCK]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "alert", .help = "one value for all"},
+    {"defaults.on.clip", EK_KEY_CHOICE, IN_RULE(on[EK_CLIP]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "alert", .help = "values are cut off"},
+    {"defaults.on.shape", EK_KEY_CHOICE, IN_RULE(on[EK_SHAPE]), .read = ek_rules_read_reaction,
+     .choices = OF_ANY, .built_in = "alert",
      .help = "another shape that no transformation explains"},
-    {"defaults.on.new_category", EK_KEY_CHOICE, .choices = OF_ANY, .built_in = "alert",
+    {"defaults.on.new_category", EK_KEY_CHOICE, IN_RULE(on[EK_NEW_CATEGORY]),
+     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
      .help = "a code that training did not have"},
-    {"defaults.canary", EK_KEY_MAP, .also_feature = true, .help = "how a `canary` grows"},
-    {"defaults.canary.percent", EK_KEY_NUMBER, .low = .01, .high = 100, .built_in = "5",
-     .help = "of the queries, to begin with"},
-    {"defaults.canary.step", EK_KEY_NUMBER, .low = 0, .high = 100, .built_in = "5",
+    {"defaults.canary", EK_KEY_MAP, .read = ek_rules_read_canary, .also = "features.*",
+     .help = "how a `canary` grows"},
+    {"defaults.canary.percent", EK_KEY_NUMBER, IN_RULE(canary.percent), .low = .01, .high = 100,
+     .built_in = "5", .help = "of the queries, to begin with"},
+    {"defaults.canary.step", EK_KEY_NUMBER, IN_RULE(canary.step), .low = 0, .high = 100,
+     .built_in = "5",
      .help = "how many percent more at each step; at least 0.01 while `percent` is below `max`"},
-    {"defaults.canary.every", EK_KEY_DURATION, .low = 1000, .built_in = "10m",
+    {"defaults.canary.every", EK_KEY_DURATION, IN_RULE(canary.every_ms), .low = 1000,
+     .high = TEN_YEARS_MS, .built_in = "10m",
      .help = "between two steps, by the time of the stream"},
-    {"defaults.canary.max", EK_KEY_NUMBER, .low = .01, .high = 100, .built_in = "100",
-     .help = "percent of the queries at which it stays; not below `percent`"},
-    {"defaults.canary.min_lists", EK_KEY_INT, .low = 1, .high = 1000000, .built_in = "200",
-     .help = "lists that were tried both ways before a step is taken"},
+    {"defaults.canary.max", EK_KEY_NUMBER, IN_RULE(canary.max), .low = .01, .high = 100,
+     .built_in = "100", .help = "percent of the queries at which it stays; not below `percent`"},
+    {"defaults.canary.min_lists", EK_KEY_INT, IN_RULE(canary.min_lists), .low = 1, .high = 1000000,
+     .built_in = "200", .help = "lists that were tried both ways before a step is taken"},
     {"defaults.canary.abort_if", EK_KEY_MAP,
      .help = "what takes a route back by itself, in `enforce` as well"},
-    {"defaults.canary.abort_if.rank_change_p95", EK_KEY_NUMBER, .low = 0, .high = 1,
-     .built_in = "0",
+    {"defaults.canary.abort_if.rank_change_p95", EK_KEY_NUMBER,
+     IN_RULE(canary.abort_if.rank_change_p95), .low = 0, .high = 1, .built_in = "0",
      .help = "95% of the lists change their ranks by no more: the sum of all places over the most "
              "it can be. 0: not asked"},
-    {"defaults.canary.abort_if.error_rate", EK_KEY_NUMBER, .low = 0, .high = 1, .built_in = "0.01",
+    {"defaults.canary.abort_if.error_rate", EK_KEY_NUMBER, IN_RULE(canary.abort_if.error_rate),
+     .low = 0, .high = 1, .built_in = "0.01",
      .help = "share of the lists it acts on that model or plan cannot score; lists that lack "
              "what scoring needs do not count. 0: not asked"},
-    {"defaults.canary.abort_if.dead_letter_rate", EK_KEY_NUMBER, .low = 0, .high = 1,
-     .built_in = "0",
+    {"defaults.canary.abort_if.dead_letter_rate", EK_KEY_NUMBER,
+     IN_RULE(canary.abort_if.dead_letter_rate), .low = 0, .high = 1, .built_in = "0",
      .help =
          "share of the lists it acts on that become dead letters, beyond that of the others. 0: "
          "not asked"},
-    {"defaults.canary.abort_if.latency_p99", EK_KEY_DURATION, .low = 0, .built_in = "0ms",
+    {"defaults.canary.abort_if.latency_p99", EK_KEY_DURATION,
+     IN_RULE(canary.abort_if.latency_p99_ms), .low = 0, .high = TEN_YEARS_MS, .built_in = "0ms",
      .help = "of the stage, for 99% of the lists it acts on. 0ms: not asked"},
-    {"defaults.canary.abort_if.worse_than_fault", EK_KEY_BOOL, .built_in = "true",
+    {"defaults.canary.abort_if.worse_than_fault", EK_KEY_BOOL,
+     IN_RULE(canary.abort_if.worse_than_fault), .built_in = "true",
      .help = "the route does the order of the lists more harm than the fault itself"},
-    {"defaults.canary.abort_if.model_drift", EK_KEY_BOOL, .built_in = "false",
-     .help = "the model no longer ranks as the upstream does"},
-    {"defaults.false_alarms", EK_KEY_RATE, .built_in = "1 per 10000000 queries",
-     .help = "for all features and cells together"},
-    {"defaults.same_query", EK_KEY_TEXTS, .choices = "query_features items.id",
-     .built_in = "[query_features, items.id]",
+    {"defaults.canary.abort_if.model_drift", EK_KEY_BOOL, IN_RULE(canary.abort_if.model_drift),
+     .built_in = "false", .help = "the model no longer ranks as the upstream does"},
+    {"defaults.false_alarms", EK_KEY_RATE, IN_RULES(false_alarms),
+     .built_in = "1 per 10000000 queries", .help = "for all features and cells together"},
+    {"defaults.same_query", EK_KEY_TEXTS, IN_RULES(same_query), .read = ek_rules_read_same_query,
+     .choices = "query_features items.id", .built_in = "[query_features, items.id]",
      .help = "by what a list counts as seen before; `[]`: each is new"},
-    {"defaults.baseline", EK_KEY_TEXT, .built_in = "none",
+    {"defaults.baseline", EK_KEY_TEXT, IN_RULES(baseline), .read = ek_rules_read_baseline,
+     .built_in = "none",
      .help = "the stratum of the profile: a segment or a query feature; `none`: whatever the "
              "profile has. Another than the profile's is an error. Slow drift is followed in any "
              "case; there is no word for that"},
-    {"defaults.confirm_queries", EK_KEY_INT, .low = 1, .high = 1000000, .built_in = "64",
-     .help = "queries of the cell, after the alarm, before anything is enforced"},
-    {"defaults.hold", EK_KEY_DURATION, .low = 0, .built_in = "10m",
+    {"defaults.confirm_queries", EK_KEY_INT, IN_RULES(confirm_queries), .low = 1, .high = 1000000,
+     .built_in = "64", .help = "queries of the cell, after the alarm, before anything is enforced"},
+    {"defaults.hold", EK_KEY_DURATION, IN_RULES(hold_ms), .low = 0, .high = TEN_YEARS_MS,
+     .built_in = "10m",
      .help = "once in force, a route stays at least so long, even when its fault has recovered "
              "sooner"},
-    {"defaults.hold_max", EK_KEY_DURATION, .low = 0, .built_in = "6h",
+    {"defaults.hold_max", EK_KEY_DURATION, IN_RULES(hold_max_ms), .low = 0, .high = TEN_YEARS_MS,
+     .built_in = "6h",
      .help =
          "a hold grows each time the fault comes back, up to this; not below `hold`. Where only "
          "`hold` is given and longer, it counts for both"},
-    {"defaults.recover", EK_KEY_CHOICE, .choices = "auto manual", .built_in = "auto",
+    {"defaults.recover", EK_KEY_CHOICE, IN_RULES(recover_auto), .choices = "manual auto",
+     .built_in = "auto",
      .help = "`auto`: a fault that is gone from the stream ends by itself, and its route with it "
              "after `hold`; `manual`: a fault that is gone is told as such, and what acts on it "
              "stays until somebody says `evenkeel resume --feature NAME`"},
 
     {"limits", EK_KEY_MAP, .help = "how much may be routed at a time"},
-    {"limits.max_routed_features", EK_KEY_INT, .low = 0, .high = EK_FEATURES_MAX, .built_in = "10",
-     .help = "features that are routed at a time"},
-    {"limits.max_routed_share", EK_KEY_NUMBER, .low = 0, .high = 1, .built_in = "1",
-     .help = "share of the queries that are routed"},
-    {"limits.on_limit", EK_KEY_CHOICE, .choices = "observe keep", .built_in = "observe",
+    {"limits.max_routed_features", EK_KEY_INT, IN_RULES(max_routed_features), .low = 0,
+     .high = EK_FEATURES_MAX, .built_in = "10", .help = "features that are routed at a time"},
+    {"limits.max_routed_share", EK_KEY_NUMBER, IN_RULES(max_routed_share), .low = 0, .high = 1,
+     .built_in = "1", .help = "share of the queries that are routed"},
+    {"limits.on_limit", EK_KEY_CHOICE, IN_RULES(on_limit), .choices = "observe keep",
+     .built_in = "observe",
      .help = "beyond them: with `observe` nothing that findings ask for acts, since then the "
              "profile is suspect, until no more is wanted than allowed for a `hold`; with `keep` "
              "what acts already stays and nothing is added. A finding carries "
              "`\"limited\":true`, and with `observe` its mode is `observe`"},
 
-    {"segments", EK_KEY_TEXTS, .low = 0, .high = EK_DIMENSIONS_MAX,
-     .help = "fields of the messages by which a fault may be confined; names of at most 200 bytes"},
-
     {"windows", EK_KEY_MAP,
      .help = "the live sketches of the traffic, which findings do not depend on"},
-    {"windows.length", EK_KEY_DURATION, .low = 1000, .built_in = "5m",
-     .help = "of a window, by the time of the stream"},
-    {"windows.kept", EK_KEY_INT, .low = 1, .high = EK_WINDOWS_KEPT_MAX, .built_in = "12",
+    {"windows.length", EK_KEY_DURATION, IN_RULES(windows.length_ms), .low = 1000,
+     .high = TEN_YEARS_MS, .built_in = "5m", .help = "of a window, by the time of the stream"},
+    {"windows.kept", EK_KEY_INT, IN_RULES(windows.kept), .low = 1, .high = EK_WINDOWS_KEPT_MAX,
+     .built_in = "12",
      .help = "closed windows that are kept beside the open one. With the built-in values: the last "
              "hour"},
-    {"windows.cells", EK_KEY_INT, .low = 0, .high = 10000, .built_in = "100",
+    {"windows.cells", EK_KEY_INT, IN_RULES(windows.cells), .low = 0, .high = 10000,
+     .built_in = "100",
      .help =
          "cells that have sketches: all traffic and the first segment values to appear. 0: none "
          "has"},
 
-    {"units", EK_KEY_LIST,
+    {"units", EK_KEY_LIST, .read = ek_rules_read_units,
      .help = "own conversions of units, and files that have them ([units](format/units.md)); paths "
              "count from the folder of the rules"},
 
-    {"features", EK_KEY_MAP, .help = "by name, what is said of one alone"},
-    {"features.*.watch", EK_KEY_BOOL, .built_in = "true", .help = "`false`: no findings on it"},
-    {"features.*.units", EK_KEY_TEXTS, .low = 0, .high = EK_UNITS_MAX,
-     .help = "ids of units that a shift of it may be explained by"},
+    {"features", EK_KEY_MAP, .read = ek_rules_read_features,
+     .help = "by name, what is said of one alone"},
+    {"features.*.watch", EK_KEY_BOOL, IN_RULE(watch), .built_in = "true",
+     .help = "`false`: no findings on it"},
+    {"features.*.units", EK_KEY_TEXTS, .read = ek_rules_read_feature_units, .low = 0,
+     .high = EK_UNITS_MAX, .help = "ids of units that a shift of it may be explained by"},
 
-    {"pins", EK_KEY_LIST,
+    {"pins", EK_KEY_LIST, .read = ek_rules_read_pins,
      .help = "what people have settled, whatever is found; at most 1000, one for a feature and "
              "segment"},
-    {"pins.*.feature", EK_KEY_TEXT, .required = true, .help = "whose"},
-    {"pins.*.action", EK_KEY_CHOICE, .choices = OF_ITEMS, .required = true,
+    {"pins.*.feature", EK_KEY_TEXT, IN_PIN(feature), .read = ek_rules_read_pin_feature,
+     .flags = EK_KEY_REQUIRED, .help = "whose"},
+    {"pins.*.action", EK_KEY_CHOICE, IN_PIN(action), .read = ek_rules_read_pin_action,
+     .choices = OF_ITEMS, .flags = EK_KEY_REQUIRED,
      .help = "a pin has no factor to rescale by; `none`: never touch"},
-    {"pins.*.segment", EK_KEY_SEGMENT, .help = "where; without it all traffic"},
-    {"pins.*.until", EK_KEY_DATE,
+    {"pins.*.segment", EK_KEY_SEGMENT, .read = ek_rules_read_pin_segment,
+     .help = "where; without it all traffic"},
+    {"pins.*.until", EK_KEY_DATE, IN_PIN(until_ms),
      .help =
          "`2027-01-31`: to the end of that day, `2027-01-31T12:00:00Z`: to that second; both in "
          "UTC, by the time of the stream"},
-    {"pins.*.author", EK_KEY_TEXT, .low = 1, .high = EK_AUTHOR_BYTES, .help = "who said so"},
-    {"pins.*.reason", EK_KEY_TEXT, .low = 0, .high = EK_REASON_BYTES, .help = "for people"},
+    {"pins.*.author", EK_KEY_TEXT, IN_PIN(author), .low = 1, .high = EK_AUTHOR_BYTES,
+     .help = "who said so"},
+    {"pins.*.reason", EK_KEY_TEXT, IN_PIN(reason), .low = 0, .high = EK_REASON_BYTES,
+     .help = "for people"},
 
-    {"tests", EK_KEY_LIST, .help = "what these rules shall do about a fault; at most 1000"},
-    {"tests.*.name", EK_KEY_TEXT, .low = 1, .high = 100, .required = true,
+    {"tests", EK_KEY_LIST, .read = ek_rules_read_tests,
+     .help = "what these rules shall do about a fault; at most 1000"},
+    {"tests.*.name", EK_KEY_TEXT, IN_TEST(name), .low = 1, .high = 100, .flags = EK_KEY_REQUIRED,
      .help = "of the test, once in a file"},
-    {"tests.*.inject", EK_KEY_MAP, .choices = "none", .required = true,
+    {"tests.*.inject", EK_KEY_MAP, .read = ek_rules_read_inject, .choices = "none",
+     .flags = EK_KEY_REQUIRED,
      .help = "the fault that is put in: a `feature` and one of `scale`, `power`, `offset`, "
              "`missing`, `zero`, `negative`; or `none`"},
-    {"tests.*.inject.feature", EK_KEY_TEXT, .required = true, .help = "an item feature"},
-    {"tests.*.inject.scale", EK_KEY_NUMBER, .low = 1e-30, .high = 1e30,
-     .help = "values times this, not 1"},
-    {"tests.*.inject.power", EK_KEY_NUMBER, .low = -100, .high = 100,
-     .help = "values to this power, not 1"},
-    {"tests.*.inject.offset", EK_KEY_NUMBER, .help = "this added, not 0"},
-    {"tests.*.inject.missing", EK_KEY_BOOL, .help = "values are missing"},
-    {"tests.*.inject.zero", EK_KEY_BOOL, .help = "values are zero"},
-    {"tests.*.inject.negative", EK_KEY_BOOL, .help = "the sign turned"},
-    {"tests.*.inject.share", EK_KEY_NUMBER, .low = .001, .high = 1, .built_in = "1",
+    {"tests.*.inject.feature", EK_KEY_TEXT, IN_TEST(feature), .read = ek_rules_read_target,
+     .flags = EK_KEY_REQUIRED, .help = "an item feature"},
+    {"tests.*.inject.scale", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault, .low = 1e-30,
+     .high = 1e30, .help = "values times this, not 1"},
+    {"tests.*.inject.power", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault, .low = -100,
+     .high = 100, .help = "values to this power, not 1"},
+    {"tests.*.inject.offset", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault,
+     .help = "this added, not 0"},
+    {"tests.*.inject.missing", EK_KEY_BOOL, .read = ek_rules_read_fault,
+     .help = "values are missing"},
+    {"tests.*.inject.zero", EK_KEY_BOOL, .read = ek_rules_read_fault, .help = "values are zero"},
+    {"tests.*.inject.negative", EK_KEY_BOOL, .read = ek_rules_read_fault,
+     .help = "the sign turned"},
+    {"tests.*.inject.share", EK_KEY_NUMBER, IN_TEST(share), .low = .001, .high = 1, .built_in = "1",
      .help = "share of the lists that are hit"},
-    {"tests.*.inject.items", EK_KEY_NUMBER, .low = .001, .high = 1, .built_in = "1",
+    {"tests.*.inject.items", EK_KEY_NUMBER, IN_TEST(items), .low = .001, .high = 1, .built_in = "1",
      .help = "share of the items of each that are hit"},
-    {"tests.*.inject.segment", EK_KEY_SEGMENT, .help = "lists that are hit; without it any"},
-    {"tests.*.expect", EK_KEY_MAP, .choices = "none", .required = true,
+    {"tests.*.inject.segment", EK_KEY_SEGMENT, .read = ek_rules_read_faulty_segment,
+     .help = "lists that are hit; without it any"},
+    {"tests.*.expect", EK_KEY_MAP, .read = ek_rules_read_expect, .choices = "none",
+     .flags = EK_KEY_REQUIRED,
      .help = "the finding that must be confirmed; or `none`: nothing may be"},
-    {"tests.*.expect.class", EK_KEY_CHOICE, .choices = CLASSES, .help = "its class"},
-    {"tests.*.expect.factor", EK_KEY_NUMBER, .low = 1e-30, .high = 1e30, .help = "its factor"},
-    {"tests.*.expect.exponent", EK_KEY_NUMBER, .low = -100, .high = 100, .help = "its exponent"},
-    {"tests.*.expect.within_percent", EK_KEY_NUMBER, .low = 0, .high = 100,
+    {"tests.*.expect.class", EK_KEY_CHOICE, IN_TEST(class), .read = ek_rules_read_class,
+     .choices = CLASSES, .help = "its class"},
+    {"tests.*.expect.factor", EK_KEY_NUMBER, IN_TEST(factor), .low = 1e-30, .high = 1e30,
+     .help = "its factor"},
+    {"tests.*.expect.exponent", EK_KEY_NUMBER, IN_TEST(exponent), .low = -100, .high = 100,
+     .help = "its exponent"},
+    {"tests.*.expect.within_percent", EK_KEY_NUMBER, IN_TEST(within_percent), .low = 0, .high = 100,
      .help = "how far both may be off"},
-    {"tests.*.expect.action", EK_KEY_CHOICE, .choices = ACTIONS, .help = "what is done about it"},
-    {"tests.*.expect.mode", EK_KEY_CHOICE, .choices = MODES, .help = "in which mode"},
-    {"tests.*.expect.segment", EK_KEY_SEGMENT, .choices = "none",
-     .help = "where it is found; `none`: on all traffic"},
-    {"tests.*.expect.after_queries", EK_KEY_INT, .low = 1, .high = 1000000, .built_in = "500",
-     .help = "within so many faulty lists"},
-    {"tests.*.queries", EK_KEY_INT, .low = 1, .high = 1000000, .built_in = "2000",
+    {"tests.*.expect.action", EK_KEY_CHOICE, IN_TEST(action), .choices = ACTIONS,
+     .help = "what is done about it"},
+    {"tests.*.expect.mode", EK_KEY_CHOICE, IN_TEST(mode), .choices = MODES,
+     .help = "in which mode"},
+    {"tests.*.expect.segment", EK_KEY_SEGMENT, .read = ek_rules_read_found_segment,
+     .choices = "none", .help = "where it is found; `none`: on all traffic"},
+    {"tests.*.expect.after_queries", EK_KEY_INT, IN_TEST(queries), .low = 1, .high = 1000000,
+     .built_in = "500", .help = "within so many faulty lists"},
+    {"tests.*.queries", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_queries, .low = 1,
+     .high = 1000000, .built_in = "2000",
      .help = "with `expect: none`: how many lists are watched"},
 };
 
-size_t ek_rules_key_count(void)
-{
-    return sizeof KEYS / sizeof *KEYS;
-}
+static const struct ek_key_owner OWNERS[] = {
+    {"pins.*", "pin"}, {"tests.*", "test"}, {"tests.*.inject", "injection"}};
 
-const struct ek_rules_key *ek_rules_key_at(size_t number)
+const struct ek_key_table *ek_rules_keys(void)
 {
-    return &KEYS[number];
-}
-
-const struct ek_rules_key *ek_rules_key_find(const char *path)
-{
-    for (size_t i = 0; i < ek_rules_key_count(); i++)
-        if (!strcmp(KEYS[i].path, path))
-            return &KEYS[i];
-    return NULL;
-}
-
-const char *ek_rules_key_name(const struct ek_rules_key *k)
-{
-    const char *dot = strrchr(k->path, '.');
-    return dot ? dot + 1 : k->path;
-}
-
-bool ek_rules_key_in(const struct ek_rules_key *k, const char *section)
-{
-    const char *name = ek_rules_key_name(k);
-    size_t length = name == k->path ? 0 : (size_t)(name - k->path) - 1;
-    if (*name == '*')
-        return false;
-    if (k->also_feature && !strcmp(section, "features.*"))
-        return true;
-    return strlen(section) == length && !strncmp(k->path, section, length);
-}
-
-size_t ek_rules_keys_of(const char *section, const char **names, size_t most)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < ek_rules_key_count(); i++) {
-        if (!ek_rules_key_in(&KEYS[i], section))
-            continue;
-        if (count < most)
-            names[count] = ek_rules_key_name(&KEYS[i]);
-        count++;
-    }
-    return count;
+    static const struct ek_key_table table = {.keys = KEYS,
+                                              .count = sizeof KEYS / sizeof *KEYS,
+                                              .owners = OWNERS,
+                                              .owner_count = sizeof OWNERS / sizeof *OWNERS};
+    return &table;
 }

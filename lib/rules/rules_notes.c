@@ -1,7 +1,5 @@
 #include "rules/rules_notes.h"
 
-#include "rules/rules_read.h"
-
 #include <string.h>
 
 static const char *const OF_WATCHED[] = {"mode", "mode_in", "canary", "on"};
@@ -53,7 +51,8 @@ static int note_unwatched(const struct notes *n, const struct ek_node *features)
     const struct ek_node *rule;
     int rc = EK_OK;
     for (size_t i = 0; !rc && (rule = rule_at(features, i)); i++)
-        for (size_t k = 0; !rc && !is_watched(rule) && k < EK_COUNT(OF_WATCHED); k++) {
+        for (size_t k = 0; !rc && !is_watched(rule) && k < sizeof OF_WATCHED / sizeof *OF_WATCHED;
+             k++) {
             const struct ek_node *said = ek_node_get(rule, OF_WATCHED[k]);
             struct ek_error e;
             if (!said)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200, DAY_MS = 86400000 };
+enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200, NUMBER_BYTES = 24, KEYS_BYTES = 100 };
 
 const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key)
 {
@@ -33,8 +33,8 @@ int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_err
 }
 
 /* `'what' must be WANTED, not what stands there`. */
-static int wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                 const char *wanted, struct ek_error *e)
+int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                  const char *wanted, struct ek_error *e)
 {
     if (n->kind == EK_NODE_MAPPING)
         return ek_node_fail(y, n, e, "'%s' must be %s, not a mapping", what, wanted);
@@ -65,7 +65,7 @@ int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *w
                  const char **out, struct ek_error *e)
 {
     if (n->kind != EK_NODE_SCALAR || (!n->quoted && !*n->text))
-        return wrong(y, n, what, "a text", e);
+        return ek_node_wrong(y, n, what, "a text", e);
     if (is_null(n))
         return ek_node_fail(y, n, e,
                             "'%s' has no value (%s): write a text, in quotes where '%s' is meant",
@@ -78,7 +78,7 @@ int ek_node_bool(const struct ek_yaml *y, const struct ek_node *n, const char *w
                  struct ek_error *e)
 {
     if (!is_plain(n) || (strcmp(n->text, "true") != 0 && strcmp(n->text, "false") != 0))
-        return wrong(y, n, what, "true or false", e);
+        return ek_node_wrong(y, n, what, "true or false", e);
     *out = !strcmp(n->text, "true");
     return EK_OK;
 }
@@ -88,7 +88,7 @@ int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char 
 {
     double value;
     if (!is_plain(n) || ek_parse_finite(n->text, EK_WHOLE, &value))
-        return wrong(y, n, what, "a number", e);
+        return ek_node_wrong(y, n, what, "a number", e);
     if (value >= low && value <= high) {
         *out = value;
         return EK_OK;
@@ -100,48 +100,37 @@ int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char 
                         isfinite(low) ? "least" : "most", isfinite(low) ? low : high, n->text);
 }
 
+int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                         const char *low, const char *high, struct ek_error *e)
+{
+    if (!strcmp(low, high))
+        return ek_node_fail(y, n, e, "'%s' must be %s, not %.*s", what, low, SHOWN_BYTES, n->text);
+    return ek_node_fail(y, n, e, "'%s' must be from %s to %s, not %.*s", what, low, high,
+                        SHOWN_BYTES, n->text);
+}
+
 int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
                 int64_t high, int64_t *out, struct ek_error *e)
 {
     int64_t value = 0;
     int rc = is_plain(n) ? ek_parse_i64(n->text, EK_WHOLE, &value) : EK_EFORMAT;
     if (rc == EK_EFORMAT)
-        return wrong(y, n, what, "a whole number", e);
+        return ek_node_wrong(y, n, what, "a whole number", e);
     if (!rc && value >= low && value <= high) {
         *out = value;
         return EK_OK;
     }
-    if (low == high)
-        return ek_node_fail(y, n, e, "'%s' must be %lld, not %.*s", what, (long long)low,
-                            SHOWN_BYTES, n->text);
-    if (high == INT64_MAX)
-        return ek_node_fail(y, n, e, "'%s' must be at least %lld, not %.*s", what, (long long)low,
-                            SHOWN_BYTES, n->text);
-    return ek_node_fail(y, n, e, "'%s' must be from %lld to %lld, not %.*s", what, (long long)low,
-                        (long long)high, SHOWN_BYTES, n->text);
-}
-
-int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                     int64_t least_ms, int64_t most_days, int64_t *out_ms, struct ek_error *e)
-{
-    int64_t ms = 0;
-    int rc = n->kind == EK_NODE_SCALAR ? ek_parse_duration_ms(n->text, EK_WHOLE, &ms) : EK_EFORMAT;
-    if (rc && rc != EK_ELIMIT)
-        return wrong(y, n, what, "a duration with its unit (250ms, 10s, 5m, 2h, 7d)", e);
-    if (rc || ms > most_days * DAY_MS)
-        return ek_node_fail(y, n, e, "'%s' must be at most %lldd, not %.*s", what,
-                            (long long)most_days, SHOWN_BYTES, n->text);
-    if (ms < least_ms)
-        return ek_node_fail(y, n, e, "'%s' must be at least %gs", what, (double)least_ms / 1000);
-    *out_ms = ms;
-    return EK_OK;
+    char least[NUMBER_BYTES], most[NUMBER_BYTES];
+    snprintf(least, sizeof least, "%lld", (long long)low);
+    snprintf(most, sizeof most, "%lld", (long long)high);
+    return ek_node_out_of_range(y, n, what, least, most, e);
 }
 
 int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    enum ek_node_kind kind, struct ek_error *e)
 {
     static const char *const kinds[] = {"a text", "a list", "a mapping (key: value)"};
-    return n->kind == kind ? EK_OK : wrong(y, n, what, kinds[kind], e);
+    return n->kind == kind ? EK_OK : ek_node_wrong(y, n, what, kinds[kind], e);
 }
 
 /* `a, b or c`, cut when it does not fit. */
@@ -185,10 +174,15 @@ static int check_key(const struct ek_yaml *y, const struct ek_node *key, const c
     for (size_t i = 0; i < count; i++)
         if (!strcmp(known[i], key->text))
             return EK_OK;
+    char all[CHOICES_BYTES];
+    list_words(all, sizeof all, known, count);
     const char *near = ek_nearest_word(key->text, known, count);
-    return near ? ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
-                               key->text, near)
-                : ek_node_fail(y, key, e, "unknown key '%.*s'", SHOWN_BYTES, key->text);
+    if (near)
+        return ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
+                            key->text, near);
+    bool is_short = strlen(all) < KEYS_BYTES;
+    return ek_node_fail(y, key, e, "unknown key '%.*s'%s%s", SHOWN_BYTES, key->text,
+                        is_short ? ": it must be " : "", is_short ? all : "");
 }
 
 int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,

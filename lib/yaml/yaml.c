@@ -419,5 +419,5 @@ const struct ek_node *ek_yaml_root(const struct ek_yaml *y)
 
 const char *ek_yaml_name(const struct ek_yaml *y)
 {
-    return y->name;
+    return y ? y->name : NULL;
 }

@@ -40,6 +40,7 @@ int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, 
                       struct ek_error_list *faults, struct ek_error *e);
 void ek_yaml_free(struct ek_yaml *y);
 const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
+/* NULL without a file. */
 const char *ek_yaml_name(const struct ek_yaml *y);
 
 /* Value of a key, NULL when the mapping (or NULL) does not have it. */
@@ -55,8 +56,12 @@ int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char 
                    double high, double *out, struct ek_error *e);
 int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
                 int64_t high, int64_t *out, struct ek_error *e);
-int ek_node_duration(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                     int64_t least_ms, int64_t most_days, int64_t *out_ms, struct ek_error *e);
+/* Refuse a value: `'what' must be WANTED, not` the value. */
+int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                  const char *wanted, struct ek_error *e);
+/* Refuse a scalar: `'what' must be from LOW to HIGH, not` the value. */
+int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                         const char *low, const char *high, struct ek_error *e);
 /* One of `words`: its number in *out. The error names the nearest, or all of them. */
 int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    const char *const *words, size_t count, int *out, struct ek_error *e);

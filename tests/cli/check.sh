@@ -134,7 +134,7 @@ says 0 'run.yaml: configuration, ok' run.yaml
 # With --config alone: the configuration.
 says 0 'run.yaml: configuration, ok' --config run.yaml
 sed '$a limts: {cells: 8}' run.yaml >broken.yaml
-says 78 "broken.yaml:4:1: unknown key 'limts'" --config broken.yaml
+says 78 "broken.yaml:4:1: unknown key 'limts', did you mean 'limits'?" --config broken.yaml
 
 # What run would refuse, check refuses, in the same words: the assets, beside the configuration.
 mkdir sub

@@ -3,7 +3,7 @@
  * that is set in code.
  */
 #include "daemon/config/config.h"
-#include "daemon/config/options.h"
+#include "daemon/config/config_keys.h"
 #include "yaml/yaml.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
@@ -12,16 +12,15 @@
 
 enum { SECRET_FILE = 100, PAIR_BYTES = 1024 };
 
-static void option_words(struct ek_fuzz_words *w, const struct ek_option *o)
+static void key_words(struct ek_fuzz_words *w, const struct ek_key_row *k)
 {
-    const char *dot = strrchr(o->key, '.');
-    ek_fuzz_key(w, dot ? dot + 1 : o->key);
-    ek_fuzz_values(w, o->choices);
-    if (o->initial && *o->initial)
-        ek_fuzz_value(w, o->initial);
+    ek_fuzz_key(w, ek_key_name(k));
+    ek_fuzz_values(w, k->choices);
+    if (k->built_in)
+        ek_fuzz_value(w, k->built_in);
 }
 
-/* The words come from the table of the options. */
+/* The words come from the table of keys. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char values[] = "127.0.0.1:9092 [scored,more] http://x/y?z https://h:1/ ${HOME} "
@@ -34,8 +33,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     static struct ek_fuzz_words w;
     if (!w.keys) {
         ek_fuzz_keys(&w, more);
-        for (size_t i = 0; i < ek_option_count(); i++)
-            option_words(&w, ek_option_at(i));
+        for (size_t i = 0; i < ek_config_keys()->count; i++)
+            key_words(&w, &ek_config_keys()->keys[i]);
         ek_fuzz_values(&w, values);
     }
     return ek_fuzz_mutate_lines(data, size, most, seed, &w);

@@ -27,9 +27,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     static struct ek_fuzz_words w;
     if (!w.keys) {
         ek_fuzz_keys(&w, "price nights rating kind arm B scale power offset missing zero negative");
-        for (size_t i = 0; i < ek_rules_key_count(); i++) {
-            const struct ek_rules_key *k = ek_rules_key_at(i);
-            ek_fuzz_key(&w, ek_rules_key_name(k));
+        for (size_t i = 0; i < ek_rules_keys()->count; i++) {
+            const struct ek_key_row *k = &ek_rules_keys()->keys[i];
+            ek_fuzz_key(&w, ek_key_name(k));
             ek_fuzz_values(&w, k->type == EK_KEY_CHOICE ? k->choices : NULL);
         }
         ek_fuzz_values(&w, values);

@@ -41,7 +41,7 @@ t "bash: a command" in_bash "profile," evenkeel prof
 t "bash: an option" in_bash "--manifest," evenkeel profile --mani
 t "bash: a value of --action" in_bash "route,route_source,route_spread," evenkeel pin price --action rou
 t "bash: a value behind =" in_bash "listmle,listnet," evenkeel train --loss = list
-t "bash: all values behind =" in_bash "config,rules," evenkeel check --schema =
+t "bash: all values behind =" in_bash "beginning,end," evenkeel capture --from =
 t "bash: files of a kind, and folders" in_bash "a.yaml,c d.yaml,folder.d," evenkeel run --config ""
 t "bash: files of another kind" in_bash "b.ekp," evenkeel replay --profile b
 t "zsh: a command" in_zsh "evenkeel prof" "evenkeel profile"

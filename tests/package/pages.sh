@@ -22,5 +22,5 @@ has_keys() ( # page, keys...
 # shellcheck disable=SC2046 # words
 t "man pages are sound" lints
 t "man pages are shown without a warning" formats
-t "evenkeel.yaml(5) has every key" has_keys evenkeel.yaml.5 $("$B/evenkeel" run --config-docs | sed -nE 's/^\| `([^`]+)`.*/\1/p')
-t "evenkeel-rules(5) has every key" has_keys evenkeel-rules.5 $("$B/evenkeel" check --rules-docs | sed -nE 's/^\| `([^`]+)`.*/\1/p')
+t "evenkeel.yaml(5) has every key" has_keys evenkeel.yaml.5 $("$B/reference" config.md | sed -nE 's/^\| `([^`]+)`.*/\1/p')
+t "evenkeel-rules(5) has every key" has_keys evenkeel-rules.5 $("$B/reference" rules.md | sed -nE 's/^\| `([^`]+)`.*/\1/p')

@@ -6,7 +6,7 @@ $(B)/tests/bad-suites.h: FORCE
 	$(call keep,printf 'SUITE(%s)\n' $(BAD_SUITES))
 $(B)/tests/bad-runner.o: tests/runner.c $(B)/tests/bad-suites.h $(B)/flags.stamp
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA) -DEK_SUITES='"$(B)/tests/bad-suites.h"' -c -o $@ $<
-$(B)/tests/bad-tests: $(filter $(BAD_SUITES:%=\%/test_%.o),$(UNIT_OBJ)) $(B)/tests/bad-runner.o $(ARCHIVES)
+$(B)/tests/bad-tests: $(filter $(BAD_SUITES:%=\%/test_%.o),$(UNIT_OBJ)) $(B)/tests/bad-runner.o $(REFERENCE_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 

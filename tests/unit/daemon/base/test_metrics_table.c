@@ -7,6 +7,7 @@
 #include "daemon/base/process_metrics.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
+#include "tests/unit/key_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,16 +50,7 @@ END_TEST
 
 START_TEST(the_page_of_the_metrics_is_up_to_date)
 {
-    struct ek_buf made, kept;
-    struct ek_error e;
-    ek_buf_init(&made, 0);
-    ek_buf_init(&kept, 0);
-    ck_assert_int_eq(ek_metrics_document(&made), EK_OK);
-    ck_assert_msg(!ek_file_read("docs/metrics.md", &kept, &e), "%s", e.message);
-    ck_assert_msg(made.length == kept.length && !memcmp(made.data, kept.data, made.length),
-                  "docs/metrics.md is stale: evenkeel run --metrics-docs > docs/metrics.md");
-    ek_buf_release(&made);
-    ek_buf_release(&kept);
+    check_page("docs/metrics.md", ek_page_metrics);
 }
 END_TEST
 

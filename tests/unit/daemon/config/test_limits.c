@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "daemon/config/config.h"
 #include "daemon/config/instance.h"
-#include "daemon/config/options.h"
+#include "daemon/config/config_keys.h"
 #include "lists/codec_inner.h"
 #include "schema/manifest.h"
 #include "rules/rules.h"
@@ -201,7 +201,7 @@ START_TEST(rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_y
 {
     has_limit(modes_in, EK_MODE_IN_MAX, "'mode_in' must be at most 64 values");
     has_limit(units_of_a_feature, EK_UNITS_MAX, "at most 16 units for one feature, not 17");
-    has_limit(hold_days, EK_RULES_DAYS_MAX, "'hold' must be at most 3650d");
+    has_limit(hold_days, EK_RULES_DAYS_MAX, "'hold' must be from 0ms to 3650d");
 }
 END_TEST
 
@@ -298,41 +298,40 @@ START_TEST(a_path_of_a_mapping_has_5_parts_and_all_of_them_64)
 END_TEST
 
 /* As it would stand in a file; in the unit of the struct. */
-static int set(const struct ek_option *o, int64_t value)
+static int set(const struct ek_key_row *k, int64_t value)
 {
     static const char *const units[] = {
-        [EK_OPTION_INT] = "", [EK_OPTION_DURATION] = "ms", [EK_OPTION_BYTES] = ""};
+        [EK_KEY_INT] = "", [EK_KEY_DURATION] = "ms", [EK_KEY_SIZE] = ""};
     struct ek_config *c = NULL;
     struct ek_error e = {0};
     char text[40];
     must(ek_config_new(&c, NULL));
-    snprintf(text, sizeof text, "%" PRId64 "%s", value, units[o->type]);
-    int rc = ek_config_set(c, o->key, text, &e);
+    snprintf(text, sizeof text, "%" PRId64 "%s", value, units[k->type]);
+    int rc = ek_config_set(c, k->path, text, &e);
     if (rc)
-        ck_assert_msg(strstr(e.message, o->key) != NULL, "%s", e.message);
+        ck_assert_msg(strstr(e.message, k->path) != NULL, "%s", e.message);
     ek_config_free(c);
     return rc;
 }
 
-static bool has_range(const struct ek_option *o)
+static bool has_range(const struct ek_key_row *k)
 {
-    return (o->type == EK_OPTION_INT || o->type == EK_OPTION_DURATION ||
-            o->type == EK_OPTION_BYTES) &&
-           strncmp(o->key, "alerts.", 7) != 0; /* these are of a sink */
+    return ek_key_is_whole(k) && k->base == EK_IN_CONFIG;
 }
 
 START_TEST(each_number_of_the_configuration_has_its_range_and_no_more)
 {
     int seen = 0;
-    for (size_t i = 0; i < ek_option_count(); i++) {
-        const struct ek_option *o = ek_option_at(i);
-        if (!has_range(o))
+    for (size_t i = 0; i < ek_config_keys()->count; i++) {
+        const struct ek_key_row *k = &ek_config_keys()->keys[i];
+        int64_t low = (int64_t)k->low, high = (int64_t)k->high;
+        if (!has_range(k))
             continue;
         seen++;
-        ck_assert_msg(!set(o, o->low) && !set(o, o->low + 1), "%s: its low end", o->key);
-        ck_assert_msg(!set(o, o->high) && !set(o, o->high - 1), "%s: its high end", o->key);
-        ck_assert_msg(set(o, o->low - 1) == EK_ECONFIG, "%s: below", o->key);
-        ck_assert_msg(set(o, o->high + 1) == EK_ECONFIG, "%s: above", o->key);
+        ck_assert_msg(!set(k, low) && !set(k, low + 1), "%s: its low end", k->path);
+        ck_assert_msg(!set(k, high) && !set(k, high - 1), "%s: its high end", k->path);
+        ck_assert_msg(set(k, low - 1) == EK_ECONFIG, "%s: below", k->path);
+        ck_assert_msg(set(k, high + 1) == EK_ECONFIG, "%s: above", k->path);
     }
     ck_assert_int_gt(seen, 25);
 }

@@ -1,6 +1,5 @@
-/* The JSON Schemas that `check --schema` prints, held against the files that the readers take and
- * refuse. */
-#include "daemon/config/schema.h"
+/* The JSON Schemas that are installed, held against the files that the readers take and refuse. */
+#include "deploy/key_pages.h"
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -11,18 +10,22 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { PATH_BYTES = 400 };
 
-static json_t *schema_of(int (*write)(struct ek_buf *out))
+static json_t *schema_of(void (*write)(FILE *out))
 {
-    struct ek_buf text;
+    char *text = NULL;
+    size_t length = 0;
     json_error_t e;
-    ek_buf_init(&text, 0);
-    ck_assert_int_eq(write(&text), EK_OK);
-    json_t *schema = json_loadb((const char *)text.data, text.length, JSON_REJECT_DUPLICATES, &e);
+    FILE *out = open_memstream(&text, &length);
+    ck_assert_ptr_nonnull(out);
+    write(out);
+    ck_assert_int_eq(fclose(out), 0);
+    json_t *schema = json_loadb(text, length, JSON_REJECT_DUPLICATES, &e);
     ck_assert_msg(schema != NULL, "no JSON: %s", e.text);
-    ek_buf_release(&text);
+    free(text);
     return schema;
 }
 

@@ -2,8 +2,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "rules/rules.h"
+#include "daemon/config/config_keys.h"
 #include "rules/rules_keys.h"
 #include "tests/check.h"
+#include "tests/unit/key_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +32,15 @@ static const struct frame {
 };
 
 /* A file in which one key has a value, beside what is required there; the column of the value. */
-static long write_file(char *text, const struct frame *f, const struct ek_rules_key *key,
+static long write_file(char *text, const struct frame *f, const struct ek_key_row *key,
                        const char *value)
 {
-    const char *name = ek_rules_key_name(key);
+    const char *name = ek_key_name(key);
     size_t used = (size_t)snprintf(text, TEXT_BYTES, "%s%s: %s", f->before, name, value);
-    for (size_t i = 0; i < ek_rules_key_count(); i++) {
-        const struct ek_rules_key *k = ek_rules_key_at(i);
-        if (k != key && k->required && ek_rules_key_in(k, f->section))
-            used += (size_t)snprintf(text + used, TEXT_BYTES - used, ", %s: none",
-                                     ek_rules_key_name(k));
+    for (size_t i = 0; i < ek_rules_keys()->count; i++) {
+        const struct ek_key_row *k = &ek_rules_keys()->keys[i];
+        if (k != key && k->flags & EK_KEY_REQUIRED && ek_key_is_in(k, f->section))
+            used += (size_t)snprintf(text + used, TEXT_BYTES - used, ", %s: none", ek_key_name(k));
     }
     used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", f->after);
     ck_assert_uint_lt(used, TEXT_BYTES);
@@ -73,21 +74,21 @@ START_TEST(every_key_of_the_table_is_read)
     char text[TEXT_BYTES];
     size_t read = 0;
     for (size_t f = 0; f < sizeof FRAMES / sizeof *FRAMES; f++)
-        for (size_t i = 0; i < ek_rules_key_count(); i++) {
-            const struct ek_rules_key *k = ek_rules_key_at(i);
-            if (!ek_rules_key_in(k, FRAMES[f].section))
+        for (size_t i = 0; i < ek_rules_keys()->count; i++) {
+            const struct ek_key_row *k = &ek_rules_keys()->keys[i];
+            if (!ek_key_is_in(k, FRAMES[f].section))
                 continue;
             long column = write_file(text, &FRAMES[f], k, wrong_value(k->type));
             ck_assert_msg(is_told_at(text, column), "taken: %s", text);
-            read += !(k->also_feature && !strcmp(FRAMES[f].section, "features.*"));
+            read += !(k->also && !strcmp(FRAMES[f].section, "features.*"));
         }
-    ck_assert_uint_eq(read + 1, ek_rules_key_count()); /* all but defaults.mode_in.*.* */
+    ck_assert_uint_eq(read + 1, ek_rules_keys()->count); /* all but defaults.mode_in.*.* */
 }
 END_TEST
 
 START_TEST(a_key_that_is_in_no_table_is_refused_everywhere)
 {
-    static const struct ek_rules_key none = {.path = "no_such_key", .help = ""};
+    static const struct ek_key_row none = {.path = "no_such_key", .help = ""};
     char text[TEXT_BYTES];
     for (size_t f = 0; f < sizeof FRAMES / sizeof *FRAMES; f++) {
         long column = write_file(text, &FRAMES[f], &none, "1");
@@ -98,10 +99,16 @@ END_TEST
 
 START_TEST(a_mapping_has_no_more_keys_than_the_reader_has_room_for)
 {
-    const char *names[EK_RULES_KEYS_MOST];
+    const struct ek_key_table *const tables[] = {ek_rules_keys(), ek_config_keys()};
+    const char *names[EK_KEYS_MAX];
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const char *path = tables[t]->keys[i].path;
+            ck_assert(ek_keys_list(tables[t], path, names, EK_KEYS_MAX) <= EK_KEYS_MAX);
+        }
     for (size_t f = 0; f < sizeof FRAMES / sizeof *FRAMES; f++) {
-        size_t count = ek_rules_keys_of(FRAMES[f].section, names, EK_RULES_KEYS_MOST);
-        ck_assert(count > 0 && count <= EK_RULES_KEYS_MOST);
+        size_t count = ek_keys_list(ek_rules_keys(), FRAMES[f].section, names, EK_KEYS_MAX);
+        ck_assert(count > 0 && count <= EK_KEYS_MAX);
     }
 }
 END_TEST
@@ -156,9 +163,9 @@ START_TEST(what_the_table_calls_built_in_is_what_holds_without_a_file)
     struct ek_rules *built_in = NULL;
     ck_assert_int_eq(ek_rules_default(&built_in, NULL, NULL), EK_OK);
     for (size_t f = 0; f < sizeof FRAMES / sizeof *FRAMES; f++)
-        for (size_t i = 0; i < ek_rules_key_count(); i++) {
-            const struct ek_rules_key *k = ek_rules_key_at(i);
-            if (!k->built_in || !ek_rules_key_in(k, FRAMES[f].section))
+        for (size_t i = 0; i < ek_rules_keys()->count; i++) {
+            const struct ek_key_row *k = &ek_rules_keys()->keys[i];
+            if (!k->built_in || !ek_key_is_in(k, FRAMES[f].section))
                 continue;
             write_file(text, &FRAMES[f], k, k->built_in);
             if (!strncmp(k->path, "tests.*.inject.", strlen("tests.*.inject.")))
@@ -172,9 +179,10 @@ START_TEST(what_the_table_calls_built_in_is_what_holds_without_a_file)
     ek_rules_free(built_in);
     struct ek_rules *r = read_rules("tests: [{name: a, inject: none, expect: none}, {name: b, "
                                     "inject: {feature: a, zero: true}, expect: {}}]");
-    ck_assert_int_eq(r->test[0].queries, whole(ek_rules_key_find("tests.*.queries")->built_in));
+    ck_assert_int_eq(r->test[0].queries,
+                     whole(ek_key_find(ek_rules_keys(), "tests.*.queries")->built_in));
     ck_assert_int_eq(r->test[1].queries,
-                     whole(ek_rules_key_find("tests.*.expect.after_queries")->built_in));
+                     whole(ek_key_find(ek_rules_keys(), "tests.*.expect.after_queries")->built_in));
     ck_assert(r->test[1].share == 1 && r->test[1].items == 1);
     ek_rules_free(r);
 }
@@ -182,7 +190,7 @@ END_TEST
 
 static void check_words(const char *path, const char *(*name)(int), int first, int count)
 {
-    const char *words = ek_rules_key_find(path)->choices;
+    const char *words = ek_key_find(ek_rules_keys(), path)->choices;
     for (int i = first; i < count; i++) {
         const char *word = name(i);
         size_t length = strlen(word);
@@ -218,7 +226,7 @@ START_TEST(the_words_of_the_table_are_those_of_findings)
     check_words("tests.*.expect.class", class_name, 1, EK_CLASS_COUNT);
     for (int i = 1; i < EK_CLASS_COUNT; i++) {
         snprintf(path, sizeof path, "defaults.on.%s", class_name(i));
-        ck_assert_msg(ek_rules_key_find(path) != NULL, "no '%s'", path);
+        ck_assert_msg(ek_key_find(ek_rules_keys(), path) != NULL, "no '%s'", path);
     }
 }
 END_TEST
@@ -226,7 +234,7 @@ END_TEST
 static bool is_listed(const char *path, const char *word)
 {
     char words[TEXT_BYTES], one[TEXT_BYTES];
-    snprintf(words, sizeof words, " %s ", ek_rules_key_find(path)->choices);
+    snprintf(words, sizeof words, " %s ", ek_key_find(ek_rules_keys(), path)->choices);
     snprintf(one, sizeof one, " %s ", word);
     return strstr(words, one) != NULL;
 }
@@ -261,16 +269,7 @@ END_TEST
 
 START_TEST(the_page_of_the_keys_is_up_to_date)
 {
-    struct ek_buf made, kept;
-    struct ek_error e;
-    ek_buf_init(&made, 0);
-    ek_buf_init(&kept, 0);
-    ck_assert_int_eq(ek_rules_document(&made), EK_OK);
-    ck_assert_msg(!ek_file_read("docs/rules.md", &kept, &e), "%s", e.message);
-    ck_assert_msg(made.length == kept.length && !memcmp(made.data, kept.data, made.length),
-                  "docs/rules.md is stale: evenkeel check --rules-docs > docs/rules.md");
-    ek_buf_release(&made);
-    ek_buf_release(&kept);
+    check_page("docs/rules.md", ek_page_rules);
 }
 END_TEST
 

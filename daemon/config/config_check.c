@@ -1,0 +1,303 @@
+/* Checks of the whole configuration, and of properties of librdkafka that break what the delivery
+ * promises: refused where messages could be lost, noted where the program would end, or lists
+ * change their order. */
+#include "daemon/base/address.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_internal.h"
+#include "daemon/config/instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOPIC_BYTES_MAX = 249 };
+
+static ek_config_property_check *check_properties;
+
+void ek_config_set_property_check(ek_config_property_check *check)
+{
+    check_properties = check;
+}
+
+struct finishing {
+    const struct ek_config *c;
+    struct ek_error_list *faults; /* NULL: the first one is the end */
+    struct ek_error *e;
+};
+
+/* Give the error of a check the place of `key`; 0 when the rest is to be checked, too. */
+static int keep_fault(const struct finishing *f, const char *key, int rc)
+{
+    if (rc)
+        ek_config_place(f->c, key, f->e);
+    return ek_error_list_go_on(f->faults, rc, f->e);
+}
+
+static int check_topic(const char *key, const char *topic, struct ek_error *e)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strlen(topic);
+    if (length > TOPIC_BYTES_MAX || strspn(topic, allowed) != length || !strcmp(topic, ".") ||
+        !strcmp(topic, ".."))
+        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is no topic name", key, topic);
+    return EK_OK;
+}
+
+/* A topic that is written must not be read, else the stage would feed itself. */
+static int check_written(const struct ek_config *c, const char *key, const char *topic,
+                         struct ek_error *e)
+{
+    int rc = check_topic(key, topic, e);
+    if (!rc && ek_config_topic(c, topic) < c->topics.count)
+        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too: take another", key, topic);
+    return rc;
+}
+
+static bool is_missing(const struct ek_key_row *k, const struct ek_config *c)
+{
+    const void *member = ek_key_member(k, c);
+    if (k->type == EK_KEY_TEXTS)
+        return !((const struct ek_text_list *)member)->count;
+    return k->type == EK_KEY_TEXT && !*(char *const *)member;
+}
+
+/* A key whose value was refused is not missing. */
+static int check_required(const struct finishing *f)
+{
+    const struct ek_key_table *t = ek_config_keys();
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        if (k->base == EK_IN_CONFIG && k->flags & EK_KEY_REQUIRED && is_missing(k, f->c) &&
+            !f->c->places[i].line)
+            rc = keep_fault(f, k->path,
+                            ek_fail(f->e, EK_ECONFIG, "'%s' is missing: set it", k->path));
+    }
+    return rc;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+/* A topic of our own: what it holds, or for how long, suits nothing else. */
+static int check_own(const struct finishing *f, const char *key, const char *topic)
+{
+    const struct ek_config *c = f->c;
+    int rc = check_written(c, key, topic, f->e);
+    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
+                same(topic, c->alert_topic)))
+        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another", key,
+                     topic);
+    return keep_fault(f, key, rc);
+}
+
+static int check_topics(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    static const char dead[] = "output.dead_letter", alerts[] = "alerts.kafka.topic";
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < c->topics.count; i++)
+        rc = keep_fault(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
+    if (!rc && c->output_topic)
+        rc = keep_fault(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
+    if (!rc && c->dead_letter)
+        rc = keep_fault(f, dead, check_written(c, dead, c->dead_letter, f->e));
+    if (!rc && c->alert_topic)
+        rc = keep_fault(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
+    if (!rc && same(c->output_topic, c->dead_letter))
+        rc =
+            keep_fault(f, dead,
+                       ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too: take another",
+                               dead, c->dead_letter));
+    if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter)))
+        rc = keep_fault(f, alerts,
+                        ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
+                                alerts, c->alert_topic));
+    if (!rc && c->state_topic)
+        rc = check_own(f, "state.topic", c->state_topic);
+    return rc;
+}
+
+/* A topic of the fleet: its records would be taken for those of a state, and the other way round.
+ */
+static int check_shared(const struct finishing *f, const char *key, const char *topic)
+{
+    int rc = check_own(f, key, topic);
+    if (!rc && same(topic, f->c->state_topic))
+        rc = keep_fault(f, key,
+                        ek_fail(f->e, EK_ECONFIG,
+                                "'%s': topic '%s' is 'state.topic' too: take another", key, topic));
+    return rc;
+}
+
+static int check_fleet(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    char ticks[EK_FLEET_TOPIC_BYTES];
+    if (!c->fleet_topic)
+        return EK_OK;
+    ek_config_fleet_ticks(c, ticks);
+    int rc = check_shared(f, "fleet.topic", c->fleet_topic);
+    if (!rc)
+        rc = check_shared(f, "fleet.ticks_topic", ticks);
+    if (!rc && same(c->fleet_topic, ticks))
+        rc = keep_fault(f, "fleet.ticks_topic",
+                        ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
+    if (!rc && !c->part && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
+        rc = keep_fault(
+            f, "fleet.silent",
+            ek_fail(f->e, EK_ECONFIG,
+                    "'fleet.silent' is less than three times 'fleet.tick': an instance would "
+                    "be cut off by a record that is late"));
+    return rc;
+}
+
+/* Two names that are the same once they are cut would be one instance, which fences the other. */
+static int check_names(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    size_t own = c->instance ? strlen(c->instance) : 0;
+    int rc = EK_OK;
+    if (own >= EK_INSTANCE_BYTES)
+        rc =
+            keep_fault(f, "service.instance",
+                       ek_fail(f->e, EK_ECONFIG, "'service.instance' has at most %d bytes, not %zu",
+                               EK_INSTANCE_BYTES - 1, own));
+    if (!rc && c->group && strlen(c->group) > EK_GROUP_BYTES_MAX)
+        rc = keep_fault(f, "input.group",
+                        ek_fail(f->e, EK_ECONFIG, "'input.group' has at most %d bytes, not %zu",
+                                EK_GROUP_BYTES_MAX, strlen(c->group)));
+    return rc;
+}
+
+static int check_addresses(const struct finishing *f)
+{
+    char host[EK_HOST_BYTES];
+    const char *port;
+    int rc = EK_OK;
+    if (f->c->brokers)
+        rc = keep_fault(f, "input.brokers", ek_brokers_check("input.brokers", f->c->brokers, f->e));
+    if (!rc && f->c->listen && strcmp(f->c->listen, "off") != 0)
+        rc = keep_fault(f, "http.listen",
+                        ek_address_split("http.listen", f->c->listen, host, &port, f->e));
+    return rc;
+}
+
+/* Of two limits. Where a value was left out its default stands in for it, which says nothing of the
+ * other. */
+static int check_limits(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    int rc = EK_OK;
+    if (c->in_flight_bytes < c->message_bytes)
+        rc = keep_fault(
+            f, "limits.in_flight_bytes",
+            ek_fail(f->e, EK_ECONFIG,
+                    "'limits.in_flight_bytes' is less than one message: make it at least "
+                    "'limits.message_bytes'"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
+        rc = keep_fault(
+            f, "limits.in_flight_bytes",
+            ek_fail(f->e, EK_ECONFIG,
+                    "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
+                    "one is read while the other is committed"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE && ek_config_commit_every(c) > c->transaction_ms / 2)
+        rc = keep_fault(f, "limits.commit_every",
+                        ek_fail(f->e, EK_ECONFIG,
+                                "'limits.commit_every' is more than half of "
+                                "'limits.transaction_timeout': brokers would abort"));
+    return rc;
+}
+
+int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
+                         struct ek_error *e)
+{
+    struct ek_error own;
+    const struct finishing f = {c, faults, e ? e : &own};
+    int rc = check_required(&f);
+    if (!rc)
+        rc = check_topics(&f);
+    if (!rc)
+        rc = check_fleet(&f);
+    if (!rc)
+        rc = check_names(&f);
+    if (!rc)
+        rc = check_addresses(&f);
+    if (!rc && !c->part)
+        rc = check_limits(&f);
+    return rc || !check_properties ? rc : check_properties(c, faults, f.e);
+}
+
+int ek_config_finish(const struct ek_config *c, struct ek_error *e)
+{
+    return ek_config_finish_all(c, NULL, e);
+}
+
+enum { RETRIES_MANY = 1000000 };
+
+static bool is_same(const char *a, const char *b)
+{
+    return !strcmp(a, b);
+}
+
+int ek_config_refuse_property(const struct ek_property *p, struct ek_error *e)
+{
+    bool acks = is_same(p->name, "acks") || is_same(p->name, "request.required.acks");
+    if (!acks || is_same(p->value, "all") || is_same(p->value, "-1"))
+        return EK_OK;
+    return ek_fail(e, EK_ECONFIG,
+                   "librdkafka property '%s': with less than 'all' an output may be lost after it "
+                   "was acknowledged: leave it out",
+                   p->name);
+}
+
+static bool is_true(const char *value)
+{
+    return is_same(value, "true") || is_same(value, "t") || is_same(value, "1");
+}
+
+/* What to know of a property with that value; NULL: nothing. */
+static const char *risk_of(const struct ek_property *p)
+{
+    static const char ends[] = "brokers that are away for longer end the program: leave it out";
+    if (is_same(p->name, "message.timeout.ms") || is_same(p->name, "delivery.timeout.ms"))
+        return is_same(p->value, "0") ? NULL : ends;
+    if (is_same(p->name, "retries") || is_same(p->name, "message.send.max.retries"))
+        return strtol(p->value, NULL, 10) < RETRIES_MANY ? ends : NULL;
+    if (is_same(p->name, "enable.idempotence"))
+        return is_true(p->value) ? NULL
+                                 : "lists may change their order when a request is refused: leave "
+                                   "it out";
+    if (is_same(p->name, "isolation.level"))
+        return is_same(p->value, "read_uncommitted")
+                   ? "messages of transactions that are aborted are read, too: leave it out"
+                   : NULL;
+    if (is_same(p->name, "enable.gapless.guarantee"))
+        return is_true(p->value) ? "one message that is refused ends the program: leave it out"
+                                 : NULL;
+    return NULL;
+}
+
+static int note_list(struct ek_config *c, const struct ek_property_list *list, struct ek_error *e)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ek_property *p = &list->items[i];
+        const char *risk = risk_of(p);
+        struct ek_error note;
+        if (!risk)
+            continue;
+        ek_fail_at(&note, EK_ECONFIG, p->line ? c->path : NULL, p->line, p->column,
+                   "librdkafka property '%s': %s", p->name, risk);
+        if (ek_error_list_add(&c->notes, &note) == EK_ENOMEM)
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    return EK_OK;
+}
+
+int ek_config_note_properties(struct ek_config *c, struct ek_error *e)
+{
+    int rc = note_list(c, &c->librdkafka, e);
+    return rc ? rc : note_list(c, &c->output_librdkafka, e);
+}

@@ -1,0 +1,281 @@
+/* Reader of the configuration file. */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_expand.h"
+#include "daemon/config/config_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct reading {
+    struct ek_config *config;
+    const char *const *uses; /* beginnings of the keys that are used, NULL: all are */
+    bool left_out;           /* a value of the part that is read could not be had */
+};
+
+static int place(const struct ek_key_source *s, const struct ek_node *n, int rc)
+{
+    return rc ? ek_error_place(s->e, ek_yaml_name(s->yaml), n->line, n->column) : EK_OK;
+}
+
+/* A secret that all users of the machine may read works, so that is no fault. */
+static int note_open_file(struct ek_key_source *s, const struct ek_key_place *at, const char *file)
+{
+    struct reading *r = s->context;
+    struct ek_error note;
+    ek_fail_at(&note, EK_ECONFIG, ek_yaml_name(s->yaml), at->line, at->column,
+               "'%.200s' can be read by everybody on this machine: chmod o-r", file);
+    int rc = ek_error_list_add(&r->config->notes, &note);
+    return rc == EK_ENOMEM ? ek_fail(s->e, rc, "out of memory") : EK_OK;
+}
+
+/* Return whether nobody uses the value of a key. */
+static bool is_unused(const struct reading *r, const struct ek_key_row *k)
+{
+    for (size_t i = 0; r->uses && r->uses[i]; i++)
+        if (!strncmp(k->path, r->uses[i], strlen(r->uses[i])))
+            return false;
+    return r->uses != NULL;
+}
+
+static bool is_text(const struct ek_key_row *k)
+{
+    return k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH || k->type == EK_KEY_TEXTS;
+}
+
+/* Store a property, whose name is `key`, or the value of `k`. */
+static int store_expanded(struct ek_key_source *s, const struct ek_key_row *k,
+                          const struct ek_node *key, const struct ek_node *n,
+                          const struct ek_expansion *x)
+{
+    struct ek_node value = *n;
+    const struct ek_property p = {.name = key ? (char *)(uintptr_t)key->text : NULL,
+                                  .value = (char *)x->text.data,
+                                  .secret = x->from_file,
+                                  .line = key ? key->line : 0,
+                                  .column = key ? key->column : 0};
+    value.text = p.value;
+    value.quoted = is_text(k) && (n->quoted || strcmp(n->text, value.text) != 0);
+    int rc = key ? ek_config_add_property(ek_key_member(k, s->base[k->base]), &p, s->e)
+                 : ek_config_store(s, k, &value);
+    if (rc == EK_ECONFIG && x->from_file) /* the content of a file is not repeated */
+        rc = ek_fail(s->e, rc, "'%s': what the file holds is refused", k->path);
+    if (!rc && x->open_file[0])
+        rc = note_open_file(s, &(struct ek_key_place){n->line, n->column}, x->open_file);
+    return rc;
+}
+
+static int read_expanded(struct ek_key_source *s, const struct ek_key_row *k,
+                         const struct ek_node *key, const struct ek_node *n)
+{
+    struct reading *r = s->context;
+    struct ek_expansion x;
+    if (n->kind != EK_NODE_SCALAR)
+        return key ? ek_node_expect(s->yaml, n, key->text, EK_NODE_SCALAR, s->e)
+                   : ek_key_store(s, k, n);
+    ek_expansion_init(&x);
+    int rc = ek_config_expand(n->text, s->folder, &x, s->e);
+    if (!rc) {
+        rc = store_expanded(s, k, key, n, &x);
+    } else if (rc != EK_ENOMEM && is_unused(r, k)) {
+        r->left_out = r->config->part = true;
+        rc = EK_OK;
+    }
+    ek_expansion_release(&x);
+    return place(s, n, rc);
+}
+
+static int read_scalar(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    return read_expanded(s, k, NULL, n);
+}
+
+int ek_config_read_properties(struct ek_key_source *s, const struct ek_key_row *k,
+                              const struct ek_node *n)
+{
+    int rc = ek_node_expect(s->yaml, n, k->path, EK_NODE_MAPPING, s->e);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_go_on(s, read_expanded(s, k, &n->children[2 * i], &n->children[2 * i + 1]));
+    return rc;
+}
+
+int ek_config_read_kafka(struct ek_key_source *s, const struct ek_key_row *k,
+                         const struct ek_node *n)
+{
+    const struct ek_key_row *topic = ek_config_key("alerts.kafka.topic");
+    const struct ek_node *value = ek_node_get(n, "topic");
+    if (value && s->places[topic - s->table->keys].line)
+        return ek_node_fail(s->yaml, value, s->e, "'%s' is set twice", topic->path);
+    return ek_keys_read(s, k->path, n);
+}
+
+/* The rest of a sink that has faults is not checked. */
+static int read_sink(struct ek_key_source *s, enum ek_sink_kind kind, const struct ek_node *key)
+{
+    struct reading *r = s->context;
+    struct ek_alert_sink sink = {.kind = kind, .line = key->line, .column = key->column};
+    struct ek_key_source own = *s, built_in = ek_config_source(r->config, s->e);
+    size_t faults = s->faults ? s->faults->count : 0;
+    char section[EK_SINK_SECTION_BYTES];
+    own.base[EK_IN_CONFIG] = built_in.base[EK_IN_CONFIG] = NULL;
+    own.base[EK_IN_SINK] = built_in.base[EK_IN_SINK] = &sink;
+    r->left_out = false;
+    ek_sink_section(kind, section);
+    int rc = ek_keys_set_built_in(&built_in, section);
+    if (!rc)
+        rc = ek_keys_read(&own, section, key + 1);
+    if (!rc && !r->left_out && (!s->faults || s->faults->count == faults))
+        rc = place(s, key, ek_config_add_sink(r->config, &sink, s->e));
+    ek_keys_release(s->table, EK_IN_SINK, &sink);
+    return rc;
+}
+
+static int read_alert(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    if (n->kind != EK_NODE_MAPPING || n->count != 1)
+        return ek_node_fail(
+            s->yaml, n, s->e,
+            "an element of 'alerts' must be one sink, such as {kafka: {topic: NAME}}");
+    const struct ek_node *key = &n->children[0];
+    enum ek_sink_kind kind = ek_sink_kind_of(key->text);
+    if (!strcmp(key->text, "slack"))
+        return ek_node_fail(s->yaml, key, s->e,
+                            "unknown key 'slack': Slack is a 'webhook' with 'format: slack'");
+    return kind == EK_SINK_KINDS ? ek_keys_read(s, k->path, n) : read_sink(s, kind, key);
+}
+
+int ek_config_read_alerts(struct ek_key_source *s, const struct ek_key_row *k,
+                          const struct ek_node *n)
+{
+    int rc = ek_node_expect(s->yaml, n, k->path, EK_NODE_SEQUENCE, s->e);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_go_on(s, read_alert(s, k, &n->children[i]));
+    return rc;
+}
+
+static struct ek_key_place place_of(const struct ek_config *c, const char *path)
+{
+    return c->places[ek_config_key(path) - ek_config_keys()->keys];
+}
+
+/* A file must name its assets; a configuration made in code has them in memory. */
+static int check_named(struct ek_key_source *s, const char *key, const char *path)
+{
+    const struct ek_config *c = s->base[EK_IN_CONFIG];
+    if (path || place_of(c, key).line)
+        return EK_OK;
+    return ek_keys_go_on(
+        s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing: set it", key));
+}
+
+/* The tokens are read later, and again with each reload. */
+static int note_open_tokens(struct ek_key_source *s)
+{
+    const struct ek_config *c = s->base[EK_IN_CONFIG];
+    const struct ek_key_place at = place_of(c, "http.token_file");
+    struct stat status;
+    if (!c->token_file || stat(c->token_file, &status) || !(status.st_mode & S_IROTH))
+        return EK_OK;
+    return note_open_file(s, &at, c->token_file);
+}
+
+static int read_tree(struct ek_key_source *s, struct ek_config *c)
+{
+    int rc = ek_keys_go_on(s, ek_keys_read(s, "", ek_yaml_root(s->yaml)));
+    if (!rc)
+        rc = ek_config_finish_all(c, s->faults, s->e);
+    if (!rc)
+        rc = check_named(s, "assets.manifest", c->manifest);
+    if (!rc)
+        rc = check_named(s, "assets.profile", c->profile);
+    if (!rc)
+        rc = ek_config_note_properties(c, s->e);
+    if (!rc)
+        rc = note_open_tokens(s);
+    rc = ek_error_list_first(s->faults, rc, s->e);
+    return rc ? ek_error_place(s->e, ek_yaml_name(s->yaml), 0, 0) : EK_OK;
+}
+
+static int read_named(struct ek_key_source *s, struct ek_config *c)
+{
+    const char *name = ek_yaml_name(s->yaml), *slash = strrchr(name, '/');
+    char *folder = ek_strndup(name, slash ? (size_t)(slash - name) + 1 : 0);
+    c->path = ek_strdup(name);
+    s->folder = folder;
+    int rc = folder && c->path ? read_tree(s, c) : ek_fail(s->e, EK_ENOMEM, "out of memory");
+    ek_free(folder);
+    return rc;
+}
+
+static int from_tree(struct ek_config **out, const struct ek_yaml *yaml, const char *const *uses,
+                     struct ek_error_list *faults, struct ek_error *e)
+{
+    struct ek_error unwanted;
+    struct ek_config *c = NULL;
+    e = e ? e : &unwanted;
+    int rc = ek_config_new(&c, e);
+    if (rc)
+        return rc;
+    struct reading r = {.config = c, .uses = uses};
+    struct ek_key_source s = ek_config_source(c, e);
+    s.yaml = yaml;
+    s.context = &r;
+    s.scalar = read_scalar;
+    s.places = c->places;
+    s.faults = faults;
+    rc = read_named(&s, c);
+    if (rc)
+        ek_config_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                        struct ek_error_list *faults, struct ek_error *e)
+{
+    return from_tree(out, yaml, NULL, faults, e);
+}
+
+int ek_config_part_of_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                           const char *const *uses, struct ek_error *e)
+{
+    return from_tree(out, yaml, uses, NULL, e);
+}
+
+int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
+                        struct ek_error *e)
+{
+    struct ek_yaml *yaml;
+    int rc = ek_yaml_load(&yaml, path, e);
+    if (rc)
+        return rc;
+    rc = from_tree(out, yaml, uses, NULL, e);
+    ek_yaml_free(yaml);
+    return rc;
+}
+
+int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
+{
+    return ek_config_load_part(out, path, NULL, e);
+}
+
+int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
+                    struct ek_error *e)
+{
+    return ek_config_parse_all(out, name, text, length, NULL, e);
+}
+
+int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
+                        struct ek_error_list *faults, struct ek_error *e)
+{
+    struct ek_yaml *yaml;
+    int rc = ek_yaml_parse_all(&yaml, name, text, length, faults, e);
+    if (rc)
+        return rc;
+    rc = ek_config_from_tree(out, yaml, faults, e);
+    ek_yaml_free(yaml);
+    return rc;
+}

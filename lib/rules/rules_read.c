@@ -1,0 +1,525 @@
+/* Readers of `segments`, `defaults`, `units` and `features`. */
+#include "rules/rules_read.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMES_BYTES = 200 };
+
+struct ek_rules *ek_rules_of(const struct ek_key_source *s)
+{
+    return s->base[EK_IN_RULES];
+}
+
+const struct ek_manifest *ek_rules_manifest_of(const struct ek_key_source *s)
+{
+    return ((const struct ek_rules_context *)s->context)->m;
+}
+
+static int no_memory(const struct ek_key_source *s)
+{
+    return ek_fail(s->e, EK_ENOMEM, "out of memory");
+}
+
+static int copy_text(const struct ek_key_source *s, const struct ek_node *n, const char *what,
+                     char **out)
+{
+    const char *text = NULL;
+    int rc = ek_node_text(s->yaml, n, what, &text, s->e);
+    if (rc)
+        return rc;
+    *out = ek_strdup(text);
+    return *out ? EK_OK : no_memory(s);
+}
+
+int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n, int *out)
+{
+    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const char *name = NULL;
+    int rc = ek_node_text(s->yaml, n, "feature", &name, s->e);
+    if (rc)
+        return rc;
+    int feature = m ? ek_manifest_feature(m, name) : -1;
+    if (feature >= 0 || !m) {
+        *out = feature;
+        return EK_OK;
+    }
+    const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
+    if (!near)
+        near = ek_manifest_suggest(m, EK_ROLE_QUERY, name);
+    if (near)
+        return ek_node_fail(s->yaml, n, s->e, "unknown feature '%.60s', did you mean '%s'?", name,
+                            near);
+    return ek_node_fail(s->yaml, n, s->e,
+                        "unknown feature '%.60s': put it into the manifest, which does not have it",
+                        name);
+}
+
+static bool needs_wide_path(enum ek_action action)
+{
+    return action != EK_ACT_NONE && action != EK_ACT_ALERT;
+}
+
+int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int feature,
+                         enum ek_action *out)
+{
+    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const char *words[EK_ACTION_COUNT];
+    int word = 0;
+    for (int i = 0; i < EK_ACTION_COUNT; i++)
+        words[i] = ek_action_name((enum ek_action)i);
+    int rc = ek_node_choice(s->yaml, n, "action", words, EK_ACTION_COUNT, &word, s->e);
+    if (rc)
+        return rc;
+    if (feature >= 0 && needs_wide_path((enum ek_action)word) && !m->features[feature].routable)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "action '%s' needs a routable feature, and '%s' is not one: take "
+                            "'alert', or set 'routable: true' in the manifest",
+                            words[word], m->features[feature].name);
+    *out = (enum ek_action)word;
+    return EK_OK;
+}
+
+static int check_dimension(const struct ek_key_source *s, const struct ek_node *n)
+{
+    const struct ek_rules *r = ek_rules_of(s);
+    char there[NAMES_BYTES] = "";
+    size_t used = 0;
+    for (int i = 0; i < r->segment_count; i++) {
+        if (!strcmp(r->segment[i], n->text))
+            return EK_OK;
+        if (used < sizeof there)
+            used += (size_t)snprintf(there + used, sizeof there - used, "%s%s", i ? ", " : "",
+                                     r->segment[i]);
+    }
+    if (!*there)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "'%.60s' is no segment of these rules: write "
+                            "'segments: [%.60s]'",
+                            n->text, n->text);
+    return ek_node_fail(s->yaml, n, s->e,
+                        "'%.60s' is not one of the 'segments' of these rules: there are %s, add it "
+                        "there",
+                        n->text, there);
+}
+
+static int read_segment_value(const struct ek_key_source *s, const struct ek_node *n, char **out)
+{
+    size_t length = n->kind == EK_NODE_SCALAR ? strlen(n->text) : 0;
+    if (length > EK_SEGMENT_BYTES_MAX)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "a value of a segment has at most %d bytes here, not %zu: lists with "
+                            "longer ones are watched together",
+                            EK_SEGMENT_BYTES_MAX, length);
+    return copy_text(s, n, "segment", out);
+}
+
+int ek_rules_read_cell(struct ek_key_source *s, const struct ek_node *n, char **dimension,
+                       char **value)
+{
+    if (n->kind != EK_NODE_MAPPING || n->count != 1)
+        return ek_node_fail(s->yaml, n, s->e, "'segment' must be one pair, like {arm: B}");
+    const struct ek_node *key = &n->children[0];
+    int rc = check_dimension(s, key);
+    if (!rc)
+        rc = copy_text(s, key, "segment", dimension);
+    return rc ? rc : read_segment_value(s, &n->children[1], value);
+}
+
+/* The last segment against those before it. */
+static int check_segment(const struct ek_key_source *s, const struct ek_node *n)
+{
+    const struct ek_rules *r = ek_rules_of(s);
+    if (!*n->text)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "a segment without a name: put the name of a field of the messages");
+    if (strlen(n->text) > EK_NAME_BYTES_MAX) /* in records of a fleet it would be damage */
+        return ek_node_fail(s->yaml, n, s->e,
+                            "the name of a segment has at most %d bytes, not %zu: rename the field",
+                            EK_NAME_BYTES_MAX, strlen(n->text));
+    for (int i = 0; i + 1 < r->segment_count; i++)
+        if (!strcmp(r->segment[i], n->text))
+            return ek_node_fail(s->yaml, n, s->e, "segment '%s' is there twice: take one away",
+                                n->text);
+    return EK_OK;
+}
+
+int ek_rules_read_segments(struct ek_key_source *s, const struct ek_key_row *k,
+                           const struct ek_node *n)
+{
+    struct ek_rules *r = ek_rules_of(s);
+    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    if (!rc && n->count > EK_DIMENSIONS_MAX)
+        rc = ek_node_fail(s->yaml, n, s->e, "there must be at most %d segments, not %zu",
+                          EK_DIMENSIONS_MAX, n->count);
+    for (size_t i = 0; !rc && i < n->count; i++) {
+        rc = copy_text(s, &n->children[i], ek_key_name(k), &r->segment[i]);
+        if (rc)
+            return rc;
+        r->segment_count++;
+        rc = check_segment(s, &n->children[i]);
+    }
+    return rc;
+}
+
+int ek_rules_read_same_query(struct ek_key_source *s, const struct ek_key_row *k,
+                             const struct ek_node *n)
+{
+    unsigned same = 0;
+    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    for (size_t i = 0; !rc && i < n->count; i++) {
+        int word = 0;
+        rc = ek_key_word(s, k, &n->children[i], &word);
+        same |= 1u << word;
+    }
+    if (!rc)
+        ek_rules_of(s)->same_query = same;
+    return rc;
+}
+
+int ek_rules_read_baseline(struct ek_key_source *s, const struct ek_key_row *k,
+                           const struct ek_node *n)
+{
+    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const char *name = NULL;
+    int rc = ek_node_text(s->yaml, n, ek_key_name(k), &name, s->e);
+    if (rc || !strcmp(name, "none"))
+        return rc;
+    if (m && ek_manifest_item(m, name) >= 0)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "'baseline' must be a segment or a query feature, '%s' is an item "
+                            "feature",
+                            name);
+    return copy_text(s, n, ek_key_name(k), &ek_rules_of(s)->baseline);
+}
+
+static struct ek_feature_rule *rule_of(const struct ek_key_source *s)
+{
+    return s->base[EK_IN_RULE];
+}
+
+int ek_rules_read_mode(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    rule_of(s)->mode_said = true;
+    return ek_key_store(s, k, n);
+}
+
+static int wrong_shape(const struct ek_key_source *s, const struct ek_node *n)
+{
+    return ek_node_fail(s->yaml, n, s->e,
+                        "'mode_in' must be modes of values of segments, like {arm: {B: enforce}}");
+}
+
+static int read_value_mode(struct ek_key_source *s, const struct ek_node *dimension,
+                           const struct ek_node *value)
+{
+    struct ek_feature_rule *rule = rule_of(s);
+    int word = 0, rc = ek_key_word(s, ek_key_find(s->table, "defaults.mode"), value + 1, &word);
+    if (rc)
+        return rc;
+    if (rule->mode_in_count == EK_MODE_IN_MAX)
+        return ek_node_fail(s->yaml, value, s->e,
+                            "'mode_in' must be at most %d values: put what most have into 'mode'",
+                            EK_MODE_IN_MAX);
+    struct ek_mode_in *in = &rule->mode_in[rule->mode_in_count];
+    rc = read_segment_value(s, value, &in->value);
+    if (rc)
+        return rc;
+    in->dimension = ek_strdup(dimension->text);
+    in->mode = (enum ek_mode)word;
+    rule->mode_in_count++;
+    return in->dimension ? EK_OK : no_memory(s);
+}
+
+static int read_dimension_modes(struct ek_key_source *s, const struct ek_node *dimension)
+{
+    const struct ek_node *values = dimension + 1;
+    int rc = ek_keys_go_on(s, check_dimension(s, dimension));
+    if (!rc && values->kind != EK_NODE_MAPPING)
+        rc = wrong_shape(s, values);
+    for (size_t i = 0; !rc && i < values->count; i++)
+        rc = ek_keys_go_on(s, read_value_mode(s, dimension, &values->children[2 * i]));
+    return rc;
+}
+
+int ek_rules_read_mode_in(struct ek_key_source *s, const struct ek_key_row *k,
+                          const struct ek_node *n)
+{
+    struct ek_feature_rule *rule = rule_of(s);
+    (void)k;
+    if (n->kind != EK_NODE_MAPPING)
+        return wrong_shape(s, n);
+    rule->mode_in = ek_calloc(EK_MODE_IN_MAX, sizeof *rule->mode_in);
+    if (!rule->mode_in)
+        return no_memory(s);
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_go_on(s, read_dimension_modes(s, &n->children[2 * i]));
+    return rc;
+}
+
+/* Percentages count in hundredths: a smaller step would be none. */
+#define STEP_LEAST 0.01
+
+int ek_rules_read_canary(struct ek_key_source *s, const struct ek_key_row *k,
+                         const struct ek_node *n)
+{
+    const struct ek_canary *c = &rule_of(s)->canary;
+    const struct ek_node *step = ek_node_get(n, "step");
+    int rc = ek_keys_read(s, k->path, n);
+    if (!rc && c->percent > c->max)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "'percent' (%g) is above 'max' (%g): it must be at most that",
+                            c->percent, c->max);
+    if (rc || c->step >= STEP_LEAST || c->percent >= c->max)
+        return rc;
+    return ek_node_fail(s->yaml, step ? step : n, s->e,
+                        "with 'step: %g' a canary of %g%% cannot come to 'max' (%g): write a "
+                        "'step' of at least %g, or 'max: %g'",
+                        c->step, c->percent, c->max, STEP_LEAST, c->percent);
+}
+
+int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
+                           const struct ek_node *n)
+{
+    struct ek_rules *r = ek_rules_of(s);
+    const struct ek_rules_context *c = s->context;
+    const char *class = ek_key_name(k);
+    enum ek_action action = EK_ACT_NONE;
+    int rc = ek_rules_read_action(s, n, c->feature, &action);
+    if (!rc && action == EK_ACT_RESCALE && ek_class_parse(class) != EK_SCALE)
+        rc = ek_node_fail(s->yaml, n, s->e,
+                          "only 'scale' has a factor to rescale by, '%s' has none: take '%s', as "
+                          "is built in",
+                          class, k->built_in);
+    if (!rc && action == EK_ACT_ROUTE_SOURCE && ek_class_parse(class) != EK_ITEMS)
+        rc = ek_node_fail(s->yaml, n, s->e,
+                          "'route_source' is for 'items', which has some items of a list on "
+                          "another scale, not for '%s'",
+                          class);
+    if (rc)
+        return rc;
+    if (action == EK_ACT_ROUTE_SOURCE && !r->source_line) {
+        r->source_line = n->line;
+        r->source_column = n->column;
+    }
+    *(enum ek_action *)ek_key_member(k, rule_of(s)) = action;
+    return EK_OK;
+}
+
+/* Where only `min_effect` is given and larger, it counts for both. */
+static int check_effects(struct ek_key_source *s, const struct ek_node *map)
+{
+    struct ek_feature_rule *rule = rule_of(s);
+    const struct ek_node *act = ek_node_get(map, "act_effect");
+    int rc = EK_OK;
+    if (act && rule->act_effect < rule->min_effect)
+        rc = ek_node_fail(s->yaml, act, s->e,
+                          "'act_effect' (%g) is below 'min_effect' (%g): it must be at least that",
+                          rule->act_effect, rule->min_effect);
+    if (!rc && rule->act_effect < rule->min_effect)
+        rule->act_effect = rule->min_effect;
+    return ek_keys_go_on(s, rc);
+}
+
+/* Where only `hold` is given and longer, it counts for both. */
+static int check_hold(struct ek_key_source *s, const struct ek_node *map)
+{
+    struct ek_rules *r = ek_rules_of(s);
+    const struct ek_node *most = ek_node_get(map, "hold_max");
+    int rc = EK_OK;
+    if (most && r->hold_max_ms < r->hold_ms)
+        rc =
+            ek_node_fail(s->yaml, most, s->e, "'hold_max' is below 'hold': it must be at least %gs",
+                         (double)r->hold_ms / 1000);
+    if (!rc && r->hold_max_ms < r->hold_ms)
+        r->hold_max_ms = r->hold_ms;
+    return ek_keys_go_on(s, rc);
+}
+
+int ek_rules_read_defaults(struct ek_key_source *s, const struct ek_key_row *k,
+                           const struct ek_node *n)
+{
+    int rc = ek_keys_read(s, k->path, n);
+    if (!rc)
+        rc = check_effects(s, n);
+    if (!rc)
+        rc = check_hold(s, n);
+    if (!rc)
+        ek_rules_set_features(ek_rules_of(s));
+    return rc;
+}
+
+/* The path as it counts from the folder of the rules. */
+static char *path_from_folder(const char *rules, const char *path)
+{
+    const char *slash = strrchr(rules, '/');
+    size_t folder = slash && *path != '/' ? (size_t)(slash - rules) + 1 : 0;
+    char *out = ek_calloc(folder + strlen(path) + 1, 1);
+    if (out) {
+        memcpy(out, rules, folder);
+        memcpy(out + folder, path, strlen(path));
+    }
+    return out;
+}
+
+/* A fault of the catalogue, at the place that names it. */
+static int wrong_catalogue(struct ek_key_source *s, const struct ek_node *n,
+                           const struct ek_error *fault)
+{
+    char text[sizeof s->e->file + sizeof s->e->message];
+    ek_error_text(fault, text, sizeof text);
+    return ek_node_fail(s->yaml, n, s->e, "'units': %s%s", text,
+                        fault->code == EK_EIO ? "; put its path from the folder of these rules"
+                                              : "");
+}
+
+static int load_catalogue(struct ek_key_source *s, const struct ek_node *n, const char *path)
+{
+    struct ek_error_list faults;
+    struct ek_error e = {0};
+    ek_error_list_init(&faults);
+    int rc = ek_units_load(&ek_rules_of(s)->units, path, s->faults ? &faults : NULL, &e);
+    ek_rules_of(s)->units.incomplete |= rc != EK_OK;
+    if (rc == EK_ENOMEM)
+        *s->e = e;
+    else if (rc && !faults.count)
+        rc = ek_keys_go_on(s, wrong_catalogue(s, n, &e));
+    else if (rc)
+        rc = EK_OK;
+    for (size_t i = 0; !rc && i < faults.count; i++)
+        rc = ek_keys_go_on(s, wrong_catalogue(s, n, &faults.errors[i]));
+    ek_error_list_release(&faults);
+    return rc;
+}
+
+static int read_catalogue(struct ek_key_source *s, const struct ek_node *n)
+{
+    const char *name = NULL;
+    int rc = ek_node_text(s->yaml, n, "units", &name, s->e);
+    if (!rc && (!*name || !strcmp(name, "-")))
+        rc = ek_node_fail(s->yaml, n, s->e, "'units' must name files, not '%s'", name);
+    if (rc)
+        return rc;
+    char *path = path_from_folder(ek_yaml_name(s->yaml), name);
+    if (!path)
+        return no_memory(s);
+    rc = load_catalogue(s, n, path);
+    ek_free(path);
+    return rc;
+}
+
+int ek_rules_read_units(struct ek_key_source *s, const struct ek_key_row *k,
+                        const struct ek_node *list)
+{
+    int rc = ek_node_expect(s->yaml, list, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        const struct ek_node *n = &list->children[i];
+        if (n->kind != EK_NODE_MAPPING)
+            rc = read_catalogue(s, n);
+        else if (!(rc = ek_units_check_twice(s->yaml, list, i, s->e)))
+            rc = ek_units_read_entry(&ek_rules_of(s)->units, s->yaml, n, s->faults, s->e);
+        rc = ek_keys_go_on(s, rc);
+    }
+    return rc;
+}
+
+static bool is_currency_pair(const char *id)
+{
+    static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return strlen(id) == 7 && strspn(id, capitals) == 3 && id[3] == '/' &&
+           strspn(id + 4, capitals) == 3;
+}
+
+static int check_unit_id(const struct ek_key_source *s, const struct ek_node *n, const char *id)
+{
+    const struct ek_units *units = &ek_rules_of(s)->units;
+    const char *near = NULL;
+    if (is_currency_pair(id) || ek_units_find(units, id) || units->incomplete)
+        return EK_OK;
+    if (ek_units_nearest(units, id, &near))
+        return no_memory(s);
+    if (near)
+        return ek_node_fail(s->yaml, n, s->e, "unknown unit '%.60s', did you mean '%s'?", id, near);
+    return ek_node_fail(s->yaml, n, s->e,
+                        "unknown unit '%.60s': it must be a known one like cents, a pair like "
+                        "EUR/USD, or query_feature:NAME",
+                        id);
+}
+
+static int check_unit(const struct ek_key_source *s, const struct ek_node *n, const char *id)
+{
+    static const char mark[] = EK_RULES_QUERY_FEATURE;
+    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    if (strncmp(id, mark, strlen(mark)) != 0)
+        return check_unit_id(s, n, id);
+    const char *name = id + strlen(mark);
+    if (!m || ek_manifest_query(m, name) >= 0)
+        return EK_OK;
+    const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, name);
+    return ek_node_fail(s->yaml, n, s->e, "there is no query feature '%.60s'%s%s%s", name,
+                        near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int read_feature_unit(struct ek_key_source *s, const struct ek_node *n)
+{
+    struct ek_feature_rule *rule = rule_of(s);
+    const char *id = NULL;
+    int rc = ek_node_text(s->yaml, n, "units", &id, s->e);
+    if (!rc)
+        rc = check_unit(s, n, id);
+    for (int k = 0; !rc && k < rule->unit_count; k++)
+        if (!strcmp(rule->unit[k], id))
+            rc = ek_node_fail(s->yaml, n, s->e, "unit '%s' is there twice: take one away", id);
+    if (!rc)
+        rc = copy_text(s, n, "units", &rule->unit[rule->unit_count]);
+    rule->unit_count += !rc;
+    return rc;
+}
+
+int ek_rules_read_feature_units(struct ek_key_source *s, const struct ek_key_row *k,
+                                const struct ek_node *n)
+{
+    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    if (!rc && n->count > EK_UNITS_MAX)
+        rc = ek_node_fail(s->yaml, n, s->e,
+                          "there must be at most %d units for one feature, not %zu", EK_UNITS_MAX,
+                          n->count);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_go_on(s, read_feature_unit(s, &n->children[i]));
+    return rc;
+}
+
+/* Without a manifest the rule of a feature goes nowhere. */
+static int read_feature(struct ek_key_source *s, const struct ek_node *key)
+{
+    struct ek_rules *r = ek_rules_of(s);
+    struct ek_rules_context *c = s->context;
+    struct ek_feature_rule unused = r->defaults;
+    unused.mode_in_count = 0;
+    unused.mode_in = NULL;
+    int feature = -1, rc = ek_keys_go_on(s, ek_rules_read_feature_name(s, key, &feature));
+    if (rc)
+        return rc;
+    s->base[EK_IN_RULE] = feature >= 0 ? &r->feature[feature] : &unused;
+    c->feature = feature;
+    rc = ek_keys_read(s, "features.*", key + 1);
+    if (!rc)
+        rc = check_effects(s, key + 1);
+    ek_rules_release_rule(&unused);
+    return rc;
+}
+
+int ek_rules_read_features(struct ek_key_source *s, const struct ek_key_row *k,
+                           const struct ek_node *n)
+{
+    struct ek_rules_context *c = s->context;
+    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_MAPPING, s->e);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_go_on(s, read_feature(s, &n->children[2 * i]));
+    s->base[EK_IN_RULE] = &ek_rules_of(s)->defaults;
+    c->feature = -1;
+    return rc;
+}
