@@ -43,7 +43,7 @@ static void write_url(const struct ek_alert_sink *s, char out[URL_BYTES])
                  query);
 }
 
-int ek_alert_post(struct ek_alert_http *h, const struct ek_config *c, size_t sink,
+int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
                   const struct ek_alert *a, int64_t wall_ms)
 {
     const struct ek_alert_sink *s = &c->sinks.items[sink];
@@ -52,19 +52,19 @@ int ek_alert_post(struct ek_alert_http *h, const struct ek_config *c, size_t sin
     ek_buf_init(&body, BODY_BYTES_MAX);
     write_url(s, url);
     int rc = write_body(&body, c, s, a, wall_ms);
-    const struct ek_alert_request r = {.url = url,
-                                       .token = s->token,
-                                       .ca_file = s->ca_file,
-                                       .body = body.data,
-                                       .length = body.length,
-                                       .timeout_ms = c->alert_timeout_ms};
-    if (!rc && !ek_alert_http_post(h, sink, &r))
+    const struct ek_http_request r = {.url = url,
+                                      .token = s->token,
+                                      .ca_file = s->ca_file,
+                                      .body = body.data,
+                                      .length = body.length,
+                                      .timeout_ms = c->alert_timeout_ms};
+    if (!rc && !ek_http_begin(h, sink, &r))
         rc = EK_ENOMEM;
     ek_buf_release(&body);
     return rc;
 }
 
-enum ek_alert_result ek_alert_judge(const struct ek_alert_answer *answer)
+enum ek_alert_result ek_alert_judge(const struct ek_http_answer *answer)
 {
     enum { OK = 200, REDIRECT = 300, TIMEOUT = 408, TOO_MANY = 429, SERVER = 500 };
     int status = answer->status;
@@ -79,7 +79,7 @@ enum ek_alert_result ek_alert_judge(const struct ek_alert_answer *answer)
 static bool shows_bytes(const char *text, const char *secret, size_t length)
 {
     size_t left = strlen(text);
-    bool cut = left == EK_ALERT_SAID_BYTES - 1;
+    bool cut = left == EK_HTTP_START_BYTES - 1;
     for (; left >= SECRET_LEAST; text++, left--)
         if ((left >= length || cut) && !strncmp(text, secret, left < length ? left : length))
             return true;
@@ -116,13 +116,13 @@ static bool shows_address(const char *text, const char *url)
            shows_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || shows(text, path);
 }
 
-void ek_alert_said(const struct ek_alert_sink *s, const struct ek_alert_answer *answer,
-                   char out[EK_ALERT_SAID_BYTES])
+void ek_alert_said(const struct ek_alert_sink *s, const struct ek_http_answer *answer,
+                   char out[EK_HTTP_START_BYTES])
 {
     const char *text = answer->said;
     if (shows(text, s->token) || shows(text, s->routing_key) || shows_address(text, s->url))
         text = "(not shown, for it repeats a secret)";
-    ek_alert_copy(out, EK_ALERT_SAID_BYTES, text);
+    ek_alert_copy(out, EK_HTTP_START_BYTES, text);
     for (char *p = out; *p; p++)
         if ((unsigned char)*p < ' ')
             *p = ' ';

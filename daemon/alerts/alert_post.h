@@ -2,7 +2,7 @@
 #ifndef EK_DAEMON_ALERT_POST_H
 #define EK_DAEMON_ALERT_POST_H
 
-#include "daemon/alerts/alert_http.h"
+#include "daemon/base/http_client.h"
 #include "daemon/alerts/alert_queue.h"
 #include "daemon/config/config.h"
 
@@ -11,11 +11,11 @@ enum { EK_ALERT_STAYS = 4 };
 
 struct ek_alert_rule ek_alert_rule_of(const struct ek_alert_sink *s);
 /* Begins to tell the sink, through the slot of its number among `c->sinks`. EK_ENOMEM. */
-int ek_alert_post(struct ek_alert_http *h, const struct ek_config *c, size_t sink,
+int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
                   const struct ek_alert *a, int64_t wall_ms);
-enum ek_alert_result ek_alert_judge(const struct ek_alert_answer *answer);
+enum ek_alert_result ek_alert_judge(const struct ek_http_answer *answer);
 /* What may be shown of what was answered: nothing where a secret of the sink is in it, one line. */
-void ek_alert_said(const struct ek_alert_sink *s, const struct ek_alert_answer *answer,
-                   char out[EK_ALERT_SAID_BYTES]);
+void ek_alert_said(const struct ek_alert_sink *s, const struct ek_http_answer *answer,
+                   char out[EK_HTTP_START_BYTES]);
 
 #endif

@@ -17,22 +17,22 @@ static struct ek_alert test_alert(bool firing)
 }
 
 /* The answer to one; waits for it, which has a limit of its own. */
-static int post(struct ek_alert_http *h, const struct ek_config *c, size_t sink, bool firing,
-                struct ek_alert_answer *answer)
+static int post(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
+                struct ek_http_answer *answer)
 {
     struct ek_alert a = test_alert(firing);
     int rc = ek_alert_post(h, c, sink, &a, ek_wall_ms());
-    while (!rc && !ek_alert_http_next(h, answer))
-        ek_alert_http_wait(h, (int)c->alert_timeout_ms);
+    while (!rc && !ek_http_next(h, answer))
+        ek_http_wait(h, (int)c->alert_timeout_ms);
     return rc;
 }
 
-static int try_once(struct ek_alert_http *h, const struct ek_config *c, size_t sink, bool firing,
+static int try_once(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
                     FILE *to, bool *taken)
 {
     const struct ek_alert_sink *s = &c->sinks.items[sink];
-    char url[EK_URL_SHOWN_BYTES], said[EK_ALERT_SAID_BYTES];
-    struct ek_alert_answer answer;
+    char url[EK_URL_SHOWN_BYTES], said[EK_HTTP_START_BYTES];
+    struct ek_http_answer answer;
     int rc = post(h, c, sink, firing, &answer);
     if (rc)
         return rc;
@@ -49,18 +49,18 @@ static int try_once(struct ek_alert_http *h, const struct ek_config *c, size_t s
 
 int ek_alert_try(const struct ek_config *c, FILE *to, struct ek_error *e)
 {
-    struct ek_alert_http *h;
+    struct ek_http *h;
     bool taken = true;
     if (c->alert_topic)
         fprintf(to, "kafka topic %s: not tried, events go there and no alerts\n", c->alert_topic);
     if (!c->sinks.count)
         return ek_fail(e, EK_ECONFIG, "'alerts' has no sink to be tried");
-    int rc = ek_alert_http_new(&h, c->sinks.count, e);
+    int rc = ek_http_new(&h, c->sinks.count, e);
     if (rc)
         return rc;
     for (size_t i = 0; !rc && i < 2 * c->sinks.count; i++)
         rc = try_once(h, c, i / 2, i % 2 == 0, to, &taken);
-    ek_alert_http_free(h);
+    ek_http_free(h);
     if (rc)
         return ek_fail(e, (enum ek_code)rc, "no memory for a request");
     return taken ? EK_OK : ek_fail(e, EK_EIO, "not every sink takes alerts");

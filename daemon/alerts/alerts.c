@@ -41,7 +41,7 @@ struct ek_alerts {
     char instance[EK_INSTANCE_BYTES]; /* "": there is no fleet */
     struct ek_alert_book *book;
     struct ek_alert_queue *queue;
-    struct ek_alert_http *http;
+    struct ek_http *http;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of all below */
@@ -65,7 +65,7 @@ static int make(struct ek_alerts *a, struct ek_error *e)
     a->book = ek_alert_book_new((size_t)c->alerts_max);
     if (a->book)
         a->queue = ek_alert_queue_new(a->book, rules, c->sinks.count, c->alert_wait_ms);
-    return a->queue ? ek_alert_http_new(&a->http, c->sinks.count, e) : no_memory(e);
+    return a->queue ? ek_http_new(&a->http, c->sinks.count, e) : no_memory(e);
 }
 
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
@@ -135,7 +135,7 @@ static int take_in(struct ek_alerts *a, enum heard_kind kind, const struct ek_ev
         count_lost(a, "too many events wait");
         return EK_OK;
     }
-    ek_alert_http_wake(a->http);
+    ek_http_wake(a->http);
     return EK_OK;
 }
 
@@ -257,13 +257,13 @@ static void send_due(struct ek_alerts *a)
     }
 }
 
-static void tell_result(struct ek_alerts *a, const struct ek_alert_answer *answer,
+static void tell_result(struct ek_alerts *a, const struct ek_http_answer *answer,
                         enum ek_alert_result result)
 {
     static const char *const events[] = {"alert_sent", "alert_not_sent", "alert_refused"};
     static const enum ek_log_level levels[] = {EK_LOG_DEBUG, EK_LOG_WARN, EK_LOG_ERROR};
     const struct ek_alert_sink *s = &a->config->sinks.items[answer->slot];
-    char url[EK_URL_SHOWN_BYTES], said[EK_ALERT_SAID_BYTES], text[2 * EK_ALERT_SAID_BYTES + 400];
+    char url[EK_URL_SHOWN_BYTES], said[EK_HTTP_START_BYTES], text[2 * EK_HTTP_START_BYTES + 400];
     ek_alert_said(s, answer, said);
     snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, ek_url_show(s->url, url),
              answer->status, *said ? ": " : "", said);
@@ -272,8 +272,8 @@ static void tell_result(struct ek_alerts *a, const struct ek_alert_answer *answe
 
 static void take_answers(struct ek_alerts *a)
 {
-    struct ek_alert_answer answer;
-    while (ek_alert_http_next(a->http, &answer)) {
+    struct ek_http_answer answer;
+    while (ek_http_next(a->http, &answer)) {
         enum ek_alert_result result = ek_alert_judge(&answer);
         ek_alert_queue_done(a->queue, answer.slot, result, answer.asked_ms, ek_now_ms());
         tell_result(a, &answer, result);
@@ -300,7 +300,7 @@ static void step(struct ek_alerts *a, int64_t most_ms)
     ek_alert_queue_sweep(a->queue, ek_now_ms());
     show(a);
     int64_t wait = ek_alert_queue_wait_ms(a->queue, ek_now_ms());
-    ek_alert_http_wait(a->http, (int)(wait < 0 || wait > most_ms ? most_ms : wait));
+    ek_http_wait(a->http, (int)(wait < 0 || wait > most_ms ? most_ms : wait));
     take_answers(a);
 }
 
@@ -368,7 +368,7 @@ static void live_on(struct ek_alerts *a, enum stage_of_life life)
     a->life = life;
     pthread_mutex_unlock(&a->lock);
     if (a->http)
-        ek_alert_http_wake(a->http);
+        ek_http_wake(a->http);
 }
 
 void ek_alerts_finish(struct ek_alerts *a)
@@ -392,7 +392,7 @@ void ek_alerts_free(struct ek_alerts *a)
     if (!a)
         return;
     ek_alerts_stop(a);
-    ek_alert_http_free(a->http);
+    ek_http_free(a->http);
     ek_alert_queue_free(a->queue);
     ek_alert_book_free(a->book);
     free_heard(a->first);

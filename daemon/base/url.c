@@ -1,79 +1,110 @@
 #include "daemon/base/url.h"
 
+#include "base/error.h"
+
+#include <curl/curl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { URL_BYTES_MAX = 2000, HOST_BYTES_MAX = 255, PORT_MAX = 65535, SHOWN_HOST = 280 };
+enum { URL_BYTES_MAX = 2000, HOST_BYTES_MAX = 255 };
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
-/* Length of the scheme with its slashes; 0: none of ours. */
-static size_t scheme_of(const char *url)
+/* NULL if the part is missing. Give it back with curl_free. */
+static char *part_of(CURLU *u, CURLUPart what)
 {
-    static const char *const schemes[] = {"http://", "https://"};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
-        if (!strncasecmp(url, schemes[i], strlen(schemes[i])))
-            return strlen(schemes[i]);
-    return 0;
+    char *part = NULL;
+    return curl_url_get(u, what, &part, 0) ? NULL : part;
 }
 
-/* Host and port; *length of it. */
-static const char *place_of(const char *url, size_t *length)
+static bool has_part(CURLU *u, CURLUPart what)
 {
-    const char *start = url + scheme_of(url);
-    size_t all = strcspn(start, "/?#");
-    const char *at = memrchr(start, '@', all);
-    const char *host = at ? at + 1 : start;
-    *length = all - (size_t)(host - start);
-    return host;
+    char *part = part_of(u, what);
+    bool found = part && strcmp(part, "/") != 0;
+    curl_free(part);
+    return found;
 }
 
-static bool valid_port(const char *port, size_t length)
+/* libcurl also accepts other schemes, and one or three slashes. */
+static bool has_scheme(const char *url)
 {
-    char *end;
-    if (!length)
-        return true;
-    if (*port != ':' || length < 2 || length > 6 || strspn(port + 1, "0123456789") < length - 1)
-        return false;
-    long number = strtol(port + 1, &end, 10);
-    return number > 0 && number <= PORT_MAX;
+    size_t length = !strncasecmp(url, "http://", 7) ? 7 : !strncasecmp(url, "https://", 8) ? 8 : 0;
+    return length && url[length] != '/';
 }
 
-static bool valid_place(const char *host, size_t length)
+static bool has_only_visible(const char *url)
 {
-    size_t name;
-    if (*host == '[') {
-        const char *end = memchr(host, ']', length);
-        name = end ? (size_t)(end - host) + 1 : 0;
-        if (name < 4 || strspn(host + 1, "0123456789abcdefABCDEF:.") != name - 2)
-            return false;
-    } else {
-        name = strspn(host, PLAIN);
-        if (name > length)
-            name = length;
-    }
-    return name && name <= HOST_BYTES_MAX && valid_port(host + name, length - name);
-}
-
-bool ek_url_valid(const char *url)
-{
-    size_t length;
     for (const char *p = url; *p; p++)
-        if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\' || *p == '<' || *p == '>')
+        if (*p <= ' ' || *p > '~' || strchr("\"\\<>", *p))
             return false;
-    const char *place = place_of(url, &length);
-    return strlen(url) <= URL_BYTES_MAX && scheme_of(url) && valid_place(place, length);
+    return strlen(url) <= URL_BYTES_MAX;
+}
+
+static int check_parts(CURLU *u)
+{
+    char *host = part_of(u, CURLUPART_HOST), *port = part_of(u, CURLUPART_PORT);
+    int rc = !host                                                                 ? EK_ENOMEM
+             : strlen(host) > HOST_BYTES_MAX || (port && !port[strspn(port, "0")]) ? EK_EFORMAT
+                                                                                   : EK_OK;
+    curl_free(host);
+    curl_free(port);
+    return rc;
+}
+
+/* *out is NULL on failure. */
+static int parse(const char *url, CURLU **out)
+{
+    *out = NULL;
+    if (!has_scheme(url) || !has_only_visible(url))
+        return EK_EFORMAT;
+    CURLU *u = curl_url();
+    CURLUcode code = u ? curl_url_set(u, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
+    int rc = !code ? check_parts(u) : code == CURLUE_OUT_OF_MEMORY ? EK_ENOMEM : EK_EFORMAT;
+    if (rc)
+        curl_url_cleanup(u);
+    else
+        *out = u;
+    return rc;
+}
+
+int ek_url_check(const char *url)
+{
+    CURLU *u;
+    int rc = parse(url, &u);
+    curl_url_cleanup(u);
+    return rc;
+}
+
+bool ek_url_is_loopback(const char *url)
+{
+    CURLU *u;
+    char *host = parse(url, &u) ? NULL : part_of(u, CURLUPART_HOST);
+    bool loopback =
+        host && (!strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
+                 (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host)));
+    curl_free(host);
+    curl_url_cleanup(u);
+    return loopback;
 }
 
 char *ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
 {
-    size_t length;
-    const char *place = place_of(url, &length), *rest = place + length;
-    bool more = *rest && strcmp(rest, "/") != 0;
-    bool user = place != url + scheme_of(url);
-    snprintf(out, EK_URL_SHOWN_BYTES, "%.*s%.*s%s", (int)scheme_of(url), url,
-             length < SHOWN_HOST ? (int)length : SHOWN_HOST, place, more || user ? "/***" : "");
+    CURLU *u;
+    snprintf(out, EK_URL_SHOWN_BYTES, "***");
+    if (parse(url, &u))
+        return out;
+    char *scheme = part_of(u, CURLUPART_SCHEME), *host = part_of(u, CURLUPART_HOST);
+    char *port = part_of(u, CURLUPART_PORT);
+    bool more = has_part(u, CURLUPART_PATH) || has_part(u, CURLUPART_QUERY) ||
+                has_part(u, CURLUPART_FRAGMENT) || has_part(u, CURLUPART_USER) ||
+                has_part(u, CURLUPART_PASSWORD);
+    if (scheme && host)
+        snprintf(out, EK_URL_SHOWN_BYTES, "%s://%s%s%s%s", scheme, host, port ? ":" : "",
+                 port ? port : "", more ? "/***" : "");
+    curl_free(scheme);
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(u);
     return out;
 }
 

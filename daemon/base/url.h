@@ -1,7 +1,7 @@
-/* Web addresses: whether a text is one, what of it may be shown, and names as parts of one.
+/* Web addresses: check them, hide their secrets, escape names as parts of them.
  *
- * Of an address everything behind the host may be a secret (Slack's are), and so may what stands
- * before it. Threads: any.
+ * Everything in an address except scheme, host and port may be a secret (Slack's paths are).
+ * libcurl parses them. Threads: any.
  */
 #ifndef EK_DAEMON_URL_H
 #define EK_DAEMON_URL_H
@@ -11,12 +11,15 @@
 
 enum { EK_URL_SHOWN_BYTES = 320 };
 
-/* http:// or https://, a host, perhaps a port; all of it visible ASCII, 2,000 bytes at most. */
-bool ek_url_valid(const char *url);
-/* Scheme, host and port, and stars for a path, query or user that is not to be seen. What
- * comes out is valid, too. Returns `out`. */
+/* Check for http:// or https://, a host, an optional port; only visible ASCII, at most 2,000
+ * bytes. Returns 0, EK_EFORMAT or EK_ENOMEM. */
+int ek_url_check(const char *url);
+/* Return whether the host is this machine: localhost, 127.0.0.0/8 or [::1]. */
+bool ek_url_is_loopback(const char *url);
+/* Write scheme, host and port, with stars for a path, query or user; only stars if memory runs out
+ * or the URL is invalid. Returns `out`. */
 char *ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES]);
-/* Writes text with everything but letters, digits and -._~ as %XX; cut before `size`. */
+/* Write text with everything except letters, digits and -._~ as %XX; cut before `size`. */
 void ek_url_escape(const char *text, char *out, size_t size);
 
 #endif

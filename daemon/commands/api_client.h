@@ -1,4 +1,4 @@
-/* Asking a running instance over HTTP: one question, one connection (HTTP/1.0).
+/* API client: calls a running instance over HTTP, one request per connection.
  *
  * Threads: any. */
 #ifndef EK_DAEMON_API_CLIENT_H
@@ -9,9 +9,9 @@
 
 enum { EK_API_WAIT_SECONDS = 5, EK_API_ANSWER_BYTES = 64 << 20 };
 
-/* url: "http://127.0.0.1:9464", of which only host and port may be said. body NULL: GET, else POST
- * of that JSON with `token`. Appends what came to `answer`; *status is that of HTTP. EK_EUSAGE for
- * an url that is none, EK_EIO when nobody answers in time or not in HTTP. */
+/* url: "http://127.0.0.1:9464" or with https, without a path. body NULL: GET, else POST of that
+ * JSON with `token`. Append the answer to `answer`, up to its limit; *status is that of HTTP.
+ * Returns 0, EK_EUSAGE for an invalid url, EK_ENOMEM, EK_ELIMIT, or EK_EIO without an answer. */
 int ek_api_call(const char *url, const char *path, const char *token, const char *body,
                 unsigned *status, struct ek_buf *answer, struct ek_error *e);
 

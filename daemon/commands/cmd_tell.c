@@ -276,7 +276,7 @@ static int show(const struct tell *t, int (*print)(const struct ek_buf *answer, 
 static void read_words(struct tell *t, const struct argp *argp, int argc, char **argv)
 {
     ek_cli_parse(argp, argc, argv, 0, t);
-    ek_buf_init(&t->answer, 0);
+    ek_buf_init(&t->answer, EK_API_ANSWER_BYTES);
 }
 
 static int end(struct tell *t, int rc, const struct ek_error *e)

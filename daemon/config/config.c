@@ -80,7 +80,10 @@ bool ek_config_has_secret(const struct ek_config *c)
 static int check_text(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
 {
     bool secret = k->flags & EK_KEY_SECRET;
-    if (k->flags & EK_KEY_URL && *n->text && !ek_url_valid(n->text))
+    int invalid = k->flags & EK_KEY_URL && *n->text ? ek_url_check(n->text) : EK_OK;
+    if (invalid == EK_ENOMEM)
+        return ek_fail(s->e, EK_ENOMEM, "out of memory");
+    if (invalid) /* the text may contain a secret */
         return ek_node_fail(s->yaml, n, s->e,
                             "'%s' is no address such as https://HOST or http://HOST:PORT/PATH",
                             k->path);

@@ -55,8 +55,8 @@ for tokens in gone.txt empty.txt short.txt; do
 	ends 78 "$said" pause -c run.yaml
 done
 ends 2 'one of --config and --url is needed' pause
-ends 2 'is not like http://127.0.0.1:9464' status --url https://127.0.0.1:9464
-ends 1 'nobody answers there: Connection refused' status --url http://127.0.0.1:1
+ends 2 'is not like http://127.0.0.1:9464' status --url ftp://127.0.0.1:9464
+ends 1 '127.0.0.1:1: connection refused' status --url http://127.0.0.1:1
 config hotel.yaml profile.ekp
 echo 'http: {listen: off}' >>run.yaml
 ends 78 "'http.listen' is off: this instance cannot be asked" status -c run.yaml

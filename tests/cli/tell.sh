@@ -15,7 +15,7 @@ output: {topic: ranked, dead_letter: ranked.dead}
 assets: {manifest: features.yaml, profile: profile.ekp, rules: rules.yaml}
 http: {listen: "127.0.0.1:$port", token_file: tokens.txt}
 END
-refused 1 "nobody answers there: Connection refused" accept price -c run.yaml
+refused 1 "connection refused" accept price -c run.yaml
 "$EK" run -c run.yaml 2>log &
 pid=$!
 for i in $(seq 300); do

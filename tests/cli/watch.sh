@@ -12,7 +12,7 @@ output: {topic: ranked, dead_letter: ranked.dead}
 assets: {manifest: features.yaml, profile: profile.ekp}
 http: {listen: "127.0.0.1:$port"}
 END
-refused 1 "nobody answers there: Connection refused" status -c run.yaml --watch
+refused 1 "connection refused" status -c run.yaml --watch
 refused 2 "--watch takes seconds, 1 to 3600" status -c run.yaml --watch=0
 "$EK" run -c run.yaml 2>log &
 pid=$!

@@ -545,12 +545,12 @@ END_TEST
 START_TEST(answers_are_judged_by_whether_trying_again_may_help)
 {
     static const int failed[] = {0, 100, 408, 429, 500, 503, 599}, refused[] = {301, 400, 403, 404};
-    ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = 202}), EK_ALERT_SENT);
+    ck_assert_int_eq(ek_alert_judge(&(struct ek_http_answer){.status = 202}), EK_ALERT_SENT);
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
-        ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = failed[i]}),
+        ck_assert_int_eq(ek_alert_judge(&(struct ek_http_answer){.status = failed[i]}),
                          EK_ALERT_FAILED);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        ck_assert_int_eq(ek_alert_judge(&(struct ek_alert_answer){.status = refused[i]}),
+        ck_assert_int_eq(ek_alert_judge(&(struct ek_http_answer){.status = refused[i]}),
                          EK_ALERT_REFUSED);
 }
 END_TEST
@@ -559,8 +559,8 @@ START_TEST(an_answer_with_a_secret_is_not_shown)
 {
     char url[] = "https://a.example/services/T0/secret", token[] = "tokentoken";
     struct ek_alert_sink s = {.url = url, .token = token};
-    struct ek_alert_answer answer = {.said = "no such hook /services/T0/secret"};
-    char out[EK_ALERT_SAID_BYTES];
+    struct ek_http_answer answer = {.said = "no such hook /services/T0/secret"};
+    char out[EK_HTTP_START_BYTES];
     ek_alert_said(&s, &answer, out);
 
     ck_assert_ptr_null(strstr(out, "T0"));

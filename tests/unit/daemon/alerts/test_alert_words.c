@@ -218,9 +218,9 @@ END_TEST
 
 static bool hides(const char *url, const char *said)
 {
-    char own[200], out[EK_ALERT_SAID_BYTES];
+    char own[200], out[EK_HTTP_START_BYTES];
     struct ek_alert_sink s = {.url = own};
-    struct ek_alert_answer answer = {.status = 400};
+    struct ek_http_answer answer = {.status = 400};
     snprintf(own, sizeof own, "%s", url);
     snprintf(answer.said, sizeof answer.said, "%s", said);
     ek_alert_said(&s, &answer, out);
@@ -231,7 +231,7 @@ START_TEST(a_part_of_an_address_that_may_be_a_secret_is_not_shown)
 {
     static const char url[] =
         "https://ana:pass-word@h.example/services/T0/0123456789ab?key=zyxwvutsrqpo";
-    char cut[EK_ALERT_SAID_BYTES];
+    char cut[EK_HTTP_START_BYTES];
     ck_assert(hides(url, "no token 0123456789ab here"));
     ck_assert(hides(url, "zyxwvutsrqpo is no key"));
     ck_assert(hides(url, "pass-word is wrong"));
@@ -239,7 +239,7 @@ START_TEST(a_part_of_an_address_that_may_be_a_secret_is_not_shown)
     ck_assert(!hides(url, "no service at h.example"));
     repeat(cut, sizeof cut - 8, ".");
     snprintf(cut + strlen(cut), 10, "01234567"); /* where it was cut */
-    ck_assert_uint_eq(strlen(cut), EK_ALERT_SAID_BYTES - 1);
+    ck_assert_uint_eq(strlen(cut), EK_HTTP_START_BYTES - 1);
     ck_assert(hides(url, cut));
 }
 END_TEST

@@ -73,9 +73,9 @@ static int url_of(const char *head, int bytes, const char *tail)
     must(ek_buf_text(&b, head));
     fill(&b, bytes);
     must(ek_buf_text(&b, tail));
-    bool valid = ek_url_valid(ek_buf_string(&b));
+    int rc = ek_url_check(ek_buf_string(&b));
     ek_buf_release(&b);
-    return valid ? EK_OK : EK_ECONFIG;
+    return rc ? EK_ECONFIG : EK_OK;
 }
 
 static int url(int bytes, char said[SAID_BYTES])

@@ -1,0 +1,60 @@
+/* HTTP client over libcurl: many requests in flight on one thread, none of which blocks another.
+ *
+ * Each of `slots` has one request at a time. Certificates are verified, redirects not followed.
+ * Proxies are those of the environment (http_proxy, https_proxy, no_proxy), except that a loopback
+ * host is always connected to directly. Error texts contain no part of a URL except the host name.
+ * Owner: the caller. Threads: one, except for ek_http_wake.
+ */
+#ifndef EK_DAEMON_HTTP_CLIENT_H
+#define EK_DAEMON_HTTP_CLIENT_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EK_HTTP_START_BYTES = 300 };
+
+struct ek_http;
+
+/* Create a client. Returns 0 or EK_ENOMEM. */
+int ek_http_new(struct ek_http **out, size_t slots, struct ek_error *e);
+/* Abandon all requests in flight. */
+void ek_http_free(struct ek_http *h);
+
+struct ek_http_request {
+    const char *url, *token, *ca_file; /* copied; the last two may be NULL */
+    const void *body;                  /* JSON to post, copied; NULL: GET */
+    size_t length;
+    int64_t timeout_ms;    /* for the whole request; 0: none */
+    int idle_s;            /* for the connection, and between two bytes; 0: none */
+    struct ek_buf *answer; /* gets the whole body, up to its limit; NULL: only the start is kept */
+};
+/* Start a request in a free slot. Returns false if memory runs out. */
+bool ek_http_begin(struct ek_http *h, size_t slot, const struct ek_http_request *r);
+
+enum ek_http_fault {
+    EK_HTTP_NONE,
+    EK_HTTP_TIMEOUT,
+    EK_HTTP_TOO_LONG,
+    EK_HTTP_MEMORY,
+    EK_HTTP_OTHER
+};
+
+struct ek_http_answer {
+    size_t slot;
+    int status;               /* of HTTP, 0: no answer */
+    enum ek_http_fault fault; /* why there is no whole answer */
+    int64_t asked_ms;         /* Retry-After, 0: none */
+    /* Start of the body, or the fault as a sentence if there is no answer. */
+    char said[EK_HTTP_START_BYTES];
+};
+/* Wait at most wait_ms, or until a wake or an answer. */
+void ek_http_wait(struct ek_http *h, int wait_ms);
+/* Take one finished request, whose slot is free again. Returns false if there is none. */
+bool ek_http_next(struct ek_http *h, struct ek_http_answer *out);
+void ek_http_wake(struct ek_http *h);
+
+#endif
