@@ -6,67 +6,66 @@
 #include "rules/rules.h" /* limits of what people say */
 #include "schema/words.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_BYTES = 1000 /* of a feature or segment; what is longer is none */ };
 
-static int read_text(const json_t *value, const char *key, size_t most, const char **text,
+static int read_text(yyjson_val *value, const char *key, size_t most, const char **text,
                      struct ek_error *e)
 {
-    if (!json_is_string(value))
+    if (!yyjson_is_str(value))
         return ek_fail(e, EK_EUSAGE, "'%s' must be a text", key);
-    *text = json_string_value(value);
+    *text = yyjson_get_str(value);
     return strlen(*text) > most
                ? ek_fail(e, EK_EUSAGE, "'%s' must have at most %zu bytes", key, most)
                : EK_OK;
 }
 
-static int read_author(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_author(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     return read_text(value, "author", EK_AUTHOR_BYTES, &w->author, e);
 }
 
-static int read_reason(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_reason(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     return read_text(value, "reason", EK_REASON_BYTES, &w->reason, e);
 }
 
-static int read_feature(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_feature(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     return read_text(value, "feature", NAME_BYTES, &w->feature, e);
 }
 
-static int read_segment(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_segment(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    void *pair = json_object_iter(value);
-    const json_t *of = pair ? json_object_iter_value(pair) : NULL;
-    if (json_is_null(value))
+    yyjson_obj_iter pair = yyjson_obj_iter_with(value);
+    yyjson_val *key = yyjson_obj_iter_next(&pair), *of = yyjson_obj_iter_get_val(key);
+    if (yyjson_is_null(value))
         return EK_OK;
-    if (json_object_size(value) != 1 || !json_is_string(of))
+    if (yyjson_obj_size(value) != 1 || !yyjson_is_str(of))
         return ek_fail(e, EK_EUSAGE,
                        "'segment' must be like {\"arm\": \"B\"}, or null for all traffic");
-    w->dimension = json_object_iter_key(pair);
+    w->dimension = yyjson_get_str(key);
     return read_text(of, w->dimension, NAME_BYTES, &w->value, e);
 }
 
-static int read_version(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_version(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 1)
+    if (!yyjson_is_int(value) || yyjson_get_sint(value) < 1)
         return ek_fail(e, EK_EUSAGE, "'version' must be a whole number from 1 on");
-    w->version = (uint64_t)json_integer_value(value);
+    w->version = (uint64_t)yyjson_get_sint(value);
     return EK_OK;
 }
 
-static int read_begin_anew(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_begin_anew(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    w->begin_anew = json_is_true(value);
-    return json_is_boolean(value) ? EK_OK
-                                  : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
+    w->begin_anew = yyjson_is_true(value);
+    return yyjson_is_bool(value) ? EK_OK
+                                 : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
 }
 
-static int read_action(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_action(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     const char *names[EK_ACTION_COUNT];
     int rc = read_text(value, "action", NAME_BYTES, &w->action, e);
@@ -81,7 +80,7 @@ static int read_action(struct ek_api_words *w, json_t *value, struct ek_error *e
                           w->action, names[0], names[1], names[2]);
 }
 
-static int read_until(struct ek_api_words *w, json_t *value, struct ek_error *e)
+static int read_until(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     const char *text = NULL;
     int rc = read_text(value, "until", NAME_BYTES, &text, e);
@@ -95,7 +94,7 @@ static int read_until(struct ek_api_words *w, json_t *value, struct ek_error *e)
 /* Key k is bit k of enum ek_api_key. */
 static const struct {
     const char *name;
-    int (*read)(struct ek_api_words *w, json_t *value, struct ek_error *e);
+    int (*read)(struct ek_api_words *w, yyjson_val *value, struct ek_error *e);
 } KEYS[] = {{"author", read_author},   {"reason", read_reason},        {"feature", read_feature},
             {"segment", read_segment}, {"version", read_version},      {"action", read_action},
             {"until", read_until},     {"begin_anew", read_begin_anew}};
@@ -120,10 +119,11 @@ static int unknown(const char *key, unsigned knows, struct ek_error *e)
 
 static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, struct ek_error *e)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)w->body, key, value)
+    size_t i, max;
+    yyjson_val *name, *value;
+    yyjson_obj_foreach(yyjson_doc_get_root(w->body), i, max, name, value)
     {
+        const char *key = yyjson_get_str(name);
         int k = 0;
         while (k < KEY_COUNT && !((knows & 1u << k) && !strcmp(key, KEYS[k].name)))
             k++;
@@ -137,16 +137,16 @@ static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, str
 
 static int parse(struct ek_api_words *w, const void *body, size_t length, struct ek_error *e)
 {
-    json_error_t problem;
-    json_t *read;
-    int rc = ek_json_parse(&read, body, length, JSON_REJECT_DUPLICATES, &problem);
+    struct ek_json_fault problem;
+    yyjson_doc *read;
+    int rc = ek_json_parse(&read, body, length, false, &problem);
     w->body = read;
     if (rc == EK_ENOMEM)
         return ek_fail(e, rc, "out of memory");
     if (rc)
         return ek_fail(e, EK_EUSAGE, "line %d, column %d: %s", problem.line, problem.column,
                        problem.text);
-    return json_is_object((json_t *)w->body)
+    return yyjson_is_obj(yyjson_doc_get_root(w->body))
                ? EK_OK
                : ek_fail(e, EK_EUSAGE, "the body must be a JSON object");
 }
@@ -167,6 +167,6 @@ int ek_api_words_read(struct ek_api_words *w, const void *body, size_t length, u
 
 void ek_api_words_release(struct ek_api_words *w)
 {
-    json_decref(w->body);
+    yyjson_doc_free(w->body);
     w->body = NULL;
 }

@@ -2,17 +2,17 @@
 
 #include <math.h>
 
-json_t *ek_model_fidelity_json(const struct ek_fidelity *f)
+void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w)
 {
-    json_t *all = json_object();
-    int failed = json_object_set_new(all, "lists", json_integer((json_int_t)f->lists));
-    for (int i = 0; i < EK_FIGURES; i++)
-        failed |= json_object_set_new(all, ek_figure_name((enum ek_figure)i),
-                                      json_pack("{s:f,s:f}", "mean", f->mean[i], "sd", f->sd[i]));
-    if (!failed)
-        return all;
-    json_decref(all);
-    return NULL;
+    ek_json_open(w, "fidelity", '{');
+    ek_json_add_count(w, "lists", f->lists);
+    for (int i = 0; i < EK_FIGURES; i++) {
+        ek_json_open(w, ek_figure_name((enum ek_figure)i), '{');
+        ek_json_add_real(w, "mean", f->mean[i]);
+        ek_json_add_real(w, "sd", f->sd[i]);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, '}');
 }
 
 static int unusable(struct ek_error *e)
@@ -21,25 +21,25 @@ static int unusable(struct ek_error *e)
 }
 
 /* NaN when it is no number. */
-static double number(const json_t *object, const char *key)
+static double number(yyjson_val *object, const char *key)
 {
-    const json_t *v = json_object_get(object, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
+    yyjson_val *v = yyjson_obj_get(object, key);
+    return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
 }
 
-int ek_model_fidelity_read(const json_t *description, struct ek_fidelity *out, struct ek_error *e)
+int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, struct ek_error *e)
 {
-    const json_t *all = json_object_get(description, "fidelity");
+    yyjson_val *all = yyjson_obj_get(description, "fidelity");
     struct ek_fidelity f = {0};
     *out = f;
     if (!all)
         return EK_OK;
-    const json_t *lists = json_object_get(all, "lists");
-    if (!json_is_integer(lists) || json_integer_value(lists) < 1)
+    yyjson_val *lists = yyjson_obj_get(all, "lists");
+    if (!yyjson_is_int(lists) || yyjson_get_sint(lists) < 1)
         return unusable(e);
-    f.lists = (uint64_t)json_integer_value(lists);
+    f.lists = (uint64_t)yyjson_get_sint(lists);
     for (int i = 0; i < EK_FIGURES; i++) {
-        const json_t *figure = json_object_get(all, ek_figure_name((enum ek_figure)i));
+        yyjson_val *figure = yyjson_obj_get(all, ek_figure_name((enum ek_figure)i));
         f.mean[i] = number(figure, "mean");
         f.sd[i] = number(figure, "sd");
         if (!(f.mean[i] >= ek_figure_low((enum ek_figure)i) && f.mean[i] <= 1) ||

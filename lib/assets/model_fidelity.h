@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 #include "assets/fidelity.h"
+#include "base/json.h"
+#include "yaml/json_parse.h"
 
-#include <jansson.h>
-
-/* A new object; NULL without memory. */
-json_t *ek_model_fidelity_json(const struct ek_fidelity *f);
+/* Append the member `fidelity`. */
+void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w);
 /* From a description; lists 0 when it has none. EK_EFORMAT when it is not usable. */
-int ek_model_fidelity_read(const json_t *description, struct ek_fidelity *out, struct ek_error *e);
+int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, struct ek_error *e);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "assets/model.h"
 #include "assets/tensors.h"
-
-#include <jansson.h>
+#include "base/json.h"
+#include "yaml/json_parse.h"
 
 /* One array of the model: its name in the file, where its pointer goes, its shape. */
 struct ek_model_array {
@@ -26,9 +26,9 @@ int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays);
 int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error *e);
 
 /* `trained` of the description, which may be NULL: nothing is known then. */
-int ek_model_trained_read(struct ek_model *m, const json_t *d, struct ek_error *e);
-/* NULL without memory. */
-json_t *ek_model_trained_json(const struct ek_model *m);
+int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e);
+/* Append the member `trained`. */
+void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w);
 
 const char *ek_log_input_name(enum ek_log_input l);
 int ek_log_input_parse(const char *name);

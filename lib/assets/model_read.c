@@ -4,7 +4,6 @@
 #include "yaml/json_parse.h"
 #include "assets/model_fidelity.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,35 +12,35 @@ static int missing(struct ek_error *e, const char *key)
     return ek_fail(e, EK_EFORMAT, "description has no usable '%s'", key);
 }
 
-static int read_int(const json_t *d, const char *key, int *out, struct ek_error *e)
+static int read_int(yyjson_val *d, const char *key, int *out, struct ek_error *e)
 {
-    const json_t *v = json_object_get(d, key);
-    if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT32_MAX)
+    yyjson_val *v = yyjson_obj_get(d, key);
+    if (!yyjson_is_int(v) || yyjson_get_sint(v) < 0 || yyjson_get_sint(v) > INT32_MAX)
         return missing(e, key);
-    *out = (int)json_integer_value(v);
+    *out = (int)yyjson_get_sint(v);
     return EK_OK;
 }
 
-static int read_bool(const json_t *d, const char *key, bool *out, struct ek_error *e)
+static int read_bool(yyjson_val *d, const char *key, bool *out, struct ek_error *e)
 {
-    const json_t *v = json_object_get(d, key);
-    if (!json_is_boolean(v))
+    yyjson_val *v = yyjson_obj_get(d, key);
+    if (!yyjson_is_bool(v))
         return missing(e, key);
-    *out = json_is_true(v);
+    *out = yyjson_is_true(v);
     return EK_OK;
 }
 
-static int read_names(const json_t *d, const char *key, char ***out, int *count, struct ek_error *e)
+static int read_names(yyjson_val *d, const char *key, char ***out, int *count, struct ek_error *e)
 {
-    const json_t *v = json_object_get(d, key);
-    size_t n = json_array_size(v);
-    if (!json_is_array(v) || n > EK_FEATURES_MAX)
+    yyjson_val *v = yyjson_obj_get(d, key);
+    size_t n = yyjson_arr_size(v);
+    if (!yyjson_is_arr(v) || n > EK_FEATURES_MAX)
         return missing(e, key);
     if (!(*out = ek_calloc(n, sizeof **out)))
         return ek_fail(e, EK_ENOMEM, "no memory for '%s'", key);
     *count = (int)n;
     for (size_t i = 0; i < n; i++) {
-        const char *name = json_string_value(json_array_get(v, i));
+        const char *name = yyjson_get_str(yyjson_arr_get(v, i));
         if (!name)
             return missing(e, key);
         if (!((*out)[i] = ek_strdup(name)))
@@ -51,22 +50,22 @@ static int read_names(const json_t *d, const char *key, char ***out, int *count,
 }
 
 /* Positions must rise, be item features, and carry the names that `routable` gives. */
-static int read_routable(struct ek_model *m, const json_t *d, struct ek_error *e)
+static int read_routable(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
-    const json_t *positions = json_object_get(d, "routable_positions");
-    const json_t *names = json_object_get(d, "routable");
-    size_t n = json_array_size(positions);
-    if (!json_is_array(positions) || n > (size_t)m->item_features)
+    yyjson_val *positions = yyjson_obj_get(d, "routable_positions");
+    yyjson_val *names = yyjson_obj_get(d, "routable");
+    size_t n = yyjson_arr_size(positions);
+    if (!yyjson_is_arr(positions) || n > (size_t)m->item_features)
         return missing(e, "routable_positions");
-    if (!json_is_array(names) || json_array_size(names) != n)
+    if (!yyjson_is_arr(names) || yyjson_arr_size(names) != n)
         return missing(e, "routable");
     if (!(m->routable = ek_calloc(n, sizeof *m->routable)))
         return ek_fail(e, EK_ENOMEM, "no memory for 'routable'");
     for (size_t k = 0; k < n; k++) {
-        const json_t *v = json_array_get(positions, k);
-        json_int_t f = json_integer_value(v);
-        const char *name = json_string_value(json_array_get(names, k));
-        if (!json_is_integer(v) || f < 0 || f >= m->item_features || (k && f <= m->routable[k - 1]))
+        yyjson_val *v = yyjson_arr_get(positions, k);
+        int64_t f = yyjson_get_sint(v);
+        const char *name = yyjson_get_str(yyjson_arr_get(names, k));
+        if (!yyjson_is_int(v) || f < 0 || f >= m->item_features || (k && f <= m->routable[k - 1]))
             return missing(e, "routable_positions");
         if (!name || strcmp(name, m->item_names[f]) != 0)
             return missing(e, "routable");
@@ -76,16 +75,16 @@ static int read_routable(struct ek_model *m, const json_t *d, struct ek_error *e
     return EK_OK;
 }
 
-static int read_hidden(struct ek_model *m, const json_t *d, struct ek_error *e)
+static int read_hidden(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
-    const json_t *v = json_object_get(d, "hidden");
-    size_t n = json_array_size(v);
-    if (!json_is_array(v) || n >= EK_LAYERS_MAX)
+    yyjson_val *v = yyjson_obj_get(d, "hidden");
+    size_t n = yyjson_arr_size(v);
+    if (!yyjson_is_arr(v) || n >= EK_LAYERS_MAX)
         return missing(e, "hidden");
     for (size_t i = 0; i < n; i++) {
-        const json_t *width = json_array_get(v, i);
-        json_int_t w = json_integer_value(width);
-        if (!json_is_integer(width) || w < 1 || w > EK_LAYER_WIDTH_MAX)
+        yyjson_val *width = yyjson_arr_get(v, i);
+        int64_t w = yyjson_get_sint(width);
+        if (!yyjson_is_int(width) || w < 1 || w > EK_LAYER_WIDTH_MAX)
             return missing(e, "hidden");
         m->hidden[i] = (int)w;
     }
@@ -94,22 +93,22 @@ static int read_hidden(struct ek_model *m, const json_t *d, struct ek_error *e)
 }
 
 /* Missing in models that know of one transform only. */
-static int read_transform(struct ek_model *m, const json_t *d, struct ek_error *e)
+static int read_transform(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
-    const json_t *v = json_object_get(d, "transform");
+    yyjson_val *v = yyjson_obj_get(d, "transform");
     int found =
-        v ? json_is_string(v) ? ek_transform_parse(json_string_value(v)) : -1 : EK_TRANSFORM_LOG1P;
+        v ? yyjson_is_str(v) ? ek_transform_parse(yyjson_get_str(v)) : -1 : EK_TRANSFORM_LOG1P;
     if (found < 0)
         return missing(e, "transform");
     m->transform = (enum ek_transform)found;
     return EK_OK;
 }
 
-static int read_description(struct ek_model *m, const json_t *d, struct ek_error *e)
+static int read_description(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     int version = 0, code;
-    const char *kind = json_string_value(json_object_get(d, "model"));
-    const char *logs = json_string_value(json_object_get(d, "log_input"));
+    const char *kind = yyjson_get_str(yyjson_obj_get(d, "model"));
+    const char *logs = yyjson_get_str(yyjson_obj_get(d, "log_input"));
     int log_input = logs ? ek_log_input_parse(logs) : -1;
     if (!kind || strcmp(kind, "routable_sir") != 0)
         return ek_fail(e, EK_EFORMAT, "not a 'routable_sir' model");
@@ -126,7 +125,7 @@ static int read_description(struct ek_model *m, const json_t *d, struct ek_error
         (code = read_hidden(m, d, e)) || (code = read_int(d, "gate_size", &m->gate_size, e)) ||
         (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
         (code = read_bool(d, "list_free", &m->list_free, e)) ||
-        (code = ek_model_trained_read(m, json_object_get(d, "trained"), e)) ||
+        (code = ek_model_trained_read(m, yyjson_obj_get(d, "trained"), e)) ||
         (code = ek_model_fidelity_read(d, &m->fidelity, e)))
         return code;
     return ek_model_shape_check(m, EK_EFORMAT, e);
@@ -166,18 +165,18 @@ static int bind_arrays(struct ek_model *m, struct ek_error *e)
 
 static int read_model(struct ek_model *m, struct ek_error *e)
 {
-    json_error_t why;
+    struct ek_json_fault why;
     const char *text = ek_tensors_text(m->storage, "routable_sir");
     if (!text)
         return ek_fail(e, EK_EFORMAT, "no model: metadata has no 'routable_sir'");
-    json_t *d;
-    int code = ek_json_parse(&d, text, strlen(text), JSON_REJECT_DUPLICATES, &why);
+    yyjson_doc *d;
+    int code = ek_json_parse(&d, text, strlen(text), false, &why);
     if (code == EK_ENOMEM)
         return ek_fail(e, code, "no memory for the description");
     if (code)
         return ek_fail(e, code, "description is not JSON: %s", why.text);
-    code = read_description(m, d, e);
-    json_decref(d);
+    code = read_description(m, yyjson_doc_get_root(d), e);
+    yyjson_doc_free(d);
     return code ? code : bind_arrays(m, e);
 }
 

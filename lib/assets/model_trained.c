@@ -21,9 +21,9 @@ static int unusable(struct ek_error *e, const char *key)
     return ek_fail(e, EK_EFORMAT, "description has no usable '%s' under 'trained'", key);
 }
 
-static int read_routing(struct ek_model *m, const json_t *d, struct ek_error *e)
+static int read_routing(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
-    const char *word = json_string_value(json_object_get(d, "routing"));
+    const char *word = yyjson_get_str(yyjson_obj_get(d, "routing"));
     for (int i = 0; word && i < ROUTING_COUNT; i++)
         if (!strcmp(word, ROUTINGS[i])) {
             m->trained.routing = (enum ek_routing)i;
@@ -32,17 +32,17 @@ static int read_routing(struct ek_model *m, const json_t *d, struct ek_error *e)
     return unusable(e, "routing");
 }
 
-static int read_routed(struct ek_model *m, const json_t *d, struct ek_error *e)
+static int read_routed(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
-    const json_t *names = json_object_get(d, "routed");
+    yyjson_val *names = yyjson_obj_get(d, "routed");
     if (m->trained.routing != EK_ROUTING_STATIC)
         return EK_OK;
-    if (!json_is_array(names))
+    if (!yyjson_is_arr(names))
         return unusable(e, "routed");
     if (!(m->trained.routed = ek_calloc((size_t)m->routable_count, sizeof *m->trained.routed)))
         return ek_fail(e, EK_ENOMEM, "no memory for 'routed'");
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
+    for (size_t i = 0; i < yyjson_arr_size(names); i++) {
+        const char *name = yyjson_get_str(yyjson_arr_get(names, i));
         int k = name ? ek_model_routable(m, name) : -1;
         if (k < 0)
             return unusable(e, "routed");
@@ -52,11 +52,11 @@ static int read_routed(struct ek_model *m, const json_t *d, struct ek_error *e)
 }
 
 /* What no reader depends on; it may be missing. */
-static int read_origin(struct ek_trained *t, const json_t *d, struct ek_error *e)
+static int read_origin(struct ek_trained *t, yyjson_val *d, struct ek_error *e)
 {
-    const char *loss = json_string_value(json_object_get(d, "loss"));
-    const char *seed = json_string_value(json_object_get(d, "seed"));
-    const char *hash = json_string_value(json_object_get(d, "manifest"));
+    const char *loss = yyjson_get_str(yyjson_obj_get(d, "loss"));
+    const char *seed = yyjson_get_str(yyjson_obj_get(d, "seed"));
+    const char *hash = yyjson_get_str(yyjson_obj_get(d, "manifest"));
     loss = loss ? loss : ""; /* half of a character cannot be written again */
     snprintf(t->loss, sizeof t->loss, "%.*s", (int)ek_utf8_within(loss, sizeof t->loss - 1), loss);
     if (seed && ek_parse_u64(seed, EK_WHOLE, &t->seed))
@@ -66,7 +66,7 @@ static int read_origin(struct ek_trained *t, const json_t *d, struct ek_error *e
     return EK_OK;
 }
 
-int ek_model_trained_read(struct ek_model *m, const json_t *d, struct ek_error *e)
+int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     int code;
     if (!d)
@@ -77,35 +77,29 @@ int ek_model_trained_read(struct ek_model *m, const json_t *d, struct ek_error *
     return read_origin(&m->trained, d, e);
 }
 
-static json_t *routed_json(const struct ek_model *m)
+static void write_routed(const struct ek_model *m, struct ek_json_writer *w)
 {
-    json_t *list = json_array();
-    for (int k = 0; list && m->trained.routed && k < m->routable_count; k++)
-        if (m->trained.routed[k] &&
-            json_array_append_new(list, json_string(m->item_names[m->routable[k]]))) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    ek_json_open(w, "routed", '[');
+    for (int k = 0; m->trained.routed && k < m->routable_count; k++)
+        if (m->trained.routed[k])
+            ek_json_add_text(w, NULL, m->item_names[m->routable[k]]);
+    ek_json_close(w, ']');
 }
 
-json_t *ek_model_trained_json(const struct ek_model *m)
+void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w)
 {
     char seed[21], hash[17];
     const struct ek_trained *t = &m->trained;
     snprintf(seed, sizeof seed, "%" PRIu64, t->seed);
     snprintf(hash, sizeof hash, "%016" PRIx64, t->manifest_hash);
-    json_t *d = json_object();
-    int failed = json_object_set_new(d, "routing", json_string(ROUTINGS[t->routing]));
+    ek_json_open(w, "trained", '{');
+    ek_json_add_text(w, "routing", ROUTINGS[t->routing]);
     if (t->routing == EK_ROUTING_STATIC)
-        failed |= json_object_set_new(d, "routed", routed_json(m));
-    failed |= json_object_set_new(d, "loss", json_string(t->loss));
-    failed |= json_object_set_new(d, "seed", json_string(seed));
-    failed |= json_object_set_new(d, "manifest", json_string(hash));
-    if (!failed)
-        return d;
-    json_decref(d);
-    return NULL;
+        write_routed(m, w);
+    ek_json_add_text(w, "loss", t->loss);
+    ek_json_add_text(w, "seed", seed);
+    ek_json_add_text(w, "manifest", hash);
+    ek_json_close(w, '}');
 }
 
 static bool routes_as_trained(const struct ek_model *m, const struct ek_treatment *t)

@@ -3,13 +3,13 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/parse.h"
+#include "base/json.h"
 #include "yaml/json_parse.h"
 #include "assets/profile_inner.h"
 #include "lists/query.h"
 #include "assets/tensors.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,62 +187,41 @@ static int add_sketches(struct ek_tensors *t, const struct ek_profile *p)
     return rc;
 }
 
-static json_t *texts_to_json(char *const *texts, int count)
+static void write_texts(struct ek_json_writer *w, const char *key, char *const *texts, int count)
 {
-    json_t *array = json_array();
-    int failed = !array;
+    ek_json_open(w, key, '[');
     for (int i = 0; i < count; i++)
-        failed |= json_array_append_new(array, json_string(texts[i]));
-    if (!failed)
-        return array;
-    json_decref(array);
-    return NULL;
+        ek_json_add_text(w, NULL, texts[i]);
+    ek_json_close(w, ']');
 }
 
-static int add_text(const char *bytes, size_t length, void *text)
-{
-    return ek_buf_add(text, bytes, length);
-}
-
-/* NULL without memory: a value that is not there is refused. */
-static json_t *description_of(const struct ek_profile *p)
+/* The keys rise. */
+static void write_description(struct ek_json_writer *w, const struct ek_profile *p)
 {
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, p->manifest_hash);
-    const struct {
-        const char *key;
-        json_t *value;
-    } rows[] = {
-        {"version", json_integer(FORMAT_VERSION)},
-        {"manifest", json_string(hash)},
-        {"queries", json_integer((json_int_t)p->queries)},
-        {"items", json_integer((json_int_t)p->items)},
-        {"related_lists", json_integer(p->related_lists)},
-        {"baseline", p->field ? json_string(p->field) : json_null()},
-        {"features", texts_to_json(p->name, p->features)},
-        {"strata", texts_to_json(p->stratum, p->strata)},
-    };
-    json_t *root = json_object();
-    int failed = !root;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        failed |= json_object_set_new(root, rows[i].key, rows[i].value);
-    if (!failed)
-        return root;
-    json_decref(root);
-    return NULL;
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "baseline", p->field);
+    write_texts(w, "features", p->name, p->features);
+    ek_json_add_integer(w, "items", (int64_t)p->items);
+    ek_json_add_text(w, "manifest", hash);
+    ek_json_add_integer(w, "queries", (int64_t)p->queries);
+    ek_json_add_integer(w, "related_lists", p->related_lists);
+    write_texts(w, "strata", p->stratum, p->strata);
+    ek_json_add_integer(w, "version", FORMAT_VERSION);
+    ek_json_close(w, '}');
 }
 
 static int add_description(struct ek_tensors *t, const struct ek_profile *p)
 {
-    json_t *root = description_of(p);
     struct ek_buf text;
+    struct ek_json_writer w;
     ek_buf_init(&text, 0);
-    const char *string = NULL;
-    if (root && !json_dump_callback(root, add_text, &text, JSON_COMPACT | JSON_SORT_KEYS))
-        string = ek_buf_string(&text);
+    ek_json_init(&w, &text);
+    write_description(&w, p);
+    const char *string = w.rc ? NULL : ek_buf_string(&text);
     int rc = string ? ek_tensors_set_text(t, DESCRIPTION, string) : EK_ENOMEM;
     ek_buf_release(&text);
-    json_decref(root);
     return rc;
 }
 
@@ -275,10 +254,10 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
     return rc;
 }
 
-static int read_texts(const json_t *array, int count, char **texts)
+static int read_texts(yyjson_val *array, int count, char **texts)
 {
     for (int i = 0; i < count; i++) {
-        const char *text = json_string_value(json_array_get(array, (size_t)i));
+        const char *text = yyjson_get_str(yyjson_arr_get(array, (size_t)i));
         if (!text)
             return EK_EFORMAT;
         char *copy = ek_strdup(text);
@@ -296,26 +275,26 @@ static int bad(const char *path, struct ek_error *e, const char *what)
 }
 
 /* Shapes and names from the description; arrays allocated. */
-static int read_description(struct ek_profile *p, const json_t *root, const char *path,
+static int read_description(struct ek_profile *p, yyjson_val *root, const char *path,
                             struct ek_error *e)
 {
-    const json_t *features = json_object_get(root, "features");
-    const json_t *strata = json_object_get(root, "strata");
-    const char *hash = json_string_value(json_object_get(root, "manifest"));
-    const char *field = json_string_value(json_object_get(root, "baseline"));
-    if (json_integer_value(json_object_get(root, "version")) != FORMAT_VERSION)
+    yyjson_val *features = yyjson_obj_get(root, "features");
+    yyjson_val *strata = yyjson_obj_get(root, "strata");
+    const char *hash = yyjson_get_str(yyjson_obj_get(root, "manifest"));
+    const char *field = yyjson_get_str(yyjson_obj_get(root, "baseline"));
+    if (yyjson_get_sint(yyjson_obj_get(root, "version")) != FORMAT_VERSION)
         return bad(path, e, "version");
-    if (!json_is_array(features) || json_array_size(features) > EK_FEATURES_MAX)
+    if (!yyjson_is_arr(features) || yyjson_arr_size(features) > EK_FEATURES_MAX)
         return bad(path, e, "'features'");
-    if (!json_array_size(strata) || json_array_size(strata) > EK_STRATA_MAX)
+    if (!yyjson_arr_size(strata) || yyjson_arr_size(strata) > EK_STRATA_MAX)
         return bad(path, e, "'strata'");
     if (!hash || ek_parse_hash(hash, EK_WHOLE, &p->manifest_hash))
         return bad(path, e, "'manifest'");
-    p->features = (int)json_array_size(features);
-    p->strata = (int)json_array_size(strata);
-    p->queries = (uint64_t)json_integer_value(json_object_get(root, "queries"));
-    p->items = (uint64_t)json_integer_value(json_object_get(root, "items"));
-    p->related_lists = (int)json_integer_value(json_object_get(root, "related_lists"));
+    p->features = (int)yyjson_arr_size(features);
+    p->strata = (int)yyjson_arr_size(strata);
+    p->queries = (uint64_t)yyjson_get_sint(yyjson_obj_get(root, "queries"));
+    p->items = (uint64_t)yyjson_get_sint(yyjson_obj_get(root, "items"));
+    p->related_lists = (int)yyjson_get_sint(yyjson_obj_get(root, "related_lists"));
     if (p->related_lists < 1)
         return bad(path, e, "'related_lists'");
     int rc = allocate(p);
@@ -366,15 +345,15 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
                     struct ek_error *e)
 {
     const char *text = ek_tensors_text(t, DESCRIPTION);
-    json_error_t why;
-    json_t *root;
-    int rc = text ? ek_json_parse(&root, text, strlen(text), 0, &why) : EK_EFORMAT;
+    struct ek_json_fault why;
+    yyjson_doc *doc;
+    int rc = text ? ek_json_parse(&doc, text, strlen(text), false, &why) : EK_EFORMAT;
     if (rc == EK_ENOMEM)
         return ek_fail(e, rc, "no memory for the description");
     if (rc)
         return bad(path, e, "no description under '" DESCRIPTION "'");
-    rc = read_description(p, root, path, e);
-    json_decref(root);
+    rc = read_description(p, yyjson_doc_get_root(doc), path, e);
+    yyjson_doc_free(doc);
     size_t features = (size_t)p->features;
     if (!rc)
         rc = read_columns(t, p, e);

@@ -4,7 +4,7 @@
  * U16, U32, U64 in little endian. Reading checks that the arrays fill the data part without gap or
  * overlap, and that shapes and sizes agree; what the numbers mean (NaN, zero, sign) is the business
  * of whoever reads them. Writing is canonical: wide types first, then by name, the header padded to
- * 8 bytes, so that equal content gives equal bytes. jansson reads the header. Owner: the caller,
+ * 8 bytes, so that equal content gives equal bytes. yyjson reads the header. Owner: the caller,
  * ek_tensors_free; arrays live as long as it. Threads: read-only after loading, may be shared.
  */
 #ifndef EK_DATA_TENSORS_H

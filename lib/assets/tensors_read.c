@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "yaml/json_parse.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,24 +23,24 @@ struct parsing {
     struct ek_error *error;
 };
 
-static int read_unsigned(const json_t *value, uint64_t *out)
+static int read_unsigned(yyjson_val *value, uint64_t *out)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
+    if (!yyjson_is_int(value) || yyjson_get_sint(value) < 0)
         return EK_EFORMAT;
-    *out = (uint64_t)json_integer_value(value);
+    *out = (uint64_t)yyjson_get_sint(value);
     return EK_OK;
 }
 
-static int read_shape(struct parsing *p, const char *name, const json_t *value, size_t *shape,
+static int read_shape(struct parsing *p, const char *name, yyjson_val *value, size_t *shape,
                       int *dims)
 {
-    size_t count = json_array_size(value);
-    if (!json_is_array(value) || count > EK_TENSOR_DIMS_MAX)
+    size_t count = yyjson_arr_size(value);
+    if (!yyjson_is_arr(value) || count > EK_TENSOR_DIMS_MAX)
         return ek_fail(p->error, EK_EFORMAT, "tensor '%s' has no shape of at most %d sizes", name,
                        EK_TENSOR_DIMS_MAX);
     for (size_t i = 0; i < count; i++) {
         uint64_t size;
-        if (read_unsigned(json_array_get(value, i), &size))
+        if (read_unsigned(yyjson_arr_get(value, i), &size))
             return ek_fail(p->error, EK_EFORMAT, "shape of tensor '%s' is not made of sizes", name);
         shape[i] = (size_t)size;
     }
@@ -49,10 +48,10 @@ static int read_shape(struct parsing *p, const char *name, const json_t *value, 
     return EK_OK;
 }
 
-static int read_range(struct parsing *p, const char *name, const json_t *value, struct range *out)
+static int read_range(struct parsing *p, const char *name, yyjson_val *value, struct range *out)
 {
-    if (json_array_size(value) != 2 || read_unsigned(json_array_get(value, 0), &out->begin) ||
-        read_unsigned(json_array_get(value, 1), &out->end))
+    if (yyjson_arr_size(value) != 2 || read_unsigned(yyjson_arr_get(value, 0), &out->begin) ||
+        read_unsigned(yyjson_arr_get(value, 1), &out->end))
         return ek_fail(p->error, EK_EFORMAT, "'data_offsets' of tensor '%s' are not two offsets",
                        name);
     if (out->begin > out->end || out->end > p->size)
@@ -74,21 +73,21 @@ static bool shape_bytes(int dtype, int dims, const size_t *shape, uint64_t *byte
     return true;
 }
 
-static int read_array(struct parsing *p, const char *name, const json_t *entry)
+static int read_array(struct parsing *p, const char *name, yyjson_val *entry)
 {
     size_t shape[EK_TENSOR_DIMS_MAX];
     int dims = 0;
     uint64_t bytes;
     struct range range = {0};
-    const char *type = json_string_value(json_object_get(entry, "dtype"));
+    const char *type = yyjson_get_str(yyjson_obj_get(entry, "dtype"));
     int dtype = type ? ek_dtype_parse(type) : -1;
     if (!*name || strlen(name) >= sizeof range.array->name)
         return ek_fail(p->error, EK_EFORMAT, "tensor name '%.20s' is empty or too long", name);
     if (dtype < 0)
         return ek_fail(p->error, EK_EFORMAT, "type '%s' of tensor '%s' is not supported",
                        type ? type : "", name);
-    if (read_shape(p, name, json_object_get(entry, "shape"), shape, &dims) ||
-        read_range(p, name, json_object_get(entry, "data_offsets"), &range))
+    if (read_shape(p, name, yyjson_obj_get(entry, "shape"), shape, &dims) ||
+        read_range(p, name, yyjson_obj_get(entry, "data_offsets"), &range))
         return EK_EFORMAT;
     if (!shape_bytes(dtype, dims, shape, &bytes) || bytes != range.end - range.begin)
         return ek_fail(p->error, EK_EFORMAT, "shape and size of tensor '%s' do not agree", name);
@@ -101,15 +100,16 @@ static int read_array(struct parsing *p, const char *name, const json_t *entry)
     return EK_OK;
 }
 
-static int read_texts(struct parsing *p, json_t *metadata)
+static int read_texts(struct parsing *p, yyjson_val *metadata)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(metadata, key, value)
+    size_t i, max;
+    yyjson_val *name, *value;
+    yyjson_obj_foreach(metadata, i, max, name, value)
     {
-        if (!json_is_string(value))
+        const char *key = yyjson_get_str(name);
+        if (!yyjson_is_str(value))
             return ek_fail(p->error, EK_EFORMAT, "metadata '%s' is not a text", key);
-        if (ek_tensors_set_text(p->tensors, key, json_string_value(value)))
+        if (ek_tensors_set_text(p->tensors, key, yyjson_get_str(value)))
             return ek_fail(p->error, EK_ENOMEM, "no memory for metadata '%s'", key);
     }
     return EK_OK;
@@ -140,12 +140,13 @@ static int check_ranges(struct parsing *p)
     return EK_OK;
 }
 
-static int read_entries(struct parsing *p, json_t *header)
+static int read_entries(struct parsing *p, yyjson_val *header)
 {
-    const char *name;
-    json_t *entry;
-    json_object_foreach(header, name, entry)
+    size_t i, max;
+    yyjson_val *key, *entry;
+    yyjson_obj_foreach(header, i, max, key, entry)
     {
+        const char *name = yyjson_get_str(key);
         int code = strcmp(name, "__metadata__") ? read_array(p, name, entry) : read_texts(p, entry);
         if (code)
             return code;
@@ -155,15 +156,16 @@ static int read_entries(struct parsing *p, json_t *header)
 
 static int parse_header(struct parsing *p, const char *text, size_t length)
 {
-    json_error_t why;
-    json_t *header;
-    int code = ek_json_parse(&header, text, length, JSON_REJECT_DUPLICATES, &why);
+    struct ek_json_fault why;
+    yyjson_doc *doc;
+    int code = ek_json_parse(&doc, text, length, false, &why);
     if (code == EK_ENOMEM)
         return ek_fail(p->error, code, "no memory for the header");
     if (code)
         return ek_fail(p->error, code, "header is not JSON: %s", why.text);
-    size_t count = json_object_size(header);
-    if (!json_is_object(header))
+    yyjson_val *header = yyjson_doc_get_root(doc);
+    size_t count = yyjson_obj_size(header);
+    if (!yyjson_is_obj(header))
         code = ek_fail(p->error, EK_EFORMAT, "header is not a JSON object");
     else if (count > EK_TENSORS_MAX)
         code = ek_fail(p->error, EK_ELIMIT, "more than %d tensors", EK_TENSORS_MAX);
@@ -171,7 +173,7 @@ static int parse_header(struct parsing *p, const char *text, size_t length)
         code = ek_fail(p->error, EK_ENOMEM, "no memory for %zu tensors", count);
     if (!code)
         code = read_entries(p, header);
-    json_decref(header);
+    yyjson_doc_free(doc);
     return code;
 }
 

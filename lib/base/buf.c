@@ -139,6 +139,46 @@ int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
     return rc;
 }
 
+/* The code point of a valid sequence. */
+static unsigned code_point(const unsigned char *p, size_t size)
+{
+    unsigned code = size < 2 ? p[0] : p[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++)
+        code = code << 6 | (p[i] & 0x3fu);
+    return code;
+}
+
+static int add_ascii_char(struct ek_buf *b, unsigned code)
+{
+    static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *found = code && code < 0x80 ? strchr(escaped, (int)code) : NULL;
+    if (found)
+        return ek_buf_printf(b, "\\%c", letters[found - escaped]);
+    if (code >= 0x20 && code < 0x80)
+        return ek_buf_printf(b, "%c", (char)code);
+    if (code < 0x10000)
+        return ek_buf_printf(b, "\\u%04X", code);
+    code -= 0x10000;
+    return ek_buf_printf(b, "\\u%04X\\u%04X", 0xd800 | code >> 10, 0xdc00 | (code & 0x3ff));
+}
+
+int ek_buf_json_ascii(struct ek_buf *b, const char *text, size_t length)
+{
+    size_t start = b->length;
+    int rc = ek_buf_text(b, "\"");
+    for (size_t i = 0; !rc && i < length;) {
+        const unsigned char *p = (const unsigned char *)text + i;
+        size_t size = ek_utf8_length(p, length - i);
+        rc = add_ascii_char(b, size ? code_point(p, size) : 0xfffd);
+        i += size ? size : 1;
+    }
+    if (!rc)
+        rc = ek_buf_text(b, "\"");
+    if (rc)
+        b->length = start;
+    return rc;
+}
+
 const char *ek_buf_string(struct ek_buf *b)
 {
     if (ek_buf_reserve(b, 1))

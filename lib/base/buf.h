@@ -29,6 +29,8 @@ int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((form
 /* Adds text as a quoted JSON string: quotes, backslashes and control characters escaped, bytes that
  * are no UTF-8 replaced by U+FFFD. */
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
+/* As ek_buf_json, with everything outside ASCII as \uXXXX and short escapes (\n). */
+int ek_buf_json_ascii(struct ek_buf *b, const char *text, size_t length);
 /* Length of the valid UTF-8 sequence at p (of n > 0 bytes at most), 0 when there is none. */
 size_t ek_utf8_length(const unsigned char *p, size_t n);
 /* How many bytes of a text are its whole characters within `most` bytes; one that is no UTF-8

@@ -11,6 +11,12 @@ void ek_json_init(struct ek_json_writer *w, struct ek_buf *to)
     *w = (struct ek_json_writer){.to = to, .comma = ""};
 }
 
+void ek_json_init_spaced(struct ek_json_writer *w, struct ek_buf *to)
+{
+    ek_json_init(w, to);
+    w->spaced = true;
+}
+
 static void add(struct ek_json_writer *w, const char *bytes, size_t length)
 {
     if (!w->rc)
@@ -20,15 +26,18 @@ static void add(struct ek_json_writer *w, const char *bytes, size_t length)
 static void add_quoted(struct ek_json_writer *w, const char *text, size_t length)
 {
     if (!w->rc)
-        w->rc = ek_buf_json(w->to, text, length);
+        w->rc =
+            w->spaced ? ek_buf_json_ascii(w->to, text, length) : ek_buf_json(w->to, text, length);
 }
 
 static void begin_member(struct ek_json_writer *w, const char *key)
 {
     add(w, w->comma, strlen(w->comma));
+    if (w->spaced && *w->comma)
+        add(w, " ", 1);
     if (key) {
         add_quoted(w, key, strlen(key));
-        add(w, ":", 1);
+        add(w, ": ", w->spaced ? 2 : 1);
     }
     w->comma = ",";
 }
@@ -95,6 +104,29 @@ void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double numbe
     begin_member(w, key);
     if (!w->rc)
         w->rc = ek_buf_printf(w->to, "%.*g", digits, number);
+}
+
+/* Remove the plus and the leading zeros of the exponent, or append ".0" to a whole number. */
+static void trim_real(char *text)
+{
+    char *exponent = strchr(text, 'e'), *digits = exponent ? exponent + 1 : NULL;
+    if (!exponent && !strchr(text, '.'))
+        memcpy(text + strlen(text), ".0", 3);
+    if (!exponent)
+        return;
+    char *first = digits + (*digits == '-' || *digits == '+');
+    size_t zeros = strspn(first, "0");
+    memmove(digits + (*digits == '-'), first + zeros, strlen(first + zeros) + 1);
+}
+
+void ek_json_add_real(struct ek_json_writer *w, const char *key, double number)
+{
+    char text[40];
+    if (!isfinite(number) && !w->rc)
+        w->rc = EK_EFORMAT;
+    snprintf(text, sizeof text - 3, "%.17g", number);
+    trim_real(text);
+    ek_json_add_raw(w, key, text, strlen(text));
 }
 
 void ek_json_add_number(struct ek_json_writer *w, const char *key, double number)

@@ -18,10 +18,13 @@ struct ek_json_writer {
     struct ek_buf *to;
     int rc;            /* first error: EK_ENOMEM, or EK_ELIMIT of the buffer */
     const char *comma; /* before the next member */
+    bool spaced;
 };
 
 /* Append to `to`, which the caller keeps and releases. Nothing is written yet. */
 void ek_json_init(struct ek_json_writer *w, struct ek_buf *to);
+/* As ek_json_init, with a blank behind commas and colons, and only ASCII: model files. */
+void ek_json_init_spaced(struct ek_json_writer *w, struct ek_buf *to);
 /* Open an array or an object: bracket is '[' or '{'. Close it with ']' or '}'. */
 void ek_json_open(struct ek_json_writer *w, const char *key, char bracket);
 void ek_json_close(struct ek_json_writer *w, char bracket);
@@ -34,6 +37,8 @@ void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t numb
 void ek_json_add_number(struct ek_json_writer *w, const char *key, double number);
 /* `digits` significant digits, at most 17. */
 void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double number, int digits);
+/* 17 significant digits, always with a point or an exponent. Infinities and NaN set EK_EFORMAT. */
+void ek_json_add_real(struct ek_json_writer *w, const char *key, double number);
 void ek_json_add_flag(struct ek_json_writer *w, const char *key, bool flag);
 void ek_json_add_null(struct ek_json_writer *w, const char *key);
 /* Append a value that is JSON already. */

@@ -1,15 +1,24 @@
-/* JSON by Jansson, which does not always say whether text was wrong or memory ran out.
+/* JSON parser: reads a whole text into a read-only yyjson document.
  *
- * Owner: the caller, who gives the value back with json_decref. Threads: none of its own.
+ * Rejects duplicate keys, numbers beyond int64 or double, nesting deeper than 2,048 and text that
+ * is not UTF-8. Owner: the caller, who frees the document with yyjson_doc_free. Threads: any.
  */
 #ifndef EK_DATA_JSON_PARSE_H
 #define EK_DATA_JSON_PARSE_H
 
-#include <jansson.h>
+#include "vendor/yyjson/yyjson.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
-/* `flags` are Jansson's. EK_OK; EK_ENOMEM; EK_EFORMAT, with what is wrong and where in `why`.
- * On failure *out is NULL. */
-int ek_json_parse(json_t **out, const char *text, size_t length, size_t flags, json_error_t *why);
+struct ek_json_fault {
+    int line, column; /* 1-based; column in characters */
+    char text[100];
+};
+
+/* The root is an array or an object. allow_nul: strings, but not keys, may contain U+0000.
+ * Returns 0, EK_ENOMEM, or EK_EFORMAT with the fault in `why`. On failure *out is NULL. */
+int ek_json_parse(yyjson_doc **out, const char *text, size_t length, bool allow_nul,
+                  struct ek_json_fault *why);
 
 #endif

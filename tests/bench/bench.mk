@@ -15,19 +15,19 @@ $(B)/tests/bench/bench.o: $(B)/tests/benches.h
 
 $(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(LIBRARIES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
 BENCH_WORLD  := $(B)/tests/bench/world.o
 # Peers that are not linked in take turns with ours: tests/bench/run.sh knows them by name.
 TIME_SCORES  := $(B)/tests/bench/peers/time_scores
 $(TIME_SCORES): $(TIME_SCORES).o $(LIBRARIES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
 TIME_SKETCH  := $(B)/tests/bench/peers/time_sketch
 $(TIME_SKETCH): $(TIME_SKETCH).o $(BENCH_WORLD) $(LIBRARIES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
 TIME_TEXTS   := $(B)/tests/bench/peers/time_texts
 $(TIME_TEXTS): $(TIME_TEXTS).o $(BENCH_WORLD) $(LIBRARIES)

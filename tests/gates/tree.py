@@ -5,7 +5,7 @@ import os
 import re
 
 FOLDERS = ("lib", "daemon", "tests", "deploy", "docs", "rules", ".ci")
-SKIPPED_FOLDERS = {"build", "__pycache__", "libs", "corpus", "golden"}
+SKIPPED_FOLDERS = {"build", "__pycache__", "libs", "corpus", "golden", "vendor"}
 
 _NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 

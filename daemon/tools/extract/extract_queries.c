@@ -6,7 +6,6 @@
 #include "base/hash_set.h"
 #include "yaml/json_parse.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ enum { NUMBER_BYTES = 32 };
 struct ek_extract_queries {
     struct ek_reader *r;
     struct ek_hash_set seen;
-    json_t *json; /* the query at hand, of a file of JSON */
+    yyjson_doc *json; /* the query at hand, of a file of JSON */
     char number[NUMBER_BYTES];
     bool first, is_json;
 };
@@ -41,7 +40,7 @@ void ek_extract_queries_close(struct ek_extract_queries *q)
         return;
     if (q->r)
         ek_reader_close(q->r);
-    json_decref(q->json);
+    yyjson_doc_free(q->json);
     ek_hash_set_release(&q->seen);
     ek_free(q);
 }
@@ -63,14 +62,14 @@ static int from_tsv(char *line, size_t length, struct ek_extract_query *out, str
 
 static int json_id(struct ek_extract_queries *q, const char **id, struct ek_error *e)
 {
-    json_t *x = json_object_get(q->json, "id");
+    yyjson_val *x = yyjson_obj_get(yyjson_doc_get_root(q->json), "id");
     *id = q->number;
-    if (json_is_string(x)) {
-        *id = json_string_value(x);
-        if (strlen(*id) != json_string_length(x))
+    if (yyjson_is_str(x)) {
+        *id = yyjson_get_str(x);
+        if (strlen(*id) != yyjson_get_len(x))
             return fail_nul(e);
-    } else if (json_is_integer(x))
-        snprintf(q->number, sizeof q->number, "%lld", (long long)json_integer_value(x));
+    } else if (yyjson_is_int(x))
+        snprintf(q->number, sizeof q->number, "%lld", (long long)yyjson_get_sint(x));
     else
         return ek_fail(e, EK_EFORMAT, "a query needs an 'id', a text or a whole number");
     return EK_OK;
@@ -79,20 +78,18 @@ static int json_id(struct ek_extract_queries *q, const char **id, struct ek_erro
 static int from_json(struct ek_extract_queries *q, const char *line, size_t length,
                      struct ek_extract_query *out, struct ek_error *e)
 {
-    json_error_t why;
-    json_decref(q->json);
-    json_t *read;
-    int rc = ek_json_parse(&read, line, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
-    q->json = read;
+    struct ek_json_fault why;
+    yyjson_doc_free(q->json);
+    int rc = ek_json_parse(&q->json, line, length, true, &why);
     if (rc == EK_ENOMEM)
         return ek_fail(e, rc, "no memory for a query");
-    if (!json_is_object(q->json))
-        return ek_fail(e, EK_EFORMAT, "no JSON object: %s", q->json ? "another value" : why.text);
-    json_t *text = json_object_get(q->json, "text");
-    if (!json_is_string(text))
+    yyjson_val *query = yyjson_doc_get_root(q->json), *text = yyjson_obj_get(query, "text");
+    if (!yyjson_is_obj(query))
+        return ek_fail(e, EK_EFORMAT, "no JSON object: %s", query ? "another value" : why.text);
+    if (!yyjson_is_str(text))
         return ek_fail(e, EK_EFORMAT, "a query needs a 'text'");
-    out->text = json_string_value(text);
-    out->text_length = json_string_length(text);
+    out->text = yyjson_get_str(text);
+    out->text_length = yyjson_get_len(text);
     return json_id(q, &out->id, e);
 }
 

@@ -3,7 +3,7 @@
 
 #include "yaml/json_parse.h"
 
-#include <jansson.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,18 +19,18 @@ static int wrong(const struct ek_collection *c, const char *key, const char *nee
                       needs);
 }
 
-static int add_text(struct ek_collection *c, int part, const json_t *text, struct ek_error *e)
+static int add_text(struct ek_collection *c, int part, yyjson_val *text, struct ek_error *e)
 {
-    return ek_collection_add(c, part, json_string_value(text), json_string_length(text), e);
+    return ek_collection_add(c, part, yyjson_get_str(text), yyjson_get_len(text), e);
 }
 
-static int take_array(struct ek_collection *c, int part, const json_t *texts, struct ek_error *e)
+static int take_array(struct ek_collection *c, int part, yyjson_val *texts, struct ek_error *e)
 {
-    size_t i;
-    json_t *text;
-    json_array_foreach(texts, i, text)
+    size_t i, max;
+    yyjson_val *text;
+    yyjson_arr_foreach(texts, i, max, text)
     {
-        if (!json_is_string(text))
+        if (!yyjson_is_str(text))
             return wrong(c, KEYS[part], "a text or an array of texts", e);
         int rc = add_text(c, part, text, e);
         if (rc)
@@ -39,61 +39,57 @@ static int take_array(struct ek_collection *c, int part, const json_t *texts, st
     return EK_OK;
 }
 
-static int take_id(struct ek_collection *c, const json_t *value, struct ek_error *e)
+static int take_id(struct ek_collection *c, yyjson_val *value, struct ek_error *e)
 {
     char number[NUMBER];
-    if (json_is_string(value))
+    if (yyjson_is_str(value))
         return add_text(c, EK_TEXT_ID, value, e);
-    if (!json_is_integer(value))
+    if (!yyjson_is_int(value))
         return wrong(c, "id", "a text or a whole number", e);
-    int length =
-        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    int length = snprintf(number, sizeof number, "%" PRId64, yyjson_get_sint(value));
     return ek_collection_add(c, EK_TEXT_ID, number, (size_t)length, e);
 }
 
-static int take(struct ek_collection *c, int part, const json_t *value, struct ek_error *e)
+static int take(struct ek_collection *c, int part, yyjson_val *value, struct ek_error *e)
 {
-    if (!value || json_is_null(value))
+    if (!value || yyjson_is_null(value))
         return EK_OK;
     if (part == EK_TEXT_ID)
         return take_id(c, value, e);
-    if (json_is_string(value))
+    if (yyjson_is_str(value))
         return add_text(c, part, value, e);
-    if (part == EK_TEXT_URL || !json_is_array(value))
+    if (part == EK_TEXT_URL || !yyjson_is_arr(value))
         return wrong(c, KEYS[part], part == EK_TEXT_URL ? "a text" : "a text or an array of texts",
                      e);
     return take_array(c, part, value, e);
 }
 
-static json_t *parse(const struct ek_collection *c, struct ek_error *e)
+static int parse(const struct ek_collection *c, yyjson_doc **out, struct ek_error *e)
 {
-    json_error_t why;
-    json_t *object;
-    int rc =
-        ek_json_parse(&object, c->line, c->length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
-    if (rc == EK_ENOMEM) {
-        ek_fail(e, rc, "out of memory");
-    } else if (rc) {
-        ek_fail_at(e, rc, ek_collection_name(c), c->begin, why.column, "no JSON: %s", why.text);
-    } else if (!json_is_object(object)) {
-        ek_collection_fault(c, e, "a document has to be a JSON object");
-        json_decref(object);
-        object = NULL;
-    }
-    return object;
+    struct ek_json_fault why;
+    int rc = ek_json_parse(out, c->line, c->length, true, &why);
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "out of memory");
+    if (rc)
+        return ek_fail_at(e, rc, ek_collection_name(c), c->begin, why.column, "no JSON: %s",
+                          why.text);
+    if (yyjson_is_obj(yyjson_doc_get_root(*out)))
+        return EK_OK;
+    yyjson_doc_free(*out);
+    return ek_collection_fault(c, e, "a document has to be a JSON object");
 }
 
-static void count_unknown(struct ek_collection *c, json_t *object)
+static void count_unknown(struct ek_collection *c, yyjson_val *object)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
+    size_t i, max;
+    yyjson_val *key, *value;
+    yyjson_obj_foreach(object, i, max, key, value)
     {
         int part = 0;
-        while (part < EK_TEXT_PARTS && strcmp(key, KEYS[part]) != 0)
+        while (part < EK_TEXT_PARTS && !yyjson_equals_str(key, KEYS[part]))
             part++;
         if (part == EK_TEXT_PARTS && !c->unknown++)
-            snprintf(c->first_unknown, sizeof c->first_unknown, "%s", key);
+            snprintf(c->first_unknown, sizeof c->first_unknown, "%s", yyjson_get_str(key));
     }
 }
 
@@ -108,15 +104,16 @@ int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e)
             break;
         c->line = NULL;
     } while (true);
-    json_t *object = parse(c, e);
+    yyjson_doc *doc;
+    int rc = parse(c, &doc, e);
     c->line = NULL;
-    if (!object)
-        return e ? (int)e->code : EK_EFORMAT;
-    int rc = EK_OK;
+    if (rc)
+        return rc;
+    yyjson_val *object = yyjson_doc_get_root(doc);
     for (int i = 0; i < EK_TEXT_PARTS && !rc; i++)
-        rc = take(c, i, json_object_get(object, KEYS[i]), e);
+        rc = take(c, i, yyjson_obj_get(object, KEYS[i]), e);
     count_unknown(c, object);
-    json_decref(object);
+    yyjson_doc_free(doc);
     *more = !rc;
     return rc;
 }

@@ -65,7 +65,7 @@ END_TEST
 START_TEST(faults_of_json_have_their_line)
 {
     ck_assert_str_eq(read_it("{\"id\":\"a\"}\n{\"id\":\n"),
-                     PATH ":2:6: no JSON: unexpected token near end of file");
+                     PATH ":2:7: no JSON: unexpected end of data");
     ck_assert_str_eq(read_it("{\"id\":\"a\"}\n{}\n"), PATH ":2: a document without 'id'");
     ck_assert_str_eq(read_it("{\"id\":\"\"}\n"), PATH ":1: a document without 'id'");
     ck_assert_str_eq(read_it("{\"id\":\"a\"}\n[]\n"),
