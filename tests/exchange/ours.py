@@ -7,7 +7,7 @@ import sys
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-EXAMPLES, GOLDEN = os.path.join(TOP, "examples"), os.path.join(TOP, "tests", "golden")
+EXAMPLES, GOLDEN = os.path.join(TOP, "docs", "examples"), os.path.join(TOP, "tests", "golden")
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 TOLERANCE = 1e-5
 

@@ -19,7 +19,7 @@ import onnxruntime
 from record import Bench
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-sys.path.insert(0, os.path.join(TOP, "examples"))
+sys.path.insert(0, os.path.join(TOP, "docs", "examples"))
 import routable  # noqa: E402
 
 FEATURES, ITEMS, ROUTED = 136, 20, 5

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a routable model in PyTorch and writes it for evenkeel.
 
-    python3 examples/pytorch_train.py --manifest features.yaml --train train.txt --vali vali.txt -o model.safetensors
+    python3 docs/examples/pytorch_train.py --manifest features.yaml --train train.txt --vali vali.txt -o model.safetensors
 
 The transforms and the file are in routable.py, the formula of the score is in docs/format/model.md.
 """
