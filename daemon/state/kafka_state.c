@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "daemon/state/kafka_state_internal.h"
 #include "daemon/state/state_note.h"
-#include "guard/state_head.h"
+#include "guard/state.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "daemon/kafka/kafka_ask.h"
 #include "daemon/kafka/kafka_conf.h"
 #include "daemon/kafka/kafka_error.h"
-#include "guard/state_head.h"
+#include "guard/state.h"
 
 #include <string.h>
 

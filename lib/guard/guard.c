@@ -85,7 +85,7 @@ void ek_guard_release(struct ek_guard *g)
     ek_buf_release(&g->json);
     ek_decisions_free(g->decisions);
     ek_free(g->members);
-    ek_ledger_clear(&g->saved);
+    ek_checkpoint_index_clear(&g->saved);
 }
 
 void ek_guard_free(struct ek_guard *g)

@@ -60,13 +60,13 @@ static int put(void *to, const char *key, const void *bytes, size_t length)
 /* All of it; for who keeps its state nothing was saved. */
 static int gather(struct ek_guard *g, struct before *b, struct ek_error *e)
 {
-    struct ek_ledger saved = g->saved;
+    struct ek_checkpoint_index saved = g->saved;
     int rc = ek_state_new(&b->state, e);
     if (rc)
         return rc;
-    g->saved = (struct ek_ledger){.base = saved.base};
+    g->saved = (struct ek_checkpoint_index){.base = saved.base};
     rc = ek_guard_save(g, 1, NULL, 0, put, b, e);
-    ek_ledger_clear(&g->saved);
+    ek_checkpoint_index_clear(&g->saved);
     g->saved = saved;
     return b->rc ? out_of_memory(e) : rc;
 }

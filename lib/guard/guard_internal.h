@@ -13,7 +13,7 @@
 #include "plan/control.h"
 #include "plan/decisions.h"
 #include "guard/event.h"
-#include "guard/ledger.h"
+#include "guard/save.h"
 #include "plan/open_findings.h"
 #include "serve/past_plans.h"
 #include "guard/stream_clock.h"
@@ -50,13 +50,13 @@ struct ek_guard {
     uint64_t told, fetched;
     size_t event_bytes; /* of those in the ring */
     struct ek_decisions *decisions;
-    struct ek_event *taken_event; /* the one last taken */
-    struct ek_beyond beyond;      /* the limits of the guard; the detector counts its own */
-    unsigned said;                /* limits that were told, as bits */
-    uint64_t taken;               /* cells that changed hands, as far as they were looked at */
-    uint64_t adopted;             /* lists of other guards, or of an earlier one */
-    struct ek_ledger saved;       /* what the last base had */
-    int *members;                 /* [F] scratch */
+    struct ek_event *taken_event;     /* the one last taken */
+    struct ek_beyond beyond;          /* the limits of the guard; the detector counts its own */
+    unsigned said;                    /* limits that were told, as bits */
+    uint64_t taken;                   /* cells that changed hands, as far as they were looked at */
+    uint64_t adopted;                 /* lists of other guards, or of an earlier one */
+    struct ek_checkpoint_index saved; /* what the last base had */
+    int *members;                     /* [F] scratch */
 };
 
 /* Makes one in place, of zeros; after a failure nothing is left in it. And gives back what it has.

@@ -120,7 +120,7 @@ static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
         into->beyond.count[i] += from->beyond.count[i];
     if (from->saved.base > into->saved.base)
         into->saved.base = from->saved.base;
-    ek_ledger_clear(&into->saved);
+    ek_checkpoint_index_clear(&into->saved);
 }
 
 int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e)

@@ -7,7 +7,7 @@
  * paused (8). */
 #include "base/hash.h"
 #include "guard/guard_internal.h"
-#include "guard/state_head.h"
+#include "guard/state.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/state_world.h"
 
@@ -135,7 +135,7 @@ static void try(const struct world *w, struct state_store *s)
 static struct state_record *find(struct state_store *s, const char *part, int record)
 {
     char key[EK_KEY_BYTES];
-    ek_ledger_key(key, part, record);
+    ek_checkpoint_key(key, part, record);
     int i = state_find(s, key);
     ek_fuzz_require(i < s->count, "no such record");
     return &s->record[i];
@@ -147,7 +147,7 @@ static uint64_t hash_of(const struct state_record *r)
 }
 
 /* Index and head with the hashes of what the records have become. */
-static void seal(struct state_store *s, const struct ek_ledger *index)
+static void seal(struct state_store *s, const struct ek_checkpoint_index *index)
 {
     struct state_record *i = find(s, "index", 0), *head = &s->record[s->count - 1];
     size_t at = STATE_FRAME + sizeof(int32_t);
@@ -164,12 +164,12 @@ static void seal(struct state_store *s, const struct ek_ledger *index)
     memcpy(head->bytes + head->length - HASH, &hash, HASH);
 }
 
-static struct ek_ledger index_of(struct state_store *s)
+static struct ek_checkpoint_index index_of(struct state_store *s)
 {
-    struct ek_ledger index = {0};
+    struct ek_checkpoint_index index = {0};
     const struct state_record *r = find(s, "index", 0);
     struct ek_snap bytes = {.at = r->bytes + STATE_FRAME, .end = r->bytes + r->length};
-    ek_ledger_snap(&index, &bytes);
+    ek_checkpoint_index_snap(&index, &bytes);
     ek_fuzz_require(!bytes.rc, "an index of ours is refused");
     return index;
 }
@@ -203,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct world *w = &worlds[data[0] & 8 ? 3 : data[0] & 4 ? 2 : data[0] >> 1 & 1];
     struct state_store *own = &w->own, *copy = calloc(1, sizeof *copy);
-    struct ek_ledger index = index_of(own);
+    struct ek_checkpoint_index index = index_of(own);
     for (int i = 0; i < own->count; i++)
         state_put(copy, own->record[i].key, own->record[i].bytes, own->record[i].length);
     int fit = data[0] & 1;
@@ -212,7 +212,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fit)
         seal(copy, &index);
     try(w, copy);
-    ek_ledger_clear(&index);
+    ek_checkpoint_index_clear(&index);
     state_clear(copy);
     free(copy);
     return 0;

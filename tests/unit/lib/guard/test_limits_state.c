@@ -3,7 +3,7 @@
  */
 #include "base/alloc.h"
 #include "guard/guard_internal.h"
-#include "guard/state_head.h"
+#include "guard/state.h"
 #include "tests/check.h"
 #include "tests/limit.h"
 #include "tests/must.h"
@@ -71,7 +71,7 @@ static int read_head(int note, int records, char said[SAID_BYTES])
     must(ek_buf_reserve(&h.note, (size_t)note));
     memset(h.note.data, 0, h.note.length = (size_t)note);
     ek_free(h.index.hash);
-    must(ek_ledger_part_room(&h.index, records));
+    must(ek_checkpoint_part_reserve(&h.index, records));
     must(ek_state_head_write(&h, &bytes));
     int rc = ek_state_head_read(&back, bytes.data, bytes.length, &e);
     ck_assert(rc || ((int)back.note.length == note && back.index.records == records));
@@ -95,17 +95,17 @@ static int read_records(int count, char said[SAID_BYTES])
 /* A list of the parts of a state that has one, of so many records. */
 static int read_parts(int records, char said[SAID_BYTES])
 {
-    struct ek_ledger l = {0}, back = {0};
+    struct ek_checkpoint_index l = {0}, back = {0};
     struct ek_buf bytes;
     ek_buf_init(&bytes, 0);
     struct ek_snap write = {.out = &bytes};
-    ck_assert_ptr_nonnull(ek_ledger_add(&l, "part", records));
-    ek_ledger_snap(&l, &write);
+    ck_assert_ptr_nonnull(ek_checkpoint_index_add(&l, "part", records));
+    ek_checkpoint_index_snap(&l, &write);
     struct ek_snap read = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_ledger_snap(&back, &read);
+    ek_checkpoint_index_snap(&back, &read);
     snprintf(said, SAID_BYTES, "%d", read.rc);
-    ek_ledger_clear(&back);
-    ek_ledger_clear(&l);
+    ek_checkpoint_index_clear(&back);
+    ek_checkpoint_index_clear(&l);
     ek_buf_release(&bytes);
     return read.rc;
 }

@@ -7,7 +7,7 @@
 #include "detect/detector_internal.h"
 #include "guard/guard_internal.h"
 #include "guard/recall.h"
-#include "guard/state_head.h"
+#include "guard/state.h"
 #include "guard/traffic.h"
 #include "num/windows.h"
 

@@ -2,7 +2,6 @@
 #include "detect/merge.h"
 #include "guard/guard_control.h"
 #include "guard/guard_orders.h"
-#include "guard/guard_parts.h"
 #include "guard/state.h"
 #include "num/windows_snap.h"
 
@@ -25,10 +24,11 @@ const char *ek_state_fit_name(enum ek_state_fit fit)
     return names[fit];
 }
 
-/* The part with v->name; nothing of it is there after a failure. */
+/* Open the part v->name; after a failure it is empty. */
 static struct ek_snap open_part(struct loading *v)
 {
-    return v->rc ? (struct ek_snap){.rc = v->rc} : ek_state_part(v->state, v->name, &v->joined);
+    struct ek_snap s = {.rc = v->rc};
+    return s.rc ? s : ek_state_part(v->state, v->name, &v->joined);
 }
 
 static void close_part(struct loading *v, struct ek_snap *s)
@@ -42,100 +42,29 @@ static void name_part(struct loading *v, const char *name)
     snprintf(v->name, sizeof v->name, "%s", name);
 }
 
-static void detector_part(struct loading *v, enum ek_detector_part part)
+static void read_part(struct loading *v, const struct ek_part_at *at)
 {
-    struct ek_detector *d = v->g->detector;
-    for (int i = 0; i < ek_detector_part_count(d, part) && !v->rc; i++) {
-        ek_part_of_detector(v->name, part, i);
-        struct ek_snap s = open_part(v);
-        if (!s.rc)
-            ek_detector_part_snap(d, part, i, &s);
-        close_part(v, &s);
-    }
-}
-
-static void plan_part(struct loading *v)
-{
-    struct ek_guard *g = v->g;
-    name_part(v, EK_PART_OF_PLAN);
+    ek_state_part_name(v->name, at);
+    if (at->part->flags & EK_PART_OPTIONAL && !ek_state_has(v->state, v->name))
+        return;
     struct ek_snap s = open_part(v);
     if (!s.rc)
-        ek_guard_plan_snap(g, &s);
+        at->part->walk(at, &s);
     close_part(v, &s);
 }
 
-static void control_part(struct loading *v)
+/* Read the parts that have these flags, but for those of windows. */
+static void read_parts(struct loading *v, unsigned flags, int cells)
 {
-    name_part(v, EK_PART_OF_CONTROL);
-    struct ek_snap s = open_part(v);
-    if (!s.rc)
-        ek_guard_control_snap(v->g, &s);
-    close_part(v, &s);
-    if (!v->rc)
-        ek_control_restored(v->g->control, v->state->head.time_ms);
-}
-
-static void guard_part(struct loading *v)
-{
-    name_part(v, EK_PART_OF_GUARD);
-    struct ek_snap s = open_part(v);
-    if (!s.rc)
-        ek_guard_part_snap(v->g, &s);
-    close_part(v, &s);
-}
-
-/* Names it, too. */
-static bool has_part(struct loading *v, const char *part)
-{
-    name_part(v, part);
-    return !v->rc && ek_state_has(v->state, v->name);
-}
-
-/* Names and no numbers, so it is of any profile. */
-static void history_part(struct loading *v)
-{
-    for (int i = 0; i < EK_DECISIONS_PARTS && !v->rc; i++) {
-        ek_part_numbered(v->name, EK_PART_OF_HISTORY, i);
-        if (!ek_state_has(v->state, v->name))
+    struct ek_part_at at = {
+        .g = v->g, .reading = true, .cells = cells, .time_ms = v->state->head.time_ms};
+    for (int i = 0; i < EK_STATE_PARTS; i++) {
+        at.part = &ek_state_parts[i];
+        if ((at.part->flags & flags) != flags || at.part->flags & EK_PART_OF_WINDOWS)
             continue;
-        struct ek_snap s = open_part(v);
-        if (!s.rc)
-            ek_decisions_snap(v->g->decisions, &s, i);
-        close_part(v, &s);
+        for (at.number = 0; !v->rc && at.number < ek_state_part_count(&at); at.number++)
+            read_part(v, &at);
     }
-}
-
-/* A state has one when somebody said what is normal. */
-static void accepts_part(struct loading *v)
-{
-    if (!has_part(v, EK_PART_OF_ACCEPTS))
-        return;
-    struct ek_snap s = open_part(v);
-    if (!s.rc)
-        ek_detector_part_snap(v->g->detector, EK_PART_ACCEPTS, 0, &s);
-    close_part(v, &s);
-}
-
-/* A state that was saved without a model has none. */
-static void drift_part(struct loading *v)
-{
-    if (!v->g->agreement || !has_part(v, EK_PART_OF_DRIFT))
-        return;
-    struct ek_snap s = open_part(v);
-    if (!s.rc)
-        ek_agreement_watch_snap(v->g->agreement, &s);
-    close_part(v, &s);
-}
-
-/* cells: that their plans may speak of. A state of lists has none. */
-static void queries_part(struct loading *v, int cells)
-{
-    if (!v->g->assembly || !has_part(v, EK_PART_OF_QUERIES))
-        return;
-    struct ek_snap s = open_part(v);
-    if (!s.rc)
-        ek_guard_queries_snap(v->g, &s, cells);
-    close_part(v, &s);
 }
 
 /* All queries of the state count, be they ones whose lists nobody waits for any more. */
@@ -145,49 +74,26 @@ static void count_queries(struct loading *v)
     v->g->adopted += all > have ? all - have : 0;
 }
 
-/* A state of before the part has none. */
-static void clock_part(struct loading *v)
-{
-    if (!has_part(v, EK_PART_OF_CLOCK))
-        return;
-    struct ek_snap s = open_part(v);
-    if (!s.rc)
-        ek_stream_clock_snap(&v->g->stream_clock, &s);
-    close_part(v, &s);
-}
-
 static void times(struct loading *v)
 {
     const struct ek_state_head *h = &v->state->head;
     struct ek_guard *g = v->g;
-    g->stream_clock = h->stream_clock;
-    clock_part(v);
     g->time_ms = h->time_ms;
     g->clock_ms = h->clock_ms;
     g->saved.base = h->frame.base;
     ek_traffic_time(g->traffic, g->time_ms);
 }
 
-/* All windows of one cell of the state, into new ones. */
+/* Read all windows of a cell of the checkpoint into new ones. */
 static void read_windows(struct loading *v, int cell, struct ek_windows *w)
 {
-    struct ek_snap s;
-    ek_part_numbered(v->name, EK_PART_OF_LIFE, cell);
-    s = open_part(v);
-    if (!s.rc)
-        ek_windows_life_snap(w, &s);
-    close_part(v, &s);
-    ek_part_numbered(v->name, EK_PART_OF_NOW, cell);
-    s = open_part(v);
-    if (!s.rc)
-        ek_windows_now_snap(w, &s);
-    close_part(v, &s);
-    for (int place = 0; place < ek_windows_places(w) && !v->rc; place++) {
-        ek_part_of_window(v->name, cell, place);
-        s = open_part(v);
-        if (!s.rc)
-            ek_windows_place_snap(w, &s, place);
-        close_part(v, &s);
+    struct ek_part_at at = {.g = v->g, .reading = true, .windows = w, .number = cell};
+    for (int i = 0; i < EK_STATE_PARTS; i++) {
+        at.part = &ek_state_parts[i];
+        if (!(at.part->flags & EK_PART_OF_WINDOWS))
+            continue;
+        for (at.place = 0; !v->rc && at.place < ek_state_part_places(&at); at.place++)
+            read_part(v, &at);
     }
 }
 
@@ -219,7 +125,7 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
 {
     for (int cell = 0; cell < cells && !v->rc; cell++) {
         int to = to_of ? to_of[cell] : cell;
-        ek_part_numbered(v->name, EK_PART_OF_NOW, cell);
+        snprintf(v->name, sizeof v->name, "%s/%05d", EK_PART_OF_NOW, cell);
         if (to < 0 || to >= v->g->assets->rules->windows.cells || !ek_state_has(v->state, v->name))
             continue;
         windows_of_cell(v, cell, to);
@@ -229,18 +135,7 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
 
 static void whole(struct loading *v)
 {
-    detector_part(v, EK_PART_CELLS);
-    detector_part(v, EK_PART_LISTS);
-    detector_part(v, EK_PART_ROWS);
-    detector_part(v, EK_PART_EVIDENCE);
-    detector_part(v, EK_PART_CHANGES);
-    accepts_part(v);
-    plan_part(v);
-    control_part(v);
-    guard_part(v);
-    history_part(v);
-    drift_part(v);
-    queries_part(v, ek_cells_count(ek_detector_registry(v->g->detector)));
+    read_parts(v, 0, 0);
     all_windows(v, ek_cells_count(ek_detector_registry(v->g->detector)), NULL);
     times(v);
     count_queries(v);
@@ -289,9 +184,8 @@ static void sketches(struct loading *v)
     }
     if (!v->rc)
         all_windows(v, ek_cells_count(cells), to);
-    queries_part(v, INT16_MAX);
-    ek_past_plans_release(&g->past); /* they speak of other cells */
-    history_part(v);
+    read_parts(v, EK_PART_ANY_PROFILE, INT16_MAX);
+    ek_past_plans_release(&g->past); /* they name other cells */
     if (!v->rc)
         ek_guard_pause_as_told(g);
     count_queries(v);
@@ -358,6 +252,7 @@ int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state, enum ek
 {
     struct loading v = {.g = g, .state = state};
     ek_buf_init(&v.joined, 0);
+    g->stream_clock = state->head.stream_clock;
     if (same_kind(g, &state->head)) {
         whole(&v);
     } else {
